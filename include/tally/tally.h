@@ -1,0 +1,565 @@
+/*
+ * Tally: exact histograms at the speed of memory.
+ *
+ * The whole public interface. The path is
+ *
+ *     view (where samples lie) + axis (which bin) -> plan -> execute -> counts
+ *
+ * Rules that hold everywhere:
+ * - A function that can fail returns a tally_status and, when `error` is not NULL, writes there what
+ *   was wrong and what would be right. On failure outputs are untouched unless a comment says so.
+ * - The library never prints, exits, raises signals or changes the locale, and never keeps a pointer
+ *   to a caller's memory after the call returns, unless a comment says so.
+ * - Public structs start with `struct_size`: set it to sizeof the struct (the TALLY_*_INIT macros do)
+ *   and clear the rest. Structs only grow at the end; enum values never change. Policies default to 0.
+ * - Sizes that end in `_bytes` are bytes; everything else counts samples, bins, rows and so on.
+ * - What this build or this device cannot do is refused at plan time with TALLY_ERROR_UNSUPPORTED
+ *   and a message naming it.
+ */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TALLY_VERSION_MAJOR 0
+#define TALLY_VERSION_MINOR 1
+#define TALLY_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define TALLY_API
+#else
+#define TALLY_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status and errors ------------------------------------------------------------------------ */
+
+typedef enum tally_status {
+    TALLY_OK = 0,
+    TALLY_ERROR_ARGUMENT = 1,    /* an argument is wrong: null, out of range, contradictory */
+    TALLY_ERROR_UNSUPPORTED = 2, /* a valid wish that this build, device or method does not serve */
+    TALLY_ERROR_MEMORY = 3,      /* host or device memory ran out */
+    TALLY_ERROR_IO = 4,          /* a file could not be read or written */
+    TALLY_ERROR_FORMAT = 5,      /* a file's content is damaged or not what it claims to be */
+    TALLY_ERROR_DATA = 6,        /* the samples break a policy (TALLY_FLOW_FAIL) */
+    TALLY_ERROR_DEVICE = 7,      /* the device or its driver failed; the message has its words */
+    TALLY_ERROR_CANCELLED = 8,   /* the caller's progress function asked to stop */
+    TALLY_ERROR_INTERNAL = 9     /* a defect of this library */
+} tally_status;
+
+/* Owned by the caller; may be NULL wherever it is asked for. Written only on failure. */
+typedef struct tally_error {
+    char message[1024];
+} tally_error;
+
+/* A short English name for `status`; a static string, never NULL. Thread-safe. */
+TALLY_API const char *tally_status_string(tally_status status);
+
+/* "major.minor.patch" of the library that is running; a static string. Thread-safe. */
+TALLY_API const char *tally_version(void);
+
+/* ---- Samples ---------------------------------------------------------------------------------- */
+
+typedef enum tally_dtype {
+    TALLY_U8 = 1,
+    TALLY_I8 = 2,
+    TALLY_U16 = 3,
+    TALLY_I16 = 4,
+    TALLY_U32 = 5,
+    TALLY_I32 = 6,
+    TALLY_U64 = 7,
+    TALLY_I64 = 8,
+    TALLY_F16 = 9,
+    TALLY_BF16 = 10,
+    TALLY_F32 = 11,
+    TALLY_F64 = 12
+} tally_dtype;
+
+/* Bytes of one sample (1, 2, 4 or 8), or 0 if `dtype` is none. Thread-safe. */
+TALLY_API size_t tally_dtype_bytes(tally_dtype dtype);
+
+/* "u8" … "f64", or NULL; and back: 0 when `name` is no dtype's. Thread-safe. */
+TALLY_API const char *tally_dtype_name(tally_dtype dtype);
+TALLY_API tally_dtype tally_dtype_parse(const char *name);
+
+/* DLPack's numbers. */
+typedef enum tally_device_type {
+    TALLY_DEVICE_AUTO = 0,
+    TALLY_DEVICE_CPU = 1,
+    TALLY_DEVICE_CUDA = 2,
+    TALLY_DEVICE_OPENCL = 4
+} tally_device_type;
+
+/*
+ * Where samples lie: batches × rows × columns × channels of one dtype. A view owns nothing.
+ * A stride is the distance in bytes between neighbours along that dimension, of either sign, any
+ * alignment; 0 means packed (channels innermost, then columns, rows, batches). A dimension whose
+ * extent is 0 makes the view empty, which is fine.
+ */
+typedef struct tally_view {
+    size_t struct_size;
+    const void *data; /* host pointer, or a device pointer when device is not CPU; NULL if empty */
+    tally_dtype dtype;
+    tally_device_type device; /* 0 reads as CPU */
+    uint64_t batches;         /* a histogram each; 0 batches make an empty view */
+    uint64_t rows;
+    uint64_t columns;
+    uint64_t channels; /* interleaved samples of one element, a histogram each when active */
+    int64_t batch_stride_bytes;
+    int64_t row_stride_bytes;
+    int64_t column_stride_bytes;
+    int64_t channel_stride_bytes;
+} tally_view;
+
+#define TALLY_VIEW_INIT {sizeof(tally_view), NULL, (tally_dtype)0, (tally_device_type)0, 1, 1, 0, 1, 0, 0, 0, 0}
+
+/* `n` packed samples at `data` as one batch, row and channel. */
+TALLY_API tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n);
+
+/* ---- Axes ------------------------------------------------------------------------------------- */
+
+/*
+ * Bin i takes a sample x when edge[i] <= x < edge[i+1], compared exactly whatever the dtype, against
+ * edges that are float64. Edges must be finite and strictly increasing in float64.
+ */
+typedef enum tally_axis_kind {
+    TALLY_AXIS_EVEN = 0,    /* edge[i] = lo + i*((hi-lo)/bins) in float64, edge[bins] = hi */
+    TALLY_AXIS_EDGES = 1,   /* edge[i] = edges[i], i = 0 … bins */
+    TALLY_AXIS_LOG = 2,     /* edge[i] = lo*(hi/lo)^(i/bins), edge[bins] = hi; 0 < lo < hi */
+    TALLY_AXIS_INTEGER = 3, /* edge[i] = first+i, |edge| <= 2^53; always open at the end */
+    TALLY_AXIS_CATEGORY = 4 /* u8 samples only: bin = categories[x]; edges 0 … bins; no edges apply */
+} tally_axis_kind;
+
+/* What becomes of a sample below the first edge, above the last, or NaN. */
+typedef enum tally_flow {
+    TALLY_FLOW_COUNT = 0, /* counted apart: underflow, overflow, nan */
+    TALLY_FLOW_CLAMP = 1, /* counted in the nearest end bin; refused for NaN */
+    TALLY_FLOW_FAIL = 2   /* the call returns TALLY_ERROR_DATA and leaves its outputs alone */
+} tally_flow;
+
+typedef enum tally_last_edge {
+    TALLY_LAST_CLOSED = 0, /* x == edge[bins] is in the last bin, as in NumPy */
+    TALLY_LAST_OPEN = 1    /* x == edge[bins] is overflow */
+} tally_last_edge;
+
+/* In a category table: the byte belongs to no bin and counts as overflow. */
+#define TALLY_CATEGORY_NONE UINT16_C(0xffff)
+
+typedef struct tally_axis {
+    size_t struct_size;
+    tally_axis_kind kind;
+    uint64_t bins; /* at least 1 */
+    double lo, hi; /* EVEN, LOG */
+    int64_t first; /* INTEGER */
+    const double *edges;        /* EDGES: bins+1 of them; copied by the plan */
+    const uint16_t *categories; /* CATEGORY: 256 of them; copied by the plan */
+    tally_flow under, over, nan;
+    tally_last_edge last;
+} tally_axis;
+
+#define TALLY_AXIS_INIT                                                                            \
+    {sizeof(tally_axis), (tally_axis_kind)0, 0, 0, 0, 0, NULL, NULL, (tally_flow)0, (tally_flow)0, \
+     (tally_flow)0, (tally_last_edge)0}
+
+TALLY_API tally_axis tally_axis_even(uint64_t bins, double lo, double hi);
+TALLY_API tally_axis tally_axis_integer(uint64_t bins, int64_t first);
+TALLY_API tally_axis tally_axis_log(uint64_t bins, double lo, double hi);
+/* Keeps the pointer `edges` (bins+1 values) only inside the returned struct. */
+TALLY_API tally_axis tally_axis_edges(uint64_t bins, const double *edges);
+
+/* The alphabet `letters`, `per_bin` consecutive letters to a bin, as a category table: writes
+ * categories[256] and returns the number of bins; 0 if letters repeat, none is given, or per_bin is 0. */
+TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, uint64_t per_bin,
+                                            uint16_t categories[256]);
+
+/* Writes the bins+1 edges of `axis` to `edges`. Thread-safe. */
+TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edges,
+                                            tally_error *error);
+
+/* ---- Contexts: one device --------------------------------------------------------------------- */
+
+typedef struct tally_context tally_context;
+
+typedef struct tally_context_options {
+    size_t struct_size;
+    tally_device_type device; /* 0: the best one present */
+    int32_t index;            /* which of that type, from 0 */
+    uint32_t threads;         /* CPU: most threads to use, 0 for one a processor; capped at 1024 */
+} tally_context_options;
+
+#define TALLY_CONTEXT_OPTIONS_INIT {sizeof(tally_context_options), (tally_device_type)0, 0, 0}
+
+/* Opens a device. `options` may be NULL. Threads are started by the first call that needs them.
+ * A context may be shared by any number of threads. Release with tally_context_destroy, after the
+ * plans made from it. */
+TALLY_API tally_status tally_context_create(const tally_context_options *options,
+                                            tally_context **context, tally_error *error);
+TALLY_API void tally_context_destroy(tally_context *context); /* NULL is fine */
+
+/* One device, present or missing. The strings belong to the library and live as long as it. */
+typedef struct tally_device_info {
+    size_t struct_size;
+    tally_device_type device;
+    int32_t index;
+    char id[32];    /* "cpu", "cuda:0", "opencl:1" */
+    char name[128]; /* empty when missing */
+    uint64_t memory_bytes;
+    uint64_t local_bytes; /* fast memory of one core or multiprocessor */
+    int32_t available;
+    char reason[256]; /* why it is missing, else empty */
+} tally_device_info;
+
+/* Number of devices known, missing kinds included as one entry each; and the i-th one. Thread-safe. */
+TALLY_API uint32_t tally_device_count(void);
+TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *error);
+
+/* ---- Plans ------------------------------------------------------------------------------------ */
+
+#define TALLY_MAX_DIMENSIONS 8
+
+typedef enum tally_counter {
+    TALLY_COUNTER_U64 = 0,
+    TALLY_COUNTER_U32 = 1,    /* refused when a call could pass 2^32-1 */
+    TALLY_COUNTER_U16SAT = 2, /* sticks at 65535 */
+    TALLY_COUNTER_U8SAT = 3   /* sticks at 255 */
+} tally_counter;
+
+typedef struct tally_plan tally_plan;
+
+/* "KEY=VALUE" settings of a method; `tally methods` lists them. */
+typedef struct tally_setting {
+    const char *key;
+    const char *value;
+} tally_setting;
+
+typedef struct tally_plan_options {
+    size_t struct_size;
+    uint32_t dimensions;                     /* 1 … 8; a joint table when above 1 */
+    tally_axis axes[TALLY_MAX_DIMENSIONS];   /* row-major: the last axis varies fastest */
+    tally_dtype dtypes[TALLY_MAX_DIMENSIONS]; /* of each axis' samples */
+    uint64_t channels;         /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
+    uint64_t channel_mask;     /* bit c set: channel c is counted; 0 for all; channels above 64: all */
+    tally_counter counter;     /* unweighted only */
+    tally_dtype weight_dtype;  /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
+    int32_t sum_squares;       /* weighted: also Σw², in f64 */
+    uint64_t n_hint;           /* samples expected in a call, 0 unknown: helps `auto` only */
+    const char *method;        /* registry name; NULL or "auto" */
+    const tally_setting *settings; /* settings_count of them; copied */
+    size_t settings_count;
+} tally_plan_options;
+
+/* Resolves `options` to one method on the context's device. The plan is immutable: any number of
+ * threads may execute it at once with different outputs. The context must outlive it. */
+TALLY_API tally_status tally_plan_create(tally_context *context, const tally_plan_options *options,
+                                         tally_plan **plan, tally_error *error);
+TALLY_API void tally_plan_destroy(tally_plan *plan); /* NULL is fine */
+
+/* The method's name; bins of one histogram (product over axes); active channels. */
+TALLY_API const char *tally_plan_method(const tally_plan *plan);
+TALLY_API uint64_t tally_plan_bins(const tally_plan *plan);
+TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
+
+/* One line of text: method, parameters, why it was chosen. Valid as long as the plan. */
+TALLY_API const char *tally_plan_describe(const tally_plan *plan);
+
+/* ---- Executing -------------------------------------------------------------------------------- */
+
+/* What became of the samples that are in no bin. In several dimensions a sample is nan if any of its
+ * coordinates is, else under or over by its first coordinate outside. Numbers of samples. */
+typedef struct tally_flows {
+    uint64_t under, over, nan, masked;
+} tally_flows;
+
+/*
+ * Where results go, all owned by the caller. With H = batches × active channels histograms, the
+ * batch outermost:
+ * - counts: H × bins of the plan's counter type (u64, u32, u16, u8), or f64 / i64 sums if weighted;
+ *   aligned for its type;
+ * - flows: H of them, or NULL;
+ * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares.
+ * Conservation: samples = Σ counts + under + over + nan + masked, for u64 and u32 counters.
+ */
+typedef struct tally_output {
+    size_t struct_size;
+    void *counts;
+    tally_flows *flows;
+    double *sum_squares;
+    int32_t accumulate; /* nonzero: add to what is there; else overwrite */
+    int32_t on_device;  /* nonzero: the pointers are device memory of the plan's device */
+} tally_output;
+
+#define TALLY_OUTPUT_INIT {sizeof(tally_output), NULL, NULL, NULL, 0, 0}
+
+typedef struct tally_execute_options {
+    size_t struct_size;
+    /* batches × rows × columns of u8, channels 1: an element is counted where it is nonzero. NULL:
+     * all. A dimension of extent 1 is repeated along the samples'. */
+    const tally_view *mask;
+    /* batches × rows × columns (× channels, or 1 for all channels) of the plan's weight dtype. */
+    const tally_view *weights;
+    void *stream; /* native stream (cudaStream_t, cl_command_queue) or NULL; CPU: must be NULL */
+    /* Called now and then with the elements done so far, from the calling thread; a nonzero return
+     * cancels: TALLY_ERROR_CANCELLED, outputs untouched. May be NULL. */
+    int (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+} tally_execute_options;
+
+#define TALLY_EXECUTE_OPTIONS_INIT {sizeof(tally_execute_options), NULL, NULL, NULL, NULL, NULL}
+
+/* Counts `views` (one for each axis, same extents) into `output`. `options` may be NULL. On failure
+ * the outputs are as they were. Safe from many threads on one plan. */
+TALLY_API tally_status tally_execute(const tally_plan *plan, const tally_view *views,
+                                     const tally_execute_options *options,
+                                     const tally_output *output, tally_error *error);
+
+/* The same by the slow obvious reference, whatever the plan's method and device (host data only). */
+TALLY_API tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,
+                                               const tally_execute_options *options,
+                                               const tally_output *output, tally_error *error);
+
+/* ---- Ranges and bin rules --------------------------------------------------------------------- */
+
+/* One pass over one channel's samples: what a range and most bin rules need. Starts cleared; adds
+ * up over chunks with tally_stats_merge. Sums are of finite samples in float64. */
+typedef struct tally_stats {
+    size_t struct_size;
+    uint64_t samples; /* all, masked ones not */
+    uint64_t finite;
+    uint64_t nan, below, above; /* NaN, -inf, +inf */
+    double min, max;            /* of the finite samples, rounded to float64; 0 if there are none */
+    int64_t min_integer, max_integer; /* exact for integer dtypes; u64: the bits of the value */
+    double mean, m2, m3;        /* mean, Σ(x-mean)², Σ(x-mean)³ */
+} tally_stats;
+
+#define TALLY_STATS_INIT {sizeof(tally_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed order:
+ * the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3 alone. */
+TALLY_API tally_status tally_stats_add(tally_context *context, const tally_view *view,
+                                       const tally_view *mask, uint64_t channel, int moments,
+                                       tally_stats *stats, tally_error *error);
+TALLY_API void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype dtype);
+
+typedef enum tally_rule {
+    TALLY_RULE_AUTO = 0,
+    TALLY_RULE_FD = 1,
+    TALLY_RULE_DOANE = 2,
+    TALLY_RULE_SCOTT = 3,
+    TALLY_RULE_STONE = 4,
+    TALLY_RULE_RICE = 5,
+    TALLY_RULE_STURGES = 6,
+    TALLY_RULE_SQRT = 7
+} tally_rule;
+
+/* -1 when `name` is no rule's. */
+TALLY_API int tally_rule_parse(const char *name);
+
+/* No rule chooses more bins than this, whatever the data. */
+#define TALLY_RULE_MAX_BINS UINT64_C(1048576)
+
+/* Something that can be read again and again: `read` hands out the next chunk as a view (columns of
+ * one channel; valid until the next call) and returns 1, or 0 at the end, or a negative value on
+ * failure; `rewind` starts over and returns 0. */
+typedef struct tally_chunks {
+    int (*read)(void *user, tally_view *view, tally_error *error);
+    int (*rewind)(void *user, tally_error *error);
+    void *user;
+} tally_chunks;
+
+/* The range and number of bins that NumPy's rule chooses. With `range` (lo, hi) not NULL only samples
+ * inside it count and it is the range; else it is min and max, widened by 0.5 each way when equal;
+ * 0 … 1 for no finite sample. Memory is bounded whatever the data: quantiles are found by counting.
+ * Returns TALLY_ERROR_DATA when a sample is infinite or NaN and no range is given, as NumPy does,
+ * unless `skip_nonfinite`. Reads the chunks up to five times. */
+TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
+                                       tally_dtype dtype, tally_rule rule, const double *range,
+                                       int skip_nonfinite, uint64_t *bins, double *lo, double *hi,
+                                       tally_error *error);
+
+/* ---- Results ---------------------------------------------------------------------------------- */
+
+/* Axes and one or more named histograms with their flows: what is saved, merged and drawn. Not
+ * thread-safe; different results are independent. */
+typedef struct tally_result tally_result;
+
+/* An all-zero result for `plan`'s axes with `histograms` histograms (the plan's active channels ×
+ * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums. */
+TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
+                                           const char *const *names, tally_result **result,
+                                           tally_error *error);
+TALLY_API void tally_result_destroy(tally_result *result); /* NULL is fine */
+
+/* An output that accumulates into `result`, for tally_execute with a plan of the same axes, u64 (or
+ * weighted) counters and as many histograms. Valid until the result is destroyed. */
+TALLY_API tally_output tally_result_output(tally_result *result);
+
+typedef enum tally_result_kind {
+    TALLY_RESULT_COUNTS = 0, /* uint64_t */
+    TALLY_RESULT_SUMS_F64 = 1,
+    TALLY_RESULT_SUMS_I64 = 2
+} tally_result_kind;
+
+/* What a result holds; the pointers belong to it and live until it is destroyed. */
+typedef struct tally_result_info {
+    size_t struct_size;
+    tally_result_kind kind;
+    uint32_t dimensions;
+    uint64_t histograms;
+    uint64_t bins;    /* of one histogram, product over the axes */
+    uint64_t samples; /* all that were offered, Σ over histograms of bins and flows for counts */
+    tally_dtype dtype; /* of the samples (first axis), 0 unknown */
+    const char *device, *method;
+    double seconds; /* spent counting, 0 unknown */
+    uint32_t sources;
+    tally_counter counter;
+    int32_t has_squares;
+} tally_result_info;
+
+TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
+/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if none. */
+TALLY_API const tally_axis *tally_result_axis(const tally_result *result, uint32_t d);
+TALLY_API const char *tally_result_name(const tally_result *result, uint64_t h);
+TALLY_API const char *tally_result_source(const tally_result *result, uint32_t i);
+TALLY_API const void *tally_result_counts(const tally_result *result, uint64_t h);
+TALLY_API const tally_flows *tally_result_flows(const tally_result *result, uint64_t h);
+TALLY_API const double *tally_result_squares(const tally_result *result, uint64_t h);
+
+/* What goes into the saved form; strings are copied, NULL leaves a field alone. */
+TALLY_API tally_status tally_result_note(tally_result *result, const char *source,
+                                         const char *device, const char *method, double seconds,
+                                         uint64_t samples, tally_error *error);
+
+/* Narrows how the counts are shown and saved: a count above the counter's limit sticks there (sat)
+ * or is refused (u32). Merging results of saturating counters saturates. */
+TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter counter,
+                                           tally_error *error);
+
+/* Adds `from` to `into`: same axes (bit-identical edges), names and kind, else TALLY_ERROR_ARGUMENT
+ * saying what differs; refuses, changing nothing, if a count would pass 2^64-1. */
+TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
+                                          tally_error *error);
+
+typedef enum tally_format {
+    TALLY_FORMAT_TABLE = 0,
+    TALLY_FORMAT_CSV = 1,
+    TALLY_FORMAT_JSON = 2,
+    TALLY_FORMAT_NPY = 3,
+    TALLY_FORMAT_PNG = 4,
+    TALLY_FORMAT_SVG = 5
+} tally_format;
+
+/* -1 when `name` is no format's. */
+TALLY_API int tally_format_parse(const char *name);
+
+typedef struct tally_write_options {
+    size_t struct_size;
+    uint32_t width;  /* table: columns, 0 for 80; pictures: pixels, 0 for 1000 */
+    uint32_t height; /* pictures: pixels, 0 for 600 */
+    int32_t color;   /* table: ANSI colours */
+    int32_t ascii;   /* table: bars of # instead of eighth blocks */
+    int32_t log_counts;
+    uint32_t max_rows; /* table: neighbouring bins are shown together above this; 0 for 32 */
+    const char *title; /* pictures; NULL for the source's name */
+} tally_write_options;
+
+#define TALLY_WRITE_OPTIONS_INIT {sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL}
+
+/* Takes `size` bytes and returns 0, or a nonzero errno value. */
+typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
+
+/* Writes `count` results (a JSON array when count > 1; other formats take exactly one). */
+TALLY_API tally_status tally_result_write(const tally_result *const *results, size_t count,
+                                          tally_format format, const tally_write_options *options,
+                                          tally_sink sink, void *user, tally_error *error);
+/* The same to `path`, through a temporary file beside it that is renamed when whole: on failure
+ * nothing is left and an older file stays. */
+TALLY_API tally_status tally_result_save(const tally_result *const *results, size_t count,
+                                         tally_format format, const tally_write_options *options,
+                                         const char *path, tally_error *error);
+
+/* Reads saved JSON: one object, or element `index` of an array. `name` is for messages. */
+TALLY_API tally_status tally_result_parse(const char *text, size_t size, const char *name,
+                                          size_t index, tally_result **result, tally_error *error);
+
+/* ---- Inputs ----------------------------------------------------------------------------------- */
+
+/* A file, pipe or standard input, decoded chunk by chunk. One thread at a time. */
+typedef struct tally_input tally_input;
+
+typedef struct tally_input_options {
+    size_t struct_size;
+    tally_dtype dtype;      /* raw: required; else 0 */
+    uint64_t shape[3];      /* raw: rows, columns, channels; all 0: one column to the end */
+    uint64_t offset_bytes;  /* raw */
+    const char *const *columns; /* text: names or numbers from 1, one a dimension; NULL: the only one */
+    uint32_t columns_count;
+    uint64_t row_begin, row_end; /* region; row_end 0: to the end */
+    uint64_t column_begin, column_end;
+    uint64_t chunk_bytes;   /* most decoded bytes a read hands out, 0 for 4 MiB */
+    int32_t keep;           /* nonzero: the input will be rewound; a pipe is spooled to a temporary file */
+} tally_input_options;
+
+#define TALLY_INPUT_OPTIONS_INIT {sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0}
+
+typedef struct tally_input_info {
+    size_t struct_size;
+    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "text", "raw" */
+    const char *compression; /* "gzip", "zstd" or "" */
+    tally_dtype dtype;
+    uint64_t rows, columns; /* 0 rows: unknown before the end */
+    uint64_t channels;
+    uint32_t dimensions;    /* views that one read hands out: columns asked for; else 1 */
+    uint64_t size_bytes;    /* of the file as stored, 0 unknown */
+    int32_t is_image;
+    int32_t is_spooled;     /* a pipe that was copied to a temporary file */
+} tally_input_info;
+
+/* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
+ * be NULL. Messages carry the path and the place (byte, or line and column). */
+TALLY_API tally_status tally_input_open(const char *path, const tally_input_options *options,
+                                        tally_input **input, tally_error *error);
+TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */
+TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);
+/* "R", "G", "B", "A", "grey", a column's heading … */
+TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_t channel);
+
+/* The next chunk: fills views[0 … dimensions), valid until the next call on `input`. *done is set
+ * instead when there is no more. */
+TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
+                                        tally_error *error);
+/* Back to the start. Fails for a pipe opened without `keep`. */
+TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);
+/* Bytes of the stored file consumed so far. */
+TALLY_API uint64_t tally_input_position(const tally_input *input);
+
+/* Writes an image of u8 or u16 samples, 1 to 4 channels, packed or with a row stride: PNG or PNM by
+ * the path's ending (.png, .pgm, .ppm, .pam). Through a temporary file, as tally_result_save. */
+TALLY_API tally_status tally_image_save(const char *path, const tally_view *image,
+                                        tally_error *error);
+
+/* ---- Methods ---------------------------------------------------------------------------------- */
+
+typedef struct tally_method_info {
+    size_t struct_size;
+    const char *name;
+    const char *source;     /* the text it comes from ("000" … "004") or "tally" */
+    const char *summary;    /* one line */
+    const char *devices;    /* "cpu", "opencl cuda" … */
+    const char *dtypes;     /* space-separated names */
+    uint64_t bins_min, bins_max;
+    const char *parameters; /* "key=default …", may be empty */
+} tally_method_info;
+
+/* The registry; NULL from tally_method_get past the end. Thread-safe. */
+TALLY_API uint32_t tally_method_count(void);
+TALLY_API tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

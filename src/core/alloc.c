@@ -1,0 +1,60 @@
+#include "core/alloc.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static atomic_long remaining = -1;
+static atomic_long asked = 0;
+
+void ty_alloc_fail_after(long after)
+{
+    atomic_store(&remaining, after);
+}
+
+long ty_alloc_count(void)
+{
+    return atomic_load(&asked);
+}
+
+/* One relaxed load in ordinary use; the counting happens only while a test has armed the hook. */
+static int refused(void)
+{
+    long left = atomic_load_explicit(&remaining, memory_order_relaxed);
+    if (left < 0)
+        return 0;
+    atomic_fetch_add(&asked, 1);
+    while (left > 0) {
+        if (atomic_compare_exchange_weak(&remaining, &left, left - 1))
+            return 0;
+    }
+    return left == 0;
+}
+
+void *ty_malloc(size_t bytes)
+{
+    return refused() ? NULL : malloc(bytes ? bytes : 1);
+}
+
+void *ty_calloc(size_t count, size_t size)
+{
+    return refused() ? NULL : calloc(count ? count : 1, size ? size : 1);
+}
+
+void *ty_realloc(void *block, size_t bytes)
+{
+    return refused() ? NULL : realloc(block, bytes ? bytes : 1);
+}
+
+void *ty_aligned(size_t alignment, size_t bytes)
+{
+    void *block = NULL;
+    if (refused() || bytes > SIZE_MAX / 2)
+        return NULL;
+    return posix_memalign(&block, alignment, bytes ? bytes : alignment) ? NULL : block;
+}
+
+void ty_free(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,20 @@
+/* Allocation for the whole library, in one place so that a test can make any one of them fail. */
+#ifndef TY_ALLOC_H
+#define TY_ALLOC_H
+
+#include <stddef.h>
+
+/* Each returns NULL when memory is out or the size overflows; the result is released by ty_free. */
+void *ty_malloc(size_t bytes);
+void *ty_calloc(size_t count, size_t size);
+void *ty_realloc(void *block, size_t bytes);
+/* `alignment` is a power of two, at least sizeof(void *); the bytes are not cleared. */
+void *ty_aligned(size_t alignment, size_t bytes);
+void ty_free(void *block);
+
+/* Test hook: the next `after` allocations succeed and all later ones fail; a negative value switches
+ * the hook off. Process-wide and atomic. ty_alloc_count says how many were asked for so far. */
+void ty_alloc_fail_after(long after);
+long ty_alloc_count(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* How bytes become views: stream (file, pipe, gzip, zstd) -> decoder (one a format) -> tally_input. */
+#ifndef TY_INPUT_H
+#define TY_INPUT_H
+
+#include <stddef.h>
+#include <tally/tally.h>
+
+/* ---- stream.c: decompressed bytes in order ---- */
+typedef struct ty_stream ty_stream;
+
+/* Opens `path` ("-" is standard input), looks at the first bytes and undoes gzip or zstd (any number
+ * of members or frames). With `keep` a source that cannot seek is spooled to a temporary file as it
+ * is read, so that it can be rewound. */
+tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error);
+void ty_stream_close(ty_stream *stream);
+/* Up to `size` bytes (as many as asked unless the end comes first) into `bytes`; *got says how many,
+ * 0 at the end. Truncated or damaged compressed data fail with the place. */
+tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
+                            tally_error *error);
+/* Looks ahead without consuming: at most 64 KiB. */
+tally_status ty_stream_peek(ty_stream *stream, const unsigned char **bytes, size_t size, size_t *got,
+                            tally_error *error);
+tally_status ty_stream_rewind(ty_stream *stream, tally_error *error);
+const char *ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
+const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or "" */
+uint64_t ty_stream_offset(const ty_stream *stream);         /* decoded bytes consumed */
+uint64_t ty_stream_stored(const ty_stream *stream);         /* stored bytes consumed */
+uint64_t ty_stream_size(const ty_stream *stream);           /* stored bytes in all, 0 unknown */
+int ty_stream_is_spooled(const ty_stream *stream);
+
+/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c ---- */
+typedef struct ty_decoder {
+    const char *format;
+    /* Nonzero when the first bytes are this format's. NULL: only on request (raw). */
+    int (*probe)(const unsigned char *head, size_t size);
+    /* Reads the header. Fills dtype, rows, columns, channels, dimensions, is_image of `info` and
+     * *state. The stream belongs to the caller and outlives the state. */
+    tally_status (*open)(ty_stream *stream, const tally_input_options *options, void **state,
+                         tally_input_info *info, tally_error *error);
+    /* As tally_input_read. */
+    tally_status (*read)(void *state, tally_view *views, int *done, tally_error *error);
+    /* The stream has just been rewound: start over. */
+    tally_status (*rewind)(void *state, tally_error *error);
+    const char *(*channel_name)(const void *state, uint64_t channel); /* may be NULL */
+    void (*close)(void *state);
+} ty_decoder;
+
+extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm;
+
+#endif
