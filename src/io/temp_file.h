@@ -1,0 +1,30 @@
+/* Whole files or none: bytes go to a temporary file beside the target, renamed when all is written.
+ */
+#ifndef TY_TEMP_FILE_H
+#define TY_TEMP_FILE_H
+
+#include <stddef.h>
+#include <tally/tally.h>
+
+typedef struct ty_temp ty_temp;
+
+/* Creates the temporary file for `path`. A symbolic link is followed; what exists and is no regular
+ * file (a device, a pipe) is written directly, for it must not be replaced. An older file stays
+ * readable until the commit and hands its permissions on. */
+tally_status ty_temp_open(const char *path, ty_temp **temp, tally_error *error);
+
+/* A tally_sink (`temp` is the ty_temp): 0, or an errno value. After a failure every later write
+ * returns the same value and the commit fails with it. */
+int ty_temp_write(void *temp, const void *bytes, size_t size);
+
+/* Puts the file in the target's place and releases `temp`, or removes the temporary file, releases
+ * `temp` and fails: either way `temp` is gone. */
+tally_status ty_temp_commit(ty_temp *temp, tally_error *error);
+
+/* Removes the temporary file and releases `temp`; NULL is fine. */
+void ty_temp_discard(ty_temp *temp);
+
+/* What errno value `code` means, in the C library's words, written to `text`. Thread-safe. */
+const char *ty_errno_text(int code, char text[128]);
+
+#endif
