@@ -1,0 +1,31 @@
+/* A public axis, checked and resolved for one dtype: what the backends bin by. */
+#ifndef TY_AXIS_H
+#define TY_AXIS_H
+
+#include <tally/tally.h>
+
+#include "kernels/bin.h"
+
+/* More would need slots wider than 32 bits and tables that no machine holds. */
+#define TY_MAX_BINS UINT64_C(2147483648)
+
+typedef struct ty_axis {
+    tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
+    tally_dtype dtype;
+    ty_bins bins;
+    int even;             /* slots by arithmetic; else by the table `edges` */
+    double *edges;        /* bins+1, owned; NULL when even */
+    uint16_t *categories; /* 256, owned; CATEGORY only */
+    uint32_t *byte_slots; /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
+} ty_axis;
+
+/* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is owned.
+ * `which` is the axis' number in messages. */
+tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
+                             ty_axis *resolved, tally_error *error);
+void ty_axis_clear(ty_axis *axis);
+
+/* Edge i, 0 … bins, as the specification computes it. */
+double ty_axis_edge(const ty_axis *axis, uint64_t i);
+
+#endif

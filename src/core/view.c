@@ -1,0 +1,134 @@
+#include "core/view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/error.h"
+
+tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n)
+{
+    tally_view view = TALLY_VIEW_INIT;
+    view.data = data;
+    view.dtype = dtype;
+    view.columns = n;
+    return view;
+}
+
+/* Packed strides for those that are 0; fails when the extent passes 2^62 bytes. */
+static int fill_strides(ty_grid *g)
+{
+    uint64_t extents[4] = {g->channels, g->columns, g->rows, g->batches};
+    int64_t *strides[4] = {&g->channel_stride, &g->column_stride, &g->row_stride, &g->batch_stride};
+    uint64_t packed = g->size;
+    for (int i = 0; i < 4; i++) {
+        if (!*strides[i])
+            *strides[i] = (int64_t)packed;
+        uint64_t step = *strides[i] < 0 ? 0 - (uint64_t)*strides[i] : (uint64_t)*strides[i];
+        if (__builtin_mul_overflow(step, extents[i] ? extents[i] : 1, &packed) || packed >> 62)
+            return 0;
+    }
+    return 1;
+}
+
+tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
+                          tally_error *error)
+{
+    if (!view)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: the view is NULL", what);
+    if (view->struct_size != sizeof *view)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: struct_size is %zu, expected %zu; start from TALLY_VIEW_INIT", what,
+                        view->struct_size, sizeof *view);
+    size_t size = tally_dtype_bytes(view->dtype);
+    if (!size)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: unknown dtype %d", what, (int)view->dtype);
+    *grid = (ty_grid){view->data,
+                      view->dtype,
+                      (uint32_t)size,
+                      view->batches,
+                      view->rows,
+                      view->columns,
+                      view->channels,
+                      view->batch_stride_bytes,
+                      view->row_stride_bytes,
+                      view->column_stride_bytes,
+                      view->channel_stride_bytes};
+    if (!fill_strides(grid))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: %" PRIu64 "×%" PRIu64 "×%" PRIu64 "×%" PRIu64
+                        " samples span more than 2^62 bytes",
+                        what, view->batches, view->rows, view->columns, view->channels);
+    if (!view->data && view->batches && view->rows && view->columns && view->channels)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: data is NULL but the view is not empty",
+                        what);
+    return TALLY_OK;
+}
+
+void ty_grid_coalesce(ty_grid *grids, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (grids[i].rows > 1 &&
+            grids[i].row_stride != (int64_t)grids[i].columns * grids[i].column_stride)
+            return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        grids[i].columns *= grids[i].rows;
+        grids[i].rows = grids[i].rows ? 1 : 0;
+    }
+}
+
+const unsigned char *ty_grid_at(const ty_grid *g, uint64_t batch, uint64_t element,
+                                uint64_t channel)
+{
+    uint64_t row = element / g->columns, column = element % g->columns;
+    return g->data + (int64_t)batch * g->batch_stride + (int64_t)row * g->row_stride +
+           (int64_t)column * g->column_stride + (int64_t)channel * g->channel_stride;
+}
+
+/* One switch a block, so that each copy loop has a constant sample size. */
+static void copy_strided(unsigned char *to, const unsigned char *from, int64_t stride, uint32_t size,
+                         uint64_t count)
+{
+#define COPY(bytes)                                                                                \
+    for (uint64_t i = 0; i < count; i++)                                                           \
+        memcpy(to + i * (bytes), from + (int64_t)i * stride, (bytes))
+    switch (size) {
+    case 1:
+        COPY(1);
+        break;
+    case 2:
+        COPY(2);
+        break;
+    case 4:
+        COPY(4);
+        break;
+    default:
+        COPY(8);
+        break;
+    }
+#undef COPY
+}
+
+const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, uint64_t begin,
+                          uint64_t count, void *buffer)
+{
+    const unsigned char *from = ty_grid_at(g, batch, begin, channel);
+    uint64_t column = begin % g->columns, left = g->columns - column;
+    if (g->column_stride == (int64_t)g->size && count <= left)
+        return from;
+    unsigned char *to = buffer;
+    while (count) {
+        uint64_t n = count < left ? count : left;
+        if (g->column_stride == (int64_t)g->size)
+            memcpy(to, from, n * g->size);
+        else
+            copy_strided(to, from, g->column_stride, g->size, n);
+        to += n * g->size;
+        begin += n;
+        count -= n;
+        left = g->columns;
+        if (count)
+            from = ty_grid_at(g, batch, begin, channel);
+    }
+    return buffer;
+}

@@ -1,0 +1,32 @@
+/* A public view, checked, with every stride filled in. */
+#ifndef TY_VIEW_H
+#define TY_VIEW_H
+
+#include <tally/tally.h>
+
+typedef struct ty_grid {
+    const unsigned char *data;
+    tally_dtype dtype;
+    uint32_t size; /* bytes of a sample */
+    uint64_t batches, rows, columns, channels;
+    int64_t batch_stride, row_stride, column_stride, channel_stride; /* bytes */
+} ty_grid;
+
+/* `what` names the argument in messages. */
+tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
+                          tally_error *error);
+
+/* Neighbouring dimensions that are one arithmetic progression become one: rows into columns. Changes
+ * no address and no order. All grids of a call must agree, so it does it to `count` of them or to none. */
+void ty_grid_coalesce(ty_grid *grids, unsigned count);
+
+/* Address of element (row-major index `element` within the batch) of one channel. */
+const unsigned char *ty_grid_at(const ty_grid *grid, uint64_t batch, uint64_t element,
+                                uint64_t channel);
+
+/* The samples [begin, begin+count) of one batch and channel, packed: where they lie, if they are
+ * packed there already, else copied to `buffer` (count × size bytes). The address may be unaligned. */
+const void *ty_grid_block(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
+                          uint64_t count, void *buffer);
+
+#endif
