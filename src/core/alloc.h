@@ -12,8 +12,9 @@ void *ty_realloc(void *block, size_t bytes);
 void *ty_aligned(size_t alignment, size_t bytes);
 void ty_free(void *block);
 
-/* Test hook: the next `after` allocations succeed and all later ones fail; a negative value switches
- * the hook off. Process-wide and atomic. ty_alloc_count says how many were asked for so far. */
+/* Test hook: the next `after` allocations succeed and all later ones fail; a negative value
+ * switches the hook off. Process-wide and atomic. ty_alloc_count says how many were asked for so
+ * far. */
 void ty_alloc_fail_after(long after);
 long ty_alloc_count(void);
 

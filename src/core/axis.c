@@ -69,10 +69,11 @@ static tally_status fill_edges(const tally_axis *axis, unsigned which, double *e
         if (axis->kind == TALLY_AXIS_EDGES)
             edges[i] = axis->edges[i];
         else if (axis->kind == TALLY_AXIS_LOG)
-            edges[i] = i == n ? axis->hi : axis->lo * pow(axis->hi / axis->lo, (double)i / (double)n);
+            edges[i] =
+                i == n ? axis->hi : axis->lo * pow(axis->hi / axis->lo, (double)i / (double)n);
         else
-            edges[i] = i == n ? axis->hi
-                              : axis->lo + (double)i * ((axis->hi - axis->lo) / (double)n);
+            edges[i] =
+                i == n ? axis->hi : axis->lo + (double)i * ((axis->hi - axis->lo) / (double)n);
     }
     for (uint64_t i = 0; i <= n; i++) {
         if (!isfinite(edges[i]))
@@ -119,7 +120,8 @@ static tally_status resolve_even(const tally_axis *axis, unsigned which, ty_axis
     r->even = is_healthy(&r->bins);
     if (!edges_increase(r))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: %" PRIu64 " bins between %.17g and %.17g: float64 cannot tell their "
+                        "axis %u: %" PRIu64
+                        " bins between %.17g and %.17g: float64 cannot tell their "
                         "edges apart; ask for fewer bins or a wider range",
                         which, axis->bins, axis->lo, axis->hi);
     return r->even ? TALLY_OK : make_table(axis, which, r, error);
@@ -131,7 +133,8 @@ static tally_status resolve_integer(const tally_axis *axis, unsigned which, ty_a
     double lo = (double)axis->first, hi = lo + (double)axis->bins;
     if (fabs(lo) > integer_limit || fabs(hi) > integer_limit)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: integers %" PRId64 " and %" PRIu64 " on: float64 edges tell integers "
+                        "axis %u: integers %" PRId64 " and %" PRIu64
+                        " on: float64 edges tell integers "
                         "apart up to ±2^53 only; use an even axis with wider bins",
                         which, axis->first, axis->bins);
     r->bins = (ty_bins){lo, hi, 1, 1, r->bins.bins, 0};
@@ -143,8 +146,8 @@ static tally_status resolve_category(const tally_axis *axis, unsigned which, ty_
                                      tally_error *error)
 {
     if (!axis->categories)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: categories is NULL; give 256 entries",
-                        which);
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: categories is NULL; give 256 entries", which);
     if (r->dtype && r->dtype != TALLY_U8)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "axis %u: byte categories need u8 samples, not %s", which,
@@ -152,8 +155,8 @@ static tally_status resolve_category(const tally_axis *axis, unsigned which, ty_
     for (int i = 0; i < 256; i++) {
         if (axis->categories[i] >= axis->bins && axis->categories[i] != TALLY_CATEGORY_NONE)
             return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "axis %u: categories[%d] is %u, but there are %" PRIu64 " bins", which, i,
-                            axis->categories[i], axis->bins);
+                            "axis %u: categories[%d] is %u, but there are %" PRIu64 " bins", which,
+                            i, axis->categories[i], axis->bins);
     }
     r->categories = ty_malloc(256 * sizeof *r->categories);
     if (!r->categories)
@@ -165,20 +168,22 @@ static tally_status resolve_category(const tally_axis *axis, unsigned which, ty_
     return TALLY_OK;
 }
 
-/* One byte has 256 values: their slots are found once, by the same arithmetic as everything else. */
+/* One byte has 256 values: their slots are found once, by the same arithmetic as everything else.
+ */
 static tally_status make_byte_slots(ty_axis *r, tally_error *error)
 {
     r->byte_slots = ty_malloc(256 * sizeof *r->byte_slots);
     if (!r->byte_slots)
         return ty_error_memory(error, "byte slots", 256 * sizeof *r->byte_slots);
     for (unsigned i = 0; i < 256; i++) {
-        double x = r->dtype == TALLY_I8 ? (double)(int)(i < 128 ? (int)i : (int)i - 256) : (double)i;
+        double x =
+            r->dtype == TALLY_I8 ? (double)(int)(i < 128 ? (int)i : (int)i - 256) : (double)i;
         if (r->categories)
             r->byte_slots[i] = r->categories[i] == TALLY_CATEGORY_NONE ? r->bins.bins + TY_SLOT_OVER
                                                                        : r->categories[i];
         else
-            r->byte_slots[i] = r->even ? ty_slot_even(x, &r->bins)
-                                       : ty_slot_edges(x, &r->bins, r->edges);
+            r->byte_slots[i] =
+                r->even ? ty_slot_even(x, &r->bins) : ty_slot_edges(x, &r->bins, r->edges);
     }
     return TALLY_OK;
 }
@@ -203,8 +208,8 @@ static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis
         return resolve_even(axis, which, r, error);
     case TALLY_AXIS_EDGES:
         if (!axis->edges)
-            return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: edges is NULL; give bins+1 of them",
-                            which);
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "axis %u: edges is NULL; give bins+1 of them", which);
         return make_table(axis, which, r, error);
     case TALLY_AXIS_LOG: {
         tally_status status = check_range(axis, which, error);
@@ -220,7 +225,8 @@ static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis
     case TALLY_AXIS_CATEGORY:
         return resolve_category(axis, which, r, error);
     }
-    return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: unknown kind %d", which, (int)axis->kind);
+    return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: unknown kind %d", which,
+                    (int)axis->kind);
 }
 
 tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
@@ -229,10 +235,11 @@ tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned
     memset(resolved, 0, sizeof *resolved);
     if (axis->struct_size != sizeof *axis)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: struct_size is %zu, expected %zu; start from TALLY_AXIS_INIT", which,
-                        axis->struct_size, sizeof *axis);
+                        "axis %u: struct_size is %zu, expected %zu; start from TALLY_AXIS_INIT",
+                        which, axis->struct_size, sizeof *axis);
     if (!axis->bins)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: 0 bins; at least 1 is needed", which);
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: 0 bins; at least 1 is needed",
+                        which);
     if (axis->bins > TY_MAX_BINS)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: %" PRIu64 " bins; at most 2^31 (%" PRIu64 ") are counted", which,

@@ -19,8 +19,8 @@ typedef struct ty_axis {
     uint32_t *byte_slots; /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
 } ty_axis;
 
-/* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is owned.
- * `which` is the axis' number in messages. */
+/* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is
+ * owned. `which` is the axis' number in messages. */
 tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
                              ty_axis *resolved, tally_error *error);
 void ty_axis_clear(ty_axis *axis);

@@ -41,7 +41,8 @@ tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *gri
                         view->struct_size, sizeof *view);
     size_t size = tally_dtype_bytes(view->dtype);
     if (!size)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: unknown dtype %d", what, (int)view->dtype);
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: unknown dtype %d", what,
+                        (int)view->dtype);
     *grid = (ty_grid){view->data,
                       view->dtype,
                       (uint32_t)size,
@@ -86,12 +87,12 @@ const unsigned char *ty_grid_at(const ty_grid *g, uint64_t batch, uint64_t eleme
 }
 
 /* One switch a block, so that each copy loop has a constant sample size. */
-static void copy_strided(unsigned char *to, const unsigned char *from, int64_t stride, uint32_t size,
-                         uint64_t count)
+static void copy_strided(unsigned char *to, const unsigned char *from, int64_t stride,
+                         uint32_t size, uint64_t count)
 {
 #define COPY(bytes)                                                                                \
     for (uint64_t i = 0; i < count; i++)                                                           \
-        memcpy(to + i * (bytes), from + (int64_t)i * stride, (bytes))
+    memcpy(to + i * (bytes), from + (int64_t)i * stride, (bytes))
     switch (size) {
     case 1:
         COPY(1);

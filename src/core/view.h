@@ -16,8 +16,9 @@ typedef struct ty_grid {
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
                           tally_error *error);
 
-/* Neighbouring dimensions that are one arithmetic progression become one: rows into columns. Changes
- * no address and no order. All grids of a call must agree, so it does it to `count` of them or to none. */
+/* Neighbouring dimensions that are one arithmetic progression become one: rows into columns.
+ * Changes no address and no order. All grids of a call must agree, so it does it to `count` of them
+ * or to none. */
 void ty_grid_coalesce(ty_grid *grids, unsigned count);
 
 /* Address of element (row-major index `element` within the batch) of one channel. */
@@ -25,7 +26,8 @@ const unsigned char *ty_grid_at(const ty_grid *grid, uint64_t batch, uint64_t el
                                 uint64_t channel);
 
 /* The samples [begin, begin+count) of one batch and channel, packed: where they lie, if they are
- * packed there already, else copied to `buffer` (count × size bytes). The address may be unaligned. */
+ * packed there already, else copied to `buffer` (count × size bytes). The address may be unaligned.
+ */
 const void *ty_grid_block(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
                           uint64_t count, void *buffer);
 

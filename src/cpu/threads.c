@@ -18,6 +18,7 @@ typedef struct call {
     unsigned parts, next; /* next unclaimed part */
     unsigned unfinished;  /* parts not done yet */
     unsigned workers;     /* numbers handed out */
+    unsigned limit;       /* most of them */
     struct call *older;
 } call;
 
@@ -97,11 +98,15 @@ static void *serve(void *arg)
     ty_pool *pool = arg;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->calls && !pool->stop)
-            pthread_cond_wait(&pool->work, &pool->lock);
+        call *c = pool->calls;
+        while (c && c->workers == c->limit)
+            c = c->older;
         if (pool->stop)
             break;
-        help(pool, pool->calls);
+        if (c)
+            help(pool, c);
+        else
+            pthread_cond_wait(&pool->work, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -122,14 +127,17 @@ static void start_threads(ty_pool *pool)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-void ty_pool_run(ty_pool *pool, unsigned parts, void (*task)(void *, unsigned, unsigned), void *arg)
+void ty_pool_run(ty_pool *pool, unsigned workers, unsigned parts,
+                 void (*task)(void *, unsigned, unsigned), void *arg)
 {
-    if (parts <= 1 || pool->threads == 1 || pool->owner != getpid()) {
+    if (!workers || workers > pool->threads)
+        workers = pool->threads;
+    if (parts <= 1 || workers == 1 || pool->owner != getpid()) {
         for (unsigned i = 0; i < parts; i++)
             task(arg, i, 0);
         return;
     }
-    call c = {task, arg, parts, 0, parts, 0, NULL};
+    call c = {task, arg, parts, 0, parts, 0, workers, NULL};
     pthread_mutex_lock(&pool->lock);
     if (!pool->begun)
         start_threads(pool);

@@ -11,10 +11,11 @@ ty_pool *ty_pool_create(unsigned threads);
 void ty_pool_destroy(ty_pool *pool); /* no call may be in progress */
 unsigned ty_pool_threads(const ty_pool *pool);
 
-/* Runs task(arg, part, worker) for part 0 … parts-1, in any order and on any thread, and returns when
- * all are done. `worker` is below ty_pool_threads, and two parts of one call with the same worker do
- * not overlap. Safe from several threads at once, from inside a task, and after fork. */
-void ty_pool_run(ty_pool *pool, unsigned parts, void (*task)(void *arg, unsigned part, unsigned worker),
-                 void *arg);
+/* Runs task(arg, part, worker) for part 0 … parts-1, in any order and on any thread, and returns
+ * when all are done. At most `workers` threads take part (0: as many as there are). `worker` is
+ * below that, 0 is the calling thread, and two parts of one call with the same worker do not
+ * overlap. Safe from several threads at once, from inside a task, and after fork. */
+void ty_pool_run(ty_pool *pool, unsigned workers, unsigned parts,
+                 void (*task)(void *arg, unsigned part, unsigned worker), void *arg);
 
 #endif

@@ -27,6 +27,16 @@ uint64_t ty_stream_offset(const ty_stream *stream);         /* decoded bytes con
 uint64_t ty_stream_stored(const ty_stream *stream);         /* stored bytes consumed */
 uint64_t ty_stream_size(const ty_stream *stream);           /* stored bytes in all, 0 unknown */
 int ty_stream_is_spooled(const ty_stream *stream);
+/* Passes over `bytes` decoded bytes, by seeking where that is possible; *skipped says how many there
+ * were. */
+tally_status ty_stream_skip(ty_stream *stream, uint64_t bytes, uint64_t *skipped,
+                            tally_error *error);
+/* The descriptor, for pread, of a source that is stored as it is read and can seek, and where in it
+ * the stream begins; -1 for any other. It stays the stream's. */
+int ty_stream_file(const ty_stream *stream, uint64_t *start);
+/* A new temporary file without a name, in $TMPDIR or /tmp, which the caller closes; or -1 with the
+ * error filled. */
+int ty_stream_scratch(tally_error *error);
 
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c ---- */
 typedef struct ty_decoder {

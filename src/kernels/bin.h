@@ -19,11 +19,11 @@
 
 /* An axis as plain data. */
 typedef struct ty_bins {
-    double lo, hi;    /* first and last edge */
-    double width;     /* even: (hi-lo)/bins */
-    double inverse;   /* even: 1/width */
-    ty_u32 bins;      /* at most 2^31 */
-    ty_u32 closed;    /* 1: x == hi belongs to the last bin */
+    double lo, hi;  /* first and last edge */
+    double width;   /* even: (hi-lo)/bins */
+    double inverse; /* even: 1/width */
+    ty_u32 bins;    /* at most 2^31 */
+    ty_u32 closed;  /* 1: x == hi belongs to the last bin */
 } ty_bins;
 
 /*
@@ -43,7 +43,8 @@ TY_FN ty_u32 ty_slot_even(double x, const ty_bins *b)
     return i < b->bins ? i : b->bins - 1;
 }
 
-/* x < e, exactly, for 64-bit integers: rounding is monotone, so only a tie in float64 needs a look. */
+/* x < e, exactly, for 64-bit integers: rounding is monotone, so only a tie in float64 needs a look.
+ */
 TY_FN int ty_below_i64(ty_i64 x, double e)
 {
     double d = (double)x;

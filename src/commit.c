@@ -1,0 +1,159 @@
+/* From a job's totals to the caller's output: policies, clamping, counter widths. All the checks
+ * come before the first write, so that a refused call leaves the output as it was. */
+#include <inttypes.h>
+
+#include "core/error.h"
+#include "plan.h"
+
+/* In one dimension flows are resolved here; in several, the slots are already resolved. */
+static int clamps(const tally_plan *plan, int slot)
+{
+    const tally_axis *a = &plan->axes[0].about;
+    if (plan->options.dimensions > 1)
+        return 0;
+    return (slot == TY_SLOT_UNDER  ? a->under
+            : slot == TY_SLOT_OVER ? a->over
+                                   : a->nan) == TALLY_FLOW_CLAMP;
+}
+
+static tally_status check_flows(const ty_job *job, const uint64_t *flows, tally_error *error)
+{
+    const tally_plan *plan = job->plan;
+    const tally_axis *a = &plan->axes[0].about;
+    if (plan->options.dimensions > 1) {
+        if (flows[TY_SLOT_FAILED])
+            return ty_error(error, TALLY_ERROR_DATA,
+                            "%" PRIu64 " samples are NaN or outside an axis whose policy is fail",
+                            flows[TY_SLOT_FAILED]);
+        return TALLY_OK;
+    }
+    if (a->under == TALLY_FLOW_FAIL && flows[TY_SLOT_UNDER])
+        return ty_error(error, TALLY_ERROR_DATA,
+                        "%" PRIu64 " samples are below %.17g, the first edge", flows[TY_SLOT_UNDER],
+                        plan->axes[0].bins.lo);
+    if (a->over == TALLY_FLOW_FAIL && flows[TY_SLOT_OVER])
+        return ty_error(error, TALLY_ERROR_DATA,
+                        "%" PRIu64 " samples are above %.17g, the last edge", flows[TY_SLOT_OVER],
+                        plan->axes[0].bins.hi);
+    if (a->nan == TALLY_FLOW_FAIL && flows[TY_SLOT_NAN])
+        return ty_error(error, TALLY_ERROR_DATA, "%" PRIu64 " samples are NaN", flows[TY_SLOT_NAN]);
+    return TALLY_OK;
+}
+
+/* What slot `from` of the row adds to bin i, clamped flows included. */
+#define CLAMPED(row, i)                                                                            \
+    ((row)[i] + ((i) == 0 && clamp_under ? (row)[bins + TY_SLOT_UNDER] : 0) +                      \
+     ((i) == bins - 1 && clamp_over ? (row)[bins + TY_SLOT_OVER] : 0))
+
+static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *error)
+{
+    const tally_plan *plan = job->plan;
+    uint64_t bins = plan->bins;
+    int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
+    int add = job->output->accumulate;
+    if (job->isums) {
+        const int64_t *row = job->isums + h * plan->slots,
+                      *to = (int64_t *)job->output->counts + h * bins;
+        for (uint64_t i = 0; i < bins; i++) {
+            int64_t sum = add ? to[i] : 0;
+            if (__builtin_add_overflow(sum, row[i], &sum) ||
+                (i == 0 && clamp_under &&
+                 __builtin_add_overflow(sum, row[bins + TY_SLOT_UNDER], &sum)) ||
+                (i == bins - 1 && clamp_over &&
+                 __builtin_add_overflow(sum, row[bins + TY_SLOT_OVER], &sum)))
+                return ty_error(error, TALLY_ERROR_DATA,
+                                "bin %" PRIu64 ": the sum of its weights passes int64", i);
+        }
+    } else if (plan->options.counter == TALLY_COUNTER_U32 && !job->sums) {
+        const uint64_t *row = job->totals + h * plan->slots;
+        const uint32_t *to = (uint32_t *)job->output->counts + h * bins;
+        for (uint64_t i = 0; i < bins; i++) {
+            if (CLAMPED(row, i) + (add ? to[i] : 0) > UINT32_MAX)
+                return ty_error(error, TALLY_ERROR_DATA,
+                                "bin %" PRIu64 ": its count passes a u32 counter; use u64", i);
+        }
+    }
+    return TALLY_OK;
+}
+
+static void write_counts(const ty_job *job, uint64_t h)
+{
+    const tally_plan *plan = job->plan;
+    uint64_t bins = plan->bins;
+    int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
+    int add = job->output->accumulate;
+    const uint64_t *row = job->totals + h * plan->slots;
+#define WRITE(type, from)                                                                          \
+    do {                                                                                           \
+        type *to = (type *)job->output->counts + h * bins;                                         \
+        for (uint64_t i = 0; i < bins; i++)                                                        \
+            to[i] = (type)((add ? to[i] : 0) + CLAMPED(from, i));                                  \
+    } while (0)
+#define WRITE_SATURATING(type, limit)                                                              \
+    do {                                                                                           \
+        type *to = (type *)job->output->counts + h * bins;                                         \
+        for (uint64_t i = 0; i < bins; i++) {                                                      \
+            uint64_t sum = (add ? to[i] : 0) + CLAMPED(row, i);                                    \
+            to[i] = sum > (limit) ? (limit) : (type)sum;                                           \
+        }                                                                                          \
+    } while (0)
+    if (job->sums)
+        WRITE(double, job->sums + h * plan->slots);
+    else if (job->isums)
+        WRITE(int64_t, job->isums + h * plan->slots);
+    else if (plan->options.counter == TALLY_COUNTER_U64)
+        WRITE(uint64_t, row);
+    else if (plan->options.counter == TALLY_COUNTER_U32)
+        WRITE(uint32_t, row);
+    else if (plan->options.counter == TALLY_COUNTER_U16SAT)
+        WRITE_SATURATING(uint16_t, UINT16_MAX);
+    else
+        WRITE_SATURATING(uint8_t, UINT8_MAX);
+#undef WRITE
+#undef WRITE_SATURATING
+}
+
+static void write_squares(const ty_job *job, uint64_t h)
+{
+    uint64_t bins = job->plan->bins;
+    int clamp_under = clamps(job->plan, TY_SLOT_UNDER),
+        clamp_over = clamps(job->plan, TY_SLOT_OVER);
+    const double *row = job->squares + h * job->plan->slots;
+    double *to = job->output->sum_squares + h * bins;
+    for (uint64_t i = 0; i < bins; i++)
+        to[i] = (job->output->accumulate ? to[i] : 0) + CLAMPED(row, i);
+}
+
+static void write_flows(const ty_job *job, uint64_t h)
+{
+    const uint64_t *flows = job->totals + h * job->plan->slots + job->plan->bins;
+    tally_flows *to = &job->output->flows[h], zero = {0, 0, 0, 0};
+    if (!job->output->accumulate)
+        *to = zero;
+    to->under += clamps(job->plan, TY_SLOT_UNDER) ? 0 : flows[TY_SLOT_UNDER];
+    to->over += clamps(job->plan, TY_SLOT_OVER) ? 0 : flows[TY_SLOT_OVER];
+    to->nan += flows[TY_SLOT_NAN];
+    to->masked += flows[TY_SLOT_MASKED];
+}
+
+tally_status ty_job_commit(const ty_job *job, tally_error *error)
+{
+    if (job->overflowed)
+        return ty_error(error, TALLY_ERROR_DATA, "a bin's sum of weights passes int64");
+    for (uint64_t h = 0; h < job->histograms; h++) {
+        tally_status status =
+            check_flows(job, job->totals + h * job->plan->slots + job->plan->bins, error);
+        if (!status)
+            status = check_widths(job, h, error);
+        if (status)
+            return status;
+    }
+    for (uint64_t h = 0; h < job->histograms; h++) {
+        write_counts(job, h);
+        if (job->squares)
+            write_squares(job, h);
+        if (job->output->flows)
+            write_flows(job, h);
+    }
+    return TALLY_OK;
+}

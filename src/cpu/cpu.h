@@ -1,0 +1,59 @@
+/* What a method of the processor offers, and what the methods share. */
+#ifndef TY_CPU_H
+#define TY_CPU_H
+
+#include "plan.h"
+
+/* Writes the slot of each of n packed samples (any alignment). */
+typedef void (*ty_slots_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots);
+
+/* The fastest that this processor has for a resolved axis. */
+ty_slots_fn ty_slots_pick(const ty_axis *axis);
+
+/* Elements that are worked on together: their slots stay in the first-level cache. */
+#define TY_BLOCK 1024
+
+/* Scratch for ty_block_slots; lives on the stack. */
+typedef struct ty_block {
+    uint32_t slots[TY_BLOCK];
+    uint32_t other[TY_BLOCK]; /* a further dimension's slots */
+    _Alignas(64) unsigned char samples[TY_BLOCK * 8];
+    unsigned char mask[TY_BLOCK];
+} ty_block;
+
+/* Final slots of elements [begin, begin+n), n <= TY_BLOCK, of one channel: all dimensions joined,
+ * mask applied. They are in block->slots. */
+void ty_block_slots(const ty_job *job, uint64_t batch, uint64_t channel, uint64_t begin, size_t n,
+                    ty_block *block);
+
+/*
+ * A method: tables of one worker ("state", 64-byte aligned, cleared by the caller) that samples are
+ * added to, and that are emptied into the job's totals.
+ */
+typedef struct ty_cpu_method {
+    size_t (*state_bytes)(const tally_plan *plan);
+    /* Once for a fresh state; NULL if all zeros will do. */
+    void (*begin)(void *state, const tally_plan *plan);
+    /* Counts elements [begin, end) of a batch, all active channels. */
+    void (*count)(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end);
+    /* Adds the state to the batch's totals and clears it. Never called twice at once in a job. */
+    void (*flush)(void *state, ty_job *job, uint64_t batch);
+    uint64_t most; /* elements that a state takes between flushes */
+    int ordered;   /* the order of additions matters: fixed parts, flushed in order */
+    /* If set, the whole job at once instead of the above. */
+    tally_status (*whole)(ty_job *job, tally_error *error);
+} ty_cpu_method;
+
+/* The method's part of a plan on this backend: plan->state. */
+typedef struct ty_cpu_plan {
+    const ty_cpu_method *method;
+    ty_slots_fn slots[TALLY_MAX_DIMENSIONS];
+} ty_cpu_plan;
+
+/* The totals (slots of them) of one histogram. */
+uint64_t *ty_totals_of(const ty_job *job, uint64_t batch, uint64_t active);
+
+/* For supports(): refuses a plan with weights. */
+tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error);
+
+#endif

@@ -1,0 +1,218 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "plan.h"
+
+/* An extent of 1 is repeated along the samples'. */
+static void broadcast(ty_grid *g, const ty_grid *samples)
+{
+    if (g->batches == 1 && samples->batches != 1) {
+        g->batches = samples->batches;
+        g->batch_stride = 0;
+    }
+    if (g->rows == 1 && samples->rows != 1) {
+        g->rows = samples->rows;
+        g->row_stride = 0;
+    }
+    if (g->columns == 1 && samples->columns != 1) {
+        g->columns = samples->columns;
+        g->column_stride = 0;
+    }
+    if (g->channels == 1 && samples->channels != 1) {
+        g->channels = samples->channels;
+        g->channel_stride = 0;
+    }
+}
+
+static tally_status check_extents(const ty_grid *g, const ty_grid *samples, const char *what,
+                                  tally_error *error)
+{
+    if (g->batches == samples->batches && g->rows == samples->rows &&
+        g->columns == samples->columns && g->channels == samples->channels)
+        return TALLY_OK;
+    return ty_error(error, TALLY_ERROR_ARGUMENT,
+                    "%s: %" PRIu64 "×%" PRIu64 "×%" PRIu64 "×%" PRIu64
+                    " (batches×rows×columns×channels) does not fit the samples' %" PRIu64
+                    "×%" PRIu64 "×%" PRIu64 "×%" PRIu64,
+                    what, g->batches, g->rows, g->columns, g->channels, samples->batches,
+                    samples->rows, samples->columns, samples->channels);
+}
+
+static tally_status take_samples(const tally_plan *plan, const tally_view *views, ty_job *job,
+                                 tally_error *error)
+{
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        char what[32];
+        snprintf(what, sizeof what, "view %u", d);
+        tally_status status = ty_grid_make(&views[d], what, &job->samples[d], error);
+        if (status)
+            return status;
+        if (views[d].dtype != plan->options.dtypes[d])
+            return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its dtype is %s, the plan's is %s",
+                            what, tally_dtype_name(views[d].dtype),
+                            tally_dtype_name(plan->options.dtypes[d]));
+        if (views[d].channels != plan->channels)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "%s: it has %" PRIu64 " channels, the plan %" PRIu64, what,
+                            views[d].channels, plan->channels);
+        status = check_extents(&job->samples[d], &job->samples[0], what, error);
+        if (status)
+            return status;
+        tally_device_type device = views[d].device ? views[d].device : TALLY_DEVICE_CPU;
+        if (device != TALLY_DEVICE_CPU && device != plan->context->device)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: its samples lie on another device than the plan's", what);
+    }
+    return TALLY_OK;
+}
+
+/* A mask or weights: of its dtype, of the samples' extents or 1. */
+static tally_status take_extra(const tally_view *view, tally_dtype dtype, const char *what,
+                               const ty_grid *samples, ty_grid *grid, tally_error *error)
+{
+    tally_status status = ty_grid_make(view, what, grid, error);
+    if (status)
+        return status;
+    if (view->dtype != dtype)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its dtype is %s, expected %s", what,
+                        tally_dtype_name(view->dtype), tally_dtype_name(dtype));
+    broadcast(grid, samples);
+    return check_extents(grid, samples, what, error);
+}
+
+static tally_status take_extras(const tally_plan *plan, const tally_execute_options *options,
+                                ty_job *job, tally_error *error)
+{
+    const tally_view *mask = options ? options->mask : NULL;
+    const tally_view *weights = options ? options->weights : NULL;
+    if (options && options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "execute options: struct_size is %zu, expected %zu", options->struct_size,
+                        sizeof *options);
+    if (mask) {
+        tally_status status =
+            take_extra(mask, TALLY_U8, "mask", &job->samples[0], &job->mask, error);
+        if (status)
+            return status;
+    }
+    if (weights && !plan->weighted)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "weights are given but the plan has no weight_dtype");
+    if (!weights && plan->weighted)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the plan has a weight_dtype but no weights are given");
+    if (weights)
+        return take_extra(weights, plan->options.weight_dtype, "weights", &job->samples[0],
+                          &job->weights, error);
+    return TALLY_OK;
+}
+
+static tally_status check_output(const tally_plan *plan, const ty_job *job, tally_error *error)
+{
+    const tally_output *out = job->output;
+    if (out->struct_size != sizeof *out)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "output: struct_size is %zu, expected %zu",
+                        out->struct_size, sizeof *out);
+    if (!out->counts && job->histograms)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "output: counts is NULL");
+    if (!!out->sum_squares != !!plan->options.sum_squares && job->histograms)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "output: sum_squares is %s",
+                        out->sum_squares ? "given but the plan does not ask for it"
+                                         : "NULL but the plan asks for it");
+    if (out->on_device && plan->context->backend->counts_on_host)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "output: device memory on the %s device",
+                        plan->context->backend->name);
+    if (plan->options.counter == TALLY_COUNTER_U32 && job->elements > UINT32_MAX)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%" PRIu64 " samples could pass a u32 counter's 2^32-1; use u64",
+                        job->elements);
+    return TALLY_OK;
+}
+
+/* Everything that shares extents is reshaped together. */
+static void coalesce(ty_job *job)
+{
+    ty_grid all[TALLY_MAX_DIMENSIONS + 2];
+    unsigned dims = job->plan->options.dimensions, n = dims;
+    memcpy(all, job->samples, dims * sizeof *all);
+    if (job->mask.data)
+        all[n++] = job->mask;
+    if (job->weights.data)
+        all[n++] = job->weights;
+    ty_grid_coalesce(all, n);
+    memcpy(job->samples, all, dims * sizeof *all);
+    if (job->mask.data)
+        job->mask = all[dims];
+    if (job->weights.data)
+        job->weights = all[n - 1];
+}
+
+tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
+                         const tally_execute_options *options, const tally_output *output,
+                         ty_job *job, tally_error *error)
+{
+    if (!plan || !views || !output)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !plan    ? "plan"
+                        : !views ? "views"
+                                 : "output");
+    memset(job, 0, sizeof *job);
+    job->plan = plan;
+    job->output = output;
+    if (options) {
+        job->progress = options->progress;
+        job->user = options->user;
+        job->stream = options->stream;
+    }
+    if (job->stream && plan->context->device == TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "stream: the cpu device has none; pass NULL");
+    tally_status status = take_samples(plan, views, job, error);
+    if (!status)
+        status = take_extras(plan, options, job, error);
+    if (status)
+        return status;
+    const ty_grid *s = &job->samples[0];
+    job->batches = s->batches;
+    job->histograms = s->batches * plan->active_count;
+    if (__builtin_mul_overflow(s->rows, s->columns, &job->elements))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: rows × columns pass 2^64");
+    status = check_output(plan, job, error);
+    if (!status)
+        coalesce(job);
+    return status;
+}
+
+tally_status ty_job_reserve(ty_job *job, tally_error *error)
+{
+    uint64_t cells;
+    if (__builtin_mul_overflow(job->histograms, job->plan->slots, &cells) || cells >> 58)
+        return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
+                        job->histograms);
+    job->totals = ty_calloc((size_t)cells, sizeof *job->totals);
+    int ok = job->totals != NULL;
+    if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
+        ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;
+    if (ok && job->plan->weighted == TALLY_RESULT_SUMS_I64)
+        ok = (job->isums = ty_calloc((size_t)cells, sizeof *job->isums)) != NULL;
+    if (ok && job->plan->options.sum_squares)
+        ok = (job->squares = ty_calloc((size_t)cells, sizeof *job->squares)) != NULL;
+    if (ok)
+        return TALLY_OK;
+    ty_job_release(job);
+    return ty_error_memory(error, "counts", cells * sizeof *job->totals);
+}
+
+void ty_job_release(ty_job *job)
+{
+    ty_free(job->totals);
+    ty_free(job->sums);
+    ty_free(job->isums);
+    ty_free(job->squares);
+    job->totals = NULL;
+    job->sums = NULL;
+    job->isums = NULL;
+    job->squares = NULL;
+}

@@ -1,0 +1,102 @@
+/* Contexts, plans and jobs: what the public opaque types are inside. */
+#ifndef TY_PLAN_H
+#define TY_PLAN_H
+
+#include <tally/tally.h>
+
+#include "core/axis.h"
+#include "core/view.h"
+
+struct ty_backend;
+struct ty_method;
+struct ty_pool;
+
+struct tally_context {
+    const struct ty_backend *backend;
+    tally_device_type device;
+    int32_t index;
+    struct ty_pool *pool; /* host threads; every context has them */
+    void *state;          /* the backend's own */
+};
+
+struct tally_plan {
+    tally_context *context;
+    tally_plan_options options; /* pointers inside are to the copies below, or NULL */
+    ty_axis axes[TALLY_MAX_DIMENSIONS];
+    const struct ty_method *method;
+    char **settings;       /* "key", "value", … copied; 2 × options.settings_count */
+    uint32_t bins;         /* of one histogram: product over the axes, at most TY_MAX_BINS */
+    uint64_t slots;        /* bins + TY_SLOT_EXTRA */
+    uint64_t channels;     /* of the samples' views */
+    uint64_t *active;      /* the counted channels' numbers */
+    uint64_t active_count; /* at least 1 */
+    uint32_t weighted;     /* 0; or the kind of sum: TALLY_RESULT_SUMS_F64, TALLY_RESULT_SUMS_I64 */
+    void *state;           /* the method's, made by its backend's prepare */
+    char text[512];        /* tally_plan_describe */
+};
+
+/* One tally_execute, checked and normalised. */
+typedef struct ty_job {
+    const tally_plan *plan;
+    ty_grid samples[TALLY_MAX_DIMENSIONS];
+    ty_grid mask, weights;      /* data NULL when absent; extents of 1 repeated by strides of 0 */
+    uint64_t batches, elements; /* elements of a batch: rows × columns */
+    uint64_t histograms;        /* batches × active channels */
+    const tally_output *output;
+    int (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    void *stream;
+    /* Where a backend that counts on the host leaves its results, cleared: histograms × slots. */
+    uint64_t *totals;
+    double *sums;    /* weighted f64, else NULL */
+    int64_t *isums;  /* weighted integers, else NULL */
+    double *squares; /* with sum_squares, else NULL */
+    int overflowed;  /* an integer sum passed int64 */
+} ty_job;
+
+/* The options a plan was made from, its axes resolved; for tally_result_create. */
+static inline const tally_plan_options *ty_plan_options(const tally_plan *plan)
+{
+    return &plan->options;
+}
+
+/* The value of a plan's setting `key`, or NULL. */
+const char *ty_plan_setting(const tally_plan *plan, const char *key);
+
+/* A device kind: what context, plan and execute call. */
+typedef struct ty_backend {
+    tally_device_type device;
+    const char *name;        /* "cpu", "cuda", "opencl" */
+    uint32_t (*count)(void); /* devices present; missing ones are described by info(0) */
+    void (*info)(int32_t index, tally_device_info *info);
+    tally_status (*open)(tally_context *context, const tally_context_options *options,
+                         tally_error *error);
+    void (*close)(tally_context *context);
+    /* Makes plan->state for plan->method; undone by finish. Either may be NULL. */
+    tally_status (*prepare)(tally_plan *plan, tally_error *error);
+    void (*finish)(tally_plan *plan);
+    /* Nonzero: `run` leaves the counts in job->totals (and sums), which execute commits. Else `run`
+     * delivers to job->output itself. */
+    int counts_on_host;
+    tally_status (*run)(ty_job *job, tally_error *error);
+} ty_backend;
+
+extern const ty_backend ty_cpu_backend;
+
+/* All backends, NULL at the end; the first that has a device is TALLY_DEVICE_AUTO's. */
+extern const ty_backend *const ty_backends[];
+
+/* job.c: checks the arguments of an execute and fills `job` (nothing owned). */
+tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
+                         const tally_execute_options *options, const tally_output *output,
+                         ty_job *job, tally_error *error);
+/* Allocates and clears totals and sums; released by ty_job_release. */
+tally_status ty_job_reserve(ty_job *job, tally_error *error);
+void ty_job_release(ty_job *job);
+/* commit.c: policies, counter widths, then the caller's output, all or nothing. */
+tally_status ty_job_commit(const ty_job *job, tally_error *error);
+
+/* reference.c: the slow obvious oracle, into job->totals and sums. */
+tally_status ty_reference_run(ty_job *job, tally_error *error);
+
+#endif
