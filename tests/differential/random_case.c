@@ -1,0 +1,374 @@
+#include "random_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t rng_next(rng *r)
+{
+    uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t rng_below(rng *r, uint64_t n)
+{
+    return rng_next(r) % n;
+}
+
+double rng_unit(rng *r)
+{
+    return (double)(rng_next(r) >> 11) * 0x1p-53;
+}
+
+static int chance(rng *r, unsigned one_in)
+{
+    return rng_below(r, one_in) == 0;
+}
+
+/* Ranges that hurt: tiny and huge widths, offsets far from zero, ends that are no short fractions.
+ */
+static void random_range(rng *r, tally_dtype dtype, double *lo, double *hi)
+{
+    static const double ends[] = {0,   1,     -1,  0.1,  1e-3, 100, 255,
+                                  256, 65536, 1e6, -1e6, 1e9,  3.3, 1e300};
+    double a = chance(r, 3) ? ends[rng_below(r, sizeof ends / sizeof *ends)]
+                            : (rng_unit(r) - 0.5) * exp2((double)rng_below(r, 40));
+    double width =
+        chance(r, 3) ? exp2((double)rng_below(r, 60) - 30) : (double)(1 + rng_below(r, 300));
+    if (chance(r, 20))
+        width = fabs(a) * 0x1p-48 + 1e-12;
+    if ((dtype == TALLY_I64 || dtype == TALLY_U64) && chance(r, 2)) {
+        a = dtype == TALLY_U64 ? exp2((double)(40 + rng_below(r, 24)))
+                               : -exp2((double)(40 + rng_below(r, 24)));
+        width = exp2((double)(42 + rng_below(r, 22)));
+    }
+    if (tally_dtype_bytes(dtype) == 1 && chance(r, 2)) {
+        a = dtype == TALLY_I8 ? -128 : 0;
+        width = 256;
+    }
+    *lo = a;
+    *hi = a + width;
+}
+
+static uint64_t random_bins(rng *r, unsigned flags)
+{
+    static const uint64_t usual[] = {1, 2, 3, 7, 10, 16, 64, 100, 255, 256, 257, 1000, 2048, 4096};
+    if (!(flags & CASE_SMALL) && chance(r, 40))
+        return 1 + rng_below(r, 300000);
+    return chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);
+}
+
+static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
+{
+    tally_dtype dtype = c->plan.dtypes[d];
+    double lo, hi;
+    random_range(r, dtype, &lo, &hi);
+    uint64_t bins = random_bins(r, flags);
+    if (c->plan.dimensions > 1)
+        bins = 1 + bins % (c->plan.dimensions > 2 ? 12 : 120);
+    tally_axis axis = tally_axis_even(bins, lo, hi);
+    switch (rng_below(r, 8)) {
+    case 0:
+        axis = tally_axis_integer(bins, (int64_t)rng_below(r, 200) - 100);
+        break;
+    case 1: {
+        double low = exp2((double)rng_below(r, 20) - 10);
+        axis =
+            tally_axis_log(bins > 300 ? 300 : bins, low, low * (2 + (double)rng_below(r, 1000000)));
+        break;
+    }
+    case 2: {
+        uint64_t n = bins > 400 ? 400 : bins;
+        double *e = c->edges[d] = malloc((n + 1) * sizeof *e);
+        e[0] = lo;
+        for (uint64_t i = 1; i <= n; i++) {
+            e[i] = e[i - 1] + (chance(r, 4) ? 1 : rng_unit(r) * (hi - lo) / (double)n);
+            if (!(e[i] > e[i - 1]))
+                e[i] = nextafter(e[i - 1], INFINITY);
+        }
+        axis = tally_axis_edges(n, e);
+        break;
+    }
+    case 3:
+        if (dtype == TALLY_U8) {
+            for (int i = 0; i < 256; i++)
+                c->categories[i] =
+                    chance(r, 3) ? TALLY_CATEGORY_NONE : (uint16_t)rng_below(r, bins);
+            axis = tally_axis_integer(bins, 0);
+            axis.kind = TALLY_AXIS_CATEGORY;
+            axis.categories = c->categories;
+        }
+        break;
+    default:
+        break;
+    }
+    axis.under = chance(r, 4) ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
+    axis.over = chance(r, 4) ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
+    axis.last = chance(r, 4) ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
+    c->plan.axes[d] = axis;
+}
+
+/* The value x as `dtype`, rounded and cut to its range. */
+static void put(void *to, tally_dtype dtype, double x)
+{
+#define PUT(type, least, most)                                                                     \
+    do {                                                                                           \
+        type v = (type)(!(x > (double)(least)) ? (least) : x >= (double)(most) ? (most) : x);      \
+        memcpy(to, &v, sizeof v);                                                                  \
+    } while (0)
+    switch (dtype) {
+    case TALLY_U8:
+        PUT(uint8_t, 0, UINT8_MAX);
+        break;
+    case TALLY_I8:
+        PUT(int8_t, INT8_MIN, INT8_MAX);
+        break;
+    case TALLY_U16:
+    case TALLY_F16:
+    case TALLY_BF16:
+        PUT(uint16_t, 0, UINT16_MAX);
+        break;
+    case TALLY_I16:
+        PUT(int16_t, INT16_MIN, INT16_MAX);
+        break;
+    case TALLY_U32:
+        PUT(uint32_t, 0, UINT32_MAX);
+        break;
+    case TALLY_I32:
+        PUT(int32_t, INT32_MIN, INT32_MAX);
+        break;
+    case TALLY_U64:
+        PUT(uint64_t, 0, UINT64_MAX);
+        break;
+    case TALLY_I64:
+        PUT(int64_t, INT64_MIN, INT64_MAX);
+        break;
+    case TALLY_F32: {
+        float v = (float)x;
+        memcpy(to, &v, sizeof v);
+        break;
+    }
+    case TALLY_F64:
+        memcpy(to, &x, sizeof x);
+        break;
+    }
+#undef PUT
+}
+
+static double edge_of(const tally_axis *a, uint64_t i)
+{
+    switch (a->kind) {
+    case TALLY_AXIS_EDGES:
+        return a->edges[i];
+    case TALLY_AXIS_LOG:
+        return i == a->bins ? a->hi : a->lo * pow(a->hi / a->lo, (double)i / (double)a->bins);
+    case TALLY_AXIS_EVEN:
+        return i == a->bins ? a->hi : a->lo + (double)i * ((a->hi - a->lo) / (double)a->bins);
+    case TALLY_AXIS_INTEGER:
+        return (double)a->first + (double)i;
+    default:
+        return (double)i;
+    }
+}
+
+/* One sample: inside the axis, at an edge or a step beside it, or any bits at all. */
+static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, unsigned kind,
+                          void *to)
+{
+    double lo = edge_of(axis, 0), hi = edge_of(axis, axis->bins), x;
+    uint64_t bits = rng_next(r);
+    static const double special[] = {0.0,   -0.0,   INFINITY, -INFINITY, NAN,
+                                     1e308, -1e308, 5e-324,   1,         -1};
+    switch (kind) {
+    case 0: /* constant */
+        x = lo + (hi - lo) * 0.37;
+        break;
+    case 1: /* exact edges and their neighbours */
+        x = edge_of(axis, rng_below(r, axis->bins + 1));
+        if (dtype == TALLY_F32) {
+            float f = (float)x;
+            f = chance(r, 2) ? f : nextafterf(f, chance(r, 2) ? INFINITY : -INFINITY);
+            x = f;
+        } else {
+            x = chance(r, 2) ? x : nextafter(x, chance(r, 2) ? INFINITY : -INFINITY);
+        }
+        break;
+    case 2: /* any bits */
+        memcpy(to, &bits, tally_dtype_bytes(dtype));
+        return;
+    case 3:
+        x = special[rng_below(r, sizeof special / sizeof *special)];
+        break;
+    case 4: /* skewed */
+        x = lo + (hi - lo) * pow(rng_unit(r), 8);
+        break;
+    case 5: /* two values */
+        x = bits & 1 ? lo + (hi - lo) * 0.25 : lo + (hi - lo) * 0.75;
+        break;
+    default: /* uniform, a little outside too */
+        x = lo + (hi - lo) * (rng_unit(r) * 1.1 - 0.05);
+        break;
+    }
+    if (dtype == TALLY_F16 || dtype == TALLY_BF16) {
+        memcpy(to, &bits, 2);
+        if (dtype == TALLY_BF16) {
+            float f = (float)x;
+            uint32_t b;
+            memcpy(&b, &f, 4);
+            b >>= 16;
+            uint16_t h = (uint16_t)b;
+            memcpy(to, &h, 2);
+        }
+        return;
+    }
+    put(to, dtype, x);
+}
+
+/* Allocates a buffer with random strides for the extents, points the view into it. */
+static unsigned char *lay_out(rng *r, tally_view *v)
+{
+    size_t size = tally_dtype_bytes(v->dtype);
+    uint64_t slack = chance(r, 3) ? rng_below(r, 5) : 0;
+    int negative = chance(r, 8), packed = !chance(r, 3);
+    int64_t channel = (int64_t)size, column = channel * (int64_t)v->channels;
+    if (!packed) {
+        channel += (int64_t)slack * (chance(r, 2) ? 1 : (int64_t)size);
+        column = channel * (int64_t)v->channels + (int64_t)rng_below(r, 4);
+    }
+    int64_t row = column * (int64_t)v->columns + (packed ? 0 : (int64_t)rng_below(r, 9));
+    int64_t batch = row * (int64_t)v->rows + (packed ? 0 : (int64_t)rng_below(r, 9));
+    size_t total = (size_t)(batch * (int64_t)v->batches) + 64;
+    size_t start = rng_below(r, 16);
+    unsigned char *buffer = malloc(total + start);
+    for (size_t i = 0; i < total + start; i++)
+        buffer[i] = (unsigned char)rng_next(r);
+    v->data = buffer + start;
+    v->batch_stride_bytes = batch;
+    v->row_stride_bytes = row;
+    v->column_stride_bytes = column;
+    v->channel_stride_bytes = channel;
+    if (negative && !packed && v->rows > 0 && v->columns > 0) {
+        v->data = buffer + start + (v->rows - 1) * (uint64_t)row;
+        v->row_stride_bytes = -row;
+    }
+    if (packed && chance(r, 2))
+        v->batch_stride_bytes = v->row_stride_bytes = v->column_stride_bytes =
+            v->channel_stride_bytes = 0;
+    return buffer;
+}
+
+static unsigned char *sample_at(const tally_view *v, uint64_t b, uint64_t row, uint64_t col,
+                                uint64_t ch)
+{
+    int64_t size = (int64_t)tally_dtype_bytes(v->dtype);
+    int64_t cs = v->channel_stride_bytes ? v->channel_stride_bytes : size;
+    int64_t xs = v->column_stride_bytes ? v->column_stride_bytes : cs * (int64_t)v->channels;
+    int64_t rs = v->row_stride_bytes ? v->row_stride_bytes : xs * (int64_t)v->columns;
+    int64_t bs = v->batch_stride_bytes ? v->batch_stride_bytes : rs * (int64_t)v->rows;
+    return (unsigned char *)(uintptr_t)v->data + (int64_t)b * bs + (int64_t)row * rs +
+           (int64_t)col * xs + (int64_t)ch * cs;
+}
+
+static void fill(rng *r, const tally_view *v, const tally_axis *axis)
+{
+    unsigned kind = (unsigned)rng_below(r, 9), mixed = chance(r, 3);
+    for (uint64_t b = 0; b < v->batches; b++)
+        for (uint64_t row = 0; row < v->rows; row++)
+            for (uint64_t col = 0; col < v->columns; col++)
+                for (uint64_t ch = 0; ch < v->channels; ch++)
+                    random_sample(r, axis, v->dtype, mixed ? (unsigned)rng_below(r, 9) : kind,
+                                  sample_at(v, b, row, col, ch));
+}
+
+/* Small whole weights: every order of adding them gives the same float64. */
+static void fill_weights(rng *r, const tally_view *v)
+{
+    for (uint64_t b = 0; b < v->batches; b++)
+        for (uint64_t row = 0; row < v->rows; row++)
+            for (uint64_t col = 0; col < v->columns; col++)
+                for (uint64_t ch = 0; ch < v->channels; ch++)
+                    put(sample_at(v, b, row, col, ch), v->dtype, (double)rng_below(r, 100) - 30);
+}
+
+static void random_extents(rng *r, tally_view *v, unsigned flags)
+{
+    static const uint64_t edges[] = {0,  1,   2,   3,   7,   8,    63,   64,
+                                     65, 255, 256, 257, 511, 1023, 1024, 1025};
+    uint64_t most = flags & CASE_SMALL ? 300 : chance(r, 10) ? 60000 : 5000;
+    v->batches = chance(r, 4) ? 1 + rng_below(r, 5) : 1;
+    v->rows = chance(r, 3) ? 1 + rng_below(r, 20) : 1;
+    v->columns =
+        chance(r, 3) ? edges[rng_below(r, sizeof edges / sizeof *edges)] : rng_below(r, most);
+    if (v->rows > 1)
+        v->columns = v->columns / 8 + 1;
+}
+
+void random_case_make(random_case *c, uint64_t seed, unsigned flags)
+{
+    rng random = {seed}, *r = &random;
+    memset(c, 0, sizeof *c);
+    c->plan.struct_size = sizeof c->plan;
+    c->plan.dimensions =
+        !(flags & CASE_ONE_DIMENSION) && chance(r, 5) ? 2 + (unsigned)rng_below(r, 2) : 1;
+    c->plan.channels = c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, 5) : 1;
+    if (c->plan.channels > 1 && chance(r, 2))
+        c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
+    tally_view shape = TALLY_VIEW_INIT;
+    random_extents(r, &shape, flags);
+    shape.channels = c->plan.channels;
+    for (unsigned d = 0; d < c->plan.dimensions; d++) {
+        c->plan.dtypes[d] = (tally_dtype)(1 + rng_below(r, 12));
+        random_axis(c, d, r, flags);
+        c->views[d] = shape;
+        c->views[d].dtype = c->plan.dtypes[d];
+        c->buffers[d] = lay_out(r, &c->views[d]);
+        fill(r, &c->views[d], &c->plan.axes[d]);
+    }
+    c->has_mask = chance(r, 4);
+    c->mask = shape;
+    c->mask.dtype = TALLY_U8;
+    c->mask.channels = 1;
+    if (c->has_mask && chance(r, 4))
+        c->mask.batches = 1;
+    c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(r, &c->mask);
+    for (uint64_t i = 0; c->has_mask && i < c->mask.columns; i++)
+        *sample_at(&c->mask, 0, 0, i, 0) &= (unsigned char)-(int)(i % 3 != 0);
+    c->has_weights = !(flags & CASE_UNWEIGHTED) && chance(r, 4);
+    static const tally_dtype weights[] = {TALLY_F32, TALLY_F64, TALLY_I8,
+                                          TALLY_I32, TALLY_I64, TALLY_U16};
+    c->weights = shape;
+    c->weights.dtype = weights[rng_below(r, 6)];
+    if (chance(r, 2))
+        c->weights.channels = 1;
+    c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights);
+    if (c->has_weights) {
+        fill_weights(r, &c->weights);
+        c->plan.weight_dtype = c->weights.dtype;
+        c->plan.sum_squares = chance(r, 2);
+    } else {
+        c->plan.counter = chance(r, 3) ? (tally_counter)rng_below(r, 4) : TALLY_COUNTER_U64;
+    }
+    uint64_t active = 0;
+    for (uint64_t i = 0; i < c->plan.channels; i++)
+        active += !c->plan.channel_mask || (c->plan.channel_mask >> i & 1);
+    c->histograms = shape.batches * active;
+    snprintf(c->text, sizeof c->text,
+             "%u-D %s kind %d bins %llu [%g, %g] %llux%llux%llux%llu%s%s counter %d",
+             c->plan.dimensions, tally_dtype_name(c->plan.dtypes[0]), (int)c->plan.axes[0].kind,
+             (unsigned long long)c->plan.axes[0].bins, edge_of(&c->plan.axes[0], 0),
+             edge_of(&c->plan.axes[0], c->plan.axes[0].bins), (unsigned long long)shape.batches,
+             (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+             (unsigned long long)shape.channels, c->has_mask ? " mask" : "",
+             c->has_weights ? " weights" : "", (int)c->plan.counter);
+}
+
+void random_case_free(random_case *c)
+{
+    for (unsigned i = 0; i < TALLY_MAX_DIMENSIONS; i++)
+        free(c->edges[i]);
+    for (unsigned i = 0; i < TALLY_MAX_DIMENSIONS + 2; i++)
+        free(c->buffers[i]);
+}

@@ -1,0 +1,36 @@
+/* Random calls of the library: dtype, axes, layout, mask, weights, special values. Everything
+ * follows from one 64-bit seed. */
+#ifndef RANDOM_CASE_H
+#define RANDOM_CASE_H
+
+#include <stdint.h>
+#include <tally/tally.h>
+
+typedef struct rng {
+    uint64_t state;
+} rng;
+
+uint64_t rng_next(rng *r);
+uint64_t rng_below(rng *r, uint64_t n); /* n > 0 */
+double rng_unit(rng *r);                /* [0, 1) */
+
+/* A case owns its buffers; views and axes point into them. */
+typedef struct random_case {
+    tally_plan_options plan;
+    tally_view views[TALLY_MAX_DIMENSIONS];
+    tally_view mask, weights;
+    int has_mask, has_weights;
+    double *edges[TALLY_MAX_DIMENSIONS];
+    uint16_t categories[256];
+    unsigned char *buffers[TALLY_MAX_DIMENSIONS + 2];
+    uint64_t histograms; /* batches × active channels */
+    char text[256];      /* for messages */
+} random_case;
+
+/* What to leave out. */
+enum { CASE_UNWEIGHTED = 1, CASE_ONE_DIMENSION = 2, CASE_SMALL = 4 };
+
+void random_case_make(random_case *c, uint64_t seed, unsigned flags);
+void random_case_free(random_case *c);
+
+#endif
