@@ -1,0 +1,242 @@
+/* A public input: options checked, the format told by content, one decoder behind it.
+ *
+ * With a dtype the data are raw, whatever they look like; without one the first bytes decide. gzip
+ * and zstd are undone once in either case. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/input.h"
+#include "io/rows.h"
+
+enum { TY_HEAD = 4096 };
+
+struct tally_input {
+    ty_stream *stream;
+    const ty_decoder *decoder;
+    void *state;
+    tally_input_info info;
+    int finished;
+    tally_status failed; /* of an earlier read; `error` has its message */
+    tally_error error;
+};
+
+/* The order matters only to text, which takes whatever looks like characters. */
+static const ty_decoder *const decoders[] = {&ty_png, &ty_jpeg, &ty_tiff,
+                                             &ty_npy, &ty_pnm,  &ty_text};
+
+/* A caller built against an older or newer header has a smaller or larger struct. */
+static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
+                                 tally_error *error)
+{
+    memset(options, 0, sizeof *options);
+    if (from) {
+        if (from->struct_size < offsetof(tally_input_options, chunk_bytes))
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "options->struct_size is %zu; sizeof(tally_input_options) is %zu",
+                            from->struct_size, sizeof *options);
+        const unsigned char *bytes = (const unsigned char *)from;
+        for (size_t i = sizeof *options; i < from->struct_size; i++)
+            if (bytes[i])
+                return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                                "the input options use a field that this library (%s) does not "
+                                "know yet",
+                                tally_version());
+        memcpy(options, from,
+               from->struct_size < sizeof *options ? from->struct_size : sizeof *options);
+    }
+    options->struct_size = sizeof *options;
+    return TALLY_OK;
+}
+
+static tally_status check_options(const char *path, const tally_input_options *o,
+                                  tally_error *error)
+{
+    if (o->dtype && !tally_dtype_bytes(o->dtype))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "dtype is %d; %d (u8) to %d (f64) are known",
+                        (int)o->dtype, TALLY_U8, TALLY_F64);
+    if (!o->dtype && (o->shape[0] || o->shape[1] || o->shape[2] || o->offset_bytes))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: a shape or an offset is for raw data, which need a dtype too", path);
+    if (o->dtype && o->columns_count)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: columns are chosen by name in text; with a dtype the data are raw",
+                        path);
+    if (o->columns_count && !o->columns)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "columns is NULL, columns_count is %" PRIu32,
+                        o->columns_count);
+    if (o->columns_count > TALLY_MAX_DIMENSIONS)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%" PRIu32 " columns; at most %d are read",
+                        o->columns_count, TALLY_MAX_DIMENSIONS);
+    for (uint32_t i = 0; i < o->columns_count; i++)
+        if (!o->columns[i])
+            return ty_error(error, TALLY_ERROR_ARGUMENT, "columns[%" PRIu32 "] is NULL", i);
+    if ((o->row_end && o->row_begin >= o->row_end) ||
+        (o->column_end && o->column_begin >= o->column_end))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: the region of rows %" PRIu64 ":%" PRIu64 ", columns %" PRIu64
+                        ":%" PRIu64 " is empty; an end must lie behind its begin",
+                        path, o->row_begin, o->row_end, o->column_begin, o->column_end);
+    return TALLY_OK;
+}
+
+static tally_status unknown_format(const char *name, const unsigned char *head, size_t size,
+                                   tally_error *error)
+{
+    char hex[16 * 3 + 1] = "";
+    for (size_t i = 0; i < size && i < 16; i++)
+        snprintf(hex + 3 * i, 4, " %02x", head[i]);
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy "
+                    "and text (CSV, TSV, numbers) are told by their content; raw data need a dtype "
+                    "(--dtype)",
+                    name, hex);
+}
+
+static tally_status find_decoder(tally_input *in, const tally_input_options *options,
+                                 tally_error *error)
+{
+    const unsigned char *head;
+    size_t size;
+    const char *name = ty_stream_name(in->stream);
+    tally_status status =
+        ty_stream_peek(in->stream, &head, options->dtype ? 1 : TY_HEAD, &size, error);
+    if (status)
+        return status;
+    if (!size)
+        return ty_error(error, TALLY_ERROR_FORMAT, "%s: empty", name);
+    if (options->dtype)
+        in->decoder = &ty_raw;
+    for (size_t i = 0; !in->decoder && i < sizeof decoders / sizeof *decoders; i++)
+        if (decoders[i]->probe(head, size))
+            in->decoder = decoders[i];
+    if (!in->decoder)
+        return unknown_format(name, head, size, error);
+    if (options->columns_count && in->decoder != &ty_text)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: columns are chosen by name in text, and this is %s; choose channels "
+                        "or a region instead",
+                        name, in->decoder->format);
+    return TALLY_OK;
+}
+
+static tally_status open_input(tally_input *in, const char *path,
+                               const tally_input_options *options, tally_error *error)
+{
+    tally_status status = ty_stream_open(path, options->keep, &in->stream, error);
+    if (!status)
+        status = find_decoder(in, options, error);
+    if (status)
+        return status;
+    in->info.struct_size = sizeof in->info;
+    in->info.format = in->decoder->format;
+    in->info.compression = ty_stream_compression(in->stream);
+    in->info.size_bytes = ty_stream_size(in->stream);
+    in->info.dimensions = 1;
+    return in->decoder->open(in->stream, options, &in->state, &in->info, error);
+}
+
+tally_status tally_input_open(const char *path, const tally_input_options *options,
+                              tally_input **input, tally_error *error)
+{
+    tally_input_options o;
+    if (!path || !input)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", path ? "input" : "path");
+    tally_status status = copy_options(options, &o, error);
+    if (!status)
+        status = check_options(path, &o, error);
+    if (status)
+        return status;
+    tally_input *in = ty_calloc(1, sizeof *in);
+    if (!in)
+        return ty_error_memory(error, "an input", sizeof *in);
+    status = open_input(in, path, &o, error);
+    if (status)
+        tally_input_close(in);
+    else
+        *input = in;
+    return status;
+}
+
+void tally_input_close(tally_input *input)
+{
+    if (!input)
+        return;
+    if (input->state)
+        input->decoder->close(input->state);
+    ty_stream_close(input->stream);
+    ty_free(input);
+}
+
+tally_status tally_input_info_get(const tally_input *input, tally_input_info *info)
+{
+    if (!input || !info || info->struct_size < sizeof info->struct_size)
+        return TALLY_ERROR_ARGUMENT;
+    tally_input_info now = input->info;
+    size_t size = info->struct_size;
+    now.is_spooled = ty_stream_is_spooled(input->stream);
+    memset(info, 0, size);
+    memcpy(info, &now, size < sizeof now ? size : sizeof now);
+    info->struct_size = size;
+    return TALLY_OK;
+}
+
+/* NULL for a channel that has no name: those of raw data and arrays. */
+const char *tally_input_channel_name(const tally_input *input, uint64_t channel)
+{
+    if (!input || !input->decoder->channel_name)
+        return NULL;
+    return input->decoder->channel_name(input->state, channel);
+}
+
+/* Compressed data carry checksums at their end, where a decoder that has all its samples would not
+ * look. */
+static tally_status drain(tally_input *in, tally_error *error)
+{
+    uint64_t skipped = 1;
+    tally_status status = TALLY_OK;
+    while (!status && skipped && in->info.compression[0])
+        status = ty_stream_skip(in->stream, UINT64_C(1) << 30, &skipped, error);
+    return status;
+}
+
+tally_status tally_input_read(tally_input *input, tally_view *views, int *done, tally_error *error)
+{
+    if (!input || !views || !done)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !input   ? "input"
+                        : !views ? "views"
+                                 : "done");
+    *done = input->finished;
+    if (!input->failed && !input->finished) {
+        input->failed = input->decoder->read(input->state, views, done, &input->error);
+        if (!input->failed && *done)
+            input->failed = drain(input, &input->error);
+        input->finished = *done;
+    }
+    if (input->failed)
+        return ty_error(error, input->failed, "%s", input->error.message);
+    return TALLY_OK;
+}
+
+tally_status tally_input_rewind(tally_input *input, tally_error *error)
+{
+    if (!input)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "input is NULL");
+    tally_status status = ty_stream_rewind(input->stream, error);
+    if (status)
+        return status;
+    input->finished = 0;
+    input->failed = input->decoder->rewind(input->state, &input->error);
+    if (input->failed)
+        return ty_error(error, input->failed, "%s", input->error.message);
+    return TALLY_OK;
+}
+
+uint64_t tally_input_position(const tally_input *input)
+{
+    return input ? ty_stream_stored(input->stream) : 0;
+}
