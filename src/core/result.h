@@ -1,0 +1,63 @@
+/* What is inside a tally_result, for the code that fills, merges, writes, reads and draws it. */
+#ifndef TY_RESULT_H
+#define TY_RESULT_H
+
+#include <tally/tally.h>
+
+struct tally_result {
+    uint32_t dimensions;
+    /* `edges` (bins+1) and, for CATEGORY, `categories` (256) point into the result's own memory. lo
+     * and hi are the first and last edge for every kind; INTEGER and CATEGORY are TALLY_LAST_OPEN.
+     */
+    tally_axis axes[TALLY_MAX_DIMENSIONS];
+    tally_result_kind kind;
+    tally_counter counter;
+    tally_dtype dtype;
+    uint64_t histograms;
+    uint64_t bins;  /* of one histogram */
+    uint64_t noted; /* samples as the caller said; what counts once they are narrowed or sums */
+    double seconds; /* 0 unknown */
+    char *device;   /* "" unknown */
+    char *method;   /* "" unknown */
+    char **sources; /* sources_count of them */
+    uint32_t sources_count;
+    char **names;       /* histograms of them, never NULL */
+    void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
+    double *squares;    /* histograms × bins, or NULL */
+    tally_flows *flows; /* histograms of them */
+};
+
+typedef struct ty_result_shape {
+    uint32_t dimensions;
+    const tally_axis *axes;
+    /* One array of bins+1 edges for each axis, or NULL: computed by tally_axis_edges_get. */
+    const double *const *edges;
+    tally_result_kind kind;
+    int squares;
+    tally_dtype dtype;
+    uint64_t histograms;
+    /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
+    const char *const *names;
+} ty_result_shape;
+
+/* An all-zero result that owns copies of everything in `shape`. */
+tally_status ty_result_create(const ty_result_shape *shape, tally_result **result,
+                              tally_error *error);
+
+/* Σ over histograms of bins and flows for exact counts, else what was noted; 2^64-1 when it would
+ * pass that. */
+uint64_t ty_result_samples(const tally_result *result);
+
+/* A count, or sum, as float64: for shares and drawing, not for saving. */
+double ty_result_value(const tally_result *result, uint64_t h, uint64_t bin);
+
+/* The largest count that `counter` holds. */
+uint64_t ty_counter_limit(tally_counter counter);
+int ty_counter_saturates(tally_counter counter);
+
+/* The names used in files and messages: "even" …, "count" …, "u64" …; NULL for none. */
+const char *ty_axis_kind_name(tally_axis_kind kind);
+const char *ty_flow_name(tally_flow flow);
+const char *ty_counter_name(tally_counter counter);
+
+#endif

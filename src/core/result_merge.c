@@ -1,0 +1,270 @@
+/* Adding one result to another: everything is checked before anything changes. */
+#include "core/result.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/text.h"
+
+static tally_status differ(tally_error *error, uint32_t d, const char *what, const char *into,
+                           const char *from)
+{
+    return ty_error(error, TALLY_ERROR_ARGUMENT,
+                    "axis %u: %s is %s in the first and %s in the second; only results of the same "
+                    "axes add up",
+                    d, what, into, from);
+}
+
+/* A clamped end bin holds other samples than a plain one; counting apart and failing agree, for
+ * with failing there was nothing to count. */
+static tally_status check_policies(const tally_axis *a, const tally_axis *b, uint32_t d,
+                                   tally_error *error)
+{
+    if (a->last != b->last)
+        return differ(error, d, "the last edge", a->last ? "open" : "closed",
+                      b->last ? "open" : "closed");
+    if ((a->under == TALLY_FLOW_CLAMP) != (b->under == TALLY_FLOW_CLAMP))
+        return differ(error, d, "the policy for samples below", ty_flow_name(a->under),
+                      ty_flow_name(b->under));
+    if ((a->over == TALLY_FLOW_CLAMP) != (b->over == TALLY_FLOW_CLAMP))
+        return differ(error, d, "the policy for samples above", ty_flow_name(a->over),
+                      ty_flow_name(b->over));
+    return TALLY_OK;
+}
+
+static tally_status check_axis(const tally_axis *a, const tally_axis *b, uint32_t d,
+                               tally_error *error)
+{
+    if (a->kind != b->kind)
+        return differ(error, d, "the kind", ty_axis_kind_name(a->kind), ty_axis_kind_name(b->kind));
+    if (a->bins != b->bins)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: %" PRIu64 " bins in the first and %" PRIu64
+                        " in the second; only results of the same axes add up",
+                        d, a->bins, b->bins);
+    for (uint64_t i = 0; i <= a->bins; i++)
+        if (a->edges[i] != b->edges[i])
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "axis %u: edge %" PRIu64
+                            " is %.17g in the first and %.17g in the second; "
+                            "only results of the same axes add up",
+                            d, i, a->edges[i], b->edges[i]);
+    if (a->categories && memcmp(a->categories, b->categories, 256 * sizeof *a->categories) != 0)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "axis %u: the two put bytes in different categories; only results of the same "
+            "axes add up",
+            d);
+    return check_policies(a, b, d, error);
+}
+
+static const char *kind_name(const tally_result *r)
+{
+    return r->kind == TALLY_RESULT_COUNTS     ? ty_counter_name(r->counter)
+           : r->kind == TALLY_RESULT_SUMS_F64 ? "f64 sums"
+                                              : "i64 sums";
+}
+
+static tally_status check_same(const tally_result *into, const tally_result *from,
+                               tally_error *error)
+{
+    if (into->kind != from->kind || into->counter != from->counter)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the first holds %s and the second %s; only results of one kind add up",
+                        kind_name(into), kind_name(from));
+    if (!into->squares != !from->squares)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the %s has no sums of squares and the other has; count both with them",
+                        into->squares ? "second" : "first");
+    if (into->dimensions != from->dimensions)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "the first has %u dimensions and the second %u; only results of the same axes "
+            "add up",
+            into->dimensions, from->dimensions);
+    for (uint32_t d = 0; d < into->dimensions; d++) {
+        tally_status status = check_axis(&into->axes[d], &from->axes[d], d, error);
+        if (status)
+            return status;
+    }
+    if (into->histograms != from->histograms)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the first has %" PRIu64 " histograms and the second %" PRIu64
+                        "; only the same channels add up",
+                        into->histograms, from->histograms);
+    for (uint64_t h = 0; h < into->histograms; h++)
+        if (strcmp(into->names[h], from->names[h]) != 0)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "histogram %" PRIu64
+                            " is named \"%.64s\" in the first and \"%.64s\" in the "
+                            "second; only the same channels add up",
+                            h, into->names[h], from->names[h]);
+    return TALLY_OK;
+}
+
+static tally_status past(tally_error *error, const tally_result *r, uint64_t cell,
+                         const char *limit)
+{
+    return ty_error(error, TALLY_ERROR_ARGUMENT,
+                    "histogram %" PRIu64 ", bin %" PRIu64
+                    ": the sum would pass %s; nothing was added",
+                    cell / r->bins, cell % r->bins, limit);
+}
+
+static tally_status check_counts(const tally_result *into, const tally_result *from,
+                                 tally_error *error)
+{
+    uint64_t cells = into->histograms * into->bins;
+    if (into->kind == TALLY_RESULT_SUMS_I64) {
+        const int64_t *a = into->counts, *b = from->counts;
+        for (uint64_t i = 0; i < cells; i++)
+            if (b[i] > 0 ? a[i] > INT64_MAX - b[i] : a[i] < INT64_MIN - b[i])
+                return past(error, into, i, "int64's range");
+    } else if (into->kind == TALLY_RESULT_COUNTS && !ty_counter_saturates(into->counter)) {
+        const uint64_t *a = into->counts, *b = from->counts;
+        uint64_t limit = ty_counter_limit(into->counter);
+        for (uint64_t i = 0; i < cells; i++)
+            if (a[i] > limit || b[i] > limit - a[i])
+                return past(error, into, i, limit == UINT64_MAX ? "2^64-1" : "2^32-1");
+    }
+    for (uint64_t h = 0; h < into->histograms; h++) {
+        const tally_flows *a = &into->flows[h], *b = &from->flows[h];
+        if (a->under > UINT64_MAX - b->under || a->over > UINT64_MAX - b->over ||
+            a->nan > UINT64_MAX - b->nan || a->masked > UINT64_MAX - b->masked)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "histogram %" PRIu64
+                            ": samples outside the bins would pass 2^64-1; nothing "
+                            "was added",
+                            h);
+    }
+    int is_exact = into->kind == TALLY_RESULT_COUNTS && !ty_counter_saturates(into->counter);
+    if (!is_exact && from->noted > UINT64_MAX - into->noted)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the samples would pass 2^64-1; nothing was added");
+    return TALLY_OK;
+}
+
+static void add_counts(tally_result *into, const tally_result *from)
+{
+    uint64_t cells = into->histograms * into->bins;
+    if (into->kind == TALLY_RESULT_SUMS_F64) {
+        double *a = into->counts;
+        const double *b = from->counts;
+        for (uint64_t i = 0; i < cells; i++)
+            a[i] += b[i];
+    } else { /* two's complement: the same addition for i64, which check_counts allowed */
+        uint64_t *a = into->counts, limit = ty_counter_limit(into->counter);
+        const uint64_t *b = from->counts;
+        for (uint64_t i = 0; i < cells; i++) {
+            a[i] += b[i];
+            if (into->kind == TALLY_RESULT_COUNTS && a[i] > limit)
+                a[i] = limit;
+        }
+    }
+    for (uint64_t i = 0; into->squares && i < cells; i++)
+        into->squares[i] += from->squares[i];
+    for (uint64_t h = 0; h < into->histograms; h++) {
+        into->flows[h].under += from->flows[h].under;
+        into->flows[h].over += from->flows[h].over;
+        into->flows[h].nan += from->flows[h].nan;
+        into->flows[h].masked += from->flows[h].masked;
+    }
+}
+
+/* *text if both say the same or one says nothing; "mixed" if they differ. Allocates into *merged
+ * only when *text has to change. */
+static int merge_text(const char *into, const char *from, char **merged)
+{
+    *merged = NULL;
+    if (!*from || strcmp(into, from) == 0)
+        return 1;
+    const char *text = *into ? "mixed" : from;
+    *merged = ty_text_copy(text, strlen(text));
+    return *merged != NULL;
+}
+
+typedef struct notes {
+    char *device, *method;
+    char **sources; /* copies of those of `from` */
+    uint32_t count;
+} notes;
+
+static void drop_notes(notes *n)
+{
+    for (uint32_t i = 0; n->sources && i < n->count; i++)
+        ty_free(n->sources[i]);
+    ty_free(n->sources);
+    ty_free(n->device);
+    ty_free(n->method);
+}
+
+/* Everything that needs memory, before anything changes; `into` gets room for the sources. */
+static tally_status make_notes(tally_result *into, const tally_result *from, notes *n,
+                               tally_error *error)
+{
+    memset(n, 0, sizeof *n);
+    size_t total = (size_t)into->sources_count + from->sources_count;
+    if (total > UINT32_MAX)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "there would be more than 2^32-1 sources");
+    int ok = merge_text(into->device, from->device, &n->device) &&
+             merge_text(into->method, from->method, &n->method);
+    if (ok && from->sources_count) {
+        n->sources = ty_calloc(from->sources_count, sizeof *n->sources);
+        n->count = n->sources ? from->sources_count : 0;
+        ok = n->sources != NULL;
+        for (uint32_t i = 0; ok && i < n->count; i++) {
+            n->sources[i] = ty_text_copy(from->sources[i], strlen(from->sources[i]));
+            ok = n->sources[i] != NULL;
+        }
+        char **room = ok ? ty_realloc(into->sources, total * sizeof *room) : NULL;
+        if (room)
+            into->sources = room;
+        ok = room != NULL;
+    }
+    if (!ok) {
+        drop_notes(n);
+        return ty_error_memory(error, "a result's notes", total * sizeof *n->sources);
+    }
+    return TALLY_OK;
+}
+
+static void add_notes(tally_result *into, const tally_result *from, notes *n)
+{
+    if (n->device) {
+        ty_free(into->device);
+        into->device = n->device;
+    }
+    if (n->method) {
+        ty_free(into->method);
+        into->method = n->method;
+    }
+    for (uint32_t i = 0; i < n->count; i++)
+        into->sources[into->sources_count++] = n->sources[i];
+    ty_free(n->sources);
+    into->seconds = fmin(into->seconds + from->seconds, DBL_MAX);
+    into->noted += from->noted; /* of exact counts it is not read, so it may wrap */
+    if (into->dtype != from->dtype)
+        into->dtype = (tally_dtype)0;
+}
+
+tally_status tally_result_merge(tally_result *into, const tally_result *from, tally_error *error)
+{
+    if (!into || !from)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", into ? "from" : "into");
+    tally_status status = check_same(into, from, error);
+    if (!status)
+        status = check_counts(into, from, error);
+    if (status)
+        return status;
+    notes n;
+    status = make_notes(into, from, &n, error);
+    if (status)
+        return status;
+    add_counts(into, from);
+    add_notes(into, from, &n);
+    return TALLY_OK;
+}

@@ -1,0 +1,551 @@
+/* The saved form, "tally/1", back into a result. Everything is measured against the text before it
+ * is allocated, so a small file cannot ask for much memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/result.h"
+#include "io/json.h"
+
+enum {
+    SCHEMA,
+    SOURCE,
+    DTYPE,
+    SAMPLES,
+    DEVICE,
+    METHOD,
+    SECONDS,
+    COUNTER,
+    WEIGHTS,
+    AXES,
+    HISTOGRAMS
+};
+static const char *const top_keys[] = {"schema",  "source", "dtype",     "samples",
+                                       "device",  "method", "seconds",   "counter",
+                                       "weights", "axes",   "histograms"};
+#define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
+
+enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY };
+static const char *const axis_keys[] = {"kind",       "bins", "lo",    "hi",   "edges", "first",
+                                        "categories", "last", "under", "over", "nan"};
+#define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
+
+enum { NAME, COUNTS, SUMS_SQUARED, UNDERFLOW_KEY, OVERFLOW_KEY, NAN_COUNT, MASKED };
+static const char *const histogram_keys[] = {"name",     "counts", "sums_squared", "underflow",
+                                             "overflow", "nan",    "masked"};
+#define HISTOGRAM_KEYS (sizeof histogram_keys / sizeof *histogram_keys)
+
+/* What is read before the result can be made. */
+typedef struct reader {
+    ty_json json;
+    size_t top[TOP_KEYS];
+    tally_axis axes[TALLY_MAX_DIMENSIONS];
+    double *edges[TALLY_MAX_DIMENSIONS];
+    uint16_t categories[TALLY_MAX_DIMENSIONS][256];
+    ty_result_shape shape;
+    tally_counter counter;
+    uint64_t bins; /* product over the axes */
+    char **names;
+} reader;
+
+/* The members of the object at `at`; the first `required` keys must be there. */
+static tally_status members(const ty_json *json, size_t at, const char *what,
+                            const char *const *keys, size_t count, size_t required, size_t *found)
+{
+    if (ty_json_kind_at(json, at) != TY_JSON_OBJECT)
+        return ty_json_error(json, at, "%s is %s; it must be an object", what,
+                             ty_json_kind_name(ty_json_kind_at(json, at)));
+    tally_status status = ty_json_members(json, at, keys, count, found);
+    for (size_t i = 0; !status && i < required; i++)
+        if (found[i] == TY_JSON_NONE)
+            status = ty_json_error(json, at, "%s has no \"%s\"", what, keys[i]);
+    return status;
+}
+
+static tally_status need_array(const ty_json *json, size_t at, const char *what)
+{
+    if (ty_json_kind_at(json, at) == TY_JSON_ARRAY)
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s is %s; it must be an array", what,
+                         ty_json_kind_name(ty_json_kind_at(json, at)));
+}
+
+static tally_status read_u64(const ty_json *json, size_t at, const char *what, uint64_t *value)
+{
+    if (ty_json_u64(json, at, value))
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s must be an integer from 0 to 18446744073709551615", what);
+}
+
+static tally_status read_double(const ty_json *json, size_t at, const char *what, double *value)
+{
+    if (ty_json_double(json, at, value))
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s must be a number that float64 holds", what);
+}
+
+/* The index of the string at `at` among `count` names; an error that lists them if it is none. */
+static tally_status read_choice(const ty_json *json, size_t at, const char *what,
+                                const char *const *choices, unsigned count, unsigned *chosen)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (ty_json_is(json, at, choices[i])) {
+            *chosen = i;
+            return TALLY_OK;
+        }
+    }
+    char list[120] = "";
+    for (unsigned i = 0; i < count; i++) {
+        strcat(list, i ? ", \"" : "\"");
+        strcat(list, choices[i]);
+        strcat(list, "\"");
+    }
+    return ty_json_error(json, at, "%s must be one of %s", what, list);
+}
+
+/* ---- Axes ---- */
+
+static tally_status read_edges(reader *r, uint32_t d, const size_t *found)
+{
+    const ty_json *json = &r->json;
+    tally_axis *axis = &r->axes[d];
+    size_t at = found[EDGES];
+    tally_status status = need_array(json, at, "edges");
+    if (status)
+        return status;
+    uint64_t count = ty_json_count(json, at);
+    if (axis->bins == 0 || count == 0 || count - 1 != axis->bins)
+        return ty_json_error(json, at,
+                             "edges has %" PRIu64 " numbers, but bins is %" PRIu64
+                             "; there is one edge more than bins, and at least 1 bin",
+                             count, axis->bins);
+    double *edges = r->edges[d] = ty_malloc((size_t)count * sizeof *edges);
+    if (!edges)
+        return ty_error_memory(json->error, "bin edges", count * sizeof *edges);
+    uint64_t i = 0;
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), i++) {
+        status = read_double(json, at, "an edge", &edges[i]);
+        if (status)
+            return status;
+        if (i && !(edges[i - 1] < edges[i]))
+            return ty_json_error(json, at,
+                                 "edge %" PRIu64 " is %.17g, not above the one before, %.17g; "
+                                 "edges must increase",
+                                 i, edges[i], edges[i - 1]);
+    }
+    if (axis->lo != edges[0])
+        return ty_json_error(json, found[LO], "lo is %.17g, but the first edge is %.17g", axis->lo,
+                             edges[0]);
+    if (axis->hi != edges[axis->bins])
+        return ty_json_error(json, found[HI], "hi is %.17g, but the last edge is %.17g", axis->hi,
+                             edges[axis->bins]);
+    return TALLY_OK;
+}
+
+static tally_status read_categories(reader *r, uint32_t d, size_t at)
+{
+    const ty_json *json = &r->json;
+    tally_status status = need_array(json, at, "categories");
+    if (status)
+        return status;
+    uint64_t count = ty_json_count(json, at), i = 0;
+    if (count != 256)
+        return ty_json_error(json, at, "categories has %" PRIu64 " entries; it must have 256",
+                             count);
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), i++) {
+        uint64_t bin = TALLY_CATEGORY_NONE;
+        if (ty_json_kind_at(json, at) != TY_JSON_NULL &&
+            (!ty_json_u64(json, at, &bin) || bin >= r->axes[d].bins || bin >= TALLY_CATEGORY_NONE))
+            return ty_json_error(
+                json, at, "category of byte %" PRIu64 " must be null or a bin from 0 to %" PRIu64,
+                i, r->axes[d].bins - 1);
+        r->categories[d][i] = (uint16_t)bin;
+    }
+    r->axes[d].categories = r->categories[d];
+    return TALLY_OK;
+}
+
+static tally_status read_policies(reader *r, uint32_t d, const size_t *found)
+{
+    static const char *const ends[] = {"closed", "open"}, *const flows[] = {"count", "clamp",
+                                                                            "fail"};
+    tally_flow *const into[] = {&r->axes[d].under, &r->axes[d].over, &r->axes[d].nan};
+    unsigned chosen = 0;
+    tally_status status = TALLY_OK;
+    if (found[LAST] != TY_JSON_NONE)
+        status = read_choice(&r->json, found[LAST], "last", ends, 2, &chosen);
+    r->axes[d].last = (tally_last_edge)chosen;
+    for (int i = 0; !status && i < 3; i++) {
+        chosen = TALLY_FLOW_COUNT;
+        if (found[UNDER + i] != TY_JSON_NONE)
+            status =
+                read_choice(&r->json, found[UNDER + i], axis_keys[UNDER + i], flows, 3, &chosen);
+        *into[i] = (tally_flow)chosen;
+    }
+    if (!status && r->axes[d].nan == TALLY_FLOW_CLAMP)
+        status = ty_json_error(&r->json, found[NAN_KEY], "nan must be \"count\" or \"fail\"");
+    return status;
+}
+
+/* Edges of these kinds follow from the other keys: a file in which they disagree is damaged. */
+static tally_status check_edges(reader *r, uint32_t d, size_t at)
+{
+    const tally_axis *axis = &r->axes[d];
+    tally_error why = {""};
+    if (axis->kind == TALLY_AXIS_LOG && !(axis->lo > 0))
+        return ty_json_error(&r->json, at, "a log axis starts above 0, not at %g", axis->lo);
+    if (axis->kind == TALLY_AXIS_EDGES || axis->kind == TALLY_AXIS_LOG)
+        return TALLY_OK; /* powers may differ in the last bit from one C library to the next */
+    double *expected = ty_malloc((size_t)(axis->bins + 1) * sizeof *expected);
+    if (!expected)
+        return ty_error_memory(r->json.error, "bin edges", (axis->bins + 1) * sizeof *expected);
+    tally_status status = tally_axis_edges_get(axis, expected, &why);
+    if (status && status != TALLY_ERROR_MEMORY)
+        status = ty_json_error(&r->json, at, "not an axis: %s", why.message);
+    for (uint64_t i = 0; !status && i <= axis->bins; i++)
+        if (expected[i] != r->edges[d][i])
+            status = ty_json_error(&r->json, at,
+                                   "edge %" PRIu64 " is %.17g, but this %s axis has %.17g there", i,
+                                   r->edges[d][i], ty_axis_kind_name(axis->kind), expected[i]);
+    ty_free(expected);
+    return status;
+}
+
+static tally_status read_axis(reader *r, uint32_t d, size_t at)
+{
+    static const char *const kinds[] = {"even", "edges", "log", "integer", "category"};
+    const ty_json *json = &r->json;
+    tally_axis *axis = &r->axes[d];
+    size_t found[AXIS_KEYS];
+    unsigned kind = 0;
+    *axis = (tally_axis)TALLY_AXIS_INIT;
+    tally_status status = members(json, at, "an axis", axis_keys, AXIS_KEYS, EDGES + 1, found);
+    if (!status)
+        status = read_choice(json, found[KIND], "kind", kinds, 5, &kind);
+    axis->kind = (tally_axis_kind)kind;
+    if (!status)
+        status = read_u64(json, found[BINS], "bins", &axis->bins);
+    if (!status)
+        status = read_double(json, found[LO], "lo", &axis->lo);
+    if (!status)
+        status = read_double(json, found[HI], "hi", &axis->hi);
+    if (!status)
+        status = read_edges(r, d, found);
+    if (!status && axis->kind == TALLY_AXIS_INTEGER) {
+        if (found[FIRST] == TY_JSON_NONE)
+            return ty_json_error(json, at, "an integer axis needs \"first\"");
+        if (!ty_json_i64(json, found[FIRST], &axis->first))
+            return ty_json_error(json, found[FIRST], "first must be a 64-bit integer");
+    }
+    if (!status && axis->kind == TALLY_AXIS_CATEGORY) {
+        if (found[CATEGORIES] == TY_JSON_NONE)
+            return ty_json_error(json, at, "a category axis needs \"categories\"");
+        status = read_categories(r, d, found[CATEGORIES]);
+    }
+    if (!status)
+        status = read_policies(r, d, found);
+    return status ? status : check_edges(r, d, at);
+}
+
+static tally_status read_axes(reader *r)
+{
+    const ty_json *json = &r->json;
+    size_t at = r->top[AXES];
+    tally_status status = need_array(json, at, "axes");
+    if (status)
+        return status;
+    r->bins = 1;
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
+        uint32_t d = r->shape.dimensions;
+        if (d == TALLY_MAX_DIMENSIONS)
+            return ty_json_error(json, at, "more than %d axes", TALLY_MAX_DIMENSIONS);
+        r->shape.dimensions++;
+        status = read_axis(r, d, at);
+        if (status)
+            return status;
+        if (r->bins > UINT64_MAX / r->axes[d].bins)
+            return ty_json_error(json, at, "the axes' bins multiply to more than 2^64");
+        r->bins *= r->axes[d].bins;
+    }
+    if (!r->shape.dimensions)
+        return ty_json_error(json, r->top[AXES], "axes is empty; at least 1 axis is needed");
+    return TALLY_OK;
+}
+
+/* ---- Histograms ---- */
+
+static tally_status check_length(const reader *r, size_t at, const char *what)
+{
+    tally_status status = need_array(&r->json, at, what);
+    if (status)
+        return status;
+    uint64_t count = ty_json_count(&r->json, at);
+    if (count != r->bins)
+        status = ty_json_error(&r->json, at,
+                               "%s has %" PRIu64 " numbers, but the axes have %" PRIu64 " bins",
+                               what, count, r->bins);
+    return status;
+}
+
+static tally_status find_histogram(const reader *r, size_t at, size_t *found)
+{
+    tally_status status =
+        members(&r->json, at, "a histogram", histogram_keys, HISTOGRAM_KEYS, 0, found);
+    for (size_t i = 0; !status && i < HISTOGRAM_KEYS; i++)
+        if (found[i] == TY_JSON_NONE && i != SUMS_SQUARED)
+            status = ty_json_error(&r->json, at, "a histogram has no \"%s\"", histogram_keys[i]);
+    return status;
+}
+
+/* Names and lengths of every histogram: after this the counts may be allocated. */
+static tally_status survey_histograms(reader *r)
+{
+    const ty_json *json = &r->json;
+    size_t at = r->top[HISTOGRAMS], found[HISTOGRAM_KEYS];
+    tally_status status = need_array(json, at, "histograms");
+    if (status)
+        return status;
+    uint64_t count = ty_json_count(json, at), h = 0;
+    if (!count)
+        return ty_json_error(json, at, "histograms is empty; at least 1 is needed");
+    r->names = ty_calloc((size_t)count, sizeof *r->names);
+    if (!r->names)
+        return ty_error_memory(json->error, "histogram names", count * sizeof *r->names);
+    r->shape.histograms = count;
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), h++) {
+        status = find_histogram(r, at, found);
+        if (!status)
+            status = ty_json_string(json, found[NAME], "name", &r->names[h]);
+        if (!status)
+            status = check_length(r, found[COUNTS], "counts");
+        int squares = !status && found[SUMS_SQUARED] != TY_JSON_NONE;
+        if (squares)
+            status = check_length(r, found[SUMS_SQUARED], "sums_squared");
+        if (status)
+            return status;
+        if (squares && r->shape.kind == TALLY_RESULT_COUNTS)
+            return ty_json_error(json, found[SUMS_SQUARED], "sums_squared without \"weights\"");
+        if (h && squares != r->shape.squares)
+            return ty_json_error(json, at, "either all histograms have sums_squared or none");
+        r->shape.squares = squares;
+    }
+    return TALLY_OK;
+}
+
+/* A float64 sum: a number, or "inf", "-inf", "nan". */
+static int read_sum(const ty_json *json, size_t at, double *value)
+{
+    if (ty_json_is(json, at, "nan"))
+        *value = NAN;
+    else if (ty_json_is(json, at, "inf"))
+        *value = INFINITY;
+    else if (ty_json_is(json, at, "-inf"))
+        *value = -INFINITY;
+    else
+        return ty_json_double(json, at, value);
+    return 1;
+}
+
+static tally_status read_sums(const ty_json *json, size_t at, const char *what, double *sums)
+{
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at))
+        if (!read_sum(json, at, sums++))
+            return ty_json_error(
+                json, at, "%s must be numbers that float64 holds, or \"inf\", \"-inf\", \"nan\"",
+                what);
+    return TALLY_OK;
+}
+
+static tally_status read_counts(const reader *r, size_t at, tally_result *result, uint64_t first)
+{
+    const ty_json *json = &r->json;
+    uint64_t *counts = (uint64_t *)result->counts + first, limit = ty_counter_limit(r->counter);
+    int64_t *sums = (int64_t *)result->counts + first;
+    if (result->kind == TALLY_RESULT_SUMS_F64)
+        return read_sums(json, at, "counts", (double *)result->counts + first);
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
+        if (result->kind == TALLY_RESULT_SUMS_I64) {
+            if (!ty_json_i64(json, at, sums++))
+                return ty_json_error(json, at, "a sum of integer weights must be a 64-bit integer");
+            continue;
+        }
+        if (!ty_json_u64(json, at, counts) || *counts > limit)
+            return ty_json_error(json, at, "a count must be an integer from 0 to %" PRIu64, limit);
+        counts++;
+    }
+    return TALLY_OK;
+}
+
+static tally_status read_histograms(const reader *r, tally_result *result)
+{
+    const ty_json *json = &r->json;
+    size_t found[HISTOGRAM_KEYS];
+    uint64_t h = 0;
+    for (size_t at = ty_json_first(json, r->top[HISTOGRAMS]); at != TY_JSON_NONE;
+         at = ty_json_next(json, at), h++) {
+        tally_flows *flows = &result->flows[h];
+        uint64_t *const into[] = {&flows->under, &flows->over, &flows->nan, &flows->masked};
+        tally_status status = find_histogram(r, at, found);
+        if (!status)
+            status = read_counts(r, found[COUNTS], result, h * result->bins);
+        if (!status && result->squares)
+            status = read_sums(json, found[SUMS_SQUARED], "sums_squared",
+                               result->squares + h * result->bins);
+        for (int i = 0; !status && i < 4; i++)
+            status = read_u64(json, found[UNDERFLOW_KEY + i], histogram_keys[UNDERFLOW_KEY + i],
+                              into[i]);
+        if (status)
+            return status;
+    }
+    return TALLY_OK;
+}
+
+/* ---- The object ---- */
+
+/* What shapes the result: dtype, counter, weights. */
+static tally_status read_kinds(reader *r)
+{
+    static const char *const counters[] = {"u64", "u32", "u16sat", "u8sat"};
+    static const char *const weights[] = {"f64", "i64"};
+    static const char *const dtypes[] = {"u8",  "i8",  "u16", "i16",  "u32", "i32",
+                                         "u64", "i64", "f16", "bf16", "f32", "f64"};
+    const ty_json *json = &r->json;
+    unsigned chosen = 0;
+    tally_status status = TALLY_OK;
+    if (!ty_json_is(json, r->top[SCHEMA], "tally/1"))
+        return ty_json_error(json, r->top[SCHEMA], "schema must be \"tally/1\"");
+    if (r->top[DTYPE] != TY_JSON_NONE && ty_json_kind_at(json, r->top[DTYPE]) != TY_JSON_NULL) {
+        status = read_choice(json, r->top[DTYPE], "dtype", dtypes, 12, &chosen);
+        r->shape.dtype = (tally_dtype)(TALLY_U8 + chosen);
+    }
+    if (!status && r->top[WEIGHTS] != TY_JSON_NONE) {
+        status = read_choice(json, r->top[WEIGHTS], "weights", weights, 2, &chosen);
+        r->shape.kind = chosen ? TALLY_RESULT_SUMS_I64 : TALLY_RESULT_SUMS_F64;
+    }
+    if (!status && r->top[COUNTER] != TY_JSON_NONE) {
+        status = read_choice(json, r->top[COUNTER], "counter", counters, 4, &chosen);
+        r->counter = (tally_counter)chosen;
+        if (!status && r->counter != TALLY_COUNTER_U64 && r->shape.kind != TALLY_RESULT_COUNTS)
+            status = ty_json_error(json, r->top[COUNTER], "sums of weights have no counter");
+    }
+    return status;
+}
+
+/* Text at `key`, noted by the position it has in tally_result_note: source, device or method. */
+static tally_status note_text(const reader *r, size_t at, int key, tally_result *result)
+{
+    char *text;
+    if (at == TY_JSON_NONE || (key != SOURCE && ty_json_kind_at(&r->json, at) == TY_JSON_NULL))
+        return TALLY_OK;
+    tally_status status = ty_json_string(&r->json, at, top_keys[key], &text);
+    if (status)
+        return status;
+    status = tally_result_note(result, key == SOURCE ? text : NULL, key == DEVICE ? text : NULL,
+                               key == METHOD ? text : NULL, 0, 0, r->json.error);
+    ty_free(text);
+    return status;
+}
+
+static tally_status read_notes(const reader *r, tally_result *result)
+{
+    const ty_json *json = &r->json;
+    tally_status status = note_text(r, r->top[DEVICE], DEVICE, result);
+    if (!status)
+        status = note_text(r, r->top[METHOD], METHOD, result);
+    if (!status && r->top[SOURCE] != TY_JSON_NONE) {
+        status = need_array(json, r->top[SOURCE], "source");
+        size_t at = status ? TY_JSON_NONE : ty_json_first(json, r->top[SOURCE]);
+        for (; !status && at != TY_JSON_NONE; at = ty_json_next(json, at))
+            status = note_text(r, at, SOURCE, result);
+    }
+    if (!status && r->top[SECONDS] != TY_JSON_NONE &&
+        (!ty_json_double(json, r->top[SECONDS], &result->seconds) || result->seconds < 0))
+        status = ty_json_error(json, r->top[SECONDS], "seconds must be a number, 0 or more");
+    if (status || r->top[SAMPLES] == TY_JSON_NONE)
+        return status;
+    status = read_u64(json, r->top[SAMPLES], "samples", &result->noted);
+    uint64_t samples = ty_result_samples(result);
+    if (!status && samples != result->noted)
+        status = ty_json_error(json, r->top[SAMPLES],
+                               "samples is %" PRIu64 ", but bins and flows add up to %" PRIu64,
+                               result->noted, samples);
+    return status;
+}
+
+static tally_status read_result(reader *r, size_t at, tally_result **result)
+{
+    tally_status status =
+        members(&r->json, at, "the result", top_keys, TOP_KEYS, SCHEMA + 1, r->top);
+    for (size_t i = AXES; !status && i <= HISTOGRAMS; i++)
+        if (r->top[i] == TY_JSON_NONE)
+            status = ty_json_error(&r->json, at, "the result has no \"%s\"", top_keys[i]);
+    if (!status)
+        status = read_kinds(r);
+    if (!status)
+        status = read_axes(r);
+    if (!status)
+        status = survey_histograms(r);
+    if (status)
+        return status;
+    r->shape.axes = r->axes;
+    r->shape.edges = (const double *const *)r->edges;
+    r->shape.names = (const char *const *)r->names;
+    tally_result *made;
+    status = ty_result_create(&r->shape, &made, r->json.error);
+    if (status)
+        return status;
+    made->counter = r->counter;
+    status = read_histograms(r, made);
+    if (!status)
+        status = read_notes(r, made);
+    if (status)
+        tally_result_destroy(made);
+    else
+        *result = made;
+    return status;
+}
+
+/* Element `index` of an array, or the object itself when `index` is 0. */
+static tally_status choose(const ty_json *json, size_t index, size_t *at)
+{
+    *at = json->root;
+    if (ty_json_kind_at(json, *at) != TY_JSON_ARRAY) {
+        if (index)
+            return ty_error(json->error, TALLY_ERROR_ARGUMENT,
+                            "%.200s holds one result; there is no number %zu", json->name, index);
+        return TALLY_OK;
+    }
+    size_t i = 0;
+    for (*at = ty_json_first(json, *at); *at != TY_JSON_NONE && i < index; i++)
+        *at = ty_json_next(json, *at);
+    if (*at == TY_JSON_NONE)
+        return ty_error(json->error, TALLY_ERROR_ARGUMENT,
+                        "%.200s holds %zu results; there is no number %zu, counting from 0",
+                        json->name, i, index);
+    return TALLY_OK;
+}
+
+tally_status tally_result_parse(const char *text, size_t size, const char *name, size_t index,
+                                tally_result **result, tally_error *error)
+{
+    if (!text || !result)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", text ? "result" : "text");
+    reader *r = ty_calloc(1, sizeof *r);
+    if (!r)
+        return ty_error_memory(error, "reading a result", sizeof *r);
+    size_t at = 0;
+    tally_status status = ty_json_open(&r->json, text, size, name ? name : "result", error);
+    if (!status)
+        status = choose(&r->json, index, &at);
+    if (!status)
+        status = read_result(r, at, result);
+    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+        ty_free(r->edges[d]);
+    for (uint64_t h = 0; r->names && h < r->shape.histograms; h++)
+        ty_free(r->names[h]);
+    ty_free(r->names);
+    ty_free(r);
+    return status;
+}

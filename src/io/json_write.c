@@ -1,0 +1,188 @@
+/*
+ * The saved form, "tally/1": the keys that the command's contract lists, in that order. Beyond it,
+ * only where they say something:
+ * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
+ * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
+ *   "categories" of a category axis (256 numbers, null for a byte in no bin);
+ * - "sums_squared" beside the counts.
+ * What is unknown is null (dtype, device, method) or 0 (seconds). Sums that are no JSON numbers are
+ * the strings "inf", "-inf" and "nan". Tables of several dimensions are flat, the last axis
+ * fastest.
+ */
+#include "io/write.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_string(ty_out *out, const char *text)
+{
+    static const char hex[] = "0123456789abcdef";
+    ty_put(out, "\"");
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\') {
+            ty_put_bytes(out, "\\", 1);
+            ty_put_bytes(out, p, 1);
+        } else if (*p < 0x20 || *p == 0x7f) {
+            char escape[] = {'\\', 'u', '0', '0', hex[*p >> 4], hex[*p & 15]};
+            ty_put_bytes(out, escape, sizeof escape);
+        } else {
+            ty_put_bytes(out, p, 1);
+        }
+    }
+    ty_put(out, "\"");
+}
+
+static void put_string_or_null(ty_out *out, const char *text)
+{
+    if (text && *text)
+        put_string(out, text);
+    else
+        ty_put(out, "null");
+}
+
+static void put_number(ty_out *out, double value)
+{
+    if (isfinite(value)) {
+        ty_put_double(out, value);
+        return;
+    }
+    ty_put(out, "\"");
+    ty_put_double(out, value);
+    ty_put(out, "\"");
+}
+
+static void put_flow(ty_out *out, const char *key, tally_flow flow)
+{
+    if (flow == TALLY_FLOW_COUNT)
+        return;
+    ty_put(out, ",\"");
+    ty_put(out, key);
+    ty_put(out, "\":\"");
+    ty_put(out, ty_flow_name(flow));
+    ty_put(out, "\"");
+}
+
+static void put_axis(ty_out *out, const tally_axis *axis)
+{
+    ty_put(out, "{\"kind\":\"");
+    ty_put(out, ty_axis_kind_name(axis->kind));
+    ty_put(out, "\",\"bins\":");
+    ty_put_u64(out, axis->bins);
+    ty_put(out, ",\"lo\":");
+    ty_put_double(out, axis->lo);
+    ty_put(out, ",\"hi\":");
+    ty_put_double(out, axis->hi);
+    ty_put(out, ",\"edges\":[");
+    for (uint64_t i = 0; i <= axis->bins; i++) {
+        ty_put(out, i ? "," : "");
+        ty_put_double(out, axis->edges[i]);
+    }
+    ty_put(out, "]");
+    if (axis->kind == TALLY_AXIS_INTEGER) {
+        ty_put(out, ",\"first\":");
+        ty_put_i64(out, axis->first);
+    }
+    for (int i = 0; axis->categories && i < 256; i++) {
+        ty_put(out, i ? "," : ",\"categories\":[");
+        if (axis->categories[i] == TALLY_CATEGORY_NONE)
+            ty_put(out, "null");
+        else
+            ty_put_u64(out, axis->categories[i]);
+        ty_put(out, i == 255 ? "]" : "");
+    }
+    if (axis->last == TALLY_LAST_OPEN)
+        ty_put(out, ",\"last\":\"open\"");
+    put_flow(out, "under", axis->under);
+    put_flow(out, "over", axis->over);
+    put_flow(out, "nan", axis->nan);
+    ty_put(out, "}");
+}
+
+void ty_put_count(ty_out *out, const tally_result *result, uint64_t i)
+{
+    if (result->kind == TALLY_RESULT_SUMS_F64)
+        ty_put_double(out, ((const double *)result->counts)[i]);
+    else if (result->kind == TALLY_RESULT_SUMS_I64)
+        ty_put_i64(out, ((const int64_t *)result->counts)[i]);
+    else
+        ty_put_u64(out, ((const uint64_t *)result->counts)[i]);
+}
+
+static void put_counts(ty_out *out, const tally_result *result, uint64_t h)
+{
+    uint64_t first = h * result->bins;
+    ty_put(out, ",\"counts\":[");
+    for (uint64_t i = 0; i < result->bins && !out->failed; i++) {
+        ty_put(out, i ? "," : "");
+        if (result->kind == TALLY_RESULT_SUMS_F64)
+            put_number(out, ((const double *)result->counts)[first + i]);
+        else
+            ty_put_count(out, result, first + i);
+    }
+    ty_put(out, "]");
+    for (uint64_t i = 0; result->squares && i < result->bins && !out->failed; i++) {
+        ty_put(out, i ? "," : ",\"sums_squared\":[");
+        put_number(out, result->squares[first + i]);
+        ty_put(out, i + 1 == result->bins ? "]" : "");
+    }
+}
+
+static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
+{
+    const tally_flows *flows = &result->flows[h];
+    ty_put(out, "{\"name\":");
+    put_string(out, result->names[h]);
+    put_counts(out, result, h);
+    ty_put(out, ",\"underflow\":");
+    ty_put_u64(out, flows->under);
+    ty_put(out, ",\"overflow\":");
+    ty_put_u64(out, flows->over);
+    ty_put(out, ",\"nan\":");
+    ty_put_u64(out, flows->nan);
+    ty_put(out, ",\"masked\":");
+    ty_put_u64(out, flows->masked);
+    ty_put(out, "}");
+}
+
+static void put_header(ty_out *out, const tally_result *result)
+{
+    ty_put(out, "{\"schema\":\"tally/1\",\"source\":[");
+    for (uint32_t i = 0; i < result->sources_count; i++) {
+        ty_put(out, i ? "," : "");
+        put_string(out, result->sources[i]);
+    }
+    ty_put(out, "],\"dtype\":");
+    put_string_or_null(out, tally_dtype_name(result->dtype));
+    ty_put(out, ",\"samples\":");
+    ty_put_u64(out, ty_result_samples(result));
+    ty_put(out, ",\"device\":");
+    put_string_or_null(out, result->device);
+    ty_put(out, ",\"method\":");
+    put_string_or_null(out, result->method);
+    ty_put(out, ",\"seconds\":");
+    ty_put_double(out, result->seconds);
+    if (result->counter != TALLY_COUNTER_U64) {
+        ty_put(out, ",\"counter\":\"");
+        ty_put(out, ty_counter_name(result->counter));
+        ty_put(out, "\"");
+    }
+    if (result->kind != TALLY_RESULT_COUNTS)
+        ty_put(out, result->kind == TALLY_RESULT_SUMS_F64 ? ",\"weights\":\"f64\""
+                                                          : ",\"weights\":\"i64\"");
+}
+
+void ty_write_json(ty_out *out, const tally_result *result)
+{
+    put_header(out, result);
+    ty_put(out, ",\n\"axes\":[");
+    for (uint32_t d = 0; d < result->dimensions; d++) {
+        ty_put(out, d ? ",\n" : "");
+        put_axis(out, &result->axes[d]);
+    }
+    ty_put(out, "],\n\"histograms\":[");
+    for (uint64_t h = 0; h < result->histograms; h++) {
+        ty_put(out, h ? ",\n" : "");
+        put_histogram(out, result, h);
+    }
+    ty_put(out, "]}");
+}
