@@ -189,9 +189,12 @@ typedef struct tally_context_options {
     tally_device_type device; /* 0: the best one present */
     int32_t index;            /* which of that type, from 0 */
     uint32_t threads;         /* CPU: most threads to use, 0 for one a processor; capped at 1024 */
+    void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one, which
+                     CuPy, PyTorch and JAX use), OpenCL a cl_command_queue, whose context and device
+                     are used. Must outlive the context. */
 } tally_context_options;
 
-#define TALLY_CONTEXT_OPTIONS_INIT {sizeof(tally_context_options), (tally_device_type)0, 0, 0}
+#define TALLY_CONTEXT_OPTIONS_INIT {sizeof(tally_context_options), (tally_device_type)0, 0, 0, NULL}
 
 /* Opens a device. `options` may be NULL. Threads are started by the first call that needs them.
  * A context may be shared by any number of threads. Release with tally_context_destroy, after the
@@ -464,9 +467,10 @@ typedef struct tally_write_options {
     int32_t log_counts;
     uint32_t max_rows; /* table: neighbouring bins are shown together above this; 0 for 32 */
     const char *title; /* pictures; NULL for the source's name */
+    int32_t array;     /* JSON: an array even of one result */
 } tally_write_options;
 
-#define TALLY_WRITE_OPTIONS_INIT {sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL}
+#define TALLY_WRITE_OPTIONS_INIT {sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0}
 
 /* Takes `size` bytes and returns 0, or a nonzero errno value. */
 typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
