@@ -1,0 +1,36 @@
+# The command, and what it prints about itself: the man page and the completions.
+
+file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+if(NOT EXISTS ${PROJECT_SOURCE_DIR}/cli/main.c)
+  message(STATUS "cli/main.c is missing: no command")
+  return()
+endif()
+
+add_executable(tally_command ${TALLY_CLI_SOURCES})
+set_target_properties(
+  tally_command
+  PROPERTIES OUTPUT_NAME tally
+             INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+target_link_libraries(tally_command PRIVATE tally Threads::Threads m)
+
+set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
+file(MAKE_DIRECTORY ${TALLY_PAGES})
+set(TALLY_PAGE_FILES "")
+# `page` is written only when the command succeeds.
+function(tally_page what file)
+  add_custom_command(
+    OUTPUT ${TALLY_PAGES}/${file}
+    COMMAND tally_command --print ${what} > ${TALLY_PAGES}/${file}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${TALLY_PAGES}/${file}.new ${TALLY_PAGES}/${file}
+    DEPENDS tally_command
+    COMMENT "Writing ${file}"
+    VERBATIM)
+  set(TALLY_PAGE_FILES ${TALLY_PAGE_FILES} ${TALLY_PAGES}/${file} PARENT_SCOPE)
+endfunction()
+tally_page(man tally.1)
+tally_page(bash tally.bash)
+tally_page(zsh _tally)
+tally_page(fish tally.fish)
+if(NOT CMAKE_CROSSCOMPILING)
+  add_custom_target(tally_pages ALL DEPENDS ${TALLY_PAGE_FILES})
+endif()

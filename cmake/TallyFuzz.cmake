@@ -1,0 +1,37 @@
+# libFuzzer targets. tests/fuzz/corpus/NAME holds what fuzz_NAME starts from; what it finds goes into
+# the build folder. The library is instrumented through TALLY_SANITIZE, as in the fuzz preset.
+
+if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "TALLY_FUZZ needs clang: cmake --preset fuzz")
+endif()
+if(NOT TALLY_SANITIZE MATCHES "fuzzer-no-link")
+  message(FATAL_ERROR "TALLY_FUZZ needs TALLY_SANITIZE=fuzzer-no-link,address,undefined: cmake --preset fuzz")
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.c)
+set(targets ${sources})
+set(shared ${sources})
+list(FILTER targets INCLUDE REGEX "/fuzz_[^/]*\\.c$")
+list(FILTER shared EXCLUDE REGEX "/fuzz_[^/]*\\.c$")
+foreach(source IN LISTS targets)
+  get_filename_component(program ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" name ${program})
+  add_executable(${program} ${source} ${shared})
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  target_compile_options(${program} PRIVATE -UNDEBUG)
+  target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${program} PRIVATE tally_internal)
+
+  set(found ${PROJECT_BINARY_DIR}/fuzz/found/${name})
+  set(crashes ${PROJECT_BINARY_DIR}/fuzz/crashes/${name})
+  file(MAKE_DIRECTORY ${found} ${crashes})
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  if(NOT EXISTS ${corpus})
+    set(corpus "")
+  endif()
+  math(EXPR limit "${TALLY_FUZZ_SECONDS} + 120")
+  tally_test(
+    fuzz/${name} LABEL fuzz TIMEOUT ${limit}
+    COMMAND ${program} -max_total_time=${TALLY_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
+            -print_final_stats=1 -artifact_prefix=${crashes}/ ${found} ${corpus})
+endforeach()

@@ -1,0 +1,43 @@
+# Every source is compiled once, into tally_objects: the library proper is made from them, and so is
+# tally_internal, a static library whose hidden symbols the tests and small benchmarks can reach.
+
+file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+tally_isa_flags(${TALLY_SOURCES})
+
+add_library(tally_objects OBJECT ${TALLY_SOURCES})
+target_include_directories(
+  tally_objects
+  PUBLIC ${PROJECT_SOURCE_DIR}/include
+  PRIVATE ${PROJECT_SOURCE_DIR}/src)
+foreach(name IN LISTS TALLY_PACKAGES)
+  list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
+endforeach()
+target_compile_definitions(tally_objects PRIVATE ${TALLY_DEFINITIONS})
+target_link_libraries(tally_objects PRIVATE Threads::Threads ${TALLY_PACKAGE_TARGETS})
+
+add_library(tally $<TARGET_OBJECTS:tally_objects>)
+add_library(tally::tally ALIAS tally)
+target_include_directories(
+  tally PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(
+  tally PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                   LINKER_LANGUAGE C)
+
+# The interface of the optional packages stays inside: a static library's users get them by name.
+set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS} ${TALLY_PACKAGE_TARGETS})
+if(BUILD_SHARED_LIBS)
+  target_link_libraries(tally PRIVATE ${TALLY_LINK})
+  if(NOT TALLY_SANITIZE)
+    target_link_options(tally PRIVATE -Wl,--no-undefined)
+  endif()
+else()
+  target_link_libraries(tally PUBLIC ${TALLY_LINK})
+endif()
+
+add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>)
+target_include_directories(tally_internal PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                                 ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(tally_internal PUBLIC ${TALLY_DEFINITIONS})
+target_link_libraries(tally_internal PUBLIC ${TALLY_LINK})
+set_target_properties(tally_internal PROPERTIES LINKER_LANGUAGE C)

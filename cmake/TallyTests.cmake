@@ -1,0 +1,113 @@
+# Tests are found by their place and name:
+#
+#   tests/{unit,property,differential}/test_*.c   a program each; the folder's other .c files are
+#                                                 shared by its programs
+#   tests/*/test_*.py                             run by a Python that has NumPy
+#   tests/{cli,install}/test_*.sh                 run by bash
+#   tests/fuzz/fuzz_*.c                           libFuzzer targets, with TALLY_FUZZ=ON
+#
+# Each gets TALLY (the command), TALLY_LIBRARY (the shared library, if one is built), SRCDIR and
+# BUILDDIR in its environment, prints its seed if it is random, and exits with 77 when it cannot run.
+# Its label is its folder.
+
+function(tally_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set(environment "SRCDIR=${PROJECT_SOURCE_DIR}" "BUILDDIR=${PROJECT_BINARY_DIR}"
+                  "CC=${CMAKE_C_COMPILER}" "SANITIZE=${TALLY_SANITIZE}" ${arg_ENVIRONMENT})
+  if(TARGET tally_command)
+    list(APPEND environment "TALLY=$<TARGET_FILE:tally_command>")
+  endif()
+  if(BUILD_SHARED_LIBS)
+    list(APPEND environment "TALLY_LIBRARY=$<TARGET_FILE:tally>")
+  endif()
+  set_tests_properties(
+    ${name} PROPERTIES ENVIRONMENT "${environment}" LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
+                       SKIP_RETURN_CODE 77)
+endfunction()
+
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+endif()
+
+# Programs that reach into the library. Assertions are on in every kind of build.
+function(tally_test_programs folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
+  set(programs ${sources})
+  set(shared ${sources})
+  list(FILTER programs INCLUDE REGEX "/test_[^/]*\\.c$")
+  list(FILTER shared EXCLUDE REGEX "/test_[^/]*\\.c$")
+  foreach(source IN LISTS programs)
+    get_filename_component(stem ${source} NAME_WE)
+    set(program ${folder}_${stem})
+    add_executable(${program} ${source} ${shared})
+    set_target_properties(
+      ${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder}
+                            OUTPUT_NAME ${stem})
+    target_compile_options(${program} PRIVATE -UNDEBUG)
+    target_link_libraries(${program} PRIVATE tally_internal)
+    if(CMOCKA_FOUND)
+      target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)
+    endif()
+    tally_test(${folder}/${stem} LABEL ${folder} COMMAND ${program})
+    set(TALLY_TEST_PROGRAMS ${TALLY_TEST_PROGRAMS} ${program})
+  endforeach()
+  set(TALLY_TEST_PROGRAMS ${TALLY_TEST_PROGRAMS} PARENT_SCOPE)
+endfunction()
+
+# A Python with NumPy, Debian's before others. Without one the tests say that they are skipped.
+if(NOT TALLY_PYTHON)
+  foreach(candidate IN ITEMS /usr/bin/python3 python3)
+    execute_process(
+      COMMAND ${candidate} -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(TALLY_PYTHON ${candidate} CACHE STRING "A Python that has NumPy, for the tests")
+      break()
+    endif()
+  endforeach()
+endif()
+
+function(tally_test_scripts folder)
+  file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.py
+       ${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.sh)
+  foreach(script IN LISTS scripts)
+    get_filename_component(stem ${script} NAME_WE)
+    if(script MATCHES "\\.sh$")
+      tally_test(${folder}/${stem} LABEL ${folder} COMMAND bash ${script})
+    elseif(TALLY_PYTHON)
+      tally_test(${folder}/${stem} LABEL ${folder} COMMAND ${TALLY_PYTHON} ${script})
+    else()
+      tally_test(${folder}/${stem} LABEL ${folder}
+                 COMMAND sh -c "echo 'skipped: no python3 here has NumPy'; exit 77")
+    endif()
+  endforeach()
+endfunction()
+
+foreach(folder IN ITEMS unit property differential)
+  tally_test_programs(${folder})
+  tally_test_scripts(${folder})
+endforeach()
+if(TARGET tally_command)
+  tally_test_scripts(cli)
+endif()
+tally_test_scripts(install)
+
+# The differential programs once more with the processor's features peeled off one by one.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/differential/test_*.c)
+  foreach(source IN LISTS programs)
+    get_filename_component(stem ${source} NAME_WE)
+    foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)
+      tally_test(features/${stem}-without-${feature} LABEL features COMMAND differential_${stem}
+                 ENVIRONMENT TALLY_DISABLE_CPU=${feature})
+    endforeach()
+  endforeach()
+endif()
+
+if(TALLY_FUZZ)
+  include(TallyFuzz)
+endif()
