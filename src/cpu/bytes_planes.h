@@ -1,0 +1,308 @@
+/*
+ * The engine of bytes_avx512.c: bytes are split into four streams by their two top bits, and full
+ * blocks of a stream are counted by the parities of their six low bit planes.
+ */
+#ifndef TY_CPU_BYTES_PLANES_H
+#define TY_CPU_BYTES_PLANES_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TY_INLINE static inline __attribute__((always_inline))
+
+enum {
+    TY_PLANE = 9,                      /* vectors of a plane; odd, see ty_parity_count() */
+    TY_BLOCK = TY_PLANE * 512,         /* bytes counted at a time */
+    TY_WALK = 32,                      /* steps through the 64 subsets, two at a step */
+    TY_STEPS = 2 * TY_WALK,            /* most vectors split while a block is counted */
+    TY_BATCH = 16,                     /* most vectors split at a time otherwise */
+    TY_FULL = TY_BLOCK + 2048,         /* a stream this full is counted before more is split */
+    TY_ROOM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
+    TY_AHEAD = 8192,                   /* bytes by which input is prefetched */
+    TY_PLANES_WORTH = 8192,            /* bytes from which the engine beats tables */
+};
+
+typedef struct ty_planes {
+    __m512i parity[4][64];      /* sums of each stream's parity counts, in order of the walk */
+    __m512i plane[6][TY_PLANE]; /* bits of the block being counted, XORed along the second index */
+    uint64_t blocks[4];         /* blocks counted of each stream */
+    size_t fill[4];             /* bytes waiting in each stream */
+    uint8_t stream[4][TY_ROOM + 64] __attribute__((aligned(64)));
+} ty_planes;
+
+typedef struct ty_cursor {
+    uint8_t *s0, *s1, *s2, *s3;
+} ty_cursor;
+
+TY_INLINE ty_cursor ty_planes_open(ty_planes *e)
+{
+    return (ty_cursor){e->stream[0] + e->fill[0], e->stream[1] + e->fill[1],
+                       e->stream[2] + e->fill[2], e->stream[3] + e->fill[3]};
+}
+
+TY_INLINE void ty_planes_close(ty_planes *e, ty_cursor c)
+{
+    e->fill[0] = (size_t)(c.s0 - e->stream[0]);
+    e->fill[1] = (size_t)(c.s1 - e->stream[1]);
+    e->fill[2] = (size_t)(c.s2 - e->stream[2]);
+    e->fill[3] = (size_t)(c.s3 - e->stream[3]);
+}
+
+/* Appends to each stream the bytes of v at `valid` that belong there. */
+TY_INLINE void ty_split(ty_cursor *c, __m512i v, __mmask64 valid)
+{
+    const __m512i low = _mm512_set1_epi8(0x3f), high = _mm512_set1_epi8((char)0xc0);
+    const __mmask64 k0 = _mm512_mask_cmple_epu8_mask(valid, v, low);
+    const __mmask64 k1 = _mm512_mask_cmpgt_epi8_mask(valid, v, low);  /* signed: 0x40..0x7f */
+    const __mmask64 k2 = _mm512_mask_cmplt_epi8_mask(valid, v, high); /* signed: 0x80..0xbf */
+    const __mmask64 k3 = _mm512_mask_cmpge_epu8_mask(valid, v, high);
+    const uint64_t n0 = (uint64_t)_mm_popcnt_u64(k0), n1 = (uint64_t)_mm_popcnt_u64(k1),
+                   n2 = (uint64_t)_mm_popcnt_u64(k2), n = (uint64_t)_mm_popcnt_u64(valid);
+    _mm512_storeu_si512(c->s0, _mm512_maskz_compress_epi8(k0, v));
+    _mm512_storeu_si512(c->s1, _mm512_maskz_compress_epi8(k1, v));
+    _mm512_storeu_si512(c->s2, _mm512_maskz_compress_epi8(k2, v));
+    _mm512_storeu_si512(c->s3, _mm512_maskz_compress_epi8(k3, v));
+    c->s0 += n0;
+    c->s1 += n1;
+    c->s2 += n2;
+    c->s3 += n - n0 - n1 - n2;
+}
+
+TY_INLINE void ty_split_full(ty_cursor *c, const uint8_t *p)
+{
+    ty_split(c, _mm512_loadu_si512(p), ~(__mmask64)0);
+}
+
+/* Asks for the cache line `ahead` bytes on; past the end of the input it asks in vain. */
+TY_INLINE void ty_fetch_ahead(const uint8_t *p, size_t ahead)
+{
+    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T0);
+}
+
+/* The low six bit planes of p[0..512), the samples in the same shuffled order in each. */
+TY_INLINE void ty_transpose(const uint8_t *p, __m512i plane[6])
+{
+    /* gf2p8affine with the bytes as the matrix turns 8 bytes into 8 rows of bits. */
+    const __m512i basis = _mm512_set1_epi64((int64_t)0x8040201008040201ull);
+    /* Rows 0..3 (low) or 4..7 (high) of 16 groups of 8 bytes, two vectors at once. */
+    const __m512i low = _mm512_set_epi64(0x7b736b635b534b43, 0x3b332b231b130b03, 0x7a726a625a524a42,
+                                         0x3a322a221a120a02, 0x7971696159514941, 0x3931292119110901,
+                                         0x7870686058504840, 0x3830282018100800);
+    const __m512i high = _mm512_add_epi8(low, _mm512_set1_epi8(4));
+    __m512i l[4], h[4];
+    for (int k = 0; k < 4; k++) {
+        const __m512i a = _mm512_gf2p8affine_epi64_epi8(basis, _mm512_loadu_si512(p + 128 * k), 0);
+        const __m512i b =
+            _mm512_gf2p8affine_epi64_epi8(basis, _mm512_loadu_si512(p + 128 * k + 64), 0);
+        l[k] = _mm512_permutex2var_epi8(a, low, b);
+        h[k] = _mm512_permutex2var_epi8(a, high, b);
+    }
+    const __m512i l02 = _mm512_shuffle_i64x2(l[0], l[1], 0x88);
+    const __m512i l13 = _mm512_shuffle_i64x2(l[0], l[1], 0xdd);
+    const __m512i m02 = _mm512_shuffle_i64x2(l[2], l[3], 0x88);
+    const __m512i m13 = _mm512_shuffle_i64x2(l[2], l[3], 0xdd);
+    plane[0] = _mm512_shuffle_i64x2(l02, m02, 0x88);
+    plane[2] = _mm512_shuffle_i64x2(l02, m02, 0xdd);
+    plane[1] = _mm512_shuffle_i64x2(l13, m13, 0x88);
+    plane[3] = _mm512_shuffle_i64x2(l13, m13, 0xdd);
+    const __m512i h02 = _mm512_shuffle_i64x2(h[0], h[1], 0x88);
+    const __m512i h13 = _mm512_shuffle_i64x2(h[0], h[1], 0xdd);
+    const __m512i g02 = _mm512_shuffle_i64x2(h[2], h[3], 0x88);
+    const __m512i g13 = _mm512_shuffle_i64x2(h[2], h[3], 0xdd);
+    plane[4] = _mm512_shuffle_i64x2(h02, g02, 0x88);
+    plane[5] = _mm512_shuffle_i64x2(h13, g13, 0x88);
+}
+
+/*
+ * Adds to each 64-bit lane of `sum` the set bits of x[0..TY_PLANE), given z[k] = x[0]^…^x[k].
+ * Three z in a row give the carry of one x plus the next two, by one look-up of three inputs
+ * (x[2] + x[0] + x[1] for the first, z standing in for the sum bit carried so far after it), so
+ * TY_PLANE vectors cost TY_PLANE/2 carries of weight two and one rest of weight one.
+ */
+TY_INLINE __m512i ty_parity_count(const __m512i z[TY_PLANE], __m512i sum)
+{
+    __m512i carries = _mm512_setzero_si512();
+#pragma GCC unroll 16
+    for (int k = 0; k + 2 < TY_PLANE; k += 2) {
+        const __m512i carry = _mm512_ternarylogic_epi64(z[k], z[k + 1], z[k + 2], 0x74);
+        carries = _mm512_add_epi64(carries, _mm512_popcnt_epi64(carry));
+    }
+    sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(z[TY_PLANE - 1]));
+    return _mm512_add_epi64(sum, _mm512_add_epi64(carries, carries));
+}
+
+/* Moves z to the subset of step `it`: all planes of the Gray code of `it`, shifted by plane 0. */
+TY_INLINE void ty_walk_to(const ty_planes *e, unsigned it, __m512i z[TY_PLANE])
+{
+    if (it == 0)
+        return;
+    const __m512i *flip = e->plane[__builtin_ctz(it) + 1];
+#pragma GCC unroll 16
+    for (int k = 0; k < TY_PLANE; k++)
+        z[k] = _mm512_xor_si512(z[k], flip[k]);
+}
+
+/* Counts the step's subset with plane 0 as well. */
+TY_INLINE __m512i ty_parity_count_flipped(const ty_planes *e, const __m512i z[TY_PLANE],
+                                          __m512i sum)
+{
+    __m512i y[TY_PLANE];
+#pragma GCC unroll 16
+    for (int k = 0; k < TY_PLANE; k++)
+        y[k] = _mm512_xor_si512(z[k], e->plane[0][k]);
+    return ty_parity_count(y, sum);
+}
+
+/* Turns the first block of stream s into planes. */
+TY_INLINE void ty_planes_fill(ty_planes *e, int s)
+{
+    __m512i running[6];
+    for (int j = 0; j < 6; j++)
+        running[j] = _mm512_setzero_si512();
+    for (int k = 0; k < TY_PLANE; k++) {
+        __m512i plane[6];
+        ty_transpose(e->stream[s] + 512 * k, plane);
+        for (int j = 0; j < 6; j++) {
+            running[j] = _mm512_xor_si512(running[j], plane[j]);
+            _mm512_store_si512(&e->plane[j][k], running[j]);
+        }
+    }
+}
+
+/*
+ * Counts the first block of stream s, which must hold one, and splits as it goes `vectors` vectors
+ * from p (even, at most TY_STEPS, and only while no stream is TY_FULL).
+ */
+static __attribute__((noinline)) void ty_planes_count(ty_planes *e, int s, const uint8_t *p,
+                                                      size_t vectors)
+{
+    ty_planes_fill(e, s);
+    __m512i z[TY_PLANE];
+#pragma GCC unroll 16
+    for (int k = 0; k < TY_PLANE; k++)
+        z[k] = _mm512_setzero_si512();
+    __m512i *parity = e->parity[s];
+    ty_cursor c = ty_planes_open(e);
+    unsigned it = 0;
+    for (; it < vectors / 2; it++, p += 128, parity += 2) {
+        ty_walk_to(e, it, z);
+        ty_fetch_ahead(p, TY_AHEAD);
+        ty_split_full(&c, p);
+        parity[0] = ty_parity_count(z, parity[0]);
+        ty_fetch_ahead(p, TY_AHEAD + 64);
+        ty_split_full(&c, p + 64);
+        parity[1] = ty_parity_count_flipped(e, z, parity[1]);
+    }
+    for (; it < TY_WALK; it++, parity += 2) {
+        ty_walk_to(e, it, z);
+        parity[0] = ty_parity_count(z, parity[0]);
+        parity[1] = ty_parity_count_flipped(e, z, parity[1]);
+    }
+    ty_planes_close(e, c);
+    e->blocks[s]++;
+    e->fill[s] -= TY_BLOCK;
+    for (size_t k = 0; k < e->fill[s]; k += 64)
+        _mm512_store_si512((void *)(e->stream[s] + k),
+                           _mm512_load_si512(e->stream[s] + TY_BLOCK + k));
+}
+
+static void ty_planes_begin(ty_planes *e)
+{
+    memset(e->parity, 0, sizeof e->parity);
+    memset(e->blocks, 0, sizeof e->blocks);
+    memset(e->fill, 0, sizeof e->fill);
+}
+
+TY_INLINE int ty_planes_fullest(const ty_planes *e)
+{
+    const int a = e->fill[1] > e->fill[0], b = 2 + (e->fill[3] > e->fill[2]);
+    return e->fill[b] > e->fill[a] ? b : a;
+}
+
+/* Splits up to `vectors` vectors from p, not more than fit; returns how many. */
+TY_INLINE size_t ty_planes_split(ty_planes *e, const uint8_t *p, size_t vectors)
+{
+    if (vectors > TY_BATCH)
+        vectors = TY_BATCH;
+    ty_cursor c = ty_planes_open(e);
+    for (size_t i = 0; i < vectors; i++) {
+        ty_fetch_ahead(p + 64 * i, TY_AHEAD);
+        ty_split_full(&c, p + 64 * i);
+    }
+    ty_planes_close(e, c);
+    return vectors;
+}
+
+static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
+{
+    while (n >= 64) {
+        const int s = ty_planes_fullest(e);
+        size_t vectors = n / 64;
+        if (e->fill[s] < TY_BLOCK) {
+            vectors = ty_planes_split(e, p, vectors);
+        } else {
+            vectors = vectors > TY_STEPS ? TY_STEPS : vectors & ~(size_t)1;
+            if (e->fill[s] >= TY_FULL)
+                vectors = 0;
+            ty_planes_count(e, s, p, vectors);
+        }
+        p += 64 * vectors;
+        n -= 64 * vectors;
+    }
+    if (n) {
+        const int s = ty_planes_fullest(e);
+        if (e->fill[s] >= TY_FULL)
+            ty_planes_count(e, s, NULL, 0);
+        const __mmask64 valid = _bzhi_u64(~UINT64_C(0), (unsigned)n);
+        ty_cursor c = ty_planes_open(e);
+        ty_split(&c, _mm512_maskz_loadu_epi8(valid, p), valid);
+        ty_planes_close(e, c);
+    }
+}
+
+/* Counts what is left of stream s, made up to whole blocks with zeros that are taken off again. */
+static void ty_planes_drain(ty_planes *e, int s, uint64_t out[64])
+{
+    while (e->fill[s] >= TY_BLOCK)
+        ty_planes_count(e, s, NULL, 0);
+    if (e->fill[s] == 0)
+        return;
+    const size_t padding = TY_BLOCK - e->fill[s];
+    memset(e->stream[s] + e->fill[s], 0, padding);
+    e->fill[s] = TY_BLOCK;
+    ty_planes_count(e, s, NULL, 0);
+    out[0] -= padding;
+}
+
+/* Adds the 64 counts whose transform the parity counts of stream s are. */
+static void ty_planes_transform(const ty_planes *e, int s, uint64_t out[64])
+{
+    int64_t w[64];
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned step = i / 2, subset = 2 * (step ^ step / 2) | (i & 1);
+        w[subset] = (int64_t)(e->blocks[s] * TY_BLOCK) -
+                    2 * (int64_t)_mm512_reduce_add_epi64(e->parity[s][i]);
+    }
+    for (int d = 1; d < 64; d *= 2)
+        for (int a = 0; a < 64; a += 2 * d)
+            for (int b = a; b < a + d; b++) {
+                const int64_t x = w[b], y = w[b + d];
+                w[b] = x + y;
+                w[b + d] = x - y;
+            }
+    for (int j = 0; j < 64; j++)
+        out[j] += (uint64_t)(w[j] / 64);
+}
+
+static void ty_planes_end(ty_planes *e, uint64_t out[256])
+{
+    for (int s = 0; s < 4; s++) {
+        ty_planes_drain(e, s, out + 64 * s);
+        if (e->blocks[s])
+            ty_planes_transform(e, s, out + 64 * s);
+    }
+}
+
+#endif
