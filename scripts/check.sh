@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Builds and tests in stages, one line for each at the end; fails if any stage does.
+#
+#     scripts/check.sh            the stages of `make check`
+#     scripts/check.sh all        every stage
+#     scripts/check.sh STAGE…     these; `scripts/check.sh list` names them
+#
+# JOBS says how many jobs at once (default: one a processor).
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+export JOBS=${JOBS:-$(nproc)}
+export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-$PWD/build/cache}
+usual=(format layers tidy asan tsan fuzz features valgrind gcc)
+every=(format layers tidy clang bare static asan tsan fuzz features valgrind gcc)
+
+# ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
+tests() {
+    local preset=$1
+    shift
+    ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$JOBS" "$@"
+}
+
+sources() {
+    git ls-files -co --exclude-standard -- '*.c' '*.h' | grep -v '_table\.c$' |
+        while read -r file; do [ -e "$file" ] && echo "$file"; done
+}
+
+# The layout is .clang-format's.
+stage_format() {
+    sources | xargs clang-format --dry-run -Werror
+}
+
+# Who includes whom, and no file too long.
+stage_layers() {
+    scripts/check_layers.sh
+}
+
+# clang-tidy over the library and the command, with the checks of .clang-tidy.
+stage_tidy() {
+    cmake --preset clang >build/tidy.log 2>&1 || {
+        cat build/tidy.log
+        return 1
+    }
+    sources | grep -E '^(src|cli)/.*\.c$' |
+        xargs -n 4 -P "$JOBS" clang-tidy -quiet -p build/clang 2>build/tidy.log
+    local result=$?
+    [ $result = 0 ] || grep -E 'error:' build/tidy.log
+    return $result
+}
+
+# gcc, warnings as errors: all tests.
+stage_gcc() {
+    scripts/build.sh gcc && tests gcc -LE features
+}
+
+# The same by clang.
+stage_clang() {
+    scripts/build.sh clang && tests clang -LE 'features|install'
+}
+
+# None of the optional packages.
+stage_bare() {
+    scripts/build.sh bare && tests bare -LE 'features|install'
+}
+
+# A static library.
+stage_static() {
+    scripts/build.sh static && tests static -LE features
+}
+
+# Address and undefined-behaviour sanitizers.
+stage_asan() {
+    scripts/build.sh asan && tests asan -LE 'features|install'
+}
+
+# The thread sanitizer, where threads meet.
+stage_tsan() {
+    scripts/build.sh tsan && tests tsan -R 'thread|methods'
+}
+
+# Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
+stage_fuzz() {
+    scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-10}" && tests fuzz -L fuzz
+}
+
+# The processor's features peeled off one by one.
+stage_features() {
+    scripts/build.sh gcc && tests gcc -L features
+}
+
+# The command under valgrind.
+stage_valgrind() {
+    scripts/build.sh gcc && scripts/valgrind.sh build/gcc/tally
+}
+
+case "${1:-}" in
+list)
+    printf '%s\n' "${every[@]}"
+    exit 0
+    ;;
+all) stages=("${every[@]}") ;;
+'') stages=("${usual[@]}") ;;
+*) stages=("$@") ;;
+esac
+
+mkdir -p build
+report=()
+failed=0
+closing=
+for stage in "${stages[@]}"; do
+    if ! declare -F "stage_$stage" >/dev/null; then
+        echo "check: no stage $stage; there are: ${every[*]}" >&2
+        exit 2
+    fi
+    printf '\n== %s ==\n' "$stage"
+    begin=$SECONDS
+    log=build/check-$stage.log
+    "stage_$stage" 2>&1 | tee "$log"
+    if [ "${PIPESTATUS[0]}" = 0 ]; then
+        verdict=ok
+    else
+        verdict=FAILED
+        failed=1
+    fi
+    line=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
+    [ -n "$line" ] && closing=$line
+    report+=("$(printf '%-9s %-6s %4d s  %s' "$stage" "$verdict" $((SECONDS - begin)) "$line")")
+done
+
+printf '\n== summary, %d s ==\n' "$SECONDS"
+printf '%s\n' "${report[@]}"
+if [ "$failed" = 0 ]; then
+    printf 'every stage passed\n%s\n' "$closing"
+else
+    echo 'a stage failed; build/check-STAGE.log has its output' >&2
+fi
+exit $failed

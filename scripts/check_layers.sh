@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that no file has
+# outgrown 800 lines.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# folder: what its files may include. "main" is the files directly in src/. The loops over samples
+# that core calls (statistics, threads) are declared in cpu/stats.h and cpu/threads.h.
+allowed() {
+    case $1 in
+    src/kernels) echo "kernels" ;;
+    src/core) echo "core kernels plan.h cpu/stats.h cpu/threads.h" ;;
+    src/io) echo "core io" ;;
+    src/methods) echo "core kernels methods plan.h" ;;
+    src/cpu) echo "core kernels methods cpu plan.h" ;;
+    src/device) echo "core kernels methods device plan.h" ;;
+    src) echo "core kernels methods cpu device io plan.h" ;;
+    esac
+}
+
+failed=0
+say() {
+    echo "$1" >&2
+    failed=1
+}
+
+while IFS=: read -r file line include; do
+    folder=$(dirname "$file")
+    included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
+    # Without a folder it is a neighbour, or a file of src/.
+    case $included in
+    */*) group=${included%%/*} ;;
+    *) [ "$folder" != src ] && [ -e "$folder/$included" ] && continue
+        group=$included ;;
+    esac
+    good=0
+    for word in $(allowed "$folder"); do
+        if [ "$word" = "$group" ] || [ "$word" = "$included" ]; then
+            good=1
+        fi
+    done
+    if [ "$folder" = src ] && [ -e "src/$included" ]; then
+        good=1
+    fi
+    [ "$good" = 1 ] || say "$file:$line: $folder may not include \"$included\" (docs/ARCHITECTURE.md)"
+done < <(grep -rnE '^ *# *include +"' src --include='*.c' --include='*.h')
+
+# The command and the binding see the public header and their own files only.
+for folder in cli python; do
+    [ -d "$folder" ] || continue
+    while IFS=: read -r file line include; do
+        included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
+        [ -e "$folder/$included" ] ||
+            say "$file:$line: $folder may include <tally/tally.h> and its own files only"
+    done < <(grep -rnE '^ *# *include +"' "$folder" --include='*.c' --include='*.h' || true)
+done
+
+while read -r lines file; do
+    [ "$lines" -le 800 ] || say "$file: $lines lines; 800 is the most, split it"
+done < <(git ls-files -co --exclude-standard -- '*.c' '*.h' '*.py' '*.sh' '*.cmake' |
+    grep -vE '_table\.c$' | xargs -r wc -l | grep -v ' total$')
+
+exit $failed

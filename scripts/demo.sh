@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Counts the bundled photograph and the bundled table, and draws both.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tally=${TALLY:-build/release/tally}
+mkdir -p demo
+
+show() {
+    printf '\n$ tally'
+    printf ' %q' "$@"
+    printf '\n'
+    "$tally" "$@"
+}
+
+show data/photograph.png --bins 32
+show data/photograph.png -o demo/photograph.png
+show data/flights.csv --column dep_delay --range -30 150 --bins 36
+show data/flights.csv --column dep_delay --range -30 150 --bins 180 -o demo/flights.png
+
+printf '\nPictures: demo/photograph.png, demo/flights.png. Count a file of yours: %s FILE\n' "$tally"

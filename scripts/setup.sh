@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, and says which.
+#
+#     scripts/setup.sh build     what building needs
+#     scripts/setup.sh check     and what the tests and checks need
+#     scripts/setup.sh peers     and the libraries that the benchmark compares with
+set -euo pipefail
+
+build=(
+    gcc libc6-dev make cmake pkg-config
+    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libzstd-dev libcairo2-dev
+    fonts-dejavu-core
+)
+check=(
+    clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
+    python3 python3-numpy gzip zstd man-db
+)
+peers=(g++ libgsl-dev libopencv-dev libboost-dev python3-numpy)
+
+case "${1:-build}" in
+build) wanted=("${build[@]}") ;;
+check) wanted=("${build[@]}" "${check[@]}") ;;
+peers) wanted=("${build[@]}" "${peers[@]}") ;;
+*)
+    echo "usage: scripts/setup.sh build|check|peers" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "setup: no apt here; make sure that you have what these Debian packages hold:" >&2
+    printf '    %s\n' "${wanted[*]}" >&2
+    exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: missing, and neither root nor sudo to install them: ${missing[*]}" >&2
+        exit 1
+    fi
+    root=(sudo)
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${root[@]}" apt-get update -q &&
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+        --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "setup: apt-get could not install them" >&2
+    exit 1
+fi

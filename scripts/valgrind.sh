@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Runs the command under valgrind: every word, good and bad input. Any error or leak fails.
+#
+#     scripts/valgrind.sh TALLY
+set -euo pipefail
+tally=$(realpath "$1")
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+runs=0
+failed=0
+# check EXIT ARGUMENT…: the exit code that the command must give.
+check() {
+    local expected=$1 code=0
+    shift
+    runs=$((runs + 1))
+    valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+        --errors-for-leak-kinds=definite,indirect,possible --child-silent-after-fork=yes \
+        "$tally" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    if [ "$code" != "$expected" ]; then
+        failed=$((failed + 1))
+        echo "tally $*: exit $code, expected $expected" >&2
+        head -n 40 "$work/err" >&2
+    fi
+}
+
+printf '1\n2.5\nnan\n-3e2\n' >"$work/numbers.txt"
+printf '1\ntwo\n3\n' >"$work/words.txt"
+head -c 4000 data/photograph.png >"$work/cut.png"
+head -c 65536 /dev/zero >"$work/zeros"
+head -n 2000 data/flights.csv >"$work/flights.csv"
+gzip -k "$work/flights.csv"
+
+check 0 --version
+check 0 --help
+check 0 --print man
+check 0 methods --format json
+check 0 devices
+check 0 data/photograph.png --bins 16
+check 0 data/photograph.png -o "$work/picture.png"
+check 0 data/photograph.png --format json -o "$work/a.json"
+check 0 merge "$work/a.json" "$work/a.json" --format csv
+check 0 show "$work/a.json"
+check 0 plot "$work/a.json" -o "$work/a.svg"
+check 0 equalize data/photograph.png -o "$work/equal.png"
+check 0 "$work/flights.csv" --column dep_delay --bins auto
+check 0 "$work/flights.csv.gz" --column distance --log --range 50 5000 --bins 10 --verify
+check 0 "$work/numbers.txt" --edges 0,1,2,3
+check 0 "$work/zeros" --dtype u16 --integer --threads 2
+check 1 "$work/words.txt"
+check 1 "$work/cut.png"
+check 1 "$work/none"
+check 2 --no-such-option
+check 2 "$work/zeros" --dtype u7
+echo "$runs runs under valgrind, $failed failed"
+[ "$failed" = 0 ]
