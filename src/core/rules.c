@@ -1,0 +1,324 @@
+/*
+ * The number of bins as numpy.histogram_bin_edges chooses it.
+ *
+ * NumPy's rules changed over time; this is NumPy 2.4's: integers never get bins narrower than 1,
+ * and `auto` keeps the Freedman-Diaconis width from falling below half the width of `sqrt`.
+ * Arithmetic is rounded where NumPy rounds it, so that a width that divides the range evenly gives
+ * the same number. What remains apart: standard deviation and skewness are taken from float64 sums
+ * in our own order, which matters only when range / width lies within their rounding error of an
+ * integer.
+ */
+#include "core/rules.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/error.h"
+#include "core/select.h"
+#include "kernels/bin.h"
+
+int tally_rule_parse(const char *name)
+{
+    static const char *const names[] = {"auto",  "fd",   "doane",   "scott",
+                                        "stone", "rice", "sturges", "sqrt"};
+    for (int i = 0; name && i < (int)(sizeof names / sizeof *names); i++) {
+        if (!strcmp(name, names[i]))
+            return i;
+    }
+    return -1;
+}
+
+static double round_f16(double x)
+{
+    int exponent;
+    frexp(x, &exponent); /* |x| in [2^(exponent-1), 2^exponent) */
+    double unit = ldexp(1, (exponent < -13 ? -13 : exponent) - 11);
+    return rint(x / unit) * unit;
+}
+
+double ty_rule_round(tally_dtype dtype, double x)
+{
+    double y = x;
+    if (dtype == TALLY_F16)
+        y = fabs(x) < 65520 ? round_f16(x) : x;
+    else if (dtype == TALLY_F32 || dtype == TALLY_BF16)
+        y = fabs(x) < 0x1.ffffffp127 ? (double)(float)x : x;
+    return y;
+}
+
+/* One call. */
+typedef struct rule_job {
+    tally_context *context;
+    ty_feed feed;
+    tally_rule rule;
+    int by_range;
+    tally_stats stats;
+    ty_select select; /* counts NULL: no quartiles wanted */
+    double span;      /* of the samples, as NumPy's ptp */
+} rule_job;
+
+static int wants_moments(tally_rule rule)
+{
+    return rule == TALLY_RULE_SCOTT || rule == TALLY_RULE_DOANE;
+}
+
+static int wants_quartiles(tally_rule rule)
+{
+    return rule == TALLY_RULE_AUTO || rule == TALLY_RULE_FD;
+}
+
+static tally_status take_first(void *arg, const void *samples, size_t count, tally_error *error)
+{
+    rule_job *job = arg;
+    tally_view view = tally_view_1d(samples, job->feed.dtype, count);
+    if (job->select.counts)
+        ty_select_count(&job->select, samples, count);
+    return tally_stats_add(job->context, &view, NULL, 0, wants_moments(job->rule), &job->stats,
+                           error);
+}
+
+static tally_status take_select(void *arg, const void *samples, size_t count, tally_error *error)
+{
+    (void)error;
+    rule_job *job = arg;
+    ty_select_count(&job->select, samples, count);
+    return TALLY_OK;
+}
+
+/* NumPy's linear interpolation between wanted samples i and i+1, at `t` of the way. */
+static double quantile(const rule_job *job, unsigned i, double t)
+{
+    const ty_select *select = &job->select;
+    uint64_t a = ty_select_key(select, i), b = ty_select_key(select, i + 1);
+    double x = ty_select_value(select, a), y = ty_select_value(select, b);
+    double step = ty_dtype_is_float(job->feed.dtype) ? ty_rule_round(job->feed.dtype, y - x)
+                                                     : (double)(b - a);
+    return t < 0.5 ? x + step * t : y - step * (1 - t);
+}
+
+/* The distance from the 25th to the 75th percentile, exactly NumPy's. The first pass is done. */
+static tally_status quartile_range(rule_job *job, double *range, tally_error *error)
+{
+    uint64_t n = job->stats.finite, ranks[4];
+    double at[2] = {(double)(n - 1) * 0.25, (double)(n - 1) * 0.75};
+    for (int q = 0; q < 2; q++) {
+        uint64_t rank = (uint64_t)at[q];
+        ranks[2 * q] = rank < n ? rank : n - 1;
+        ranks[2 * q + 1] = rank + 1 < n ? rank + 1 : n - 1;
+    }
+    ty_select_want(&job->select, ranks, 4);
+    for (;;) {
+        int more;
+        tally_status status = ty_select_next(&job->select, &more, error);
+        if (status)
+            return status;
+        if (!more)
+            break;
+        if ((status = ty_feed_pass(&job->feed, take_select, job, error)))
+            return status;
+    }
+    *range = quantile(job, 2, at[1] - floor(at[1])) - quantile(job, 0, at[0] - floor(at[0]));
+    return TALLY_OK;
+}
+
+/* NumPy sums f16 in f16, which overflows or vanishes for ordinary data: not followed. */
+static double deviation(const rule_job *job)
+{
+    tally_dtype dtype = job->feed.dtype == TALLY_F16 ? TALLY_F64 : job->feed.dtype;
+    double variance = job->stats.m2 / (double)job->stats.finite;
+    return ty_rule_round(dtype, sqrt(ty_rule_round(dtype, variance)));
+}
+
+static double width_doane(const rule_job *job)
+{
+    double n = (double)job->stats.finite, sigma = deviation(job);
+    if (n <= 2 || !(sigma > 0))
+        return 0;
+    double error = sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)));
+    double skew = job->stats.m3 / n / (sigma * sigma * sigma);
+    skew = ty_rule_round(job->feed.dtype, skew);
+    return job->span / (1.0 + log2(n) + log2(1.0 + fabs(skew) / error));
+}
+
+/* Sets *width, 0 for one bin, and *rounded when NumPy has it in the data's type. */
+static tally_status rule_width(rule_job *job, double lo, double hi, double *width, int *rounded,
+                               tally_error *error)
+{
+    const double n = (double)job->stats.finite, span = job->span;
+    const tally_dtype dtype = job->feed.dtype;
+    const double sturges = span / (log2(n) + 1.0), square = span / sqrt(n);
+    double quartiles, fd = 0;
+    tally_status status;
+    *rounded = 0;
+    if (wants_quartiles(job->rule)) {
+        if ((status = quartile_range(job, &quartiles, error)))
+            return status;
+        fd = 2.0 * quartiles * pow(n, -1.0 / 3.0);
+    }
+    switch (job->rule) {
+    case TALLY_RULE_AUTO:
+        *width = fmin(fmax(fd, square / 2), sturges);
+        break;
+    case TALLY_RULE_FD:
+        *width = fd;
+        break;
+    case TALLY_RULE_DOANE:
+        *width = width_doane(job);
+        break;
+    case TALLY_RULE_SCOTT:
+        *width = pow(24.0 * sqrt(3.141592653589793) / n, 1.0 / 3.0);
+        *width = ty_rule_round(dtype, ty_rule_round(dtype, *width) * deviation(job));
+        *rounded = 1;
+        break;
+    case TALLY_RULE_STONE: {
+        ty_stone stone = {&job->feed, lo, hi, span, job->by_range, job->stats.finite};
+        uint64_t bins;
+        if ((status = ty_stone_bins(&stone, &bins, error)))
+            return status;
+        *width = ty_rule_round(dtype, span / ty_rule_round(dtype, (double)bins));
+        *rounded = 1;
+        break;
+    }
+    case TALLY_RULE_RICE:
+        *width = ty_rule_round(dtype, span / ty_rule_round(dtype, 2.0 * pow(n, 1.0 / 3.0)));
+        *rounded = 1;
+        break;
+    case TALLY_RULE_STURGES:
+        *width = sturges;
+        break;
+    case TALLY_RULE_SQRT:
+        *width = square;
+        break;
+    }
+    return TALLY_OK;
+}
+
+/* The difference of the extremes as NumPy has it: exact for integers, else in the data's type. */
+static double span_of(const tally_stats *s, tally_dtype dtype)
+{
+    if (ty_dtype_is_float(dtype))
+        return ty_rule_round(dtype, s->max - s->min);
+    return (double)((uint64_t)s->max_integer - (uint64_t)s->min_integer);
+}
+
+static uint64_t bins_of(const rule_job *job, double delta, double width, int rounded)
+{
+    if (!ty_dtype_is_float(job->feed.dtype) && width > 0 && width < 1)
+        width = 1;
+    double bins = delta / width;
+    if (rounded && !job->by_range)
+        bins = ty_rule_round(job->feed.dtype, bins);
+    bins = ceil(bins);
+    if (!(width > 0) || !isfinite(width) || !(bins >= 1))
+        return 1;
+    return bins < (double)TALLY_RULE_MAX_BINS ? (uint64_t)bins : TALLY_RULE_MAX_BINS;
+}
+
+/* By 0.5 each way, or to the next float64 where that is no step. */
+static void widen(double *lo, double *hi)
+{
+    if (*lo != *hi)
+        return;
+    double down = *lo - 0.5, up = *hi + 0.5;
+    *lo = down < *lo ? down : nextafter(*lo, -INFINITY);
+    *hi = up > *hi ? up : nextafter(*hi, INFINITY);
+}
+
+/* The range of the samples. 64-bit integers that float64 cannot hold: outwards, so that all are in.
+ */
+static void own_range(const tally_stats *s, tally_dtype dtype, double *lo, double *hi)
+{
+    *lo = s->finite ? s->min : 0;
+    *hi = s->finite ? s->max : 1;
+    if (s->finite && dtype == TALLY_I64) {
+        if (ty_below_i64(s->min_integer, *lo))
+            *lo = nextafter(*lo, -INFINITY);
+        if (!ty_below_i64(s->max_integer, *hi) && !ty_equal_i64(s->max_integer, *hi))
+            *hi = nextafter(*hi, INFINITY);
+    } else if (s->finite && dtype == TALLY_U64) {
+        if (ty_below_u64((uint64_t)s->min_integer, *lo))
+            *lo = nextafter(*lo, -INFINITY);
+        if (!ty_below_u64((uint64_t)s->max_integer, *hi) &&
+            !ty_equal_u64((uint64_t)s->max_integer, *hi))
+            *hi = nextafter(*hi, INFINITY);
+    }
+    widen(lo, hi);
+}
+
+static tally_status check_finite(const tally_stats *s, tally_error *error)
+{
+    uint64_t infinite = s->below + s->above;
+    if (!s->nan && !infinite)
+        return TALLY_OK;
+    return ty_error(error, TALLY_ERROR_DATA,
+                    "%" PRIu64 " of %" PRIu64 " samples are NaN and %" PRIu64
+                    " infinite, so their range is not finite; give a range, or skip them "
+                    "(skip_nonfinite)",
+                    s->nan, s->samples, infinite);
+}
+
+static tally_status run(rule_job *job, uint64_t *bins, double *lo, double *hi, tally_error *error)
+{
+    ty_feed *feed = &job->feed;
+    tally_status status;
+    if (wants_quartiles(job->rule) && (status = ty_select_start(&job->select, feed->dtype, error)))
+        return status;
+    if ((status = ty_feed_pass(feed, take_first, job, error)))
+        return status;
+    double first = feed->lo, last = feed->hi, width = 0;
+    if (!job->by_range) {
+        if ((status = check_finite(&job->stats, error)))
+            return status;
+        own_range(&job->stats, feed->dtype, &first, &last);
+    }
+    int rounded = 0;
+    job->span = span_of(&job->stats, feed->dtype);
+    if (job->span > 0) {
+        double from = job->by_range ? first : job->stats.min;
+        double to = job->by_range ? last : job->stats.max;
+        if ((status = rule_width(job, from, to, &width, &rounded, error)))
+            return status;
+    }
+    *bins = bins_of(job, job->by_range ? last - first : job->span, width, rounded);
+    *lo = first;
+    *hi = last;
+    return TALLY_OK;
+}
+
+tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_dtype dtype,
+                             tally_rule rule, const double *range, int skip_nonfinite,
+                             uint64_t *bins, double *lo, double *hi, tally_error *error)
+{
+    if (!chunks.read || !chunks.rewind)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "chunks: read or rewind is NULL");
+    if (!bins || !lo || !hi)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "bins, lo or hi is NULL");
+    if (!tally_dtype_bytes(dtype))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "unknown dtype %d", (int)dtype);
+    if ((int)rule < 0 || rule > TALLY_RULE_SQRT)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "unknown rule %d", (int)rule);
+    if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "range %.17g … %.17g; it must be finite and not descend", range[0],
+                        range[1]);
+    rule_job job = {.context = context,
+                    .feed = {.chunks = chunks, .dtype = dtype},
+                    .rule = rule,
+                    .by_range = range != NULL,
+                    .stats = TALLY_STATS_INIT};
+    if (range) {
+        job.feed.lo = range[0];
+        job.feed.hi = range[1];
+        widen(&job.feed.lo, &job.feed.hi);
+        job.feed.filter = 1;
+    } else if (skip_nonfinite && ty_dtype_is_float(dtype)) {
+        job.feed.lo = -1.7976931348623157e308;
+        job.feed.hi = 1.7976931348623157e308;
+        job.feed.filter = 1;
+    }
+    tally_status status = run(&job, bins, lo, hi, error);
+    ty_select_clear(&job.select);
+    return status;
+}

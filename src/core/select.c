@@ -1,0 +1,165 @@
+#include "core/select.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/dtype.h"
+#include "core/error.h"
+
+tally_status ty_select_start(ty_select *s, tally_dtype dtype, tally_error *error)
+{
+    memset(s, 0, sizeof *s);
+    s->dtype = dtype;
+    s->width = 8 * (unsigned)tally_dtype_bytes(dtype);
+    s->digit = s->width < 16 ? s->width : 16;
+    s->shift = s->width - s->digit;
+    s->groups = 1;
+    size_t size = sizeof *s->counts << s->digit;
+    s->counts = ty_calloc(1, size);
+    return s->counts ? TALLY_OK : ty_error_memory(error, "counting quantiles", size);
+}
+
+void ty_select_clear(ty_select *s)
+{
+    ty_free(s->counts);
+    s->counts = NULL;
+}
+
+/* Bits to invert to turn a sample into its key: in every sample, and besides in negative ones. */
+static uint64_t flip_always(const ty_select *s)
+{
+    int is_signed = s->dtype == TALLY_I8 || s->dtype == TALLY_I16 || s->dtype == TALLY_I32 ||
+                    s->dtype == TALLY_I64 || ty_dtype_is_float(s->dtype);
+    return is_signed ? UINT64_C(1) << (s->width - 1) : 0;
+}
+
+static uint64_t flip_negative(const ty_select *s)
+{
+    return ty_dtype_is_float(s->dtype) ? (UINT64_C(1) << (s->width - 1)) - 1 : 0;
+}
+
+/* `bytes` is a constant wherever this is called. */
+__attribute__((always_inline)) static inline void
+count_sized(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
+{
+    const uint64_t always = flip_always(s), negative = flip_negative(s);
+    const uint64_t low = (UINT64_C(1) << s->digit) - 1;
+    const unsigned shift = s->shift, digit = s->digit, top = 8 * bytes - 1;
+    const unsigned groups = s->shift + s->digit == s->width ? 0 : s->groups;
+    uint64_t *counts = s->counts;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = 0;
+        memcpy(&key, from + i * bytes, bytes);
+        key ^= always ^ ((key >> top ? negative : 0));
+        uint64_t place = key >> shift;
+        if (!groups) {
+            counts[place]++;
+            continue;
+        }
+        for (unsigned g = 0; g < groups; g++) {
+            if (place >> digit == s->head[g])
+                counts[((size_t)g << digit) + (place & low)]++;
+        }
+    }
+}
+
+void ty_select_count(ty_select *s, const void *samples, size_t count)
+{
+    switch (s->width) {
+    case 8:
+        count_sized(s, samples, count, 1);
+        break;
+    case 16:
+        count_sized(s, samples, count, 2);
+        break;
+    case 32:
+        count_sized(s, samples, count, 4);
+        break;
+    default:
+        count_sized(s, samples, count, 8);
+        break;
+    }
+}
+
+void ty_select_want(ty_select *s, const uint64_t *ranks, unsigned count)
+{
+    s->ranks = count;
+    for (unsigned i = 0; i < count; i++)
+        s->rank[i] = ranks[i];
+}
+
+/* Settles the digit just counted of each wanted key; 0 if no sample has the prefix found before. */
+static int settle(ty_select *s)
+{
+    const uint64_t end = UINT64_C(1) << s->digit;
+    for (unsigned i = 0; i < s->ranks; i++) {
+        const uint64_t *counts = s->counts + ((size_t)s->group[i] << s->digit);
+        uint64_t d = 0;
+        for (; d < end && s->rank[i] >= counts[d]; d++)
+            s->rank[i] -= counts[d];
+        if (d == end)
+            return 0;
+        s->prefix[i] = s->prefix[i] << s->digit | d;
+    }
+    return 1;
+}
+
+tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
+{
+    if (!settle(s))
+        return ty_error(error, TALLY_ERROR_DATA, "the samples changed between two readings");
+    *more = s->shift != 0 && s->ranks != 0;
+    if (!*more)
+        return TALLY_OK;
+    s->shift -= s->digit;
+    s->groups = 0;
+    for (unsigned i = 0; i < s->ranks; i++) { /* ascending, so equal prefixes are neighbours */
+        if (!i || s->prefix[i] != s->prefix[i - 1])
+            s->head[s->groups++] = s->prefix[i];
+        s->group[i] = s->groups - 1;
+    }
+    size_t size = (sizeof *s->counts << s->digit) * s->groups;
+    uint64_t *counts = ty_realloc(s->counts, size);
+    if (!counts)
+        return ty_error_memory(error, "counting quantiles", size);
+    s->counts = counts;
+    memset(counts, 0, size);
+    return TALLY_OK;
+}
+
+uint64_t ty_select_key(const ty_select *s, unsigned i)
+{
+    return s->prefix[i];
+}
+
+double ty_select_value(const ty_select *s, uint64_t key)
+{
+    uint64_t bits = key ^ flip_always(s);
+    if (bits >> (s->width - 1)) /* the sample is negative, whatever was inverted besides */
+        bits ^= flip_negative(s);
+    double x;
+    float y;
+    uint32_t half = (uint32_t)bits;
+    switch (s->dtype) {
+    case TALLY_F64:
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    case TALLY_F32:
+        memcpy(&y, &half, sizeof y);
+        return (double)y;
+    case TALLY_F16:
+        return (double)ty_f16_decode((uint16_t)bits);
+    case TALLY_BF16:
+        return (double)ty_bf16_decode((uint16_t)bits);
+    case TALLY_I8:
+        return (int8_t)bits;
+    case TALLY_I16:
+        return (int16_t)bits;
+    case TALLY_I32:
+        return (int32_t)bits;
+    case TALLY_I64:
+        return (double)(int64_t)bits;
+    default:
+        return (double)bits;
+    }
+}

@@ -1,0 +1,306 @@
+/*
+ * tally_stats: extremes, kinds of samples and moments of one channel in one pass.
+ *
+ * Elements are cut into parts of fixed size and parts into blocks, whatever the threads; blocks are
+ * merged in order within a part, parts pairwise in order. So moments depend on the samples'
+ * sequence (and the mask) alone, and their error grows with the logarithm of the count.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/view.h"
+#include "cpu/stats.h"
+#include "cpu/threads.h"
+#include "plan.h"
+
+#define BLOCK TY_STATS_BLOCK
+#define PART  (UINT64_C(32) * BLOCK) /* with moments */
+#define PART_RANGE                                                                                 \
+    (UINT64_C(512) * BLOCK) /* without: order does not matter, so parts are larger                 \
+                             */
+#define PARTS       64      /* handed to the pool at a time */
+#define TREE_LEVELS 64
+
+static int below(int64_t a, int64_t b, tally_dtype dtype)
+{
+    return dtype == TALLY_U64 ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+/* Chan, Golub and LeVeque's update for two sets of `a` and `b` samples. */
+static void merge_moments(tally_stats *into, const tally_stats *from)
+{
+    if (!into->finite) {
+        into->mean = from->mean;
+        into->m2 = from->m2;
+        into->m3 = from->m3;
+        return;
+    }
+    double a = (double)into->finite, b = (double)from->finite, n = a + b;
+    double delta = from->mean - into->mean, step = delta * (b / n);
+    double spread = delta * step * a;
+    into->m3 += from->m3 + spread * (delta * ((a - b) / n)) +
+                3 * delta * ((a / n) * from->m2 - (b / n) * into->m2);
+    into->m2 += from->m2 + spread;
+    into->mean += step;
+}
+
+void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype dtype)
+{
+    if (from->finite) {
+        int first = !into->finite;
+        merge_moments(into, from);
+        if (first || from->min < into->min)
+            into->min = from->min;
+        if (first || from->max > into->max)
+            into->max = from->max;
+        if (first || below(from->min_integer, into->min_integer, dtype))
+            into->min_integer = from->min_integer;
+        if (first || below(into->max_integer, from->max_integer, dtype))
+            into->max_integer = from->max_integer;
+    }
+    into->samples += from->samples;
+    into->finite += from->finite;
+    into->nan += from->nan;
+    into->below += from->below;
+    into->above += from->above;
+}
+
+/* One call: what every part reads. */
+typedef struct stats_job {
+    const ty_stats_loops *loops;
+    ty_grid samples, mask;             /* mask.data NULL: none */
+    uint64_t channel, elements, total; /* of a batch; of all batches */
+    uint64_t part;                     /* elements of a part */
+    uint64_t first;                    /* number of the part that `results` starts with */
+    int moments, direct;               /* direct: one packed run, no mask */
+    tally_stats *results;
+} stats_job;
+
+/* Elements [begin, begin+count) across all batches, packed; maybe where they lie. */
+static const void *gather(const stats_job *job, const ty_grid *grid, uint64_t channel,
+                          uint64_t begin, uint64_t count, unsigned char *buffer)
+{
+    uint64_t batch = begin / job->elements, element = begin % job->elements;
+    if (count <= job->elements - element)
+        return ty_grid_block(grid, batch, channel, element, count, buffer);
+    unsigned char *to = buffer;
+    while (count) {
+        uint64_t n = job->elements - element < count ? job->elements - element : count;
+        const void *from = ty_grid_block(grid, batch, channel, element, n, to);
+        if (from != to)
+            memcpy(to, from, n * grid->size);
+        to += n * grid->size;
+        count -= n;
+        element = 0;
+        batch++;
+    }
+    return buffer;
+}
+
+#define KEEP(type)                                                                                 \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        memcpy(to + kept * sizeof(type), from + i * sizeof(type), sizeof(type));                   \
+        kept += mask[i] != 0;                                                                      \
+    }
+
+/* Copies the samples whose mask is nonzero; returns how many. `to` has room for `count`. */
+static size_t keep(const unsigned char *mask, const unsigned char *from, uint32_t size,
+                   size_t count, unsigned char *to)
+{
+    size_t kept = 0;
+    switch (size) {
+    case 1:
+        KEEP(uint8_t);
+        break;
+    case 2:
+        KEEP(uint16_t);
+        break;
+    case 4:
+        KEEP(uint32_t);
+        break;
+    default:
+        KEEP(uint64_t);
+        break;
+    }
+    return kept;
+}
+
+/* Moments of a block's finite samples; `stats` has its counts already. */
+static void block_moments(const ty_stats_loops *loops, tally_dtype dtype, const void *samples,
+                          size_t count, tally_stats *stats)
+{
+    double values[BLOCK];
+    loops->decode(dtype, samples, count, values);
+    if (stats->finite < count) {
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++) {
+            values[kept] = values[i];
+            kept += isfinite(values[i]) != 0;
+        }
+        count = kept;
+    }
+    if (count)
+        loops->moments(values, count, stats);
+}
+
+/* Elements [begin, begin+count), at most BLOCK unless the job is direct and wants no moments. */
+static void add_block(const stats_job *job, uint64_t begin, size_t count, tally_stats *into)
+{
+    unsigned char buffer[BLOCK * 8], picked[BLOCK * 8], bytes[BLOCK];
+    const void *samples = gather(job, &job->samples, job->channel, begin, count, buffer);
+    if (job->mask.data) {
+        const unsigned char *mask = gather(job, &job->mask, 0, begin, count, bytes);
+        count = keep(mask, samples, job->samples.size, count, picked);
+        samples = picked;
+        if (!count)
+            return;
+    }
+    tally_stats block = TALLY_STATS_INIT;
+    job->loops->extremes(job->samples.dtype, samples, count, &block);
+    if (job->moments && block.min == block.max)
+        block.mean =
+            block.min; /* exactly, and no spread; 64-bit integers by their float64 values */
+    else if (job->moments)
+        block_moments(job->loops, job->samples.dtype, samples, count, &block);
+    tally_stats_merge(into, &block, job->samples.dtype);
+}
+
+static void add_part(void *arg, unsigned part, unsigned worker)
+{
+    const stats_job *job = arg;
+    (void)worker;
+    uint64_t at = (job->first + part) * job->part;
+    uint64_t end = job->total - at < job->part ? job->total : at + job->part;
+    size_t step = job->direct && !job->moments ? 32 * BLOCK : BLOCK;
+    tally_stats stats = TALLY_STATS_INIT;
+    for (; at < end; at += step)
+        add_block(job, at, (size_t)(end - at < step ? end - at : step), &stats);
+    job->results[part] = stats;
+}
+
+/* Runs all parts and merges them as a binary counter carries: tree[k] holds 2^k parts or is unused.
+ */
+static void add_parts(stats_job *job, ty_pool *pool, tally_stats *sum)
+{
+    tally_stats results[PARTS], tree[TREE_LEVELS];
+    tally_dtype dtype = job->samples.dtype;
+    uint64_t parts = job->total / job->part + (job->total % job->part != 0), used = 0;
+    job->results = results;
+    for (job->first = 0; job->first < parts; job->first += PARTS) {
+        unsigned count = parts - job->first < PARTS ? (unsigned)(parts - job->first) : PARTS;
+        if (pool && count > 1) {
+            ty_pool_run(pool, 0, count, add_part, job);
+        } else {
+            for (unsigned i = 0; i < count; i++)
+                add_part(job, i, 0);
+        }
+        for (unsigned i = 0; i < count; i++, used++) {
+            tally_stats carry = results[i];
+            unsigned level = 0;
+            for (; used >> level & 1; level++) {
+                tally_stats_merge(&tree[level], &carry, dtype);
+                carry = tree[level];
+            }
+            tree[level] = carry;
+        }
+    }
+    for (unsigned level = TREE_LEVELS; level-- > 0;) {
+        if (used >> level & 1)
+            tally_stats_merge(sum, &tree[level], dtype);
+    }
+}
+
+/* Repeats a mask's dimension of extent 1 along the samples'. */
+static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
+{
+    if (*extent == 1 && to != 1) {
+        *extent = to;
+        *stride = 0;
+    }
+    return *extent == to;
+}
+
+static tally_status mask_make(const tally_view *view, const ty_grid *samples, ty_grid *mask,
+                              tally_error *error)
+{
+    tally_status status = ty_grid_make(view, "mask", mask, error);
+    if (status)
+        return status;
+    if (view->device > TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "mask: device %d; statistics need host data", (int)view->device);
+    if (mask->dtype != TALLY_U8 || mask->channels != 1)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "mask: %s with %" PRIu64 " channels; it must be u8 with one",
+                        tally_dtype_name(mask->dtype), mask->channels);
+    if (!spread(&mask->batches, &mask->batch_stride, samples->batches) ||
+        !spread(&mask->rows, &mask->row_stride, samples->rows) ||
+        !spread(&mask->columns, &mask->column_stride, samples->columns))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "mask: %" PRIu64 "×%" PRIu64 "×%" PRIu64 " for samples of %" PRIu64
+                        "×%" PRIu64 "×%" PRIu64 "; extents must be equal "
+                        "or 1",
+                        view->batches, view->rows, view->columns, samples->batches, samples->rows,
+                        samples->columns);
+    return TALLY_OK;
+}
+
+static tally_status job_make(const tally_view *view, const tally_view *mask, uint64_t channel,
+                             const tally_stats *stats, stats_job *job, tally_error *error)
+{
+    tally_status status = ty_grid_make(view, "view", &job->samples, error);
+    if (status)
+        return status;
+    if (view->device > TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "view: device %d; statistics need host data", (int)view->device);
+    if (!stats || stats->struct_size != sizeof *stats)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "stats: %s; start from TALLY_STATS_INIT",
+                        stats ? "struct_size is wrong" : "NULL");
+    ty_grid *g = &job->samples;
+    if (channel >= g->channels)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "channel %" PRIu64 ": the view has %" PRIu64 "", channel, g->channels);
+    if (mask && (status = mask_make(mask, g, &job->mask, error)))
+        return status;
+    if (__builtin_mul_overflow(g->rows, g->columns, &job->elements) ||
+        __builtin_mul_overflow(job->elements, g->batches, &job->total))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view: more than 2^64-1 samples");
+    job->channel = channel;
+    if (!job->total)
+        return TALLY_OK;
+    if (!mask)
+        ty_grid_coalesce(g, 1);
+    /* Batches that follow each other become one. */
+    if (!mask && g->rows == 1 && g->batch_stride == (int64_t)g->columns * g->column_stride) {
+        g->columns *= g->batches;
+        g->batches = 1;
+        job->elements = job->total;
+    }
+    job->direct = !mask && g->rows == 1 && g->batches == 1 && g->column_stride == (int64_t)g->size;
+    return TALLY_OK;
+}
+
+tally_status tally_stats_add(tally_context *context, const tally_view *view, const tally_view *mask,
+                             uint64_t channel, int moments, tally_stats *stats, tally_error *error)
+{
+    stats_job job = {.loops = ty_stats_loops_get(), .moments = moments != 0};
+    tally_status status = job_make(view, mask, channel, stats, &job, error);
+    if (status || !job.total)
+        return status;
+    job.part = job.direct && !moments ? PART_RANGE : PART;
+    tally_stats sum = TALLY_STATS_INIT;
+    add_parts(&job, context ? context->pool : NULL, &sum);
+    if (!moments) { /* merging into these keeps what is there */
+        double mean = stats->mean, m2 = stats->m2, m3 = stats->m3;
+        tally_stats_merge(stats, &sum, job.samples.dtype);
+        stats->mean = mean;
+        stats->m2 = m2;
+        stats->m3 = m3;
+        return TALLY_OK;
+    }
+    tally_stats_merge(stats, &sum, job.samples.dtype);
+    return TALLY_OK;
+}
