@@ -22,6 +22,22 @@ int ty_rows_has_region(const tally_input_options *options)
            (options->row_begin || options->row_end || options->column_begin || options->column_end);
 }
 
+tally_status ty_rows_no_library(const ty_stream *stream, const char *format, const char *library,
+                                tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                    "%s: this build has no %s support (%s was not there at build time)",
+                    ty_stream_name(stream), format, library);
+}
+
+const char *ty_rows_channel_name(uint64_t channels, uint64_t channel)
+{
+    static const char *const names[4][4] = {
+        {"grey"}, {"grey", "A"}, {"R", "G", "B"}, {"R", "G", "B", "A"}};
+    return channels >= 1 && channels <= 4 && channel < channels ? names[channels - 1][channel]
+                                                                : NULL;
+}
+
 void ty_rows_swap(void *samples, uint64_t count, size_t size)
 {
     unsigned char *at = samples;

@@ -45,6 +45,14 @@ int ty_rows_has_region(const tally_input_options *options);
 /* a × b into *product; nonzero when it does not fit. */
 int ty_rows_multiply(uint64_t a, uint64_t b, uint64_t *product);
 
+/* The refusal of a build that has no `library` for `format`. */
+tally_status ty_rows_no_library(const ty_stream *stream, const char *format, const char *library,
+                                tally_error *error);
+
+/* The name of channel `channel` of an image of 1 to 4: grey | grey, A | R, G, B | R, G, B, A. NULL
+ * for any other. */
+const char *ty_rows_channel_name(uint64_t channels, uint64_t channel);
+
 /* Turns the bytes of each of `count` samples of `size` bytes round. */
 void ty_rows_swap(void *samples, uint64_t count, size_t size);
 

@@ -1,0 +1,287 @@
+/* PNG by libpng, row by row. Samples are as stored: no gamma, no colour profile, no transparent
+ * colour. Palettes become R, G, B (and A where the palette has it); grey of 1, 2 and 4 bits is
+ * scaled to 8. Interlaced images are decoded whole. Of an animation the first picture is read. */
+#include "io/rows.h"
+
+static int png_probe(const unsigned char *head, size_t size)
+{
+    return size >= 4 && head[0] == 0x89 && head[1] == 'P' && head[2] == 'N' && head[3] == 'G';
+}
+
+#if TALLY_HAVE_PNG
+
+#include <inttypes.h>
+#include <png.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* What an interlaced image may take when decoded. */
+#define TY_PNG_WHOLE_MOST (UINT64_C(1) << 30)
+
+typedef struct ty_png_state {
+    ty_stream *stream;
+    ty_rows rows;
+    png_structp png;
+    png_infop info;
+    png_uint_32 width, height;
+    int depth, color; /* as stored */
+    unsigned channels;
+    unsigned char *whole; /* interlaced: all rows, once they are decoded */
+    uint64_t row;         /* next to decode */
+    int interlaced, whole_ready, no_memory;
+    tally_status status; /* what the running call into libpng ended with */
+    tally_error *error;
+    jmp_buf jump;
+} ty_png_state;
+
+typedef struct ty_png_wish {
+    unsigned char *into;
+    uint64_t count; /* rows */
+} ty_png_wish;
+
+static void on_error(png_structp png, png_const_charp words)
+{
+    ty_png_state *s = png_get_error_ptr(png);
+    if (!s->status && s->no_memory)
+        s->status =
+            ty_error(s->error, TALLY_ERROR_MEMORY, "out of memory while decoding a PNG image");
+    if (!s->status)
+        s->status = ty_error(s->error, TALLY_ERROR_FORMAT,
+                             "%s: png: %s (near byte %" PRIu64 ", row %" PRIu64 ")",
+                             ty_stream_name(s->stream), words, ty_stream_offset(s->stream), s->row);
+    longjmp(s->jump, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp words)
+{
+    (void)png;
+    (void)words;
+}
+
+static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
+{
+    ty_png_state *s = png_get_mem_ptr(png);
+    void *block = ty_malloc(size);
+    if (!block)
+        s->no_memory = 1;
+    return block;
+}
+
+static void on_free(png_structp png, png_voidp block)
+{
+    (void)png;
+    ty_free(block);
+}
+
+static void on_read(png_structp png, png_bytep bytes, size_t size)
+{
+    ty_png_state *s = png_get_io_ptr(png);
+    size_t got;
+    s->status = ty_stream_read(s->stream, bytes, size, &got, s->error);
+    if (s->status)
+        png_error(png, "reading failed");
+    if (got < size)
+        png_error(png, "the file ends before the image does");
+}
+
+/* Runs `work`, which libpng may leave by longjmp. */
+static tally_status guarded(ty_png_state *s, void (*work)(ty_png_state *, const ty_png_wish *),
+                            const ty_png_wish *wish, tally_error *error)
+{
+    s->error = error;
+    s->status = TALLY_OK;
+    s->no_memory = 0;
+    if (setjmp(s->jump) == 0)
+        work(s, wish);
+    return s->status;
+}
+
+static void start(ty_png_state *s, const ty_png_wish *unused)
+{
+    (void)unused;
+    s->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, s, on_error, on_warning, s, on_malloc,
+                                      on_free);
+    if (s->png)
+        s->info = png_create_info_struct(s->png);
+    if (!s->info) {
+        s->status =
+            ty_error(s->error, TALLY_ERROR_MEMORY, "out of memory while decoding a PNG image");
+        return;
+    }
+    png_set_read_fn(s->png, s, on_read);
+    png_set_user_limits(s->png, 0x7fffffff, 0x7fffffff);
+    png_set_crc_action(s->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+    /* Texts, profiles and the like: not looked into, so that they cannot do harm. */
+    png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+#endif
+    png_read_info(s->png, s->info);
+    s->width = png_get_image_width(s->png, s->info);
+    s->height = png_get_image_height(s->png, s->info);
+    s->depth = png_get_bit_depth(s->png, s->info);
+    s->color = png_get_color_type(s->png, s->info);
+    s->interlaced = png_get_interlace_type(s->png, s->info) != PNG_INTERLACE_NONE;
+    s->channels = png_get_channels(s->png, s->info);
+    if (s->color == PNG_COLOR_TYPE_PALETTE)
+        s->channels = png_get_valid(s->png, s->info, PNG_INFO_tRNS) ? 4 : 3;
+}
+
+/* Sets the conversions; libpng makes its row buffers here, so the extents have been checked. */
+static void prepare(ty_png_state *s, const ty_png_wish *unused)
+{
+    (void)unused;
+    if (s->color == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(s->png);
+    else if (s->depth < 8)
+        png_set_expand_gray_1_2_4_to_8(s->png);
+    if (s->depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        png_set_swap(s->png);
+    if (s->interlaced)
+        png_set_interlace_handling(s->png);
+    png_read_update_info(s->png, s->info);
+    if (png_get_rowbytes(s->png, s->info) != s->rows.row_bytes)
+        png_error(s->png, "the library's rows have an unexpected size");
+}
+
+static void decode_whole(ty_png_state *s, const ty_png_wish *unused)
+{
+    (void)unused;
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++)
+        for (s->row = 0; s->row < s->height; s->row++)
+            png_read_row(s->png, s->whole + s->row * s->rows.row_bytes, NULL);
+    png_read_end(s->png, NULL);
+    s->row = 0;
+    s->whole_ready = 1;
+}
+
+static void decode_rows(ty_png_state *s, const ty_png_wish *wish)
+{
+    for (uint64_t i = 0; i < wish->count; i++, s->row++)
+        png_read_row(s->png, wish->into ? wish->into + i * s->rows.row_bytes : NULL, NULL);
+    if (s->row == s->height)
+        png_read_end(s->png, NULL);
+}
+
+static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint64_t *got,
+                         tally_error *error)
+{
+    ty_png_state *s = state;
+    ty_png_wish wish = {into, bytes / s->rows.row_bytes};
+    *got = bytes;
+    if (!s->interlaced)
+        return guarded(s, decode_rows, &wish, error);
+    if (!s->whole_ready) {
+        size_t size = (size_t)(s->rows.row_bytes * s->height);
+        if (!s->whole)
+            s->whole = ty_malloc(size);
+        if (!s->whole)
+            return ty_error_memory(error, "an interlaced PNG image", size);
+        tally_status status = guarded(s, decode_whole, NULL, error);
+        if (status)
+            return status;
+    }
+    if (into)
+        memcpy(into, s->whole + s->row * s->rows.row_bytes, (size_t)bytes);
+    s->row += wish.count;
+    return TALLY_OK;
+}
+
+static void png_close(void *state)
+{
+    ty_png_state *s = state;
+    if (!s)
+        return;
+    if (s->png)
+        png_destroy_read_struct(&s->png, &s->info, NULL);
+    ty_rows_close(&s->rows);
+    ty_free(s->whole);
+    ty_free(s);
+}
+
+static tally_status open_image(ty_png_state *s, const tally_input_options *options,
+                               tally_input_info *info, tally_error *error)
+{
+    tally_status status = guarded(s, start, NULL, error);
+    if (status)
+        return status;
+    info->dtype = s->depth == 16 ? TALLY_U16 : TALLY_U8;
+    info->rows = s->height;
+    info->columns = s->width;
+    info->channels = s->channels;
+    info->is_image = 1;
+    status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, options, info, error);
+    if (status)
+        return status;
+    if (s->interlaced && s->rows.row_bytes * s->height > TY_PNG_WHOLE_MOST)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: an interlaced PNG image of %" PRIu64 " bytes must be decoded whole, "
+                        "and at most %" PRIu64 " are; store it without interlacing",
+                        ty_stream_name(s->stream), s->rows.row_bytes * s->height,
+                        TY_PNG_WHOLE_MOST);
+    return guarded(s, prepare, NULL, error);
+}
+
+static tally_status png_open(ty_stream *stream, const tally_input_options *options, void **state,
+                             tally_input_info *info, tally_error *error)
+{
+    ty_png_state *s = ty_calloc(1, sizeof *s);
+    if (!s)
+        return ty_error_memory(error, "an input", sizeof *s);
+    s->stream = stream;
+    tally_status status = open_image(s, options, info, error);
+    if (status)
+        png_close(s);
+    else
+        *state = s;
+    return status;
+}
+
+static tally_status png_read(void *state, tally_view *views, int *done, tally_error *error)
+{
+    ty_png_state *s = state;
+    return ty_rows_read(&s->rows, take, s, views, done, error);
+}
+
+static tally_status png_rewind(void *state, tally_error *error)
+{
+    ty_png_state *s = state;
+    ty_rows_rewind(&s->rows);
+    s->row = 0;
+    if (s->whole_ready)
+        return TALLY_OK;
+    png_destroy_read_struct(&s->png, &s->info, NULL);
+    png_uint_32 width = s->width, height = s->height;
+    int depth = s->depth, color = s->color, interlaced = s->interlaced;
+    unsigned channels = s->channels;
+    tally_status status = guarded(s, start, NULL, error);
+    if (!status && (s->width != width || s->height != height || s->depth != depth ||
+                    s->color != color || s->interlaced != interlaced || s->channels != channels))
+        status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
+                          ty_stream_name(s->stream));
+    return status ? status : guarded(s, prepare, NULL, error);
+}
+
+static const char *png_name(const void *state, uint64_t channel)
+{
+    return ty_rows_channel_name(((const ty_png_state *)state)->channels, channel);
+}
+
+const ty_decoder ty_png = {"png", png_probe, png_open, png_read, png_rewind, png_name, png_close};
+
+#else
+
+static tally_status png_open(ty_stream *stream, const tally_input_options *options, void **state,
+                             tally_input_info *info, tally_error *error)
+{
+    (void)options;
+    (void)state;
+    (void)info;
+    return ty_rows_no_library(stream, "PNG", "libpng", error);
+}
+
+const ty_decoder ty_png = {"png", png_probe, png_open, NULL, NULL, NULL, NULL};
+
+#endif

@@ -1,0 +1,614 @@
+/* TIFF by libtiff, strip row by strip row or tile row by tile row; the first directory (page) only.
+ * Samples are as stored, whatever the photometric says: white-is-zero is not inverted. Palettes
+ * become R, G, B of 8 bits; grey of 1, 2 and 4 bits is scaled to 8 as in PNG; 9 to 15 bits stay in
+ * u16.
+ *
+ * libtiff wants to seek: what is compressed or comes from a pipe is copied to a temporary file
+ * first. Planes stored apart are read through a handle each, so that all advance together. */
+#define _FILE_OFFSET_BITS 64
+
+#include "io/rows.h"
+
+#include <string.h>
+
+static int tiff_probe(const unsigned char *head, size_t size)
+{
+    return size >= 4 && (!memcmp(head, "II*\0", 4) || !memcmp(head, "MM\0*", 4) ||
+                         !memcmp(head, "II+\0", 4) || !memcmp(head, "MM\0+", 4));
+}
+
+#if TALLY_HAVE_TIFF
+#include <tiffio.h>
+#endif
+
+/* Before 4.5 messages go to handlers of the whole process, which are not a library's to change. */
+#if TALLY_HAVE_TIFF && TIFFLIB_VERSION >= 20221213
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/temp_file.h"
+
+enum { TY_TIFF_PLANES = 16 };
+
+/* What a row of tiles, or one compressed strip, may take. */
+#define TY_TIFF_MOST (INT64_C(1) << 30)
+
+typedef struct ty_tiff_state ty_tiff_state;
+
+/* One handle: the whole image, or one of the planes stored apart. */
+typedef struct ty_tiff_plane {
+    ty_tiff_state *owner;
+    TIFF *tiff;
+    uint64_t at;         /* libtiff's place in the file */
+    unsigned char *rows; /* a row of tiles, or one row of a strip; as stored but in host order */
+    uint64_t first, end; /* image rows that `rows` holds */
+    uint64_t next;       /* strips: the row that the handle decodes next */
+} ty_tiff_plane;
+
+struct ty_tiff_state {
+    ty_stream *stream;
+    ty_rows out;
+    int file;       /* what libtiff reads */
+    int file_owned; /* a temporary copy */
+    uint64_t base, size;
+    uint32_t width, height;
+    uint16_t samples, bits, format, photometric, compression;
+    int separate, tiled, alpha;
+    uint16_t *palette[3];
+    int palette_shift;                   /* 8, or 0 for files that hold 8-bit palettes */
+    unsigned plane_count, plane_samples; /* samples of one element in one plane */
+    ty_tiff_plane planes[TY_TIFF_PLANES];
+    uint64_t strip_rows, plane_row_bytes; /* bytes of a row in one plane, as stored */
+    uint64_t tile_width, tile_rows, tile_row_bytes, tiles_across;
+    unsigned char *tile;
+    uint64_t row; /* next to hand out */
+    int decoding; /* warnings now mean damaged samples */
+    char words[512];
+};
+
+/* ---- libtiff's side ------------------------------------------------------------------------ */
+
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    ty_tiff_state *s = user;
+    (void)tiff;
+    (void)module;
+    if (!s->words[0])
+        vsnprintf(s->words, sizeof s->words, format, args);
+    return 1;
+}
+
+static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    ty_tiff_state *s = user;
+    int harmless = !strncmp(format, "Old-style LZW", 13);
+    return s->decoding && !harmless ? on_error(tiff, user, module, format, args) : 1;
+}
+
+static tmsize_t on_read(thandle_t handle, void *bytes, tmsize_t size)
+{
+    ty_tiff_plane *p = handle;
+    unsigned char *to = bytes;
+    tmsize_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(p->owner->file, to + done, (size_t)(size - done),
+                            (off_t)(p->owner->base + p->at));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += got;
+        p->at += (uint64_t)got;
+    }
+    return done;
+}
+
+static tmsize_t on_write(thandle_t handle, void *bytes, tmsize_t size)
+{
+    (void)handle;
+    (void)bytes;
+    (void)size;
+    return -1;
+}
+
+static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
+{
+    ty_tiff_plane *p = handle;
+    uint64_t from = whence == SEEK_CUR ? p->at : whence == SEEK_END ? p->owner->size : 0;
+    uint64_t to = from + offset;
+    if (to > (uint64_t)INT64_MAX - p->owner->base)
+        return (toff_t)-1;
+    return p->at = to;
+}
+
+static int on_close(thandle_t handle)
+{
+    (void)handle;
+    return 0;
+}
+
+static toff_t on_size(thandle_t handle)
+{
+    return ((ty_tiff_plane *)handle)->owner->size;
+}
+
+static tally_status failed(const ty_tiff_state *s, const char *what, tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_FORMAT, "%s: tiff: %s (row %" PRIu64 ")",
+                    ty_stream_name(s->stream), s->words[0] ? s->words : what, s->row);
+}
+
+static tally_status unsupported(const ty_tiff_state *s, const char *what, unsigned value,
+                                tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: a TIFF image with %s %u is not read",
+                    ty_stream_name(s->stream), what, value);
+}
+
+/* ---- The file that libtiff reads ----------------------------------------------------------- */
+
+static tally_status copy_stream(ty_tiff_state *s, tally_error *error)
+{
+    enum { BLOCK = 256 * 1024 };
+    s->file = ty_stream_scratch(error);
+    if (s->file < 0)
+        return TALLY_ERROR_IO;
+    s->file_owned = 1;
+    unsigned char *block = ty_malloc(BLOCK);
+    if (!block)
+        return ty_error_memory(error, "copying a TIFF image", BLOCK);
+    tally_status status;
+    size_t got;
+    while (!(status = ty_stream_read(s->stream, block, BLOCK, &got, error)) && got) {
+        for (size_t done = 0; done < got && !status;) {
+            ssize_t put = pwrite(s->file, block + done, got - done, (off_t)s->size);
+            char text[128];
+            if (put <= 0 && !(put < 0 && errno == EINTR))
+                status =
+                    ty_error(error, TALLY_ERROR_IO,
+                             "%s: copying it to a temporary file (in TMPDIR) failed: %s",
+                             ty_stream_name(s->stream), ty_errno_text(put < 0 ? errno : EIO, text));
+            if (put > 0) {
+                done += (size_t)put;
+                s->size += (uint64_t)put;
+            }
+        }
+        if (status)
+            break;
+    }
+    ty_free(block);
+    return status;
+}
+
+static tally_status find_file(ty_tiff_state *s, tally_error *error)
+{
+    s->size = ty_stream_size(s->stream);
+    s->file = s->size ? ty_stream_file(s->stream, &s->base) : -1;
+    if (s->file >= 0)
+        return TALLY_OK;
+    s->size = s->base = 0;
+    return copy_stream(s, error);
+}
+
+static tally_status open_plane(ty_tiff_state *s, ty_tiff_plane *p, tally_error *error)
+{
+    p->owner = s;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return ty_error(error, TALLY_ERROR_MEMORY, "out of memory while decoding a TIFF image");
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)TY_TIFF_MOST);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
+    p->tiff = TIFFClientOpenExt(ty_stream_name(s->stream), "rm", p, on_read, on_write, on_seek,
+                                on_close, on_size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    return p->tiff ? TALLY_OK : failed(s, "its directory cannot be read", error);
+}
+
+/* ---- What the image is --------------------------------------------------------------------- */
+
+static tally_dtype sample_dtype(const ty_tiff_state *s)
+{
+    static const struct {
+        uint16_t format, bits;
+        tally_dtype dtype;
+    } known[] = {{SAMPLEFORMAT_UINT, 8, TALLY_U8},     {SAMPLEFORMAT_UINT, 16, TALLY_U16},
+                 {SAMPLEFORMAT_UINT, 32, TALLY_U32},   {SAMPLEFORMAT_UINT, 64, TALLY_U64},
+                 {SAMPLEFORMAT_INT, 8, TALLY_I8},      {SAMPLEFORMAT_INT, 16, TALLY_I16},
+                 {SAMPLEFORMAT_INT, 32, TALLY_I32},    {SAMPLEFORMAT_INT, 64, TALLY_I64},
+                 {SAMPLEFORMAT_IEEEFP, 16, TALLY_F16}, {SAMPLEFORMAT_IEEEFP, 32, TALLY_F32},
+                 {SAMPLEFORMAT_IEEEFP, 64, TALLY_F64}, {SAMPLEFORMAT_UINT, 1, TALLY_U8},
+                 {SAMPLEFORMAT_UINT, 2, TALLY_U8},     {SAMPLEFORMAT_UINT, 4, TALLY_U8}};
+    if (s->palette[0])
+        return s->format == SAMPLEFORMAT_UINT && s->bits <= 16 ? TALLY_U8 : (tally_dtype)0;
+    if (s->format == SAMPLEFORMAT_UINT && s->bits > 8 && s->bits < 16)
+        return TALLY_U16;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].format == s->format && known[i].bits == s->bits)
+            return known[i].dtype;
+    return (tally_dtype)0;
+}
+
+/* White or black is zero, RGB, inks, a palette, or YCbCr that libtiff's JPEG turns into RGB. */
+static tally_status check_photometric(ty_tiff_state *s, tally_error *error)
+{
+    TIFF *tiff = s->planes[0].tiff;
+    if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &s->photometric))
+        s->photometric = s->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    switch (s->photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_MINISBLACK:
+    case PHOTOMETRIC_MASK:
+    case PHOTOMETRIC_RGB:
+    case PHOTOMETRIC_SEPARATED:
+        return TALLY_OK;
+    case PHOTOMETRIC_YCBCR:
+        if (s->compression == COMPRESSION_JPEG && !s->separate && s->samples == 3 && s->bits == 8) {
+            TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+            s->photometric = PHOTOMETRIC_RGB;
+            return TALLY_OK;
+        }
+        return unsupported(s, "YCbCr samples and compression", s->compression, error);
+    case PHOTOMETRIC_PALETTE:
+        break;
+    default:
+        return unsupported(s, "photometric", s->photometric, error);
+    }
+    if (s->samples != 1)
+        return unsupported(s, "a palette and samples per pixel of", s->samples, error);
+    if (s->bits > 16 ||
+        !TIFFGetField(tiff, TIFFTAG_COLORMAP, &s->palette[0], &s->palette[1], &s->palette[2]))
+        return failed(s, "its palette is missing", error);
+    for (int c = 0; c < 3; c++)
+        for (uint32_t i = 0; i < UINT32_C(1) << s->bits; i++)
+            if (s->palette[c][i] > 255)
+                s->palette_shift = 8;
+    return TALLY_OK;
+}
+
+static tally_status read_fields(ty_tiff_state *s, tally_error *error)
+{
+    TIFF *tiff = s->planes[0].tiff;
+    uint16_t planar = PLANARCONFIG_CONTIG, extra_count = 0, *extra = NULL;
+    if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &s->width) ||
+        !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &s->height) || !s->width || !s->height)
+        return failed(s, "its width or height is missing", error);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &s->samples);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &s->bits);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &s->format);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &s->compression);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planar);
+    if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &extra_count, &extra) && extra_count == 1)
+        s->alpha = extra[0] != EXTRASAMPLE_UNSPECIFIED;
+    if (s->format == SAMPLEFORMAT_VOID)
+        s->format = SAMPLEFORMAT_UINT;
+    if (!s->samples)
+        return failed(s, "it has no samples per pixel", error);
+    s->tiled = TIFFIsTiled(tiff);
+    s->separate = planar == PLANARCONFIG_SEPARATE && s->samples > 1;
+    if (s->separate && s->samples > TY_TIFF_PLANES)
+        return unsupported(s, "separate planes, in number", s->samples, error);
+    if (s->compression == COMPRESSION_OJPEG || !TIFFIsCODECConfigured(s->compression))
+        return unsupported(s, "compression", s->compression, error);
+    tally_status status = check_photometric(s, error);
+    if (!status && !sample_dtype(s))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: TIFF samples of format %u and %u bits are not read",
+                        ty_stream_name(s->stream), s->format, s->bits);
+    s->plane_count = s->separate ? s->samples : 1;
+    s->plane_samples = s->separate ? 1 : s->samples;
+    return status;
+}
+
+/* Sizes of strips and tiles, checked against what the fields say; and their buffers. */
+static tally_status make_plane_buffers(ty_tiff_state *s, tally_error *error)
+{
+    TIFF *tiff = s->planes[0].tiff;
+    uint64_t row_bits = (uint64_t)s->width * s->plane_samples * s->bits, size;
+    s->plane_row_bytes = (row_bits + 7) / 8;
+    if (s->tiled) {
+        uint32_t width = 0, rows = 0;
+        TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
+        TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
+        s->tile_width = width;
+        s->tile_rows = rows;
+        s->tile_row_bytes = TIFFTileRowSize64(tiff);
+        s->tiles_across = width ? (s->width + (uint64_t)width - 1) / width : 0;
+        if (!rows || !s->tiles_across ||
+            s->tile_row_bytes * 8 != (uint64_t)width * s->plane_samples * s->bits ||
+            TIFFTileSize64(tiff) != s->tile_row_bytes * rows)
+            return failed(s, "its tiles have no usable size", error);
+        if (ty_rows_multiply(s->tile_row_bytes * s->tiles_across, rows, &size) ||
+            size > (uint64_t)TY_TIFF_MOST)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: a row of TIFF tiles of more than %" PRId64 " bytes is not read",
+                            ty_stream_name(s->stream), TY_TIFF_MOST);
+        s->tile = ty_malloc((size_t)(s->tile_row_bytes * rows));
+        if (!s->tile)
+            return ty_error_memory(error, "a TIFF tile", s->tile_row_bytes * rows);
+    } else {
+        uint32_t rows = 0;
+        TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+        s->strip_rows = rows ? rows : UINT32_MAX;
+        size = s->plane_row_bytes;
+        if (TIFFScanlineSize64(tiff) != size)
+            return failed(s, "its rows have no usable size", error);
+    }
+    for (unsigned i = 0; i < s->plane_count; i++) {
+        s->planes[i].rows = ty_malloc((size_t)size);
+        if (!s->planes[i].rows)
+            return ty_error_memory(error, "rows of a TIFF image", size);
+    }
+    return TALLY_OK;
+}
+
+/* ---- Rows of one plane --------------------------------------------------------------------- */
+
+static tally_status read_tiles(ty_tiff_state *s, unsigned plane, uint64_t row, tally_error *error)
+{
+    ty_tiff_plane *p = &s->planes[plane];
+    uint64_t band = s->tile_row_bytes * s->tiles_across;
+    uint64_t first = row - row % s->tile_rows;
+    tmsize_t size = (tmsize_t)(s->tile_row_bytes * s->tile_rows);
+    for (uint64_t t = 0; t < s->tiles_across; t++) {
+        uint32_t tile = TIFFComputeTile(p->tiff, (uint32_t)(t * s->tile_width), (uint32_t)first, 0,
+                                        (uint16_t)plane);
+        if (TIFFReadEncodedTile(p->tiff, tile, s->tile, size) != size || s->words[0])
+            return failed(s, "a tile cannot be decoded", error);
+        for (uint64_t y = 0; y < s->tile_rows; y++)
+            memcpy(p->rows + y * band + t * s->tile_row_bytes, s->tile + y * s->tile_row_bytes,
+                   (size_t)s->tile_row_bytes);
+    }
+    p->first = first;
+    p->end = first + s->tile_rows;
+    return TALLY_OK;
+}
+
+/* An uncompressed strip is read a row at a time from where it lies: libtiff would take all of it
+ * into memory, and many writers make the whole image one strip. */
+static tally_status read_stored_row(ty_tiff_state *s, unsigned plane, uint64_t row,
+                                    unsigned char *into, tally_error *error)
+{
+    ty_tiff_plane *p = &s->planes[plane];
+    uint32_t strip = TIFFComputeStrip(p->tiff, (uint32_t)row, (uint16_t)plane);
+    uint64_t begin = TIFFGetStrileOffset(p->tiff, strip);
+    uint64_t bytes = TIFFGetStrileByteCount(p->tiff, strip);
+    uint64_t offset = row % s->strip_rows * s->plane_row_bytes;
+    if (s->words[0] || bytes < offset + s->plane_row_bytes || begin > (uint64_t)INT64_MAX - bytes)
+        return failed(s, "a strip is shorter than its rows", error);
+    on_seek(p, begin + offset, SEEK_SET);
+    if (on_read(p, into, (tmsize_t)s->plane_row_bytes) != (tmsize_t)s->plane_row_bytes)
+        return failed(s, "the file ends before the image does", error);
+    uint16_t order = FILLORDER_MSB2LSB;
+    TIFFGetFieldDefaulted(p->tiff, TIFFTAG_FILLORDER, &order);
+    if (order == FILLORDER_LSB2MSB)
+        TIFFReverseBits(into, (tmsize_t)s->plane_row_bytes);
+    if (TIFFIsByteSwapped(p->tiff) && s->bits % 8 == 0)
+        ty_rows_swap(into, s->plane_row_bytes * 8 / s->bits, s->bits / 8);
+    return TALLY_OK;
+}
+
+/* Strips decode in order only; rows before the wanted one in its strip are decoded to be dropped.
+ */
+static tally_status read_strip_row(ty_tiff_state *s, unsigned plane, uint64_t row,
+                                   unsigned char *into, tally_error *error)
+{
+    ty_tiff_plane *p = &s->planes[plane];
+    if (s->compression == COMPRESSION_NONE)
+        return read_stored_row(s, plane, row, into, error);
+    uint64_t strip_first = row - row % s->strip_rows;
+    if (p->next < strip_first || p->next > row)
+        p->next = strip_first;
+    for (; p->next <= row; p->next++)
+        if (TIFFReadScanline(p->tiff, into, (uint32_t)p->next, (uint16_t)plane) != 1 || s->words[0])
+            return failed(s, "a row cannot be decoded", error);
+    return TALLY_OK;
+}
+
+/* ---- Rows handed out ----------------------------------------------------------------------- */
+
+/* Sample `i` of packed samples of at most 16 bits; whole bytes are in host order. */
+static unsigned get_bits(const unsigned char *from, uint64_t i, unsigned bits)
+{
+    if (bits == 8)
+        return from[i];
+    if (bits == 16) {
+        uint16_t sample;
+        memcpy(&sample, from + 2 * i, 2);
+        return sample;
+    }
+    uint64_t first = i * bits, last = first + bits - 1;
+    uint32_t window = 0;
+    for (uint64_t b = first / 8; b <= last / 8; b++)
+        window = window << 8 | from[b];
+    return window >> (7 - last % 8) & ((1u << bits) - 1);
+}
+
+static void expand_palette(const ty_tiff_state *s, const unsigned char *from, unsigned char *to)
+{
+    for (uint32_t x = 0; x < s->width; x++) {
+        unsigned index = get_bits(from, x, s->bits);
+        for (int c = 0; c < 3; c++)
+            *to++ = (unsigned char)(s->palette[c][index] >> s->palette_shift);
+    }
+}
+
+/* One plane's row into its place among the interleaved samples. */
+static void spread(const ty_tiff_state *s, unsigned plane, const unsigned char *from,
+                   unsigned char *to)
+{
+    uint64_t count = (uint64_t)s->width * s->plane_samples;
+    size_t size = tally_dtype_bytes(s->out.dtype), step = size * s->plane_count;
+    to += plane * size;
+    if (s->bits % 8 == 0 && step == size) {
+        memcpy(to, from, (size_t)count * size);
+    } else if (s->bits % 8 == 0) {
+        for (uint64_t i = 0; i < count; i++, from += size, to += step)
+            memcpy(to, from, size);
+    } else if (size == 1) {
+        unsigned scale = 255u / ((1u << s->bits) - 1);
+        for (uint64_t i = 0; i < count; i++, to += step)
+            *to = (unsigned char)(get_bits(from, i, s->bits) * scale);
+    } else {
+        for (uint64_t i = 0; i < count; i++, to += step) {
+            uint16_t sample = (uint16_t)get_bits(from, i, s->bits);
+            memcpy(to, &sample, 2);
+        }
+    }
+}
+
+static tally_status decode_row(ty_tiff_state *s, uint64_t row, unsigned char *into,
+                               tally_error *error)
+{
+    /* Stored as it is handed out: no copy. */
+    if (!s->tiled && s->plane_count == 1 && !s->palette[0] && s->bits % 8 == 0)
+        return read_strip_row(s, 0, row, into, error);
+    for (unsigned i = 0; i < s->plane_count; i++) {
+        ty_tiff_plane *p = &s->planes[i];
+        const unsigned char *from = p->rows;
+        tally_status status = TALLY_OK;
+        if (!s->tiled)
+            status = read_strip_row(s, i, row, p->rows, error);
+        else if (row < p->first || row >= p->end)
+            status = read_tiles(s, i, row, error);
+        if (status)
+            return status;
+        if (s->tiled)
+            from += (row - p->first) * s->tile_row_bytes * s->tiles_across;
+        if (s->palette[0])
+            expand_palette(s, from, into);
+        else
+            spread(s, i, from, into);
+    }
+    return TALLY_OK;
+}
+
+static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint64_t *got,
+                         tally_error *error)
+{
+    ty_tiff_state *s = state;
+    uint64_t count = bytes / s->out.row_bytes;
+    tally_status status = TALLY_OK;
+    s->decoding = 1;
+    for (uint64_t i = 0; i < count && into && !status; i++, s->row++)
+        status = decode_row(s, s->row, into + i * s->out.row_bytes, error);
+    if (!into)
+        s->row += count;
+    *got = bytes;
+    if (status || s->file_owned)
+        return status;
+    /* The samples come by pread: the stream is moved along so that it shows how far we are. */
+    uint64_t to = (uint64_t)((double)s->size * (double)s->row / s->height), skipped;
+    if (to > ty_stream_offset(s->stream))
+        status = ty_stream_skip(s->stream, to - ty_stream_offset(s->stream), &skipped, error);
+    return status;
+}
+
+static void tiff_close(void *state)
+{
+    ty_tiff_state *s = state;
+    if (!s)
+        return;
+    for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
+        if (s->planes[i].tiff)
+            TIFFClose(s->planes[i].tiff);
+        ty_free(s->planes[i].rows);
+    }
+    if (s->file_owned)
+        close(s->file);
+    ty_rows_close(&s->out);
+    ty_free(s->tile);
+    ty_free(s);
+}
+
+static tally_status open_image(ty_tiff_state *s, const tally_input_options *options,
+                               tally_input_info *info, tally_error *error)
+{
+    tally_status status = find_file(s, error);
+    if (!status)
+        status = open_plane(s, &s->planes[0], error);
+    if (!status)
+        status = read_fields(s, error);
+    if (status)
+        return status;
+    info->dtype = sample_dtype(s);
+    info->rows = s->height;
+    info->columns = s->width;
+    info->channels = s->palette[0] ? 3 : s->samples;
+    info->is_image = 1;
+    status = ty_rows_open(&s->out, ty_stream_name(s->stream), 0, options, info, error);
+    for (unsigned i = 1; i < s->plane_count && !status; i++)
+        status = open_plane(s, &s->planes[i], error);
+    return status ? status : make_plane_buffers(s, error);
+}
+
+static tally_status tiff_open(ty_stream *stream, const tally_input_options *options, void **state,
+                              tally_input_info *info, tally_error *error)
+{
+    ty_tiff_state *s = ty_calloc(1, sizeof *s);
+    if (!s)
+        return ty_error_memory(error, "an input", sizeof *s);
+    s->stream = stream;
+    tally_status status = open_image(s, options, info, error);
+    if (status)
+        tiff_close(s);
+    else
+        *state = s;
+    return status;
+}
+
+static tally_status tiff_read(void *state, tally_view *views, int *done, tally_error *error)
+{
+    ty_tiff_state *s = state;
+    return ty_rows_read(&s->out, take, s, views, done, error);
+}
+
+static tally_status tiff_rewind(void *state, tally_error *error)
+{
+    ty_tiff_state *s = state;
+    (void)error;
+    s->words[0] = '\0';
+    s->row = 0;
+    ty_rows_rewind(&s->out);
+    return TALLY_OK;
+}
+
+static const char *tiff_name(const void *state, uint64_t channel)
+{
+    static const char *const inks[4] = {"C", "M", "Y", "K"};
+    const ty_tiff_state *s = state;
+    unsigned colors = s->photometric == PHOTOMETRIC_SEPARATED              ? 4
+                      : s->photometric == PHOTOMETRIC_RGB || s->palette[0] ? 3
+                                                                           : 1;
+    if (channel == colors && s->alpha && s->samples == colors + 1)
+        return "A";
+    if (channel >= colors || s->out.channels < colors)
+        return NULL;
+    return colors == 4 ? inks[channel] : ty_rows_channel_name(colors, channel);
+}
+
+const ty_decoder ty_tiff = {"tiff",      tiff_probe, tiff_open, tiff_read,
+                            tiff_rewind, tiff_name,  tiff_close};
+
+#else
+
+static tally_status tiff_open(ty_stream *stream, const tally_input_options *options, void **state,
+                              tally_input_info *info, tally_error *error)
+{
+    (void)options;
+    (void)state;
+    (void)info;
+    return ty_rows_no_library(stream, "TIFF", "libtiff 4.5 or later", error);
+}
+
+const ty_decoder ty_tiff = {"tiff", tiff_probe, tiff_open, NULL, NULL, NULL, NULL};
+
+#endif
