@@ -4,7 +4,20 @@
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 tally_isa_flags(${TALLY_SOURCES})
 
-add_library(tally_objects OBJECT ${TALLY_SOURCES})
+# The kernels are text to the library: one generated file holds them all.
+file(GLOB TALLY_KERNELS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h
+     ${PROJECT_SOURCE_DIR}/src/kernels/*.cl)
+list(FILTER TALLY_KERNELS EXCLUDE REGEX "/text\\.h$")
+set(TALLY_KERNELS_TEXT ${PROJECT_BINARY_DIR}/kernels_text.c)
+add_custom_command(
+  OUTPUT ${TALLY_KERNELS_TEXT}
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${TALLY_KERNELS_TEXT} "-DFILES=${TALLY_KERNELS}" -P
+          ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${TALLY_KERNELS} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  COMMENT "Embedding the kernels"
+  VERBATIM)
+
+add_library(tally_objects OBJECT ${TALLY_SOURCES} ${TALLY_KERNELS_TEXT})
 target_include_directories(
   tally_objects
   PUBLIC ${PROJECT_SOURCE_DIR}/include

@@ -65,6 +65,10 @@ static tally_status take_samples(const tally_plan *plan, const tally_view *views
         if (device != TALLY_DEVICE_CPU && device != plan->context->device)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                             "%s: its samples lie on another device than the plan's", what);
+        if (d && device != job->view_device)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: its samples lie on another device than view 0's", what);
+        job->view_device = device;
     }
     return TALLY_OK;
 }
@@ -166,6 +170,9 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
         job->progress = options->progress;
         job->user = options->user;
         job->stream = options->stream;
+        job->device_seconds = options->device_seconds;
+        if (job->device_seconds)
+            *job->device_seconds = 0;
     }
     if (job->stream && plan->context->device == TALLY_DEVICE_CPU)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "stream: the cpu device has none; pass NULL");

@@ -42,10 +42,12 @@ typedef struct ty_job {
     ty_grid mask, weights;      /* data NULL when absent; extents of 1 repeated by strides of 0 */
     uint64_t batches, elements; /* elements of a batch: rows × columns */
     uint64_t histograms;        /* batches × active channels */
+    tally_device_type view_device; /* where the samples lie */
     const tally_output *output;
     int (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     void *stream;
+    double *device_seconds;
     /* Where a backend that counts on the host leaves its results, cleared: histograms × slots. */
     uint64_t *totals;
     double *sums;    /* weighted f64, else NULL */
@@ -81,7 +83,7 @@ typedef struct ty_backend {
     tally_status (*run)(ty_job *job, tally_error *error);
 } ty_backend;
 
-extern const ty_backend ty_cpu_backend;
+extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;
 
 /* All backends, NULL at the end; the first that has a device is TALLY_DEVICE_AUTO's. */
 extern const ty_backend *const ty_backends[];

@@ -10,7 +10,8 @@
 #define TEXT(x)  #x
 #define VALUE(x) TEXT(x)
 
-const ty_backend *const ty_backends[] = {&ty_cpu_backend, NULL};
+const ty_backend *const ty_backends[] = {&ty_cpu_backend, &ty_cuda_backend, &ty_opencl_backend,
+                                         NULL};
 
 const char *tally_version(void)
 {

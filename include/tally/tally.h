@@ -6,12 +6,14 @@
  *     view (where samples lie) + axis (which bin) -> plan -> execute -> counts
  *
  * Rules that hold everywhere:
- * - A function that can fail returns a tally_status and, when `error` is not NULL, writes there what
- *   was wrong and what would be right. On failure outputs are untouched unless a comment says so.
- * - The library never prints, exits, raises signals or changes the locale, and never keeps a pointer
- *   to a caller's memory after the call returns, unless a comment says so.
- * - Public structs start with `struct_size`: set it to sizeof the struct (the TALLY_*_INIT macros do)
- *   and clear the rest. Structs only grow at the end; enum values never change. Policies default to 0.
+ * - A function that can fail returns a tally_status and, when `error` is not NULL, writes there
+ * what was wrong and what would be right. On failure outputs are untouched unless a comment says
+ * so.
+ * - The library never prints, exits, raises signals or changes the locale, and never keeps a
+ * pointer to a caller's memory after the call returns, unless a comment says so.
+ * - Public structs start with `struct_size`: set it to sizeof the struct (the TALLY_*_INIT macros
+ * do) and clear the rest. Structs only grow at the end; enum values never change. Policies default
+ * to 0.
  * - Sizes that end in `_bytes` are bytes; everything else counts samples, bins, rows and so on.
  * - What this build or this device cannot do is refused at plan time with TALLY_ERROR_UNSUPPORTED
  *   and a message naming it.
@@ -36,7 +38,8 @@
 extern "C" {
 #endif
 
-/* ---- Status and errors ------------------------------------------------------------------------ */
+/* ---- Status and errors ------------------------------------------------------------------------
+ */
 
 typedef enum tally_status {
     TALLY_OK = 0,
@@ -62,7 +65,8 @@ TALLY_API const char *tally_status_string(tally_status status);
 /* "major.minor.patch" of the library that is running; a static string. Thread-safe. */
 TALLY_API const char *tally_version(void);
 
-/* ---- Samples ---------------------------------------------------------------------------------- */
+/* ---- Samples ----------------------------------------------------------------------------------
+ */
 
 typedef enum tally_dtype {
     TALLY_U8 = 1,
@@ -115,23 +119,28 @@ typedef struct tally_view {
     int64_t channel_stride_bytes;
 } tally_view;
 
-#define TALLY_VIEW_INIT {sizeof(tally_view), NULL, (tally_dtype)0, (tally_device_type)0, 1, 1, 0, 1, 0, 0, 0, 0}
+#define TALLY_VIEW_INIT                                                                            \
+    {                                                                                              \
+        sizeof(tally_view), NULL, (tally_dtype)0, (tally_device_type)0, 1, 1, 0, 1, 0, 0, 0, 0     \
+    }
 
 /* `n` packed samples at `data` as one batch, row and channel. */
 TALLY_API tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n);
 
-/* ---- Axes ------------------------------------------------------------------------------------- */
+/* ---- Axes -------------------------------------------------------------------------------------
+ */
 
 /*
- * Bin i takes a sample x when edge[i] <= x < edge[i+1], compared exactly whatever the dtype, against
- * edges that are float64. Edges must be finite and strictly increasing in float64.
+ * Bin i takes a sample x when edge[i] <= x < edge[i+1], compared exactly whatever the dtype,
+ * against edges that are float64. Edges must be finite and strictly increasing in float64.
  */
 typedef enum tally_axis_kind {
     TALLY_AXIS_EVEN = 0,    /* edge[i] = lo + i*((hi-lo)/bins) in float64, edge[bins] = hi */
     TALLY_AXIS_EDGES = 1,   /* edge[i] = edges[i], i = 0 … bins */
     TALLY_AXIS_LOG = 2,     /* edge[i] = lo*(hi/lo)^(i/bins), edge[bins] = hi; 0 < lo < hi */
     TALLY_AXIS_INTEGER = 3, /* edge[i] = first+i, |edge| <= 2^53; always open at the end */
-    TALLY_AXIS_CATEGORY = 4 /* u8 samples only: bin = categories[x]; edges 0 … bins; no edges apply */
+    TALLY_AXIS_CATEGORY =
+        4 /* u8 samples only: bin = categories[x]; edges 0 … bins; no edges apply */
 } tally_axis_kind;
 
 /* What becomes of a sample below the first edge, above the last, or NaN. */
@@ -152,9 +161,9 @@ typedef enum tally_last_edge {
 typedef struct tally_axis {
     size_t struct_size;
     tally_axis_kind kind;
-    uint64_t bins; /* at least 1 */
-    double lo, hi; /* EVEN, LOG */
-    int64_t first; /* INTEGER */
+    uint64_t bins;              /* at least 1 */
+    double lo, hi;              /* EVEN, LOG */
+    int64_t first;              /* INTEGER */
     const double *edges;        /* EDGES: bins+1 of them; copied by the plan */
     const uint16_t *categories; /* CATEGORY: 256 of them; copied by the plan */
     tally_flow under, over, nan;
@@ -162,8 +171,10 @@ typedef struct tally_axis {
 } tally_axis;
 
 #define TALLY_AXIS_INIT                                                                            \
-    {sizeof(tally_axis), (tally_axis_kind)0, 0, 0, 0, 0, NULL, NULL, (tally_flow)0, (tally_flow)0, \
-     (tally_flow)0, (tally_last_edge)0}
+    {                                                                                              \
+        sizeof(tally_axis), (tally_axis_kind)0, 0, 0, 0, 0, NULL, NULL, (tally_flow)0,             \
+            (tally_flow)0, (tally_flow)0, (tally_last_edge)0                                       \
+    }
 
 TALLY_API tally_axis tally_axis_even(uint64_t bins, double lo, double hi);
 TALLY_API tally_axis tally_axis_integer(uint64_t bins, int64_t first);
@@ -172,7 +183,8 @@ TALLY_API tally_axis tally_axis_log(uint64_t bins, double lo, double hi);
 TALLY_API tally_axis tally_axis_edges(uint64_t bins, const double *edges);
 
 /* The alphabet `letters`, `per_bin` consecutive letters to a bin, as a category table: writes
- * categories[256] and returns the number of bins; 0 if letters repeat, none is given, or per_bin is 0. */
+ * categories[256] and returns the number of bins; 0 if letters repeat, none is given, or per_bin is
+ * 0. */
 TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, uint64_t per_bin,
                                             uint16_t categories[256]);
 
@@ -180,7 +192,8 @@ TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, u
 TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edges,
                                             tally_error *error);
 
-/* ---- Contexts: one device --------------------------------------------------------------------- */
+/* ---- Contexts: one device ---------------------------------------------------------------------
+ */
 
 typedef struct tally_context tally_context;
 
@@ -189,12 +202,15 @@ typedef struct tally_context_options {
     tally_device_type device; /* 0: the best one present */
     int32_t index;            /* which of that type, from 0 */
     uint32_t threads;         /* CPU: most threads to use, 0 for one a processor; capped at 1024 */
-    void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one, which
-                     CuPy, PyTorch and JAX use), OpenCL a cl_command_queue, whose context and device
-                     are used. Must outlive the context. */
+    void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one,
+                     which CuPy, PyTorch and JAX use), OpenCL a cl_command_queue, whose context and
+                     device are used. Must outlive the context. */
 } tally_context_options;
 
-#define TALLY_CONTEXT_OPTIONS_INIT {sizeof(tally_context_options), (tally_device_type)0, 0, 0, NULL}
+#define TALLY_CONTEXT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(tally_context_options), (tally_device_type)0, 0, 0, NULL                            \
+    }
 
 /* Opens a device. `options` may be NULL. Threads are started by the first call that needs them.
  * A context may be shared by any number of threads. Release with tally_context_destroy, after the
@@ -216,11 +232,13 @@ typedef struct tally_device_info {
     char reason[256]; /* why it is missing, else empty */
 } tally_device_info;
 
-/* Number of devices known, missing kinds included as one entry each; and the i-th one. Thread-safe. */
+/* Number of devices known, missing kinds included as one entry each; and the i-th one. Thread-safe.
+ */
 TALLY_API uint32_t tally_device_count(void);
 TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *error);
 
-/* ---- Plans ------------------------------------------------------------------------------------ */
+/* ---- Plans ------------------------------------------------------------------------------------
+ */
 
 #define TALLY_MAX_DIMENSIONS 8
 
@@ -241,16 +259,16 @@ typedef struct tally_setting {
 
 typedef struct tally_plan_options {
     size_t struct_size;
-    uint32_t dimensions;                     /* 1 … 8; a joint table when above 1 */
-    tally_axis axes[TALLY_MAX_DIMENSIONS];   /* row-major: the last axis varies fastest */
+    uint32_t dimensions;                      /* 1 … 8; a joint table when above 1 */
+    tally_axis axes[TALLY_MAX_DIMENSIONS];    /* row-major: the last axis varies fastest */
     tally_dtype dtypes[TALLY_MAX_DIMENSIONS]; /* of each axis' samples */
-    uint64_t channels;         /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
-    uint64_t channel_mask;     /* bit c set: channel c is counted; 0 for all; channels above 64: all */
-    tally_counter counter;     /* unweighted only */
-    tally_dtype weight_dtype;  /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
-    int32_t sum_squares;       /* weighted: also Σw², in f64 */
-    uint64_t n_hint;           /* samples expected in a call, 0 unknown: helps `auto` only */
-    const char *method;        /* registry name; NULL or "auto" */
+    uint64_t channels;     /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
+    uint64_t channel_mask; /* bit c set: channel c is counted; 0 for all; channels above 64: all */
+    tally_counter counter; /* unweighted only */
+    tally_dtype weight_dtype; /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
+    int32_t sum_squares;      /* weighted: also Σw², in f64 */
+    uint64_t n_hint;          /* samples expected in a call, 0 unknown: helps `auto` only */
+    const char *method;       /* registry name; NULL or "auto" */
     const tally_setting *settings; /* settings_count of them; copied */
     size_t settings_count;
 } tally_plan_options;
@@ -269,10 +287,11 @@ TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
 /* One line of text: method, parameters, why it was chosen. Valid as long as the plan. */
 TALLY_API const char *tally_plan_describe(const tally_plan *plan);
 
-/* ---- Executing -------------------------------------------------------------------------------- */
+/* ---- Executing --------------------------------------------------------------------------------
+ */
 
-/* What became of the samples that are in no bin. In several dimensions a sample is nan if any of its
- * coordinates is, else under or over by its first coordinate outside. Numbers of samples. */
+/* What became of the samples that are in no bin. In several dimensions a sample is nan if any of
+ * its coordinates is, else under or over by its first coordinate outside. Numbers of samples. */
 typedef struct tally_flows {
     uint64_t under, over, nan, masked;
 } tally_flows;
@@ -295,7 +314,10 @@ typedef struct tally_output {
     int32_t on_device;  /* nonzero: the pointers are device memory of the plan's device */
 } tally_output;
 
-#define TALLY_OUTPUT_INIT {sizeof(tally_output), NULL, NULL, NULL, 0, 0}
+#define TALLY_OUTPUT_INIT                                                                          \
+    {                                                                                              \
+        sizeof(tally_output), NULL, NULL, NULL, 0, 0                                               \
+    }
 
 typedef struct tally_execute_options {
     size_t struct_size;
@@ -309,9 +331,15 @@ typedef struct tally_execute_options {
      * cancels: TALLY_ERROR_CANCELLED, outputs untouched. May be NULL. */
     int (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
+    /* If not NULL, gets the seconds that the device spent counting, by its own clock, copies not
+     * included; 0 where there is no such clock (CPU). */
+    double *device_seconds;
 } tally_execute_options;
 
-#define TALLY_EXECUTE_OPTIONS_INIT {sizeof(tally_execute_options), NULL, NULL, NULL, NULL, NULL}
+#define TALLY_EXECUTE_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(tally_execute_options), NULL, NULL, NULL, NULL, NULL, NULL                          \
+    }
 
 /* Counts `views` (one for each axis, same extents) into `output`. `options` may be NULL. On failure
  * the outputs are as they were. Safe from many threads on one plan. */
@@ -319,12 +347,14 @@ TALLY_API tally_status tally_execute(const tally_plan *plan, const tally_view *v
                                      const tally_execute_options *options,
                                      const tally_output *output, tally_error *error);
 
-/* The same by the slow obvious reference, whatever the plan's method and device (host data only). */
+/* The same by the slow obvious reference, whatever the plan's method and device (host data only).
+ */
 TALLY_API tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,
                                                const tally_execute_options *options,
                                                const tally_output *output, tally_error *error);
 
-/* ---- Ranges and bin rules --------------------------------------------------------------------- */
+/* ---- Ranges and bin rules ---------------------------------------------------------------------
+ */
 
 /* One pass over one channel's samples: what a range and most bin rules need. Starts cleared; adds
  * up over chunks with tally_stats_merge. Sums are of finite samples in float64. */
@@ -335,13 +365,17 @@ typedef struct tally_stats {
     uint64_t nan, below, above; /* NaN, -inf, +inf */
     double min, max;            /* of the finite samples, rounded to float64; 0 if there are none */
     int64_t min_integer, max_integer; /* exact for integer dtypes; u64: the bits of the value */
-    double mean, m2, m3;        /* mean, Σ(x-mean)², Σ(x-mean)³ */
+    double mean, m2, m3;              /* mean, Σ(x-mean)², Σ(x-mean)³ */
 } tally_stats;
 
-#define TALLY_STATS_INIT {sizeof(tally_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define TALLY_STATS_INIT                                                                           \
+    {                                                                                              \
+        sizeof(tally_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
+    }
 
-/* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed order:
- * the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3 alone. */
+/* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed
+ * order: the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3
+ * alone. */
 TALLY_API tally_status tally_stats_add(tally_context *context, const tally_view *view,
                                        const tally_view *mask, uint64_t channel, int moments,
                                        tally_stats *stats, tally_error *error);
@@ -373,17 +407,18 @@ typedef struct tally_chunks {
     void *user;
 } tally_chunks;
 
-/* The range and number of bins that NumPy's rule chooses. With `range` (lo, hi) not NULL only samples
- * inside it count and it is the range; else it is min and max, widened by 0.5 each way when equal;
- * 0 … 1 for no finite sample. Memory is bounded whatever the data: quantiles are found by counting.
- * Returns TALLY_ERROR_DATA when a sample is infinite or NaN and no range is given, as NumPy does,
- * unless `skip_nonfinite`. Reads the chunks up to five times. */
+/* The range and number of bins that NumPy's rule chooses. With `range` (lo, hi) not NULL only
+ * samples inside it count and it is the range; else it is min and max, widened by 0.5 each way when
+ * equal; 0 … 1 for no finite sample. Memory is bounded whatever the data: quantiles are found by
+ * counting. Returns TALLY_ERROR_DATA when a sample is infinite or NaN and no range is given, as
+ * NumPy does, unless `skip_nonfinite`. Reads the chunks up to five times. */
 TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
                                        tally_dtype dtype, tally_rule rule, const double *range,
                                        int skip_nonfinite, uint64_t *bins, double *lo, double *hi,
                                        tally_error *error);
 
-/* ---- Results ---------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------
+ */
 
 /* Axes and one or more named histograms with their flows: what is saved, merged and drawn. Not
  * thread-safe; different results are independent. */
@@ -412,8 +447,8 @@ typedef struct tally_result_info {
     tally_result_kind kind;
     uint32_t dimensions;
     uint64_t histograms;
-    uint64_t bins;    /* of one histogram, product over the axes */
-    uint64_t samples; /* all that were offered, Σ over histograms of bins and flows for counts */
+    uint64_t bins;     /* of one histogram, product over the axes */
+    uint64_t samples;  /* all that were offered, Σ over histograms of bins and flows for counts */
     tally_dtype dtype; /* of the samples (first axis), 0 unknown */
     const char *device, *method;
     double seconds; /* spent counting, 0 unknown */
@@ -423,7 +458,8 @@ typedef struct tally_result_info {
 } tally_result_info;
 
 TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
-/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if none. */
+/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if
+ * none. */
 TALLY_API const tally_axis *tally_result_axis(const tally_result *result, uint32_t d);
 TALLY_API const char *tally_result_name(const tally_result *result, uint64_t h);
 TALLY_API const char *tally_result_source(const tally_result *result, uint32_t i);
@@ -470,7 +506,10 @@ typedef struct tally_write_options {
     int32_t array;     /* JSON: an array even of one result */
 } tally_write_options;
 
-#define TALLY_WRITE_OPTIONS_INIT {sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0}
+#define TALLY_WRITE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0                                     \
+    }
 
 /* Takes `size` bytes and returns 0, or a nonzero errno value. */
 typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
@@ -489,37 +528,42 @@ TALLY_API tally_status tally_result_save(const tally_result *const *results, siz
 TALLY_API tally_status tally_result_parse(const char *text, size_t size, const char *name,
                                           size_t index, tally_result **result, tally_error *error);
 
-/* ---- Inputs ----------------------------------------------------------------------------------- */
+/* ---- Inputs -----------------------------------------------------------------------------------
+ */
 
 /* A file, pipe or standard input, decoded chunk by chunk. One thread at a time. */
 typedef struct tally_input tally_input;
 
 typedef struct tally_input_options {
     size_t struct_size;
-    tally_dtype dtype;      /* raw: required; else 0 */
-    uint64_t shape[3];      /* raw: rows, columns, channels; all 0: one column to the end */
-    uint64_t offset_bytes;  /* raw */
-    const char *const *columns; /* text: names or numbers from 1, one a dimension; NULL: the only one */
+    tally_dtype dtype;     /* raw: required; else 0 */
+    uint64_t shape[3];     /* raw: rows, columns, channels; all 0: one column to the end */
+    uint64_t offset_bytes; /* raw */
+    const char *const
+        *columns; /* text: names or numbers from 1, one a dimension; NULL: the only one */
     uint32_t columns_count;
     uint64_t row_begin, row_end; /* region; row_end 0: to the end */
     uint64_t column_begin, column_end;
-    uint64_t chunk_bytes;   /* most decoded bytes a read hands out, 0 for 4 MiB */
-    int32_t keep;           /* nonzero: the input will be rewound; a pipe is spooled to a temporary file */
+    uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
+    int32_t keep; /* nonzero: the input will be rewound; a pipe is spooled to a temporary file */
 } tally_input_options;
 
-#define TALLY_INPUT_OPTIONS_INIT {sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0}
+#define TALLY_INPUT_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0       \
+    }
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "text", "raw" */
+    const char *format;      /* "png", "jpeg", "tiff", "pnm", "npy", "text", "raw" */
     const char *compression; /* "gzip", "zstd" or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */
     uint64_t channels;
-    uint32_t dimensions;    /* views that one read hands out: columns asked for; else 1 */
-    uint64_t size_bytes;    /* of the file as stored, 0 unknown */
+    uint32_t dimensions; /* views that one read hands out: columns asked for; else 1 */
+    uint64_t size_bytes; /* of the file as stored, 0 unknown */
     int32_t is_image;
-    int32_t is_spooled;     /* a pipe that was copied to a temporary file */
+    int32_t is_spooled; /* a pipe that was copied to a temporary file */
 } tally_input_info;
 
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
@@ -545,15 +589,16 @@ TALLY_API uint64_t tally_input_position(const tally_input *input);
 TALLY_API tally_status tally_image_save(const char *path, const tally_view *image,
                                         tally_error *error);
 
-/* ---- Methods ---------------------------------------------------------------------------------- */
+/* ---- Methods ----------------------------------------------------------------------------------
+ */
 
 typedef struct tally_method_info {
     size_t struct_size;
     const char *name;
-    const char *source;     /* the text it comes from ("000" … "004") or "tally" */
-    const char *summary;    /* one line */
-    const char *devices;    /* "cpu", "opencl cuda" … */
-    const char *dtypes;     /* space-separated names */
+    const char *source;  /* the text it comes from ("000" … "004") or "tally" */
+    const char *summary; /* one line */
+    const char *devices; /* "cpu", "opencl cuda" … */
+    const char *dtypes;  /* space-separated names */
     uint64_t bins_min, bins_max;
     const char *parameters; /* "key=default …", may be empty */
 } tally_method_info;

@@ -28,8 +28,9 @@ typedef struct ty_bins {
 
 /*
  * Even bins, for x that float64 holds exactly. Needs a healthy axis (ty_axis checks it): the edges'
- * rounding and the index' error together stay below half a bin, so the true bin is r or r-1 for the
- * nearest edge r, and one comparison with that edge, computed as the specification says, decides.
+ * rounding and the index' error together stay below middle a bin, so the true bin is r or r-1 for
+ * the nearest edge r, and one comparison with that edge, computed as the specification says,
+ * decides.
  */
 TY_FN ty_u32 ty_slot_even(double x, const ty_bins *b)
 {
@@ -104,9 +105,9 @@ TY_FN ty_u32 ty_slot_edges(double x, const ty_bins *b, TY_TABLE double *edges)
         return x == b->hi && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
     ty_u32 i = 0, n = b->bins;
     while (n > 1) {
-        ty_u32 half = n / 2;
-        i += x >= edges[i + half] ? half : 0;
-        n -= half;
+        ty_u32 middle = n / 2;
+        i += x >= edges[i + middle] ? middle : 0;
+        n -= middle;
     }
     return i;
 }
@@ -119,9 +120,9 @@ TY_FN ty_u32 ty_slot_edges_i64(ty_i64 x, const ty_bins *b, TY_TABLE double *edge
         return ty_equal_i64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
     ty_u32 i = 0, n = b->bins;
     while (n > 1) {
-        ty_u32 half = n / 2;
-        i += ty_below_i64(x, edges[i + half]) ? 0 : half;
-        n -= half;
+        ty_u32 middle = n / 2;
+        i += ty_below_i64(x, edges[i + middle]) ? 0 : middle;
+        n -= middle;
     }
     return i;
 }
@@ -134,9 +135,9 @@ TY_FN ty_u32 ty_slot_edges_u64(ty_u64 x, const ty_bins *b, TY_TABLE double *edge
         return ty_equal_u64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
     ty_u32 i = 0, n = b->bins;
     while (n > 1) {
-        ty_u32 half = n / 2;
-        i += ty_below_u64(x, edges[i + half]) ? 0 : half;
-        n -= half;
+        ty_u32 middle = n / 2;
+        i += ty_below_u64(x, edges[i + middle]) ? 0 : middle;
+        n -= middle;
     }
     return i;
 }

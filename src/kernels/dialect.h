@@ -3,26 +3,85 @@
 #ifndef TY_DIALECT_H
 #define TY_DIALECT_H
 
+/*
+ * A kernel is written
+ *
+ *     TY_KERNEL(group_size) name(TY_GLOBAL const ty_u8 *data, … TY_LOCAL_ARG)
+ *     {
+ *         TY_LOCAL_INIT
+ *         … ty_local[i] …
+ *
+ * where ty_local is the group's local memory as 32-bit words: a trailing argument under OpenCL, the
+ * dynamic shared memory under CUDA.
+ */
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 typedef uchar ty_u8;
+typedef char ty_i8;
 typedef ushort ty_u16;
+typedef short ty_i16;
 typedef uint ty_u32;
+typedef int ty_i32;
 typedef ulong ty_u64;
 typedef long ty_i64;
-#define TY_FN      static inline
-#define TY_RINT(x) rint(x)
-#define TY_TABLE   __global const
+#define TY_FN           static inline
+#define TY_TABLE        __global const
+#define TY_GLOBAL       __global
+#define TY_LOCAL        __local
+#define TY_KERNEL(size) __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
+#define TY_LOCAL_ARG    , __local ty_u32 *ty_local
+#define TY_LOCAL_INIT
+#define TY_LID        ((ty_u32)get_local_id(0))
+#define TY_GROUP      ((ty_u32)get_group_id(0))
+#define TY_GROUPS     ((ty_u32)get_num_groups(0))
+#define TY_GROUP_SIZE ((ty_u32)get_local_size(0))
+#define TY_BARRIER()  barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_ADD_LOCAL(address, value)                                                               \
+    atomic_add((volatile __local ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_GLOBAL(address, value)                                                              \
+    atomic_add((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_MIN_LOCAL(address, value)                                                               \
+    atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
+#define TY_MIN_GLOBAL(address, value)                                                              \
+    atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_RINT(x)     rint(x)
+#define TY_AS_FLOAT(x) as_float(x)
+/* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
+ * to. */
+#if defined(TY_WARP) && TY_WARP == 32
+#define TY_WARP_SYNC() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
 #elif defined(__CUDACC__)
 typedef unsigned char ty_u8;
+typedef signed char ty_i8;
 typedef unsigned short ty_u16;
+typedef short ty_i16;
 typedef unsigned int ty_u32;
+typedef int ty_i32;
 typedef unsigned long long ty_u64;
 typedef long long ty_i64;
-#define TY_FN      static __device__ __forceinline__
-#define TY_RINT(x) rint(x)
-#define TY_TABLE   const
+#define TY_FN    static __device__ __forceinline__
+#define TY_TABLE const
+#define TY_GLOBAL
+#define TY_LOCAL
+#define TY_KERNEL(size) extern "C" __global__ void __launch_bounds__(size)
+#define TY_LOCAL_ARG
+#define TY_LOCAL_INIT                 extern __shared__ ty_u32 ty_local[];
+#define TY_LID                        (threadIdx.x)
+#define TY_GROUP                      (blockIdx.x)
+#define TY_GROUPS                     (gridDim.x)
+#define TY_GROUP_SIZE                 (blockDim.x)
+#define TY_BARRIER()                  __syncthreads()
+#define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
+#define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
+#define TY_RINT(x)                    rint(x)
+#define TY_AS_FLOAT(x)                __uint_as_float(x)
+#define TY_WARP_SYNC()                __syncwarp()
 #else
 #include <math.h>
 #include <stdint.h>

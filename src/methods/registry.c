@@ -10,12 +10,10 @@
 #include "plan.h"
 
 extern const ty_method ty_cpu_tables, ty_cpu_weights, ty_serial;
+extern const ty_method ty_atomic_global, ty_private_shared;
 
 const ty_method *const ty_methods[] = {
-    &ty_cpu_tables,
-    &ty_cpu_weights,
-    &ty_serial,
-    NULL,
+    &ty_cpu_tables, &ty_cpu_weights, &ty_serial, &ty_atomic_global, &ty_private_shared, NULL,
 };
 
 enum { method_count = sizeof ty_methods / sizeof *ty_methods - 1 };

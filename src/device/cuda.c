@@ -1,0 +1,441 @@
+/* NVIDIA's driver API, opened at run time. One open device is a context (the device's primary one
+ * unless the caller names another); a queue is a stream. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "device/cuda_api.h"
+#include "device/device.h"
+#include "device/dynlib.h"
+
+static ty_cuda_api cu;
+static struct {
+    pthread_once_t once;
+    uint32_t count;
+    int version;
+    char reason[256];
+} found = {.once = PTHREAD_ONCE_INIT};
+
+typedef struct {
+    CUdevice id;
+    CUcontext context;
+    int borrowed;
+} cuda_device;
+
+typedef struct {
+    CUstream stream;
+    int borrowed;
+} cuda_queue;
+
+static const char *words(CUresult code)
+{
+    const char *text = NULL;
+    return cu.error_string && !cu.error_string(code, &text) && text ? text : "unknown error";
+}
+
+static tally_status fail(tally_error *error, const char *call, CUresult code)
+{
+    const char *name = NULL;
+    if (!cu.error_name || cu.error_name(code, &name) || !name)
+        name = "CUDA_ERROR";
+    return ty_error(error,
+                    code == CUDA_ERROR_OUT_OF_MEMORY ? TALLY_ERROR_MEMORY : TALLY_ERROR_DEVICE,
+                    "CUDA: %s: %s (%s, %d)", call, words(code), name, code);
+}
+
+static void find_devices(void)
+{
+    static const char *const candidates[] = {"libcuda.so.1", "libcuda.so", NULL};
+#define SYMBOL(symbol, name, parameters) {symbol, offsetof(ty_cuda_api, name), 1},
+    static const ty_symbol symbols[] = {TY_CUDA_FUNCTIONS(SYMBOL){NULL, 0, 0}};
+#undef SYMBOL
+    int count = 0;
+    if (!ty_dynlib_open(candidates, symbols, &cu, found.reason, sizeof found.reason))
+        return;
+    CUresult code = cu.init(0);
+    if (!code)
+        code = cu.driver_version(&found.version);
+    if (!code)
+        code = cu.device_count(&count);
+    if (code || count <= 0)
+        snprintf(found.reason, sizeof found.reason, "the driver finds no device: %s",
+                 words(code ? code : CUDA_ERROR_NO_DEVICE));
+    else
+        found.count = (uint32_t)count;
+}
+
+static uint32_t count_devices(char *reason, size_t size)
+{
+    pthread_once(&found.once, find_devices);
+    if (!found.count)
+        snprintf(reason, size, "%s", found.reason);
+    return found.count;
+}
+
+static uint32_t attribute(CUdevice id, int what)
+{
+    int value = 0;
+    return cu.device_attribute(&value, what, id) || value < 0 ? 0 : (uint32_t)value;
+}
+
+static tally_status describe(uint32_t index, tally_device_info *info, tally_error *error)
+{
+    char reason[256];
+    CUdevice id;
+    size_t memory = 0;
+    if (index >= count_devices(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "cuda:%u: %s", index,
+                        found.count ? "there is no such device" : reason);
+    CUresult code = cu.device_get(&id, (int)index);
+    if (!code)
+        code = cu.device_name(info->name, (int)sizeof info->name, id);
+    if (!code)
+        code = cu.device_memory(&memory, id);
+    if (code)
+        return fail(error, "cuDeviceGet", code);
+    snprintf(info->id, sizeof info->id, "cuda:%u", index);
+    info->memory_bytes = memory;
+    info->local_bytes = attribute(id, CU_SHARED_PER_BLOCK_OPTIN);
+    info->available = 1;
+    if (attribute(id, CU_CAPABILITY_MAJOR) * 10 + attribute(id, CU_CAPABILITY_MINOR) < 70) {
+        info->available = 0;
+        snprintf(info->reason, sizeof info->reason,
+                 "its compute capability is below 7.0, the first with independent warps");
+    } else if (!ty_nvrtc_version(info->reason, sizeof info->reason)) {
+        info->available = 0;
+    }
+    return TALLY_OK;
+}
+
+static void read_limits(ty_device *device, CUdevice id)
+{
+    size_t memory = 0;
+    char reason[256];
+    const char *compiler = ty_nvrtc_version(reason, sizeof reason);
+    cu.device_name(device->name, (int)sizeof device->name, id);
+    cu.device_memory(&memory, id);
+    device->memory_bytes = memory;
+    device->units = attribute(id, CU_MULTIPROCESSORS);
+    device->group_max = attribute(id, CU_THREADS_PER_BLOCK);
+    device->local_bytes = attribute(id, CU_SHARED_PER_BLOCK_OPTIN);
+    device->unit_local_bytes = attribute(id, CU_SHARED_PER_MULTIPROCESSOR);
+    device->unit_threads = attribute(id, CU_THREADS_PER_MULTIPROCESSOR);
+    device->warp = attribute(id, CU_WARP_SIZE);
+    device->capability =
+        attribute(id, CU_CAPABILITY_MAJOR) * 10 + attribute(id, CU_CAPABILITY_MINOR);
+    device->has_fp64 = 1;
+    snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d|nvrtc %s",
+             device->capability, found.version, compiler ? compiler : "none");
+}
+
+/* Runs `call` with the device's context current on this thread. */
+#define WITH(device, code, call)                                                                   \
+    do {                                                                                           \
+        CUcontext popped_;                                                                         \
+        (code) = cu.context_push(((cuda_device *)(device)->native)->context);                      \
+        if (!(code)) {                                                                             \
+            (code) = (call);                                                                       \
+            cu.context_pop(&popped_);                                                              \
+        }                                                                                          \
+    } while (0)
+
+static CUresult open_context(uint32_t index, void *native, cuda_device *own)
+{
+    CUresult code;
+    if (native) {
+        CUcontext popped;
+        own->context = native;
+        own->borrowed = 1;
+        code = cu.context_push(own->context);
+        if (!code) {
+            code = cu.context_device(&own->id);
+            cu.context_pop(&popped);
+        }
+        return code;
+    }
+    code = cu.device_get(&own->id, (int)index);
+    return code ? code : cu.primary_retain(&own->context, own->id);
+}
+
+static tally_status open_device(uint32_t index, void *native, ty_device **device,
+                                tally_error *error)
+{
+    char reason[256];
+    tally_device_info info = {.struct_size = sizeof info};
+    if (index >= count_devices(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "cuda:%u: %s", index,
+                        found.count ? "there is no such device" : reason);
+    tally_status status = describe(index, &info, error);
+    if (status)
+        return status;
+    if (!info.available)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "cuda:%u: %s", index, info.reason);
+    ty_device *d = ty_calloc(1, sizeof *d);
+    cuda_device *own = ty_calloc(1, sizeof *own);
+    CUresult code = 0;
+    if (!d || !own)
+        status = ty_error_memory(error, "a device", sizeof *d);
+    else if ((code = open_context(index, native, own)))
+        status = fail(error, "cuDevicePrimaryCtxRetain", code);
+    if (status) {
+        ty_free(own);
+        ty_free(d);
+        return status;
+    }
+    d->ops = &ty_cuda_ops;
+    d->native = own;
+    read_limits(d, own->id);
+    *device = d;
+    return TALLY_OK;
+}
+
+static void close_device(ty_device *device)
+{
+    cuda_device *own = device->native;
+    if (!own->borrowed)
+        cu.primary_release(own->id);
+    ty_free(own);
+    ty_free(device);
+}
+
+static tally_status queue_open(ty_device *device, void *native, void **queue, tally_error *error)
+{
+    cuda_queue *q = ty_calloc(1, sizeof *q);
+    if (!q)
+        return ty_error_memory(error, "a queue", sizeof *q);
+    CUresult code = 0;
+    q->borrowed = native != NULL;
+    q->stream = native;
+    if (!native)
+        WITH(device, code, cu.stream_create(&q->stream, CU_STREAM_NON_BLOCKING));
+    if (code) {
+        ty_free(q);
+        return fail(error, "cuStreamCreate", code);
+    }
+    *queue = q;
+    return TALLY_OK;
+}
+
+static void queue_close(ty_device *device, void *queue)
+{
+    cuda_queue *q = queue;
+    CUresult code;
+    if (q && !q->borrowed) {
+        WITH(device, code, cu.stream_destroy(q->stream));
+        (void)code;
+    }
+    ty_free(q);
+}
+
+static CUstream raw(void *queue)
+{
+    return ((cuda_queue *)queue)->stream;
+}
+
+#define TRY(device, name, call)                                                                    \
+    do {                                                                                           \
+        CUresult code_;                                                                            \
+        WITH(device, code_, call);                                                                 \
+        if (code_)                                                                                 \
+            return fail(error, name, code_);                                                       \
+    } while (0)
+
+static tally_status wait_queue(ty_device *device, void *queue, tally_error *error)
+{
+    TRY(device, "cuStreamSynchronize", cu.stream_wait(raw(queue)));
+    return TALLY_OK;
+}
+
+static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error)
+{
+    CUdeviceptr at = 0;
+    CUresult code;
+    WITH(device, code, cu.memory_alloc(&at, bytes ? bytes : 4));
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+        return ty_error(error, TALLY_ERROR_MEMORY, "CUDA: out of device memory: %zu bytes", bytes);
+    if (code)
+        return fail(error, "cuMemAlloc", code);
+    *memory = at;
+    return TALLY_OK;
+}
+
+static void release(ty_device *device, ty_memory memory)
+{
+    CUresult code = 0;
+    if (memory)
+        WITH(device, code, cu.memory_free(memory));
+    (void)code;
+}
+
+static tally_status upload(ty_device *device, void *queue, ty_memory to, size_t offset,
+                           const void *from, size_t bytes, tally_error *error)
+{
+    if (bytes)
+        TRY(device, "cuMemcpyHtoDAsync", cu.upload(to + offset, from, bytes, raw(queue)));
+    return TALLY_OK;
+}
+
+static tally_status download(ty_device *device, void *queue, void *to, ty_memory from,
+                             size_t offset, size_t bytes, tally_error *error)
+{
+    if (bytes)
+        TRY(device, "cuMemcpyDtoHAsync", cu.download(to, from + offset, bytes, raw(queue)));
+    return TALLY_OK;
+}
+
+static tally_status clear(ty_device *device, void *queue, ty_memory memory, size_t offset,
+                          size_t bytes, tally_error *error)
+{
+    if (bytes)
+        TRY(device, "cuMemsetD8Async", cu.clear(memory + offset, 0, bytes, raw(queue)));
+    return TALLY_OK;
+}
+
+static void *pinned_alloc(ty_device *device, size_t bytes)
+{
+    void *block = NULL;
+    CUresult code;
+    WITH(device, code, cu.host_alloc(&block, bytes ? bytes : 1, 0));
+    return code ? NULL : block;
+}
+
+static void pinned_free(ty_device *device, void *block)
+{
+    CUresult code = 0;
+    if (block)
+        WITH(device, code, cu.host_free(block));
+    (void)code;
+}
+
+static tally_status build(ty_device *device, const char *source, const char *options,
+                          void **program, int *cached, tally_error *error)
+{
+    CUmodule module = NULL;
+    CUresult code = 1;
+    size_t size;
+    void *bytes = ty_cache_get(source, options, device->signature, &size);
+    if (bytes)
+        WITH(device, code, cu.module_load(&module, bytes));
+    ty_free(bytes);
+    *cached = !code;
+    if (code) {
+        tally_status status =
+            ty_nvrtc_compile(source, options, device->capability, &bytes, &size, error);
+        if (status)
+            return status;
+        WITH(device, code, cu.module_load(&module, bytes));
+        if (!code)
+            ty_cache_put(source, options, device->signature, bytes, size);
+        ty_free(bytes);
+    }
+    if (code)
+        return fail(error, "cuModuleLoadData", code);
+    *program = module;
+    return TALLY_OK;
+}
+
+static void program_close(ty_device *device, void *program)
+{
+    CUresult code = 0;
+    if (program)
+        WITH(device, code, cu.module_unload(program));
+    (void)code;
+}
+
+static uint32_t function_number(CUfunction function, int what)
+{
+    int value = 0;
+    return cu.function_attribute(&value, what, function) || value < 0 ? 0 : (uint32_t)value;
+}
+
+static CUresult read_stats(CUmodule module, const char *kernel, ty_kernel_stats *stats)
+{
+    CUfunction function;
+    CUresult code = cu.module_function(&function, module, kernel);
+    if (!code)
+        *stats = (ty_kernel_stats){function_number(function, CU_FUNCTION_REGISTERS),
+                                   function_number(function, CU_FUNCTION_LOCAL),
+                                   function_number(function, CU_FUNCTION_SHARED),
+                                   function_number(function, CU_FUNCTION_THREADS)};
+    return code;
+}
+
+static tally_status stats(ty_device *device, void *program, const char *kernel,
+                          ty_kernel_stats *stats, tally_error *error)
+{
+    TRY(device, kernel, read_stats(program, kernel, stats));
+    return TALLY_OK;
+}
+
+/* With the context current. Shared memory above 48 KB has to be asked for. */
+static CUresult launch_current(CUstream stream, CUmodule module, const char *kernel,
+                               const ty_launch *l)
+{
+    CUfunction function;
+    void *pointers[32];
+    CUresult code = cu.module_function(&function, module, kernel);
+    if (!code && l->local_bytes > 48 << 10)
+        code = cu.function_set(function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)l->local_bytes);
+    if (code)
+        return code;
+    for (unsigned i = 0; i < l->arg_count; i++)
+        pointers[i] = (void *)&l->args[i].value;
+    return cu.launch(function, l->groups, 1, 1, l->group_size, 1, 1, l->local_bytes, stream,
+                     pointers, NULL);
+}
+
+static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
+                                  const ty_launch *launch, tally_error *error)
+{
+    if (launch->arg_count > 32)
+        return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 32 arguments", kernel);
+    TRY(device, kernel, launch_current(raw(queue), program, kernel, launch));
+    return TALLY_OK;
+}
+
+static CUresult record(CUevent *event, CUstream stream)
+{
+    CUresult code = cu.event_create(event, 0);
+    return code ? code : cu.event_record(*event, stream);
+}
+
+static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
+{
+    CUevent e = NULL;
+    TRY(device, "cuEventRecord", record(&e, raw(queue)));
+    *event = e;
+    return TALLY_OK;
+}
+
+static double elapsed(ty_device *device, void *from, void *to)
+{
+    float milliseconds = 0;
+    CUresult code;
+    WITH(device, code, cu.event_elapsed(&milliseconds, from, to));
+    return code ? 0 : milliseconds * 1e-3;
+}
+
+static void mark_close(ty_device *device, void *event)
+{
+    CUresult code = 0;
+    if (event)
+        WITH(device, code, cu.event_destroy(event));
+    (void)code;
+}
+
+const ty_device_ops ty_cuda_ops = {
+    "cuda",        TALLY_DEVICE_CUDA,
+    count_devices, describe,
+    open_device,   close_device,
+    queue_open,    queue_close,
+    wait_queue,    alloc,
+    release,       upload,
+    download,      clear,
+    pinned_alloc,  pinned_free,
+    build,         program_close,
+    stats,         launch_kernel,
+    mark,          elapsed,
+    mark_close,
+};

@@ -1,0 +1,48 @@
+/*
+ * A method that runs as a kernel. Its file in src/kernels defines
+ *
+ *     TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+ *
+ * (sample.h): count samples [0, n) of `data` into `out`. What a launch leaves there is `partials`
+ * histograms of `cells` 32-bit words; a merge kernel adds them up in 64 bits after every launch.
+ */
+#ifndef TY_KERNEL_H
+#define TY_KERNEL_H
+
+#include "device/device.h"
+#include "plan.h"
+
+/* How a plan's method is launched for n samples on a device. */
+typedef struct ty_shape {
+    uint32_t groups, group_size;
+    uint32_t local_bytes;
+    uint32_t partials; /* histograms that a launch leaves */
+    uint32_t cells;    /* words of each: the plan's slots, or raw values (see raw_shift) */
+    int cleared;       /* `out` must be zero before a launch (global atomics) */
+    uint32_t passes;   /* launches over the same samples; the kernel's `pass` argument */
+    uint64_t slab;     /* most samples of one launch; at most 2^32-1 */
+    int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
+                    */
+    char defines[256]; /* "-DK=31 …"; must not depend on n */
+} ty_shape;
+
+typedef struct ty_kernel_method {
+    const char *text; /* the kernel file, embedded */
+    void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);
+} ty_kernel_method;
+
+/* For shape(): one partial of the plan's slots a group, 256 work-items, as many groups as fit the
+ * device, no passes; a method changes what is different. */
+void ty_shape_standard(const tally_plan *plan, const ty_device *device, uint64_t n,
+                       ty_shape *shape);
+
+/* For supports(): one dimension, no weights; `bytes_only`: u8 or i8. */
+tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error);
+
+/* The device of a plan whose context is not the processor's. */
+static inline const ty_device *ty_plan_device(const tally_plan *plan)
+{
+    return plan->context->state;
+}
+
+#endif

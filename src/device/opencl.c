@@ -1,0 +1,498 @@
+/* OpenCL 1.2, opened at run time. One open device is a context; a queue is a command queue. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "device/device.h"
+#include "device/dynlib.h"
+#include "device/opencl_api.h"
+
+enum { most_devices = 64 };
+
+static ty_opencl_api cl;
+static struct {
+    pthread_once_t once;
+    cl_platform_id platforms[most_devices];
+    cl_device_id devices[most_devices];
+    uint32_t count;
+    char reason[256];
+} found = {.once = PTHREAD_ONCE_INIT};
+
+typedef struct {
+    cl_device_id id;
+    cl_context context;
+} opencl_device;
+
+static const struct {
+    cl_int code;
+    const char *words;
+} errors[] = {
+    {-1, "device not found"},        {-2, "device not available"}, {-3, "compiler not available"},
+    {-4, "out of device memory"},    {-5, "out of resources"},     {-6, "out of host memory"},
+    {-11, "program does not build"}, {-30, "invalid value"},       {-34, "invalid context"},
+    {-36, "invalid command queue"},  {-38, "invalid buffer"},      {-45, "invalid program"},
+    {-46, "invalid kernel name"},    {-52, "invalid arguments"},   {-54, "invalid group size"},
+    {-55, "invalid item size"},      {-61, "invalid buffer size"},
+};
+
+static tally_status fail(tally_error *error, const char *call, cl_int code)
+{
+    const char *words = "error";
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        words = errors[i].code == code ? errors[i].words : words;
+    int memory =
+        code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == -61;
+    return ty_error(error, memory ? TALLY_ERROR_MEMORY : TALLY_ERROR_DEVICE, "OpenCL: %s: %s (%d)",
+                    call, words, (int)code);
+}
+
+#define TRY(call, ...)                                                                             \
+    do {                                                                                           \
+        cl_int code_ = cl.call(__VA_ARGS__);                                                       \
+        if (code_)                                                                                 \
+            return fail(error, #call, code_);                                                      \
+    } while (0)
+
+static int open_library(void)
+{
+    static const char *const candidates[] = {"libOpenCL.so.1", "libOpenCL.so", NULL};
+#define SYMBOL(name, result, parameters) {#name, offsetof(ty_opencl_api, name), 1},
+    static const ty_symbol symbols[] = {TY_OPENCL_FUNCTIONS(SYMBOL){NULL, 0, 0}};
+#undef SYMBOL
+    return ty_dynlib_open(candidates, symbols, &cl, found.reason, sizeof found.reason) != NULL;
+}
+
+static void find_devices(void)
+{
+    cl_platform_id platforms[16];
+    cl_uint platform_count = 0;
+    if (!open_library())
+        return;
+    cl_int code = cl.clGetPlatformIDs(16, platforms, &platform_count);
+    if (code || !platform_count) {
+        snprintf(found.reason, sizeof found.reason,
+                 "libOpenCL is there but no driver is registered with it (%d)", (int)code);
+        return;
+    }
+    for (cl_uint p = 0; p < platform_count && p < 16; p++) {
+        cl_uint n = 0;
+        cl_device_id *to = found.devices + found.count;
+        if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, most_devices - found.count, to, &n))
+            continue;
+        for (cl_uint i = 0; i < n && found.count < most_devices; i++)
+            found.platforms[found.count++] = platforms[p];
+    }
+    if (!found.count)
+        snprintf(found.reason, sizeof found.reason, "OpenCL's %u platforms have no device",
+                 platform_count);
+}
+
+static uint32_t count_devices(char *reason, size_t size)
+{
+    pthread_once(&found.once, find_devices);
+    if (!found.count)
+        snprintf(reason, size, "%s", found.reason);
+    return found.count;
+}
+
+static cl_ulong device_number(cl_device_id id, cl_uint what, size_t size)
+{
+    union {
+        cl_uint u32;
+        cl_ulong u64;
+    } value = {.u64 = 0};
+    if (cl.clGetDeviceInfo(id, what, size, &value, NULL))
+        return 0;
+    return size == sizeof value.u32 ? value.u32 : value.u64;
+}
+
+static void device_text(cl_device_id id, cl_uint what, char *text, size_t size)
+{
+    if (cl.clGetDeviceInfo(id, what, size, text, NULL))
+        snprintf(text, size, "unknown");
+    text[size - 1] = '\0';
+}
+
+static tally_status describe(uint32_t index, tally_device_info *info, tally_error *error)
+{
+    char reason[256];
+    if (index >= count_devices(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "opencl:%u: %s", index,
+                        found.count ? "there is no such device" : reason);
+    cl_device_id id = found.devices[index];
+    snprintf(info->id, sizeof info->id, "opencl:%u", index);
+    device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    info->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
+    info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
+    info->available = device_number(id, CL_DEVICE_AVAILABLE, 4) != 0;
+    if (!info->available)
+        snprintf(info->reason, sizeof info->reason, "its driver says that it is not available");
+    return TALLY_OK;
+}
+
+static void read_limits(ty_device *device, cl_device_id id)
+{
+    char driver[64], version[64];
+    device_text(id, CL_DEVICE_NAME, device->name, sizeof device->name);
+    device_text(id, CL_DRIVER_VERSION, driver, sizeof driver);
+    device_text(id, CL_DEVICE_VERSION, version, sizeof version);
+    snprintf(device->signature, sizeof device->signature, "opencl|%s|%s|%s", device->name, driver,
+             version);
+    device->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
+    device->units = (uint32_t)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, 4);
+    device->group_max = (uint32_t)device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
+    cl_ulong local = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
+    device->local_bytes = local < UINT32_MAX ? (uint32_t)local : UINT32_MAX;
+    device->unit_local_bytes = device->local_bytes;
+    device->warp = (uint32_t)device_number(id, CL_DEVICE_WARP_SIZE_NV, 4);
+    device->warp = device->warp == 32 ? 32 : 1;
+    device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
+    device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
+}
+
+static tally_status open_context(uint32_t index, void *native, opencl_device *own,
+                                 tally_error *error)
+{
+    if (native) {
+        TRY(clGetCommandQueueInfo, native, CL_QUEUE_DEVICE, sizeof own->id, &own->id, NULL);
+        TRY(clGetCommandQueueInfo, native, CL_QUEUE_CONTEXT, sizeof own->context, &own->context,
+            NULL);
+        TRY(clRetainContext, own->context);
+        return TALLY_OK;
+    }
+    own->id = found.devices[index];
+    intptr_t properties[] = {CL_CONTEXT_PLATFORM, (intptr_t)found.platforms[index], 0};
+    cl_int code;
+    own->context = cl.clCreateContext(properties, 1, &own->id, NULL, NULL, &code);
+    return code ? fail(error, "clCreateContext", code) : TALLY_OK;
+}
+
+static tally_status open_device(uint32_t index, void *native, ty_device **device,
+                                tally_error *error)
+{
+    char reason[256];
+    if (index >= count_devices(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "opencl:%u: %s", index,
+                        found.count ? "there is no such device" : reason);
+    ty_device *d = ty_calloc(1, sizeof *d);
+    opencl_device *own = ty_calloc(1, sizeof *own);
+    tally_status status = d && own ? open_context(index, native, own, error)
+                                   : ty_error_memory(error, "a device", sizeof *d);
+    if (status) {
+        ty_free(own);
+        ty_free(d);
+        return status;
+    }
+    d->ops = &ty_opencl_ops;
+    d->native = own;
+    read_limits(d, own->id);
+    *device = d;
+    return TALLY_OK;
+}
+
+static void close_device(ty_device *device)
+{
+    opencl_device *own = device->native;
+    cl.clReleaseContext(own->context);
+    ty_free(own);
+    ty_free(device);
+}
+
+/* A caller's queue is used as it is and not released. */
+typedef struct {
+    cl_command_queue queue;
+    int borrowed;
+} opencl_queue;
+
+static tally_status queue_open(ty_device *device, void *native, void **queue, tally_error *error)
+{
+    opencl_device *own = device->native;
+    opencl_queue *q = ty_calloc(1, sizeof *q);
+    if (!q)
+        return ty_error_memory(error, "a queue", sizeof *q);
+    q->borrowed = native != NULL;
+    cl_int code = CL_SUCCESS;
+    q->queue =
+        native ? native : cl.clCreateCommandQueue(own->context, own->id, CL_QUEUE_PROFILING, &code);
+    if (code) {
+        ty_free(q);
+        return fail(error, "clCreateCommandQueue", code);
+    }
+    *queue = q;
+    return TALLY_OK;
+}
+
+static void queue_close(ty_device *device, void *queue)
+{
+    (void)device;
+    opencl_queue *q = queue;
+    if (q && !q->borrowed)
+        cl.clReleaseCommandQueue(q->queue);
+    ty_free(q);
+}
+
+static cl_command_queue raw(void *queue)
+{
+    return ((opencl_queue *)queue)->queue;
+}
+
+static tally_status wait_queue(ty_device *device, void *queue, tally_error *error)
+{
+    (void)device;
+    TRY(clFinish, raw(queue));
+    return TALLY_OK;
+}
+
+static cl_mem buffer(ty_memory memory)
+{
+    return (cl_mem)(uintptr_t)memory;
+}
+
+static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error)
+{
+    opencl_device *own = device->native;
+    cl_int code;
+    cl_mem mem = cl.clCreateBuffer(own->context, CL_MEM_READ_WRITE, bytes ? bytes : 4, NULL, &code);
+    if (code)
+        return ty_error(error, TALLY_ERROR_MEMORY,
+                        "OpenCL: clCreateBuffer: %zu bytes of device memory (%d)", bytes,
+                        (int)code);
+    *memory = (ty_memory)(uintptr_t)mem;
+    return TALLY_OK;
+}
+
+static void release(ty_device *device, ty_memory memory)
+{
+    (void)device;
+    if (memory)
+        cl.clReleaseMemObject(buffer(memory));
+}
+
+static tally_status upload(ty_device *device, void *queue, ty_memory to, size_t offset,
+                           const void *from, size_t bytes, tally_error *error)
+{
+    (void)device;
+    if (bytes)
+        TRY(clEnqueueWriteBuffer, raw(queue), buffer(to), CL_FALSE, offset, bytes, from, 0, NULL,
+            NULL);
+    return TALLY_OK;
+}
+
+static tally_status download(ty_device *device, void *queue, void *to, ty_memory from,
+                             size_t offset, size_t bytes, tally_error *error)
+{
+    (void)device;
+    if (bytes)
+        TRY(clEnqueueReadBuffer, raw(queue), buffer(from), CL_FALSE, offset, bytes, to, 0, NULL,
+            NULL);
+    return TALLY_OK;
+}
+
+static tally_status clear(ty_device *device, void *queue, ty_memory memory, size_t offset,
+                          size_t bytes, tally_error *error)
+{
+    static const uint32_t zero = 0;
+    (void)device;
+    if (bytes)
+        TRY(clEnqueueFillBuffer, raw(queue), buffer(memory), &zero, sizeof zero, offset, bytes, 0,
+            NULL, NULL);
+    return TALLY_OK;
+}
+
+static void *pinned_alloc(ty_device *device, size_t bytes)
+{
+    (void)device;
+    return ty_aligned(4096, bytes);
+}
+
+static void pinned_free(ty_device *device, void *block)
+{
+    (void)device;
+    ty_free(block);
+}
+
+static tally_status build_log(const opencl_device *own, cl_program program, cl_int code,
+                              tally_error *error)
+{
+    char log[800] = "";
+    size_t size = 0;
+    char *whole = NULL;
+    if (!cl.clGetProgramBuildInfo(program, own->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) && size)
+        whole = ty_malloc(size + 1);
+    if (whole &&
+        !cl.clGetProgramBuildInfo(program, own->id, CL_PROGRAM_BUILD_LOG, size, whole, NULL)) {
+        whole[size] = '\0';
+        snprintf(log, sizeof log, "%s", whole);
+    }
+    ty_free(whole);
+    return ty_error(error, TALLY_ERROR_DEVICE, "OpenCL: the kernel does not build (%d): %s",
+                    (int)code, log);
+}
+
+static cl_program load_binary(const opencl_device *own, const void *bytes, size_t size,
+                              const char *options)
+{
+    cl_int status = 0, code = 0;
+    const unsigned char *binary = bytes;
+    cl_program program =
+        cl.clCreateProgramWithBinary(own->context, 1, &own->id, &size, &binary, &status, &code);
+    if (code || status) {
+        if (!code)
+            cl.clReleaseProgram(program);
+        return NULL;
+    }
+    if (!cl.clBuildProgram(program, 1, &own->id, options, NULL, NULL))
+        return program;
+    cl.clReleaseProgram(program);
+    return NULL;
+}
+
+static void save_binary(const ty_device *device, cl_program program, const char *source,
+                        const char *options)
+{
+    size_t size = 0;
+    if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
+        return;
+    unsigned char *bytes = ty_malloc(size);
+    if (bytes && !cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
+        ty_cache_put(source, options, device->signature, bytes, size);
+    ty_free(bytes);
+}
+
+static tally_status build(ty_device *device, const char *source, const char *options,
+                          void **program, int *cached, tally_error *error)
+{
+    opencl_device *own = device->native;
+    char flags[1024];
+    size_t size;
+    int n = snprintf(flags, sizeof flags, "-cl-std=CL1.2 %s", options);
+    if (n < 0 || (size_t)n >= sizeof flags)
+        return ty_error(error, TALLY_ERROR_INTERNAL, "a kernel's options are too long");
+    void *bytes = ty_cache_get(source, flags, device->signature, &size);
+    *program = bytes ? load_binary(own, bytes, size, flags) : NULL;
+    ty_free(bytes);
+    *cached = *program != NULL;
+    if (*cached)
+        return TALLY_OK;
+    cl_int code;
+    cl_program p = cl.clCreateProgramWithSource(own->context, 1, &source, NULL, &code);
+    if (code)
+        return fail(error, "clCreateProgramWithSource", code);
+    code = cl.clBuildProgram(p, 1, &own->id, flags, NULL, NULL);
+    if (code) {
+        tally_status status = build_log(own, p, code, error);
+        cl.clReleaseProgram(p);
+        return status;
+    }
+    save_binary(device, p, source, flags);
+    *program = p;
+    return TALLY_OK;
+}
+
+static void program_close(ty_device *device, void *program)
+{
+    (void)device;
+    if (program)
+        cl.clReleaseProgram(program);
+}
+
+static tally_status stats(ty_device *device, void *program, const char *kernel,
+                          ty_kernel_stats *stats, tally_error *error)
+{
+    opencl_device *own = device->native;
+    cl_int code;
+    cl_kernel k = cl.clCreateKernel(program, kernel, &code);
+    if (code)
+        return fail(error, "clCreateKernel", code);
+    size_t group = 0;
+    cl_ulong local = 0, spill = 0;
+    cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group, NULL);
+    cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof spill, &spill, NULL);
+    *stats = (ty_kernel_stats){0, (uint32_t)spill, (uint32_t)local, (uint32_t)group};
+    cl.clReleaseKernel(k);
+    return TALLY_OK;
+}
+
+static cl_int set_args(cl_kernel k, const ty_launch *launch)
+{
+    cl_int code = CL_SUCCESS;
+    for (unsigned i = 0; i < launch->arg_count && !code; i++) {
+        const ty_arg *a = &launch->args[i];
+        cl_mem mem = buffer(a->value.memory);
+        if (a->kind == TY_ARG_MEMORY)
+            code = cl.clSetKernelArg(k, i, sizeof mem, a->value.memory ? &mem : NULL);
+        else if (a->kind == TY_ARG_U32)
+            code = cl.clSetKernelArg(k, i, sizeof a->value.u32, &a->value.u32);
+        else
+            code = cl.clSetKernelArg(k, i, sizeof a->value.u64, &a->value.u64);
+    }
+    if (!code)
+        code = cl.clSetKernelArg(k, launch->arg_count,
+                                 launch->local_bytes ? launch->local_bytes : 4, NULL);
+    return code;
+}
+
+/* A kernel object a launch: setting arguments on a shared one is not safe from several threads. */
+static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
+                                  const ty_launch *launch, tally_error *error)
+{
+    (void)device;
+    cl_int code;
+    cl_kernel k = cl.clCreateKernel(program, kernel, &code);
+    if (code)
+        return fail(error, "clCreateKernel", code);
+    code = set_args(k, launch);
+    size_t global = (size_t)launch->groups * launch->group_size, local = launch->group_size;
+    tally_status status = TALLY_OK;
+    if (code)
+        status = fail(error, "clSetKernelArg", code);
+    else if ((code = cl.clEnqueueNDRangeKernel(raw(queue), k, 1, NULL, &global, &local, 0, NULL,
+                                               NULL)))
+        status = fail(error, "clEnqueueNDRangeKernel", code);
+    cl.clReleaseKernel(k);
+    return status;
+}
+
+static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
+{
+    (void)device;
+    cl_event e;
+    TRY(clEnqueueMarkerWithWaitList, raw(queue), 0, NULL, &e);
+    *event = e;
+    return TALLY_OK;
+}
+
+static double elapsed(ty_device *device, void *from, void *to)
+{
+    (void)device;
+    cl_ulong a = 0, b = 0;
+    cl.clGetEventProfilingInfo(from, CL_PROFILING_COMMAND_END, sizeof a, &a, NULL);
+    cl.clGetEventProfilingInfo(to, CL_PROFILING_COMMAND_END, sizeof b, &b, NULL);
+    return (double)(b - a) * 1e-9;
+}
+
+static void mark_close(ty_device *device, void *event)
+{
+    (void)device;
+    if (event)
+        cl.clReleaseEvent(event);
+}
+
+const ty_device_ops ty_opencl_ops = {
+    "opencl",      TALLY_DEVICE_OPENCL,
+    count_devices, describe,
+    open_device,   close_device,
+    queue_open,    queue_close,
+    wait_queue,    alloc,
+    release,       upload,
+    download,      clear,
+    pinned_alloc,  pinned_free,
+    build,         program_close,
+    stats,         launch_kernel,
+    mark,          elapsed,
+    mark_close,
+};

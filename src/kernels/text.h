@@ -1,0 +1,8 @@
+/* The kernels' texts, embedded at build time (cmake/embed.cmake). */
+#ifndef TY_TEXT_H
+#define TY_TEXT_H
+
+extern const char ty_text_dialect_h[], ty_text_bin_h[], ty_text_sample_h[], ty_text_merge[],
+    ty_text_atomic_global[], ty_text_private_shared[];
+
+#endif
