@@ -120,3 +120,17 @@ tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *
     }
     return ty_error(error, TALLY_ERROR_ARGUMENT, "there are %u devices", tally_device_count());
 }
+
+tally_status tally_context_device(const tally_context *context, tally_device_info *info,
+                                  tally_error *error)
+{
+    if (!context || !info || info->struct_size != sizeof *info)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "context or info is NULL or info's struct_size is not set");
+    memset(info, 0, sizeof *info);
+    info->struct_size = sizeof *info;
+    info->device = context->device;
+    info->index = context->index;
+    context->backend->info(context->index, info);
+    return TALLY_OK;
+}

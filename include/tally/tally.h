@@ -236,6 +236,9 @@ typedef struct tally_device_info {
  */
 TALLY_API uint32_t tally_device_count(void);
 TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *error);
+/* The device that `context` is on: what TALLY_DEVICE_AUTO chose. Thread-safe. */
+TALLY_API tally_status tally_context_device(const tally_context *context, tally_device_info *info,
+                                            tally_error *error);
 
 /* ---- Plans ------------------------------------------------------------------------------------
  */
