@@ -28,6 +28,7 @@ typedef long ty_i64;
 #define TY_FN           static inline
 #define TY_TABLE        __global const
 #define TY_GLOBAL       __global
+#define TY_UNROLL       __attribute__((opencl_unroll_hint))
 #define TY_LOCAL        __local
 #define TY_KERNEL(size) __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
 #define TY_LOCAL_ARG    , __local ty_u32 *ty_local
@@ -66,6 +67,7 @@ typedef long long ty_i64;
 #define TY_FN    static __device__ __forceinline__
 #define TY_TABLE const
 #define TY_GLOBAL
+#define TY_UNROLL _Pragma("unroll")
 #define TY_LOCAL
 #define TY_KERNEL(size) extern "C" __global__ void __launch_bounds__(size)
 #define TY_LOCAL_ARG

@@ -9,12 +9,29 @@
 #include "core/error.h"
 #include "plan.h"
 
-extern const ty_method ty_cpu_tables, ty_cpu_weights, ty_serial;
-extern const ty_method ty_atomic_global, ty_private_shared;
+/* Every method, in the order of `tally methods`; M(name) stands for the row ty_name. */
+#define METHODS(M)                                                                                 \
+    M(cpu_tables)                                                                                  \
+    M(cpu_weights)                                                                                 \
+    M(serial)                                                                                      \
+    M(reduce_tree)                                                                                 \
+    M(atomic_local)                                                                                \
+    M(atomic_global)                                                                               \
+    M(coarsened)                                                                                   \
+    M(private_shared)                                                                              \
+    M(private_register)                                                                            \
+    M(private_global)                                                                              \
+    M(aggregated)                                                                                  \
+    M(saturating_serial)                                                                           \
+    M(saturating_global)                                                                           \
+    M(saturating_shared)                                                                           \
+    M(saturating_shared_strided)
 
-const ty_method *const ty_methods[] = {
-    &ty_cpu_tables, &ty_cpu_weights, &ty_serial, &ty_atomic_global, &ty_private_shared, NULL,
-};
+#define DECLARE(name) extern const ty_method ty_##name;
+METHODS(DECLARE)
+
+#define ENTRY(name) &ty_##name,
+const ty_method *const ty_methods[] = {METHODS(ENTRY) NULL};
 
 enum { method_count = sizeof ty_methods / sizeof *ty_methods - 1 };
 

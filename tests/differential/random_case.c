@@ -55,7 +55,8 @@ static void random_range(rng *r, tally_dtype dtype, double *lo, double *hi)
 
 static uint64_t random_bins(rng *r, unsigned flags)
 {
-    static const uint64_t usual[] = {1, 2, 3, 7, 10, 16, 64, 100, 255, 256, 257, 1000, 2048, 4096};
+    static const uint64_t usual[] = {1,   2,   3,    7,    10,   16,  64,  100, 255,
+                                     256, 257, 1000, 2048, 4096, 128, 512, 1024};
     if (!(flags & CASE_SMALL) && chance(r, 40))
         return 1 + rng_below(r, 300000);
     return chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);

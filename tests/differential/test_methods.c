@@ -135,7 +135,8 @@ int main(int argc, char **argv)
                      : !strcmp(device, "opencl") ? TALLY_DEVICE_OPENCL
                                                  : TALLY_DEVICE_CPU;
     options.threads = 3;
-    printf("%s, seed %llu, %llu cases\n", device, (unsigned long long)seed, (unsigned long long)cases);
+    printf("%s, seed %llu, %llu cases\n", device, (unsigned long long)seed,
+           (unsigned long long)cases);
     if (tally_context_create(&options, &context, &error)) {
         printf("skipped: %s\n", error.message);
         return 77;
