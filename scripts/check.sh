@@ -11,8 +11,8 @@ cd "$(dirname "$0")/.."
 
 export JOBS=${JOBS:-$(nproc)}
 export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-$PWD/build/cache}
-usual=(format layers tidy asan tsan fuzz features valgrind gcc)
-every=(format layers tidy clang bare static asan tsan fuzz features valgrind gcc)
+usual=(format layers tidy asan tsan fuzz valgrind gcc)
+every=(format layers tidy clang bare static asan tsan fuzz valgrind gcc)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -49,9 +49,9 @@ stage_tidy() {
     return $result
 }
 
-# gcc, warnings as errors: all tests.
+# gcc, warnings as errors: all tests, those on a processor with features peeled off among them.
 stage_gcc() {
-    scripts/build.sh gcc && tests gcc -LE features
+    scripts/build.sh gcc && tests gcc
 }
 
 # The same by clang.
@@ -82,11 +82,6 @@ stage_tsan() {
 # Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
 stage_fuzz() {
     scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-10}" && tests fuzz -L fuzz
-}
-
-# The processor's features peeled off one by one.
-stage_features() {
-    scripts/build.sh gcc && tests gcc -L features
 }
 
 # The command under valgrind.
