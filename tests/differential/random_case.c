@@ -117,7 +117,9 @@ static void put(void *to, tally_dtype dtype, double x)
 {
 #define PUT(type, least, most)                                                                     \
     do {                                                                                           \
-        type v = (type)(!(x > (double)(least)) ? (least) : x >= (double)(most) ? (most) : x);      \
+        type v = !(x > (double)(least)) ? (type)(least)                                            \
+                 : x >= (double)(most)  ? (type)(most)                                             \
+                                        : (type)x;                                                  \
         memcpy(to, &v, sizeof v);                                                                  \
     } while (0)
     switch (dtype) {
