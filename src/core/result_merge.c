@@ -100,9 +100,10 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
         if (strcmp(into->names[h], from->names[h]) != 0)
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "histogram %" PRIu64
-                            " is named \"%.64s\" in the first and \"%.64s\" in the "
+                            " is named \"%.*s\" in the first and \"%.*s\" in the "
                             "second; only the same channels add up",
-                            h, into->names[h], from->names[h]);
+                            h, ty_text_fit(into->names[h], 64), into->names[h],
+                            ty_text_fit(from->names[h], 64), from->names[h]);
     return TALLY_OK;
 }
 

@@ -45,3 +45,13 @@ char *ty_text_copy(const char *text, size_t size)
     *to = '\0';
     return copy;
 }
+
+int ty_text_fit(const char *text, int most)
+{
+    int length = 0;
+    while (length < most && text[length])
+        length++;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}

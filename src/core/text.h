@@ -12,4 +12,8 @@ size_t ty_utf8_length(const char *text, size_t left);
  * NUL after it. Released by ty_free; NULL when memory is out. */
 char *ty_text_copy(const char *text, size_t size);
 
+/* Bytes of the longest beginning of valid UTF-8 `text` that is whole characters and at most `most`
+ * bytes: for printf's %.*s. */
+int ty_text_fit(const char *text, int most);
+
 #endif
