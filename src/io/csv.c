@@ -1,0 +1,97 @@
+/*
+ * Counts as CSV: one row a bin, "histogram,lo,hi,count", or lo0,hi0,lo1,hi1,… in several
+ * dimensions; full precision, a point whatever the locale, "\n" at line ends. Sums of weights have
+ * "sum" in place of "count", and "sum_squares" after it when they were asked for.
+ *
+ * Samples in no bin follow their histogram's bins, in the same columns, so that the column adds up
+ * to all samples; a row appears only when it is not 0: below   lo = -inf, hi = the first edge above
+ * lo = the last edge, hi = inf NaN     lo = hi = nan masked  lo and hi empty In several dimensions
+ * such a row says the same for every axis. Dropping the rows whose lo or hi is not finite leaves
+ * the bins. These rows are numbers of samples, so a weighted table has none.
+ */
+#include "io/write.h"
+
+#include <string.h>
+
+static void put_name(ty_out *out, const char *name)
+{
+    int quote = strpbrk(name, ",\"\r\n") != NULL;
+    ty_put(out, quote ? "\"" : "");
+    for (; *name; name++) {
+        ty_put(out, *name == '"' ? "\"" : "");
+        ty_put_bytes(out, name, 1);
+    }
+    ty_put(out, quote ? "\"" : "");
+}
+
+static void put_header(ty_out *out, const tally_result *r)
+{
+    ty_put(out, "histogram");
+    for (uint32_t d = 0; d < r->dimensions; d++) {
+        char names[] = ",lo0,hi0";
+        names[3] = names[7] = (char)('0' + d);
+        ty_put(out, r->dimensions == 1 ? ",lo,hi" : names);
+    }
+    ty_put(out, r->kind == TALLY_RESULT_COUNTS ? ",count" : ",sum");
+    ty_put(out, r->squares ? ",sum_squares\n" : "\n");
+}
+
+static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
+{
+    uint64_t at[TALLY_MAX_DIMENSIONS] = {0};
+    for (uint64_t bin = 0; bin < r->bins && !out->failed; bin++) {
+        put_name(out, r->names[h]);
+        for (uint32_t d = 0; d < r->dimensions; d++) {
+            ty_put(out, ",");
+            ty_put_double(out, r->axes[d].edges[at[d]]);
+            ty_put(out, ",");
+            ty_put_double(out, r->axes[d].edges[at[d] + 1]);
+        }
+        ty_put(out, ",");
+        ty_put_count(out, r, h * r->bins + bin);
+        if (r->squares) {
+            ty_put(out, ",");
+            ty_put_double(out, r->squares[h * r->bins + bin]);
+        }
+        ty_put(out, "\n");
+        for (uint32_t d = r->dimensions; d-- > 0 && ++at[d] == r->axes[d].bins;)
+            at[d] = 0;
+    }
+}
+
+static void put_flow(ty_out *out, const tally_result *r, uint64_t h, uint64_t count, const char *lo,
+                     const char *hi)
+{
+    if (!count)
+        return;
+    put_name(out, r->names[h]);
+    for (uint32_t d = 0; d < r->dimensions; d++) {
+        ty_put(out, ",");
+        if (lo)
+            ty_put(out, lo);
+        else
+            ty_put_double(out, r->axes[d].hi);
+        ty_put(out, ",");
+        if (hi)
+            ty_put(out, hi);
+        else
+            ty_put_double(out, r->axes[d].lo);
+    }
+    ty_put(out, ",");
+    ty_put_u64(out, count);
+    ty_put(out, "\n");
+}
+
+void ty_write_csv(ty_out *out, const tally_result *r)
+{
+    put_header(out, r);
+    for (uint64_t h = 0; h < r->histograms; h++) {
+        put_bins(out, r, h);
+        if (r->kind != TALLY_RESULT_COUNTS)
+            continue;
+        put_flow(out, r, h, r->flows[h].under, "-inf", NULL);
+        put_flow(out, r, h, r->flows[h].over, NULL, "inf");
+        put_flow(out, r, h, r->flows[h].nan, "nan", "nan");
+        put_flow(out, r, h, r->flows[h].masked, "", "");
+    }
+}

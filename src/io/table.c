@@ -1,0 +1,527 @@
+/* Histograms for a terminal: a row for each bin, or for a few neighbouring bins, with a bar. */
+#include "io/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/text.h"
+
+/* ---- Colour ---- */
+
+/* Nearest of 6 × 6 × 6 colours and 24 greys. */
+static unsigned nearest(uint32_t rgb)
+{
+    static const int steps[] = {0, 95, 135, 175, 215, 255};
+    int c[3] = {(int)(rgb >> 16 & 255), (int)(rgb >> 8 & 255), (int)(rgb & 255)}, at[3];
+    int cube = 0, grey = 0;
+    for (int i = 0; i < 3; i++) {
+        at[i] = 0;
+        for (int s = 1; s < 6; s++)
+            if (abs(steps[s] - c[i]) < abs(steps[at[i]] - c[i]))
+                at[i] = s;
+        cube += (steps[at[i]] - c[i]) * (steps[at[i]] - c[i]);
+    }
+    int shade = ((c[0] + c[1] + c[2]) / 3 - 3) / 10;
+    shade = shade < 0 ? 0 : shade > 23 ? 23 : shade;
+    for (int i = 0; i < 3; i++)
+        grey += (8 + 10 * shade - c[i]) * (8 + 10 * shade - c[i]);
+    return (unsigned)(grey < cube ? 232 + shade : 16 + 36 * at[0] + 6 * at[1] + at[2]);
+}
+
+void ty_table_color(ty_out *out, const tally_write_options *options, uint32_t rgb)
+{
+    char code[24];
+    snprintf(code, sizeof code, "\033[38;5;%um", nearest(rgb));
+    ty_put(out, options->color ? code : "");
+}
+
+void ty_table_dim(ty_out *out, const tally_write_options *options)
+{
+    ty_put(out, options->color ? "\033[2m" : "");
+}
+
+void ty_table_bold(ty_out *out, const tally_write_options *options)
+{
+    ty_put(out, options->color ? "\033[1m" : "");
+}
+
+void ty_table_plain(ty_out *out, const tally_write_options *options)
+{
+    ty_put(out, options->color ? "\033[0m" : "");
+}
+
+/* ---- Rows ---- */
+
+/* One row: exact while it can be. */
+typedef struct row {
+    uint64_t first, end;
+    uint64_t count; /* COUNTS; sticks at 2^64-1 */
+    double value;   /* of any kind */
+} row;
+
+typedef struct block {
+    const tally_result *result;
+    uint64_t h, group, rows;
+    ty_row_style style;
+    double whole;             /* what 100 % is; 0: no shares */
+    double largest, smallest; /* largest magnitude of a row; smallest above 0 */
+    int any_negative;
+    int decimals; /* of sums; -1: scientific */
+    size_t label_columns, count_columns;
+} block;
+
+uint64_t ty_table_group(uint64_t bins, uint64_t rows)
+{
+    uint64_t least = (bins - 1) / rows + 1;
+    for (uint64_t group = least; group < 2 * least; group++)
+        if (bins % group == 0)
+            return group;
+    return least;
+}
+
+static row get_row(const block *b, uint64_t i)
+{
+    const tally_result *r = b->result;
+    row row = {.first = i * b->group};
+    row.end = r->bins - row.first < b->group ? r->bins : row.first + b->group;
+    for (uint64_t bin = row.first; bin < row.end; bin++) {
+        row.value += ty_result_value(r, b->h, bin);
+        if (r->kind == TALLY_RESULT_COUNTS) {
+            uint64_t count = ((const uint64_t *)r->counts)[b->h * r->bins + bin];
+            row.count = row.count > UINT64_MAX - count ? UINT64_MAX : row.count + count;
+        }
+    }
+    return row;
+}
+
+static void print_value(const block *b, const row *row, char text[TY_NUMBER_SIZE])
+{
+    if (b->result->kind == TALLY_RESULT_COUNTS) {
+        ty_print_grouped(row->count, text);
+    } else if (b->decimals < 0) {
+        ty_print_scientific(row->value, 5, text);
+    } else if (b->decimals == 0 && fabs(row->value) < 0x1p53) {
+        text[0] = '-';
+        ty_print_grouped((uint64_t)fabs(row->value), text + (row->value < 0));
+    } else {
+        ty_print_fixed(row->value, b->decimals, text);
+    }
+}
+
+/* Digits of sums: none when all are integers, six significant ones in the largest else. */
+static int choose_decimals(double largest, int integers)
+{
+    if (integers && largest < 1e15)
+        return 0;
+    if (largest >= 1e12 || largest < 1e-3)
+        return -1;
+    int decimals = 5 - (int)floor(log10(largest));
+    return decimals < 0 ? 0 : decimals;
+}
+
+static void flow_counts(const tally_flows *flows, uint64_t counts[4])
+{
+    counts[0] = flows->under;
+    counts[1] = flows->over;
+    counts[2] = flows->nan;
+    counts[3] = flows->masked;
+}
+
+/* Widths and scales, from all rows. */
+static void survey(block *b, const tally_write_options *options)
+{
+    const tally_result *r = b->result;
+    char text[TY_NUMBER_SIZE], label[TY_ROW_SIZE];
+    int integers = 1;
+    uint64_t counts[4];
+    double sum = 0;
+    b->group = ty_table_group(r->bins, options->max_rows);
+    b->rows = (r->bins - 1) / b->group + 1;
+    b->style = ty_row_style_choose(&r->axes[0], r->dtype, b->group, options->ascii);
+    for (uint64_t i = 0; i < b->rows; i++) {
+        row row = get_row(b, i);
+        sum += row.value;
+        integers &= row.value == nearbyint(row.value);
+        b->any_negative |= row.value < 0;
+        if (isfinite(row.value) && fabs(row.value) > b->largest)
+            b->largest = fabs(row.value);
+        if (row.value != 0 && (b->smallest == 0 || fabs(row.value) < b->smallest))
+            b->smallest = fabs(row.value);
+    }
+    b->decimals = choose_decimals(b->largest, integers);
+    b->label_columns = 5;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        row row = get_row(b, i);
+        print_value(b, &row, text);
+        ty_row_label(&r->axes[0], &b->style, row.first, row.end, label);
+        size_t columns = ty_text_columns(label);
+        b->label_columns = columns > b->label_columns ? columns : b->label_columns;
+        b->count_columns = strlen(text) > b->count_columns ? strlen(text) : b->count_columns;
+    }
+    flow_counts(&r->flows[b->h], counts);
+    for (int i = 0; i < 4; i++) {
+        size_t columns = ty_print_grouped(counts[i], text);
+        b->count_columns = columns > b->count_columns ? columns : b->count_columns;
+    }
+    size_t heading = r->kind == TALLY_RESULT_COUNTS ? 5 : 3;
+    b->count_columns = b->count_columns > heading ? b->count_columns : heading;
+    if (r->kind == TALLY_RESULT_COUNTS)
+        b->whole = sum + (double)counts[0] + (double)counts[1] + (double)counts[2];
+    else if (!b->any_negative && isfinite(sum))
+        b->whole = sum;
+}
+
+/* ---- Bars ---- */
+
+/* The bar's part of the full length, 0 … 1. */
+static double bar_part(const block *b, double value, const tally_write_options *options)
+{
+    double size = fabs(value);
+    if (!(size > 0) || !(b->largest > 0))
+        return isinf(value) ? 1 : 0;
+    if (size >= b->largest)
+        return 1;
+    if (!options->log_counts)
+        return size / b->largest;
+    double unit = b->result->kind == TALLY_RESULT_COUNTS ? 1 : b->smallest;
+    return log1p(size / unit) / log1p(b->largest / unit);
+}
+
+static void put_bar(ty_out *out, double part, size_t columns, const tally_write_options *options)
+{
+    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
+                                          "\u258c", "\u258b", "\u258a", "\u2589"};
+    if (!(part > 0))
+        return;
+    if (options->ascii) {
+        size_t whole = (size_t)(part * (double)columns + 0.5);
+        ty_put_repeat(out, "#", whole);
+        ty_put(out, whole ? "" : "."); /* there is something */
+        return;
+    }
+    size_t n = (size_t)(part * 8 * (double)columns + 0.5);
+    n = n ? n : 1;
+    ty_put_repeat(out, "\u2588", n / 8);
+    ty_put(out, eighths[n % 8]);
+}
+
+/* A bar that ends at the zero line, from the left: full cells and half ones. */
+static void put_bar_left(ty_out *out, double part, size_t columns,
+                         const tally_write_options *options)
+{
+    size_t halves = (size_t)(part * 2 * (double)columns + 0.5);
+    halves = part > 0 && halves == 0 ? 1 : halves;
+    size_t cells = (halves + 1) / 2;
+    ty_put_repeat(out, " ", columns - cells);
+    if (options->ascii) {
+        ty_put_repeat(out, "#", cells);
+        return;
+    }
+    ty_put(out, halves % 2 ? "\u2590" : "");
+    ty_put_repeat(out, "\u2588", halves / 2);
+}
+
+static void put_row(ty_out *out, const block *b, const row *row, size_t share, size_t bar,
+                    const tally_write_options *options)
+{
+    char text[TY_NUMBER_SIZE], label[TY_ROW_SIZE];
+    ty_row_label(&b->result->axes[0], &b->style, row->first, row->end, label);
+    ty_put_right(out, label, b->label_columns);
+    ty_put(out, "  ");
+    print_value(b, row, text);
+    ty_put_right(out, text, b->count_columns);
+    if (share) {
+        ty_percent_print(row->value, b->whole, text);
+        ty_put(out, "  ");
+        ty_put_right(out, text, share);
+    }
+    double part = bar_part(b, row->value, options);
+    if (bar && (part > 0 || b->any_negative)) {
+        ty_put(out, "  ");
+        ty_table_color(out, options, ty_color_of(b->result, b->h));
+        if (b->any_negative) {
+            size_t half = (bar - 1) / 2;
+            put_bar_left(out, row->value < 0 ? part : 0, half, options);
+            ty_put(out, options->ascii ? "|" : "\u2502");
+            part = row->value > 0 ? part : 0;
+            put_bar(out, part, half, options);
+        } else {
+            put_bar(out, part, bar, options);
+        }
+        ty_table_plain(out, options);
+    }
+    ty_put(out, "\n");
+}
+
+void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole,
+                    size_t label_columns, size_t count_columns)
+{
+    const char *words[] = {"below", "above", "NaN", "masked"};
+    char text[TY_NUMBER_SIZE];
+    uint64_t counts[4];
+    if (result->axes[0].kind == TALLY_AXIS_CATEGORY)
+        words[1] = "other";
+    flow_counts(&result->flows[h], counts);
+    for (int i = 0; i < 4; i++) {
+        if (!counts[i])
+            continue;
+        ty_put_right(out, words[i], label_columns);
+        ty_put(out, "  ");
+        ty_print_grouped(counts[i], text);
+        ty_put_right(out, text, count_columns);
+        if (whole > 0 && i < 3) { /* shares are of the samples that were looked at */
+            ty_percent_print((double)counts[i], whole, text);
+            ty_put(out, "  ");
+            ty_put_right(out, text, 7);
+        }
+        ty_put(out, "\n");
+    }
+}
+
+static void put_name(ty_out *out, const tally_result *r, uint64_t h,
+                     const tally_write_options *options)
+{
+    if (!r->names[h][0])
+        return;
+    ty_table_bold(out, options);
+    ty_table_color(out, options, ty_color_of(r, h));
+    ty_put_safe(out, r->names[h]);
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
+}
+
+/* The bar lengths of all blocks share one scale, so that channels compare. */
+static void put_block(ty_out *out, block *b, const tally_write_options *options)
+{
+    size_t used = b->label_columns + 2 + b->count_columns, share = b->whole > 0 ? 7 : 0;
+    if (share && options->width < used + share + 2 + 10)
+        share = 0;
+    used += share ? share + 2 : 0;
+    size_t bar = options->width >= used + 2 + 4 ? options->width - used - 2 : 0;
+    ty_put(out, "\n");
+    put_name(out, b->result, b->h, options);
+    ty_table_dim(out, options);
+    ty_put_right(out, b->result->axes[0].kind == TALLY_AXIS_CATEGORY ? "bytes" : "value",
+                 b->label_columns);
+    ty_put(out, "  ");
+    ty_put_right(out, b->result->kind == TALLY_RESULT_COUNTS ? "count" : "sum", b->count_columns);
+    if (share) {
+        ty_put(out, "  ");
+        ty_put_right(out, "share", share);
+    }
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
+    for (uint64_t i = 0; i < b->rows && !out->failed; i++) {
+        row row = get_row(b, i);
+        put_row(out, b, &row, share, bar, options);
+    }
+    int counts = b->result->kind == TALLY_RESULT_COUNTS;
+    ty_table_flows(out, b->result, b->h, counts && share ? b->whole : 0, b->label_columns,
+                   b->count_columns);
+}
+
+static tally_status put_blocks(ty_out *out, const tally_result *r,
+                               const tally_write_options *options, tally_error *error)
+{
+    block *blocks = ty_calloc((size_t)r->histograms, sizeof *blocks);
+    if (!blocks)
+        return ty_error_memory(error, "a table", r->histograms * sizeof *blocks);
+    double largest = 0, smallest = 0;
+    for (uint64_t h = 0; h < r->histograms; h++) {
+        blocks[h].result = r;
+        blocks[h].h = h;
+        survey(&blocks[h], options);
+        largest = fmax(largest, blocks[h].largest);
+        if (blocks[h].smallest > 0)
+            smallest = smallest > 0 ? fmin(smallest, blocks[h].smallest) : blocks[h].smallest;
+    }
+    for (uint64_t h = 0; h < r->histograms && !out->failed; h++) {
+        blocks[h].largest = largest;
+        blocks[h].smallest = smallest;
+        put_block(out, &blocks[h], options);
+    }
+    ty_free(blocks);
+    return TALLY_OK;
+}
+
+/* ---- Around the rows ---- */
+
+/* Text cut to `columns`, its end kept, for that is where paths differ. */
+static void put_cut(ty_out *out, const char *text, size_t columns, int ascii)
+{
+    size_t width = ty_text_columns(text);
+    if (width > columns && columns > 4) {
+        ty_put(out, ascii ? "..." : "\u2026");
+        for (size_t drop = width - columns + (ascii ? 3 : 1); drop > 0; drop--)
+            do
+                text++;
+            while (((unsigned char)*text & 0xc0) == 0x80);
+    }
+    ty_put_safe(out, text);
+}
+
+/* Facts with dots between them, on as many lines as they need. */
+typedef struct facts {
+    ty_out *out;
+    const tally_write_options *options;
+    size_t column;
+} facts;
+
+static void put_fact(facts *f, const char *text)
+{
+    const char *dot = f->options->ascii ? ", " : " \u00b7 ";
+    size_t width = ty_text_columns(text), gap = ty_text_columns(dot);
+    if (f->column && f->column + gap + width > f->options->width) {
+        ty_put(f->out, "\n");
+        f->column = 0;
+    }
+    if (f->column) {
+        ty_put(f->out, dot);
+        f->column += gap;
+    }
+    ty_put_safe(f->out, text);
+    f->column += width;
+}
+
+static void put_shape(facts *f, const tally_result *r)
+{
+    char text[TALLY_MAX_DIMENSIONS * 32 + TY_LABEL_SIZE] = "", number[TY_NUMBER_SIZE];
+    for (uint32_t d = 0; d < r->dimensions; d++) {
+        ty_print_grouped(r->axes[d].bins, number);
+        strcat(text, d ? (f->options->ascii ? " x " : " \u00d7 ") : "");
+        strcat(text, number);
+    }
+    strcat(text, r->bins == 1 ? " bin" : " bins");
+    uint64_t group = ty_table_group(r->bins, f->options->max_rows);
+    if (r->dimensions == 1 && group > 1)
+        snprintf(text + strlen(text), TY_LABEL_SIZE / 2, ", %" PRIu64 " a row", group);
+    put_fact(f, text);
+}
+
+static void put_facts(ty_out *out, const tally_result *r, const tally_write_options *options)
+{
+    facts f = {out, options, 0};
+    char text[TY_NUMBER_SIZE];
+    if (r->dtype)
+        put_fact(&f, tally_dtype_name(r->dtype));
+    ty_count_noun(ty_result_samples(r), "sample", text);
+    put_fact(&f, text);
+    put_shape(&f, r);
+    if (r->counter != TALLY_COUNTER_U64)
+        put_fact(&f, ty_counter_name(r->counter));
+    if (r->method[0] && r->device[0] && strcmp(r->device, r->method) != 0) {
+        snprintf(text, sizeof text, "%.*s on %.*s", ty_text_fit(r->method, 100), r->method,
+                 ty_text_fit(r->device, 100), r->device);
+        put_fact(&f, text);
+    } else if (r->method[0] || r->device[0]) {
+        put_fact(&f, r->method[0] ? r->method : r->device);
+    }
+    if (r->seconds > 0) {
+        ty_seconds_print(r->seconds, text);
+        if (options->ascii && strstr(text, "\u00b5s"))
+            strcpy(strstr(text, "\u00b5s"), "us");
+        put_fact(&f, text);
+    }
+    if (options->log_counts)
+        put_fact(&f, r->dimensions == 2 ? "shades are logarithmic" : "bars are logarithmic");
+}
+
+static tally_status put_header(ty_out *out, const tally_result *r,
+                               const tally_write_options *options, tally_error *error)
+{
+    char *sources = ty_write_sources(r);
+    if (!sources)
+        return ty_error_memory(error, "a table", 1);
+    if (sources[0]) {
+        ty_table_bold(out, options);
+        put_cut(out, sources, options->width, options->ascii);
+        ty_table_plain(out, options);
+        ty_put(out, "\n");
+    }
+    ty_free(sources);
+    ty_table_dim(out, options);
+    put_facts(out, r, options);
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
+    return TALLY_OK;
+}
+
+/* A one-dimensional result: the sums of `r`'s histograms over every axis but `d`. */
+static tally_status make_marginal(const tally_result *r, uint32_t d, tally_result **marginal,
+                                  tally_error *error)
+{
+    const double *edges = r->axes[d].edges;
+    ty_result_shape shape = {.dimensions = 1,
+                             .axes = &r->axes[d],
+                             .edges = &edges,
+                             .kind = r->kind,
+                             .dtype = d == 0 ? r->dtype : (tally_dtype)0,
+                             .histograms = r->histograms,
+                             .names = (const char *const *)r->names};
+    tally_status status = ty_result_create(&shape, marginal, error);
+    if (status)
+        return status;
+    uint64_t stride = 1, bins = r->axes[d].bins;
+    for (uint32_t i = d + 1; i < r->dimensions; i++)
+        stride *= r->axes[i].bins;
+    for (uint64_t h = 0; h < r->histograms; h++) {
+        for (uint64_t i = 0; i < r->bins; i++) {
+            uint64_t from = h * r->bins + i, to = h * bins + i / stride % bins;
+            if (r->kind == TALLY_RESULT_SUMS_F64)
+                ((double *)(*marginal)->counts)[to] += ((const double *)r->counts)[from];
+            else /* two's complement: right for i64 as long as the sum fits */
+                ((uint64_t *)(*marginal)->counts)[to] += ((const uint64_t *)r->counts)[from];
+        }
+    }
+    return TALLY_OK;
+}
+
+static tally_status put_marginals(ty_out *out, const tally_result *r,
+                                  const tally_write_options *options, tally_error *error)
+{
+    char text[TY_LABEL_SIZE];
+    for (uint32_t d = 0; d < r->dimensions; d++) {
+        tally_result *marginal = NULL;
+        tally_status status = make_marginal(r, d, &marginal, error);
+        if (status)
+            return status;
+        snprintf(text, sizeof text, "\naxis %u of %u, summed over the others\n", d, r->dimensions);
+        ty_put(out, text);
+        status = put_blocks(out, marginal, options, error);
+        tally_result_destroy(marginal);
+        if (status)
+            return status;
+    }
+    for (uint64_t h = 0; h < r->histograms; h++) {
+        const tally_flows *f = &r->flows[h];
+        if (f->under || f->over || f->nan || f->masked) {
+            ty_put(out, "\n");
+            put_name(out, r, h, options);
+            ty_table_flows(out, r, h, 0, 6, 1);
+        }
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_write_table(ty_out *out, const tally_result *result,
+                            const tally_write_options *options, tally_error *error)
+{
+    tally_status status = put_header(out, result, options, error);
+    if (status)
+        return status;
+    if (result->dimensions == 1)
+        return put_blocks(out, result, options, error);
+    if (result->dimensions > 2)
+        return put_marginals(out, result, options, error);
+    for (uint64_t h = 0; !status && h < result->histograms; h++) {
+        ty_put(out, "\n");
+        put_name(out, result, h, options);
+        status = ty_table_map(out, result, h, options, error);
+    }
+    return status;
+}

@@ -1,0 +1,28 @@
+/* The pieces of the table format. */
+#ifndef TY_TABLE_H
+#define TY_TABLE_H
+
+#include "io/label.h"
+#include "io/write.h"
+
+/* Escape codes when the options ask for colour, else nothing: of the 256 that terminals share. */
+void ty_table_color(ty_out *out, const tally_write_options *options, uint32_t rgb);
+void ty_table_dim(ty_out *out, const tally_write_options *options);
+void ty_table_bold(ty_out *out, const tally_write_options *options);
+void ty_table_plain(ty_out *out, const tally_write_options *options);
+
+/* Samples of histogram `h` in no bin, one a line: "below  3  0.01%", in the columns of a table.
+ * `whole` is what 100 % is; 0: no shares. */
+void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole,
+                    size_t label_columns, size_t count_columns);
+
+/* table_map.c: histogram `h` of a result of two dimensions as a shaded map, the first axis from
+ * left to right, the second from bottom to top. */
+tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
+                          const tally_write_options *options, tally_error *error);
+
+/* The smallest number of neighbours to a row that leaves at most `rows` rows, or up to twice as
+ * many when that divides `bins`. */
+uint64_t ty_table_group(uint64_t bins, uint64_t rows);
+
+#endif
