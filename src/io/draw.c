@@ -1,0 +1,129 @@
+/* PNG and SVG pictures: surfaces, and what goes on them. */
+#include "io/write.h"
+
+#include "core/error.h"
+
+#ifndef TALLY_HAVE_CAIRO
+
+tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_format format,
+                              const tally_write_options *options, tally_error *error)
+{
+    (void)out;
+    (void)result;
+    (void)options;
+    return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                    "%s: this build draws no pictures, for it was made without cairo; table, csv, "
+                    "json and npy work",
+                    format == TALLY_FORMAT_PNG ? "png" : "svg");
+}
+
+#else
+
+#include "io/draw.h"
+
+#include <cairo-svg.h>
+#include <math.h>
+
+static cairo_status_t take(void *user, const unsigned char *bytes, unsigned size)
+{
+    ty_out *out = user;
+    ty_put_bytes(out, bytes, size);
+    return out->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+}
+
+static tally_status failed(cairo_status_t status, tally_error *error)
+{
+    if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_WRITE_ERROR)
+        return TALLY_OK; /* ty_out_end reports what the sink said */
+    if (status == CAIRO_STATUS_NO_MEMORY)
+        return ty_error(error, TALLY_ERROR_MEMORY, "out of memory for a picture");
+    return ty_error(error, TALLY_ERROR_INTERNAL, "drawing failed: %s",
+                    cairo_status_to_string(status));
+}
+
+static tally_status draw(cairo_t *cr, const tally_result *result,
+                         const tally_write_options *options, tally_error *error)
+{
+    ty_draw d = {.cr = cr,
+                 .result = result,
+                 .options = options,
+                 .width = options->width,
+                 .height = options->height};
+    d.s = fmin(d.width / 1000, d.height / 600);
+    d.s = d.s < 0.55 ? 0.55 : d.s; /* smaller text cannot be read */
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    if (!(ty_draw_text_width(&d, "0", 20, 0) > 0))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "no font to draw text with: install a sans-serif one, such as DejaVu Sans");
+    tally_status status = ty_draw_words(&d, error);
+    if (status)
+        return status;
+    if (result->dimensions == 2)
+        return ty_draw_map(&d, error);
+    ty_draw_series(&d);
+    return TALLY_OK;
+}
+
+static tally_status draw_on(cairo_surface_t *surface, const tally_result *result,
+                            const tally_write_options *options, tally_error *error)
+{
+    cairo_t *cr = cairo_create(surface);
+    tally_status status = failed(cairo_status(cr), error);
+    if (!status)
+        status = draw(cr, result, options, error);
+    if (!status)
+        status = failed(cairo_status(cr), error);
+    cairo_destroy(cr);
+    return status;
+}
+
+static tally_status write_png(ty_out *out, const tally_result *result,
+                              const tally_write_options *options, tally_error *error)
+{
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
+    tally_status status = draw_on(surface, result, options, error);
+    if (!status)
+        status = failed(cairo_surface_write_to_png_stream(surface, take, out), error);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+static tally_status write_svg(ty_out *out, const tally_result *result,
+                              const tally_write_options *options, tally_error *error)
+{
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(take, out, options->width, options->height);
+#if CAIRO_VERSION >= CAIRO_VERSION_ENCODE(1, 16, 0)
+    if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
+        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+#endif
+    tally_status status = draw_on(surface, result, options, error);
+    cairo_surface_finish(surface); /* the text comes out here */
+    if (!status)
+        status = failed(cairo_surface_status(surface), error);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_format format,
+                              const tally_write_options *options, tally_error *error)
+{
+    if (result->dimensions > 2)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "pictures show one or two dimensions, not %u; table, csv, json and npy take "
+            "any number",
+            result->dimensions);
+    if (result->dimensions == 2 && result->histograms > 1)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "a picture of two dimensions shows one histogram, not %llu; table, csv, json "
+            "and npy take any number",
+            (unsigned long long)result->histograms);
+    return format == TALLY_FORMAT_PNG ? write_png(out, result, options, error)
+                                      : write_svg(out, result, options, error);
+}
+
+#endif
