@@ -1,0 +1,92 @@
+/* Whatever text tally_result_parse accepts is written and read back as an equal result. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tally/tally.h>
+
+typedef struct kept {
+    char *bytes;
+    size_t size, room;
+} kept;
+
+static int keep(void *user, const void *bytes, size_t size)
+{
+    kept *k = user;
+    if (k->size + size > k->room) {
+        k->room = (k->size + size) * 2;
+        k->bytes = realloc(k->bytes, k->room);
+        if (!k->bytes)
+            abort();
+    }
+    memcpy(k->bytes + k->size, bytes, size);
+    k->size += size;
+    return 0;
+}
+
+static kept as_json(const tally_result *result)
+{
+    kept k = {0};
+    if (tally_result_write(&result, 1, TALLY_FORMAT_JSON, NULL, keep, &k, NULL))
+        abort();
+    return k;
+}
+
+static void need(int condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "written and read back: %s differ\n", what);
+    abort();
+}
+
+static void compare(const tally_result *a, const tally_result *b)
+{
+    tally_result_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    need(!tally_result_info_get(a, &x) && !tally_result_info_get(b, &y), "infos");
+    need(x.kind == y.kind && x.dimensions == y.dimensions && x.histograms == y.histograms &&
+             x.bins == y.bins && x.samples == y.samples && x.dtype == y.dtype &&
+             x.seconds == y.seconds && x.counter == y.counter && x.has_squares == y.has_squares &&
+             x.sources == y.sources,
+         "shapes");
+    need(strcmp(x.device, y.device) == 0 && strcmp(x.method, y.method) == 0, "notes");
+    for (uint64_t h = 0; h < x.histograms; h++) {
+        need(memcmp(tally_result_counts(a, h), tally_result_counts(b, h), x.bins * 8) == 0,
+             "counts");
+        need(memcmp(tally_result_flows(a, h), tally_result_flows(b, h), sizeof(tally_flows)) == 0,
+             "flows");
+        need(strcmp(tally_result_name(a, h), tally_result_name(b, h)) == 0, "names");
+    }
+    for (uint32_t d = 0; d < x.dimensions; d++) {
+        const tally_axis *p = tally_result_axis(a, d), *q = tally_result_axis(b, d);
+        need(p->bins == q->bins && p->kind == q->kind && p->last == q->last, "axes");
+        need(memcmp(p->edges, q->edges, (p->bins + 1) * sizeof *p->edges) == 0, "edges");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tally_result *first = NULL, *second = NULL;
+    tally_error error = {""};
+    tally_status status = tally_result_parse((const char *)data, size, "fuzz", 0, &first, &error);
+    if (status) {
+        need(error.message[0] != '\0' &&
+                 (status == TALLY_ERROR_FORMAT || status == TALLY_ERROR_ARGUMENT),
+             "an error's message or kind");
+        return 0;
+    }
+    kept text = as_json(first);
+    if (tally_result_parse(text.bytes, text.size, "written", 0, &second, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        abort();
+    }
+    compare(first, second);
+    kept again = as_json(second);
+    need(text.size == again.size && memcmp(text.bytes, again.bytes, text.size) == 0, "texts");
+    free(text.bytes);
+    free(again.bytes);
+    tally_result_destroy(first);
+    tally_result_destroy(second);
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* Random results, a sink that keeps bytes, and checks that count failures: for the result tests. */
+#ifndef TY_TEST_RESULTS_H
+#define TY_TEST_RESULTS_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/result.h"
+
+static int failures;
+static int checks;
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        checks++;                                                                                  \
+        if (!(condition)) {                                                                        \
+            failures++;                                                                            \
+            printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                 \
+            printf(__VA_ARGS__);                                                                   \
+            printf("\n");                                                                          \
+        }                                                                                          \
+    } while (0)
+
+static uint64_t random_state;
+
+static inline uint64_t random_u64(void)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static inline uint64_t below(uint64_t n)
+{
+    return random_u64() % n;
+}
+
+/* Any finite float64. */
+static inline double random_double(void)
+{
+    double value;
+    do {
+        uint64_t bits = random_u64();
+        memcpy(&value, &bits, sizeof value);
+    } while (!isfinite(value));
+    return value;
+}
+
+/* Takes everything; fails with `code` once more than `limit` bytes came (limit 0: never). */
+typedef struct kept {
+    char *bytes;
+    size_t size, room, limit;
+    int code;
+} kept;
+
+static inline int keep(void *user, const void *bytes, size_t size)
+{
+    kept *k = user;
+    if (k->limit && k->size + size > k->limit)
+        return k->code;
+    if (k->size + size + 1 > k->room) {
+        k->room = (k->size + size + 1) * 2;
+        k->bytes = realloc(k->bytes, k->room);
+        if (!k->bytes)
+            abort();
+    }
+    memcpy(k->bytes + k->size, bytes, size);
+    k->size += size;
+    k->bytes[k->size] = '\0';
+    return 0;
+}
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* `bins`+1 increasing edges of every size. */
+static inline void random_edges(double *edges, uint64_t bins)
+{
+    int wide = below(2) == 0;
+    for (uint64_t i = 0; i <= bins; i++)
+        edges[i] = wide ? random_double() : (double)(int64_t)below(100000) / 7;
+    qsort(edges, bins + 1, sizeof *edges, compare_doubles);
+    for (uint64_t i = 1; i <= bins; i++)
+        if (edges[i] <= edges[i - 1])
+            edges[i] = nextafter(edges[i - 1], INFINITY);
+}
+
+/* An axis that points to `edges` (room for bins+1) and `categories`. */
+static inline tally_axis random_axis(uint64_t bins, double *edges, uint16_t *categories)
+{
+    tally_axis axis = TALLY_AXIS_INIT;
+    switch (below(5)) {
+    case 0:
+        axis = tally_axis_even(bins, -(double)below(1000) / 3, 1 + (double)below(1000) / 3);
+        break;
+    case 1:
+        random_edges(edges, bins);
+        axis = tally_axis_edges(bins, edges);
+        break;
+    case 2:
+        axis = tally_axis_log(bins, 1e-3 * (1 + (double)below(10)), 1e3 * (1 + (double)below(10)));
+        break;
+    case 3:
+        axis = tally_axis_integer(bins, (int64_t)below(1000) - 500);
+        break;
+    default:
+        axis.kind = TALLY_AXIS_CATEGORY;
+        axis.bins = bins;
+        axis.categories = categories;
+        for (int i = 0; i < 256; i++)
+            categories[i] = below(3) ? (uint16_t)below(bins) : TALLY_CATEGORY_NONE;
+    }
+    axis.last = (tally_last_edge)below(2);
+    axis.under = (tally_flow)below(3);
+    axis.over = (tally_flow)below(3);
+    axis.nan = below(2) ? TALLY_FLOW_FAIL : TALLY_FLOW_COUNT;
+    return axis;
+}
+
+static inline void fill_random(tally_result *r)
+{
+    uint64_t cells = r->histograms * r->bins;
+    for (uint64_t i = 0; i < cells; i++) {
+        uint64_t bits = random_u64() >> below(64);
+        double sum = below(8) == 0   ? (below(2) ? INFINITY : -INFINITY)
+                     : below(8) == 0 ? NAN
+                                     : random_double();
+        memcpy((char *)r->counts + i * 8,
+               r->kind == TALLY_RESULT_SUMS_F64 ? (void *)&sum : (void *)&bits, 8);
+        if (r->squares)
+            r->squares[i] = fabs(random_double());
+    }
+    for (uint64_t h = 0; h < r->histograms; h++)
+        r->flows[h] = (tally_flows){below(5), below(1000000), random_u64() >> 8, below(2)};
+}
+
+/* A result of any shape, filled, with notes; destroy it. */
+static inline tally_result *random_result(void)
+{
+    static const char *const odd_names[] = {
+        "R", "", "a \"b\"\\\n\t", "\xc3\xa4\xe2\x82\xac", "\x01\xff", "\xf0\x9f\x98\x80", NULL};
+    tally_axis axes[4];
+    double edges[4][65];
+    uint16_t categories[4][256];
+    const char *names[4];
+    ty_result_shape shape = {.dimensions = 1 + (uint32_t)below(3), .axes = axes, .names = names};
+    for (uint32_t d = 0; d < shape.dimensions; d++)
+        axes[d] = random_axis(1 + below(shape.dimensions > 1 ? 8 : 64), edges[d], categories[d]);
+    shape.kind = (tally_result_kind)below(3);
+    shape.squares = shape.kind != TALLY_RESULT_COUNTS && below(2);
+    shape.dtype = (tally_dtype)below(13);
+    shape.histograms = 1 + below(4);
+    for (uint64_t h = 0; h < shape.histograms; h++)
+        names[h] = odd_names[below(7)];
+    tally_result *r = NULL;
+    tally_error error = {""};
+    if (ty_result_create(&shape, &r, &error)) {
+        printf("random result: %s\n", error.message);
+        exit(1);
+    }
+    fill_random(r);
+    for (uint64_t i = below(3); i > 0; i--)
+        tally_result_note(r, odd_names[below(6)], below(2) ? "cpu" : NULL, below(2) ? "m-1" : NULL,
+                          (double)below(1000) / 7, below(100), NULL);
+    if (shape.kind == TALLY_RESULT_COUNTS && below(3) == 0)
+        tally_result_narrow(r, (tally_counter)(2 + below(2)), NULL);
+    return r;
+}
+
+static inline int same_axis(const tally_axis *a, const tally_axis *b)
+{
+    return a->kind == b->kind && a->bins == b->bins && a->lo == b->lo && a->hi == b->hi &&
+           (a->kind != TALLY_AXIS_INTEGER || a->first == b->first) && a->under == b->under &&
+           a->over == b->over && a->nan == b->nan && a->last == b->last &&
+           memcmp(a->edges, b->edges, (a->bins + 1) * sizeof *a->edges) == 0 &&
+           !a->categories == !b->categories &&
+           (!a->categories || memcmp(a->categories, b->categories, 512) == 0);
+}
+
+static inline int same_sums(const double *a, const double *b, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0 && !(isnan(a[i]) && isnan(b[i])))
+            return 0;
+    return 1;
+}
+
+static inline int same_result(const tally_result *a, const tally_result *b)
+{
+    uint64_t cells = a->histograms * a->bins;
+    if (a->dimensions != b->dimensions || a->kind != b->kind || a->counter != b->counter ||
+        a->dtype != b->dtype || a->histograms != b->histograms || a->bins != b->bins ||
+        a->seconds != b->seconds || a->sources_count != b->sources_count ||
+        strcmp(a->device, b->device) != 0 || strcmp(a->method, b->method) != 0 ||
+        !a->squares != !b->squares || ty_result_samples(a) != ty_result_samples(b))
+        return 0;
+    for (uint32_t d = 0; d < a->dimensions; d++)
+        if (!same_axis(&a->axes[d], &b->axes[d]))
+            return 0;
+    for (uint32_t i = 0; i < a->sources_count; i++)
+        if (strcmp(a->sources[i], b->sources[i]) != 0)
+            return 0;
+    for (uint64_t h = 0; h < a->histograms; h++)
+        if (strcmp(a->names[h], b->names[h]) != 0)
+            return 0;
+    if (memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) != 0)
+        return 0;
+    if (a->squares && !same_sums(a->squares, b->squares, cells))
+        return 0;
+    return a->kind == TALLY_RESULT_SUMS_F64 ? same_sums(a->counts, b->counts, cells)
+                                            : memcmp(a->counts, b->counts, cells * 8) == 0;
+}
+
+/* The result in `format` as text; free k.bytes. */
+static inline kept written(const tally_result *r, tally_format format,
+                           const tally_write_options *options)
+{
+    kept k = {0};
+    tally_error error = {""};
+    tally_status status = tally_result_write(&r, 1, format, options, keep, &k, &error);
+    CHECK(status == TALLY_OK, "%s", error.message);
+    return k;
+}
+
+#endif
