@@ -1,0 +1,38 @@
+/* Even axes on vectors: samples to slots, and slots straight into a table. One text (even_loops.h),
+ * compiled once for each instruction set. */
+#ifndef TY_EVEN_H
+#define TY_EVEN_H
+
+#include "cpu/cpu.h"
+
+/*
+ * Counts n packed samples (any alignment): for each one counter of `table` goes up by one, one of
+ * the 1 << shift that belong to its slot: table[slot << shift] and the ones behind it. Neighbouring
+ * samples take different ones, so that equal neighbours do not wait for each other's store.
+ * (slots << shift) must fit 32 bits.
+ */
+typedef void (*ty_add_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
+                          unsigned shift);
+
+/* By dtype; NULL for one-byte dtypes. */
+typedef struct ty_even_loops {
+    ty_slots_fn slots[TALLY_F64 + 1];
+    ty_add_fn add[TALLY_F64 + 1];
+} ty_even_loops;
+
+extern const ty_even_loops ty_even_base;
+#if defined(__x86_64__)
+extern const ty_even_loops ty_even_avx2, ty_even_avx512;
+#endif
+
+/* The fastest that this processor runs. */
+const ty_even_loops *ty_even_loops_get(void);
+
+/*
+ * Whether the loops give ty_slot_even's answer for the axis. They take the nearest edge from
+ * x*inverse - lo*inverse, whose two roundings more than ty_slot_even's need bins no narrower than
+ * 2^-46 of the largest edge; and their slots are signed, with room to tell a sample far outside.
+ */
+int ty_even_serves(const ty_axis *axis);
+
+#endif

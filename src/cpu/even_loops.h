@@ -1,0 +1,121 @@
+/* The text of every ty_even_* table. The including file names the table by TY_EVEN_TABLE. */
+#include "cpu/even.h"
+#include "cpu/lanes.h"
+
+/* Samples whose slots are found together, and blocks between finding slots and counting them: far
+ * enough that the slots' stores have left, near enough that both fit the processor's window. */
+enum { BLOCK = 64, RING = 8, LAG = 4 };
+
+/* Bytes that samples are asked for ahead of their use. */
+enum { AHEAD = 8192 };
+
+typedef struct consts {
+    lanes_f lo, hi, width, inverse, offset;
+    lanes_i spread[8 / LANES]; /* which of a slot's counters */
+    ty_bins bins;
+    unsigned shift;
+} consts;
+
+INLINE consts consts_of(const ty_axis *axis, unsigned shift)
+{
+    consts c;
+    c.bins = axis->bins;
+    c.shift = shift;
+    c.lo = lanes_fill(c.bins.lo);
+    c.hi = lanes_fill(c.bins.hi);
+    c.width = lanes_fill(c.bins.width);
+    c.inverse = lanes_fill(c.bins.inverse);
+    c.offset = lanes_fill(-c.bins.lo * c.bins.inverse);
+    uint32_t spread[8];
+    for (uint32_t i = 0; i < 8; i++)
+        spread[i] = i & ((1u << shift) - 1);
+    for (int i = 0; i < 8 / LANES; i++)
+        c.spread[i] = lanes_i_load(spread + i * LANES);
+    return c;
+}
+
+/* Two slots a load. */
+INLINE void count_block(uint32_t *table, const uint32_t *slots)
+{
+    for (int i = 0; i < BLOCK; i += 2) {
+        uint64_t two;
+        memcpy(&two, slots + i, sizeof two);
+        table[(uint32_t)two]++;
+        table[two >> 32]++;
+    }
+}
+
+/*
+ * The last edge as computed may lie above hi; a sample between them is not in the last bin. Asking
+ * for hi itself there costs an operation a vector, so the loops that count do it only for an axis
+ * (and samples, closed ends included) that need it.
+ */
+static int spills(const ty_bins *b)
+{
+    return b->lo + (double)b->bins * b->width > b->hi;
+}
+
+#define DTYPE u16
+#define TYPE  uint16_t
+#include "cpu/even_dtype.h"
+
+#define DTYPE i16
+#define TYPE  int16_t
+#include "cpu/even_dtype.h"
+
+#define DTYPE u32
+#define TYPE  uint32_t
+#include "cpu/even_dtype.h"
+
+#define DTYPE i32
+#define TYPE  int32_t
+#include "cpu/even_dtype.h"
+
+#define DTYPE u64
+#define TYPE  uint64_t
+#define BELOW ty_below_u64
+#define EQUAL ty_equal_u64
+#define EXACT ty_slot_even_u64
+#include "cpu/even_dtype.h"
+
+#define DTYPE i64
+#define TYPE  int64_t
+#define BELOW ty_below_i64
+#define EQUAL ty_equal_i64
+#define EXACT ty_slot_even_i64
+#include "cpu/even_dtype.h"
+
+#define DTYPE  f16
+#define TYPE   uint16_t
+#define DECODE ty_f16_decode
+#include "cpu/even_dtype.h"
+
+#define DTYPE  bf16
+#define TYPE   uint16_t
+#define DECODE ty_bf16_decode
+#include "cpu/even_dtype.h"
+
+#define DTYPE f32
+#define TYPE  float
+#include "cpu/even_dtype.h"
+
+#define DTYPE f64
+#define TYPE  double
+#include "cpu/even_dtype.h"
+
+#define ROW(dtype, suffix) [dtype] = WHICH(suffix)
+#define ROWS                                                                                       \
+    {                                                                                              \
+        ROW(TALLY_U16, u16), ROW(TALLY_I16, i16), ROW(TALLY_U32, u32), ROW(TALLY_I32, i32),        \
+            ROW(TALLY_U64, u64), ROW(TALLY_I64, i64), ROW(TALLY_F16, f16), ROW(TALLY_BF16, bf16),  \
+            ROW(TALLY_F32, f32), ROW(TALLY_F64, f64)                                               \
+    }
+
+const ty_even_loops TY_EVEN_TABLE = {
+#define WHICH(suffix) slots_##suffix
+    .slots = ROWS,
+#undef WHICH
+#define WHICH(suffix) add_##suffix
+    .add = ROWS,
+#undef WHICH
+};

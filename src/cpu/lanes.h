@@ -1,0 +1,320 @@
+/*
+ * Vectors of float64 with their 32-bit slots, for the instruction set that the including file is
+ * compiled for: 8 lanes with AVX-512, 4 with AVX2, 2 with SSE2, else 1.
+ *
+ *   lanes_f  samples and edges; lanes_i  slots; lanes_set  which lanes satisfied a comparison
+ */
+#ifndef TY_LANES_H
+#define TY_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "core/dtype.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+
+#include <immintrin.h>
+
+enum { LANES = 8 };
+typedef __m512d lanes_f;
+typedef __m256i lanes_i;
+typedef __mmask8 lanes_set;
+
+#define lanes_fill(x)          _mm512_set1_pd(x)
+#define lanes_add(a, b)        _mm512_add_pd(a, b)
+#define lanes_mul(a, b)        _mm512_mul_pd(a, b)
+#define lanes_mul_add(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define lanes_min(a, b)        _mm512_min_pd(a, b)
+#define lanes_nearest(a)       _mm512_roundscale_pd(a, 0)
+#define lanes_below(a, b)      _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
+#define lanes_equal(a, b)      _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)
+#define lanes_size(a)          _mm512_abs_pd(a)
+#define lanes_both(s, t)       ((lanes_set)((s) & (t)))
+#define lanes_either(s, t)     ((lanes_set)((s) | (t)))
+#define lanes_none()           ((lanes_set)0)
+#define lanes_any(s)           ((s) != 0)
+
+#define lanes_i_fill(x)     _mm256_set1_epi32((int)(x))
+#define lanes_i_load(p)     _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define lanes_i_store(p, i) _mm256_storeu_si256((__m256i *)(void *)(p), i)
+#define lanes_i_add(a, b)   _mm256_add_epi32(a, b)
+#define lanes_i_mul(a, b)   _mm256_mullo_epi32(a, b)
+#define lanes_i_shift(a, n) _mm256_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_worst(a, b) _mm256_max_epu32(a, b)
+
+/* Nearest integer of t, less one where `s` holds. t must not pass int32; past it: 2^31 or near. */
+INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+{
+    __m256i i = _mm512_cvtpd_epi32(t);
+    return _mm256_mask_sub_epi32(i, s, i, _mm256_set1_epi32(1));
+}
+
+INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+{
+    return _mm256_cmpge_epu32_mask(a, lanes_i_fill(least)) != 0;
+}
+
+#define lanes_load_f64(p) _mm512_loadu_pd(p)
+#define lanes_load_f32(p) _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)(p)))
+#define lanes_load_i32(p) _mm512_cvtepi32_pd(lanes_i_load(p))
+#define lanes_load_u32(p) _mm512_cvtepu32_pd(lanes_i_load(p))
+#define lanes_load_i64(p) _mm512_cvtepi64_pd(_mm512_loadu_si512(p))
+#define lanes_load_u64(p) _mm512_cvtepu64_pd(_mm512_loadu_si512(p))
+#define LANES_16(p)       _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_load_i16(p) _mm512_cvtepi32_pd(_mm256_cvtepi16_epi32(LANES_16(p)))
+#define lanes_load_u16(p) _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(LANES_16(p)))
+#define lanes_load_f16(p) _mm512_cvtps_pd(_mm256_cvtph_ps(LANES_16(p)))
+#define lanes_load_bf16(p)                                                                         \
+    _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(LANES_16(p)), 16)))
+
+#elif defined(__AVX2__) && defined(__FMA__)
+
+#include <immintrin.h>
+
+enum { LANES = 4 };
+typedef __m256d lanes_f;
+typedef __m128i lanes_i;
+typedef __m256d lanes_set;
+
+#define lanes_fill(x)          _mm256_set1_pd(x)
+#define lanes_add(a, b)        _mm256_add_pd(a, b)
+#define lanes_mul(a, b)        _mm256_mul_pd(a, b)
+#define lanes_mul_add(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define lanes_min(a, b)        _mm256_min_pd(a, b)
+#define lanes_nearest(a)       _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define lanes_below(a, b)      _mm256_cmp_pd(a, b, _CMP_LT_OQ)
+#define lanes_equal(a, b)      _mm256_cmp_pd(a, b, _CMP_EQ_OQ)
+#define lanes_size(a)          _mm256_andnot_pd(_mm256_set1_pd(-0.0), a)
+#define lanes_both(s, t)       _mm256_and_pd(s, t)
+#define lanes_either(s, t)     _mm256_or_pd(s, t)
+#define lanes_none()           _mm256_setzero_pd()
+#define lanes_any(s)           (_mm256_movemask_pd(s) != 0)
+
+#define lanes_i_fill(x)     _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)     _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i) _mm_storeu_si128((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)   _mm_add_epi32(a, b)
+#define lanes_i_mul(a, b)   _mm_mullo_epi32(a, b)
+#define lanes_i_shift(a, n) _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_worst(a, b) _mm_max_epu32(a, b)
+
+INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+{
+    /* -1 - x for the lanes of s would need the mask narrowed: the low halves of its lanes. */
+    __m128i low = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(s)),
+                                                  _mm_castpd_ps(_mm256_extractf128_pd(s, 1)),
+                                                  _MM_SHUFFLE(2, 0, 2, 0)));
+    return _mm_add_epi32(_mm256_cvtpd_epi32(t), low);
+}
+
+INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+{
+    __m128i same = _mm_cmpeq_epi32(_mm_max_epu32(a, lanes_i_fill(least)), a);
+    return _mm_movemask_epi8(same) != 0;
+}
+
+INLINE lanes_f lanes_load_u64(const unsigned char *p)
+{
+    /* Both halves exactly, then one addition that rounds once. */
+    __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i high =
+        _mm256_xor_si256(_mm256_srli_epi64(x, 32), _mm256_castpd_si256(_mm256_set1_pd(0x1p84)));
+    __m256i low = _mm256_blend_epi32(x, _mm256_castpd_si256(_mm256_set1_pd(0x1p52)), 0xaa);
+    __m256d h = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(0x1p84 + 0x1p52));
+    return _mm256_add_pd(h, _mm256_castsi256_pd(low));
+}
+
+INLINE lanes_f lanes_load_i64(const unsigned char *p)
+{
+    /* As u64, with the high half moved up by 2^63 and down again. */
+    __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i high = _mm256_xor_si256(_mm256_srli_epi64(x, 32),
+                                    _mm256_castpd_si256(_mm256_set1_pd(0x1p84 + 0x1p63)));
+    __m256i low = _mm256_blend_epi32(x, _mm256_castpd_si256(_mm256_set1_pd(0x1p52)), 0xaa);
+    __m256d h = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(0x1p84 + 0x1p63 + 0x1p52));
+    return _mm256_add_pd(h, _mm256_castsi256_pd(low));
+}
+
+#define lanes_load_f64(p) _mm256_loadu_pd((const double *)(const void *)(p))
+#define lanes_load_f32(p) _mm256_cvtps_pd(_mm_loadu_ps((const float *)(const void *)(p)))
+#define lanes_load_i32(p) _mm256_cvtepi32_pd(lanes_i_load(p))
+#define lanes_load_u32(p)                                                                          \
+    _mm256_add_pd(_mm256_cvtepi32_pd(_mm_xor_si128(lanes_i_load(p), lanes_i_fill(INT32_MIN))),     \
+                  _mm256_set1_pd(0x1p31))
+#define LANES_16(p)       _mm_loadl_epi64((const __m128i *)(const void *)(p))
+#define lanes_load_i16(p) _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(LANES_16(p)))
+#define lanes_load_u16(p) _mm256_cvtepi32_pd(_mm_cvtepu16_epi32(LANES_16(p)))
+#define lanes_load_f16(p) _mm256_cvtps_pd(_mm_cvtph_ps(LANES_16(p)))
+#define lanes_load_bf16(p)                                                                         \
+    _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(LANES_16(p)), 16)))
+
+#elif defined(__SSE2__)
+
+#include <emmintrin.h>
+
+enum { LANES = 2 };
+typedef __m128d lanes_f;
+typedef __m128i lanes_i; /* in the low half */
+typedef __m128d lanes_set;
+
+#define lanes_fill(x)          _mm_set1_pd(x)
+#define lanes_add(a, b)        _mm_add_pd(a, b)
+#define lanes_mul(a, b)        _mm_mul_pd(a, b)
+#define lanes_mul_add(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
+#define lanes_min(a, b)        _mm_min_pd(a, b)
+#define lanes_nearest(a)       _mm_cvtepi32_pd(_mm_cvtpd_epi32(a))
+#define lanes_below(a, b)      _mm_cmplt_pd(a, b)
+#define lanes_equal(a, b)      _mm_cmpeq_pd(a, b)
+#define lanes_size(a)          _mm_andnot_pd(_mm_set1_pd(-0.0), a)
+#define lanes_both(s, t)       _mm_and_pd(s, t)
+#define lanes_either(s, t)     _mm_or_pd(s, t)
+#define lanes_none()           _mm_setzero_pd()
+#define lanes_any(s)           (_mm_movemask_pd(s) != 0)
+
+#define lanes_i_fill(x)     _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)     _mm_loadl_epi64((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i) _mm_storel_epi64((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)   _mm_add_epi32(a, b)
+#define lanes_i_shift(a, n) _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+
+INLINE lanes_i lanes_i_mul(lanes_i a, lanes_i b)
+{
+    __m128i even = _mm_mul_epu32(_mm_unpacklo_epi32(a, a), _mm_unpacklo_epi32(b, b));
+    return _mm_shuffle_epi32(even, _MM_SHUFFLE(3, 1, 2, 0));
+}
+
+/* The larger of each lane, as unsigned: SSE2 compares signed lanes only. */
+INLINE lanes_i lanes_i_worst(lanes_i a, lanes_i b)
+{
+    __m128i top = lanes_i_fill(INT32_MIN);
+    __m128i more = _mm_cmpgt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(b, top));
+    return _mm_or_si128(_mm_and_si128(more, a), _mm_andnot_si128(more, b));
+}
+
+INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+{
+    __m128i low = _mm_shuffle_epi32(_mm_castpd_si128(s), _MM_SHUFFLE(3, 1, 2, 0));
+    return _mm_add_epi32(_mm_cvtpd_epi32(t), low);
+}
+
+INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+{
+    __m128i top = lanes_i_fill(INT32_MIN);
+    __m128i below = _mm_cmplt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(lanes_i_fill(least), top));
+    return (_mm_movemask_epi8(below) & 0xff) != 0xff;
+}
+
+#define LANES_GATHER(type, decode)                                                                 \
+    type x[2];                                                                                     \
+    memcpy(x, p, sizeof x);                                                                        \
+    return _mm_set_pd((double)decode(x[1]), (double)decode(x[0]))
+
+INLINE lanes_f lanes_load_u32(const unsigned char *p)
+{
+    LANES_GATHER(uint32_t, );
+}
+INLINE lanes_f lanes_load_i64(const unsigned char *p)
+{
+    LANES_GATHER(int64_t, );
+}
+INLINE lanes_f lanes_load_u64(const unsigned char *p)
+{
+    LANES_GATHER(uint64_t, );
+}
+INLINE lanes_f lanes_load_i16(const unsigned char *p)
+{
+    LANES_GATHER(int16_t, );
+}
+INLINE lanes_f lanes_load_u16(const unsigned char *p)
+{
+    LANES_GATHER(uint16_t, );
+}
+INLINE lanes_f lanes_load_f16(const unsigned char *p)
+{
+    LANES_GATHER(uint16_t, ty_f16_decode);
+}
+INLINE lanes_f lanes_load_bf16(const unsigned char *p)
+{
+    LANES_GATHER(uint16_t, ty_bf16_decode);
+}
+#undef LANES_GATHER
+
+#define lanes_load_f64(p) _mm_loadu_pd((const double *)(const void *)(p))
+#define lanes_load_f32(p) _mm_cvtps_pd(_mm_castsi128_ps(lanes_i_load(p)))
+#define lanes_load_i32(p) _mm_cvtepi32_pd(lanes_i_load(p))
+
+#else
+
+enum { LANES = 1 };
+typedef double lanes_f;
+typedef uint32_t lanes_i;
+typedef int lanes_set;
+
+#define lanes_fill(x)          (x)
+#define lanes_add(a, b)        ((a) + (b))
+#define lanes_mul(a, b)        ((a) * (b))
+#define lanes_mul_add(a, b, c) ((a) * (b) + (c))
+#define lanes_min(a, b)        ((a) < (b) ? (a) : (b))
+#define lanes_nearest(a)       __builtin_rint(a)
+#define lanes_below(a, b)      ((a) < (b))
+#define lanes_equal(a, b)      ((a) == (b))
+#define lanes_size(a)          __builtin_fabs(a)
+#define lanes_both(s, t)       ((s) & (t))
+#define lanes_either(s, t)     ((s) | (t))
+#define lanes_none()           0
+#define lanes_any(s)           ((s) != 0)
+
+#define lanes_i_fill(x)     ((uint32_t)(x))
+#define lanes_i_add(a, b)   ((a) + (b))
+#define lanes_i_mul(a, b)   ((a) * (b))
+#define lanes_i_shift(a, n) ((a) << (n))
+#define lanes_i_worst(a, b) ((a) > (b) ? (a) : (b))
+
+INLINE lanes_i lanes_i_load(const void *p)
+{
+    lanes_i i;
+    memcpy(&i, p, sizeof i);
+    return i;
+}
+
+INLINE void lanes_i_store(void *p, lanes_i i)
+{
+    memcpy(p, &i, sizeof i);
+}
+
+INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+{
+    double r = __builtin_rint(t);
+    return (r > -2e9 && r < 2e9 ? (uint32_t)(int32_t)r : UINT32_C(1) << 31) - (uint32_t)s;
+}
+
+INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+{
+    return a >= least;
+}
+
+#define LANES_LOAD(name, type, decode)                                                             \
+    INLINE lanes_f lanes_load_##name(const unsigned char *p)                                       \
+    {                                                                                              \
+        type x;                                                                                    \
+        memcpy(&x, p, sizeof x);                                                                   \
+        return (double)decode(x);                                                                  \
+    }
+LANES_LOAD(u16, uint16_t, )
+LANES_LOAD(i16, int16_t, )
+LANES_LOAD(u32, uint32_t, )
+LANES_LOAD(i32, int32_t, )
+LANES_LOAD(u64, uint64_t, )
+LANES_LOAD(i64, int64_t, )
+LANES_LOAD(f16, uint16_t, ty_f16_decode)
+LANES_LOAD(bf16, uint16_t, ty_bf16_decode)
+LANES_LOAD(f32, float, )
+LANES_LOAD(f64, double, )
+#undef LANES_LOAD
+
+#endif
+
+#endif

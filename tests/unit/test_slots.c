@@ -1,0 +1,308 @@
+/*
+ * Every instruction set's loops against bin.h's rule, one sample at a time: edges and their
+ * neighbours, zeros, denormals, infinities, NaN, integer extremes, on ordinary and nasty axes.
+ *
+ *     test_slots [SEED [AXES]]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/axis.h"
+#include "core/dtype.h"
+#include "cpu/even.h"
+#include "cpu/features.h"
+
+enum { MOST = 4096 };
+
+static uint64_t state;
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t n)
+{
+    return next() % n;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* The rule, from the bits of one sample. */
+static uint32_t expected(const ty_axis *a, const void *at)
+{
+    union {
+        uint16_t u16;
+        int16_t i16;
+        uint32_t u32;
+        int32_t i32;
+        uint64_t u64;
+        int64_t i64;
+        float f32;
+        double f64;
+    } v;
+    memcpy(&v, at, tally_dtype_bytes(a->dtype));
+    const ty_bins *b = &a->bins;
+    switch (a->dtype) {
+    case TALLY_U16:
+        return a->even ? ty_slot_even(v.u16, b) : ty_slot_edges(v.u16, b, a->edges);
+    case TALLY_I16:
+        return a->even ? ty_slot_even(v.i16, b) : ty_slot_edges(v.i16, b, a->edges);
+    case TALLY_U32:
+        return a->even ? ty_slot_even(v.u32, b) : ty_slot_edges(v.u32, b, a->edges);
+    case TALLY_I32:
+        return a->even ? ty_slot_even(v.i32, b) : ty_slot_edges(v.i32, b, a->edges);
+    case TALLY_U64:
+        return a->even ? ty_slot_even_u64(v.u64, b) : ty_slot_edges_u64(v.u64, b, a->edges);
+    case TALLY_I64:
+        return a->even ? ty_slot_even_i64(v.i64, b) : ty_slot_edges_i64(v.i64, b, a->edges);
+    case TALLY_F16:
+        return a->even ? ty_slot_even(ty_f16_decode(v.u16), b)
+                       : ty_slot_edges(ty_f16_decode(v.u16), b, a->edges);
+    case TALLY_BF16:
+        return a->even ? ty_slot_even(ty_bf16_decode(v.u16), b)
+                       : ty_slot_edges(ty_bf16_decode(v.u16), b, a->edges);
+    case TALLY_F32:
+        return a->even ? ty_slot_even(v.f32, b) : ty_slot_edges(v.f32, b, a->edges);
+    default:
+        return a->even ? ty_slot_even(v.f64, b) : ty_slot_edges(v.f64, b, a->edges);
+    }
+}
+
+/* x as the dtype: cut to its range, rounded; then up to two steps up or down. */
+static void put(void *to, tally_dtype dtype, double x, int step)
+{
+#define INTEGER(type, least, most)                                                                 \
+    do {                                                                                           \
+        double wanted = (x != x ? 0 : trunc(x)) + step;                                            \
+        type v = (type)(wanted <= (double)(least)  ? (least)                                       \
+                        : wanted >= (double)(most) ? (most)                                        \
+                                                   : wanted);                                      \
+        memcpy(to, &v, sizeof v);                                                                  \
+    } while (0)
+    switch (dtype) {
+    case TALLY_U16:
+        INTEGER(uint16_t, 0, UINT16_MAX);
+        break;
+    case TALLY_I16:
+        INTEGER(int16_t, INT16_MIN, INT16_MAX);
+        break;
+    case TALLY_U32:
+        INTEGER(uint32_t, 0, UINT32_MAX);
+        break;
+    case TALLY_I32:
+        INTEGER(int32_t, INT32_MIN, INT32_MAX);
+        break;
+    case TALLY_U64: {
+        uint64_t v = !(x > 0) ? 0 : x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+        v += (uint64_t)(int64_t)step; /* wraps: extremes meet */
+        memcpy(to, &v, sizeof v);
+        break;
+    }
+    case TALLY_I64: {
+        int64_t v = !(x > -0x1p63) ? INT64_MIN : x >= 0x1p63 ? INT64_MAX : (int64_t)x;
+        v = (int64_t)((uint64_t)v + (uint64_t)(int64_t)step);
+        memcpy(to, &v, sizeof v);
+        break;
+    }
+    case TALLY_F16: /* any bits are as good as any */
+        *(uint16_t *)to = (uint16_t)next();
+        break;
+    case TALLY_BF16: {
+        float f = (float)x;
+        uint32_t bits;
+        memcpy(&bits, &f, sizeof bits);
+        *(uint16_t *)to = (uint16_t)((bits >> 16) + (uint32_t)step);
+        break;
+    }
+    case TALLY_F32: {
+        float f = (float)x;
+        for (; step; step -= step > 0 ? 1 : -1)
+            f = nextafterf(f, step > 0 ? INFINITY : -INFINITY);
+        memcpy(to, &f, sizeof f);
+        break;
+    }
+    default:
+        for (; step; step -= step > 0 ? 1 : -1)
+            x = nextafter(x, step > 0 ? INFINITY : -INFINITY);
+        memcpy(to, &x, sizeof x);
+        break;
+    }
+#undef INTEGER
+}
+
+static void sample(const ty_axis *a, unsigned kind, void *to)
+{
+    static const double special[] = {0.0,     -0.0,   INFINITY, -INFINITY, NAN,    5e-324,
+                                     -5e-324, 1e-310, 1e308,    -1e308,    1e-45,  -1e-45,
+                                     3.4e38,  1,      -1,       0x1p53,    0x1p63, 0x1p64,
+                                     -0x1p63, 65504,  0x1p31,   -0x1p31,   0x1p32, 2147483647};
+    size_t size = tally_dtype_bytes(a->dtype);
+    uint64_t bits = next();
+    switch (kind) {
+    case 0: /* edges, and steps beside them */
+        put(to, a->dtype, ty_axis_edge(a, below((uint64_t)a->bins.bins + 1)), (int)below(5) - 2);
+        break;
+    case 1:
+        put(to, a->dtype, below(2) ? a->bins.hi : a->bins.lo, (int)below(5) - 2);
+        break;
+    case 2:
+        memcpy(to, &bits, size);
+        break;
+    case 3:
+        put(to, a->dtype, special[below(sizeof special / sizeof *special)], (int)below(3) - 1);
+        break;
+    case 4: /* the last edge as computed, which may lie beyond hi */
+        put(to, a->dtype, a->bins.lo + (double)a->bins.bins * a->bins.width, (int)below(5) - 2);
+        break;
+    case 5: /* far outside */
+        put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * (unit() * 9 - 4) * 0x1p10, 0);
+        break;
+    default:
+        put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * unit(), 0);
+        break;
+    }
+}
+
+static tally_axis random_axis(tally_dtype dtype)
+{
+    static const double ends[] = {0, 1, -1, 0.1, -0.3, 1e-3, 255, 256, 65536, 1e6, -1e9, 3.3, 7e15};
+    double lo = below(2) ? ends[below(sizeof ends / sizeof *ends)]
+                         : (unit() - 0.5) * exp2((double)below(60) - 20);
+    double width = below(3) ? exp2((double)below(60) - 30) * (below(2) ? 1 : 1 + unit())
+                            : (double)(1 + below(1000));
+    uint64_t bins = below(3) ? 1 + below(300) : 1 + below(100000);
+    if (!below(4)) {
+        if (dtype == TALLY_U64 || dtype == TALLY_I64) {
+            lo = (dtype == TALLY_U64 ? 1 : -1) * exp2((double)(40 + below(24)));
+            width = exp2((double)(43 + below(22)));
+        } else if (!below(3)) {
+            lo *= 1e290;
+            width *= fmax(fabs(lo), 1e280);
+        }
+    }
+    if (!below(10))
+        width = fabs(lo) * (double)bins * exp2(-(double)(38 + below(9)));
+    tally_axis axis = !below(6) ? tally_axis_integer(bins, (int64_t)below(3000) - 1000)
+                                : tally_axis_even(bins, lo, lo + (width > 0 ? width : 1));
+    axis.last = below(3) ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+    return axis;
+}
+
+typedef struct variant {
+    const char *name;
+    const ty_even_loops *loops;
+} variant;
+
+static unsigned variants(variant *v)
+{
+    unsigned n = 0;
+    v[n++] = (variant){"base", &ty_even_base};
+#if defined(__x86_64__)
+    uint32_t features = ty_cpu_features();
+    if ((features & TY_CPU_LEVEL_AVX2) == TY_CPU_LEVEL_AVX2)
+        v[n++] = (variant){"avx2", &ty_even_avx2};
+    if ((features & TY_CPU_LEVEL_AVX512) == TY_CPU_LEVEL_AVX512)
+        v[n++] = (variant){"avx512", &ty_even_avx512};
+#endif
+    return n;
+}
+
+static int check_slots(const char *name, ty_slots_fn fn, const ty_axis *a, const unsigned char *x,
+                       size_t n, const uint32_t *want)
+{
+    static uint32_t got[MOST + 1];
+    got[n] = 12345;
+    fn(a, x, n, got);
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] != want[i]) {
+            fprintf(stderr, "FAILED %s %s [%.17g, %.17g] bins %u sample %zu of %zu: %u, not %u\n",
+                    name, tally_dtype_name(a->dtype), a->bins.lo, a->bins.hi, a->bins.bins, i, n,
+                    got[i], want[i]);
+            return 0;
+        }
+    }
+    if (got[n] != 12345)
+        fprintf(stderr, "FAILED %s %s: wrote past the end\n", name, tally_dtype_name(a->dtype));
+    return got[n] == 12345;
+}
+
+static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const unsigned char *x,
+                     size_t n, const uint32_t *want)
+{
+    unsigned shift = (unsigned)below(4);
+    size_t slots = (size_t)a->bins.bins + TY_SLOT_EXTRA;
+    uint32_t *table = calloc(slots << shift, sizeof *table);
+    fn(a, x, n, table, shift);
+    for (size_t i = 0; i < n; i++)
+        table[(size_t)want[i] << shift]--;
+    int ok = 1;
+    for (size_t s = 0; s < slots && ok; s++) {
+        uint32_t left = 0;
+        for (size_t k = 0; k < (size_t)1 << shift; k++)
+            left += table[(s << shift) + k];
+        ok = !left;
+        if (left)
+            fprintf(stderr,
+                    "FAILED %s %s [%.17g, %.17g] bins %u add shift %u: slot %zu off by %d\n", name,
+                    tally_dtype_name(a->dtype), a->bins.lo, a->bins.hi, a->bins.bins, shift, s,
+                    (int)left);
+    }
+    free(table);
+    return ok;
+}
+
+static int check_axis(tally_dtype dtype, uint64_t *checked)
+{
+    static unsigned char buffer[MOST * 8 + 8];
+    static uint32_t want[MOST];
+    tally_axis axis = random_axis(dtype);
+    ty_axis a;
+    if (ty_axis_resolve(&axis, dtype, 0, &a, NULL))
+        return 1;
+    size_t size = tally_dtype_bytes(dtype), n = below(3) ? below(MOST) : below(200);
+    unsigned char *x = buffer + below(8);
+    unsigned kind = (unsigned)below(8), mixed = (unsigned)below(2);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits[1];
+        sample(&a, mixed ? (unsigned)below(8) : kind, bits);
+        memcpy(x + i * size, bits, size);
+        want[i] = expected(&a, x + i * size);
+    }
+    variant v[3];
+    unsigned count = variants(v);
+    int ok = check_slots("pick", ty_slots_pick(&a), &a, x, n, want);
+    for (unsigned k = 0; k < count && ok && ty_even_serves(&a); k++) {
+        ok = check_slots(v[k].name, v[k].loops->slots[dtype], &a, x, n, want) &&
+             check_add(v[k].name, v[k].loops->add[dtype], &a, x, n, want);
+        *checked += n;
+    }
+    ty_axis_clear(&a);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
+    uint64_t axes = argc > 2 ? strtoull(argv[2], NULL, 10) : 5000, checked = 0, failed = 0;
+    printf("seed %llu, %llu axes\n", (unsigned long long)state, (unsigned long long)axes);
+    for (uint64_t i = 0; i < axes && failed < 10; i++) {
+        uint64_t seed = state;
+        if (!check_axis((tally_dtype)(TALLY_U16 + below(TALLY_F64 - TALLY_U16 + 1)), &checked)) {
+            fprintf(stderr, "  seed %llu\n", (unsigned long long)seed);
+            failed++;
+        }
+    }
+    printf("%llu samples checked, %llu axes failed\n", (unsigned long long)checked,
+           (unsigned long long)failed);
+    return failed || checked < axes;
+}
