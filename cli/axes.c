@@ -1,0 +1,482 @@
+/* From options and data to axes. */
+#include <math.h>
+
+#include "source.h"
+
+enum { LOG_BINS = 64, JOINT_BINS = 64 };
+static const uint64_t most_bins = UINT64_C(1) << 31;     /* of a table: 16 GiB of counts */
+static const uint64_t most_integers = UINT64_C(1) << 24; /* one bin each */
+
+/* ---- what the command line says ---- */
+
+/* The text of --bins for axis `d` of `dimensions`, copied to `text`; 0 when there is none, -1 when
+ * the number of values is wrong. */
+static int bins_text(const cli_options *options, uint32_t d, uint32_t dimensions, char text[32])
+{
+    char all[512] = "";
+    size_t used = 0, pieces = 1;
+    for (size_t i = 0; i < options->values[CLI_BINS].count; i++) {
+        int put = snprintf(all + used, sizeof all - used, "%s%s", i ? "," : "",
+                           options->values[CLI_BINS].texts[i]);
+        used += put > 0 ? (size_t)put : 0;
+        if (used >= sizeof all)
+            return -1;
+    }
+    if (used == 0)
+        return 0;
+    for (const char *c = all; *c; c++)
+        pieces += *c == ',';
+    if (pieces != 1 && pieces != dimensions)
+        return -1;
+    const char *at = all;
+    for (uint32_t i = 0; i < d && pieces > 1; i++)
+        at = strchr(at, ',') + 1;
+    size_t length = strcspn(at, ",");
+    if (length == 0 || length >= 32)
+        return -1;
+    memcpy(text, at, length);
+    text[length] = '\0';
+    return 1;
+}
+
+/* Nonzero and the range when --range says one for axis `d`. */
+static int given_range(const cli_options *options, uint32_t d, double range[2])
+{
+    size_t count = options->values[CLI_RANGE].count / 2;
+    if (count == 0)
+        return 0;
+    const char **texts = options->values[CLI_RANGE].texts + 2 * (count > 1 ? d : 0);
+    cli_parse_real(texts[0], &range[0]);
+    cli_parse_real(texts[1], &range[1]);
+    return 1;
+}
+
+static int check_bins(const cli_options *options, uint32_t dimensions)
+{
+    double total = 1;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        char text[32];
+        uint64_t bins;
+        int have = bins_text(options, d, dimensions, text);
+        if (have < 0)
+            return cli_usage(options->word,
+                             "--bins: one value for all or one for each of %u columns", dimensions);
+        if (!have)
+            return CLI_OK;
+        if (tally_rule_parse(text) >= 0) {
+            if (cli_has(options, CLI_LOG) || cli_has(options, CLI_INTEGER))
+                return cli_usage(options->word,
+                                 "--bins %s chooses equal bins; with --%s give a number", text,
+                                 cli_has(options, CLI_LOG) ? "log" : "integer");
+            continue;
+        }
+        if (!cli_parse_u64(text, &bins))
+            return cli_usage(options->word, "--bins %s: a number or one of %s", text,
+                             cli_option_row(CLI_BINS)->choices);
+        if (bins < 1 || bins > most_bins)
+            return cli_usage(options->word, "--bins %s: from 1 to %llu", text,
+                             (unsigned long long)most_bins);
+        total *= (double)bins;
+    }
+    if (total > (double)most_bins)
+        return cli_usage(options->word, "--bins: %.0f bins in all, more than %llu", total,
+                         (unsigned long long)most_bins);
+    return CLI_OK;
+}
+
+static int check_range(const cli_options *options, uint32_t dimensions)
+{
+    size_t count = options->values[CLI_RANGE].count / 2;
+    if (count > 1 && count != dimensions)
+        return cli_usage(options->word, "--range is given %zu times for %u column(s)", count,
+                         dimensions);
+    for (uint32_t d = 0; d < (count > 1 ? count : count ? 1 : 0); d++) {
+        double range[2];
+        given_range(options, d, range);
+        const char **texts = options->values[CLI_RANGE].texts + 2 * d;
+        if (!(range[0] < range[1]) && !(cli_has(options, CLI_INTEGER) && range[0] == range[1]))
+            return cli_usage(options->word, "--range %s %s: the first must be less than the second",
+                             texts[0], texts[1]);
+        if (!isfinite(range[1] - range[0]))
+            return cli_usage(options->word, "--range %s %s: wider than a double can say", texts[0],
+                             texts[1]);
+        if (cli_has(options, CLI_LOG) && !(range[0] > 0))
+            return cli_usage(options->word, "--range %s %s: --log needs numbers above zero",
+                             texts[0], texts[1]);
+        if (cli_has(options, CLI_INTEGER) &&
+            (range[0] != floor(range[0]) || range[1] != floor(range[1]) ||
+             fabs(range[0]) > 0x1p52 || fabs(range[1]) > 0x1p52))
+            return cli_usage(options->word, "--range %s %s: --integer needs integers within 2^52",
+                             texts[0], texts[1]);
+    }
+    return CLI_OK;
+}
+
+/* Parses --edges text number `i`; NULL after a message. */
+static double *parse_edges(const cli_options *options, size_t i, uint64_t *bins)
+{
+    const char *text = options->values[CLI_EDGES].texts[i];
+    size_t count;
+    char **pieces = cli_split(text, &count);
+    double *edges = pieces ? calloc(count, sizeof *edges) : NULL;
+    int good = edges != NULL;
+    if (!edges)
+        cli_fail("out of memory");
+    if (good && count < 2) {
+        cli_usage(options->word, "--edges %s: at least two edges make a bin", text);
+        good = 0;
+    }
+    for (size_t e = 0; e < count && good; e++) {
+        good = cli_parse_real(pieces[e], &edges[e]);
+        if (!good)
+            cli_usage(options->word, "--edges: edge %zu is \"%s\", not a finite number", e + 1,
+                      pieces[e]);
+        else if (e > 0 && !(edges[e - 1] < edges[e]))
+            good = 0,
+            cli_usage(options->word, "--edges: edge %zu, %s, is not more than the one before, %s",
+                      e + 1, pieces[e], pieces[e - 1]);
+    }
+    cli_split_free(pieces, count);
+    if (!good) {
+        free(edges);
+        return NULL;
+    }
+    *bins = count - 1;
+    return edges;
+}
+
+static int check_edges(const cli_options *options, uint32_t dimensions)
+{
+    size_t count = options->values[CLI_EDGES].count;
+    if (count > 1 && count != dimensions)
+        return cli_usage(options->word, "--edges is given %zu times for %u column(s)", count,
+                         dimensions);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bins;
+        double *edges = parse_edges(options, i, &bins);
+        if (!edges)
+            return CLI_USAGE;
+        free(edges);
+    }
+    return CLI_OK;
+}
+
+static int parse_letters(const cli_options *options, uint16_t categories[256], uint64_t *bins)
+{
+    char letters[256];
+    size_t count;
+    const char *why, *text = cli_text(options, CLI_ALPHABET, "");
+    if (!cli_parse_alphabet(text, letters, &count, &why))
+        return cli_usage(options->word, "--alphabet %s: %s", text, why);
+    *bins = tally_categories_letters(letters, count, cli_uint(options, CLI_PER_BIN, 1), categories);
+    return CLI_OK;
+}
+
+int cli_axes_check(const cli_options *options, uint32_t dimensions)
+{
+    static const cli_id makers[][2] = {
+        {CLI_EDGES, CLI_BINS},       {CLI_EDGES, CLI_RANGE},     {CLI_EDGES, CLI_LOG},
+        {CLI_EDGES, CLI_INTEGER},    {CLI_EDGES, CLI_ALPHABET},  {CLI_LOG, CLI_INTEGER},
+        {CLI_ALPHABET, CLI_BINS},    {CLI_ALPHABET, CLI_RANGE},  {CLI_ALPHABET, CLI_LOG},
+        {CLI_ALPHABET, CLI_INTEGER}, {CLI_ALPHABET, CLI_COLUMN}, {CLI_ALPHABET, CLI_DTYPE}};
+    uint16_t categories[256];
+    uint64_t bins;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (cli_has(options, makers[i][0]) && cli_has(options, makers[i][1]))
+            return cli_usage(options->word, "--%s and --%s contradict each other; give one",
+                             cli_option_row(makers[i][0])->name,
+                             cli_option_row(makers[i][1])->name);
+    if (cli_has(options, CLI_PER_BIN) && !cli_has(options, CLI_ALPHABET))
+        return cli_usage(options->word, "--per-bin belongs to --alphabet");
+    int code = check_bins(options, dimensions);
+    if (!code)
+        code = check_range(options, dimensions);
+    if (!code)
+        code = check_edges(options, dimensions);
+    if (!code && cli_has(options, CLI_ALPHABET))
+        code = parse_letters(options, categories, &bins);
+    if (!code && cli_has(options, CLI_INTEGER) && cli_has(options, CLI_BINS) &&
+        cli_has(options, CLI_RANGE))
+        code = cli_usage(
+            options->word,
+            "--integer: --range LO HI and --bins N both say where the bins end; give one");
+    return code;
+}
+
+int cli_axes_need_data(const cli_options *options)
+{
+    if (cli_has(options, CLI_EDGES) || cli_has(options, CLI_ALPHABET))
+        return 0;
+    const char *bins = cli_text(options, CLI_BINS, "1");
+    const char *dtype = cli_text(options, CLI_DTYPE, "");
+    int rule = strpbrk(bins, "abcdefghijklmnopqrstuvwxyz") != NULL;
+    int equal = !cli_has(options, CLI_LOG) && !cli_has(options, CLI_INTEGER);
+    if (equal && !rule && (strcmp(dtype, "u8") == 0 || strcmp(dtype, "i8") == 0))
+        return 0;
+    if (!cli_has(options, CLI_RANGE))
+        return 1;
+    return rule || (equal && !cli_has(options, CLI_BINS));
+}
+
+/* ---- what the data say ---- */
+
+typedef struct job {
+    const cli_options *options;
+    cli_source *source;
+    tally_context *context;
+    cli_axes *axes;
+    tally_stats stats[TALLY_MAX_DIMENSIONS];
+    int have_stats, passes;
+} job;
+
+static tally_status find_stats(job *job, tally_error *error)
+{
+    cli_source *source = job->source;
+    tally_status status = TALLY_OK;
+    job->passes++;
+    for (uint32_t d = 0; d < source->dimensions; d++)
+        job->stats[d] = (tally_stats)TALLY_STATS_INIT;
+    for (;;) {
+        cli_chunk chunk;
+        int done;
+        status = cli_source_read(source, &chunk, &done, error);
+        if (status || done)
+            break;
+        for (uint32_t d = 0; d < source->dimensions; d++)
+            for (uint64_t c = 0; c < source->channels && !status; c++)
+                status = tally_stats_add(job->context, &chunk.views[d],
+                                         chunk.has_mask ? &chunk.mask : NULL,
+                                         cli_source_channel(source, c), 0, &job->stats[d], error);
+        if (status)
+            break;
+    }
+    job->have_stats = 1;
+    return status ? status : cli_source_rewind(source, error);
+}
+
+/* Smallest and largest finite sample as float64, never inside of what they are. */
+static void found_range(const tally_stats *stats, tally_dtype dtype, double *lo, double *hi)
+{
+    *lo = stats->min;
+    *hi = stats->max;
+    if (dtype == TALLY_I64) {
+        if (*lo >= 0x1p63 || (int64_t)*lo > stats->min_integer)
+            *lo = nextafter(*lo, -INFINITY);
+        if (*hi < 0x1p63 && (int64_t)*hi < stats->max_integer)
+            *hi = nextafter(*hi, INFINITY);
+    } else if (dtype == TALLY_U64) {
+        if (*lo >= 0x1p64 || (uint64_t)*lo > (uint64_t)stats->min_integer)
+            *lo = nextafter(*lo, -INFINITY);
+        if (*hi < 0x1p64 && (uint64_t)*hi < (uint64_t)stats->max_integer)
+            *hi = nextafter(*hi, INFINITY);
+    }
+}
+
+/* lo == hi widens as NumPy does; where 0.5 is less than a step, by a step. */
+static void widen(double *lo, double *hi)
+{
+    if (*lo != *hi)
+        return;
+    double low = *lo - 0.5, high = *hi + 0.5;
+    *lo = low < *lo ? low : nextafter(*lo, -INFINITY);
+    *hi = high > *hi ? high : nextafter(*hi, INFINITY);
+}
+
+static int natural_range(const cli_source *source, double range[2])
+{
+    const tally_input_info *kind = &source->kind;
+    if (kind->dtype == TALLY_U8) {
+        range[0] = 0, range[1] = 256;
+        return 256;
+    }
+    if (kind->dtype == TALLY_I8) {
+        range[0] = -128, range[1] = 128;
+        return 256;
+    }
+    if (kind->dtype == TALLY_U16 && kind->is_image) {
+        range[0] = 0, range[1] = 65536;
+        return 256;
+    }
+    return 0;
+}
+
+static tally_status need_stats(job *job, tally_error *error)
+{
+    job->axes->found = 1;
+    return job->have_stats ? TALLY_OK : find_stats(job, error);
+}
+
+static tally_status make_integer(job *job, uint32_t d, const double *range, uint64_t bins,
+                                 tally_error *error)
+{
+    const tally_stats *stats = &job->stats[d];
+    tally_dtype dtype = job->source->kind.dtype;
+    double lo = range[0], hi = range[1];
+    if (!cli_has(job->options, CLI_RANGE)) {
+        tally_status status = need_stats(job, error);
+        if (status)
+            return status;
+        if (!stats->finite)
+            lo = hi = 0;
+        else if (dtype == TALLY_U64)
+            lo = (double)(uint64_t)stats->min_integer, hi = (double)(uint64_t)stats->max_integer;
+        else
+            lo = floor(stats->min), hi = floor(stats->max);
+    }
+    if (!(fabs(lo) <= 0x1p52 && (bins || fabs(hi) <= 0x1p52)))
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "--integer: the data reach from %.17g to %.17g, but bins for single "
+                         "integers stop at 2^52; give --range, or --bins N for equal bins",
+                         lo, hi);
+    if (!bins && hi - lo + 1 > (double)most_integers)
+        return cli_error(
+            error, TALLY_ERROR_DATA,
+            "--integer: %.0f to %.0f would be %.0f bins, more than %llu; give --range, "
+            "or --bins N for equal bins",
+            lo, hi, hi - lo + 1, (unsigned long long)most_integers);
+    if (!bins)
+        bins = (uint64_t)(hi - lo) + 1;
+    job->axes->axes[d] = tally_axis_integer(bins, (int64_t)lo);
+    return TALLY_OK;
+}
+
+static tally_status make_log(job *job, uint32_t d, const double *range, uint64_t bins,
+                             tally_error *error)
+{
+    double lo = range[0], hi = range[1];
+    if (!cli_has(job->options, CLI_RANGE)) {
+        const tally_stats *stats = &job->stats[d];
+        tally_status status = need_stats(job, error);
+        if (status)
+            return status;
+        found_range(stats, job->source->kind.dtype, &lo, &hi);
+        if (!stats->finite)
+            lo = 1, hi = 10;
+        if (!(lo > 0))
+            return cli_error(error, TALLY_ERROR_DATA,
+                             "--log: the smallest sample is %.17g; it needs samples above zero, or "
+                             "--range LO HI to leave the others out",
+                             lo);
+        if (lo == hi)
+            lo /= 2, hi *= 2;
+    }
+    job->axes->axes[d] = tally_axis_log(bins ? bins : LOG_BINS, lo, hi);
+    return TALLY_OK;
+}
+
+static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *range,
+                                 tally_error *error)
+{
+    cli_feed feed;
+    uint64_t bins;
+    double lo, hi;
+    tally_chunks chunks = cli_feed_chunks(&feed, job->source, d);
+    job->passes++;
+    job->axes->found |= range == NULL;
+    tally_status status = tally_rule_bins(job->context, chunks, job->source->kind.dtype,
+                                          (tally_rule)rule, range, 1, &bins, &lo, &hi, error);
+    cli_feed_release(&feed);
+    if (!status)
+        status = cli_source_rewind(job->source, error);
+    if (!status)
+        job->axes->axes[d] = tally_axis_even(bins, lo, hi);
+    return status;
+}
+
+static tally_status make_even(job *job, uint32_t d, const char *text, const double *range,
+                              tally_error *error)
+{
+    double natural[2];
+    int standard = natural_range(job->source, natural);
+    int rule = text ? tally_rule_parse(text) : -1;
+    uint64_t bins = 0;
+    int given = cli_has(job->options, CLI_RANGE);
+    if (text && rule < 0)
+        cli_parse_u64(text, &bins);
+    if (!text && job->source->dimensions > 1)
+        bins = JOINT_BINS;
+    else if (!text && standard)
+        bins = (uint64_t)standard;
+    if (rule >= 0 || !bins)
+        return make_by_rule(job, d, rule >= 0 ? rule : TALLY_RULE_AUTO, given ? range : NULL,
+                            error);
+    double lo = range[0], hi = range[1];
+    if (!given && standard) {
+        lo = natural[0], hi = natural[1];
+    } else if (!given) {
+        tally_status status = need_stats(job, error);
+        if (status)
+            return status;
+        lo = 0, hi = 1;
+        if (job->stats[d].finite)
+            found_range(&job->stats[d], job->source->kind.dtype, &lo, &hi);
+        widen(&lo, &hi);
+    }
+    job->axes->axes[d] = tally_axis_even(bins, lo, hi);
+    return TALLY_OK;
+}
+
+static tally_status make_axis(job *job, uint32_t d, tally_error *error)
+{
+    const cli_options *options = job->options;
+    uint32_t dimensions = job->source->dimensions;
+    double range[2] = {0, 0};
+    char text[32];
+    uint64_t bins = 0;
+    if (cli_has(options, CLI_ALPHABET)) {
+        tally_axis *axis = &job->axes->axes[d];
+        *axis = (tally_axis)TALLY_AXIS_INIT;
+        axis->kind = TALLY_AXIS_CATEGORY;
+        axis->categories = job->axes->categories;
+        parse_letters(options, job->axes->categories, &axis->bins);
+        return TALLY_OK;
+    }
+    if (cli_has(options, CLI_EDGES)) {
+        size_t count = options->values[CLI_EDGES].count;
+        job->axes->edges[d] = parse_edges(options, count > 1 ? d : 0, &bins);
+        if (!job->axes->edges[d])
+            return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+        job->axes->axes[d] = tally_axis_edges(bins, job->axes->edges[d]);
+        return TALLY_OK;
+    }
+    given_range(options, d, range);
+    int have = bins_text(options, d, dimensions, text) > 0;
+    if (have)
+        cli_parse_u64(text, &bins);
+    if (cli_has(options, CLI_INTEGER))
+        return make_integer(job, d, range, bins, error);
+    if (cli_has(options, CLI_LOG))
+        return make_log(job, d, range, bins, error);
+    return make_even(job, d, have ? text : NULL, range, error);
+}
+
+int cli_axes_make(const cli_options *options, cli_source *source, tally_context *context,
+                  cli_axes *axes)
+{
+    job job = {.options = options, .source = source, .context = context, .axes = axes};
+    tally_error error = {""};
+    double total = 1;
+    memset(axes, 0, sizeof *axes);
+    for (uint32_t d = 0; d < source->dimensions; d++) {
+        tally_status status = make_axis(&job, d, &error);
+        if (status)
+            return cli_fail_status(status, &error);
+        total *= (double)axes->axes[d].bins;
+    }
+    if (total > (double)most_bins)
+        return cli_fail("%.0f bins in all, more than %llu; give fewer with --bins N,M", total,
+                        (unsigned long long)most_bins);
+    if (job.passes && cli_source_spooled(source))
+        cli_note(options,
+                 "%s: a pipe can be read once, and the range was unknown: it was copied to "
+                 "a temporary file and read again (--range avoids that)",
+                 cli_shown(source->paths[0]));
+    return CLI_OK;
+}
+
+void cli_axes_release(cli_axes *axes)
+{
+    for (int d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+        free(axes->edges[d]);
+    memset(axes, 0, sizeof *axes);
+}

@@ -1,0 +1,154 @@
+/* `tally methods` and `tally devices`. */
+#include "cli.h"
+
+static int wants_json(const cli_options *options)
+{
+    return strcmp(cli_text(options, CLI_LIST_FORMAT, "table"), "json") == 0;
+}
+
+/* "a b c" as ["a","b","c"]. */
+static void json_list(const char *words)
+{
+    int any = 0;
+    cli_out("[");
+    while (words && *words) {
+        size_t length = strcspn(words, " ");
+        if (length)
+            cli_out("%s\"%.*s\"", any++ ? "," : "", (int)length, words);
+        words += length + strspn(words + length, " ");
+    }
+    cli_out("]");
+}
+
+/* "key=value …" as an object; a value that is a number is written as one. */
+static void json_parameters(const char *text)
+{
+    int any = 0;
+    cli_out("{");
+    while (text && *text) {
+        size_t length = strcspn(text, " ");
+        const char *equal = memchr(text, '=', length);
+        size_t key = equal ? (size_t)(equal - text) : length;
+        char value[128] = "";
+        double number;
+        if (equal && length - key - 1 < sizeof value)
+            memcpy(value, equal + 1, length - key - 1);
+        if (key)
+            cli_out("%s\"%.*s\":", any++ ? "," : "", (int)key, text);
+        if (key && cli_parse_real(value, &number)) {
+            cli_out_json_real(number);
+        } else if (key) {
+            cli_out_json_string(value);
+        }
+        text += length + strspn(text + length, " ");
+    }
+    cli_out("}");
+}
+
+static void method_json(const tally_method_info *info)
+{
+    cli_out("{\"name\":");
+    cli_out_json_string(info->name);
+    cli_out(",\"source\":");
+    cli_out_json_string(info->source);
+    cli_out(",\"summary\":");
+    cli_out_json_string(info->summary);
+    cli_out(",\"devices\":");
+    json_list(info->devices);
+    cli_out(",\"dtypes\":");
+    json_list(info->dtypes);
+    cli_out(",\"bins\":[%llu,%llu],\"parameters\":", (unsigned long long)info->bins_min,
+            (unsigned long long)info->bins_max);
+    json_parameters(info->parameters);
+    cli_out("}");
+}
+
+static void method_text(const tally_method_info *info, const char *bold, const char *plain)
+{
+    cli_out("%s%s%s\n  %s\n", bold, info->name, plain, info->summary);
+    cli_out("  source %s; devices: %s; samples: %s; bins: %llu", info->source, info->devices,
+            info->dtypes, (unsigned long long)info->bins_min);
+    if (info->bins_max == UINT64_MAX)
+        cli_out(" and more\n");
+    else
+        cli_out(" to %llu\n", (unsigned long long)info->bins_max);
+    if (info->parameters && *info->parameters)
+        cli_out("  --set %s\n", info->parameters);
+}
+
+int cli_methods(const cli_options *options)
+{
+    int json = wants_json(options);
+    int colors = cli_colors(options, 1);
+    uint32_t count = tally_method_count();
+    if (json)
+        cli_out("[");
+    for (uint32_t i = 0; i < count; i++) {
+        tally_method_info info = {0};
+        tally_error error = {""};
+        info.struct_size = sizeof info;
+        tally_status status = tally_method_get(i, &info, &error);
+        if (status)
+            return cli_fail_status(status, &error);
+        if (json) {
+            cli_out("%s", i ? ",\n" : "");
+            method_json(&info);
+        } else {
+            method_text(&info, colors ? "\033[1m" : "", colors ? "\033[0m" : "");
+        }
+    }
+    if (json)
+        cli_out("]\n");
+    return cli_out_end();
+}
+
+static void device_json(const tally_device_info *info)
+{
+    cli_out("{\"id\":");
+    cli_out_json_string(info->id);
+    cli_out(",\"name\":");
+    cli_out_json_string(info->name);
+    cli_out(",\"memory_bytes\":%llu,\"local_bytes\":%llu,\"available\":%s,\"reason\":",
+            (unsigned long long)info->memory_bytes, (unsigned long long)info->local_bytes,
+            info->available ? "true" : "false");
+    if (info->available)
+        cli_out("null");
+    else
+        cli_out_json_string(info->reason);
+    cli_out("}");
+}
+
+static void device_text(const tally_device_info *info)
+{
+    if (!info->available) {
+        cli_out("%-10s missing: %s\n", info->id, info->reason);
+        return;
+    }
+    cli_out("%-10s %s, %.1f GiB, %.0f KiB of fast memory a core\n", info->id, info->name,
+            (double)info->memory_bytes / (1024.0 * 1024 * 1024), (double)info->local_bytes / 1024);
+}
+
+int cli_devices(const cli_options *options)
+{
+    int json = wants_json(options);
+    uint32_t count = tally_device_count();
+    if (json)
+        cli_out("[");
+    for (uint32_t i = 0; i < count; i++) {
+        tally_device_info info = {0};
+        tally_error error = {""};
+        info.struct_size = sizeof info;
+        tally_status status = tally_device_get(i, &info, &error);
+        if (status)
+            return cli_fail_status(status, &error);
+        if (json) {
+            cli_out("%s", i ? ",\n" : "");
+            device_json(&info);
+        } else {
+            device_text(&info);
+        }
+    }
+    if (json)
+        cli_out("]\n");
+    return cli_out_end();
+}

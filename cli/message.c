@@ -1,0 +1,67 @@
+/* What goes to standard error. */
+#include <stdarg.h>
+
+#include "cli.h"
+#include "progress.h"
+
+static void line(const char *format, va_list list)
+{
+    cli_progress_wipe();
+    fputs("tally: ", stderr);
+    vfprintf(stderr, format, list);
+}
+
+int cli_fail(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    line(format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    return CLI_FAILED;
+}
+
+int cli_usage(const cli_word *word, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    line(format, list);
+    va_end(list);
+    if (word)
+        fprintf(stderr, " (tally %s --help)", word->name);
+    fputc('\n', stderr);
+    return CLI_USAGE;
+}
+
+int cli_fail_status(tally_status status, const tally_error *error)
+{
+    const char *text = error->message[0] ? error->message : tally_status_string(status);
+    return cli_fail("%s", text);
+}
+
+void cli_note(const cli_options *options, const char *format, ...)
+{
+    if (cli_has(options, CLI_QUIET))
+        return;
+    va_list list;
+    va_start(list, format);
+    line(format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+void cli_say(const cli_options *options, const char *format, ...)
+{
+    if (!cli_has(options, CLI_VERBOSE) || cli_has(options, CLI_QUIET))
+        return;
+    va_list list;
+    va_start(list, format);
+    line(format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+const char *cli_shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}

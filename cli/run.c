@@ -1,0 +1,436 @@
+/* `tally run`: count files. */
+#include <math.h>
+#include <unistd.h>
+
+#include "source.h"
+
+/* One result in the making. */
+typedef struct job {
+    const cli_options *options;
+    tally_context *context;
+    const char *device; /* "cpu", "cuda:0" */
+    cli_source source;
+    cli_axes axes;
+    tally_plan *plan;
+    tally_result *result, *reference; /* reference: --verify */
+    double seconds;
+    uint64_t elements;
+} job;
+
+/* ---- the command line ---- */
+
+static int check_pairs(const cli_options *options)
+{
+    static const struct {
+        cli_id has, needs;
+    } pairs[] = {{CLI_SHAPE, CLI_DTYPE}, {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_SET, CLI_METHOD}};
+    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},
+                                     {CLI_CHANNEL, CLI_COLUMN},
+                                     {CLI_WEIGHTS, CLI_COUNTER},
+                                     {CLI_QUIET, CLI_VERBOSE}};
+    if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
+        !cli_has(options, CLI_ALPHABET))
+        return cli_usage(options->word, "--offset is for raw data and needs --dtype");
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (cli_has(options, pairs[i].has) && !cli_has(options, pairs[i].needs))
+            return cli_usage(options->word, "--%s needs --%s", cli_option_row(pairs[i].has)->name,
+                             cli_option_row(pairs[i].needs)->name);
+    for (size_t i = 0; i < sizeof foes / sizeof *foes; i++)
+        if (cli_has(options, foes[i][0]) && cli_has(options, foes[i][1]))
+            return cli_usage(options->word, "--%s and --%s contradict each other; give one",
+                             cli_option_row(foes[i][0])->name, cli_option_row(foes[i][1])->name);
+    return CLI_OK;
+}
+
+static int check_settings(const cli_options *options)
+{
+    for (size_t i = 0; i < options->values[CLI_SET].count; i++) {
+        const char *text = options->values[CLI_SET].texts[i];
+        const char *equal = strchr(text, '=');
+        if (!equal || equal == text)
+            return cli_usage(options->word, "--set %s: KEY=VALUE", text);
+    }
+    return CLI_OK;
+}
+
+static int check_shape(const cli_options *options)
+{
+    const char *text = cli_text(options, CLI_SHAPE, NULL);
+    size_t count = 0;
+    char **pieces = text ? cli_split(text, &count) : NULL;
+    int good = count <= 3;
+    for (size_t i = 0; i < count && good; i++) {
+        uint64_t value;
+        good = cli_parse_u64(pieces[i], &value) && (value > 0 || i == 0);
+    }
+    cli_split_free(pieces, count);
+    if (!good)
+        return cli_usage(options->word,
+                         "--shape %s: up to three numbers above zero, rows,columns,"
+                         "channels (0 rows: to the end)",
+                         text);
+    return CLI_OK;
+}
+
+static int check_regions(const cli_options *options)
+{
+    const cli_id ids[] = {CLI_ROWS, CLI_COLS};
+    for (int i = 0; i < 2; i++) {
+        const char *text = cli_text(options, ids[i], NULL);
+        uint64_t begin, end;
+        if (text && !cli_parse_slice(text, &begin, &end))
+            return cli_usage(options->word, "--%s %s: A:B with A less than B, A: or :B",
+                             cli_option_row(ids[i])->name, text);
+    }
+    return CLI_OK;
+}
+
+static int check_files(const cli_options *options)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < options->operand_count; i++)
+        inputs += strcmp(options->operands[i], "-") == 0;
+    inputs += strcmp(cli_text(options, CLI_MASK, ""), "-") == 0;
+    inputs += strcmp(cli_text(options, CLI_WEIGHTS, ""), "-") == 0;
+    if (inputs > 1)
+        return cli_usage(options->word, "standard input (-) can be read once");
+    if (options->operand_count == 0 && isatty(STDIN_FILENO))
+        return cli_usage(options->word, "no FILE; name one, or - for standard input");
+    return CLI_OK;
+}
+
+static int check(const cli_options *options, cli_target *target)
+{
+    char **columns = NULL;
+    size_t count = 0;
+    int code = check_pairs(options);
+    if (!code)
+        code = check_settings(options);
+    if (!code)
+        code = check_shape(options);
+    if (!code)
+        code = check_regions(options);
+    if (!code)
+        code = cli_columns_parse(options, &columns, &count);
+    if (columns)
+        cli_split_free(columns, count);
+    if (!code) {
+        uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':');
+        code = cli_axes_check(options, axes ? axes : 1);
+    }
+    if (!code)
+        code = check_files(options);
+    if (!code)
+        code = cli_target_get(options, 0, target);
+    int listed = target->format == TALLY_FORMAT_JSON ||
+                 (target->format == TALLY_FORMAT_TABLE && !target->path);
+    if (!code && cli_has(options, CLI_EACH) && options->operand_count > 1 && !listed)
+        code = cli_usage(options->word, "--each writes JSON, or tables to standard output");
+    return code;
+}
+
+/* ---- counting ---- */
+
+static int fail(tally_status status, const tally_error *error)
+{
+    return cli_fail_status(status, error);
+}
+
+/* --set KEY=VALUE, cut at the sign; release with free. NULL after a message. */
+static tally_setting *settings_make(const cli_options *options, char **memory)
+{
+    size_t count = options->values[CLI_SET].count, size = 1;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(options->values[CLI_SET].texts[i]) + 1;
+    tally_setting *settings = calloc(count + 1, sizeof *settings);
+    *memory = malloc(size);
+    if (!settings || !*memory) {
+        cli_fail("out of memory");
+        free(settings);
+        return NULL;
+    }
+    char *at = *memory;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(options->values[CLI_SET].texts[i]);
+        memcpy(at, options->values[CLI_SET].texts[i], length + 1);
+        char *equal = strchr(at, '=');
+        *equal = '\0';
+        settings[i].key = at;
+        settings[i].value = equal + 1;
+        at += length + 1;
+    }
+    return settings;
+}
+
+static int plan_make(job *job)
+{
+    const cli_options *options = job->options;
+    const cli_source *source = &job->source;
+    tally_plan_options wanted;
+    tally_error error = {""};
+    char *memory = NULL;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.struct_size = sizeof wanted;
+    wanted.dimensions = source->dimensions;
+    for (uint32_t d = 0; d < source->dimensions; d++) {
+        wanted.axes[d] = job->axes.axes[d];
+        wanted.dtypes[d] = source->kind.dtype;
+    }
+    wanted.channels = source->kind.channels;
+    wanted.channel_mask = source->channel_mask;
+    wanted.weight_dtype = cli_source_weight_dtype(source);
+    wanted.sum_squares = cli_has(options, CLI_SUM_SQUARES);
+    wanted.n_hint = cli_source_hint(source);
+    wanted.method = cli_text(options, CLI_METHOD, NULL);
+    tally_setting *settings = settings_make(options, &memory);
+    int code = settings ? CLI_OK : CLI_FAILED;
+    if (settings) {
+        wanted.settings = settings;
+        wanted.settings_count = options->values[CLI_SET].count;
+        tally_status status = tally_plan_create(job->context, &wanted, &job->plan, &error);
+        if (status)
+            code = fail(status, &error);
+        /* The axes were checked, so what is left to be wrong is the method or its settings. */
+        if (status == TALLY_ERROR_ARGUMENT && wanted.method)
+            code = CLI_USAGE;
+    }
+    free(settings);
+    free(memory);
+    return code;
+}
+
+static int result_make(job *job, tally_result **result)
+{
+    tally_error error = {""};
+    tally_status status =
+        tally_result_create(job->plan, tally_plan_channels(job->plan),
+                            (const char *const *)job->source.names, result, &error);
+    return status ? fail(status, &error) : CLI_OK;
+}
+
+static tally_status count_chunk(job *job, const cli_chunk *chunk, tally_error *error)
+{
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = tally_result_output(job->result);
+    how.mask = chunk->has_mask ? &chunk->mask : NULL;
+    how.weights = chunk->has_weights ? &chunk->weights : NULL;
+    double started = cli_seconds();
+    tally_status status = tally_execute(job->plan, chunk->views, &how, &output, error);
+    job->seconds += cli_seconds() - started;
+    if (!status && job->reference) {
+        output = tally_result_output(job->reference);
+        status = tally_execute_reference(job->plan, chunk->views, &how, &output, error);
+    }
+    job->elements += chunk->elements;
+    return status;
+}
+
+static int count_all(job *job)
+{
+    tally_error error = {""};
+    for (;;) {
+        cli_chunk chunk;
+        int done;
+        tally_status status = cli_source_read(&job->source, &chunk, &done, &error);
+        if (!status && !done)
+            status = count_chunk(job, &chunk, &error);
+        if (status)
+            return fail(status, &error);
+        if (done)
+            return CLI_OK;
+    }
+}
+
+/* ---- after counting ---- */
+
+/* Sums of floats depend on their order; the library promises the same bits for the same device, not
+ * the reference's order. */
+static int same_sum(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) ||
+           fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)) + 1e-300;
+}
+
+static int compare(const job *job)
+{
+    tally_result_info info = {.struct_size = sizeof info};
+    tally_result_info_get(job->result, &info);
+    for (uint64_t h = 0; h < info.histograms; h++) {
+        const void *ours = tally_result_counts(job->result, h);
+        const void *theirs = tally_result_counts(job->reference, h);
+        const char *name = tally_result_name(job->result, h);
+        for (uint64_t i = 0; i < info.bins; i++) {
+            int same = info.kind == TALLY_RESULT_SUMS_F64
+                           ? same_sum(((const double *)ours)[i], ((const double *)theirs)[i])
+                           : ((const uint64_t *)ours)[i] == ((const uint64_t *)theirs)[i];
+            if (same)
+                continue;
+            if (info.kind == TALLY_RESULT_SUMS_F64)
+                return cli_fail(
+                    "--verify: histogram \"%s\", bin %llu: %.17g, but the reference has "
+                    "%.17g; please report this",
+                    name, (unsigned long long)i, ((const double *)ours)[i],
+                    ((const double *)theirs)[i]);
+            return cli_fail(
+                "--verify: histogram \"%s\", bin %llu: %llu, but the reference has %llu; "
+                "please report this",
+                name, (unsigned long long)i, (unsigned long long)((const uint64_t *)ours)[i],
+                (unsigned long long)((const uint64_t *)theirs)[i]);
+        }
+        if (memcmp(tally_result_flows(job->result, h), tally_result_flows(job->reference, h),
+                   sizeof(tally_flows)) != 0)
+            return cli_fail("--verify: histogram \"%s\": the numbers of samples in no bin differ "
+                            "from the reference's; please report this",
+                            name);
+    }
+    cli_say(job->options, "verified: %s to the reference",
+            info.kind == TALLY_RESULT_SUMS_F64 ? "equal" : "identical");
+    return CLI_OK;
+}
+
+static void warn_nothing_finite(const job *job)
+{
+    tally_result_info info = {.struct_size = sizeof info};
+    uint64_t outside = 0, nan = 0;
+    tally_result_info_get(job->result, &info);
+    for (uint64_t h = 0; h < info.histograms; h++) {
+        const tally_flows *flows = tally_result_flows(job->result, h);
+        outside += flows->under + flows->over + flows->nan;
+        nan += flows->nan;
+    }
+    const char *path = cli_shown(job->source.paths[0]);
+    if (job->elements == 0)
+        cli_note(job->options, "%s: no samples", path);
+    else if (job->axes.found && outside == info.samples)
+        cli_note(job->options,
+                 "%s: no sample is finite (%llu NaN, %llu infinite), so the bins are made up", path,
+                 (unsigned long long)nan, (unsigned long long)(outside - nan));
+}
+
+static int finish(job *job)
+{
+    tally_error error = {""};
+    tally_counter counter;
+    const cli_source *source = &job->source;
+    tally_status status = TALLY_OK;
+    for (size_t i = 0; i < source->count && !status; i++)
+        status =
+            tally_result_note(job->result, cli_shown(source->paths[i]), NULL, NULL, 0, 0, &error);
+    if (!status)
+        status = tally_result_note(job->result, NULL, job->device, tally_plan_method(job->plan),
+                                   job->seconds, job->elements * source->channels, &error);
+    if (!status && cli_counter_get(job->options, &counter))
+        status = tally_result_narrow(job->result, counter, &error);
+    if (status)
+        return fail(status, &error);
+    warn_nothing_finite(job);
+    double bytes = (double)job->elements * (double)source->kind.channels *
+                   (double)tally_dtype_bytes(source->kind.dtype) * source->dimensions;
+    cli_say(job->options, "%llu elements in %.6f s of counting (%.2f GB/s)",
+            (unsigned long long)job->elements, job->seconds,
+            job->seconds > 0 ? bytes / job->seconds * 1e-9 : 0);
+    return CLI_OK;
+}
+
+static void describe_source(const job *job)
+{
+    const cli_source *source = &job->source;
+    cli_say(job->options, "%s: %s%s%s, %s, %llu channel(s)", cli_shown(source->paths[0]),
+            source->kind.format, *source->kind.compression ? " in " : "", source->kind.compression,
+            tally_dtype_name(source->kind.dtype), (unsigned long long)source->kind.channels);
+}
+
+/* One histogram of `count` files; *result is the caller's. */
+static int count_files(const cli_options *options, tally_context *context, const char *device,
+                       const char *const *paths, size_t count, tally_result **result)
+{
+    job job = {.options = options, .context = context, .device = device};
+    tally_error error = {""};
+    cli_progress progress;
+    int need = cli_axes_need_data(options);
+    double started = cli_seconds();
+    cli_progress_start(&progress, options, need ? "reading" : "counting");
+    tally_status status =
+        cli_source_open(&job.source, options, paths, count, need, &progress, &error);
+    if (status)
+        return cli_progress_end(&progress), fail(status, &error);
+    describe_source(&job);
+    int code = cli_axes_make(options, &job.source, context, &job.axes);
+    if (!code)
+        code = plan_make(&job);
+    if (!code)
+        code = result_make(&job, &job.result);
+    if (!code && cli_has(options, CLI_VERIFY))
+        code = result_make(&job, &job.reference);
+    if (!code) {
+        cli_say(options, "%s", tally_plan_describe(job.plan));
+        progress.what = "counting";
+        code = count_all(&job);
+    }
+    cli_progress_end(&progress);
+    if (!code && job.reference)
+        code = compare(&job);
+    if (!code)
+        code = finish(&job);
+    if (!code)
+        cli_say(options, "%.3f s in all", cli_seconds() - started);
+    cli_source_close(&job.source);
+    cli_axes_release(&job.axes);
+    tally_plan_destroy(job.plan);
+    tally_result_destroy(job.reference);
+    if (code)
+        tally_result_destroy(job.result);
+    else
+        *result = job.result;
+    return code;
+}
+
+static int count_groups(const cli_options *options, tally_context *context, const char *device,
+                        cli_target *target)
+{
+    static const char *const standard_input[] = {"-"};
+    const char *const *paths = options->operand_count ? options->operands : standard_input;
+    size_t count = options->operand_count ? options->operand_count : 1;
+    size_t groups = cli_has(options, CLI_EACH) ? count : 1;
+    tally_result **results = calloc(groups, sizeof(tally_result *));
+    int code = results ? CLI_OK : cli_fail("out of memory");
+    for (size_t g = 0; g < groups && !code; g++)
+        code =
+            count_files(options, context, device, paths + g, groups > 1 ? 1 : count, &results[g]);
+    target->write.array = cli_has(options, CLI_EACH);
+    if (!code)
+        code = cli_results_write(target, results, groups);
+    cli_saved_free(results, results ? groups : 0);
+    return code;
+}
+
+/* A word with a typo looks like a file that is not there. */
+static void hint_word(const cli_options *options)
+{
+    const char *first = options->operand_count ? options->operands[0] : "";
+    if (access(first, F_OK) == 0 || strpbrk(first, "./"))
+        return;
+    for (size_t i = 0; i < cli_word_count; i++)
+        if (cli_distance(first, cli_word_table[i].name, 2) <= 2)
+            cli_note(options, "do you mean `tally %s`?", cli_word_table[i].name);
+}
+
+int cli_run(const cli_options *options)
+{
+    cli_target target = {.format = TALLY_FORMAT_TABLE};
+    tally_context *context = NULL;
+    tally_device_info device = {.struct_size = sizeof device};
+    tally_error error = {""};
+    int code = check(options, &target);
+    if (code)
+        return code;
+    code = cli_context_open(options, &context);
+    if (code)
+        return code;
+    tally_status status = tally_context_device(context, &device, &error);
+    code = status ? fail(status, &error) : count_groups(options, context, device.id, &target);
+    tally_context_destroy(context);
+    if (code == CLI_FAILED)
+        hint_word(options);
+    return code;
+}

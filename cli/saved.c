@@ -1,0 +1,196 @@
+/* Saved results: read, merge, show, plot. */
+#include "cli.h"
+
+/* The whole content of `path`, decompressed, with a zero behind it. NULL after a message. */
+static char *read_all(const char *path, size_t *size)
+{
+    tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
+    tally_error error = {""};
+    tally_input *input = NULL;
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    wanted.dtype = TALLY_U8;
+    tally_status status = tally_input_open(path, &wanted, &input, &error);
+    while (!status) {
+        tally_view view;
+        int done = 0;
+        status = tally_input_read(input, &view, &done, &error);
+        if (status || done)
+            break;
+        size_t more = (size_t)(view.rows * view.columns);
+        if (used + more + 1 > room) {
+            room = 2 * (used + more) + 1;
+            char *grown = realloc(text, room);
+            if (!grown) {
+                status = TALLY_ERROR_MEMORY;
+                snprintf(error.message, sizeof error.message, "%s: out of memory", cli_shown(path));
+                break;
+            }
+            text = grown;
+        }
+        memcpy(text + used, view.data, more);
+        used += more;
+    }
+    tally_input_close(input);
+    if (!status && !text)
+        cli_fail("%s: empty; a saved result (--format json) is needed", cli_shown(path));
+    if (status) {
+        cli_fail_status(status, &error);
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[used] = '\0';
+    *size = used;
+    return text;
+}
+
+/* A list of results starts with a bracket. */
+static int is_list(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '[';
+}
+
+void cli_saved_free(tally_result **results, size_t count)
+{
+    for (size_t i = 0; results && i < count; i++)
+        tally_result_destroy(results[i]);
+    free(results);
+}
+
+int cli_saved_read(const char *path, tally_result ***results, size_t *count)
+{
+    size_t size;
+    char *text = read_all(path, &size);
+    *results = NULL;
+    *count = 0;
+    if (!text)
+        return CLI_FAILED;
+    int list = is_list(text), code = CLI_OK;
+    for (;;) {
+        tally_error error = {""};
+        tally_result *one = NULL;
+        tally_status status = tally_result_parse(text, size, cli_shown(path), *count, &one, &error);
+        /* Past the end of a list. */
+        if (status == TALLY_ERROR_ARGUMENT && *count > 0)
+            break;
+        if (status) {
+            code = cli_fail_status(status, &error);
+            break;
+        }
+        tally_result **grown = realloc(*results, (*count + 1) * sizeof **results);
+        if (!grown) {
+            tally_result_destroy(one);
+            code = cli_fail("%s: out of memory", cli_shown(path));
+            break;
+        }
+        *results = grown;
+        grown[(*count)++] = one;
+        if (!list)
+            break;
+    }
+    free(text);
+    if (code) {
+        cli_saved_free(*results, *count);
+        *results = NULL;
+        *count = 0;
+    }
+    return code;
+}
+
+int cli_counter_get(const cli_options *options, tally_counter *counter)
+{
+    static const char *const names[] = {"u64", "u32", "u16sat", "u8sat"};
+    const char *text = cli_text(options, CLI_COUNTER, "u64");
+    *counter = TALLY_COUNTER_U64;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0)
+            *counter = (tally_counter)i;
+    return *counter != TALLY_COUNTER_U64;
+}
+
+static int merge_files(const cli_options *options, tally_result **sum)
+{
+    for (size_t f = 0; f < options->operand_count; f++) {
+        const char *path = options->operands[f];
+        tally_result **parts;
+        size_t count;
+        int code = cli_saved_read(path, &parts, &count);
+        for (size_t i = 0; i < count && !code; i++) {
+            tally_error error = {""};
+            if (!*sum) {
+                *sum = parts[i];
+                parts[i] = NULL;
+                continue;
+            }
+            tally_status status = tally_result_merge(*sum, parts[i], &error);
+            if (status)
+                code = cli_fail("%s: cannot be added to %s: %s", cli_shown(path),
+                                cli_shown(options->operands[0]),
+                                error.message[0] ? error.message : tally_status_string(status));
+        }
+        cli_saved_free(parts, count);
+        if (code)
+            return code;
+    }
+    return CLI_OK;
+}
+
+int cli_merge(const cli_options *options)
+{
+    cli_target target;
+    tally_result *sum = NULL;
+    tally_counter counter;
+    int code = cli_target_get(options, 0, &target);
+    if (!code)
+        code = merge_files(options, &sum);
+    if (!code && cli_counter_get(options, &counter)) {
+        tally_error error = {""};
+        tally_status status = tally_result_narrow(sum, counter, &error);
+        if (status)
+            code = cli_fail_status(status, &error);
+    }
+    if (!code)
+        code = cli_results_write(&target, &sum, 1);
+    tally_result_destroy(sum);
+    return code;
+}
+
+static int show(const cli_options *options, int picture)
+{
+    cli_target target;
+    tally_result **results = NULL;
+    size_t count = 0;
+    const char *path = options->operands[0];
+    int code = cli_target_get(options, picture, &target);
+    if (!code)
+        code = cli_saved_read(path, &results, &count);
+    if (!code && cli_has(options, CLI_INDEX)) {
+        uint64_t index = cli_uint(options, CLI_INDEX, 1);
+        if (index > count)
+            code = cli_fail("%s: --index %llu, but it holds %zu", cli_shown(path),
+                            (unsigned long long)index, count);
+        else
+            code = cli_results_write(&target, &results[index - 1], 1);
+    } else if (!code) {
+        int many = target.format == TALLY_FORMAT_JSON ||
+                   (target.format == TALLY_FORMAT_TABLE && !target.path);
+        if (count > 1 && !many)
+            code = cli_fail("%s: holds %zu results; choose one with --index N", cli_shown(path),
+                            count);
+        else
+            code = cli_results_write(&target, results, count);
+    }
+    cli_saved_free(results, count);
+    return code;
+}
+
+int cli_show(const cli_options *options)
+{
+    return show(options, 0);
+}
+
+int cli_plot(const cli_options *options)
+{
+    return show(options, 1);
+}

@@ -1,0 +1,351 @@
+/* `tally selftest`: every method on every device against the reference. */
+#include <time.h>
+
+#include "random_case.h"
+
+enum { LEAST_CASES = 10, MOST_MISSES = 3000 };
+
+typedef struct tested {
+    char device[32];
+    const char *method;
+    uint64_t cases, failed;
+    char skipped[300]; /* why, or empty */
+} tested;
+
+typedef struct job {
+    const cli_options *options;
+    uint64_t seed, cases; /* cases 0: by time */
+    double share;         /* seconds a pair */
+    tested *rows;
+    size_t count;
+    size_t live;            /* pairs whose device is there */
+    tally_device_type only; /* --device */
+    int32_t only_index;     /* -1: any */
+    const char *only_method;
+} job;
+
+/* ---- one case ---- */
+
+/* The two outputs of a case: as computed and as the reference has it. */
+typedef struct outputs {
+    tally_output output;
+    size_t counts_bytes, cells;
+} outputs;
+
+static size_t counter_bytes(const tally_plan_options *plan)
+{
+    static const size_t sizes[] = {8, 4, 2, 1};
+    return plan->weight_dtype ? 8 : sizes[plan->counter];
+}
+
+static int outputs_make(outputs *out, const cli_case *test)
+{
+    out->output = (tally_output)TALLY_OUTPUT_INIT;
+    out->cells = (size_t)(test->histograms * test->bins);
+    out->counts_bytes = out->cells * counter_bytes(&test->plan);
+    out->output.accumulate = test->accumulate;
+    out->output.counts = calloc(out->counts_bytes + 1, 1);
+    out->output.flows = calloc((size_t)test->histograms + 1, sizeof(tally_flows));
+    if (test->plan.sum_squares)
+        out->output.sum_squares = calloc(out->cells + 1, sizeof(double));
+    if (!out->output.counts || !out->output.flows ||
+        (test->plan.sum_squares && !out->output.sum_squares))
+        return 0;
+    /* Something to add to, or to overwrite. Doubles and 64-bit counts stay small whole numbers. */
+    size_t size = counter_bytes(&test->plan);
+    int real = test->plan.weight_dtype >= TALLY_F16;
+    for (size_t i = 0; i < out->cells; i++) {
+        uint64_t whole = i % 100;
+        double number = (double)whole;
+        memcpy((unsigned char *)out->output.counts + i * size, real ? (void *)&number : &whole,
+               size);
+        if (out->output.sum_squares)
+            out->output.sum_squares[i] = number;
+    }
+    return 1;
+}
+
+static void outputs_release(outputs *out)
+{
+    free(out->output.counts);
+    free(out->output.flows);
+    free(out->output.sum_squares);
+}
+
+/* What differs, or NULL. */
+static const char *difference(const outputs *a, const outputs *b, const cli_case *test)
+{
+    if (test->plan.weight_dtype >= TALLY_F16) {
+        const double *x = a->output.counts, *y = b->output.counts;
+        for (size_t i = 0; i < a->cells; i++)
+            if (x[i] != y[i])
+                return "sums";
+    } else if (memcmp(a->output.counts, b->output.counts, a->counts_bytes) != 0) {
+        return test->plan.weight_dtype ? "sums" : "counts";
+    }
+    if (memcmp(a->output.flows, b->output.flows, (size_t)test->histograms * sizeof(tally_flows)) !=
+        0)
+        return "samples in no bin";
+    for (size_t i = 0; test->plan.sum_squares && i < a->cells; i++)
+        if (a->output.sum_squares[i] != b->output.sum_squares[i])
+            return "sums of squares";
+    return NULL;
+}
+
+static void report(const tested *row, const job *job, uint64_t number, const cli_case *test,
+                   const char *what)
+{
+    cli_fail("%s %s: case %llu of seed %llu: %s (%s)", row->device, row->method,
+             (unsigned long long)number, (unsigned long long)job->seed, what, test->words);
+}
+
+static int compare(const tally_plan *plan, const cli_case *test, const char **what,
+                   tally_error *error)
+{
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    outputs ours = {.cells = 0}, theirs = {.cells = 0};
+    how.mask = test->has_mask ? &test->mask : NULL;
+    how.weights = test->plan.weight_dtype ? &test->weights : NULL;
+    *what = "out of memory";
+    if (outputs_make(&ours, test) && outputs_make(&theirs, test)) {
+        tally_status status = tally_execute(plan, test->views, &how, &ours.output, error);
+        if (!status)
+            status = tally_execute_reference(plan, test->views, &how, &theirs.output, error);
+        *what = status ? error->message : difference(&ours, &theirs, test);
+    }
+    outputs_release(&ours);
+    outputs_release(&theirs);
+    return *what == NULL;
+}
+
+/* 1 counted (and noted in `row`), 0 the method does not serve this case. */
+static int run_case(const job *job, tally_context *context, const tally_method_info *method,
+                    uint64_t number, tested *row, tally_error *why)
+{
+    cli_case test;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    const char *what = NULL;
+    cli_random random = {job->seed ^ (number * UINT64_C(0x2545f4914f6cdd1d))};
+    int made = cli_case_make(&test, cli_random_next(&random), method) == 0;
+    tally_status status =
+        made ? tally_plan_create(context, &test.plan, &plan, &error) : TALLY_ERROR_MEMORY;
+    if (status == TALLY_ERROR_UNSUPPORTED) {
+        *why = error;
+        cli_case_release(&test);
+        return 0;
+    }
+    if (status)
+        what = made ? error.message : "out of memory";
+    else if (strcmp(tally_plan_method(plan), method->name) != 0)
+        what = "the plan took another method";
+    else
+        compare(plan, &test, &what, &error);
+    if (what) {
+        row->failed++;
+        if (row->failed <= 3)
+            report(row, job, number, &test, what);
+    }
+    row->cases++;
+    tally_plan_destroy(plan);
+    cli_case_release(&test);
+    return 1;
+}
+
+/* ---- one device and method ---- */
+
+static void run_pair(const job *job, tally_context *context, const tally_method_info *method,
+                     tested *row)
+{
+    double started = cli_seconds();
+    uint64_t misses = 0;
+    tally_error why = {""};
+    for (uint64_t number = 0;; number++) {
+        if (job->cases && row->cases >= job->cases)
+            break;
+        if (!job->cases && row->cases >= LEAST_CASES && cli_seconds() - started >= job->share)
+            break;
+        if (run_case(job, context, method, number, row, &why))
+            misses = 0;
+        else if (++misses >= MOST_MISSES)
+            break;
+    }
+    if (row->cases == 0)
+        snprintf(row->skipped, sizeof row->skipped, "no case fits: %.200s", why.message);
+    cli_say(job->options, "%s %s: %llu cases in %.2f s", row->device, row->method,
+            (unsigned long long)row->cases, cli_seconds() - started);
+}
+
+static const char *type_name(tally_device_type type)
+{
+    return type == TALLY_DEVICE_CPU ? "cpu" : type == TALLY_DEVICE_CUDA ? "cuda" : "opencl";
+}
+
+static int serves(const tally_method_info *method, const tally_device_info *device, const job *job)
+{
+    const char *type = type_name(device->device);
+    size_t length = strlen(type);
+    if (job->only &&
+        (device->device != job->only || (job->only_index >= 0 && device->index != job->only_index)))
+        return 0;
+    if (job->only_method && strcmp(method->name, job->only_method) != 0)
+        return 0;
+    for (const char *at = method->devices; *at;) {
+        size_t word = strcspn(at, " ");
+        if (word == length && memcmp(at, type, length) == 0)
+            return 1;
+        at += word + strspn(at + word, " ");
+    }
+    return 0;
+}
+
+typedef void (*pair_action)(job *job, const tally_device_info *device, tally_context *context,
+                            const tally_method_info *method, const char *missing);
+
+/* Calls `act` for every device and method wanted; opens the devices if `open`. */
+static void each_pair(job *job, int open, pair_action act)
+{
+    for (uint32_t d = 0; d < tally_device_count(); d++) {
+        tally_device_info device = {.struct_size = sizeof device};
+        tally_context_options wanted = TALLY_CONTEXT_OPTIONS_INIT;
+        tally_context *context = NULL;
+        tally_error error = {""};
+        if (tally_device_get(d, &device, &error) != TALLY_OK)
+            continue;
+        wanted.device = device.device;
+        wanted.index = device.index;
+        wanted.threads = (uint32_t)cli_uint(job->options, CLI_THREADS, 0);
+        const char *missing = device.available ? NULL : device.reason;
+        int wants = !job->only || device.device == job->only;
+        if (open && wants && device.available &&
+            tally_context_create(&wanted, &context, &error) != TALLY_OK)
+            missing = error.message;
+        for (uint32_t m = 0; m < tally_method_count(); m++) {
+            tally_method_info method = {.struct_size = sizeof method};
+            if (tally_method_get(m, &method, &error) == TALLY_OK && serves(&method, &device, job))
+                act(job, &device, context, &method, missing);
+        }
+        tally_context_destroy(context);
+    }
+}
+
+static void count_pair(job *job, const tally_device_info *device, tally_context *context,
+                       const tally_method_info *method, const char *missing)
+{
+    (void)device, (void)context, (void)method;
+    job->count++;
+    job->live += missing == NULL;
+}
+
+static void test_pair(job *job, const tally_device_info *device, tally_context *context,
+                      const tally_method_info *method, const char *missing)
+{
+    tested *row = &job->rows[job->count++];
+    snprintf(row->device, sizeof row->device, "%s", device->id);
+    row->method = method->name;
+    if (missing)
+        snprintf(row->skipped, sizeof row->skipped, "%s", missing);
+    else
+        run_pair(job, context, method, row);
+}
+
+/* ---- the report ---- */
+
+static void show_json(const job *job)
+{
+    cli_out("[");
+    for (size_t i = 0; i < job->count; i++) {
+        const tested *row = &job->rows[i];
+        cli_out("%s{\"device\":", i ? ",\n" : "");
+        cli_out_json_string(row->device);
+        cli_out(",\"method\":");
+        cli_out_json_string(row->method);
+        cli_out(",\"cases\":%llu,\"failed\":%llu,\"skipped\":", (unsigned long long)row->cases,
+                (unsigned long long)row->failed);
+        if (row->skipped[0])
+            cli_out_json_string(row->skipped);
+        else
+            cli_out("null");
+        cli_out(",\"seed\":%llu}", (unsigned long long)job->seed);
+    }
+    cli_out("]\n");
+}
+
+static void show_table(const job *job)
+{
+    uint64_t cases = 0, failed = 0;
+    cli_out("%-10s %-24s %8s %8s\n", "device", "method", "cases", "failed");
+    for (size_t i = 0; i < job->count; i++) {
+        const tested *row = &job->rows[i];
+        if (row->skipped[0])
+            cli_out("%-10s %-24s skipped: %s\n", row->device, row->method, row->skipped);
+        else
+            cli_out("%-10s %-24s %8llu %8llu\n", row->device, row->method,
+                    (unsigned long long)row->cases, (unsigned long long)row->failed);
+        cases += row->cases;
+        failed += row->failed;
+    }
+    cli_out("%llu cases, %llu failed, seed %llu\n", (unsigned long long)cases,
+            (unsigned long long)failed, (unsigned long long)job->seed);
+}
+
+static int find_wishes(job *job)
+{
+    const cli_options *options = job->options;
+    const char *device = cli_text(options, CLI_DEVICE, "auto");
+    const char *seed = cli_text(options, CLI_SEED, NULL);
+    double seconds = 5;
+    if (!cli_parse_device(device, &job->only, &job->only_index))
+        return cli_usage(options->word, "--device %s: auto, cpu, cuda, opencl, cuda:N or opencl:N",
+                         device);
+    if (!strchr(device, ':'))
+        job->only_index = -1;
+    job->only_method = cli_text(options, CLI_METHOD, NULL);
+    if (job->only_method && strcmp(job->only_method, "auto") == 0)
+        job->only_method = NULL;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    cli_random random = {(uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec};
+    job->seed = seed ? cli_uint(options, CLI_SEED, 0) : cli_random_next(&random) >> 32;
+    job->cases = cli_uint(options, CLI_CASES, 0);
+    if (cli_has(options, CLI_SECONDS))
+        cli_parse_real(cli_text(options, CLI_SECONDS, "5"), &seconds);
+    if (seconds <= 0)
+        return cli_usage(options->word, "--seconds %s: more than zero",
+                         cli_text(options, CLI_SECONDS, ""));
+    each_pair(job, 0, count_pair);
+    if (job->count == 0)
+        return cli_usage(options->word, "no method %s on device %s; `tally methods` lists them",
+                         job->only_method ? job->only_method : "at all", device);
+    job->share = seconds / (double)(job->live ? job->live : 1);
+    return CLI_OK;
+}
+
+int cli_selftest(const cli_options *options)
+{
+    job job = {.options = options};
+    uint64_t cases = 0, failed = 0;
+    int code = find_wishes(&job);
+    if (code)
+        return code;
+    job.rows = calloc(job.count, sizeof *job.rows);
+    if (!job.rows)
+        return cli_fail("out of memory");
+    job.count = 0;
+    each_pair(&job, 1, test_pair);
+    for (size_t i = 0; i < job.count; i++) {
+        cases += job.rows[i].cases;
+        failed += job.rows[i].failed;
+    }
+    if (strcmp(cli_text(options, CLI_LIST_FORMAT, "table"), "json") == 0)
+        show_json(&job);
+    else
+        show_table(&job);
+    code = cli_out_end();
+    if (!cases)
+        code = cli_fail("nothing could be tested: %s", job.rows[0].skipped);
+    if (failed)
+        code = CLI_FAILED;
+    free(job.rows);
+    return code;
+}

@@ -1,0 +1,406 @@
+#include "source.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+tally_status cli_error(tally_error *error, tally_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->message, sizeof error->message, format, list);
+    va_end(list);
+    return status;
+}
+
+int cli_columns_parse(const cli_options *options, char ***columns, size_t *count)
+{
+    const char *weights = cli_text(options, CLI_WEIGHTS, "");
+    const char **texts = options->values[CLI_COLUMN].texts;
+    *columns = calloc(TALLY_MAX_DIMENSIONS + 1, sizeof **columns);
+    *count = 0;
+    if (!*columns)
+        return cli_fail("out of memory");
+    for (size_t i = 0; i < options->values[CLI_COLUMN].count; i++) {
+        size_t pieces;
+        char **names = cli_split(texts[i], &pieces);
+        if (!names)
+            return cli_fail("out of memory");
+        int room = *count + pieces <= TALLY_MAX_DIMENSIONS;
+        for (size_t p = 0; p < pieces && room; p++) {
+            (*columns)[(*count)++] = names[p];
+            names[p] = NULL;
+        }
+        cli_split_free(names, pieces);
+        if (!room)
+            return cli_usage(options->word, "--column: at most %d columns", TALLY_MAX_DIMENSIONS);
+    }
+    if (weights[0] != ':')
+        return CLI_OK;
+    if (*count == 0)
+        return cli_usage(options->word,
+                         "--weights %s is a column of the table; name the samples' with --column",
+                         weights);
+    if (*count == TALLY_MAX_DIMENSIONS)
+        return cli_usage(options->word, "--weights %s: at most %d columns in all", weights,
+                         TALLY_MAX_DIMENSIONS);
+    size_t size = strlen(weights);
+    char *copy = malloc(size);
+    if (!copy)
+        return cli_fail("out of memory");
+    memcpy(copy, weights + 1, size);
+    (*columns)[(*count)++] = copy;
+    return CLI_OK;
+}
+
+static void input_options(const cli_source *source, tally_input_options *wanted)
+{
+    const cli_options *options = source->options;
+    const char *text = cli_text(options, CLI_DTYPE, NULL);
+    *wanted = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
+    wanted->keep = source->keep;
+    if (text)
+        wanted->dtype = tally_dtype_parse(text);
+    else if (cli_has(options, CLI_ALPHABET))
+        wanted->dtype = TALLY_U8;
+    wanted->offset_bytes = cli_uint(options, CLI_OFFSET, 0);
+    text = cli_text(options, CLI_SHAPE, NULL);
+    if (text) {
+        char *at = (char *)text;
+        for (int i = 0; i < 3 && *at; i++) {
+            wanted->shape[i] = strtoull(at, &at, 10);
+            at += *at == ',';
+        }
+    }
+    text = cli_text(options, CLI_ROWS, NULL);
+    if (text)
+        cli_parse_slice(text, &wanted->row_begin, &wanted->row_end);
+    text = cli_text(options, CLI_COLS, NULL);
+    if (text)
+        cli_parse_slice(text, &wanted->column_begin, &wanted->column_end);
+    wanted->columns = (const char *const *)source->columns;
+    wanted->columns_count = (uint32_t)source->column_count;
+    if (source->column_count == 0)
+        wanted->columns = NULL;
+}
+
+/* The second file and those after it must be like the first. */
+static tally_status check_kind(const cli_source *source, const tally_input_info *info,
+                               tally_error *error)
+{
+    const tally_input_info *first = &source->kind;
+    if (info->dtype == first->dtype && info->channels == first->channels)
+        return TALLY_OK;
+    return cli_error(error, TALLY_ERROR_DATA,
+                     "%s: %llu channel(s) of %s, but %s has %llu of %s; only files of one kind add "
+                     "up, --each counts them apart",
+                     cli_shown(source->paths[source->current]), (unsigned long long)info->channels,
+                     tally_dtype_name(info->dtype), cli_shown(source->paths[0]),
+                     (unsigned long long)first->channels, tally_dtype_name(first->dtype));
+}
+
+static tally_status open_current(cli_source *source, tally_error *error)
+{
+    const char *path = source->paths[source->current];
+    tally_input **input = &source->inputs[source->current];
+    tally_input_info info = {.struct_size = sizeof info};
+    tally_status status = TALLY_OK;
+    if (*input) {
+        status = tally_input_rewind(*input, error);
+    } else {
+        tally_input_options wanted;
+        input_options(source, &wanted);
+        status = tally_input_open(path, &wanted, input, error);
+    }
+    if (status)
+        return status;
+    tally_input_info_get(*input, &info);
+    if (source->current == 0)
+        source->kind = info;
+    status = check_kind(source, &info, error);
+    if (!status && source->mask.input)
+        status = cli_beside_start(&source->mask, path, &info, error);
+    if (!status && source->weights.input)
+        status = cli_beside_start(&source->weights, path, &info, error);
+    source->opened = !status;
+    return status;
+}
+
+static int same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return 0;
+    return *a == *b;
+}
+
+static tally_status find_channel(const cli_source *source, const char *text, uint64_t *channel,
+                                 tally_error *error)
+{
+    const tally_input *input = source->inputs[0];
+    uint64_t number, count = source->kind.channels;
+    char known[256] = "";
+    size_t used = 0;
+    for (uint64_t c = 0; c < count; c++) {
+        const char *name = tally_input_channel_name(input, c);
+        if (name && same_name(name, text)) {
+            *channel = c;
+            return TALLY_OK;
+        }
+        if (name && used + strlen(name) + 3 < sizeof known)
+            used +=
+                (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", name);
+    }
+    if (cli_parse_u64(text, &number) && number >= 1 && number <= count) {
+        *channel = number - 1;
+        return TALLY_OK;
+    }
+    return cli_error(error, TALLY_ERROR_DATA, "%s: no channel %s; it has %llu%s%s%s",
+                     cli_shown(source->paths[0]), text, (unsigned long long)count, used ? " (" : "",
+                     known, used ? ")" : "");
+}
+
+static tally_status choose_channels(cli_source *source, tally_error *error)
+{
+    const cli_options *options = source->options;
+    tally_status status = TALLY_OK;
+    for (size_t i = 0; i < options->values[CLI_CHANNEL].count && !status; i++) {
+        size_t count;
+        char **names = cli_split(options->values[CLI_CHANNEL].texts[i], &count);
+        if (!names)
+            return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+        for (size_t n = 0; n < count && !status; n++) {
+            uint64_t channel = 0;
+            status = find_channel(source, names[n], &channel, error);
+            if (!status && channel >= 64)
+                status = cli_error(error, TALLY_ERROR_UNSUPPORTED,
+                                   "--channel %s: only the first 64 can be chosen", names[n]);
+            if (!status)
+                source->channel_mask |= UINT64_C(1) << channel;
+        }
+        cli_split_free(names, count);
+    }
+    source->channels = source->kind.channels;
+    if (source->channel_mask) {
+        source->channels = 0;
+        for (uint64_t bits = source->channel_mask; bits; bits &= bits - 1)
+            source->channels++;
+    }
+    return status;
+}
+
+uint64_t cli_source_channel(const cli_source *source, uint64_t c)
+{
+    uint64_t bits = source->channel_mask;
+    if (!bits)
+        return c;
+    for (uint64_t number = 0; number < 64; number++)
+        if (bits >> number & 1 && c-- == 0)
+            return number;
+    return 0;
+}
+
+/* "x" for one channel or column, "x,y" for a joint histogram. */
+static tally_status name_histograms(cli_source *source, tally_error *error)
+{
+    const tally_input *input = source->inputs[0];
+    source->names = calloc((size_t)source->channels, sizeof *source->names);
+    if (!source->names)
+        return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    for (uint64_t c = 0; c < source->channels; c++) {
+        char text[512] = "";
+        size_t used = 0;
+        uint32_t parts = source->dimensions > 1 ? source->dimensions : 1;
+        for (uint32_t d = 0; d < parts; d++) {
+            const char *name = tally_input_channel_name(
+                input, source->dimensions > 1 ? d : cli_source_channel(source, c));
+            int put =
+                snprintf(text + used, sizeof text - used, "%s%s", d ? "," : "", name ? name : "");
+            used += put > 0 ? (size_t)put : 0;
+            if (used >= sizeof text)
+                used = sizeof text - 1;
+        }
+        if (!text[0])
+            continue;
+        source->names[c] = malloc(used + 1);
+        if (!source->names[c])
+            return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+        memcpy(source->names[c], text, used + 1);
+    }
+    return TALLY_OK;
+}
+
+static void find_sizes(cli_source *source)
+{
+    int known = 1;
+    for (size_t i = 0; i < source->count; i++) {
+        struct stat file;
+        int pipe = strcmp(source->paths[i], "-") == 0;
+        if (!pipe && stat(source->paths[i], &file) == 0 && S_ISREG(file.st_mode))
+            source->sizes[i] = (uint64_t)file.st_size;
+        else
+            known = 0;
+        source->total_bytes += source->sizes[i];
+    }
+    if (!known)
+        source->total_bytes = 0;
+}
+
+static tally_status open_beside(cli_source *source, tally_error *error)
+{
+    const char *weights = cli_text(source->options, CLI_WEIGHTS, NULL);
+    tally_status status = TALLY_OK;
+    source->mask.path = cli_text(source->options, CLI_MASK, NULL);
+    source->mask.what = "mask";
+    source->weights.path = source->weights_inside ? NULL : weights;
+    source->weights.what = "weights";
+    if (source->mask.path)
+        status = cli_beside_open(&source->mask, source, error);
+    if (!status && source->weights.path)
+        status = cli_beside_open(&source->weights, source, error);
+    if (!status && source->mask.input)
+        status = cli_beside_start(&source->mask, source->paths[0], &source->kind, error);
+    if (!status && source->weights.input)
+        status = cli_beside_start(&source->weights, source->paths[0], &source->kind, error);
+    return status;
+}
+
+tally_status cli_source_open(cli_source *source, const cli_options *options,
+                             const char *const *paths, size_t count, int keep,
+                             cli_progress *progress, tally_error *error)
+{
+    memset(source, 0, sizeof *source);
+    source->options = options;
+    source->paths = paths;
+    source->count = count;
+    source->keep = keep;
+    source->progress = progress;
+    source->inputs = calloc(count, sizeof(tally_input *));
+    source->sizes = calloc(count, sizeof *source->sizes);
+    tally_status status = TALLY_OK;
+    if (!source->inputs || !source->sizes ||
+        cli_columns_parse(options, &source->columns, &source->column_count))
+        status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    if (!status) {
+        source->weights_inside = cli_text(options, CLI_WEIGHTS, "")[0] == ':';
+        find_sizes(source);
+        status = open_current(source, error);
+    }
+    if (!status) {
+        source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
+        status = choose_channels(source, error);
+    }
+    if (!status)
+        status = name_histograms(source, error);
+    if (!status)
+        status = open_beside(source, error);
+    if (status)
+        cli_source_close(source);
+    return status;
+}
+
+void cli_source_close(cli_source *source)
+{
+    for (size_t i = 0; source->inputs && i < source->count; i++)
+        tally_input_close(source->inputs[i]);
+    for (uint64_t c = 0; source->names && c < source->channels; c++)
+        free(source->names[c]);
+    cli_split_free(source->columns, source->column_count);
+    cli_beside_close(&source->mask);
+    cli_beside_close(&source->weights);
+    free(source->names);
+    free(source->inputs);
+    free(source->sizes);
+    memset(source, 0, sizeof *source);
+}
+
+/* The current file is read to its end. */
+static tally_status finish_current(cli_source *source, tally_error *error)
+{
+    const char *path = source->paths[source->current];
+    tally_status status = TALLY_OK;
+    if (source->mask.input)
+        status = cli_beside_end(&source->mask, path, error);
+    if (!status && source->weights.input)
+        status = cli_beside_end(&source->weights, path, error);
+    /* A file can be opened again, so that any number of them can be read. */
+    if (source->sizes[source->current]) {
+        tally_input_close(source->inputs[source->current]);
+        source->inputs[source->current] = NULL;
+    }
+    source->done_bytes += source->sizes[source->current];
+    source->opened = 0;
+    source->current++;
+    return status;
+}
+
+static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *error)
+{
+    const char *path = source->paths[source->current];
+    tally_status status = TALLY_OK;
+    chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
+    chunk->has_mask = source->mask.input != NULL;
+    chunk->has_weights = source->weights_inside || source->weights.input;
+    if (chunk->has_mask)
+        status = cli_beside_take(&source->mask, path, &chunk->views[0], 1, &chunk->mask, error);
+    if (source->weights_inside)
+        chunk->weights = chunk->views[source->dimensions];
+    else if (!status && source->weights.input)
+        status =
+            cli_beside_take(&source->weights, path, &chunk->views[0], 0, &chunk->weights, error);
+    return status;
+}
+
+tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error)
+{
+    *done = 0;
+    while (source->current < source->count) {
+        tally_status status = source->opened ? TALLY_OK : open_current(source, error);
+        int end = 0;
+        if (!status)
+            status = tally_input_read(source->inputs[source->current], chunk->views, &end, error);
+        if (!status && !end) {
+            uint64_t at = tally_input_position(source->inputs[source->current]);
+            cli_progress_show(source->progress, source->done_bytes + at, source->total_bytes);
+            return fill(source, chunk, error);
+        }
+        if (!status)
+            status = finish_current(source, error);
+        if (status)
+            return status;
+    }
+    *done = 1;
+    return TALLY_OK;
+}
+
+tally_status cli_source_rewind(cli_source *source, tally_error *error)
+{
+    /* A file that is open in the middle would be rewound by open_current as well. */
+    source->current = 0;
+    source->done_bytes = 0;
+    source->opened = 0;
+    return open_current(source, error);
+}
+
+int cli_source_spooled(const cli_source *source)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        tally_input_info info = {.struct_size = sizeof info};
+        if (source->inputs[i] && tally_input_info_get(source->inputs[i], &info) == TALLY_OK &&
+            info.is_spooled)
+            return 1;
+    }
+    return 0;
+}
+
+uint64_t cli_source_hint(const cli_source *source)
+{
+    return source->count == 1 ? source->kind.rows * source->kind.columns : 0;
+}
+
+tally_dtype cli_source_weight_dtype(const cli_source *source)
+{
+    if (source->weights_inside)
+        return source->kind.dtype;
+    return source->weights.input ? source->weights.info.dtype : (tally_dtype)0;
+}

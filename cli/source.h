@@ -1,0 +1,120 @@
+/* The files of one histogram as one run of chunks, with their mask and weights beside them. */
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
+
+#include "cli.h"
+#include "progress.h"
+
+/* What a read hands out; valid until the next call on the source. */
+typedef struct cli_chunk {
+    tally_view views[TALLY_MAX_DIMENSIONS]; /* one for each axis */
+    tally_view mask, weights;
+    int has_mask, has_weights;
+    uint64_t elements; /* rows × columns */
+} cli_chunk;
+
+/* A mask or weights file, handed out in pieces as long as the samples' chunks. */
+typedef struct cli_beside {
+    const char *path, *what; /* path NULL: none */
+    tally_input *input;      /* stays open: rewound for every file and pass */
+    tally_input_info info;
+    tally_view view; /* last chunk read, from `at` on unused */
+    uint64_t at, length;
+    int used; /* started once: the next start rewinds */
+    unsigned char *buffer;
+    size_t room;
+} cli_beside;
+
+typedef struct cli_source {
+    const cli_options *options;
+    const char *const *paths; /* not owned */
+    size_t count;
+    int keep; /* it will be read more than once */
+    cli_progress *progress;
+
+    size_t current;
+    int opened;           /* the current file's input is open and at its start or inside */
+    tally_input **inputs; /* one a path; pipes stay open, files are closed when read */
+    uint64_t *sizes;      /* stored bytes of each, 0 unknown */
+    uint64_t done_bytes, total_bytes; /* total 0: unknown */
+    tally_input_info kind;            /* of the first file, which the others must match */
+
+    char **columns; /* --column, then the weights' column; owned */
+    size_t column_count;
+    int weights_inside;  /* the last column is weights */
+    uint32_t dimensions; /* axes */
+
+    uint64_t channel_mask; /* 0: all */
+    uint64_t channels;     /* counted ones */
+    char **names;          /* of them; owned; entries may be NULL */
+    cli_beside mask, weights;
+} cli_source;
+
+/* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
+int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
+
+/* Opens the first file. On failure the source is released already. */
+tally_status cli_source_open(cli_source *source, const cli_options *options,
+                             const char *const *paths, size_t count, int keep,
+                             cli_progress *progress, tally_error *error);
+void cli_source_close(cli_source *source);
+
+/* The next chunk of any file; *done is set instead at the end. */
+tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error);
+tally_status cli_source_rewind(cli_source *source, tally_error *error);
+/* Whether a file that cannot be read twice has been copied. */
+int cli_source_spooled(const cli_source *source);
+/* Elements that all files have together, 0 unknown. */
+uint64_t cli_source_hint(const cli_source *source);
+/* The c-th counted channel's number in the file. */
+uint64_t cli_source_channel(const cli_source *source, uint64_t c);
+/* The weights' type, 0 without weights. */
+tally_dtype cli_source_weight_dtype(const cli_source *source);
+
+/* Writes "WORDS" to `error` and returns `status`. */
+tally_status cli_error(tally_error *error, tally_status status, const char *format, ...)
+    CLI_PRINTF(3, 4);
+
+/* beside.c */
+tally_status cli_beside_open(cli_beside *beside, const cli_source *source, tally_error *error);
+void cli_beside_close(cli_beside *beside);
+/* Starts over, beside the file `path`. */
+tally_status cli_beside_start(cli_beside *beside, const char *path, const tally_input_info *of,
+                              tally_error *error);
+/* The next elements, in the shape of `samples`; `as_mask` turns them into 0 and 1. */
+tally_status cli_beside_take(cli_beside *beside, const char *path, const tally_view *samples,
+                             int as_mask, tally_view *view, tally_error *error);
+/* Fails when elements are left over. */
+tally_status cli_beside_end(cli_beside *beside, const char *path, tally_error *error);
+
+/* One axis' samples of a source as tally_chunks: channel after channel, masked ones left out. */
+typedef struct cli_feed {
+    cli_source *source;
+    uint32_t dimension;
+    cli_chunk chunk;
+    uint64_t next_channel; /* of the chunk; equal to source->channels: read on */
+    unsigned char *packed;
+    size_t room;
+} cli_feed;
+
+tally_chunks cli_feed_chunks(cli_feed *feed, cli_source *source, uint32_t dimension);
+void cli_feed_release(cli_feed *feed);
+
+/* axes.c: the axes of a plan, with what they point to. */
+typedef struct cli_axes {
+    tally_axis axes[TALLY_MAX_DIMENSIONS];
+    double *edges[TALLY_MAX_DIMENSIONS]; /* owned */
+    uint16_t categories[256];
+    int found; /* a range comes from the data */
+} cli_axes;
+
+/* Checks the options that make axes, before any file is opened; `dimensions` as --column has it. */
+int cli_axes_check(const cli_options *options, uint32_t dimensions);
+/* Whether the data may have to be read before counting. */
+int cli_axes_need_data(const cli_options *options);
+/* Makes them, reading the source when a range or a number of bins is unknown and rewinding it. */
+int cli_axes_make(const cli_options *options, cli_source *source, tally_context *context,
+                  cli_axes *axes);
+void cli_axes_release(cli_axes *axes);
+
+#endif
