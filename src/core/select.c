@@ -39,46 +39,61 @@ static uint64_t flip_negative(const ty_select *s)
 }
 
 /* `bytes` is a constant wherever this is called. */
+__attribute__((always_inline)) static inline uint64_t
+load_key(const unsigned char *at, unsigned bytes, uint64_t always, uint64_t negative)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at, bytes);
+    return bits ^ always ^ (bits >> (8 * bytes - 1) ? negative : 0);
+}
+
 __attribute__((always_inline)) static inline void
-count_sized(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
+count_first(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
 {
     const uint64_t always = flip_always(s), negative = flip_negative(s);
-    const uint64_t low = (UINT64_C(1) << s->digit) - 1;
-    const unsigned shift = s->shift, digit = s->digit, top = 8 * bytes - 1;
-    const unsigned groups = s->shift + s->digit == s->width ? 0 : s->groups;
+    const unsigned shift = bytes > 2 ? 8 * bytes - 16 : 0;
     uint64_t *counts = s->counts;
+    for (size_t i = 0; i < count; i++)
+        counts[load_key(from + i * bytes, bytes, always, negative) >> shift]++;
+}
+
+/* Few samples have a wanted prefix, so the four comparisons lead to one branch. */
+__attribute__((always_inline)) static inline void
+count_later(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
+{
+    const uint64_t always = flip_always(s), negative = flip_negative(s);
+    const unsigned shift = s->shift, groups = s->groups;
+    uint64_t *counts = s->counts, head[TY_SELECT_RANKS];
+    for (unsigned g = 0; g < TY_SELECT_RANKS; g++)
+        head[g] = s->head[g < groups ? g : 0];
     for (size_t i = 0; i < count; i++) {
-        uint64_t key = 0;
-        memcpy(&key, from + i * bytes, bytes);
-        key ^= always ^ ((key >> top ? negative : 0));
-        uint64_t place = key >> shift;
-        if (!groups) {
-            counts[place]++;
-            continue;
-        }
-        for (unsigned g = 0; g < groups; g++) {
-            if (place >> digit == s->head[g])
-                counts[((size_t)g << digit) + (place & low)]++;
+        uint64_t place = load_key(from + i * bytes, bytes, always, negative) >> shift;
+        uint64_t settled = place >> 16;
+        if ((settled == head[0]) | (settled == head[1]) | (settled == head[2]) |
+            (settled == head[3])) {
+            size_t g = 0;
+            while (settled != head[g])
+                g++;
+            counts[(g << 16) + (place & 0xffff)]++;
         }
     }
 }
 
 void ty_select_count(ty_select *s, const void *samples, size_t count)
 {
-    switch (s->width) {
-    case 8:
-        count_sized(s, samples, count, 1);
-        break;
-    case 16:
-        count_sized(s, samples, count, 2);
-        break;
-    case 32:
-        count_sized(s, samples, count, 4);
-        break;
-    default:
-        count_sized(s, samples, count, 8);
-        break;
-    }
+    int first = s->shift + s->digit == s->width;
+    if (s->width == 8)
+        count_first(s, samples, count, 1);
+    else if (s->width == 16)
+        count_first(s, samples, count, 2);
+    else if (s->width == 32 && first)
+        count_first(s, samples, count, 4);
+    else if (s->width == 32)
+        count_later(s, samples, count, 4);
+    else if (first)
+        count_first(s, samples, count, 8);
+    else
+        count_later(s, samples, count, 8);
 }
 
 void ty_select_want(ty_select *s, const uint64_t *ranks, unsigned count)
