@@ -274,6 +274,7 @@ typedef struct tally_plan_options {
     const char *method;       /* registry name; NULL or "auto" */
     const tally_setting *settings; /* settings_count of them; copied */
     size_t settings_count;
+    int32_t timing_only; /* nonzero: also take settings that make counts wrong (ablations) */
 } tally_plan_options;
 
 /* Resolves `options` to one method on the context's device. The plan is immutable: any number of

@@ -87,23 +87,31 @@ tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
-/* dialect, bin, sample, merge, then the method: one text for both runtimes. */
-static char *assemble(const char *method)
+/* dialect, bin, sample, words, merge, then the method: one text for both runtimes. */
+char *ty_kernel_text(const ty_kernel_method *kernel)
 {
-    const char *parts[] = {ty_text_dialect_h, ty_text_bin_h, ty_text_sample_h, ty_text_merge,
-                           method};
+    const char *parts[] = {ty_text_dialect_h, ty_text_bin_h, ty_text_sample_h,
+                           ty_text_words_h,   ty_text_merge, kernel->text};
     size_t size = 1, at = 0;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         size += strlen(parts[i]);
     char *text = ty_malloc(size);
     if (!text)
         return NULL;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         memcpy(text + at, parts[i], strlen(parts[i]));
         at += strlen(parts[i]);
     }
     text[at] = '\0';
     return text;
+}
+
+void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
+                       char *options, size_t size)
+{
+    snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s",
+             (int)plan->options.dtypes[0], plan->axes[0].even, device->warp, shape->group_size,
+             shape->defines[0] ? " " : "", shape->defines);
 }
 
 static tally_status build(tally_plan *plan, device_plan *own, tally_error *error)
@@ -113,11 +121,8 @@ static tally_status build(tally_plan *plan, device_plan *own, tally_error *error
     ty_shape shape;
     char options[512];
     kernel->shape(plan, device, UINT64_C(1) << 31, &shape);
-    snprintf(options, sizeof options,
-             "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s",
-             (int)plan->options.dtypes[0], plan->axes[0].even, device->warp, shape.group_size,
-             shape.defines[0] ? " " : "", shape.defines);
-    char *text = assemble(kernel->text);
+    ty_kernel_options(plan, device, &shape, options, sizeof options);
+    char *text = ty_kernel_text(kernel);
     if (!text)
         return ty_error_memory(error, "a kernel's text", 1);
     tally_status status =
@@ -329,8 +334,11 @@ static tally_status launch_slab(run *r, ty_memory data, uint64_t offset, uint64_
         return status;
     ty_arg args[] = {arg_memory(r->w->out), arg_u32(shape->partials), arg_u32(shape->cells),
                      arg_memory(r->w->totals)};
-    ty_launch merge = {(shape->cells + 255) / 256, 256, 0, args, 4};
-    return ops->launch(r->device, r->queue, r->program, "merge", &merge, error);
+    int rows = shape->partials > shape->cells;
+    ty_launch merge = {rows ? shape->cells : (shape->cells + 255) / 256, 256, rows ? 2048 : 0, args,
+                       4};
+    return ops->launch(r->device, r->queue, r->program, rows ? "merge_rows" : "merge", &merge,
+                       error);
 }
 
 /* n samples of device memory, in slabs; adds the device's seconds if they are asked for. */

@@ -39,6 +39,11 @@ void ty_shape_standard(const tally_plan *plan, const ty_device *device, uint64_t
 /* For supports(): one dimension, no weights; `bytes_only`: u8 or i8. */
 tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error);
 
+/* The whole source of a method (ty_free; NULL when memory is out), and its compiler options. */
+char *ty_kernel_text(const ty_kernel_method *kernel);
+void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
+                       char *options, size_t size);
+
 /* The device of a plan whose context is not the processor's. */
 static inline const ty_device *ty_plan_device(const tally_plan *plan)
 {

@@ -28,7 +28,6 @@ typedef long ty_i64;
 #define TY_FN           static inline
 #define TY_TABLE        __global const
 #define TY_GLOBAL       __global
-#define TY_UNROLL       __attribute__((opencl_unroll_hint))
 #define TY_LOCAL        __local
 #define TY_KERNEL(size) __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
 #define TY_LOCAL_ARG    , __local ty_u32 *ty_local
@@ -51,8 +50,10 @@ typedef long ty_i64;
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. */
 #if defined(TY_WARP) && TY_WARP == 32
+#define TY_UNROLL      __attribute__((opencl_unroll_hint))
 #define TY_WARP_SYNC() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #else
+#define TY_UNROLL      /* a device that runs work-items as a loop of its own has no use for it */
 #define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 #elif defined(__CUDACC__)

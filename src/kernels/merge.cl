@@ -1,5 +1,6 @@
-/* Partial histograms of a launch, added to 64-bit totals. Work-items run along the cells, so that
- * neighbours read neighbours; groups share out the partials, and each adds its share once. */
+/* Partial histograms of a launch, added to 64-bit totals. */
+
+/* Many cells: a work-item a cell, so that neighbours read neighbours. */
 TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
                      TY_GLOBAL ty_u64 *totals TY_LOCAL_ARG)
 {
@@ -12,4 +13,23 @@ TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cell
         totals[cell] += sum;
     }
     (void)ty_local;
+}
+
+/* Many partials: a group a cell, its work-items' sums added up by a tree (two words each). */
+TY_KERNEL(256) merge_rows(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
+                          TY_GLOBAL ty_u64 *totals TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)ty_local;
+    ty_u64 sum = 0;
+    for (ty_u32 p = TY_LID; p < count; p += 256)
+        sum += partials[(ty_u64)p * cells + TY_GROUP];
+    sums[TY_LID] = sum;
+    for (ty_u32 stride = 128; stride > 0; stride /= 2) {
+        TY_BARRIER();
+        if (TY_LID < stride)
+            sums[TY_LID] += sums[TY_LID + stride];
+    }
+    if (TY_LID == 0)
+        totals[TY_GROUP] += sums[0];
 }

@@ -12,6 +12,7 @@
 /* Every method, in the order of `tally methods`; M(name) stands for the row ty_name. */
 #define METHODS(M)                                                                                 \
     M(cpu_tables)                                                                                  \
+    M(cpu_overlap)                                                                                 \
     M(cpu_weights)                                                                                 \
     M(serial)                                                                                      \
     M(reduce_tree)                                                                                 \
@@ -22,6 +23,11 @@
     M(private_register)                                                                            \
     M(private_global)                                                                              \
     M(aggregated)                                                                                  \
+    M(podlozhnyuk_64)                                                                              \
+    M(podlozhnyuk_256_tag)                                                                         \
+    M(podlozhnyuk_256)                                                                             \
+    M(nugteren)                                                                                    \
+    M(trish)                                                                                       \
     M(saturating_serial)                                                                           \
     M(saturating_global)                                                                           \
     M(saturating_shared)                                                                           \
