@@ -325,15 +325,16 @@ static tally_status make_integer(job *job, uint32_t d, const double *range, uint
     }
     if (!(fabs(lo) <= 0x1p52 && (bins || fabs(hi) <= 0x1p52)))
         return cli_error(error, TALLY_ERROR_DATA,
-                         "--integer: the data reach from %.17g to %.17g, but bins for single "
+                         "%s: --integer: the data reach from %.17g to %.17g, but bins for single "
                          "integers stop at 2^52; give --range, or --bins N for equal bins",
-                         lo, hi);
+                         cli_shown(job->source->paths[0]), lo, hi);
     if (!bins && hi - lo + 1 > (double)most_integers)
         return cli_error(
             error, TALLY_ERROR_DATA,
-            "--integer: %.0f to %.0f would be %.0f bins, more than %llu; give --range, "
+            "%s: --integer: %.0f to %.0f would be %.0f bins, more than %llu; give --range, "
             "or --bins N for equal bins",
-            lo, hi, hi - lo + 1, (unsigned long long)most_integers);
+            cli_shown(job->source->paths[0]), lo, hi, hi - lo + 1,
+            (unsigned long long)most_integers);
     if (!bins)
         bins = (uint64_t)(hi - lo) + 1;
     job->axes->axes[d] = tally_axis_integer(bins, (int64_t)lo);
@@ -353,10 +354,11 @@ static tally_status make_log(job *job, uint32_t d, const double *range, uint64_t
         if (!stats->finite)
             lo = 1, hi = 10;
         if (!(lo > 0))
-            return cli_error(error, TALLY_ERROR_DATA,
-                             "--log: the smallest sample is %.17g; it needs samples above zero, or "
-                             "--range LO HI to leave the others out",
-                             lo);
+            return cli_error(
+                error, TALLY_ERROR_DATA,
+                "%s: --log: the smallest sample is %.17g; it needs samples above zero, or "
+                "--range LO HI to leave the others out",
+                cli_shown(job->source->paths[0]), lo);
         if (lo == hi)
             lo /= 2, hi *= 2;
     }
@@ -386,7 +388,7 @@ static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *r
 static tally_status make_even(job *job, uint32_t d, const char *text, const double *range,
                               tally_error *error)
 {
-    double natural[2];
+    double natural[2] = {0, 0};
     int standard = natural_range(job->source, natural);
     int rule = text ? tally_rule_parse(text) : -1;
     uint64_t bins = 0;

@@ -274,14 +274,22 @@ static void show_json(const job *job)
 static void show_table(const job *job)
 {
     uint64_t cases = 0, failed = 0;
-    cli_out("%-10s %-24s %8s %8s\n", "device", "method", "cases", "failed");
+    cli_out("%-10s %-26s %8s %8s\n", "device", "method", "cases", "failed");
     for (size_t i = 0; i < job->count; i++) {
         const tested *row = &job->rows[i];
-        if (row->skipped[0])
-            cli_out("%-10s %-24s skipped: %s\n", row->device, row->method, row->skipped);
+        size_t alike = 1;
+        while (row->skipped[0] && i + alike < job->count &&
+               strcmp(row[alike].device, row->device) == 0 &&
+               strcmp(row[alike].skipped, row->skipped) == 0)
+            alike++;
+        if (alike > 1)
+            cli_out("%-10s %zu methods skipped: %s\n", row->device, alike, row->skipped);
+        else if (row->skipped[0])
+            cli_out("%-10s %-26s skipped: %s\n", row->device, row->method, row->skipped);
         else
-            cli_out("%-10s %-24s %8llu %8llu\n", row->device, row->method,
+            cli_out("%-10s %-26s %8llu %8llu\n", row->device, row->method,
                     (unsigned long long)row->cases, (unsigned long long)row->failed);
+        i += alike - 1;
         cases += row->cases;
         failed += row->failed;
     }
