@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
+# the memory and race checkers where they are, then times everything. Results go to the folder named
+# by OUT (or build/gpu-results).
+#
+#     bench/gpu.sh [check|sanitize|time|all]    PHOTO=FILE.ppm adds a photograph to the inputs
+set -u
+cd "$(dirname "$0")/.."
+what=${1:-all}
+out=${OUT:-build/gpu-results}
+build=${BUILD:-build/gpu}
+mkdir -p "$out"
+export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-/tmp/tally-kernels}
+failed=0
+
+# NVIDIA's OpenCL library is found through a file that names it; some images lack the file.
+if ldconfig -p | grep -q libnvidia-opencl.so.1 && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] &&
+    [ -w /etc ]; then
+    mkdir -p /etc/OpenCL/vendors
+    echo libnvidia-opencl.so.1 >/etc/OpenCL/vendors/nvidia.icd
+fi
+
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
+    cmake --build "$build" -j"$(nproc)" --target differential_test_methods micro_methods >"$out/build.log" 2>&1 ||
+    { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
+methods=$(find "$build" -name differential_test_methods -type f -perm -u+x | head -n 1)
+micro=$(find "$build" -name micro_methods -type f -perm -u+x | head -n 1)
+
+check() {
+    for device in cuda opencl; do
+        "$methods" "${SEED:-20261121}" "${CASES:-400}" $device >"$out/check-$device.log" 2>&1
+        status=$?
+        [ $status -eq 0 ] || failed=1
+        echo "check $device: exit $status: $(tail -n 1 "$out/check-$device.log")"
+    done
+}
+
+sanitize() {
+    command -v compute-sanitizer >/dev/null || { echo "skipped: no compute-sanitizer"; return; }
+    for tool in memcheck racecheck synccheck initcheck; do
+        compute-sanitizer --tool $tool --error-exitcode 9 "$methods" 7 "${SANITIZE_CASES:-12}" cuda \
+            >"$out/$tool.log" 2>&1
+        echo "$tool: exit $?: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -n 1)"
+    done
+}
+
+time_all() {
+    for device in cuda opencl; do
+        "$micro" $device -m "${MIB:-1024}" ${PHOTO:+-p "$PHOTO"} >"$out/methods-$device.jsonl" \
+            2>"$out/methods-$device.txt" || failed=1
+        cat "$out/methods-$device.txt"
+    done
+}
+
+case $what in
+check) check ;;
+sanitize) sanitize ;;
+time) time_all ;;
+all) check; sanitize; time_all ;;
+*) echo "usage: bench/gpu.sh [check|sanitize|time|all]" >&2; exit 2 ;;
+esac
+exit $failed
