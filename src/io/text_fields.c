@@ -1,0 +1,127 @@
+#include "io/text_fields.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/text.h"
+#include "io/number.h"
+
+static const char *scan_quoted(const char *p, const char *end, ty_field *field)
+{
+    field->begin = ++p;
+    field->quoted = 1;
+    for (;;) {
+        const char *quote = memchr(p, '"', (size_t)(end - p));
+        if (!quote) {
+            field->open = 1;
+            field->size = (size_t)(end - field->begin);
+            return end;
+        }
+        if (quote + 1 == end || quote[1] != '"') {
+            field->size = (size_t)(quote - field->begin);
+            return quote + 1;
+        }
+        p = quote + 2;
+    }
+}
+
+static int is_stop(ty_delimiter delimiter, char c)
+{
+    return c == delimiter || ty_is_line_end(c) || (delimiter == ' ' && c == '\t');
+}
+
+const char *ty_field_scan(ty_delimiter delimiter, const char *p, const char *end, ty_field *field)
+{
+    p = ty_skip_blanks(delimiter, p, end);
+    field->at = field->begin = p;
+    field->quoted = field->open = 0;
+    if (p < end && *p == '"') {
+        p = ty_skip_blanks(delimiter, scan_quoted(p, end, field), end);
+        if (p == end || is_stop(delimiter, *p) || delimiter == ' ')
+            return p;
+        field->begin = field->at; /* more behind the closing quote: it was none */
+        field->quoted = 0;
+    }
+    while (p < end && !is_stop(delimiter, *p))
+        p++;
+    const char *last = p;
+    while (last > field->begin && (last[-1] == ' ' || last[-1] == '\t'))
+        last--;
+    field->size = (size_t)(last - field->begin);
+    return delimiter == ' ' ? ty_skip_blanks(delimiter, p, end) : p;
+}
+
+int ty_line_is_skipped(ty_delimiter delimiter, const char *p, const char *end)
+{
+    p = ty_skip_blanks(delimiter, p, end);
+    return p == end || *p == '#' || ty_is_line_end(*p);
+}
+
+const char *ty_line_end(const char *p, const char *end)
+{
+    while (p < end && !ty_is_line_end(*p))
+        p++;
+    return p;
+}
+
+static int equals_word(const ty_field *field, const char *lower)
+{
+    size_t size = strlen(lower);
+    if (field->size != size)
+        return 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = field->begin[i];
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != lower[i])
+            return 0;
+    }
+    return 1;
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* [sign] digits , digits: what strtod would read if the comma were a point. */
+static int has_decimal_comma(const ty_field *field)
+{
+    const char *p = field->begin, *end = p + field->size;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    const char *digits = p;
+    while (p < end && is_digit(*p))
+        p++;
+    if (p == digits || p == end || *p != ',')
+        return 0;
+    digits = ++p;
+    while (p < end && is_digit(*p))
+        p++;
+    return p > digits && (p == end || *p == 'e' || *p == 'E');
+}
+
+ty_field_kind ty_field_read(const ty_field *field, double *value)
+{
+    const char *end = field->begin + field->size;
+    if (field->size && ty_number_parse(field->begin, end, value) == end)
+        return TY_FIELD_NUMBER;
+    if (!field->size || equals_word(field, "-") || equals_word(field, "na") ||
+        equals_word(field, "n/a") || equals_word(field, "null")) {
+        *value = NAN;
+        return TY_FIELD_MISSING;
+    }
+    return has_decimal_comma(field) ? TY_FIELD_COMMA : TY_FIELD_TEXT;
+}
+
+int ty_text_probe(const unsigned char *head, size_t size)
+{
+    size_t foreign = 0;
+    for (size_t i = 0; i < size;) {
+        if ((head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') ||
+            head[i] == 0x7f)
+            return 0;
+        size_t length = ty_utf8_length((const char *)head + i, size - i);
+        foreign += length == 0;
+        i += length ? length : 1;
+    }
+    return foreign <= size / 4;
+}

@@ -1,0 +1,85 @@
+/* Lines and fields of text: CSV, TSV, semicolons, runs of white space, or one number a line.
+ *
+ * A line ends in LF, CR LF or CR. Fields may have spaces (and tabs, where these do not separate)
+ * around them. A field that begins with a double quote ends at the next one that is not doubled;
+ * delimiters and line ends within are part of it. Lines of white space alone and lines whose first
+ * character is # are passed over. */
+#ifndef TY_TEXT_FIELDS_H
+#define TY_TEXT_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/tally.h>
+
+/* ',', '\t', ';', ' ' (any run of spaces and tabs) or '\n' (none: a line is one field). */
+typedef char ty_delimiter;
+
+typedef struct ty_field {
+    const char *at;    /* the first byte, or the opening quote */
+    const char *begin; /* the text: no quotes or white space around it, doubled quotes still so */
+    size_t size;
+    int quoted;
+    int open; /* quoted, and the text ended before the closing quote */
+} ty_field;
+
+static inline int ty_is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+static inline const char *ty_skip_blanks(ty_delimiter delimiter, const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || (*p == '\t' && delimiter != '\t')))
+        p++;
+    return p;
+}
+
+/* Reads the field at `p` and returns where it stops: at a delimiter, a line end or `end`. After a
+ * run of white space that separates, that is the next field's first byte. */
+const char *ty_field_scan(ty_delimiter delimiter, const char *p, const char *end, ty_field *field);
+
+/* From where a field stopped to the next field's place. */
+static inline const char *ty_field_next(ty_delimiter delimiter, const char *stop)
+{
+    return stop + (delimiter != ' ');
+}
+
+/* Whether the line at `p` is passed over: blank, or a comment. */
+int ty_line_is_skipped(ty_delimiter delimiter, const char *p, const char *end);
+
+/* The line end at or after `p`, or `end`. */
+const char *ty_line_end(const char *p, const char *end);
+
+/* Past the line end at `p`, which is CR LF, CR or LF. */
+static inline const char *ty_line_next(const char *p, const char *end)
+{
+    return p + 1 + (*p == '\r' && p + 1 < end && p[1] == '\n');
+}
+
+typedef enum ty_field_kind {
+    TY_FIELD_NUMBER,
+    TY_FIELD_MISSING, /* empty, "-", or NA, N/A or null in any case: read as NaN */
+    TY_FIELD_COMMA,   /* digits, a comma, digits: a number to people who write decimal commas */
+    TY_FIELD_TEXT
+} ty_field_kind;
+
+/* What a field is; for a number and a missing one also its value. */
+ty_field_kind ty_field_read(const ty_field *field, double *value);
+
+/* How a text is laid out, told from its beginning. */
+typedef struct ty_layout {
+    ty_delimiter delimiter;
+    int has_header;
+    uint32_t columns; /* fields of the first record */
+    uint32_t records; /* complete records that were looked at; 0: the rest means nothing */
+} ty_layout;
+
+/* `ended` says that nothing follows the `size` bytes. Fails only when memory is out. */
+tally_status ty_layout_detect(const char *text, size_t size, int ended, ty_layout *layout,
+                              tally_error *error);
+
+/* Nonzero when the bytes look like text: no control characters but tabs and line ends, and UTF-8,
+ * or another character set with mostly ASCII in it. Nothing at all is text too. */
+int ty_text_probe(const unsigned char *head, size_t size);
+
+#endif

@@ -1,0 +1,162 @@
+/* Which delimiter a text has, and whether its first line is a heading. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/text_fields.h"
+
+#define SAMPLE_RECORDS 100
+#define SAMPLE_BYTES   (256 << 10) /* after at least two records */
+
+typedef struct ty_survey {
+    const char *first;        /* the first record */
+    uint32_t width;           /* its fields */
+    uint32_t records;         /* complete ones, the first included */
+    uint32_t agreeing;        /* later ones as wide as the first */
+    uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
+} ty_survey;
+
+/* What the records' columns hold, the first record's apart. */
+typedef struct ty_column_survey {
+    uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
+    uint32_t numbers, texts;
+} ty_column_survey;
+
+/* Passes over blank lines and comments. NULL: no record begins before `end`. */
+static const char *find_record(ty_delimiter delimiter, const char *p, const char *end)
+{
+    while (p < end && ty_line_is_skipped(delimiter, p, end)) {
+        p = ty_line_end(p, end);
+        if (p < end)
+            p = ty_line_next(p, end);
+    }
+    return p < end ? p : NULL;
+}
+
+static void note_field(ty_column_survey *column, ty_field_kind kind, int is_first)
+{
+    if (is_first) {
+        column->first_is_text = kind == TY_FIELD_TEXT;
+    } else if (kind != TY_FIELD_MISSING) {
+        if (!column->numbers && !column->texts)
+            column->next_is_number = kind == TY_FIELD_NUMBER;
+        column->numbers += kind == TY_FIELD_NUMBER;
+        column->texts += kind == TY_FIELD_TEXT;
+    }
+}
+
+/* Adds the record at `p` to `survey`, and its fields to `columns` if that is not NULL. Returns what
+ * follows it, or NULL, with nothing added, when the record is not complete. */
+static const char *survey_record(ty_delimiter delimiter, const char *p, const char *end, int ended,
+                                 ty_survey *survey, ty_column_survey *columns)
+{
+    ty_field field;
+    const char *record = p;
+    uint32_t width = 0;
+    uint64_t numbers = 0;
+    for (;; p = ty_field_next(delimiter, p)) {
+        p = ty_field_scan(delimiter, p, end, &field);
+        if ((p == end && !ended) || field.open)
+            return NULL;
+        double value;
+        ty_field_kind kind = ty_field_read(&field, &value);
+        if (kind == TY_FIELD_COMMA)
+            kind = delimiter == ',' ? TY_FIELD_TEXT : TY_FIELD_NUMBER;
+        numbers += kind != TY_FIELD_TEXT;
+        if (columns && width < survey->width)
+            note_field(columns + width, kind, record == survey->first);
+        width++;
+        if (p == end || ty_is_line_end(*p))
+            break;
+    }
+    if (!survey->records++) {
+        survey->first = record;
+        survey->width = width;
+    } else {
+        int last_is_empty = field.size == 0 && !field.quoted;
+        survey->agreeing += width == survey->width || (width == survey->width + 1 && last_is_empty);
+    }
+    survey->fields += width;
+    survey->numbers += numbers;
+    return p < end ? ty_line_next(p, end) : p;
+}
+
+static ty_survey survey_text(ty_delimiter delimiter, const char *text, const char *end, int ended)
+{
+    ty_survey survey = {NULL, 0, 0, 0, 0, 0};
+    const char *p = text;
+    while (p && survey.records < SAMPLE_RECORDS &&
+           (survey.records < 2 || p - text < SAMPLE_BYTES)) {
+        p = find_record(delimiter, p, end);
+        if (p)
+            p = survey_record(delimiter, p, end, ended, &survey, NULL);
+    }
+    return survey;
+}
+
+/* Whether some column begins with text and goes on with numbers. */
+static int has_header(const ty_survey *survey, const ty_column_survey *columns)
+{
+    for (uint32_t i = 0; i < survey->width; i++) {
+        if (columns[i].first_is_text && columns[i].next_is_number &&
+            columns[i].numbers >= columns[i].texts)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_better(const ty_survey *a, const ty_survey *b)
+{
+    double share_a = a->records > 1 ? (double)a->agreeing / (a->records - 1) : 1;
+    double share_b = b->records > 1 ? (double)b->agreeing / (b->records - 1) : 1;
+    if (share_a != share_b)
+        return share_a > share_b;
+    return (double)a->numbers / (double)a->fields > (double)b->numbers / (double)b->fields;
+}
+
+/* The delimiter that makes the first record more than one field and the most later ones as wide;
+ * among equals the one with more numbers, then the first here. Tabs and white space must fit half
+ * of the records: they are common around and inside fields. */
+static ty_delimiter find_delimiter(const char *text, const char *end, int ended, ty_survey *best)
+{
+    static const ty_delimiter candidates[] = {'\t', ';', ',', ' '};
+    ty_delimiter delimiter = '\n';
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        ty_survey survey = survey_text(candidates[i], text, end, ended);
+        int is_blank = candidates[i] == '\t' || candidates[i] == ' ';
+        if (survey.width < 2 || (is_blank && 2 * survey.agreeing < survey.records - 1))
+            continue;
+        if (delimiter == '\n' || is_better(&survey, best)) {
+            delimiter = candidates[i];
+            *best = survey;
+        }
+    }
+    if (delimiter == '\n')
+        *best = survey_text(delimiter, text, end, ended);
+    return delimiter;
+}
+
+tally_status ty_layout_detect(const char *text, size_t size, int ended, ty_layout *layout,
+                              tally_error *error)
+{
+    const char *end = text + size;
+    ty_survey survey;
+    layout->delimiter = find_delimiter(text, end, ended, &survey);
+    layout->has_header = 0;
+    layout->columns = survey.width;
+    layout->records = survey.records;
+    if (survey.records < 2)
+        return TALLY_OK;
+    ty_column_survey *columns = ty_calloc(survey.width, sizeof *columns);
+    if (!columns)
+        return ty_error_memory(error, "the columns of a text", survey.width * sizeof *columns);
+    ty_survey again = survey;
+    const char *p = survey.first;
+    for (uint32_t i = 0; i < survey.records; i++) {
+        p = find_record(layout->delimiter, p, end);
+        p = survey_record(layout->delimiter, p, end, ended, &again, columns);
+    }
+    layout->has_header = has_header(&survey, columns);
+    ty_free(columns);
+    return TALLY_OK;
+}
