@@ -1,0 +1,126 @@
+/* The text decoder on any bytes: it ends, its messages are sound, chunks of any size and a second
+ * reading give the same. The first byte chooses columns, region and chunk size. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The decoder over a stream of our own: its source once more, with the stream's functions renamed.
+ */
+#define ty_stream_read memory_read
+#define ty_stream_name memory_name
+#define ty_text        text_in_memory
+#include "io/text.c"
+
+struct ty_stream {
+    const char *bytes;
+    size_t size, at;
+};
+
+tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
+                            tally_error *error)
+{
+    (void)error;
+    size_t left = stream->size - stream->at;
+    *got = size < left ? size : left;
+    if (*got)
+        memcpy(bytes, stream->bytes + stream->at, *got);
+    stream->at += *got;
+    return TALLY_OK;
+}
+
+const char *ty_stream_name(const ty_stream *stream)
+{
+    (void)stream;
+    return "FILE";
+}
+
+static void need(int condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+/* Everything the decoder hands out, boiled down. */
+typedef struct digest {
+    tally_status status;
+    uint64_t count, hash;
+} digest;
+
+static digest read_all(void *state, uint32_t views_count, uint64_t most)
+{
+    digest d = {TALLY_OK, 0, 0};
+    tally_error error;
+    for (;;) {
+        tally_view views[4];
+        int done = 0;
+        memset(&error, 0, sizeof error);
+        d.status = ty_text.read(state, views, &done, &error);
+        need(!d.status || strncmp(error.message, "FILE:", 5) == 0, "a message without a place");
+        if (d.status || done)
+            return d;
+        need(views[0].columns > 0 && views[0].columns <= most, "a chunk's size");
+        for (uint64_t i = 0; i < views[0].columns; i++) {
+            for (uint32_t v = 0; v < views_count; v++) {
+                uint64_t bits;
+                memcpy(&bits, (const double *)views[v].data + i, sizeof bits);
+                d.hash = d.hash * UINT64_C(0x9e3779b97f4a7c15) + bits;
+            }
+        }
+        d.count += views[0].columns;
+    }
+}
+
+static int same(digest a, digest b)
+{
+    /* before a failure as much is handed out as whole chunks held */
+    return a.status == b.status && (a.status || (a.count == b.count && a.hash == b.hash));
+}
+
+static digest run(const char *text, size_t size, const tally_input_options *options)
+{
+    ty_stream stream = {text, size, 0};
+    tally_input_info info = {.struct_size = sizeof info};
+    tally_error error = {""};
+    void *state = NULL;
+    digest d = {ty_text.open(&stream, options, &state, &info, &error), 0, 0};
+    if (d.status) {
+        need(strncmp(error.message, "FILE:", 5) == 0, "a message without the file");
+        return d;
+    }
+    need(info.dimensions == (options->columns_count ? options->columns_count : 1), "views");
+    uint64_t chunk = options->chunk_bytes / 8 / info.dimensions;
+    chunk = chunk ? chunk : 1;
+    d = read_all(state, info.dimensions, chunk);
+    stream.at = 0;
+    need(ty_text.rewind(state, &error) == TALLY_OK, "rewind");
+    need(same(d, read_all(state, info.dimensions, chunk)), "a second reading differs");
+    ty_text.close(state);
+    return d;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    static const char *const columns[] = {"2", "a", "1", "2"};
+    unsigned choice = data[0];
+    char *text = malloc(size); /* just as long as the text, plus one for an empty one */
+    if (!text)
+        return 0;
+    memcpy(text, data + 1, size - 1);
+    tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+    options.columns = columns + (choice & 1);
+    options.columns_count = choice >> 1 & 3;
+    options.row_begin = choice >> 3 & 3;
+    options.row_end = choice >> 5 & 1 ? options.row_begin + 2 : 0;
+    options.chunk_bytes = 8192;
+    ty_text.probe(data + 1, size - 1);
+    digest whole = run(text, size - 1, &options);
+    options.chunk_bytes = 1 + (choice >> 6) * 20;
+    need(same(whole, run(text, size - 1, &options)), "small chunks differ");
+    free(text);
+    return 0;
+}
