@@ -13,9 +13,9 @@ show() {
     "$tally" "$@"
 }
 
-show data/photograph.png --bins 32
+show data/photograph.png --bins 16
 show data/photograph.png -o demo/photograph.png
-show data/flights.csv --column dep_delay --range -30 150 --bins 36
+show data/flights.csv --column dep_delay --range -30 150 --bins 18
 show data/flights.csv --column dep_delay --range -30 150 --bins 180 -o demo/flights.png
 
 printf '\nPictures: demo/photograph.png, demo/flights.png. Count a file of yours: %s FILE\n' "$tally"
