@@ -72,14 +72,15 @@ static tally_status check(const tally_result *const *results, size_t count, tall
     return TALLY_OK;
 }
 
-static void write_json(ty_out *out, const tally_result *const *results, size_t count)
+static void write_json(ty_out *out, const tally_result *const *results, size_t count, int array)
 {
-    ty_put(out, count > 1 ? "[" : "");
+    array |= count > 1;
+    ty_put(out, array ? "[" : "");
     for (size_t i = 0; i < count; i++) {
         ty_put(out, i ? ",\n" : "");
         ty_write_json(out, results[i]);
     }
-    ty_put(out, count > 1 ? "]\n" : "\n");
+    ty_put(out, array ? "]\n" : "\n");
 }
 
 static tally_status dispatch(ty_out *out, const tally_result *const *results, size_t count,
@@ -88,7 +89,7 @@ static tally_status dispatch(ty_out *out, const tally_result *const *results, si
 {
     switch (format) {
     case TALLY_FORMAT_JSON:
-        write_json(out, results, count);
+        write_json(out, results, count, options->array != 0);
         return TALLY_OK;
     case TALLY_FORMAT_CSV:
         ty_write_csv(out, results[0]);
