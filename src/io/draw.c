@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 
-#ifndef TALLY_HAVE_CAIRO
+#if !TALLY_HAVE_CAIRO
 
 tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_format format,
                               const tally_write_options *options, tally_error *error)

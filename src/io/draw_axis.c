@@ -1,10 +1,9 @@
 /* Axes of pictures: scales, ticks, labels, grid lines. */
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 
 #include "io/draw.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define INK   0x333333
@@ -14,7 +13,7 @@ double ty_scale_at(const ty_scale *scale, double value)
 {
     double part;
     if (scale->log)
-        part = value > 0 ? log(value / scale->lo) / log(scale->hi / scale->lo) : -1e3;
+        part = value > 0 ? (log(value) - log(scale->lo)) / (log(scale->hi) - log(scale->lo)) : -1e3;
     else
         /* Halves, for hi - lo may be past float64's largest. */
         part = (value / 2 - scale->lo / 2) / (scale->hi / 2 - scale->lo / 2);
@@ -56,7 +55,7 @@ static void category_ticks(ty_draw *d, const tally_axis *axis, double room, ty_t
         char label[TY_LABEL_SIZE];
         ty_category_label(axis, i, i + 1, label);
         ty_draw_text_fit(d, label, room / (double)axis->bins * (double)stride, 14 * d->s, 0);
-        snprintf(ticks->labels[ticks->count], TY_TICKS_LABEL, "%.32s", label);
+        strcpy(ticks->labels[ticks->count], label);
         ticks->values[ticks->count++] = (double)i;
     }
 }

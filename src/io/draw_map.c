@@ -1,10 +1,9 @@
 /* Histograms of two dimensions: a heat map, the first axis to the right and the second upwards. */
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 
 #include "io/draw.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -60,7 +59,8 @@ static uint32_t cell_color(const grid *g, double value)
 {
     if (!(value > 0))
         return 0xffffff;
-    return ty_color_map(g->log ? log(value / g->least) / log(g->most / g->least) : value / g->most);
+    return ty_color_map(g->log ? (log(value) - log(g->least)) / (log(g->most) - log(g->least))
+                               : value / g->most);
 }
 
 /* Evenly drawn axes: one image pixel a cell, scaled without smoothing. */
@@ -177,7 +177,7 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
             char label[TY_LABEL_SIZE];
             ty_category_label(axis, i, i + 1, label);
             ty_draw_text_fit(d, label, 90 * d->s, 14 * d->s, 0);
-            snprintf(ticks->labels[ticks->count], TY_TICKS_LABEL, "%.32s", label);
+            strcpy(ticks->labels[ticks->count], label);
             ticks->values[ticks->count++] = (double)i;
         }
     }

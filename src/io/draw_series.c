@@ -1,8 +1,9 @@
 /* Histograms of one dimension: filled steps, bars, or envelopes when bins outnumber pixels. */
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 
 #include "io/draw.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,11 +35,11 @@ static void scale_heights(ty_draw *d, int density)
     }
     if (lo == 0 && hi == 0)
         hi = 1;
-    d->y.log = d->options->log_counts && hi > 0 && isfinite(least);
+    d->y.log = d->options->log_counts && isfinite(least) && hi > 4 * DBL_MIN;
     if (d->y.log) {
         int counts = d->result->kind == TALLY_RESULT_COUNTS && !density;
-        d->y.lo = counts ? 0.5 : least / 2; /* a single sample is seen */
-        d->y.hi = hi * pow(hi / d->y.lo, 0.06);
+        d->y.lo = counts ? 0.5 : fmax(least / 2, DBL_MIN); /* a single sample is seen */
+        d->y.hi = exp(fmin(log(hi) + 0.06 * (log(hi) - log(d->y.lo)), 708));
     } else {
         d->y.lo = lo < 0 ? lo - 0.05 * (hi - lo) : 0;
         d->y.hi = hi > 0 ? hi + 0.05 * (hi - lo) : 0;
@@ -105,7 +106,8 @@ static void envelope(const ty_draw *d, uint64_t h, int density, uint64_t column,
         double height = height_of(d, h, *bin, density);
         limits[0] = fmin(limits[0], height);
         limits[1] = fmax(limits[1], height);
-        if (*bin + 1 == axis->bins || ty_scale_at(&d->x, axis->edges[*bin + 1]) > end)
+        if (*bin + 1 == axis->bins ||
+            (column + 1 < columns && ty_scale_at(&d->x, axis->edges[*bin + 1]) > end))
             return;
         ++*bin;
     }
@@ -257,7 +259,7 @@ void ty_draw_series(ty_draw *d)
     else
         ty_ticks_linear(d->y.lo, d->y.hi, most, 1,
                         d->result->kind == TALLY_RESULT_COUNTS && !density, &ticks);
-    d->left = 52 * s + ty_draw_ticks_width(d, &ticks);
+    d->left = fmin(52 * s + ty_draw_ticks_width(d, &ticks), d->right - 40 * s);
     d->y.from = d->bottom;
     d->y.to = d->top;
     d->x = ty_draw_scale_of(axis, d->left, d->right);

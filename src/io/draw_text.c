@@ -1,5 +1,5 @@
 /* Text on pictures, and the words around a plot. */
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 
 #include "io/draw.h"
 
