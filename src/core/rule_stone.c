@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/dtype.h"
 #include "core/error.h"
 #include "core/rules.h"
 #include "cpu/stats.h"
@@ -150,7 +151,11 @@ static tally_status take(void *arg, const void *samples, size_t count, tally_err
     return TALLY_OK;
 }
 
-/* NumPy's estimate for k bins; `slots` are running totals by now. */
+/*
+ * NumPy's estimate for k bins, times the square of the count of samples (and the span, for dtypes
+ * whose arithmetic NumPy does not round): exact for a few samples, where equal estimates are common
+ * and must come out equal, so that the fewest bins win. `slots` are running totals by now.
+ */
 static double estimate(const partition *p, uint64_t k)
 {
     const ty_stone *s = p->stone;
@@ -161,13 +166,15 @@ static double estimate(const partition *p, uint64_t k)
         uint64_t until = s->samples;
         if (i < k) /* slot() - 1 is the edge itself, and slots 0 … edge hold what is below it */
             until = p->slots[slot(p, edge(s, i, k)) - 1];
-        double share = until > before ? (double)(until - before) / n : 0;
-        squares += share * share;
+        double count = until > before ? (double)(until - before) : 0;
+        squares += count * count;
         before = until;
     }
     const tally_dtype dtype = s->feed->dtype;
-    return (2 - (n + 1) * squares) /
-           ty_rule_round(dtype, s->span / ty_rule_round(dtype, (double)k));
+    double risk = 2 * n * n - (n + 1) * squares;
+    if (!ty_dtype_is_float(dtype) || dtype == TALLY_F64)
+        return risk * (double)k;
+    return risk / ty_rule_round(dtype, s->span / ty_rule_round(dtype, (double)k));
 }
 
 tally_status ty_stone_bins(const ty_stone *stone, uint64_t *bins, tally_error *error)

@@ -128,10 +128,13 @@ tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
         return TALLY_OK;
     s->shift -= s->digit;
     s->groups = 0;
-    for (unsigned i = 0; i < s->ranks; i++) { /* ascending, so equal prefixes are neighbours */
-        if (!i || s->prefix[i] != s->prefix[i - 1])
+    for (unsigned i = 0; i < s->ranks; i++) {
+        unsigned g = 0;
+        while (g < s->groups && s->head[g] != s->prefix[i])
+            g++;
+        if (g == s->groups)
             s->head[s->groups++] = s->prefix[i];
-        s->group[i] = s->groups - 1;
+        s->group[i] = g;
     }
     size_t size = (sizeof *s->counts << s->digit) * s->groups;
     uint64_t *counts = ty_realloc(s->counts, size);

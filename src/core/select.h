@@ -31,8 +31,8 @@ void ty_select_clear(ty_select *select);
  * packed, of any alignment. */
 void ty_select_count(ty_select *select, const void *samples, size_t count);
 
-/* After the first pass: which samples are wanted, as ranks from 0, ascending, all below the number
- * of samples. */
+/* After the first pass: which samples are wanted, as ranks from 0 in any order, all below the
+ * number of samples. */
 void ty_select_want(ty_select *select, const uint64_t *ranks, unsigned count);
 
 /* After each pass but before the next: *more says whether another is needed. */

@@ -183,9 +183,6 @@ static void test_select(void)
         ty_select s;
         CHECK(!ty_select_start(&s, dtype, NULL), "start");
         uint64_t ranks[4] = {below(n), below(n), below(n), below(n)};
-        sorting = TALLY_U64;
-        qsort(ranks, 4, sizeof *ranks, compare);
-        sorting = dtype;
         int more = 1, passes = 0;
         for (; more && !failures; passes++) {
             size_t part = below(n + 1);
@@ -240,9 +237,9 @@ static double stone_width(const double *x, size_t n, double lo, double hi)
             size_t count = 0;
             for (; at < n && x[at] < end; at++)
                 count++;
-            squares += (double)count / (double)n * ((double)count / (double)n);
+            squares += (double)count * (double)count;
         }
-        double risk = (2 - ((double)n + 1) * squares) / (span / k);
+        double risk = (2 * (double)n * (double)n - ((double)n + 1) * squares) * k;
         if (risk < best) {
             best = risk;
             bins = k;
