@@ -187,6 +187,14 @@ static int suits(const cli_options *options, const cli_target *target)
         if (cli_has(options, needs[i].id) && !fits)
             return cli_usage(options->word, "--%s is for %s", needs[i].name, needs[i].what);
     }
+    uint64_t width = cli_uint(options, CLI_WIDTH, 1000),
+             height = cli_uint(options, CLI_HEIGHT, 600);
+    if (is_picture(target->format) &&
+        (width < 200 || width > 16384 || height < 150 || height > 16384))
+        return cli_usage(
+            options->word,
+            "--width %llu --height %llu: pictures have 200 × 150 to 16384 × 16384 pixels",
+            (unsigned long long)width, (unsigned long long)height);
     int binary = is_picture(target->format) || target->format == TALLY_FORMAT_NPY;
     if (!target->path && binary && isatty(STDOUT_FILENO))
         return cli_usage(options->word,

@@ -1,0 +1,83 @@
+"""Saved results for the command's tests: the contract's schema, and counts by another road.
+
+    python3 result.py check FILE            every key of the contract, and conservation
+    python3 result.py count FILE SAMPLES    the same counts as bisection of the edges finds in
+                                            SAMPLES, one number a line
+"""
+import bisect
+import json
+import math
+import sys
+from fractions import Fraction
+
+HISTOGRAM = {"name": str, "counts": list, "underflow": int, "overflow": int, "nan": int, "masked": int}
+RESULT = {"schema": str, "source": list, "dtype": str, "samples": int, "device": str, "method": str,
+          "seconds": (int, float), "axes": list, "histograms": list}
+AXIS = {"kind": str, "bins": int, "lo": (int, float), "hi": (int, float), "edges": list}
+
+
+def need(value, keys, where):
+    for key, kind in keys.items():
+        assert key in value, f"{where}: no {key}"
+        assert isinstance(value[key], kind), f"{where}.{key} is {value[key]!r}"
+        assert not isinstance(value[key], bool), f"{where}.{key} is {value[key]!r}"
+
+
+def check(result):
+    need(result, RESULT, "result")
+    assert result["schema"] == "tally/1"
+    cells = 1
+    for axis in result["axes"]:
+        need(axis, AXIS, "axis")
+        edges = axis["edges"]
+        assert len(edges) == axis["bins"] + 1
+        assert all(a < b for a, b in zip(edges, edges[1:])), "edges do not increase"
+        assert edges[0] == axis["lo"] and edges[-1] == axis["hi"]
+        cells *= axis["bins"]
+    total = 0
+    for histogram in result["histograms"]:
+        need(histogram, HISTOGRAM, "histogram")
+        assert len(histogram["counts"]) == cells
+        total += sum(histogram["counts"])
+        total += sum(histogram[flow] for flow in ("underflow", "overflow", "nan", "masked"))
+    if "weights" not in result and "sat" not in result.get("counter", ""):
+        assert total == result["samples"], f"{total} counted of {result['samples']}"
+
+
+def exact(text):
+    """Integers as they are; everything else as the nearest double, which is what is counted."""
+    if text.lstrip("-").isdigit():
+        return Fraction(int(text))
+    value = float(text)
+    return Fraction(value) if math.isfinite(value) else value
+
+
+def count(result, texts):
+    (axis,), (histogram,) = result["axes"], result["histograms"]
+    edges = [Fraction(e) for e in axis["edges"]]
+    counts, under, over, nan = [0] * axis["bins"], 0, 0, 0
+    for text in texts:
+        x = exact(text)
+        if isinstance(x, float) and math.isnan(x):
+            nan += 1
+        elif x < edges[0]:
+            under += 1
+        elif x > edges[-1] or (x == edges[-1] and axis.get("last") == "open"):
+            over += 1
+        else:
+            counts[min(bisect.bisect_right(edges, x) - 1, axis["bins"] - 1)] += 1
+    assert counts == histogram["counts"], f"counts {histogram['counts']} instead of {counts}"
+    assert (under, over, nan) == (histogram["underflow"], histogram["overflow"], histogram["nan"])
+
+
+def main():
+    with open(sys.argv[2], encoding="utf-8") as file:
+        saved = json.load(file)
+    for result in saved if isinstance(saved, list) else [saved]:
+        check(result)
+    if sys.argv[1] == "count":
+        with open(sys.argv[3], encoding="utf-8") as file:
+            count(saved, file.read().split())
+
+
+main()

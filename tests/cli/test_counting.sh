@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# What is counted: axes, columns, channels, regions, masks, weights, counters, several files.
+. "$(dirname "$0")/lib.sh"
+need python3
+seed=${SEED:-$(date +%s)}
+echo "seed $seed (SEED=$seed repeats it)"
+
+# same SAMPLES ARGUMENTS…: counts as bisection does, with --verify on the way.
+same() {
+    local samples=$1
+    shift
+    expect 0 -- "$TALLY" "$@" --verify --format json -o r.json
+    checks=$((checks + 1))
+    python3 "$HERE/result.py" count r.json "$samples" 2>.py || {
+        fail "$(tail -1 .py): tally $*"
+    }
+}
+
+python3 - "$seed" <<'PY'
+import random, struct, sys
+r = random.Random(int(sys.argv[1]))
+def save(name, code, values, text=repr):
+    open(name + ".bin", "wb").write(struct.pack("=%d%s" % (len(values), code), *values))
+    open(name + ".txt", "w").write("".join(text(v) + "\n" for v in values))
+for name, code, bits, signed in [("u8", "B", 8, 0), ("i8", "b", 8, 1), ("u16", "H", 16, 0), ("i16", "h", 16, 1),
+                                 ("u32", "I", 32, 0), ("i32", "i", 32, 1), ("u64", "Q", 64, 0), ("i64", "q", 64, 1)]:
+    lo, hi = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    save(name, code, [r.choice([lo, hi, 0, 1, r.randint(lo, hi), r.randint(max(lo, -50), 50)]) for _ in range(3000)])
+f = [r.choice([r.gauss(0, 3), 0.0, 1.0, 0.1, 0.2, 0.30000000000000004, -2.5, r.random()]) for _ in range(3000)]
+save("f64", "d", f)
+save("f32", "f", f, lambda v: repr(struct.unpack("f", struct.pack("f", v))[0]))
+save("special", "d", f[:100] + [float("nan"), float("inf"), float("-inf")])
+save("positive", "d", [abs(v) + 1e-3 for v in f])
+PY
+
+# Every type, by raw bytes: its own default axis, equal bins, a range, edges, rules, integers.
+for type in u8 i8 u16 i16 u32 i32 u64 i64 f32 f64; do
+    same $type.txt --dtype $type $type.bin
+    same $type.txt --dtype $type $type.bin --bins 10
+    same $type.txt --dtype $type $type.bin --bins 7 --range -3 44.5
+    same $type.txt --dtype $type $type.bin --edges -2,0,0.1,0.3,1,40,1e6
+    same $type.txt --dtype $type $type.bin --bins sturges
+    same $type.txt --dtype $type $type.bin --integer --range -20 30
+    same $type.txt --dtype $type $type.bin --log --range 0.5 64 --bins 7
+done
+same special.txt --dtype f64 special.bin --bins 10
+same special.txt --dtype f64 special.bin --bins fd
+same positive.txt --dtype f64 positive.bin --log
+same f64.txt f64.txt
+same f64.txt f64.txt --integer
+same i16.txt --dtype i16 i16.bin --integer
+for rule in auto fd doane scott stone rice sturges sqrt; do
+    same f64.txt f64.txt --bins $rule
+    same f64.txt f64.txt --bins $rule --range -1 2
+done
+
+# int64's and uint64's extremes: none is lost at the ends of the found range.
+python3 -c '
+import struct
+open("ends.bin","wb").write(struct.pack("=6q", -2**63, -2**63+1, -1, 0, 2**63-2, 2**63-1))
+open("uends.bin","wb").write(struct.pack("=4Q", 0, 1, 2**64-2, 2**64-1))
+open("near.bin","wb").write(struct.pack("=2q", 2**53+1, 2**53+3))'
+equal '2 1 1 2 | 0 0 0 0; ' "$(counts --dtype i64 ends.bin --bins 4)" "int64 extremes"
+equal '2 2 | 0 0 0 0; ' "$(counts --dtype u64 uends.bin --bins 2)" "uint64 extremes"
+equal '2 | 0 0 0 0; ' "$(counts --dtype i64 near.bin --bins 1)" "2^53 + 1 and 2^53 + 3"
+
+# Default axes.
+"$TALLY" --dtype u8 u8.bin --format json | grep -q '"bins":256,"lo":0,"hi":256' || fail "u8 default"
+"$TALLY" --dtype i8 i8.bin --format json | grep -q '"bins":256,"lo":-128,"hi":128' || fail "i8 default"
+printf 'P5 2 1 65535 \000\000\377\377' >deep.pgm
+"$TALLY" deep.pgm --format json | grep -q '"bins":256,"lo":0,"hi":65536' || fail "16-bit image default"
+"$TALLY" deep.pgm --bins 16 --format json | grep -q '"bins":16,"lo":0,"hi":65536' || fail "16-bit image --bins"
+
+# The alphabet.
+printf 'Hello, World-\n\tA\\' >text
+equal '4 3 | 0 10 0 0; ' "$(counts --alphabet ehlor text --per-bin 3)" "--alphabet ehlor --per-bin 3"
+equal '1 1 1 1 | 0 13 0 0; ' "$(counts --alphabet '\-\\\n\x09' text)" "--alphabet with escapes"
+equal 7 "$("$TALLY" --alphabet a-z --per-bin 4 text --format json | python3 -c '
+import json, sys; print(json.load(sys.stdin)["axes"][0]["bins"])')" "bins of a-z by 4"
+
+# Columns by name and number; two make a joint table; several axes take several values.
+printf 'x,y,"a, b"\n1,10,3\n2,20,4\n3,30,5\n3,10,7\n' >t.csv
+equal '1 1 2 | 0 0 0 0; ' "$(counts t.csv --column x --integer)" "--column x"
+equal '1 1 2 | 0 0 0 0; ' "$(counts t.csv --column 1 --integer)" "--column 1"
+equal '3 1 | 0 0 0 0; ' "$(counts t.csv --column 'a\, b' --bins 2 --range 3 8)" "a heading with a comma"
+equal '1 0 0 1 1 1 | 0 0 0 0; ' "$(counts t.csv --column x,y --bins 3,2)" "--column x,y"
+equal '1 0 0 1 1 1 | 0 0 0 0; ' "$(counts t.csv --column x --column y --bins 3,2 --range 1 3 --range 10 30)" "--column twice"
+equal '0 1 1 1 | 1 0 0 0; ' "$(counts t.csv --column x,y --edges 2,3,4 --edges 0,15,40)" "two --edges"
+"$TALLY" t.csv --column x,y --format json | grep -q '"name":"x,y"' || fail "the joint histogram's name"
+
+# Weights: a column, a file; sums of squares.
+equal '3 4 12 | 0 0 0 0; ' "$(counts t.csv --column x --integer --weights ':a, b')" "--weights :NAME"
+printf '0.5\n0.25\n1\n2\n' >w.txt
+equal '0.5 0.25 3 | 0 0 0 0; ' "$(counts t.csv --column x --integer --weights w.txt --verify)" "--weights FILE"
+"$TALLY" t.csv --column x --integer --weights w.txt --sum-squares --format json |
+    grep -q '"sums_squared":\[0.25,0.0625,5\]' || fail "--sum-squares"
+
+# Images: channels, regions, masks.
+printf 'P6 3 2 255 abcdefghijklmnopqr' >six.ppm # R: a d g j m p
+codes() { python3 - "$@" <<'PY'
+import json, sys
+for h in json.load(open(sys.argv[1]))["histograms"]:
+    print(h["name"] + ":" + "".join(chr(i) * n for i, n in enumerate(h["counts"])), h["masked"], end=" ")
+PY
+}
+"$TALLY" six.ppm -o r.json; equal 'R:adgjmp 0 G:behknq 0 B:cfilor 0 ' "$(codes r.json)" "all channels"
+"$TALLY" six.ppm --channel G -o r.json; equal 'G:behknq 0 ' "$(codes r.json)" "--channel G"
+"$TALLY" six.ppm --channel b --channel 1 -o r.json; equal 'R:adgjmp 0 B:cfilor 0 ' "$(codes r.json)" "--channel b 1"
+"$TALLY" six.ppm --channel R,B -o r.json; equal 'R:adgjmp 0 B:cfilor 0 ' "$(codes r.json)" "--channel R,B"
+"$TALLY" six.ppm --rows 1: --channel R -o r.json; equal 'R:jmp 0 ' "$(codes r.json)" "--rows 1:"
+"$TALLY" six.ppm --cols 1:2 --channel R -o r.json; equal 'R:dm 0 ' "$(codes r.json)" "--cols 1:2"
+"$TALLY" six.ppm --rows :1 --cols 2: --channel R -o r.json; equal 'R:g 0 ' "$(codes r.json)" "a region"
+printf 'P5 3 2 255 \001\000\002\000\377\000' >mask.pgm # a g m
+"$TALLY" six.ppm --mask mask.pgm -o r.json
+equal 'R:agm 3 G:bhn 3 B:cio 3 ' "$(codes r.json)" "--mask"
+python3 "$HERE/result.py" check r.json || fail "conservation with a mask"
+"$TALLY" six.ppm --mask mask.pgm --cols 1: --channel R -o r.json; equal 'R:gm 2 ' "$(codes r.json)" "--mask in a region"
+"$TALLY" six.ppm six.ppm --mask mask.pgm --channel R -o r.json; equal 'R:aaggmm 6 ' "$(codes r.json)" "--mask for two files"
+printf dmjpvg >letters
+equal '1 5 5 | 0 0 0 0; ' "$(counts --dtype u8 --shape 2,3 --bins 3 --range 100 118 letters \
+    --weights <(printf '1\n2\n3\n5\n0\n0\n'))" "weights from a pipe"
+# A mask counts in a found range too: 40 is masked.
+printf 'P5 3 1 255 \001\001\000' >m3.pgm
+python3 -c '
+import struct
+h = "{'"'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), "'}"
+h += " " * (63 - (10 + len(h)) % 64) + "\n"
+open("three.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(h)) + h.encode() + struct.pack("<3d", 1, 5, 40))'
+equal '1 1 | 0 0 0 1; ' "$(counts three.npy --mask m3.pgm --bins 2)" "a mask and the range"
+equal '1 1 | 0 0 0 1; ' "$(counts three.npy --mask m3.pgm --bins sturges)" "a mask and a rule"
+
+# A file is the sum of its parts; --each keeps them apart; channels of a raw file.
+head -c 1000 u8.bin >a; tail -c +1001 u8.bin >b
+equal "$(counts --dtype u8 u8.bin)" "$(counts --dtype u8 a b)" "two parts"
+"$TALLY" --dtype u8 --each a b --format json >each.json
+"$TALLY" --dtype u8 a -o a.json; "$TALLY" --dtype u8 b -o b.json
+python3 - <<'PY' || fail "--each"
+import json
+each = json.load(open("each.json"))
+assert isinstance(each, list) and len(each) == 2
+for one, name in zip(each, "ab"):
+    alone = json.load(open(name + ".json"))
+    assert one["source"] == [name] and one["histograms"] == alone["histograms"]
+PY
+"$TALLY" --dtype u8 --each a --format json | python3 -c '
+import json, sys; assert len(json.load(sys.stdin)) == 1' || fail "--each of one file is not a list"
+split -n l/3 f64.txt part.
+equal "$(counts f64.txt --bins 20)" "$(counts part.?? --bins 20)" "a range over three files"
+equal "$(counts f64.txt)" "$(counts part.??)" "a rule over three files"
+equal "$(counts f64.txt)" "$(cat f64.txt | counts -)" "a pipe and a file"
+printf '\000\001\002\003\004\005' >rgb
+"$TALLY" --dtype u8 --shape 1,2,3 --channel 2 rgb -o r.json
+python3 -c '
+import json
+h = json.load(open("r.json"))["histograms"]
+assert len(h) == 1 and [i for i, n in enumerate(h[0]["counts"]) if n] == [1, 4]' || fail "--shape 1,2,3 --channel 2"
+equal '2 0 | 0 0 0 0; ' "$(counts --dtype u8 rgb --offset 4 --bins 2)" "--offset"
+
+# Counters.
+head -c 70000 /dev/zero >zeros
+equal "70000 " "$(counts --dtype u8 zeros --bins 1 --counter u32 | cut -d'|' -f1)" "u32"
+equal "65535 " "$(counts --dtype u8 zeros --bins 1 --counter u16sat | cut -d'|' -f1)" "u16sat"
+equal "255 " "$(counts --dtype u8 zeros --bins 1 --counter u8sat | cut -d'|' -f1)" "u8sat"
+
+# Every processor method, thread count and peeled-off feature agrees.
+want=$(counts --dtype f32 f32.bin --bins 100)
+for method in $("$TALLY" methods --format json | python3 -c '
+import json, sys
+print(*[m["name"] for m in json.load(sys.stdin) if "cpu" in m["devices"]])'); do
+    if "$TALLY" --dtype f32 f32.bin --bins 100 --device cpu --method "$method" -q >/dev/null 2>&1; then
+        equal "$want" "$(counts --dtype f32 f32.bin --bins 100 --device cpu --method "$method")" "--method $method"
+    fi
+done
+equal "$want" "$(counts --dtype f32 f32.bin --bins 100 --threads 1)" "--threads 1"
+equal "$want" "$(TALLY_DISABLE_CPU=avx512 counts --dtype f32 f32.bin --bins 100)" "without AVX-512"
+equal "$want" "$(TALLY_DISABLE_CPU=avx2 counts --dtype f32 f32.bin --bins 100)" "without AVX2"
+expect 0 'verified: identical' -- "$TALLY" -v --verify --dtype f32 f32.bin
+finish

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Files larger than memory, more than 2^32 samples of one value, pipes that must be read twice.
+. "$(dirname "$0")/lib.sh"
+need python3 gzip truncate
+case ${SANITIZE:-} in *address* | *thread*) skip "sanitizers take terabytes of address space" ;; esac
+limit=$((384 * 1024)) # KiB of address space
+
+# limited COMMAND…: under the limit.
+limited() { (ulimit -v $limit && "$@"); }
+# total ARGUMENTS…: the sum of all counts, under the limit.
+total() {
+    limited "$TALLY" "$@" --device cpu --threads 2 --format json -o r.json || return
+    python3 "$HERE/result.py" check r.json || return
+    python3 -c '
+import json
+print(*[sum(h["counts"]) for h in json.load(open("r.json"))["histograms"]])'
+}
+
+# Without holes a 1.5 GiB file would fill small disks.
+truncate -s 1536M big
+[ "$(du -k big | cut -f1)" -lt 10000 ] || skip "this file system has no sparse files"
+equal 1610612736 "$(total --dtype u8 big)" "1.5 GiB of u8 in 384 MiB"
+equal 201326592 "$(total --dtype f64 --bins 10 big)" "1.5 GiB of f64 with a range to be found"
+equal 402653184 "$(total --dtype f32 --range -1 1 --bins 1000 big)" "1.5 GiB of f32"
+equal "536870912 536870912 536870912" "$(total --dtype u8 --shape 8192,65536,3 big)" "an image of 1.5 GiB"
+python3 -c '
+import struct
+h = "{'"'descr': '|u1', 'fortran_order': False, 'shape': (16384, 65536), "'}"
+h += " " * (63 - (10 + len(h)) % 64) + "\n"
+open("big.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(h)) + h.encode())'
+truncate -s $((1073741824 + 128)) big.npy
+equal 1073741824 "$(total big.npy)" "an .npy of 1 GiB"
+equal 16777216 "$(total big.npy --cols 100:1124)" "a region of it"
+
+# Peak memory does not grow with the file.
+peak() {
+    python3 - "$@" <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PY
+}
+truncate -s 16M small
+low=$(peak "$TALLY" --device cpu --dtype f32 --bins 100 small)
+high=$(peak "$TALLY" --device cpu --dtype f32 --bins 100 big)
+echo "peak memory: $low KiB for 16 MiB, $high KiB for 1536 MiB"
+checks=$((checks + 1))
+[ "$high" -le $((low + 8192)) ] || fail "peak memory grew from $low to $high KiB"
+
+# More than 2^32 samples of one value, through a pipe: exact, and never 4 GiB of anything.
+more=$((4294967296 + 77))
+equal $more "$(head -c $more /dev/zero | total --dtype u8 -)" "2^32 + 77 zeros"
+python3 -c '
+import json
+c = json.load(open("r.json"))["histograms"][0]["counts"]
+assert c[0] == 2**32 + 77 and not any(c[1:])' || fail "they are all in bin 0"
+expect 1 'more than a u32 counter holds' -- bash -c "head -c $more /dev/zero | '$TALLY' --dtype u8 - --counter u32 -q"
+
+# Compressed data are streamed too.
+head -c 400M /dev/zero | gzip -1 >zeros.gz
+equal 419430400 "$(total --dtype u8 zeros.gz)" "400 MiB out of gzip"
+seq 3000000 | gzip -1 >numbers.txt.gz
+equal 3000000 "$(total numbers.txt.gz --bins 10)" "text out of gzip, read twice"
+
+# A pipe of unknown range is spooled, and it says so, unless asked not to.
+seq 1000 >n.txt
+expect 0 'standard input: a pipe can be read once.*temporary file' -- bash -c "cat n.txt | '$TALLY' -"
+expect 0 "" -- bash -c "cat n.txt | '$TALLY' -q -"
+expect 0 "" -- bash -c "cat n.txt | '$TALLY' --range 0 1000 --bins 10 -"
+expect 0 "" -- bash -c "'$TALLY' - <n.txt"
+expect 0 "" -- bash -c "gzip -c n.txt | '$TALLY' --dtype u8 -"
+mkdir spool
+expect 0 'temporary file' -- bash -c "cat n.txt | TMPDIR=$WORK/spool '$TALLY' -"
+equal "" "$(ls spool)" "what is left in TMPDIR"
+finish
