@@ -1,6 +1,53 @@
 #include "cpu/bytes_tables.h"
 
-TY_TABLES_DEFINE(portable)
+enum { SMALL = 4096 }; /* bytes up to which runs are not looked for */
+
+struct ty_bytes_state {
+    ty_tables tables;
+};
+
+static void begin(ty_bytes_state *s)
+{
+    ty_tables_begin(&s->tables, TY_BYTES_LIMIT);
+}
+
+static void add_tables(ty_tables *t, const uint8_t *p, size_t n)
+{
+    while (n) {
+        const size_t now = ty_tables_take(t, n);
+        ty_counters_add(t->counters, t->total, p, now);
+        p += now;
+        n -= now;
+    }
+}
+
+static void add(ty_bytes_state *s, const uint8_t *p, size_t n)
+{
+    add_tables(&s->tables, p, n);
+}
+
+static void end(ty_bytes_state *s, uint64_t out[256])
+{
+    ty_tables_end(&s->tables, out);
+}
+
+const ty_bytes_stream ty_bytes_stream_portable = {sizeof(ty_bytes_state), begin, add, end};
+
+void ty_bytes_portable_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit)
+{
+    ty_tables t;
+    ty_tables_begin(&t, limit);
+    add_tables(&t, p, n);
+    ty_tables_end(&t, out);
+}
+
+void ty_bytes_portable(const uint8_t *p, size_t n, uint64_t out[256])
+{
+    if (n <= SMALL)
+        ty_tables_small(p, n, out);
+    else
+        ty_bytes_portable_limited(p, n, out, TY_BYTES_LIMIT);
+}
 
 const ty_bytes_variant ty_bytes_variants[] = {
 #if defined(__x86_64__)

@@ -57,10 +57,10 @@ extern const ty_bytes_stream ty_bytes_stream_avx512;
 #endif
 
 /*
- * Most bytes that 32-bit tables take before they are emptied into 64-bit totals. The functions
- * below take a smaller limit (at least 1), so that a test can see them emptied.
+ * What a 16-bit counter holds before it is emptied into a 64-bit total. The functions below take a
+ * smaller limit (at least 1), so that a test can see counters emptied everywhere.
  */
-#define TY_BYTES_LIMIT UINT32_MAX
+#define TY_BYTES_LIMIT INT16_MAX
 void ty_bytes_portable_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit);
 #if defined(__x86_64__)
 void ty_bytes_avx2_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit);

@@ -193,10 +193,10 @@ static void limits(void)
     for (size_t f = 0; f < sizeof fns / sizeof *fns; f++)
         for (int kind = 0; kind < KINDS && fns[f]; kind++)
             for (int k = 0; k < 12; k++) {
-                static const uint32_t limit[] = {1, 7, 64, 1000, 1024, 1025, 4096, 65536};
+                static const uint32_t limit[] = {1, 2, 7, 64, 127, 128, 129, TY_BYTES_LIMIT};
                 uint64_t got[256], want[256];
                 const uint32_t most = limit[below(8)];
-                const size_t n = below(most < 64 ? 3000 : 100000);
+                const size_t n = below(most < 64 ? 5000 : 600000);
                 fill(room, n, kind);
                 start(got, want);
                 naive(room, n, want);
