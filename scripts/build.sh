@@ -21,7 +21,7 @@ if [ ! -e "$folder/CMakeCache.txt" ] || [ $# -gt 0 ]; then
 fi
 echo "building $folder with $jobs jobs"
 if ! cmake --build "$folder" -j "$jobs" >"$log" 2>&1; then
-    grep -vE '^(\[ *[0-9]+%\] (Building|Built|Linking)|make)' "$log" >&2 || true
+    grep -vE '^(\[ *[0-9]+%\]|g?make)' "$log" >&2 || true
     echo "the build of $folder failed; all of its output: $log" >&2
     exit 1
 fi
