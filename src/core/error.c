@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-tally_status ty_error(tally_error *error, tally_status status, const char *format, ...)
+tally_status(ty_error)(tally_error *error, tally_status status, const char *format, ...)
 {
     if (error) {
         va_list args;
@@ -16,7 +16,7 @@ tally_status ty_error(tally_error *error, tally_status status, const char *forma
     return status;
 }
 
-tally_status ty_error_memory(tally_error *error, const char *what, uint64_t bytes)
+tally_status(ty_error_memory)(tally_error *error, const char *what, uint64_t bytes)
 {
     return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " bytes for %s", bytes,
                     what);
