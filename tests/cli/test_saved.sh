@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Saved results: the schema, merge, show, plot.
+. "$(dirname "$0")/lib.sh"
+need python3 gzip
+photo=$SRCDIR/data/photograph.png
+flights=$SRCDIR/data/flights.csv
+
+# The contract's keys and conservation, for every kind of result.
+kind() {
+    expect 0 -- "$TALLY" "$@" --format json
+    checks=$((checks + 1))
+    python3 "$HERE/result.py" check .out 2>.py || fail "$(tail -1 .py): $last"
+}
+seq 1 1000 >n.txt
+kind "$photo"
+kind "$photo" --channel R --rows 10:20
+kind n.txt
+kind n.txt --log
+kind n.txt --integer
+kind n.txt --edges 1,2,3.5,1000
+kind n.txt --alphabet 0-9 --per-bin 2
+kind n.txt --counter u8sat
+kind n.txt n.txt --each
+kind "$flights" --column dep_delay,arr_delay --bins 10
+kind "$flights" --column dep_delay --weights :distance --sum-squares
+"$TALLY" "$photo" --format json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert list(r)[:9] == ["schema","source","dtype","samples","device","method","seconds","axes","histograms"], list(r)
+assert r["dtype"] == "u8" and r["axes"][0]["kind"] == "even" and r["axes"][0]["bins"] == 256
+assert [h["name"] for h in r["histograms"]] == ["R", "G", "B"]
+assert r["source"] == [sys.argv[1]] and r["device"].split(":")[0] in ("cpu", "cuda", "opencl")' "$photo" ||
+    fail "the photograph's result"
+
+# same A B: the same histograms, axes, samples and kind.
+same() {
+    checks=$((checks + 1))
+    python3 - "$1" "$2" <<'PY' || fail "$1 and $2 differ: $3"
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+for key in ("axes", "histograms", "samples", "dtype", "counter", "weights"):
+    assert a.get(key) == b.get(key), key
+PY
+}
+
+# Parts merge to the whole, in any order and grouping, compressed or not.
+split -n l/4 n.txt part.
+i=0
+for part in part.a?; do
+    i=$((i + 1))
+    "$TALLY" "$part" --range 1 1000 --bins 37 -o p$i.json
+done
+"$TALLY" n.txt --range 1 1000 --bins 37 -o whole.json
+expect 0 "" -- "$TALLY" merge p1.json p2.json p3.json p4.json -o m.json
+same whole.json m.json "merging four"
+gzip -k p2.json
+"$TALLY" merge p3.json p1.json -o m2.json
+expect 0 "" -- "$TALLY" merge p4.json m2.json p2.json.gz -o m3.json
+same whole.json m3.json "merging merged ones and gzip"
+if command -v zstd >/dev/null; then
+    zstd -q p2.json
+    expect 0 "" -- "$TALLY" merge p4.json m2.json p2.json.zst -o m4.json
+    same whole.json m4.json "merging zstd"
+fi
+"$TALLY" part.a? --each --range 1 1000 --bins 37 -o list.json
+expect 0 "" -- "$TALLY" merge list.json -o m5.json
+same whole.json m5.json "merging a list"
+cat p1.json | "$TALLY" merge - p2.json p3.json p4.json -o m6.json
+same whole.json m6.json "merging standard input"
+expect 0 "" -- "$TALLY" merge p1.json
+output 'samples'
+python3 -c '
+import json
+assert len(json.load(open("m.json"))["source"]) == 4' || fail "the sources of a merged result"
+
+# What does not add up says what differs.
+"$TALLY" n.txt --range 1 1000 --bins 38 -o other.json
+expect 1 'other.json: cannot be added to whole.json: axis 0.*(37|38)' -- "$TALLY" merge whole.json other.json
+"$TALLY" n.txt --range 1 1000.5 --bins 37 -o other.json
+expect 1 'other.json.*axis 0' -- "$TALLY" merge whole.json other.json
+"$TALLY" n.txt --range 1 1000 --bins 37 --weights n.txt -o weighted.json
+expect 1 'weighted.json' -- "$TALLY" merge whole.json weighted.json
+"$TALLY" "$photo" -o photo.json
+"$TALLY" "$photo" --channel R -o red.json
+expect 1 'red.json' -- "$TALLY" merge photo.json red.json
+# Numbers stay exact past 2^53, and a sum past 2^64 is refused.
+python3 - <<'PY'
+import json
+r = json.load(open("whole.json"))
+counts = r["histograms"][0]["counts"]
+others = sum(counts[1:])
+for name, first in (("huge", 2**63 + 1), ("huge2", 2**63 + 5), ("wide", 2**53 + 1)):
+    counts[0] = first
+    r["samples"] = first + others
+    json.dump(r, open(name + ".json", "w"))
+r["samples"] += 1
+json.dump(r, open("wrong.json", "w"))
+PY
+"$TALLY" merge wide.json whole.json --format json | python3 -c '
+import json, sys
+first = json.load(open("whole.json"))["histograms"][0]["counts"][0]
+assert json.load(sys.stdin)["histograms"][0]["counts"][0] == 2**53 + 1 + first' || fail "a count past 2^53"
+expect 1 'huge2.json: cannot be added' -- "$TALLY" merge huge.json huge2.json
+expect 1 'wrong.json.*add up' -- "$TALLY" show wrong.json
+
+# show: a result passes through unchanged; other formats are those of run.
+expect 0 "" -- "$TALLY" show whole.json --format json
+cp .out again.json
+same whole.json again.json "show --format json"
+"$TALLY" n.txt --range 1 1000 --bins 37 --format csv >run.csv
+"$TALLY" show whole.json --format csv >show.csv
+cmp -s run.csv show.csv || fail "show --format csv is not what run writes"
+"$TALLY" show whole.json --format npy | tail -c $((37 * 8)) | python3 -c '
+import json, struct, sys
+assert list(struct.unpack("<37Q", sys.stdin.buffer.read())) == json.load(open("whole.json"))["histograms"][0]["counts"]' ||
+    fail "show --format npy"
+"$TALLY" show - <whole.json >/dev/null || fail "show -"
+expect 0 "" -- "$TALLY" show list.json
+equal 4 "$(grep -c samples .out)" "tables of a list"
+expect 0 "" -- "$TALLY" show list.json --index 2 --format json
+cp .out second.json
+same p2.json second.json "show --index 2"
+expect 1 'holds 4' -- "$TALLY" show list.json --index 5
+expect 1 'choose one with --index' -- "$TALLY" show list.json --format csv
+
+# plot
+for ending in png svg; do
+    expect 0 "" -- "$TALLY" plot photo.json -o plot.$ending
+    [ -s plot.$ending ] || fail "no plot.$ending"
+done
+expect 0 "" -- "$TALLY" plot list.json --index 1 -o plot.png
+expect 1 'choose one' -- "$TALLY" plot list.json -o plot.png
+expect 2 'draws png or svg' -- "$TALLY" plot photo.json -o plot.csv
+python3 -c '
+import xml.dom.minidom
+xml.dom.minidom.parse("plot.svg")' || fail "plot.svg is no XML"
+finish
