@@ -1,6 +1,6 @@
 #include "cpu/bytes_tables.h"
 
-enum { SMALL = 4096 }; /* bytes up to which runs are not looked for */
+enum { SMALL = 8192 }; /* bytes up to which runs are not looked for */
 
 struct ty_bytes_state {
     ty_tables tables;

@@ -14,7 +14,7 @@ enum {
     LED_ENOUGH = 22,  /* bytes of a sample of 64 that must be one value, for it to lead a block */
     LED_LEFT = 700,   /* other bytes that a led block may hold for it to have paid */
     REST_MAX = 64,    /* most blocks skipped before looking for a leader again */
-    SMALL = 4096,     /* bytes up to which no leader is looked for */
+    SMALL = 8192,     /* bytes up to which no leader is looked for */
 };
 
 struct ty_bytes_state {

@@ -17,14 +17,16 @@ enum {
     TY_BATCH = 16,                     /* most vectors split at a time otherwise */
     TY_FULL = TY_BLOCK + 2048,         /* a stream this full is counted before more is split */
     TY_ROOM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
+    TY_LITTLE = 1200,                  /* bytes at the end that tables count sooner than a block */
     TY_AHEAD = 8192,                   /* bytes by which input is prefetched */
-    TY_PLANES_WORTH = 8192,            /* bytes from which the engine beats tables */
+    TY_PLANES_WORTH = 12288,           /* bytes from which the engine beats tables */
 };
 
 typedef struct ty_planes {
     __m512i parity[4][64];      /* sums of each stream's parity counts, in order of the walk */
     __m512i plane[6][TY_PLANE]; /* bits of the block being counted, XORed along the second index */
     uint64_t blocks[4];         /* blocks counted of each stream */
+    uint64_t repeated[256];     /* counts of vectors that repeat eight bytes and were not split */
     size_t fill[4];             /* bytes waiting in each stream */
     uint8_t stream[4][TY_ROOM + 64] __attribute__((aligned(64)));
 } ty_planes;
@@ -224,6 +226,7 @@ static void ty_planes_begin(ty_planes *e)
     memset(e->parity, 0, sizeof e->parity);
     memset(e->blocks, 0, sizeof e->blocks);
     memset(e->fill, 0, sizeof e->fill);
+    memset(e->repeated, 0, sizeof e->repeated);
 }
 
 TY_INLINE int ty_planes_fullest(const ty_planes *e)
@@ -246,9 +249,38 @@ TY_INLINE size_t ty_planes_split(ty_planes *e, const uint8_t *p, size_t vectors)
     return vectors;
 }
 
+/*
+ * Counts without splitting the vectors that p[0..n), n at least 64, starts with and that are the
+ * same eight bytes over and over; returns how many bytes that was.
+ */
+TY_INLINE size_t ty_planes_repeated(ty_planes *e, const uint8_t *p, size_t n)
+{
+    const __m512i first = _mm512_set1_epi64((int64_t)ty_load64(p));
+    size_t i = 0;
+    if (_mm512_cmpneq_epi64_mask(_mm512_loadu_si512(p), first) != 0)
+        return 0;
+    for (i = 64; i + 256 <= n; i += 256) {
+        __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(p + i), first);
+        for (int k = 64; k < 256; k += 64) /* 0xf6: a | (b ^ c) */
+            differ = _mm512_ternarylogic_epi64(differ, _mm512_loadu_si512(p + i + k), first, 0xf6);
+        if (_mm512_test_epi64_mask(differ, differ) != 0)
+            break;
+    }
+    while (i + 64 <= n && _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(p + i), first) == 0)
+        i += 64;
+    for (int k = 0; k < 8; k++)
+        e->repeated[p[k]] += i / 8;
+    return i;
+}
+
 static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
 {
     while (n >= 64) {
+        const size_t skip = ty_planes_repeated(e, p, n);
+        p += skip;
+        n -= skip;
+        if (n < 64)
+            break;
         const int s = ty_planes_fullest(e);
         size_t vectors = n / 64;
         if (e->fill[s] < TY_BLOCK) {
@@ -273,28 +305,46 @@ static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
     }
 }
 
-/* Counts what is left of stream s, made up to whole blocks with zeros that are taken off again. */
-static void ty_planes_drain(ty_planes *e, int s, uint64_t out[64])
+/* Counts what is left of stream s: little in `counters`, more as a block made up with zeros. */
+static void ty_planes_drain(ty_planes *e, int s, ty_counters counters, uint64_t out[256])
 {
     while (e->fill[s] >= TY_BLOCK)
         ty_planes_count(e, s, NULL, 0);
-    if (e->fill[s] == 0)
+    if (e->fill[s] <= TY_LITTLE) {
+        ty_counters_add(counters, out, e->stream[s], e->fill[s]);
         return;
+    }
     const size_t padding = TY_BLOCK - e->fill[s];
     memset(e->stream[s] + e->fill[s], 0, padding);
     e->fill[s] = TY_BLOCK;
     ty_planes_count(e, s, NULL, 0);
-    out[0] -= padding;
+    out[64 * s] -= padding;
+}
+
+/* The sums of eight vectors' lanes. */
+TY_INLINE __m512i ty_lane_sums(const __m512i v[8])
+{
+    __m512i pair[4], quad[2];
+    for (int i = 0; i < 4; i++)
+        pair[i] = _mm512_add_epi64(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
+                                   _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+    for (int i = 0; i < 2; i++)
+        quad[i] = _mm512_add_epi64(_mm512_shuffle_i64x2(pair[2 * i], pair[2 * i + 1], 0x88),
+                                   _mm512_shuffle_i64x2(pair[2 * i], pair[2 * i + 1], 0xdd));
+    return _mm512_add_epi64(_mm512_shuffle_i64x2(quad[0], quad[1], 0x88),
+                            _mm512_shuffle_i64x2(quad[0], quad[1], 0xdd));
 }
 
 /* Adds the 64 counts whose transform the parity counts of stream s are. */
 static void ty_planes_transform(const ty_planes *e, int s, uint64_t out[64])
 {
-    int64_t w[64];
+    int64_t odd[64], w[64];
+    for (int i = 0; i < 64; i += 8)
+        _mm512_storeu_si512(odd + i, ty_lane_sums(e->parity[s] + i));
+    const int64_t samples = (int64_t)(e->blocks[s] * TY_BLOCK);
     for (unsigned i = 0; i < 64; i++) {
         const unsigned step = i / 2, subset = 2 * (step ^ step / 2) | (i & 1);
-        w[subset] = (int64_t)(e->blocks[s] * TY_BLOCK) -
-                    2 * (int64_t)_mm512_reduce_add_epi64(e->parity[s][i]);
+        w[subset] = samples - 2 * odd[i];
     }
     for (int d = 1; d < 64; d *= 2)
         for (int a = 0; a < 64; a += 2 * d)
@@ -309,11 +359,16 @@ static void ty_planes_transform(const ty_planes *e, int s, uint64_t out[64])
 
 static void ty_planes_end(ty_planes *e, uint64_t out[256])
 {
+    ty_counters counters;
+    memset(counters, 0, sizeof counters);
     for (int s = 0; s < 4; s++) {
-        ty_planes_drain(e, s, out + 64 * s);
+        ty_planes_drain(e, s, counters, out);
         if (e->blocks[s])
             ty_planes_transform(e, s, out + 64 * s);
     }
+    ty_counters_sum(counters, out);
+    for (int i = 0; i < 256; i++)
+        out[i] += e->repeated[i];
 }
 
 #endif
