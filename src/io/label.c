@@ -52,7 +52,7 @@ ty_edge_style ty_edge_style_choose(const tally_axis *axis, uint64_t group)
             break;
     }
     char lo[TY_NUMBER_SIZE], hi[TY_NUMBER_SIZE];
-    int uneven = widest > 100 * narrowest && fixed.digits > 1;
+    int uneven = widest > 100 * narrowest;
     if (!uneven && fixed.digits < 10 &&
         ty_print_fixed(axis->lo, fixed.digits, lo) <= LONGEST_FIXED &&
         ty_print_fixed(axis->hi, fixed.digits, hi) <= LONGEST_FIXED)

@@ -150,7 +150,8 @@ static void survey(block *b, const tally_write_options *options)
         b->any_negative |= row.value < 0;
         if (isfinite(row.value) && fabs(row.value) > b->largest)
             b->largest = fabs(row.value);
-        if (row.value != 0 && (b->smallest == 0 || fabs(row.value) < b->smallest))
+        if (row.value != 0 && isfinite(row.value) &&
+            (b->smallest == 0 || fabs(row.value) < b->smallest))
             b->smallest = fabs(row.value);
     }
     b->decimals = choose_decimals(b->largest, integers);
@@ -189,7 +190,7 @@ static double bar_part(const block *b, double value, const tally_write_options *
     if (!options->log_counts)
         return size / b->largest;
     double unit = b->result->kind == TALLY_RESULT_COUNTS ? 1 : b->smallest;
-    return log1p(size / unit) / log1p(b->largest / unit);
+    return log1p(fmin(size / unit, 1e300)) / log1p(fmin(b->largest / unit, 1e300));
 }
 
 static void put_bar(ty_out *out, double part, size_t columns, const tally_write_options *options)

@@ -109,10 +109,10 @@ static void put_x_labels(ty_out *out, const map *m, const tally_axis *axis,
 /* A value as the shades stand for it: a count, or a rounded sum. */
 static void print_shade(const tally_result *r, double value, char text[TY_NUMBER_SIZE])
 {
-    if (r->kind == TALLY_RESULT_COUNTS && value < 0x1p63)
+    if (r->kind == TALLY_RESULT_COUNTS && value < 1e9)
         ty_print_grouped((uint64_t)value, text);
     else if (fabs(value) >= 1e6 || fabs(value) < 1e-2)
-        ty_print_scientific(value, 3, text);
+        ty_print_scientific(value, 2, text);
     else
         ty_print_fixed(value, 3, text);
 }

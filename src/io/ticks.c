@@ -93,8 +93,8 @@ void ty_ticks_linear(double lo, double hi, int most, int counts, int whole, ty_t
     double step = nice_step((hi / most - lo / most), whole);
     if (!isfinite(step) || !(step > 0) || most < 2)
         return;
-    double slack = (hi - lo) * 1e-9, largest = fmax(fabs(lo), fabs(hi));
-    while (floor((hi + slack) / step) - ceil((lo - slack) / step) + 1 > most)
+    double slack = step * 1e-6, largest = fmax(fabs(lo), fabs(hi));
+    while (isfinite(step) && floor((hi + slack) / step) - ceil((lo - slack) / step) + 1 > most)
         step = nice_step(step * 1.5, whole);
     double first = ceil((lo - slack) / step);
     for (int i = 0; i < most && ticks->count < TY_TICKS_MOST; i++) {
@@ -124,6 +124,8 @@ static void put_log_label(int power, int digit, char *text)
 void ty_ticks_log(double lo, double hi, int most, ty_ticks *ticks)
 {
     memset(ticks, 0, sizeof *ticks);
+    if (!(lo > 0) || !(lo < hi) || !isfinite(hi))
+        return;
     int from = (int)floor(log10(lo)), to = (int)ceil(log10(hi));
     double decades = log10(hi) - log10(lo);
     int stride = (int)ceil(decades / most);

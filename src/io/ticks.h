@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define TY_TICKS_MOST  24
-#define TY_TICKS_LABEL 40
+#define TY_TICKS_LABEL 64
 #define TY_TICKS_MINOR 128
 
 typedef struct ty_ticks {
