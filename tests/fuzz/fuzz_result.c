@@ -1,4 +1,5 @@
-/* Whatever text tally_result_parse accepts is written and read back as an equal result. */
+/* Whatever text tally_result_parse accepts is written and read back as an equal result, and can be
+ * shown. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,29 @@ static kept as_json(const tally_result *result)
     if (tally_result_write(&result, 1, TALLY_FORMAT_JSON, NULL, keep, &k, NULL))
         abort();
     return k;
+}
+
+static int drop(void *user, const void *bytes, size_t size)
+{
+    (void)bytes;
+    *(size_t *)user += size;
+    return 0;
+}
+
+/* The other formats that need nothing else: they must end, and not fail. */
+static void show(const tally_result *result, size_t size)
+{
+    tally_write_options options = TALLY_WRITE_OPTIONS_INIT;
+    size_t written = 0;
+    options.width = 1 + (uint32_t)(size % 150);
+    options.max_rows = 1 + (uint32_t)(size % 50);
+    options.color = size & 1;
+    options.ascii = size >> 1 & 1;
+    options.log_counts = size >> 2 & 1;
+    for (int format = TALLY_FORMAT_TABLE; format <= TALLY_FORMAT_NPY; format++)
+        if (format != TALLY_FORMAT_JSON &&
+            tally_result_write(&result, 1, (tally_format)format, &options, drop, &written, NULL))
+            abort();
 }
 
 static void need(int condition, const char *what)
@@ -76,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
              "an error's message or kind");
         return 0;
     }
+    show(first, size);
     kept text = as_json(first);
     if (tally_result_parse(text.bytes, text.size, "written", 0, &second, &error)) {
         fprintf(stderr, "%s\n", error.message);
