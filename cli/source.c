@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-tally_status cli_error(tally_error *error, tally_status status, const char *format, ...)
+tally_status(cli_error)(tally_error *error, tally_status status, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
