@@ -199,7 +199,7 @@ static tally_status text_byte(ty_pnm_state *s, int *byte, tally_error *error)
 /* One sample in decimal, or -1 at the end. A bitmap's digits need no space between them. */
 static tally_status text_sample(ty_pnm_state *s, int *sample, tally_error *error)
 {
-    int byte, comment = 0;
+    int byte = -1, comment = 0;
     tally_status status;
     do {
         status = text_byte(s, &byte, error);
