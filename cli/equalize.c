@@ -106,6 +106,7 @@ static tally_status luminance(const image *image, tally_view *grey, tally_error 
         uint32_t b = sample_at(image, wide * i + 2);
         sample_put(samples, dtype, i, (299 * r + 587 * g + 114 * b + 500) / 1000);
     }
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the caller frees grey->data */
     *grey = tally_view_1d(samples, dtype, pixels);
     return TALLY_OK;
 }
