@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
@@ -13,7 +14,20 @@
 #include "cpu/threads.h"
 #include "methods/registry.h"
 
-enum { part_bytes = 256 << 10 }; /* fewest bytes of samples worth another thread */
+/* Fewest bytes of samples worth another thread: waking one takes about as long as counting these.
+ */
+enum { part_bytes = 512 << 10 };
+
+/* Tables up to this size live on the stack of a call that one thread does alone. */
+enum { small_bytes = 8 << 10 };
+
+/* From this size on tables ask for large pages. */
+enum { large_bytes = 4 << 20, large_page = 2 << 20 };
+
+double ty_cpu_samples(const tally_plan *plan)
+{
+    return plan->options.n_hint ? (double)plan->options.n_hint : 1e6;
+}
 
 tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error)
 {
@@ -23,28 +37,57 @@ tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
+/* What a worker's state holds. */
+typedef struct {
+    uint64_t batch, pending; /* elements not flushed yet */
+    int ready;               /* cleared and begun */
+} held_state;
+
 /* One run of a job over the pool. */
 typedef struct {
     ty_job *job;
     const ty_cpu_method *method;
     unsigned char *states; /* `workers` of them, `bytes` apart; ordered: one a part */
     size_t bytes;
-    uint64_t total, parts; /* elements over all batches */
-    struct {
-        uint64_t batch, pending; /* what a worker's state holds, not flushed yet */
-    } * held;
-    pthread_mutex_t lock; /* totals */
+    uint64_t total, workers, parts; /* total: elements over all batches */
+    held_state *held;
+    pthread_mutex_t lock; /* totals; there only for several workers */
     atomic_ullong done;
     atomic_int cancelled;
 } run;
+
+static void lock_totals(run *r)
+{
+    if (r->workers > 1)
+        pthread_mutex_lock(&r->lock);
+}
+
+static void unlock_totals(run *r)
+{
+    if (r->workers > 1)
+        pthread_mutex_unlock(&r->lock);
+}
+
+/* A worker clears its own tables, so that their pages come to lie near it. */
+static unsigned char *state_of(run *r, unsigned worker)
+{
+    unsigned char *state = r->states + worker * r->bytes;
+    if (!r->held[worker].ready) {
+        memset(state, 0, r->bytes);
+        if (r->method->begin)
+            r->method->begin(state, r->job);
+        r->held[worker].ready = 1;
+    }
+    return state;
+}
 
 static void flush_state(run *r, unsigned worker)
 {
     if (!r->held[worker].pending)
         return;
-    pthread_mutex_lock(&r->lock);
-    r->method->flush(r->states + worker * r->bytes, r->job, r->held[worker].batch);
-    pthread_mutex_unlock(&r->lock);
+    lock_totals(r);
+    r->method->flush(state_of(r, worker), r->job, r->held[worker].batch);
+    unlock_totals(r);
     r->held[worker].pending = 0;
 }
 
@@ -62,7 +105,7 @@ static void count_span(run *r, unsigned worker, uint64_t begin, uint64_t end)
         n = n < room ? n : room;
         r->held[worker].batch = batch;
         r->held[worker].pending += n;
-        r->method->count(r->states + worker * r->bytes, r->job, batch, first, first + n);
+        r->method->count(state_of(r, worker), r->job, batch, first, first + n);
         begin += n;
     }
 }
@@ -103,7 +146,7 @@ static void ordered_part(void *arg, unsigned part, unsigned worker)
     uint64_t begin = n * part / o->parts, end = n * (part + 1) / o->parts;
     if (atomic_load(&r->cancelled))
         return;
-    r->method->count(r->states + part * r->bytes, r->job, o->batch, begin, end);
+    r->method->count(state_of(r, part), r->job, o->batch, begin, end);
     report(r, worker, end - begin);
 }
 
@@ -114,11 +157,11 @@ static void ordered_batches(void *arg, unsigned part, unsigned worker)
     uint64_t begin = r->job->batches * part / r->parts,
              end = r->job->batches * (part + 1) / r->parts;
     for (uint64_t b = begin; b < end && !atomic_load(&r->cancelled); b++) {
-        unsigned char *state = r->states + part * r->bytes;
+        unsigned char *state = state_of(r, part);
         r->method->count(state, r->job, b, 0, r->job->elements);
-        pthread_mutex_lock(&r->lock);
+        lock_totals(r);
         r->method->flush(state, r->job, b);
-        pthread_mutex_unlock(&r->lock);
+        unlock_totals(r);
         report(r, worker, r->job->elements);
     }
 }
@@ -133,7 +176,7 @@ static void run_ordered(run *r, ty_pool *pool)
         ordered_batch o = {r, b, r->parts};
         ty_pool_run(pool, 0, (unsigned)r->parts, ordered_part, &o);
         for (uint64_t p = 0; p < r->parts; p++)
-            r->method->flush(r->states + p * r->bytes, r->job, b);
+            r->method->flush(state_of(r, (unsigned)p), r->job, b);
     }
 }
 
@@ -160,30 +203,54 @@ static uint64_t choose_parts(const run *r, uint64_t workers)
     return parts < 1 << 20 ? parts : 1 << 20;
 }
 
-static tally_status run_parts(run *r, tally_error *error)
+static void *make_states(uint64_t bytes)
+{
+    if (bytes < large_bytes)
+        return ty_aligned(64, (size_t)bytes);
+    void *states = ty_aligned(large_page, (size_t)bytes);
+#ifdef MADV_HUGEPAGE
+    if (states)
+        madvise(states, (size_t)bytes, MADV_HUGEPAGE); /* only speed hangs on it */
+#endif
+    return states;
+}
+
+static void count_parts(run *r)
 {
     ty_pool *pool = r->job->plan->context->pool;
-    uint64_t workers = choose_workers(r, pool);
-    r->parts = r->method->ordered ? workers : choose_parts(r, workers);
-    r->states = ty_aligned(64, workers * r->bytes);
-    r->held = ty_calloc(workers, sizeof *r->held);
-    if (!r->states || !r->held)
-        return ty_error_memory(error, "the threads' tables", workers * r->bytes);
-    for (uint64_t w = 0; w < workers; w++) {
-        memset(r->states + w * r->bytes, 0, r->bytes);
-        if (r->method->begin)
-            r->method->begin(r->states + w * r->bytes, r->job->plan);
-    }
     if (r->method->ordered) {
         run_ordered(r, pool);
-    } else {
-        ty_pool_run(pool, (unsigned)workers, (unsigned)r->parts, any_part, r);
-        for (unsigned w = 0; w < workers; w++)
-            flush_state(r, w);
+        return;
     }
-    if (atomic_load(&r->cancelled))
-        return ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
-    return TALLY_OK;
+    ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, any_part, r);
+    for (unsigned w = 0; w < r->workers; w++)
+        flush_state(r, w);
+}
+
+static tally_status run_large(run *r, tally_error *error)
+{
+    r->states = make_states(r->workers * r->bytes);
+    r->held = ty_calloc(r->workers, sizeof *r->held);
+    tally_status status = TALLY_OK;
+    if (!r->states || !r->held) {
+        status = ty_error_memory(error, "the threads' tables", r->workers * r->bytes);
+    } else {
+        pthread_mutex_init(&r->lock, NULL);
+        count_parts(r);
+        pthread_mutex_destroy(&r->lock);
+    }
+    ty_free(r->states);
+    ty_free(r->held);
+    return status;
+}
+
+static void run_small(run *r)
+{
+    _Alignas(64) unsigned char state[small_bytes];
+    held_state held = {0, 0, 0};
+    r->states = state;
+    r->held = &held;
+    count_parts(r);
 }
 
 static tally_status cpu_run(ty_job *job, tally_error *error)
@@ -196,12 +263,16 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     run r = {.job = job, .method = state->method};
     if (__builtin_mul_overflow(job->batches, job->elements, &r.total))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
-    r.bytes = (r.method->state_bytes(job->plan) + 63) & ~(size_t)63;
-    pthread_mutex_init(&r.lock, NULL);
-    tally_status status = run_parts(&r, error);
-    pthread_mutex_destroy(&r.lock);
-    ty_free(r.states);
-    ty_free(r.held);
+    r.bytes = (r.method->state_bytes(job) + 63) & ~(size_t)63;
+    r.workers = choose_workers(&r, job->plan->context->pool);
+    r.parts = r.method->ordered ? r.workers : choose_parts(&r, r.workers);
+    tally_status status = TALLY_OK;
+    if (r.workers == 1 && r.bytes <= small_bytes)
+        run_small(&r);
+    else
+        status = run_large(&r, error);
+    if (!status && atomic_load(&r.cancelled))
+        status = ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
     return status;
 }
 

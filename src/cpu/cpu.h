@@ -27,13 +27,13 @@ void ty_block_slots(const ty_job *job, uint64_t batch, uint64_t channel, uint64_
                     ty_block *block);
 
 /*
- * A method: tables of one worker ("state", 64-byte aligned, cleared by the caller) that samples are
- * added to, and that are emptied into the job's totals.
+ * A method: tables of one worker ("state", 64-byte aligned, cleared before `begin`) that samples
+ * are added to, and that are emptied into the job's totals.
  */
 typedef struct ty_cpu_method {
-    size_t (*state_bytes)(const tally_plan *plan);
+    size_t (*state_bytes)(const ty_job *job);
     /* Once for a fresh state; NULL if all zeros will do. */
-    void (*begin)(void *state, const tally_plan *plan);
+    void (*begin)(void *state, const ty_job *job);
     /* Counts elements [begin, end) of a batch, all active channels. */
     void (*count)(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end);
     /* Adds the state to the batch's totals and clears it. Never called twice at once in a job. */
@@ -52,6 +52,10 @@ typedef struct ty_cpu_plan {
 
 /* The totals (slots of them) of one histogram. */
 uint64_t *ty_totals_of(const ty_job *job, uint64_t batch, uint64_t active);
+
+/* For cost(): what a call takes before its first sample, and the samples to expect. */
+#define TY_CALL_SECONDS 2e-7
+double ty_cpu_samples(const tally_plan *plan);
 
 /* For supports(): refuses a plan with weights. */
 tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error);

@@ -2,8 +2,11 @@
 #include "cpu/even.h"
 #include "cpu/lanes.h"
 
-/* Samples whose slots are found together, and blocks between finding slots and counting them: far
- * enough that the slots' stores have left, near enough that both fit the processor's window. */
+/*
+ * Samples whose slots are found together, and blocks between finding slots and counting them: far
+ * enough that the slots' stores have left. The two kinds of work alternate vector by vector; in
+ * longer turns the counters' stores would fill their queue and hold up the arithmetic behind them.
+ */
 enum { BLOCK = 64, RING = 8, LAG = 4 };
 
 /* Bytes that samples are asked for ahead of their use. */
@@ -34,10 +37,18 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     return c;
 }
 
-/* Two slots a load. */
-INLINE void count_block(uint32_t *table, const uint32_t *slots)
+/* Slots to counters of them, for lanes i … of a block. */
+INLINE lanes_i place(lanes_i slots, int i, const consts *c)
 {
-    for (int i = 0; i < BLOCK; i += 2) {
+    return lanes_i_add(lanes_i_shift(slots, c->shift), c->spread[i / LANES % (8 / LANES)]);
+}
+
+/* Counts n slots, two a load. */
+INLINE void count_slots(uint32_t *table, const uint32_t *slots, int n)
+{
+    if (n == 1)
+        table[*slots]++;
+    for (int i = 0; i + 1 < n; i += 2) {
         uint64_t two;
         memcpy(&two, slots + i, sizeof two);
         table[(uint32_t)two]++;
@@ -73,26 +84,20 @@ static int spills(const ty_bins *b)
 
 #define DTYPE u64
 #define TYPE  uint64_t
-#define BELOW ty_below_u64
-#define EQUAL ty_equal_u64
 #define EXACT ty_slot_even_u64
 #include "cpu/even_dtype.h"
 
 #define DTYPE i64
 #define TYPE  int64_t
-#define BELOW ty_below_i64
-#define EQUAL ty_equal_i64
 #define EXACT ty_slot_even_i64
 #include "cpu/even_dtype.h"
 
-#define DTYPE  f16
-#define TYPE   uint16_t
-#define DECODE ty_f16_decode
+#define DTYPE f16
+#define TYPE  uint16_t
 #include "cpu/even_dtype.h"
 
-#define DTYPE  bf16
-#define TYPE   uint16_t
-#define DECODE ty_bf16_decode
+#define DTYPE bf16
+#define TYPE  uint16_t
 #include "cpu/even_dtype.h"
 
 #define DTYPE f32

@@ -1,8 +1,11 @@
 /*
  * Vectors of float64 with their 32-bit slots, for the instruction set that the including file is
- * compiled for: 8 lanes with AVX-512, 4 with AVX2, 2 with SSE2, else 1.
+ * compiled for: 8 lanes with AVX-512, 4 with AVX2 and SSE2, else 1.
  *
  *   lanes_f  samples and edges; lanes_i  slots; lanes_set  which lanes satisfied a comparison
+ *
+ * lanes_i_note gathers, over many slots, whether one of them was above `last` as unsigned numbers;
+ * it starts from zeros, and `last` is below 2^30.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -37,24 +40,22 @@ typedef __mmask8 lanes_set;
 #define lanes_none()           ((lanes_set)0)
 #define lanes_any(s)           ((s) != 0)
 
-#define lanes_i_fill(x)     _mm256_set1_epi32((int)(x))
-#define lanes_i_load(p)     _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define lanes_i_store(p, i) _mm256_storeu_si256((__m256i *)(void *)(p), i)
-#define lanes_i_add(a, b)   _mm256_add_epi32(a, b)
-#define lanes_i_mul(a, b)   _mm256_mullo_epi32(a, b)
-#define lanes_i_shift(a, n) _mm256_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_worst(a, b) _mm256_max_epu32(a, b)
+#define lanes_i_fill(x)             _mm256_set1_epi32((int)(x))
+#define lanes_i_load(p)             _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define lanes_i_store(p, i)         _mm256_storeu_si256((__m256i *)(void *)(p), i)
+#define lanes_i_add(a, b)           _mm256_add_epi32(a, b)
+#define lanes_i_mul(a, b)           _mm256_mullo_epi32(a, b)
+#define lanes_i_shift(a, n)         _mm256_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_note(note, a, last) _mm256_max_epu32(note, a)
+#define lanes_i_noted(note, last)   (_mm256_cmpgt_epu32_mask(note, last) != 0)
+#define lanes_i_least(a, b)         _mm256_min_epu32(a, b)
+#define lanes_i_choose(s, a, b)     _mm256_mask_mov_epi32(b, s, a)
 
 /* Nearest integer of t, less one where `s` holds. t must not pass int32; past it: 2^31 or near. */
 INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 {
     __m256i i = _mm512_cvtpd_epi32(t);
     return _mm256_mask_sub_epi32(i, s, i, _mm256_set1_epi32(1));
-}
-
-INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
-{
-    return _mm256_cmpge_epu32_mask(a, lanes_i_fill(least)) != 0;
 }
 
 #define lanes_load_f64(p) _mm512_loadu_pd(p)
@@ -93,27 +94,38 @@ typedef __m256d lanes_set;
 #define lanes_none()           _mm256_setzero_pd()
 #define lanes_any(s)           (_mm256_movemask_pd(s) != 0)
 
-#define lanes_i_fill(x)     _mm_set1_epi32((int)(x))
-#define lanes_i_load(p)     _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define lanes_i_store(p, i) _mm_storeu_si128((__m128i *)(void *)(p), i)
-#define lanes_i_add(a, b)   _mm_add_epi32(a, b)
-#define lanes_i_mul(a, b)   _mm_mullo_epi32(a, b)
-#define lanes_i_shift(a, n) _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_worst(a, b) _mm_max_epu32(a, b)
+#define lanes_i_fill(x)             _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)             _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i)         _mm_storeu_si128((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)           _mm_add_epi32(a, b)
+#define lanes_i_mul(a, b)           _mm_mullo_epi32(a, b)
+#define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_note(note, a, last) _mm_max_epu32(note, a)
+#define lanes_i_least(a, b)         _mm_min_epu32(a, b)
+
+/* The low halves of a set's lanes. */
+INLINE __m128i lanes_low(lanes_set s)
+{
+    __m128 first = _mm_castpd_ps(_mm256_castpd256_pd128(s));
+    __m128 second = _mm_castpd_ps(_mm256_extractf128_pd(s, 1));
+    return _mm_castps_si128(_mm_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+/* a where s holds, else b. */
+INLINE lanes_i lanes_i_choose(lanes_set s, lanes_i a, lanes_i b)
+{
+    return _mm_blendv_epi8(b, a, lanes_low(s));
+}
 
 INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 {
-    /* -1 - x for the lanes of s would need the mask narrowed: the low halves of its lanes. */
-    __m128i low = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(s)),
-                                                  _mm_castpd_ps(_mm256_extractf128_pd(s, 1)),
-                                                  _MM_SHUFFLE(2, 0, 2, 0)));
-    return _mm_add_epi32(_mm256_cvtpd_epi32(t), low);
+    return _mm_add_epi32(_mm256_cvtpd_epi32(t), lanes_low(s));
 }
 
-INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+INLINE int lanes_i_noted(lanes_i note, lanes_i last)
 {
-    __m128i same = _mm_cmpeq_epi32(_mm_max_epu32(a, lanes_i_fill(least)), a);
-    return _mm_movemask_epi8(same) != 0;
+    __m128i inside = _mm_cmpeq_epi32(_mm_max_epu32(note, last), last);
+    return _mm_movemask_epi8(inside) != 0xffff;
 }
 
 INLINE lanes_f lanes_load_u64(const unsigned char *p)
@@ -155,96 +167,126 @@ INLINE lanes_f lanes_load_i64(const unsigned char *p)
 
 #include <emmintrin.h>
 
-enum { LANES = 2 };
-typedef __m128d lanes_f;
-typedef __m128i lanes_i; /* in the low half */
-typedef __m128d lanes_set;
+/* Two vectors of two, so that the slots fill one of four. */
+enum { LANES = 4 };
+typedef struct lanes_f {
+    __m128d a, b;
+} lanes_f;
+typedef lanes_f lanes_set;
+typedef __m128i lanes_i;
 
-#define lanes_fill(x)          _mm_set1_pd(x)
-#define lanes_add(a, b)        _mm_add_pd(a, b)
-#define lanes_mul(a, b)        _mm_mul_pd(a, b)
-#define lanes_mul_add(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
-#define lanes_min(a, b)        _mm_min_pd(a, b)
-#define lanes_nearest(a)       _mm_cvtepi32_pd(_mm_cvtpd_epi32(a))
-#define lanes_below(a, b)      _mm_cmplt_pd(a, b)
-#define lanes_equal(a, b)      _mm_cmpeq_pd(a, b)
-#define lanes_size(a)          _mm_andnot_pd(_mm_set1_pd(-0.0), a)
-#define lanes_both(s, t)       _mm_and_pd(s, t)
-#define lanes_either(s, t)     _mm_or_pd(s, t)
-#define lanes_none()           _mm_setzero_pd()
-#define lanes_any(s)           (_mm_movemask_pd(s) != 0)
+#define LANES_PAIR(name, ...)                                                                      \
+    INLINE lanes_f name(lanes_f x, lanes_f y)                                                      \
+    {                                                                                              \
+        return (lanes_f){__VA_ARGS__(x.a, y.a), __VA_ARGS__(x.b, y.b)};                            \
+    }
+LANES_PAIR(lanes_add, _mm_add_pd)
+LANES_PAIR(lanes_mul, _mm_mul_pd)
+LANES_PAIR(lanes_min, _mm_min_pd)
+LANES_PAIR(lanes_below, _mm_cmplt_pd)
+LANES_PAIR(lanes_equal, _mm_cmpeq_pd)
+LANES_PAIR(lanes_both, _mm_and_pd)
+LANES_PAIR(lanes_either, _mm_or_pd)
+LANES_PAIR(lanes_without, _mm_andnot_pd)
+#undef LANES_PAIR
 
-#define lanes_i_fill(x)     _mm_set1_epi32((int)(x))
-#define lanes_i_load(p)     _mm_loadl_epi64((const __m128i *)(const void *)(p))
-#define lanes_i_store(p, i) _mm_storel_epi64((__m128i *)(void *)(p), i)
-#define lanes_i_add(a, b)   _mm_add_epi32(a, b)
-#define lanes_i_shift(a, n) _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_mul_add(a, b, c) lanes_add(lanes_mul(a, b), c)
+#define lanes_size(x)          lanes_without(lanes_fill(-0.0), x)
+#define lanes_none()           lanes_fill(0)
+#define lanes_any(s)           (_mm_movemask_pd(_mm_or_pd((s).a, (s).b)) != 0)
+
+INLINE lanes_f lanes_fill(double x)
+{
+    return (lanes_f){_mm_set1_pd(x), _mm_set1_pd(x)};
+}
+
+INLINE lanes_f lanes_nearest(lanes_f x)
+{
+    return (lanes_f){_mm_cvtepi32_pd(_mm_cvtpd_epi32(x.a)), _mm_cvtepi32_pd(_mm_cvtpd_epi32(x.b))};
+}
+
+#define lanes_i_fill(x)             _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)             _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i)         _mm_storeu_si128((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)           _mm_add_epi32(a, b)
+#define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_note(note, a, last) _mm_or_si128(note, _mm_or_si128(a, _mm_sub_epi32(last, a)))
+#define lanes_i_noted(note, last)   (_mm_movemask_ps(_mm_castsi128_ps(note)) != 0)
 
 INLINE lanes_i lanes_i_mul(lanes_i a, lanes_i b)
 {
-    __m128i even = _mm_mul_epu32(_mm_unpacklo_epi32(a, a), _mm_unpacklo_epi32(b, b));
-    return _mm_shuffle_epi32(even, _MM_SHUFFLE(3, 1, 2, 0));
+    __m128i even = _mm_mul_epu32(a, b);
+    __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+    return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, _MM_SHUFFLE(0, 0, 2, 0)),
+                              _mm_shuffle_epi32(odd, _MM_SHUFFLE(0, 0, 2, 0)));
 }
 
-/* The larger of each lane, as unsigned: SSE2 compares signed lanes only. */
-INLINE lanes_i lanes_i_worst(lanes_i a, lanes_i b)
+INLINE lanes_i lanes_i_pick(__m128i s, lanes_i a, lanes_i b)
+{
+    return _mm_or_si128(_mm_and_si128(s, a), _mm_andnot_si128(s, b));
+}
+
+/* SSE2 compares signed lanes only. */
+INLINE lanes_i lanes_i_least(lanes_i a, lanes_i b)
 {
     __m128i top = lanes_i_fill(INT32_MIN);
-    __m128i more = _mm_cmpgt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(b, top));
-    return _mm_or_si128(_mm_and_si128(more, a), _mm_andnot_si128(more, b));
+    return lanes_i_pick(_mm_cmpgt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(b, top)), b, a);
 }
+
+INLINE __m128i lanes_low(lanes_set s)
+{
+    return _mm_castps_si128(
+        _mm_shuffle_ps(_mm_castpd_ps(s.a), _mm_castpd_ps(s.b), _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+#define lanes_i_choose(s, a, b) lanes_i_pick(lanes_low(s), a, b)
 
 INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 {
-    __m128i low = _mm_shuffle_epi32(_mm_castpd_si128(s), _MM_SHUFFLE(3, 1, 2, 0));
-    return _mm_add_epi32(_mm_cvtpd_epi32(t), low);
+    __m128i i = _mm_unpacklo_epi64(_mm_cvtpd_epi32(t.a), _mm_cvtpd_epi32(t.b));
+    return _mm_add_epi32(i, lanes_low(s));
 }
 
-INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
+INLINE lanes_f lanes_load_f64(const unsigned char *p)
 {
-    __m128i top = lanes_i_fill(INT32_MIN);
-    __m128i below = _mm_cmplt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(lanes_i_fill(least), top));
-    return (_mm_movemask_epi8(below) & 0xff) != 0xff;
+    return (lanes_f){_mm_loadu_pd((const double *)(const void *)p),
+                     _mm_loadu_pd((const double *)(const void *)(p + 16))};
 }
 
-#define LANES_GATHER(type, decode)                                                                 \
-    type x[2];                                                                                     \
-    memcpy(x, p, sizeof x);                                                                        \
-    return _mm_set_pd((double)decode(x[1]), (double)decode(x[0]))
+INLINE lanes_f lanes_of_f32(__m128 x)
+{
+    return (lanes_f){_mm_cvtps_pd(x), _mm_cvtps_pd(_mm_movehl_ps(x, x))};
+}
 
-INLINE lanes_f lanes_load_u32(const unsigned char *p)
+INLINE lanes_f lanes_of_i32(__m128i x)
 {
-    LANES_GATHER(uint32_t, );
+    return (lanes_f){_mm_cvtepi32_pd(x), _mm_cvtepi32_pd(_mm_unpackhi_epi64(x, x))};
 }
-INLINE lanes_f lanes_load_i64(const unsigned char *p)
-{
-    LANES_GATHER(int64_t, );
-}
-INLINE lanes_f lanes_load_u64(const unsigned char *p)
-{
-    LANES_GATHER(uint64_t, );
-}
-INLINE lanes_f lanes_load_i16(const unsigned char *p)
-{
-    LANES_GATHER(int16_t, );
-}
-INLINE lanes_f lanes_load_u16(const unsigned char *p)
-{
-    LANES_GATHER(uint16_t, );
-}
-INLINE lanes_f lanes_load_f16(const unsigned char *p)
-{
-    LANES_GATHER(uint16_t, ty_f16_decode);
-}
-INLINE lanes_f lanes_load_bf16(const unsigned char *p)
-{
-    LANES_GATHER(uint16_t, ty_bf16_decode);
-}
+
+#define LANES_16(p)       _mm_loadl_epi64((const __m128i *)(const void *)(p))
+#define lanes_load_f32(p) lanes_of_f32(_mm_loadu_ps((const float *)(const void *)(p)))
+#define lanes_load_i32(p) lanes_of_i32(lanes_i_load(p))
+#define lanes_load_u32(p)                                                                          \
+    lanes_add(lanes_of_i32(_mm_xor_si128(lanes_i_load(p), lanes_i_fill(INT32_MIN))),               \
+              lanes_fill(0x1p31))
+#define lanes_load_u16(p) lanes_of_i32(_mm_unpacklo_epi16(LANES_16(p), _mm_setzero_si128()))
+#define lanes_load_i16(p)                                                                          \
+    lanes_of_i32(_mm_srai_epi32(_mm_unpacklo_epi16(_mm_setzero_si128(), LANES_16(p)), 16))
+#define lanes_load_bf16(p)                                                                         \
+    lanes_of_f32(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), LANES_16(p))))
+
+#define LANES_GATHER(name, type, decode)                                                           \
+    INLINE lanes_f lanes_load_##name(const unsigned char *p)                                       \
+    {                                                                                              \
+        type x[4];                                                                                 \
+        memcpy(x, p, sizeof x);                                                                    \
+        return (lanes_f){_mm_set_pd((double)decode(x[1]), (double)decode(x[0])),                   \
+                         _mm_set_pd((double)decode(x[3]), (double)decode(x[2]))};                  \
+    }
+LANES_GATHER(i64, int64_t, )
+LANES_GATHER(u64, uint64_t, )
+LANES_GATHER(f16, uint16_t, ty_f16_decode)
 #undef LANES_GATHER
-
-#define lanes_load_f64(p) _mm_loadu_pd((const double *)(const void *)(p))
-#define lanes_load_f32(p) _mm_cvtps_pd(_mm_castsi128_ps(lanes_i_load(p)))
-#define lanes_load_i32(p) _mm_cvtepi32_pd(lanes_i_load(p))
 
 #else
 
@@ -267,11 +309,14 @@ typedef int lanes_set;
 #define lanes_none()           0
 #define lanes_any(s)           ((s) != 0)
 
-#define lanes_i_fill(x)     ((uint32_t)(x))
-#define lanes_i_add(a, b)   ((a) + (b))
-#define lanes_i_mul(a, b)   ((a) * (b))
-#define lanes_i_shift(a, n) ((a) << (n))
-#define lanes_i_worst(a, b) ((a) > (b) ? (a) : (b))
+#define lanes_i_fill(x)             ((uint32_t)(x))
+#define lanes_i_add(a, b)           ((a) + (b))
+#define lanes_i_mul(a, b)           ((a) * (b))
+#define lanes_i_shift(a, n)         ((a) << (n))
+#define lanes_i_note(note, a, last) ((a) > (note) ? (a) : (note))
+#define lanes_i_noted(note, last)   ((note) > (last))
+#define lanes_i_least(a, b)         ((a) < (b) ? (a) : (b))
+#define lanes_i_choose(s, a, b)     ((s) ? (a) : (b))
 
 INLINE lanes_i lanes_i_load(const void *p)
 {
@@ -289,11 +334,6 @@ INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 {
     double r = __builtin_rint(t);
     return (r > -2e9 && r < 2e9 ? (uint32_t)(int32_t)r : UINT32_C(1) << 31) - (uint32_t)s;
-}
-
-INLINE int lanes_i_any_from(lanes_i a, uint32_t least)
-{
-    return a >= least;
 }
 
 #define LANES_LOAD(name, type, decode)                                                             \

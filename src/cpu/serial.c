@@ -3,7 +3,7 @@
 #include "cpu/cpu.h"
 #include "methods/registry.h"
 
-static const ty_cpu_method method = {NULL, NULL, NULL, NULL, 0, 0, ty_reference_run};
+static const ty_cpu_method method = {.whole = ty_reference_run};
 
 const ty_method ty_serial = {
     "serial",    "001",      "one thread, one table: the reference everything is compared with",

@@ -1,8 +1,9 @@
-/* Samples to slots in portable C, for every dtype and axis. */
+/* Samples to slots in portable C, for every dtype and axis; the choice among these and vectors. */
 #include <string.h>
 
 #include "core/dtype.h"
 #include "cpu/cpu.h"
+#include "cpu/even.h"
 
 static void slots_byte(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
 {
@@ -67,5 +68,8 @@ static const ty_slots_fn portable[13][2] = {
 
 ty_slots_fn ty_slots_pick(const ty_axis *axis)
 {
+    ty_slots_fn vector = ty_even_loops_get()->slots[axis->dtype];
+    if (vector && ty_even_serves(axis))
+        return vector;
     return portable[axis->dtype][axis->even];
 }

@@ -26,9 +26,9 @@ static layout lay_out(const tally_plan *plan)
 }
 
 /* 64 bytes ahead of the tables say whether an integer sum passed int64. */
-static size_t state_bytes(const tally_plan *plan)
+static size_t state_bytes(const ty_job *job)
 {
-    return 64 + plan->active_count * lay_out(plan).bytes;
+    return 64 + job->plan->active_count * lay_out(job->plan).bytes;
 }
 
 /* Weights of a block as float64, or as int64 (u64: the bits, with the top bit meaning 2^63). */
@@ -175,10 +175,16 @@ static void flush(void *state, ty_job *job, uint64_t batch)
         for (int k = 0; k < TY_SLOT_EXTRA; k++)
             job->totals[first + plan->bins + (unsigned)k] += flows[k];
     }
-    memset(state, 0, state_bytes(plan));
+    memset(state, 0, state_bytes(job));
 }
 
-static const ty_cpu_method method = {state_bytes, NULL, count, flush, UINT64_MAX, 1, NULL};
+static const ty_cpu_method method = {
+    .state_bytes = state_bytes,
+    .count = count,
+    .flush = flush,
+    .most = UINT64_MAX,
+    .ordered = 1,
+};
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
@@ -191,7 +197,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "sums weights in a fixed order";
-    return 2e-9 * (double)plan->options.n_hint + 1e-6;
+    return TY_CALL_SECONDS + 2e-9 * ty_cpu_samples(plan);
 }
 
 const ty_method ty_cpu_weights = {
