@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "io/print.h"
 
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 #include <cairo.h>
 #endif
 
@@ -279,7 +279,7 @@ static void test_bars_follow_counts(void)
 
 /* ---- Pictures ---- */
 
-#ifdef TALLY_HAVE_CAIRO
+#if TALLY_HAVE_CAIRO
 
 /* fontconfig keeps its configuration to the end of the process, and loses sight of a part of it. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
