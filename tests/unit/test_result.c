@@ -67,6 +67,44 @@ static void test_create(void)
     tally_result_destroy(NULL);
 }
 
+/* From a plan, filled by tally_execute, twice. */
+static void test_from_plan(void)
+{
+    static const uint8_t pixels[] = {0, 10, 20, 1, 11, 21, 255, 11, 20};
+    static const char *const names[] = {"R", "B"};
+    tally_context_options cpu = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_plan_options options = {.struct_size = sizeof options,
+                                  .dimensions = 1,
+                                  .axes = {tally_axis_even(128, 0, 256)},
+                                  .dtypes = {TALLY_U8},
+                                  .channels = 3,
+                                  .channel_mask = 5};
+    tally_context *context = NULL;
+    tally_plan *plan = NULL;
+    tally_result *r = NULL;
+    tally_error error = {""};
+    cpu.device = TALLY_DEVICE_CPU;
+    CHECK(tally_context_create(&cpu, &context, &error) == TALLY_OK, "%s", error.message);
+    CHECK(tally_plan_create(context, &options, &plan, &error) == TALLY_OK, "%s", error.message);
+    CHECK(tally_result_create(plan, 3, NULL, &r, &error) == TALLY_ERROR_ARGUMENT,
+          "3 of 2 channels");
+    CHECK(tally_result_create(plan, 2, names, &r, &error) == TALLY_OK, "%s", error.message);
+    tally_view view = tally_view_1d(pixels, TALLY_U8, 3);
+    view.channels = 3;
+    tally_output output = tally_result_output(r);
+    for (int i = 0; i < 2; i++)
+        CHECK(tally_execute(plan, &view, NULL, &output, &error) == TALLY_OK, "%s", error.message);
+    const uint64_t *red = tally_result_counts(r, 0), *blue = tally_result_counts(r, 1);
+    CHECK(red[0] == 4 && red[127] == 2 && blue[10] == 6, "%" PRIu64 " %" PRIu64 " %" PRIu64, red[0],
+          red[127], blue[10]);
+    CHECK(ty_result_samples(r) == 12 && r->dtype == TALLY_U8, "%" PRIu64, ty_result_samples(r));
+    tally_plan_destroy(plan); /* the result outlives it */
+    tally_context_destroy(context);
+    CHECK(strcmp(tally_result_name(r, 1), "B") == 0 && r->axes[0].edges[128] == 256,
+          "its own copies");
+    tally_result_destroy(r);
+}
+
 static void test_notes_and_samples(void)
 {
     tally_result *r = simple(4, 2);
@@ -578,6 +616,7 @@ int main(int argc, char **argv)
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
     printf("seed %" PRIu64 "\n", random_state);
     test_create();
+    test_from_plan();
     test_notes_and_samples();
     test_narrow();
     test_merge();
