@@ -11,7 +11,7 @@ allowed() {
     src/kernels) echo "kernels" ;;
     src/core) echo "core kernels plan.h cpu/stats.h cpu/threads.h" ;;
     src/io) echo "core io" ;;
-    src/methods) echo "core kernels methods plan.h device/kernel.h" ;;
+    src/methods) echo "core kernels methods plan.h cpu/cpu.h device/kernel.h" ;;
     src/cpu) echo "core kernels methods cpu plan.h" ;;
     src/device) echo "core kernels methods device plan.h" ;;
     src) echo "core kernels methods cpu device io plan.h" ;;
