@@ -1,4 +1,5 @@
-/* How bytes become views: stream (file, pipe, gzip, zstd) -> decoder (one a format) -> tally_input. */
+/* How bytes become views: stream (file, pipe, gzip, zstd) -> decoder (one a format) -> tally_input.
+ */
 #ifndef TY_INPUT_H
 #define TY_INPUT_H
 
@@ -8,27 +9,28 @@
 /* ---- stream.c: decompressed bytes in order ---- */
 typedef struct ty_stream ty_stream;
 
-/* Opens `path` ("-" is standard input), looks at the first bytes and undoes gzip or zstd (any number
- * of members or frames). With `keep` a source that cannot seek is spooled to a temporary file as it
- * is read, so that it can be rewound. */
+/* Opens `path` ("-" is standard input), looks at the first bytes and undoes gzip or zstd (any
+ * number of members or frames). With `keep` a source that cannot seek is spooled to a temporary
+ * file as it is read, so that it can be rewound. */
 tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error);
 void ty_stream_close(ty_stream *stream);
-/* Up to `size` bytes (as many as asked unless the end comes first) into `bytes`; *got says how many,
- * 0 at the end. Truncated or damaged compressed data fail with the place. */
+/* Up to `size` bytes (as many as asked unless the end comes first) into `bytes`; *got says how
+ * many, 0 at the end. Truncated or damaged compressed data fail with the place. */
 tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
                             tally_error *error);
 /* Looks ahead without consuming: at most 64 KiB. */
-tally_status ty_stream_peek(ty_stream *stream, const unsigned char **bytes, size_t size, size_t *got,
-                            tally_error *error);
+tally_status ty_stream_peek(ty_stream *stream, const unsigned char **bytes, size_t size,
+                            size_t *got, tally_error *error);
 tally_status ty_stream_rewind(ty_stream *stream, tally_error *error);
-const char *ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
+const char *
+ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
 const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or "" */
 uint64_t ty_stream_offset(const ty_stream *stream);         /* decoded bytes consumed */
 uint64_t ty_stream_stored(const ty_stream *stream);         /* stored bytes consumed */
 uint64_t ty_stream_size(const ty_stream *stream);           /* stored bytes in all, 0 unknown */
 int ty_stream_is_spooled(const ty_stream *stream);
-/* Passes over `bytes` decoded bytes, by seeking where that is possible; *skipped says how many there
- * were. */
+/* Passes over `bytes` decoded bytes, by seeking where that is possible; *skipped says how many
+ * there were. */
 tally_status ty_stream_skip(ty_stream *stream, uint64_t bytes, uint64_t *skipped,
                             tally_error *error);
 /* The descriptor, for pread, of a source that is stored as it is read and can seek, and where in it
