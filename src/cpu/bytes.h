@@ -14,7 +14,7 @@
  */
 typedef void (*ty_bytes_fn)(const uint8_t *p, size_t n, uint64_t out[256]);
 
-enum { TY_BYTES_STACK = 112 << 10 };
+enum { TY_BYTES_STACK = 80 << 10 };
 
 /*
  * The same count fed block by block, for callers that make the bytes as they go. The caller owns

@@ -18,7 +18,7 @@ enum {
     TY_FULL = TY_BLOCK + 2048,         /* a stream this full is counted before more is split */
     TY_ROOM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
     TY_LITTLE = 1200,                  /* bytes at the end that tables count sooner than a block */
-    TY_AHEAD = 8192,                   /* bytes by which input is prefetched */
+    TY_AHEAD = 2048,                   /* bytes by which input is prefetched */
     TY_PLANES_WORTH = 12288,           /* bytes from which the engine beats tables */
 };
 

@@ -42,6 +42,9 @@ uint32_t ty_cpu_features_without(uint32_t features, const char *list)
 #if defined(__x86_64__)
 #include <cpuid.h>
 
+/* "Hygo", which not every cpuid.h knows. */
+#define HYGON_EBX UINT32_C(0x6f677948)
+
 #define ALL_OF(word, mask) (((word) & (mask)) == (mask))
 
 enum { XCR0_YMM = 0x06, XCR0_ZMM = 0xe6 };
@@ -51,6 +54,20 @@ static uint64_t read_xcr0(void)
     uint32_t low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return (uint64_t)high << 32 | low;
+}
+
+/* AMD before Zen 3 (family 0x19) and Hygon run PEXT in microcode, up to hundreds of clocks. */
+static int slow_pext(void)
+{
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return 1;
+    if (b == HYGON_EBX)
+        return 1;
+    if (b != signature_AMD_ebx || !__get_cpuid(1, &a, &b, &c, &d))
+        return 0;
+    const uint32_t base = a >> 8 & 15, family = base == 15 ? base + (a >> 20 & 255) : base;
+    return family < 0x19;
 }
 
 static uint32_t detect(void)
@@ -70,7 +87,7 @@ static uint32_t detect(void)
     const int lzcnt = __get_cpuid(0x80000001, &a, &b, &c, &d) && ALL_OF(c, bit_LZCNT);
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return found;
-    if (ALL_OF(b, bit_BMI | bit_BMI2))
+    if (ALL_OF(b, bit_BMI | bit_BMI2) && !slow_pext())
         found |= TY_CPU_BMI2;
     if (ymm && lzcnt && ALL_OF(leaf1, bit_FMA) && ALL_OF(b, bit_AVX2))
         found |= TY_CPU_AVX2;

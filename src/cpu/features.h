@@ -11,7 +11,7 @@
 enum {
     TY_CPU_SSE42 = 1u << 0, /* with POPCNT */
     TY_CPU_AVX2 = 1u << 1,  /* with FMA and LZCNT */
-    TY_CPU_BMI2 = 1u << 2,  /* with BMI1 */
+    TY_CPU_BMI2 = 1u << 2,  /* with BMI1, and a PEXT that is not microcode */
     TY_CPU_F16C = 1u << 3,
     TY_CPU_AVX512 = 1u << 4, /* F, BW, DQ, VL, CD; needs AVX2, BMI2 and F16C */
     TY_CPU_VBMI2 = 1u << 5,  /* VBMI, VBMI2, GFNI, BITALG, VPOPCNTDQ; needs AVX512 */
