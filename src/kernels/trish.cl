@@ -4,7 +4,7 @@
  *
  *      word (bin/4)*T + thread:  | bin 4r+3 | bin 4r+2 | bin 4r+1 | bin 4r |   8 bits each
  *
- * so thread t stays in bank t. Every TY_FLUSH = floor(63/k)*k words, before a counter can pass 255, the
+ * so thread t stays in bank t. Every floor(63/k)*k words, before a counter can pass 255, the
  * block adds the rows up: thread t takes row t (of 64; with more threads, a stretch of its columns),
  * starting at its own column and running round, the four counters as two alternating pairs of 16 bits,
  * and clears it. Its four sums stay in registers. A word of data is binned as two pairs as well: row
@@ -14,7 +14,6 @@
  *
  * Corrected: any length and alignment; the grid follows the device.
  */
-#define TY_FLUSH (63 / TY_K * TY_K)
 #define TY_PARTS (TY_GROUP_MAX / 64)
 
 /* Bins bytes 0 and 2, then 1 and 3: (b & 0xfc) * T/4 is the row's first word, (b & 3) * 8 the shift. */
@@ -54,43 +53,39 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, held = 0, own0 = 0, own1 = 0, own2 = 0, own3 = 0;
+    ty_u32 lid = TY_LID, own0 = 0, own1 = 0, own2 = 0, own3 = 0;
     TY_LOCAL ty_u32 *column = ty_local + lid;
     ty_words w = ty_words_of(data + offset, n);
     ty_u64 turn = (ty_u64)TY_K * TY_GROUP_MAX, step = turn * TY_GROUPS;
     ty_u64 at = turn * TY_GROUP;
+    int loose = TY_GROUP == 0 && lid < w.head + w.tail;
     for (ty_u32 i = 0; i < 64; i++)
         column[i * TY_GROUP_MAX] = 0;
-    for (; at + turn <= w.count; at += step) {
-        if (held + TY_K > 63) {
-            if (TY_ACCUMULATE)
-                TY_ACCUMULATE_ROWS();
-            held = 0;
+    /* The rows are added up at the end of a round that every work-item runs alike. */
+    do {
+        for (ty_u32 i = 0; i < 63 / TY_K && at < w.count; i++, at += step) {
+            if (at + turn <= w.count) {
+                ty_u32 v[TY_K];
+                TY_UNROLL
+                for (ty_u32 j = 0; j < TY_K; j++)
+                    v[j] = w.word[at + j * TY_GROUP_MAX + lid];
+                TY_UNROLL
+                for (ty_u32 j = 0; j < TY_K; j++)
+                    ty_bin_word(v[j], column);
+            } else { /* the last, incomplete turn */
+                for (ty_u64 word = at + lid; word < w.count; word += TY_GROUP_MAX)
+                    ty_bin_word(w.word[word], column);
+            }
         }
-        ty_u32 v[TY_K];
-        TY_UNROLL
-        for (ty_u32 i = 0; i < TY_K; i++)
-            v[i] = w.word[at + i * TY_GROUP_MAX + lid];
-        TY_UNROLL
-        for (ty_u32 i = 0; i < TY_K; i++)
-            ty_bin_word(v[i], column);
-        held += TY_K;
-    }
-    if (at < w.count) { /* the last, incomplete turn: checked word by word */
-        if (held + TY_K > 63)
+        /* Loose bytes: one a thread, and 252 + 1 still fit a counter. */
+        if (loose) {
+            ty_u32 b = ty_words_loose(&w, lid);
+            column[(b >> 2) * TY_GROUP_MAX] += 1u << (b & 3) * 8;
+            loose = 0;
+        }
+        if (TY_ACCUMULATE || at >= w.count)
             TY_ACCUMULATE_ROWS();
-        for (ty_u32 i = 0; i < TY_K; i++) {
-            ty_u64 word = at + i * TY_GROUP_MAX + lid;
-            if (word < w.count)
-                ty_bin_word(w.word[word], column);
-        }
-    }
-    /* Loose bytes: one a thread, and 252 + 1 still fit a counter. */
-    if (TY_GROUP == 0 && lid < w.head + w.tail) {
-        ty_u32 b = ty_words_loose(&w, lid);
-        column[(b >> 2) * TY_GROUP_MAX] += 1u << (b & 3) * 8;
-    }
-    TY_ACCUMULATE_ROWS();
+    } while (at < w.count);
     TY_GLOBAL ty_u32 *to =
         out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;
     to[0] = own0;
