@@ -98,16 +98,33 @@ static int shape_10(char *p) /* any finite float64 */
     return sprintf(p, "%.16e\n", x);
 }
 
+static int shape_11(char *p) /* as NumPy's savetxt */
+{
+    return sprintf(p, "%.18e\n", (unit() - 0.5) * 1e3);
+}
+
+static int shape_12(char *p) /* milliseconds since 1970 */
+{
+    return sprintf(p, "%" PRIu64 "\n", UINT64_C(1700000000000) + next() % UINT64_C(100000000));
+}
+
 static const struct {
     const char *name;
     int (*write)(char *p);
 } shapes[] = {
-    {"integers 0-255", shape_0},        {"integers 0-999999", shape_1},
-    {"integers of 64 bits", shape_2},   {"%.2f of 0-1000", shape_3},
-    {"%.6f of 0-1", shape_4},           {"%.6g of -100-100", shape_5},
-    {"%.9f of -180-180", shape_6},      {"%.17g of 0-1", shape_7},
-    {"shortest of 0-1", shape_8},       {"%.6e", shape_9},
+    {"integers 0-255", shape_0},
+    {"integers 0-999999", shape_1},
+    {"integers of 64 bits", shape_2},
+    {"%.2f of 0-1000", shape_3},
+    {"%.6f of 0-1", shape_4},
+    {"%.6g of -100-100", shape_5},
+    {"%.9f of -180-180", shape_6},
+    {"%.17g of 0-1", shape_7},
+    {"shortest of 0-1", shape_8},
+    {"%.6e", shape_9},
     {"%.16e of any float64", shape_10},
+    {"%.18e", shape_11},
+    {"milliseconds since 1970", shape_12},
 };
 
 static double now(void)

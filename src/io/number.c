@@ -5,6 +5,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 #define NOINLINE __attribute__((noinline))
+#define INLINE   inline __attribute__((always_inline))
 
 #define DIGITS_EXACT 19 /* as many decimal digits always fit in 64 bits */
 
@@ -22,6 +23,16 @@ static inline uint64_t load_eight(const char *p)
     memcpy(&v, p, sizeof v);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+static inline uint32_t load_four(const char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap32(v);
 #endif
     return v;
 }
@@ -69,13 +80,6 @@ static inline double from_bits(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-static inline uint64_t to_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 #define INFINITY_BITS (UINT64_C(0x7ff) << 52)
@@ -248,10 +252,10 @@ static NOINLINE uint64_t exact_text(const char *p, const char *end, int64_t expo
  */
 static inline uint64_t scale(uint64_t w, int64_t q)
 {
-    if (w == 0 || q < TY_NUMBER_POWER_FIRST)
+    if (w == 0)
         return 0;
-    if (q > TY_NUMBER_POWER_LAST)
-        return INFINITY_BITS;
+    if ((uint64_t)(q - TY_NUMBER_POWER_FIRST) > TY_NUMBER_POWER_LAST - TY_NUMBER_POWER_FIRST)
+        return q < 0 ? 0 : INFINITY_BITS;
     const uint64_t *power = ty_number_powers[q - TY_NUMBER_POWER_FIRST];
     int zeros = __builtin_clzll(w);
     uint64_t shifted = w << zeros;
@@ -353,6 +357,7 @@ static inline const char *scan_exponent(const char *p, const char *end, int64_t 
     return e;
 }
 
+/* Any number, with every read checked against `end`. */
 static NOINLINE const char *parse_any(const char *p, const char *end, double *value)
 {
     if (p == end)
@@ -396,11 +401,13 @@ static NOINLINE const char *parse_any(const char *p, const char *end, double *va
  */
 #define WINDOW 32
 
-/* 10^(i-22) where that is exact, else 1: w × [22+q] / [22-q] is w × 10^q rounded once. */
-static const double tens_up[45] = {
-    1,   1,   1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
-    1,   1,   1,    1,    1,    1,    1,    1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+/* 10^i exactly, and its negative: a 53-bit number times or by one of these is rounded once. The
+ * rows are longer so that a shift finds the second. */
+static const double powers[2][32] = {
+    {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22},
+    {-1e0,  -1e1,  -1e2,  -1e3,  -1e4,  -1e5,  -1e6,  -1e7,  -1e8,  -1e9,  -1e10, -1e11,
+     -1e12, -1e13, -1e14, -1e15, -1e16, -1e17, -1e18, -1e19, -1e20, -1e21, -1e22}};
 
 static NOINLINE const char *finish(const char *after, double *value, uint64_t minus, uint64_t w,
                                    int64_t exponent)
@@ -409,75 +416,143 @@ static NOINLINE const char *finish(const char *after, double *value, uint64_t mi
     return after;
 }
 
-static NOINLINE const char *finish_exponent(const char *after, const char *end, double *value,
-                                            uint64_t minus, uint64_t w, int64_t exponent)
+static NOINLINE const char *finish_any_exponent(const char *after, const char *end, double *value,
+                                                uint64_t minus, uint64_t w, int64_t exponent)
 {
     after = scan_exponent(after, end, &exponent);
-    if (w > UINT64_C(1) << 53 || (uint64_t)(exponent + 22) > 44)
+    *value = from_bits(scale(w, exponent) | minus << 63);
+    return after;
+}
+
+/* Whether `c`, behind digits, may belong to the number. Few delimiters are above '-'. */
+static inline int goes_on(char c)
+{
+    return c > '-' && (c == '.' || (c | 0x20) == 'e');
+}
+
+/* `after` is at an 'e'; usually a sign and two digits follow. `is_wide`: w may be above 2^53. */
+static INLINE const char *finish_exponent(const char *after, const char *end, double *value,
+                                          uint64_t minus, uint64_t w, int64_t exponent, int is_wide)
+{
+    uint32_t x = load_four(after + 1) ^ 0x3030302b; /* a sign as 0 or 6, digits as 0 … 9 */
+    if ((((x + 0x00060600) | x) & 0x00f0f0f9) || (x >> 24) < 10)
+        return finish_any_exponent(after, end, value, minus, w, exponent);
+    int64_t size = (x >> 8 & 15) * 10 + (x >> 16 & 15), negative = -(int64_t)(x >> 1 & 1);
+    exponent += (size ^ negative) - negative;
+    after += 4;
+    if (is_wide || (uint64_t)(exponent + 22) > 44)
         return finish(after, value, minus, w, exponent);
-    double found = (double)(int64_t)w * tens_up[exponent + 22] / tens_up[22 - exponent];
-    *value = from_bits(to_bits(found) | minus << 63);
+    if (exponent > 0)
+        *value = (double)(int64_t)w * powers[minus][exponent];
+    else
+        *value = (double)(int64_t)w / powers[minus][-exponent];
     return after;
 }
 
 /* The number of `count` >= 1 digits at `p` after the digits of `w`. */
 static inline uint64_t join_digits(const char *p, unsigned count, uint64_t w)
 {
-    for (; count > 8; count -= 8, p += 8)
+    if (count > 8) {
         w = w * tens[8] + join_eight(load_eight(p) ^ ZEROS);
+        count -= 8;
+        p += 8;
+    }
+    if (count > 8) {
+        w = w * tens[8] + join_eight(load_eight(p) ^ ZEROS);
+        count -= 8;
+        p += 8;
+    }
     return w * tens[count] + join_eight((load_eight(p) ^ ZEROS) << (64 - 8 * count));
 }
 
+/* The first eight characters at `p`, of which the one at `at` is a point: their seven digits, as
+ * bytes of value, with the last in byte 6. */
+static inline uint64_t load_around_point(const char *p, unsigned at)
+{
+    uint64_t v = load_eight(p) ^ ZEROS, before = (UINT64_C(1) << 8 * at) - 1;
+    return (v & before) | (v >> 8 & ~before);
+}
+
+/* More than eight characters, not counting a sign; the point is at `at` and the end at `size`. */
+static NOINLINE const char *parse_long_decimal(const char *p, const char *end, double *value,
+                                               uint64_t minus, unsigned at, unsigned size)
+{
+    if (size - 1 - minus > DIGITS_EXACT)
+        return parse_any(p, end, value);
+    const char *after = p + size;
+    int64_t exponent = (int64_t)at + 1 - size;
+    uint64_t w = join_eight(load_around_point(p + minus, at - (unsigned)minus) << 8);
+    size -= (unsigned)minus;
+    w = join_digits(p + minus + 8, size - 8, w);
+    if (*after > ';' && (*after | 0x20) == 'e')
+        return finish_exponent(after, end, value, minus, w, exponent, size > 16);
+    if (size > 16) /* 16 digits and more: mostly above 2^53 */
+        return finish(after, value, minus, w, exponent);
+    *value = (double)(int64_t)w / powers[minus][-exponent];
+    return after;
+}
+
+/* [-] 1 to 7 digits, a point, …; the lowest bit of `other` marks the point. */
 static NOINLINE const char *parse_decimal(const char *p, const char *end, double *value,
                                           uint64_t minus, uint64_t other)
 {
     unsigned at = (unsigned)__builtin_ctzll(other) >> 3;
     uint64_t next = not_digits(load_eight(p + 8) ^ ZEROS);
-    uint64_t word = other & (other - 1);
-    unsigned size = 0;
-    if (!word) {
-        word = next;
-        size = 8;
-    }
+    uint64_t word = other & (other - 1); /* what is no digit behind the point */
+    unsigned size = 8;
+    /* Lengths around eight characters are common and cannot be predicted: all is kept at hand for a
+     * conditional move, which compilers would otherwise turn into a branch. */
+    __asm__("" : "+r"(next), "+r"(size));
+    size = word ? 0 : size;
+    word = word ? word : next;
+    __asm__("" : "+r"(word), "+r"(size));
     if (!word) {
         word = not_digits(load_eight(p + 16) ^ ZEROS);
         size = 16;
+        if (!word)
+            return parse_any(p, end, value);
     }
-    size += (unsigned)__builtin_ctzll(word | UINT64_C(1) << 63) >> 3;
+    size += (unsigned)__builtin_ctzll(word) >> 3;
     unsigned places = size - at - 1, length = size - (unsigned)minus;
-    if (places == 0 || length - 1 > DIGITS_EXACT)
-        return parse_any(p, end, value);
+    if (length > 8)
+        return parse_long_decimal(p, end, value, minus, at, size);
+    uint64_t w =
+        join_eight(load_around_point(p + minus, at - (unsigned)minus) << (72 - 8 * length));
     const char *after = p + size;
-    p += minus;
-    uint64_t v = load_eight(p) ^ ZEROS, below = (UINT64_C(1) << 8 * (at - minus)) - 1;
-    v = (v & below) | (v >> 8 & ~below);
-    uint64_t w = length <= 8 ? join_eight(v << (72 - 8 * length))
-                             : join_digits(p + 8, length - 8, join_eight(v << 8));
-    if ((*after | 0x20) == 'e')
-        return finish_exponent(after, end, value, minus, w, -(int64_t)places);
-    if (w > UINT64_C(1) << 53)
-        return finish(after, value, minus, w, -(int64_t)places);
-    double found = (double)(int64_t)w / tens_up[22 + places];
-    *value = from_bits(to_bits(found) | minus << 63);
+    if (*after > ';' && (*after | 0x20) == 'e')
+        return finish_exponent(after, end, value, minus, w, -(int64_t)places, 0);
+    *value = (double)(int64_t)w / powers[minus][places];
     return after;
 }
 
-static NOINLINE const char *parse_integer(const char *p, const char *end, double *value,
-                                          uint64_t minus)
+/* 16 characters and more. */
+static NOINLINE const char *parse_long_integer(const char *p, const char *end, double *value,
+                                               uint64_t minus)
 {
-    uint64_t word = not_digits(load_eight(p + 8) ^ ZEROS);
-    unsigned size = 8;
-    if (!word) {
-        word = not_digits(load_eight(p + 16) ^ ZEROS);
-        size = 16;
-    }
-    size += (unsigned)__builtin_ctzll(word | UINT64_C(1) << 63) >> 3;
+    uint64_t other = not_digits(load_eight(p + 16) ^ ZEROS);
+    unsigned size = 16 + (other ? (unsigned)__builtin_ctzll(other) >> 3 : 8);
     unsigned count = size - (unsigned)minus;
-    const char *after = p + size;
-    if (count > 18 || *after == '.' || (*after | 0x20) == 'e')
+    if (count > 18 || goes_on(p[size]))
         return parse_any(p, end, value);
     uint64_t w = join_digits(p + minus, count, 0);
-    *value = from_bits(to_bits((double)(int64_t)w) | minus << 63);
+    *value = (double)(int64_t)w * powers[minus][0];
+    return p + size;
+}
+
+/* `v` has the first eight characters, all digits but for a sign. */
+static NOINLINE const char *parse_integer(const char *p, const char *end, double *value,
+                                          uint64_t minus, uint64_t v)
+{
+    uint64_t x = load_eight(p + 8) ^ ZEROS, other = not_digits(x);
+    if (!other)
+        return parse_long_integer(p, end, value, minus);
+    unsigned bits = (unsigned)__builtin_ctzll(other) & 0x38;
+    const char *after = p + 8 + (bits >> 3);
+    if (goes_on(*after))
+        return parse_any(p, end, value);
+    uint64_t w = join_eight(v ^ (-minus & ('-' ^ '0'))) * tens[bits >> 3] +
+                 join_eight(x << 8 << (56 - bits));
+    *value = (double)(int64_t)w * powers[minus][0];
     return after;
 }
 
@@ -487,20 +562,17 @@ const char *ty_number_parse(const char *p, const char *end, double *value)
         return parse_any(p, end, value);
     uint64_t v = load_eight(p) ^ ZEROS, other = not_digits(v) & ~UINT64_C(0xff);
     uint64_t minus = (((v & 0xff) ^ ('-' ^ '0')) - 1) >> 63;
-    v ^= -minus & ('-' ^ '0');
-    if ((v & 0xff) > 9)
+    if ((unsigned char)p[minus] - (unsigned)'0' > 9)
         return parse_any(p, end, value);
     if (!other)
-        return parse_integer(p, end, value, minus);
+        return parse_integer(p, end, value, minus, v);
     unsigned bits = (unsigned)__builtin_ctzll(other), at = bits >> 3;
     const char *after = p + at;
-    if (at == minus)
-        return parse_any(p, end, value);
     if (*after == '.')
         return parse_decimal(p, end, value, minus, other);
-    if ((*after | 0x20) == 'e')
+    if (goes_on(*after))
         return parse_any(p, end, value);
-    uint64_t w = join_eight(v << (71 - bits));
-    *value = from_bits(to_bits((double)(int64_t)w) | minus << 63);
+    uint64_t w = join_eight((v ^ (-minus & ('-' ^ '0'))) << (71 - bits));
+    *value = (double)(int64_t)w * powers[minus][0];
     return after;
 }

@@ -9,7 +9,8 @@
  * digits with an optional point (a digit on at least one side) and an optional exponent, or inf,
  * infinity or nan in any case. No leading white space, no hexadecimal, no digit separators. Too
  * large is infinity, too small is zero, signs are kept. Returns the position after the longest
- * number, or NULL, leaving *value alone, when there is none. Thread-safe.
+ * number, or NULL, leaving *value alone, when there is none. Thread-safe; expects the default
+ * rounding mode.
  */
 const char *ty_number_parse(const char *p, const char *end, double *value);
 

@@ -218,17 +218,19 @@ static const char *read_field(const ty_text_state *s, const char *p, const char 
     return NULL;
 }
 
-/* A number that is not quoted, with a delimiter or a line end behind it: where ty_field_scan would
+/* A number, perhaps quoted, with a delimiter or a line end behind it: where ty_field_scan would
  * stop, else NULL. */
 static inline const char *read_plain(ty_delimiter delimiter, const char *p, const char *end,
                                      double *value)
 {
     if (delimiter == ' ')
         p = ty_skip_blanks(delimiter, p, end);
-    const char *stop = ty_number_parse(p, end, value), *next = stop;
-    if (stop && delimiter == ' ')
-        next = ty_skip_blanks(delimiter, stop, end);
-    if (!stop || next == end)
+    int quoted = p < end && *p == '"';
+    const char *stop = ty_number_parse(p + quoted, end, value);
+    if (!stop || (quoted && (stop == end || *stop++ != '"')))
+        return NULL;
+    const char *next = delimiter == ' ' ? ty_skip_blanks(delimiter, stop, end) : stop;
+    if (next == end)
         return NULL;
     return *next == delimiter || ty_is_line_end(*next) || next > stop ? next : NULL;
 }
