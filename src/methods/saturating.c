@@ -78,7 +78,7 @@ static tally_status serial_run(ty_job *job, tally_error *error)
     return status;
 }
 
-static const ty_cpu_method serial = {NULL, NULL, NULL, NULL, 0, 0, serial_run};
+static const ty_cpu_method serial = {.whole = serial_run};
 
 const ty_method ty_saturating_serial = {
     "saturating-serial",
