@@ -23,7 +23,7 @@ fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods micro_methods >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
-methods=$(find "$build" -name differential_test_methods -type f -perm -u+x | head -n 1)
+methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 micro=$(find "$build" -name micro_methods -type f -perm -u+x | head -n 1)
 
 check() {
@@ -46,8 +46,10 @@ sanitize() {
 
 time_all() {
     for device in cuda opencl; do
-        "$micro" $device -m "${MIB:-1024}" ${PHOTO:+-p "$PHOTO"} >"$out/methods-$device.jsonl" \
-            2>"$out/methods-$device.txt" || failed=1
+        {
+            "$micro" $device -s bytes -m "${MIB:-1024}" ${PHOTO:+-p "$PHOTO"} &&
+                "$micro" $device -s floats -m "$((2 * ${MIB:-1024}))"
+        } >"$out/methods-$device.jsonl" 2>"$out/methods-$device.txt" || failed=1
         cat "$out/methods-$device.txt"
     done
 }

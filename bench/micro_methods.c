@@ -3,7 +3,8 @@
  * device's own clock, beside a pass that only reads: JSON lines on standard output, a table on
  * standard error. The counts of every timed configuration are compared with the processor's.
  *
- *     micro_methods cuda|opencl [-m MIB] [-r REPEATS] [-p PHOTOGRAPH] [-o ONLY,THESE,METHODS]
+ *     micro_methods cuda|opencl [-m MIB] [-r REPEATS] [-p PHOTOGRAPH] [-o ONLY,THESE,METHODS] [-s
+ * bytes|floats]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ typedef struct bench {
     size_t bytes;
     unsigned char *data;
     int repeats;
-    const char *only, *photograph;
+    const char *only, *photograph, *samples_kind;
     double read_seconds;
 } bench;
 
@@ -282,8 +283,8 @@ static int time_job(bench *b, const job *j, const void *want, size_t bytes)
             die(j->method, &error);
         if (i >= 0)
             seconds[i] = one;
-        else if (one > 2)
-            b->repeats = one > 10 ? 1 : 3;
+        else if (one > 0.2)
+            b->repeats = one > 5 ? 1 : 3;
     }
     report(b, j, seconds, !memcmp(counts, want, bytes * j->bins));
     b->repeats = repeats;
@@ -353,6 +354,7 @@ static void upload(bench *b)
 static void bench_bytes(bench *b)
 {
     for (int i = 0; i < input_count; i++) {
+        void *usual = NULL; /* 256 bins, 64-bit: most rows' counts */
         if (!fill(b, byte_inputs[i])) {
             fprintf(stderr, "%s: skipped, no photograph given\n", byte_inputs[i]);
             continue;
@@ -366,12 +368,17 @@ static void bench_bytes(bench *b)
                      256,       w->counter,     w->timing_only};
             if (!wanted(b, w->method))
                 continue;
-            void *want = count_on_host(b, &j, bytes);
+            int is_usual = w->bins == 256 && bytes == 8;
+            void *want = is_usual && usual ? usual : count_on_host(b, &j, bytes);
             fprintf(stderr, "  %-26s %-16s", w->method, w->set);
             time_job(b, &j, want, bytes);
             fprintf(stderr, "\n");
-            free(want);
+            if (is_usual)
+                usual = want;
+            else
+                free(want);
         }
+        free(usual);
     }
 }
 
@@ -428,6 +435,8 @@ int main(int argc, char **argv)
             b.repeats = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-p"))
             b.photograph = argv[i + 1];
+        else if (!strcmp(argv[i], "-s"))
+            b.samples_kind = argv[i + 1];
         else if (!strcmp(argv[i], "-o"))
             b.only = argv[i + 1];
     }
@@ -455,8 +464,10 @@ int main(int argc, char **argv)
         (double)b.bytes / b.read_seconds * 1e-9);
     fprintf(stderr, "%s (%s), %zu MiB, reading %.1f GB/s\n", b.device->name, b.device_name,
             b.bytes >> 20, (double)b.bytes / b.read_seconds * 1e-9);
-    bench_bytes(&b);
-    bench_floats(&b);
+    if (!b.samples_kind || !strcmp(b.samples_kind, "bytes"))
+        bench_bytes(&b);
+    if (!b.samples_kind || !strcmp(b.samples_kind, "floats"))
+        bench_floats(&b);
     b.device->ops->release(b.device, b.samples);
     b.device->ops->queue_close(b.device, b.queue);
     free(b.data);
