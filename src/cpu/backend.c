@@ -73,7 +73,7 @@ static unsigned char *state_of(run *r, unsigned worker)
 {
     unsigned char *state = r->states + worker * r->bytes;
     if (!r->held[worker].ready) {
-        memset(state, 0, r->bytes);
+        memset(state, 0, r->method->head_bytes ? r->method->head_bytes(r->job) : r->bytes);
         if (r->method->begin)
             r->method->begin(state, r->job);
         r->held[worker].ready = 1;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-unsigned ty_counters_shift(const ty_job *job)
+unsigned ty_table_shift(const ty_job *job)
 {
     uint64_t cells = job->plan->slots * job->plan->active_count;
     unsigned shift = cells <= 640 ? 3 : cells <= 2200 ? 2 : cells <= 70000 ? 1 : 0;
@@ -14,20 +14,20 @@ unsigned ty_counters_shift(const ty_job *job)
 /* Counters from one channel's table to the next. */
 static size_t stride(const ty_job *job)
 {
-    return (((size_t)job->plan->slots << ty_counters_shift(job)) + 15) & ~(size_t)15;
+    return (((size_t)job->plan->slots << ty_table_shift(job)) + 15) & ~(size_t)15;
 }
 
-size_t ty_counters_bytes(const ty_job *job)
+size_t ty_table_bytes(const ty_job *job)
 {
     return (size_t)job->plan->active_count * stride(job) * sizeof(uint32_t);
 }
 
-uint32_t *ty_counters_of(void *state, const ty_job *job, uint64_t a)
+uint32_t *ty_table_of(void *state, const ty_job *job, uint64_t a)
 {
     return (uint32_t *)state + a * stride(job);
 }
 
-void ty_counters_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n)
+void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n)
 {
     const size_t turn = ((size_t)1 << shift) - 1;
     for (size_t i = 0; i < n; i++)
@@ -59,10 +59,10 @@ static void empty(uint32_t *table, uint64_t n, unsigned shift, uint64_t *to)
     memset(table, 0, (size_t)(n << shift) * sizeof *table);
 }
 
-void ty_counters_flush(void *state, ty_job *job, uint64_t batch)
+void ty_table_flush(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
-    unsigned shift = ty_counters_shift(job);
+    unsigned shift = ty_table_shift(job);
     for (uint64_t a = 0; a < plan->active_count; a++)
-        empty(ty_counters_of(state, job, a), plan->slots, shift, ty_totals_of(job, batch, a));
+        empty(ty_table_of(state, job, a), plan->slots, shift, ty_totals_of(job, batch, a));
 }

@@ -7,21 +7,21 @@
 #include "cpu/cpu.h"
 
 /* Elements that a state of these takes between flushes. */
-#define TY_COUNTERS_MOST UINT32_MAX
+#define TY_TABLE_MOST UINT32_MAX
 
 /* The shift for a job: 3 while everything stays in the first-level cache, then fewer; 0 when there
  * are too few samples to pay for clearing and adding up. */
-unsigned ty_counters_shift(const ty_job *job);
+unsigned ty_table_shift(const ty_job *job);
 
-size_t ty_counters_bytes(const ty_job *job);
+size_t ty_table_bytes(const ty_job *job);
 
 /* The table of the a-th active channel. */
-uint32_t *ty_counters_of(void *state, const ty_job *job, uint64_t a);
+uint32_t *ty_table_of(void *state, const ty_job *job, uint64_t a);
 
 /* One sample for each slot. */
-void ty_counters_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n);
+void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n);
 
 /* ty_cpu_method's flush. */
-void ty_counters_flush(void *state, ty_job *job, uint64_t batch);
+void ty_table_flush(void *state, ty_job *job, uint64_t batch);
 
 #endif

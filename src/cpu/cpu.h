@@ -32,6 +32,7 @@ void ty_block_slots(const ty_job *job, uint64_t batch, uint64_t channel, uint64_
  */
 typedef struct ty_cpu_method {
     size_t (*state_bytes)(const ty_job *job);
+    size_t (*head_bytes)(const ty_job *job); /* what of it must be cleared; NULL: all */
     /* Once for a fresh state; NULL if all zeros will do. */
     void (*begin)(void *state, const ty_job *job);
     /* Counts elements [begin, end) of a batch, all active channels. */

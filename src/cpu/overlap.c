@@ -37,7 +37,7 @@ static void count_blocks(uint32_t *table, unsigned shift, const ty_job *job, uin
     while (begin < end) {
         size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
         ty_block_slots(job, batch, channel, begin, n, &block);
-        ty_counters_add(table, shift, block.slots, n);
+        ty_table_add(table, shift, block.slots, n);
         begin += n;
     }
 }
@@ -48,14 +48,14 @@ enum { STRIPE = 1 << 14 };
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const tally_plan *plan = job->plan;
-    const unsigned shift = ty_counters_shift(job);
+    const unsigned shift = ty_table_shift(job);
     const ty_add_fn add = ty_even_loops_get()->add[plan->axes[0].dtype];
     const int packed = streams(job);
     const uint64_t stripe = plan->active_count > 1 ? STRIPE : UINT64_MAX;
     while (begin < end) {
         uint64_t n = end - begin < stripe ? end - begin : stripe;
         for (uint64_t a = 0; a < plan->active_count; a++) {
-            uint32_t *table = ty_counters_of(state, job, a);
+            uint32_t *table = ty_table_of(state, job, a);
             if (packed)
                 count_rows(table, shift, add, job, batch, plan->active[a], begin, begin + n);
             else
@@ -66,10 +66,10 @@ static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin
 }
 
 static const ty_cpu_method method = {
-    .state_bytes = ty_counters_bytes,
+    .state_bytes = ty_table_bytes,
     .count = count,
-    .flush = ty_counters_flush,
-    .most = TY_COUNTERS_MOST,
+    .flush = ty_table_flush,
+    .most = TY_TABLE_MOST,
 };
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

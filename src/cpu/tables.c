@@ -7,23 +7,23 @@
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const tally_plan *plan = job->plan;
-    const unsigned shift = ty_counters_shift(job);
+    const unsigned shift = ty_table_shift(job);
     ty_block block;
     while (begin < end) {
         size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
         for (uint64_t a = 0; a < plan->active_count; a++) {
             ty_block_slots(job, batch, plan->active[a], begin, n, &block);
-            ty_counters_add(ty_counters_of(state, job, a), shift, block.slots, n);
+            ty_table_add(ty_table_of(state, job, a), shift, block.slots, n);
         }
         begin += n;
     }
 }
 
 static const ty_cpu_method method = {
-    .state_bytes = ty_counters_bytes,
+    .state_bytes = ty_table_bytes,
     .count = count,
-    .flush = ty_counters_flush,
-    .most = TY_COUNTERS_MOST,
+    .flush = ty_table_flush,
+    .most = TY_TABLE_MOST,
 };
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

@@ -12,6 +12,7 @@
 /* Every method, in the order of `tally methods`; M(name) stands for the row ty_name. */
 #define METHODS(M)                                                                                 \
     M(cpu_tables)                                                                                  \
+    M(cpu_bytes)                                                                                   \
     M(cpu_overlap)                                                                                 \
     M(cpu_weights)                                                                                 \
     M(serial)                                                                                      \

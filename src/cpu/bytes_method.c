@@ -1,0 +1,239 @@
+/*
+ * cpu-bytes: one-byte samples on any axis. The 256 values are counted and find their slots when a
+ * worker's counts are flushed. Whole runs go to the engine of cpu/bytes.h as they lie; interleaved
+ * channels, masks and strides are brought together in small buffers first.
+ */
+#include <string.h>
+
+#include "core/error.h"
+#include "cpu/bytes.h"
+#include "cpu/cpu.h"
+#include "cpu/pack.h"
+#include "methods/registry.h"
+
+enum {
+    VALUES = 256,
+    BUFFER = 4096,   /* elements gathered at a time */
+    SHORT_ROW = 256, /* packed rows below this are gathered too */
+    STREAMS = 4,     /* most channels that have an engine's state each */
+};
+
+/* How a job's samples reach the engine. */
+typedef enum {
+    PACKED,  /* one run a channel: as it lies */
+    ROWS,    /* packed rows: as they lie, one after the other */
+    SPLIT,   /* 2 to 4 interleaved channels: taken apart together */
+    GATHERED /* anything else, a channel at a time */
+} way;
+
+static way choose_way(const ty_job *job)
+{
+    const ty_grid *g = &job->samples[0];
+    if (job->mask.data)
+        return GATHERED;
+    if (g->column_stride == 1 && g->rows == 1)
+        return PACKED;
+    if (g->column_stride == 1 && g->columns >= SHORT_ROW)
+        return ROWS;
+    if (g->channels >= 2 && g->channels <= STREAMS && g->channel_stride == 1 &&
+        g->column_stride == (int64_t)g->channels && (g->rows == 1 || g->columns >= SHORT_ROW))
+        return SPLIT;
+    return GATHERED;
+}
+
+static uint64_t streams(const ty_job *job)
+{
+    uint64_t channels = job->plan->active_count;
+    return choose_way(job) == PACKED || channels > STREAMS ? 0 : channels;
+}
+
+/*
+ * A state: for each active channel its counts and how many samples are masked (first channel only);
+ * then the engine's states, if there are few enough channels, and whether each has begun.
+ */
+typedef struct {
+    uint64_t (*counts)[VALUES];
+    uint64_t *masked, *begun;
+    unsigned char *engines;
+    size_t engine_bytes;
+} parts;
+
+static size_t round64(size_t n)
+{
+    return (n + 63) & ~(size_t)63;
+}
+
+static size_t head_bytes(const ty_job *job)
+{
+    return (size_t)job->plan->active_count * VALUES * sizeof(uint64_t) +
+           round64((1 + STREAMS) * sizeof(uint64_t));
+}
+
+static size_t state_bytes(const ty_job *job)
+{
+    const ty_bytes_stream *stream = ty_bytes_choose(ty_cpu_features())->stream;
+    return head_bytes(job) + (size_t)streams(job) * round64(stream->state_bytes);
+}
+
+static parts parts_of(void *state, const ty_job *job)
+{
+    parts p;
+    p.counts = state;
+    p.masked = (uint64_t *)state + job->plan->active_count * VALUES;
+    p.begun = p.masked + 1;
+    p.engines = (unsigned char *)state + head_bytes(job);
+    p.engine_bytes = round64(ty_bytes_choose(ty_cpu_features())->stream->state_bytes);
+    return p;
+}
+
+/* Counts n bytes of the a-th active channel. */
+static void feed(const parts *p, const ty_job *job, uint64_t a, const uint8_t *bytes, size_t n)
+{
+    const ty_bytes_variant *engine = ty_bytes_choose(ty_cpu_features());
+    if (!streams(job)) {
+        engine->fn(bytes, n, p->counts[a]);
+        return;
+    }
+    ty_bytes_state *s = (ty_bytes_state *)(void *)(p->engines + a * p->engine_bytes);
+    if (!p->begun[a])
+        engine->stream->begin(s);
+    p->begun[a] = 1;
+    engine->stream->add(s, bytes, n);
+}
+
+/* Elements from `begin` that lie in one row, at most `end - begin`. */
+static uint64_t in_row(const ty_grid *g, uint64_t begin, uint64_t end)
+{
+    uint64_t left = g->columns - begin % g->columns;
+    return end - begin < left ? end - begin : left;
+}
+
+static void count_rows(const parts *p, const ty_job *job, uint64_t batch, uint64_t a,
+                       uint64_t begin, uint64_t end)
+{
+    const ty_grid *g = &job->samples[0];
+    while (begin < end) {
+        uint64_t n = in_row(g, begin, end);
+        feed(p, job, a, ty_grid_at(g, batch, begin, job->plan->active[a]), (size_t)n);
+        begin += n;
+    }
+}
+
+static void count_split(const parts *p, const ty_job *job, uint64_t batch, uint64_t begin,
+                        uint64_t end)
+{
+    const ty_pack_loops *pack = ty_pack_loops_get();
+    const ty_grid *g = &job->samples[0];
+    uint8_t to[STREAMS][BUFFER];
+    while (begin < end) {
+        uint64_t n = in_row(g, begin, end);
+        n = n < BUFFER ? n : BUFFER;
+        const uint8_t *from = ty_grid_at(g, batch, begin, 0);
+        if (g->channels == 2)
+            pack->split2(from, (size_t)n, to[0], to[1]);
+        else if (g->channels == 3)
+            pack->split3(from, (size_t)n, to[0], to[1], to[2]);
+        else
+            pack->split4(from, (size_t)n, to[0], to[1], to[2], to[3]);
+        for (uint64_t a = 0; a < job->plan->active_count; a++)
+            feed(p, job, a, to[job->plan->active[a]], (size_t)n);
+        begin += n;
+    }
+}
+
+static void count_gathered(const parts *p, const ty_job *job, uint64_t batch, uint64_t a,
+                           uint64_t begin, uint64_t end)
+{
+    const ty_pack_loops *pack = ty_pack_loops_get();
+    uint8_t samples[BUFFER], mask[BUFFER], kept[BUFFER + 64];
+    while (begin < end) {
+        size_t n = end - begin < BUFFER ? (size_t)(end - begin) : BUFFER, left = n;
+        const uint8_t *from =
+            ty_grid_block(&job->samples[0], batch, job->plan->active[a], begin, n, samples);
+        if (job->mask.data) {
+            left = pack->keep(from, ty_grid_block(&job->mask, batch, 0, begin, n, mask), n, kept);
+            from = kept;
+            *p->masked += a ? 0 : n - left;
+        }
+        feed(p, job, a, from, left);
+        begin += n;
+    }
+}
+
+static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
+{
+    const parts p = parts_of(state, job);
+    const way w = choose_way(job);
+    if (w == SPLIT) {
+        count_split(&p, job, batch, begin, end);
+        return;
+    }
+    /* Channels that lie among each other are counted stripe by stripe, from a cache. */
+    const uint64_t stripe = job->plan->active_count > 1 && w == GATHERED ? 4 * BUFFER : UINT64_MAX;
+    while (begin < end) {
+        uint64_t n = end - begin < stripe ? end - begin : stripe;
+        for (uint64_t a = 0; a < job->plan->active_count; a++) {
+            if (w == GATHERED)
+                count_gathered(&p, job, batch, a, begin, begin + n);
+            else
+                count_rows(&p, job, batch, a, begin, begin + n);
+        }
+        begin += n;
+    }
+}
+
+static void flush(void *state, ty_job *job, uint64_t batch)
+{
+    const ty_bytes_stream *stream = ty_bytes_choose(ty_cpu_features())->stream;
+    const tally_plan *plan = job->plan;
+    const uint32_t *slots = plan->axes[0].byte_slots;
+    const parts p = parts_of(state, job);
+    for (uint64_t a = 0; a < streams(job); a++) {
+        if (p.begun[a])
+            stream->end((ty_bytes_state *)(void *)(p.engines + a * p.engine_bytes), p.counts[a]);
+        p.begun[a] = 0;
+    }
+    for (uint64_t a = 0; a < plan->active_count; a++) {
+        uint64_t *to = ty_totals_of(job, batch, a);
+        for (int v = 0; v < VALUES; v++)
+            to[slots[v]] += p.counts[a][v];
+        to[plan->bins + TY_SLOT_MASKED] += *p.masked;
+    }
+    memset(p.counts, 0, (size_t)plan->active_count * sizeof *p.counts);
+    *p.masked = 0;
+}
+
+static const ty_cpu_method method = {
+    .state_bytes = state_bytes,
+    .count = count,
+    .flush = flush,
+    .most = UINT64_MAX,
+    .head_bytes = head_bytes,
+};
+
+static tally_status supports(const tally_plan *plan, tally_error *error)
+{
+    if (plan->options.dimensions > 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "method cpu-bytes counts one dimension");
+    return ty_cpu_unweighted(plan, error);
+}
+
+static double cost(const tally_plan *plan, const char **why)
+{
+    *why = "counts the 256 values, bins them once";
+    return TY_CALL_SECONDS + 0.2e-9 * ty_cpu_samples(plan);
+}
+
+const ty_method ty_cpu_bytes = {
+    "cpu-bytes",
+    "tally",
+    "the 256 values by bit planes (AVX-512) or eight tables, binned once",
+    TY_ON_CPU,
+    1u << TALLY_U8 | 1u << TALLY_I8,
+    1,
+    TY_MAX_BINS,
+    NULL,
+    supports,
+    cost,
+    &method,
+};
