@@ -52,22 +52,24 @@ static uint16_t to_f16(double value)
     return (uint16_t)(sign | (exponent + 14) << 10 | ((int)(part * 2048) & 1023));
 }
 
+static int is_signed(tally_dtype dtype)
+{
+    return dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32 || dtype == TALLY_I64;
+}
+
+/* The integer nearest towards zero that `dtype` holds. */
 static void put_integer(void *to, tally_dtype dtype, double value)
 {
     size_t size = tally_dtype_bytes(dtype);
-    int is_signed =
-        dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32 || dtype == TALLY_I64;
+    int value_bits = (int)(8 * size) - is_signed(dtype);
+    double past = ldexp(1, value_bits); /* the first too large */
     uint64_t bits;
-    if (is_signed) {
-        double most = ldexp(1, (int)(8 * size) - 1);
-        int64_t v = value >= most ? (int64_t)(most - 1) : (int64_t)(value < -most ? -most : value);
-        if (value >= most && size == 8)
-            v = INT64_MAX;
-        bits = (uint64_t)v;
-    } else {
-        double most = ldexp(1, (int)(8 * size));
-        bits = value <= 0 ? 0 : value < most ? (uint64_t)value : UINT64_MAX;
-    }
+    if (value >= past)
+        bits = UINT64_MAX >> (64 - value_bits);
+    else if (is_signed(dtype))
+        bits = (uint64_t)(int64_t)(value < -past ? -past : value);
+    else
+        bits = value <= 0 ? 0 : (uint64_t)value;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     memcpy(to, (const unsigned char *)&bits + 8 - size, size);
 #else
@@ -178,10 +180,8 @@ static uint64_t choose_bins(cli_random *random, const tally_method_info *method,
 static void type_range(tally_dtype dtype, double *lo, double *hi)
 {
     int bits = (int)(8 * tally_dtype_bytes(dtype));
-    int is_signed =
-        dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32 || dtype == TALLY_I64;
-    *lo = is_float(dtype) ? -1000 : is_signed ? -ldexp(1, bits - 1) : 0;
-    *hi = is_float(dtype) ? 1000 : ldexp(1, is_signed ? bits - 1 : bits);
+    *lo = is_float(dtype) ? -1000 : is_signed(dtype) ? -ldexp(1, bits - 1) : 0;
+    *hi = is_float(dtype) ? 1000 : ldexp(1, bits - is_signed(dtype));
 }
 
 static void choose_range(cli_random *random, tally_dtype dtype, double *lo, double *hi)

@@ -13,7 +13,7 @@ assert methods and len({m["name"] for m in methods}) == len(methods)
 for m in methods:
     for key in ("name", "source", "devices", "dtypes", "bins", "parameters"):
         assert key in m, (m["name"], key)
-    assert m["source"] in ("000", "001", "002", "003", "004", "tally"), m["source"]
+    assert set(m["source"].split()) <= {"000", "001", "002", "003", "004", "tally"}, m["source"]
     assert m["devices"] and set(m["devices"]) <= {"cpu", "opencl", "cuda"}
     assert m["dtypes"] and set(m["dtypes"]) <= dtypes
     low, high = m["bins"]

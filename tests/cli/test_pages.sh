@@ -70,6 +70,14 @@ expect 0 "" -- "$TALLY" --print fish
 cp .out tally.fish
 if command -v fish >/dev/null; then
     fish -n tally.fish || fail "fish does not read its completions"
+    fishes() {
+        checks=$((checks + 1))
+        fish -c "source tally.fish; complete -C '$2'" | grep -q "^$1" || fail "fish does not offer $1 for: $2"
+    }
+    fishes --bins 'tally --b'
+    fishes json 'tally methods --format '
+    fishes --seed 'tally selftest --se'
+    fishes selftest 'tally selft'
 else
     echo "part skipped: fish is not installed"
 fi
