@@ -184,6 +184,45 @@ static void test_syntax(void)
     check("-NAN", double_of(UINT64_C(0xfff8) << 48));
 }
 
+/* Every byte at every place of numbers of each shape: the number must end where strtod's does. */
+static void test_bytes(void)
+{
+    static const char *const shapes[] = {
+        "-12345.5",
+        "1.5e+12 ",
+        "-1.25E-03,",
+        "1.0e5",
+        "12345678.5e1",
+        "1234567890123",
+        "12345678901234567890",
+        "0.12345678901234567",
+        "1.234567890123456789e-300",
+        "infinity",
+        "-nan",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (size_t at = 1; shapes[i][at]; at++) {
+            for (int byte = 1; byte < 256; byte++) {
+                char text[80], *end;
+                snprintf(text, sizeof text, "%s", shapes[i]);
+                text[at] = (char)byte;
+                double x = -1, expected = strtod(text, &end);
+                if ((byte | 0x20) == 'x' || strchr(text, '('))
+                    continue;
+                size_t size = strlen(text);
+                for (int longer = 0; longer < 2; longer++) {
+                    const char *after = ty_number_parse(text, text + size, &x);
+                    cases++;
+                    if (end == text ? after != NULL : after != end || !same(x, expected))
+                        fail(text, longer ? "byte, followed" : "byte", x, expected);
+                    memset(text + size, ';', sizeof text - 1 - size);
+                    text[size = sizeof text - 1] = '\0';
+                }
+            }
+        }
+    }
+}
+
 static void test_edges(void)
 {
     static const char *const texts[] = {
@@ -434,6 +473,7 @@ int main(int argc, char **argv)
     int scale = argc > 2 ? atoi(argv[2]) : 100;
     printf("test_number: seed %" PRIu64 "\n", state);
     test_syntax();
+    test_bytes();
     test_edges();
     test_shapes(4000 * scale);
     test_digits(5000 * scale, 12);
