@@ -84,11 +84,34 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     return 1;
 }
 
+/* Whether a warning tells of samples that would be guessed: in the directory, a tag that matters
+ * and is passed over (libtiff then takes a palette's indices for grey without a word), or a file
+ * cut short; among the samples, all but the one about an old way of writing LZW. */
+static int is_harmful(const ty_tiff_state *s, const char *words)
+{
+    static const char *const tags[] = {
+        "ColorMap",  "BitsPerSample", "Compression", "ExtraSamples",        "FillOrder",
+        "Predictor", "SampleFormat",  "Photometric", "PlanarConfiguration", "RowsPerStrip"};
+    if (s->decoding)
+        return strncmp(words, "Old-style LZW", 13) != 0;
+    if (!strstr(words, "ignored"))
+        return 0;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (strstr(words, tags[i]))
+            return 1;
+    return strstr(words, "IO error") != NULL;
+}
+
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     ty_tiff_state *s = user;
-    int harmless = !strncmp(format, "Old-style LZW", 13);
-    return s->decoding && !harmless ? on_error(tiff, user, module, format, args) : 1;
+    char words[sizeof s->words];
+    (void)tiff;
+    (void)module;
+    vsnprintf(words, sizeof words, format, args);
+    if (!s->words[0] && is_harmful(s, words))
+        memcpy(s->words, words, sizeof words);
+    return 1;
 }
 
 static tmsize_t on_read(thandle_t handle, void *bytes, tmsize_t size)
@@ -210,7 +233,7 @@ static tally_status open_plane(ty_tiff_state *s, ty_tiff_plane *p, tally_error *
     p->tiff = TIFFClientOpenExt(ty_stream_name(s->stream), "rm", p, on_read, on_write, on_seek,
                                 on_close, on_size, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
-    return p->tiff ? TALLY_OK : failed(s, "its directory cannot be read", error);
+    return p->tiff && !s->words[0] ? TALLY_OK : failed(s, "its directory cannot be read", error);
 }
 
 /* ---- What the image is --------------------------------------------------------------------- */

@@ -48,8 +48,9 @@ void help_begin(int argc, char **argv)
     fflush(stdout);
     state = seed;
     signal(SIGPIPE, SIG_IGN); /* a refused pipe is not read to its end */
-    snprintf(folder, sizeof folder, "/tmp/tally-test-XXXXXX");
-    if (!mkdtemp(folder)) {
+    /* Thousands of small files: in memory where that is possible. */
+    snprintf(folder, sizeof folder, "/dev/shm/tally-test-XXXXXX");
+    if (!mkdtemp(folder) && !mkdtemp(strcpy(folder, "/tmp/tally-test-XXXXXX"))) {
         perror("mkdtemp");
         exit(1);
     }
@@ -352,18 +353,19 @@ void help_starve(const char *path, const tally_input_options *options)
             blob_free(&c.samples);
             return;
         }
-        /* libtiff reports in its own words that a buffer of ours was refused. */
-        CHECK_SAY(status == TALLY_ERROR_MEMORY && strstr(error.message, "memory"),
-                  "%s: allocation %ld: status %d, %s", path, after, (int)status, error.message);
+        if (!CHECK_SAY(status == TALLY_ERROR_MEMORY && strstr(error.message, "memory"),
+                       "%s: allocation %ld: status %d, %s", path, after, (int)status,
+                       error.message))
+            return;
     }
     CHECK(!"memory never sufficed");
 }
 
-void help_cut_everywhere(const char *name, const blob *file, size_t least,
+void help_cut_everywhere(const char *name, const blob *file, size_t least, size_t spare,
                          const tally_input_options *options)
 {
     size_t step = file->size / 300 + 1;
-    for (size_t size = least; size < file->size; size += 1 + help_below(step)) {
+    for (size_t size = least; size + spare < file->size; size += 1 + help_below(step)) {
         const char *path = help_write(name, file->bytes, size);
         contents c;
         tally_error error = {""};

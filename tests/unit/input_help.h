@@ -71,9 +71,9 @@ blob help_crop(const blob *samples, uint64_t columns, size_t pixel, uint64_t row
  * succeeds or says that memory is out. */
 void help_starve(const char *path, const tally_input_options *options);
 
-/* Every beginning of `file` of at least `least` bytes (all of them, or some hundred) must be
- * refused. */
-void help_cut_everywhere(const char *name, const blob *file, size_t least,
+/* Every beginning of `file`, from `least` bytes to all but `spare` (or some hundred of them), must
+ * be refused. */
+void help_cut_everywhere(const char *name, const blob *file, size_t least, size_t spare,
                          const tally_input_options *options);
 
 /* Random damage: any verdict will do, but none may crash. */

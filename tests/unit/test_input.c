@@ -302,7 +302,7 @@ static void test_npy_headers(void)
     EXPECT_FAIL(help_write("array", "\x93NUMPY\x02\0\0\0\x02\0", 12), NULL, TALLY_ERROR_FORMAT,
                 "at most 65536");
     blob file = npy_file(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (4, 1), }", data, 8);
-    help_cut_everywhere("cut.npy", &file, 0, NULL);
+    help_cut_everywhere("cut.npy", &file, 0, 0, NULL);
     help_damage("bad.npy", &file, NULL, 300);
     help_starve(help_write("array", file.bytes, file.size), NULL);
     blob_free(&file);
@@ -340,7 +340,7 @@ static void test_packed(blob (*pack)(const void *, size_t), const char *name)
     }
     blob_add(&whole, bytes, sizeof bytes);
     blob_add(&file, first.bytes, first.size);
-    help_cut_everywhere("cut", &file, 4, &o);
+    help_cut_everywhere("cut", &file, 4, 0, &o);
     help_damage("bad", &file, &o, 300);
     blob_add(&file, second.bytes, second.size);
     check_raw(&file, &whole, "two members");

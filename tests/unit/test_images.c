@@ -1,0 +1,641 @@
+/* PNG, JPEG, TIFF and PNM: what the format's own library or a few lines by hand write is read back
+ * sample by sample, whole, in regions and in small chunks, and refused when it is cut or damaged.
+ */
+#include "input_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if TALLY_HAVE_PNG
+#include <png.h>
+#endif
+#if TALLY_HAVE_JPEG
+#include <jpeglib.h>
+#endif
+#if TALLY_HAVE_TIFF
+#include <tiffio.h>
+#endif
+
+/* Reads `path` in full and in a random region with small chunks, from the file and from a pipe. */
+static void check_image(const char *path, const char *format, const blob *samples,
+                        tally_dtype dtype, uint64_t rows, uint64_t columns, unsigned channels,
+                        const char *names)
+{
+    size_t pixel = channels * tally_dtype_bytes(dtype);
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    for (int i = 0; i < 3; i++) {
+        contents c;
+        tally_error error = {""};
+        tally_status status;
+        if (i) {
+            o.chunk_bytes = 1 + help_below(3 * columns * pixel);
+            o.row_begin = help_below(rows);
+            o.row_end = o.row_begin + 1 + help_below(rows - o.row_begin);
+            o.column_begin = help_below(columns);
+            o.column_end = o.column_begin + 1 + help_below(columns - o.column_begin);
+        }
+        if (i == 2) {
+            blob file = help_load(path);
+            o.keep = 1;
+            status = help_read_piped(file.bytes, file.size, &o, 2, &c, &error);
+            blob_free(&file);
+        } else {
+            status = help_read(path, &o, 3, &c, &error);
+        }
+        blob want = help_crop(samples, columns, pixel, o.row_begin, i ? o.row_end : rows,
+                              o.column_begin, i ? o.column_end : columns);
+        CHECK_SAY(!status && c.samples.size == want.size &&
+                      !memcmp(c.samples.bytes, want.bytes, want.size),
+                  "%s %llux%llux%u %s: %s", format, (unsigned long long)rows,
+                  (unsigned long long)columns, channels, tally_dtype_name(dtype), error.message);
+        if (!status) {
+            char all[64] = "";
+            for (int n = 0; n < 4; n++)
+                strcat(all, c.names[n]);
+            CHECK_SAY(!strcmp(all, names), "%s, not %s", all, names);
+            CHECK(!strcmp(c.info.format, format) && c.info.dtype == dtype && c.info.is_image &&
+                  c.info.channels == channels && c.info.dimensions == 1);
+            CHECK(c.info.rows * c.info.columns * pixel == want.size);
+        }
+        blob_free(&c.samples);
+        blob_free(&want);
+    }
+    o = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
+    o.column_end = columns + 1;
+    char words[64];
+    snprintf(words, sizeof words, "outside its %llu rows and %llu columns",
+             (unsigned long long)rows, (unsigned long long)columns);
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, words);
+}
+
+/* ---- PNG ----------------------------------------------------------------------------------- */
+
+#if TALLY_HAVE_PNG
+
+typedef struct png_case {
+    int depth, color, interlaced, transparent;
+    uint32_t rows, columns;
+} png_case;
+
+/* Writes random stored rows and returns the samples that must be read. */
+static blob make_png(const char *path, const png_case *k)
+{
+    blob samples = {0};
+    png_color palette[256];
+    png_byte alpha[256];
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    FILE *f = fopen(path, "wb");
+    if (!f || setjmp(png_jmpbuf(png)))
+        abort();
+    png_init_io(png, f);
+    png_set_IHDR(png, info, k->columns, k->rows, k->depth, k->color,
+                 k->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    help_fill(palette, sizeof palette);
+    help_fill(alpha, sizeof alpha);
+    png_color_16 key = {0, 1, 1, 1, 1};
+    if (k->color == PNG_COLOR_TYPE_PALETTE)
+        png_set_PLTE(png, info, palette, 1 << k->depth);
+    if (k->transparent)
+        png_set_tRNS(png, info, alpha, k->color == PNG_COLOR_TYPE_PALETTE ? 1 << k->depth : 1,
+                     &key);
+    png_set_gAMA(png, info, 0.3); /* must change nothing */
+    png_write_info(png, info);
+    size_t row_bytes = png_get_rowbytes(png, info);
+    unsigned channels = png_get_channels(png, info);
+    blob rows = {malloc(row_bytes * k->rows), row_bytes * k->rows};
+    png_bytep *pointers = malloc(k->rows * sizeof *pointers);
+    help_fill(rows.bytes, rows.size);
+    for (uint32_t y = 0; y < k->rows; y++) {
+        pointers[y] = rows.bytes + y * row_bytes;
+        for (uint32_t i = 0; i < k->columns * channels; i++) {
+            const unsigned char *at = pointers[y];
+            unsigned bit = i * (unsigned)k->depth % 8, value = 0;
+            uint16_t wide = (uint16_t)(k->depth == 16 ? at[2 * i] << 8 | at[2 * i + 1] : 0);
+            if (k->depth <= 8)
+                value = at[i * (unsigned)k->depth / 8] >> (8 - k->depth - (int)bit) &
+                        ((1u << k->depth) - 1);
+            unsigned char grey = (unsigned char)(value * 255 / ((1u << k->depth) - 1));
+            if (k->depth == 16)
+                blob_add(&samples, &wide, 2);
+            else if (k->color == PNG_COLOR_TYPE_PALETTE)
+                blob_add(&samples, &palette[value], 3);
+            else
+                blob_add(&samples, &grey, 1);
+            if (k->color == PNG_COLOR_TYPE_PALETTE && k->transparent)
+                blob_add(&samples, &alpha[value], 1);
+        }
+    }
+    png_write_image(png, pointers);
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    fclose(f);
+    free(pointers);
+    blob_free(&rows);
+    return samples;
+}
+
+static void test_png(void)
+{
+    static const struct {
+        int color, depths;
+        unsigned channels;
+        const char *names;
+    } kinds[] = {{PNG_COLOR_TYPE_GRAY, 1 | 2 | 4 | 8 | 16, 1, "grey"},
+                 {PNG_COLOR_TYPE_GRAY_ALPHA, 8 | 16, 2, "greyA"},
+                 {PNG_COLOR_TYPE_RGB, 8 | 16, 3, "RGB"},
+                 {PNG_COLOR_TYPE_RGB_ALPHA, 8 | 16, 4, "RGBA"},
+                 {PNG_COLOR_TYPE_PALETTE, 1 | 2 | 4 | 8, 3, "RGB"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (int depth = 1; depth <= 16; depth *= 2) {
+            for (int variant = 0; variant < 4 && kinds[i].depths & depth; variant++) {
+                png_case k = {depth,
+                              kinds[i].color,
+                              variant & 1,
+                              variant >> 1,
+                              1 + (uint32_t)help_below(30),
+                              1 + (uint32_t)help_below(30)};
+                if (k.transparent && (k.color & PNG_COLOR_MASK_ALPHA))
+                    continue;
+                int added = k.transparent && k.color == PNG_COLOR_TYPE_PALETTE;
+                const char *path = help_path("image");
+                blob samples = make_png(path, &k);
+                check_image(path, "png", &samples, depth == 16 ? TALLY_U16 : TALLY_U8, k.rows,
+                            k.columns, kinds[i].channels + (unsigned)added,
+                            added ? "RGBA" : kinds[i].names);
+                blob file = help_load(path);
+                help_starve(path, NULL);
+                help_cut_everywhere("cut", &file, 0, 0, NULL);
+                help_damage("bad", &file, NULL, 30);
+                blob_free(&file);
+                blob_free(&samples);
+            }
+        }
+    }
+}
+
+static void test_png_errors(void)
+{
+    png_case k = {8, PNG_COLOR_TYPE_GRAY, 0, 0, 9, 9};
+    const char *path = help_path("crc");
+    blob samples = make_png(path, &k), file = help_load(path);
+    /* The signature, IHDR (13 bytes), its CRC; then gAMA. */
+    file.bytes[30] ^= 1;
+    EXPECT_FAIL(help_write("crc", file.bytes, file.size), NULL, TALLY_ERROR_FORMAT,
+                "png: IHDR: CRC error");
+    file.bytes[30] ^= 1;
+    file.bytes[45] ^= 1;
+    EXPECT_FAIL(help_write("crc", file.bytes, file.size), NULL, TALLY_ERROR_FORMAT, "CRC error");
+    blob_free(&file);
+    blob_free(&samples);
+    /* Extents that a header merely claims, with a right CRC: a huge row, a huge interlaced image.
+     */
+    static const unsigned char row[] =
+        "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\0\0\0\x01\x08\x02"
+        "\0\0\0\x7e\x31\x07\xfd\0\0\0\0IDAT";
+    blob wide = {0};
+    blob_add(&wide, row, sizeof row - 1);
+    for (int adam = 0; adam < 2; adam++) {
+        unsigned char head[25];
+        memcpy(head, row + 8, sizeof head);
+        if (adam)
+            memcpy(head + 8, "\0\0\xff\xff\0\0\xff\xff\x08\x02\0\0\x01", 13);
+        uint32_t crc = 0xffffffff;
+        for (int i = 4; i < 21; i++) {
+            crc ^= head[i];
+            for (int bit = 0; bit < 8; bit++)
+                crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+        }
+        crc = ~crc;
+        for (int i = 0; i < 4; i++)
+            head[21 + i] = (unsigned char)(crc >> (24 - 8 * i));
+        memcpy(wide.bytes + 8, head, sizeof head);
+        EXPECT_FAIL(help_write("wide", wide.bytes, wide.size), NULL, TALLY_ERROR_UNSUPPORTED,
+                    adam ? "without interlacing" : "bytes a row");
+    }
+    blob_free(&wide);
+}
+
+#endif
+
+/* ---- JPEG ---------------------------------------------------------------------------------- */
+
+#if TALLY_HAVE_JPEG
+
+static void make_jpeg(const char *path, unsigned rows, unsigned columns, int channels,
+                      int progressive)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    FILE *f = fopen(path, "wb");
+    unsigned char *row = malloc(columns * 4);
+    if (!f || !row)
+        abort();
+    jpeg_stdio_dest(&jpeg, f);
+    jpeg.image_width = columns;
+    jpeg.image_height = rows;
+    jpeg.input_components = channels;
+    jpeg.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+    jpeg_set_defaults(&jpeg);
+    if (channels == 4 && help_below(2))
+        jpeg_set_colorspace(&jpeg, JCS_YCCK);
+    jpeg.restart_interval = help_below(2) ? 3 : 0;
+    if (progressive)
+        jpeg_simple_progression(&jpeg);
+    jpeg_start_compress(&jpeg, TRUE);
+    while (jpeg.next_scanline < rows) {
+        help_fill(row, columns * 4);
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    fclose(f);
+    free(row);
+}
+
+static blob decode_jpeg(const blob *file)
+{
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    blob out = {0};
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&jpeg);
+    jpeg_mem_src(&jpeg, file->bytes, file->size);
+    jpeg_read_header(&jpeg, TRUE);
+    jpeg_start_decompress(&jpeg);
+    size_t row_bytes = jpeg.output_width * (size_t)jpeg.output_components;
+    JSAMPROW row = malloc(row_bytes);
+    while (jpeg.output_scanline < jpeg.output_height) {
+        jpeg_read_scanlines(&jpeg, &row, 1);
+        blob_add(&out, row, row_bytes);
+    }
+    free(row);
+    jpeg_finish_decompress(&jpeg);
+    jpeg_destroy_decompress(&jpeg);
+    return out;
+}
+
+static void test_jpeg(void)
+{
+    static const char *const names[] = {"", "grey", "", "RGB", "CMYK"};
+    for (int i = 0; i < 12; i++) {
+        int channels = "\1\3\4"[i % 3];
+        unsigned rows = 1 + (unsigned)help_below(50), columns = 1 + (unsigned)help_below(50);
+        const char *path = help_path("image");
+        make_jpeg(path, rows, columns, channels, i >= 6);
+        blob file = help_load(path), samples = decode_jpeg(&file);
+        check_image(path, "jpeg", &samples, TALLY_U8, rows, columns, (unsigned)channels,
+                    names[channels]);
+        help_starve(path, NULL);
+        help_cut_everywhere("cut", &file, 0, 0, NULL);
+        help_damage("bad", &file, NULL, 100);
+        /* The scan cut in the middle, its end mark kept: libjpeg would only warn and make up rows.
+         */
+        if (file.size > 1500) {
+            size_t half = file.size - 400;
+            memcpy(file.bytes + half, "\xff\xd9", 2);
+            EXPECT_FAIL(help_write("half", file.bytes, half + 2), NULL, TALLY_ERROR_FORMAT,
+                        "half: jpeg: ");
+        }
+        blob_free(&file);
+        blob_free(&samples);
+    }
+}
+
+#endif
+
+/* ---- TIFF ---------------------------------------------------------------------------------- */
+
+#if TALLY_HAVE_TIFF
+
+typedef struct tiff_case {
+    unsigned bits, format, samples, photometric, compression;
+    int separate, tiled;
+    tally_dtype dtype;
+    uint32_t rows, columns;
+    const char *mode, *names;
+} tiff_case;
+
+/* `count` samples of k->bits, from 8 bytes each, packed as a file's row has them. */
+static void pack(const tiff_case *k, const uint64_t *from, size_t count, size_t step,
+                 unsigned char *to)
+{
+    memset(to, 0, (count * k->bits + 7) / 8);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = from[i * step];
+        if (k->bits % 8 == 0) {
+            memcpy(to + i * k->bits / 8, &value, k->bits / 8); /* little-endian hosts */
+            continue;
+        }
+        for (size_t b = 0; b < k->bits; b++)
+            if (value >> (k->bits - 1 - b) & 1)
+                to[(i * k->bits + b) / 8] |= (unsigned char)(0x80 >> (i * k->bits + b) % 8);
+    }
+}
+
+static void write_tiles(TIFF *t, const tiff_case *k, const uint64_t *samples, unsigned plane)
+{
+    enum { SIDE = 16 };
+    unsigned each = k->separate ? 1 : k->samples;
+    uint64_t *tile = malloc(SIDE * SIDE * each * sizeof *tile);
+    unsigned char *packed = malloc(SIDE * SIDE * each * 8);
+    size_t row_bytes = (SIDE * each * k->bits + 7) / 8;
+    for (uint32_t y = 0; y < k->rows; y += SIDE) {
+        for (uint32_t x = 0; x < k->columns; x += SIDE) {
+            for (uint32_t v = 0; v < SIDE; v++) {
+                for (uint32_t u = 0; u < SIDE * each; u++) {
+                    uint32_t row = y + v < k->rows ? y + v : k->rows - 1;
+                    uint32_t column = x + u / each < k->columns ? x + u / each : k->columns - 1;
+                    tile[v * SIDE * each + u] =
+                        samples[((size_t)row * k->columns + column) * k->samples +
+                                (k->separate ? plane : u % each)];
+                }
+                pack(k, tile + v * SIDE * each, SIDE * each, 1, packed + v * row_bytes);
+            }
+            if (TIFFWriteTile(t, packed, x, y, 0, (uint16_t)plane) < 0)
+                abort();
+        }
+    }
+    free(tile);
+    free(packed);
+}
+
+static void write_rows(TIFF *t, const tiff_case *k, const uint64_t *samples, unsigned plane)
+{
+    unsigned each = k->separate ? 1 : k->samples;
+    unsigned char *packed = malloc(k->columns * each * 8);
+    for (uint32_t y = 0; y < k->rows; y++) {
+        const uint64_t *row = samples + (size_t)y * k->columns * k->samples;
+        pack(k, row + plane, k->columns * each, k->separate ? k->samples : 1, packed);
+        if (TIFFWriteScanline(t, packed, y, (uint16_t)plane) < 0)
+            abort();
+    }
+    free(packed);
+}
+
+static void set_fields(TIFF *t, const tiff_case *k, uint16_t palette[3][65536])
+{
+    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, k->columns);
+    TIFFSetField(t, TIFFTAG_IMAGELENGTH, k->rows);
+    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, k->bits);
+    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, k->format);
+    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, k->samples);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, k->photometric);
+    TIFFSetField(t, TIFFTAG_COMPRESSION, k->compression);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG,
+                 k->separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+    unsigned colors = k->photometric == PHOTOMETRIC_RGB         ? 3
+                      : k->photometric == PHOTOMETRIC_SEPARATED ? 4
+                                                                : 1;
+    uint16_t extra[8] = {EXTRASAMPLE_UNASSALPHA};
+    if (k->samples > colors)
+        TIFFSetField(t, TIFFTAG_EXTRASAMPLES, k->samples - colors, extra);
+    if (k->photometric == PHOTOMETRIC_PALETTE)
+        TIFFSetField(t, TIFFTAG_COLORMAP, palette[0], palette[1], palette[2]);
+    if (k->tiled) {
+        TIFFSetField(t, TIFFTAG_TILEWIDTH, 16);
+        TIFFSetField(t, TIFFTAG_TILELENGTH, 16);
+    } else {
+        TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, 1 + (uint32_t)help_below(k->rows + 3));
+        if (k->bits < 8 && help_below(2))
+            TIFFSetField(t, TIFFTAG_FILLORDER, FILLORDER_LSB2MSB);
+    }
+}
+
+static blob make_tiff(const char *path, const tiff_case *k)
+{
+    static uint16_t palette[3][65536];
+    help_fill(palette, sizeof palette);
+    TIFF *t = TIFFOpen(path, k->mode);
+    if (!t)
+        abort();
+    set_fields(t, k, palette);
+    size_t count = (size_t)k->rows * k->columns * k->samples;
+    uint64_t *samples = malloc(count * sizeof *samples);
+    blob want = {0};
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = help_random() >> (64 - k->bits);
+        uint64_t shown = samples[i];
+        if (k->photometric == PHOTOMETRIC_PALETTE) {
+            for (int c = 0; c < 3; c++) {
+                unsigned char byte = (unsigned char)(palette[c][shown] >> 8);
+                blob_add(&want, &byte, 1);
+            }
+            continue;
+        }
+        if (k->bits < 8)
+            shown = shown * 255 / ((1u << k->bits) - 1);
+        blob_add(&want, &shown, tally_dtype_bytes(k->dtype)); /* little-endian hosts */
+    }
+    for (unsigned plane = 0; plane < (k->separate ? k->samples : 1); plane++) {
+        if (k->tiled)
+            write_tiles(t, k, samples, plane);
+        else
+            write_rows(t, k, samples, plane);
+    }
+    TIFFClose(t);
+    free(samples);
+    return want;
+}
+
+static void test_tiff(void)
+{
+    static const struct {
+        unsigned bits, format;
+        tally_dtype dtype;
+    } kinds[] = {{1, 1, TALLY_U8},   {2, 1, TALLY_U8},   {4, 1, TALLY_U8},   {8, 1, TALLY_U8},
+                 {16, 1, TALLY_U16}, {32, 1, TALLY_U32}, {64, 1, TALLY_U64}, {8, 2, TALLY_I8},
+                 {16, 2, TALLY_I16}, {32, 2, TALLY_I32}, {64, 2, TALLY_I64}, {16, 3, TALLY_F16},
+                 {32, 3, TALLY_F32}, {64, 3, TALLY_F64}, {12, 1, TALLY_U16}, {10, 1, TALLY_U16},
+                 {9, 1, TALLY_U16},  {15, 1, TALLY_U16}};
+    static const struct {
+        unsigned samples, photometric;
+        const char *names;
+    } shapes[] = {{1, PHOTOMETRIC_MINISBLACK, "grey"},  {1, PHOTOMETRIC_MINISWHITE, "grey"},
+                  {2, PHOTOMETRIC_MINISBLACK, "greyA"}, {3, PHOTOMETRIC_RGB, "RGB"},
+                  {4, PHOTOMETRIC_RGB, "RGBA"},         {4, PHOTOMETRIC_SEPARATED, "CMYK"},
+                  {6, PHOTOMETRIC_MINISBLACK, "grey"},  {1, PHOTOMETRIC_PALETTE, "RGB"}};
+    static const unsigned packings[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_PACKBITS,
+                                        COMPRESSION_ADOBE_DEFLATE};
+    static const char *const modes[] = {"wl", "wb", "wl8", "wb8"};
+    for (int i = 0; i < 150; i++) {
+        size_t kind = (size_t)i % (sizeof kinds / sizeof *kinds), shape = help_below(8);
+        tiff_case k = {kinds[kind].bits,
+                       kinds[kind].format,
+                       shapes[shape].samples,
+                       shapes[shape].photometric,
+                       packings[help_below(4)],
+                       (int)help_below(2),
+                       (int)help_below(2),
+                       kinds[kind].dtype,
+                       1 + (uint32_t)help_below(40),
+                       1 + (uint32_t)help_below(40),
+                       modes[help_below(4)],
+                       shapes[shape].names};
+        if (k.photometric == PHOTOMETRIC_PALETTE) {
+            if (k.format != 1 || k.bits > 16 || k.bits == 9)
+                continue;
+            k.dtype = TALLY_U8;
+        }
+        unsigned channels = k.photometric == PHOTOMETRIC_PALETTE ? 3 : k.samples;
+        const char *path = help_path("image");
+        blob samples = make_tiff(path, &k);
+        check_image(path, "tiff", &samples, k.dtype, k.rows, k.columns, channels, k.names);
+        if (i < 40) {
+            blob file = help_load(path);
+            help_starve(path, NULL);
+            /* The last 8 bytes may be no more than where the next page would be. */
+            help_cut_everywhere("cut", &file, 0, 8, NULL);
+            help_damage("bad", &file, NULL, 60);
+            blob_free(&file);
+        }
+        blob_free(&samples);
+    }
+}
+
+/* The directory before the samples, as no writer of the tests' library has it. */
+static void test_tiff_by_hand(void)
+{
+    unsigned char file[8 + 2 + 12 * 8 + 4 + 6] = "II*\0\x08\0\0\0\x08\0";
+    static const uint16_t fields[8][3] = {{256, 3, 3}, {257, 3, 2},   {258, 3, 8}, {259, 3, 1},
+                                          {262, 3, 1}, {273, 3, 110}, {278, 3, 2}, {279, 3, 6}};
+    for (int i = 0; i < 8; i++) {
+        unsigned char *at = file + 10 + 12 * i;
+        at[0] = (unsigned char)fields[i][0];
+        at[1] = (unsigned char)(fields[i][0] >> 8);
+        at[2] = (unsigned char)fields[i][1];
+        at[4] = 1;
+        at[8] = (unsigned char)fields[i][2];
+    }
+    memcpy(file + 110, "\1\2\3\4\5\6", 6);
+    blob whole = {file, sizeof file}, samples = {file + 110, 6};
+    check_image(help_write("hand", file, sizeof file), "tiff", &samples, TALLY_U8, 2, 3, 1, "grey");
+    help_cut_everywhere("cut", &whole, 0, 0, NULL);
+    help_damage("bad", &whole, NULL, 1000);
+    file[10 + 12 * 3 + 8] = 6; /* old-style JPEG */
+    EXPECT_FAIL(help_write("hand", file, sizeof file), NULL, TALLY_ERROR_UNSUPPORTED,
+                "compression 6");
+    file[10 + 12 * 3 + 8] = 1;
+    file[10 + 12 * 4 + 8] = 8; /* CIE L*a*b* */
+    EXPECT_FAIL(help_write("hand", file, sizeof file), NULL, TALLY_ERROR_UNSUPPORTED,
+                "photometric 8");
+    file[10 + 12 * 4 + 8] = 1;
+    file[10 + 12 * 2 + 8] = 24;
+    EXPECT_FAIL(help_write("hand", file, sizeof file), NULL, TALLY_ERROR_UNSUPPORTED, "24 bits");
+}
+
+#endif
+
+/* ---- PNM ----------------------------------------------------------------------------------- */
+
+static void check_pnm(const char *text, const char *want, size_t size, tally_dtype dtype,
+                      uint64_t rows, uint64_t columns, unsigned channels, const char *names)
+{
+    blob samples = {0}, file = {0};
+    blob_add(&samples, want, size);
+    blob_text(&file, text);
+    check_image(help_write("pnm", file.bytes, file.size), "pnm", &samples, dtype, rows, columns,
+                channels, names);
+    help_damage("bad", &file, NULL, 200);
+    help_starve(help_write("pnm", file.bytes, file.size), NULL);
+    blob_free(&samples);
+    blob_free(&file);
+}
+
+static void test_pnm_text(void)
+{
+    check_pnm("P1\n# a\n3 2\n101\n0 #x\n 1 1", "\1\0\1\0\1\1", 6, TALLY_U8, 2, 3, 1, "grey");
+    check_pnm("P2 2 2 9 1 2\n3 # nine\n9#end", "\1\2\3\x09", 4, TALLY_U8, 2, 2, 1, "grey");
+    uint16_t wide[3] = {300, 0, 256};
+    check_pnm("P3\n1\n1\n300\n300 0 256\n", (const char *)wide, 6, TALLY_U16, 1, 1, 3, "RGB");
+    check_pnm("P4 9 2\n\xaa\x80\x55\x7f", "\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0", 18, TALLY_U8, 2,
+              9, 1, "grey");
+    check_pnm("P5 2 1 200 \xc8z", "\xc8z", 2, TALLY_U8, 1, 2, 1, "grey");
+    check_pnm("P6 1 2 255\nabcdef more", "abcdef", 6, TALLY_U8, 2, 1, 3, "RGB");
+    check_pnm(
+        "P7\nWIDTH 1\n# c\nHEIGHT 2\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nabcd",
+        "abcd", 4, TALLY_U8, 2, 1, 2, "greyA");
+    static const struct {
+        const char *text;
+        const char *words;
+    } bad[] = {{"P2 2 2 9 1 2 3", "after 3 of 4 bytes"},
+               {"P2 2 1 9 1 10", "above the maxval"},
+               {"P2 2 1 9 1 x", "no number"},
+               {"P1 2 1 12", "neither 0 nor 1"},
+               {"P5 2 1 200 \xc9z", "above the maxval"},
+               {"P5 0 1 200 z", "width is not a number from 1"},
+               {"P5 1 1 65536 zz", "maxval is not a number from 1 to 65535"},
+               {"P5 99999999999 1 255 z", "width is not a number"},
+               {"P5 4294967295 4294967295 255 z", "bytes a row"},
+               {"P5 4 1 255z", "maxval is not"},
+               {"P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 255\nENDHDR\nz", "lacks one of"},
+               {"P7\nWIDTH 1\nCOLOUR 1\nENDHDR\nz", "unknown word"},
+               {"P7\nWIDTH 1", "width is not"},
+               {"P7\nTUPLTYPE X", "ends inside its header"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT_FAIL(help_write("bad", bad[i].text, strlen(bad[i].text)), NULL,
+                    strstr(bad[i].words, "row") ? TALLY_ERROR_UNSUPPORTED : TALLY_ERROR_FORMAT,
+                    bad[i].words);
+}
+
+static void test_pnm_random(void)
+{
+    for (int i = 0; i < 20; i++) {
+        unsigned kind = 5 + (unsigned)help_below(3), maxval = help_below(2) ? 255 : 65535;
+        unsigned channels = kind == 5 ? 1 : kind == 6 ? 3 : 1 + (unsigned)help_below(4);
+        uint64_t rows = 1 + help_below(30), columns = 1 + help_below(30);
+        blob file = {0}, samples = {0};
+        char head[128];
+        if (kind == 7)
+            snprintf(head, sizeof head, "P7\nHEIGHT %d\nWIDTH %d\nMAXVAL %u\nDEPTH %u\nENDHDR\n",
+                     (int)rows, (int)columns, maxval, channels);
+        else
+            snprintf(head, sizeof head, "P%u\n%d %d\n%u\n", kind, (int)columns, (int)rows, maxval);
+        blob_text(&file, head);
+        for (uint64_t n = rows * columns * channels; n; n--) {
+            unsigned char bytes[2];
+            help_fill(bytes, 2);
+            uint16_t wide = (uint16_t)(bytes[0] << 8 | bytes[1]);
+            blob_add(&file, bytes, maxval > 255 ? 2 : 1);
+            blob_add(&samples, maxval > 255 ? (void *)&wide : (void *)bytes, maxval > 255 ? 2 : 1);
+        }
+        check_image(help_write("pnm", file.bytes, file.size), "pnm", &samples,
+                    maxval > 255 ? TALLY_U16 : TALLY_U8, rows, columns, channels,
+                    (const char *[]){"grey", "greyA", "RGB", "RGBA"}[channels - 1]);
+        help_cut_everywhere("cut", &file, 0, 0, NULL);
+        blob_free(&file);
+        blob_free(&samples);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    help_begin(argc, argv);
+#if TALLY_HAVE_PNG
+    test_png();
+    test_png_errors();
+#else
+    printf("png: skipped: not in this build\n");
+    EXPECT_FAIL(help_write("x", "\x89PNG\r\n\x1a\n", 8), NULL, TALLY_ERROR_UNSUPPORTED, "libpng");
+#endif
+#if TALLY_HAVE_JPEG
+    test_jpeg();
+#else
+    printf("jpeg: skipped: not in this build\n");
+    EXPECT_FAIL(help_write("x", "\xff\xd8\xff\xe0", 4), NULL, TALLY_ERROR_UNSUPPORTED, "libjpeg");
+#endif
+#if TALLY_HAVE_TIFF
+    test_tiff();
+    test_tiff_by_hand();
+#else
+    printf("tiff: skipped: not in this build\n");
+    EXPECT_FAIL(help_write("x", "II*\0", 4), NULL, TALLY_ERROR_UNSUPPORTED, "libtiff");
+#endif
+    test_pnm_text();
+    test_pnm_random();
+    return help_end();
+}
