@@ -94,12 +94,17 @@ expect 0 'GB/s' -- bash -c "cat big | '$TALLY' --dtype u8 - --progress always"
 expect 0 "" -- "$TALLY" --dtype u8 big --progress never
 if command -v script >/dev/null; then
     export TERM=xterm
-    line() { script -qec "$1 >/dev/null" /dev/null </dev/null | grep -c 'GB/s'; }
-    equal 1 "$(line "'$TALLY' --dtype u8 big")" "a progress line on a terminal"
-    equal 0 "$(line "'$TALLY' --dtype u8 big -q")" "a progress line with -q"
-    equal 0 "$(line "'$TALLY' --dtype u8 big --progress never")" "a progress line with --progress never"
+    # A source that pauses, so that there is something to see on the fastest machine.
+    cat >slow <<'SLOW'
+head -c 20M /dev/zero; sleep 0.4; head -c 20M /dev/zero
+SLOW
+    slow="bash slow | '$TALLY' --dtype u8 - >/dev/null"
+    line() { script -qec "$slow $1" /dev/null </dev/null | grep -c 'GB/s'; }
+    equal 1 "$(line)" "a progress line on a terminal"
+    equal 0 "$(line -q)" "a progress line with -q"
+    equal 0 "$(line '--progress never')" "a progress line with --progress never"
     # The line is gone at the end: the last thing written is the erasing of the line.
-    script -qec "'$TALLY' --dtype u8 big >/dev/null" /dev/null </dev/null | tail -c 4 >tail
+    script -qec "$slow" /dev/null </dev/null | tail -c 4 >tail
     equal "$(printf '\r\033[K')" "$(cat tail)" "the end of the progress line"
 fi
 
