@@ -99,7 +99,7 @@ if command -v script >/dev/null; then
 head -c 20M /dev/zero; sleep 0.4; head -c 20M /dev/zero
 SLOW
     slow="bash slow | '$TALLY' --dtype u8 - >/dev/null"
-    line() { script -qec "$slow $1" /dev/null </dev/null | grep -c 'GB/s'; }
+    line() { script -qec "$slow ${1:-}" /dev/null </dev/null | grep -c 'GB/s'; }
     equal 1 "$(line)" "a progress line on a terminal"
     equal 0 "$(line -q)" "a progress line with -q"
     equal 0 "$(line '--progress never')" "a progress line with --progress never"
