@@ -10,6 +10,8 @@
 #include "core/error.h"
 #include "methods/registry.h"
 
+enum { most_settings = 256 }; /* no method has nearly as many */
+
 const char *ty_plan_setting(const tally_plan *plan, const char *key)
 {
     for (size_t i = 0; i < plan->options.settings_count; i++) {
@@ -111,6 +113,12 @@ static tally_status copy_settings(tally_plan *plan, const tally_plan_options *fr
     plan->options.settings_count = 0;
     if (!from->settings_count)
         return TALLY_OK;
+    if (!from->settings)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "settings is NULL, settings_count is %zu",
+                        from->settings_count);
+    if (from->settings_count > most_settings)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%zu settings; at most %d are taken",
+                        from->settings_count, most_settings);
     plan->settings = ty_calloc(2 * from->settings_count, sizeof *plan->settings);
     if (!plan->settings)
         return ty_error_memory(error, "settings", 2 * from->settings_count * sizeof(char *));

@@ -9,7 +9,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 
-static const double integer_limit = 9007199254740992.0; /* 2^53 */
+static const int64_t integer_limit = INT64_C(1) << 53;
 
 double ty_axis_edge(const ty_axis *axis, uint64_t i)
 {
@@ -130,14 +130,14 @@ static tally_status resolve_even(const tally_axis *axis, unsigned which, ty_axis
 static tally_status resolve_integer(const tally_axis *axis, unsigned which, ty_axis *r,
                                     tally_error *error)
 {
-    double lo = (double)axis->first, hi = lo + (double)axis->bins;
-    if (fabs(lo) > integer_limit || fabs(hi) > integer_limit)
+    if (axis->first < -integer_limit || axis->first > integer_limit - (int64_t)axis->bins)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: integers %" PRId64 " and %" PRIu64
                         " on: float64 edges tell integers "
                         "apart up to ±2^53 only; use an even axis with wider bins",
                         which, axis->first, axis->bins);
-    r->bins = (ty_bins){lo, hi, 1, 1, r->bins.bins, 0};
+    double lo = (double)axis->first;
+    r->bins = (ty_bins){lo, lo + (double)axis->bins, 1, 1, r->bins.bins, 0};
     r->even = 1;
     return TALLY_OK;
 }
