@@ -34,6 +34,8 @@ tally_status tally_execute_reference(const tally_plan *plan, const tally_view *v
         if (views[d].device && views[d].device != TALLY_DEVICE_CPU)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the reference reads host data only");
     }
+    if (output->on_device)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the reference writes to host memory only");
     status = ty_job_reserve(&job, error);
     if (!status)
         status = ty_reference_run(&job, error);

@@ -83,6 +83,8 @@ static tally_status take_extra(const tally_view *view, tally_dtype dtype, const 
     if (view->dtype != dtype)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its dtype is %s, expected %s", what,
                         tally_dtype_name(view->dtype), tally_dtype_name(dtype));
+    if (view->device && view->device != TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: it must lie in host memory", what);
     broadcast(grid, samples);
     return check_extents(grid, samples, what, error);
 }
@@ -183,9 +185,13 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
         return status;
     const ty_grid *s = &job->samples[0];
     job->batches = s->batches;
-    job->histograms = s->batches * plan->active_count;
+    uint64_t all;
     if (__builtin_mul_overflow(s->rows, s->columns, &job->elements))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: rows × columns pass 2^64");
+    if (__builtin_mul_overflow(job->batches, job->elements, &all))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
+    if (__builtin_mul_overflow(job->batches, plan->active_count, &job->histograms))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × channels pass 2^64");
     status = check_output(plan, job, error);
     if (!status)
         coalesce(job);
