@@ -16,6 +16,11 @@ static int clamps(const tally_plan *plan, int slot)
                                    : a->nan) == TALLY_FLOW_CLAMP;
 }
 
+int ty_plan_delivers(const tally_plan *plan, uint64_t slot)
+{
+    return slot < plan->bins || clamps(plan, (int)(slot - plan->bins));
+}
+
 static tally_status check_flows(const ty_job *job, const uint64_t *flows, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -71,6 +76,14 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
             if (CLAMPED(row, i) + (add ? to[i] : 0) > UINT32_MAX)
                 return ty_error(error, TALLY_ERROR_DATA,
                                 "bin %" PRIu64 ": its count passes a u32 counter; use u64", i);
+        }
+    } else if (plan->options.counter == TALLY_COUNTER_U64 && !job->sums && add) {
+        const uint64_t *row = job->totals + h * plan->slots;
+        const uint64_t *to = (uint64_t *)job->output->counts + h * bins;
+        for (uint64_t i = 0; i < bins; i++) {
+            if (to[i] > UINT64_MAX - CLAMPED(row, i))
+                return ty_error(error, TALLY_ERROR_DATA, "bin %" PRIu64 ": its count passes 2^64-1",
+                                i);
         }
     }
     return TALLY_OK;

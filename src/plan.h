@@ -95,6 +95,8 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
 /* Allocates and clears totals and sums; released by ty_job_release. */
 tally_status ty_job_reserve(ty_job *job, tally_error *error);
 void ty_job_release(ty_job *job);
+/* commit.c: whether what is in a slot ends in a bin: the bins' own, and flows that are clamped. */
+int ty_plan_delivers(const tally_plan *plan, uint64_t slot);
 /* commit.c: policies, counter widths, then the caller's output, all or nothing. */
 tally_status ty_job_commit(const ty_job *job, tally_error *error);
 

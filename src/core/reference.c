@@ -126,7 +126,7 @@ static uint64_t joint_slot(const ty_job *job, uint64_t batch, uint64_t element,
     return out ? plan->bins + outside : joint;
 }
 
-static void add_weight(ty_job *job, uint64_t cell, const void *at)
+static void add_weight(ty_job *job, uint64_t cell, uint64_t slot, const void *at)
 {
     tally_dtype dtype = job->plan->options.weight_dtype;
     long double w = decode(at, dtype);
@@ -136,11 +136,10 @@ static void add_weight(ty_job *job, uint64_t cell, const void *at)
         int64_t i;
         uint64_t u;
         memcpy(&u, at, sizeof u * (dtype == TALLY_U64));
-        if (dtype == TALLY_U64)
-            job->overflowed |= __builtin_add_overflow(job->isums[cell], u, &i);
-        else
-            job->overflowed |= __builtin_add_overflow(job->isums[cell], (int64_t)w, &i);
+        int over = dtype == TALLY_U64 ? __builtin_add_overflow(job->isums[cell], u, &i)
+                                      : __builtin_add_overflow(job->isums[cell], (int64_t)w, &i);
         job->isums[cell] = i;
+        job->overflowed |= over && ty_plan_delivers(job->plan, slot);
     }
     if (job->squares)
         job->squares[cell] += (double)w * (double)w;
@@ -163,7 +162,7 @@ static void count_channel(ty_job *job, uint64_t batch, uint64_t histogram, uint6
         uint64_t cell = histogram * plan->slots + slot;
         job->totals[cell]++;
         if (plan->weighted)
-            add_weight(job, cell, ty_grid_at(&job->weights, batch, e, channel));
+            add_weight(job, cell, slot, ty_grid_at(&job->weights, batch, e, channel));
     }
 }
 

@@ -94,14 +94,17 @@ static void load_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 #undef LOAD
 }
 
+/* Whether a sum that ends in a bin overflowed. */
 static int add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, size_t n,
-                        int is_u64)
+                        const tally_plan *plan)
 {
-    int overflowed = 0;
+    int overflowed = 0, is_u64 = plan->options.weight_dtype == TALLY_U64;
     for (size_t i = 0; i < n; i++) {
         int64_t *sum = &sums[slots[i]];
-        overflowed |= is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w[i], sum)
-                             : __builtin_add_overflow(*sum, w[i], sum);
+        int over = is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w[i], sum)
+                          : __builtin_add_overflow(*sum, w[i], sum);
+        if (__builtin_expect(over, 0))
+            overflowed |= ty_plan_delivers(plan, slots[i]);
     }
     return overflowed;
 }
@@ -126,7 +129,7 @@ static void count_block(unsigned char *state, const ty_job *job, uint64_t batch,
     } else {
         int64_t wi[TY_BLOCK];
         load_i64(from, dtype, n, wi);
-        if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, dtype == TALLY_U64))
+        if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, plan))
             *state = 1;
     }
     if (job->squares) {
@@ -168,7 +171,8 @@ static void flush(void *state, ty_job *job, uint64_t batch)
             else
                 job->overflowed |= __builtin_add_overflow(job->isums[first + s],
                                                           ((const int64_t *)(tables + l.sums))[s],
-                                                          &job->isums[first + s]);
+                                                          &job->isums[first + s]) &&
+                                   ty_plan_delivers(plan, s);
             if (job->squares)
                 job->squares[first + s] += ((const double *)(tables + l.squares))[s];
         }
