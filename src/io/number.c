@@ -434,8 +434,8 @@ static inline int goes_on(char c)
 static INLINE const char *finish_exponent(const char *after, const char *end, double *value,
                                           uint64_t minus, uint64_t w, int64_t exponent, int is_wide)
 {
-    uint32_t x = load_four(after + 1) ^ 0x3030302b; /* a sign as 0 or 6, digits as 0 … 9 */
-    if ((((x + 0x00060600) | x) & 0x00f0f0f9) || ((x ^ x >> 1) & 2) || (x >> 24) < 10)
+    uint32_t x = load_four(after + 1) - 0x3030302b; /* + as 0, - as 2, digits as 0 … 9 */
+    if ((((x + 0x00060600) | x) & 0x00f0f0fd) || (x >> 24) < 10)
         return finish_any_exponent(after, end, value, minus, w, exponent);
     int64_t size = (x >> 8 & 15) * 10 + (x >> 16 & 15), negative = -(int64_t)(x >> 1 & 1);
     exponent += (size ^ negative) - negative;
