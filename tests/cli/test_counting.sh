@@ -92,6 +92,12 @@ equal '0 1 1 1 | 1 0 0 0; ' "$(counts t.csv --column x,y --edges 2,3,4 --edges 0
 equal '3 4 12 | 0 0 0 0; ' "$(counts t.csv --column x --integer --weights ':a, b')" "--weights :NAME"
 printf '0.5\n0.25\n1\n2\n' >w.txt
 equal '0.5 0.25 3 | 0 0 0 0; ' "$(counts t.csv --column x --integer --weights w.txt --verify)" "--weights FILE"
+python3 -c '
+import random
+r = random.Random(5)
+for i in range(50000):
+    print(r.random(), r.choice([-1, 1]) * 10 ** r.uniform(-9, 9), sep=",")' >cancel.csv
+expect 0 'verified: equal' -- "$TALLY" -v --verify cancel.csv --column 1 --weights :2 --bins 7
 "$TALLY" t.csv --column x --integer --weights w.txt --sum-squares --format json |
     grep -q '"sums_squared":\[0.25,0.0625,5\]' || fail "--sum-squares"
 
