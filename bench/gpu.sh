@@ -14,8 +14,7 @@ export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-/tmp/tally-kernels}
 failed=0
 
 # NVIDIA's OpenCL library is found through a file that names it; some images lack the file.
-if ldconfig -p | grep -q libnvidia-opencl.so.1 && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] &&
-    [ -w /etc ]; then
+if command -v nvidia-smi >/dev/null && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && [ -w /etc ]; then
     mkdir -p /etc/OpenCL/vendors
     echo libnvidia-opencl.so.1 >/etc/OpenCL/vendors/nvidia.icd
 fi

@@ -65,6 +65,19 @@ static int open_library(void)
     return ty_dynlib_open(candidates, symbols, &cl, found.reason, sizeof found.reason) != NULL;
 }
 
+static void add_devices(const cl_platform_id *platforms, cl_uint count, cl_bitfield types)
+{
+    for (cl_uint p = 0; p < count && p < 16; p++) {
+        cl_uint n = 0;
+        cl_device_id *to = found.devices + found.count;
+        if (cl.clGetDeviceIDs(platforms[p], types, most_devices - found.count, to, &n))
+            continue;
+        for (cl_uint i = 0; i < n && found.count < most_devices; i++)
+            found.platforms[found.count++] = platforms[p];
+    }
+}
+
+/* GPUs come first, so that opencl:0 is one where there is one. */
 static void find_devices(void)
 {
     cl_platform_id platforms[16];
@@ -77,14 +90,8 @@ static void find_devices(void)
                  "libOpenCL is there but no driver is registered with it (%d)", (int)code);
         return;
     }
-    for (cl_uint p = 0; p < platform_count && p < 16; p++) {
-        cl_uint n = 0;
-        cl_device_id *to = found.devices + found.count;
-        if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, most_devices - found.count, to, &n))
-            continue;
-        for (cl_uint i = 0; i < n && found.count < most_devices; i++)
-            found.platforms[found.count++] = platforms[p];
-    }
+    add_devices(platforms, platform_count, CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
+    add_devices(platforms, platform_count, CL_DEVICE_TYPE_CPU);
     if (!found.count)
         snprintf(found.reason, sizeof found.reason, "OpenCL's %u platforms have no device",
                  platform_count);

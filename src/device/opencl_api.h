@@ -55,11 +55,13 @@ enum {
     CL_PROFILING_COMMAND_END = 0x1283
 };
 
-#define CL_DEVICE_TYPE_ALL ((cl_bitfield)0xffffffff)
-#define CL_QUEUE_PROFILING ((cl_bitfield)2)
-#define CL_MEM_READ_WRITE  ((cl_bitfield)1)
-#define CL_TRUE            1u
-#define CL_FALSE           0u
+#define CL_DEVICE_TYPE_CPU         ((cl_bitfield)2)
+#define CL_DEVICE_TYPE_GPU         ((cl_bitfield)4)
+#define CL_DEVICE_TYPE_ACCELERATOR ((cl_bitfield)8)
+#define CL_QUEUE_PROFILING         ((cl_bitfield)2)
+#define CL_MEM_READ_WRITE          ((cl_bitfield)1)
+#define CL_TRUE                    1u
+#define CL_FALSE                   0u
 
 /* name, result, parameters: expanded into a table of pointers and a list of symbols. */
 #define TY_OPENCL_FUNCTIONS(F)                                                                     \
