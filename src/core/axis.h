@@ -9,6 +9,8 @@
 /* More would need slots wider than 32 bits and tables that no machine holds. */
 #define TY_MAX_BINS UINT64_C(2147483648)
 
+struct ty_cells;
+
 typedef struct ty_axis {
     tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
     tally_dtype dtype;
@@ -17,6 +19,8 @@ typedef struct ty_axis {
     double *edges;        /* bins+1, owned; NULL when even */
     uint16_t *categories; /* 256, owned; CATEGORY only */
     uint32_t *byte_slots; /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
+    struct ty_cells
+        *cells; /* the processor's way to search `edges`, made and freed by it, or NULL */
 } ty_axis;
 
 /* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is

@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "cpu/cells.h"
 #include "cpu/cpu.h"
 #include "cpu/threads.h"
 #include "methods/registry.h"
@@ -281,15 +282,22 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
     ty_cpu_plan *state = ty_calloc(1, sizeof *state);
     if (!state)
         return ty_error_memory(error, "a plan", sizeof *state);
-    state->method = plan->method->backend;
-    for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        state->slots[d] = ty_slots_pick(&plan->axes[d]);
     plan->state = state;
+    state->method = plan->method->backend;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        tally_status status = ty_cells_make(&plan->axes[d], &plan->axes[d].cells, error);
+        if (status)
+            return status;
+        state->slots[d] = ty_slots_pick(&plan->axes[d]);
+    }
+    state->add = ty_add_pick(&plan->axes[0]);
     return TALLY_OK;
 }
 
 static void cpu_finish(tally_plan *plan)
 {
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        ty_cells_free(plan->axes[d].cells);
     ty_free(plan->state);
 }
 

@@ -7,8 +7,20 @@
 /* Writes the slot of each of n packed samples (any alignment). */
 typedef void (*ty_slots_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots);
 
-/* The fastest that this processor has for a resolved axis. */
+/* The fastest that this processor has for a resolved axis, its cells made if it has any. */
 ty_slots_fn ty_slots_pick(const ty_axis *axis);
+
+/*
+ * Counts n packed samples (any alignment): for each one counter of `table` goes up by one, one of
+ * the 1 << shift that belong to its slot: table[slot << shift] and the ones behind it. Neighbouring
+ * samples take different ones, so that equal neighbours do not wait for each other's store.
+ * (slots << shift) must fit 32 bits.
+ */
+typedef void (*ty_add_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
+                          unsigned shift);
+
+/* The fastest for a resolved axis, or NULL: only by slots. */
+ty_add_fn ty_add_pick(const ty_axis *axis);
 
 /* Elements that are worked on together: their slots stay in the first-level cache. */
 #define TY_BLOCK 1024
@@ -49,6 +61,7 @@ typedef struct ty_cpu_method {
 typedef struct ty_cpu_plan {
     const ty_cpu_method *method;
     ty_slots_fn slots[TALLY_MAX_DIMENSIONS];
+    ty_add_fn add; /* of the first axis; may be NULL */
 } ty_cpu_plan;
 
 /* The totals (slots of them) of one histogram. */

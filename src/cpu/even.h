@@ -5,15 +5,6 @@
 
 #include "cpu/cpu.h"
 
-/*
- * Counts n packed samples (any alignment): for each one counter of `table` goes up by one, one of
- * the 1 << shift that belong to its slot: table[slot << shift] and the ones behind it. Neighbouring
- * samples take different ones, so that equal neighbours do not wait for each other's store.
- * (slots << shift) must fit 32 bits.
- */
-typedef void (*ty_add_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
-                          unsigned shift);
-
 /* By dtype; NULL for one-byte dtypes. */
 typedef struct ty_even_loops {
     ty_slots_fn slots[TALLY_F64 + 1];

@@ -28,6 +28,14 @@ typedef __mmask8 lanes_set;
 
 #define lanes_fill(x)          _mm512_set1_pd(x)
 #define lanes_add(a, b)        _mm512_add_pd(a, b)
+#define lanes_sub(a, b)        _mm512_sub_pd(a, b)
+#define lanes_truncate(a)      _mm512_cvttpd_epi32(a)
+#define lanes_high(a)          _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_castpd_si512(a), 32))
+#define lanes_i_sub(a, b)      _mm256_sub_epi32(a, b)
+#define lanes_i_and(a, b)      _mm256_and_si256(a, b)
+#define lanes_i_xor(a, b)      _mm256_xor_si256(a, b)
+#define lanes_i_sign(a)        _mm256_srai_epi32(a, 31)
+#define lanes_i_right(a, n)    _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_mul(a, b)        _mm512_mul_pd(a, b)
 #define lanes_mul_add(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define lanes_min(a, b)        _mm512_min_pd(a, b)
@@ -82,6 +90,13 @@ typedef __m256d lanes_set;
 
 #define lanes_fill(x)          _mm256_set1_pd(x)
 #define lanes_add(a, b)        _mm256_add_pd(a, b)
+#define lanes_sub(a, b)        _mm256_sub_pd(a, b)
+#define lanes_truncate(a)      _mm256_cvttpd_epi32(a)
+#define lanes_i_sub(a, b)      _mm_sub_epi32(a, b)
+#define lanes_i_and(a, b)      _mm_and_si128(a, b)
+#define lanes_i_xor(a, b)      _mm_xor_si128(a, b)
+#define lanes_i_sign(a)        _mm_srai_epi32(a, 31)
+#define lanes_i_right(a, n)    _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_mul(a, b)        _mm256_mul_pd(a, b)
 #define lanes_mul_add(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define lanes_min(a, b)        _mm256_min_pd(a, b)
@@ -109,6 +124,13 @@ INLINE __m128i lanes_low(lanes_set s)
     __m128 first = _mm_castpd_ps(_mm256_castpd256_pd128(s));
     __m128 second = _mm_castpd_ps(_mm256_extractf128_pd(s, 1));
     return _mm_castps_si128(_mm_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+INLINE lanes_i lanes_high(lanes_f x)
+{
+    __m128 first = _mm_castpd_ps(_mm256_castpd256_pd128(x));
+    __m128 second = _mm_castpd_ps(_mm256_extractf128_pd(x, 1));
+    return _mm_castps_si128(_mm_shuffle_ps(first, second, _MM_SHUFFLE(3, 1, 3, 1)));
 }
 
 /* a where s holds, else b. */
@@ -181,6 +203,7 @@ typedef __m128i lanes_i;
         return (lanes_f){__VA_ARGS__(x.a, y.a), __VA_ARGS__(x.b, y.b)};                            \
     }
 LANES_PAIR(lanes_add, _mm_add_pd)
+LANES_PAIR(lanes_sub, _mm_sub_pd)
 LANES_PAIR(lanes_mul, _mm_mul_pd)
 LANES_PAIR(lanes_min, _mm_min_pd)
 LANES_PAIR(lanes_below, _mm_cmplt_pd)
@@ -209,6 +232,11 @@ INLINE lanes_f lanes_nearest(lanes_f x)
 #define lanes_i_load(p)             _mm_loadu_si128((const __m128i *)(const void *)(p))
 #define lanes_i_store(p, i)         _mm_storeu_si128((__m128i *)(void *)(p), i)
 #define lanes_i_add(a, b)           _mm_add_epi32(a, b)
+#define lanes_i_sub(a, b)           _mm_sub_epi32(a, b)
+#define lanes_i_and(a, b)           _mm_and_si128(a, b)
+#define lanes_i_xor(a, b)           _mm_xor_si128(a, b)
+#define lanes_i_sign(a)             _mm_srai_epi32(a, 31)
+#define lanes_i_right(a, n)         _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_i_note(note, a, last) _mm_or_si128(note, _mm_or_si128(a, _mm_sub_epi32(last, a)))
 #define lanes_i_noted(note, last)   (_mm_movemask_ps(_mm_castsi128_ps(note)) != 0)
@@ -245,6 +273,17 @@ INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 {
     __m128i i = _mm_unpacklo_epi64(_mm_cvtpd_epi32(t.a), _mm_cvtpd_epi32(t.b));
     return _mm_add_epi32(i, lanes_low(s));
+}
+
+INLINE lanes_i lanes_truncate(lanes_f x)
+{
+    return _mm_unpacklo_epi64(_mm_cvttpd_epi32(x.a), _mm_cvttpd_epi32(x.b));
+}
+
+INLINE lanes_i lanes_high(lanes_f x)
+{
+    return _mm_castps_si128(
+        _mm_shuffle_ps(_mm_castpd_ps(x.a), _mm_castpd_ps(x.b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
 
 INLINE lanes_f lanes_load_f64(const unsigned char *p)
@@ -297,6 +336,24 @@ typedef int lanes_set;
 
 #define lanes_fill(x)          (x)
 #define lanes_add(a, b)        ((a) + (b))
+#define lanes_sub(a, b)        ((a) - (b))
+#define lanes_i_sub(a, b)      ((a) - (b))
+#define lanes_i_and(a, b)      ((a) & (b))
+#define lanes_i_xor(a, b)      ((a) ^ (b))
+#define lanes_i_sign(a)        ((uint32_t)((int32_t)(a) >> 31))
+#define lanes_i_right(a, n)    ((a) >> (n))
+
+INLINE uint32_t lanes_truncate(double x)
+{
+    return x > -2e9 && x < 2e9 ? (uint32_t)(int32_t)x : UINT32_C(1) << 31;
+}
+
+INLINE uint32_t lanes_high(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint32_t)(bits >> 32);
+}
 #define lanes_mul(a, b)        ((a) * (b))
 #define lanes_mul_add(a, b, c) ((a) * (b) + (c))
 #define lanes_min(a, b)        ((a) < (b) ? (a) : (b))

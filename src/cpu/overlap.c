@@ -1,9 +1,11 @@
 /*
- * cpu-overlap: even axes. The slots of a block are found with vectors while those of a block four
- * before it are counted, so that the two kinds of work share the processor's cycles. What is not
- * packed, or masked, goes by blocks as in cpu-tables.
+ * cpu-overlap: one axis. The slots of a block are found with vectors (cpu/even.h; for uneven edges,
+ * the cells of cpu/cells.h) while those of an earlier block are counted, so that the two kinds of
+ * work share the processor's cycles. What is not packed, or masked, goes by blocks as in
+ * cpu-tables.
  */
 #include "core/error.h"
+#include "cpu/cells.h"
 #include "cpu/counters.h"
 #include "cpu/even.h"
 #include "methods/registry.h"
@@ -49,8 +51,8 @@ static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin
 {
     const tally_plan *plan = job->plan;
     const unsigned shift = ty_table_shift(job);
-    const ty_add_fn add = ty_even_loops_get()->add[plan->axes[0].dtype];
-    const int packed = streams(job);
+    const ty_add_fn add = ((const ty_cpu_plan *)plan->state)->add;
+    const int packed = add && streams(job);
     const uint64_t stripe = plan->active_count > 1 ? STRIPE : UINT64_MAX;
     while (begin < end) {
         uint64_t n = end - begin < stripe ? end - begin : stripe;
@@ -76,24 +78,25 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     if (plan->options.dimensions > 1)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "method cpu-overlap counts one dimension");
-    if (!ty_even_serves(&plan->axes[0]))
-        return ty_error(
-            error, TALLY_ERROR_UNSUPPORTED,
-            "method cpu-overlap needs an even or integer axis of at most 2^28 bins, none "
-            "narrower than 2^-46 of its largest edge");
+    const ty_axis *axis = &plan->axes[0];
+    if (!ty_even_serves(axis) && !(axis->edges && ty_cells_loops_get()->add[axis->dtype]))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method cpu-overlap needs an even or integer axis of at most 2^28 bins, "
+                        "none narrower than 2^-46 of its largest edge; or u32, i32, f32 or f64 "
+                        "samples");
     return ty_cpu_unweighted(plan, error);
 }
 
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "vector arithmetic overlapped with counting";
-    return TY_CALL_SECONDS + 0.45e-9 * ty_cpu_samples(plan);
+    return TY_CALL_SECONDS + (plan->axes[0].even ? 0.4e-9 : 0.6e-9) * ty_cpu_samples(plan);
 }
 
 const ty_method ty_cpu_overlap = {
     "cpu-overlap",
     "tally",
-    "even axes: vectors find slots while earlier ones are counted",
+    "vectors find slots while earlier ones are counted",
     TY_ON_CPU,
     UINT32_MAX & ~(1u << TALLY_U8 | 1u << TALLY_I8),
     1,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/dtype.h"
-#include "cpu/cpu.h"
+#include "cpu/cells.h"
 #include "cpu/even.h"
 
 static void slots_byte(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
@@ -68,8 +68,17 @@ static const ty_slots_fn portable[13][2] = {
 
 ty_slots_fn ty_slots_pick(const ty_axis *axis)
 {
-    ty_slots_fn vector = ty_even_loops_get()->slots[axis->dtype];
-    if (vector && ty_even_serves(axis))
-        return vector;
-    return portable[axis->dtype][axis->even];
+    ty_slots_fn fn = NULL;
+    if (ty_even_serves(axis))
+        fn = ty_even_loops_get()->slots[axis->dtype];
+    else if (axis->cells)
+        fn = ty_cells_loops_get()->slots[axis->dtype];
+    return fn ? fn : portable[axis->dtype][axis->even];
+}
+
+ty_add_fn ty_add_pick(const ty_axis *axis)
+{
+    if (ty_even_serves(axis))
+        return ty_even_loops_get()->add[axis->dtype];
+    return axis->cells ? ty_cells_loops_get()->add[axis->dtype] : NULL;
 }

@@ -12,6 +12,7 @@
 
 #include "core/axis.h"
 #include "core/dtype.h"
+#include "cpu/cells.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
 
@@ -173,6 +174,29 @@ static void sample(const ty_axis *a, unsigned kind, void *to)
     }
 }
 
+/* Edges at random, in clusters, in powers; or a log axis. */
+static tally_axis uneven_axis(uint64_t bins, double lo)
+{
+    static double edges[2001];
+    double scale = exp2((double)below(40) - 20);
+    unsigned kind = (unsigned)below(5);
+    if (kind == 4)
+        return tally_axis_log(bins, scale, scale * (1.5 + unit() * 1e6));
+    edges[0] = kind == 3 ? -scale : lo;
+    for (uint64_t i = 1; i <= bins; i++) {
+        double step = kind == 0   ? unit()
+                      : kind == 1 ? (below(20) ? 1e-9 : 1)
+                      : kind == 2 ? exp2((double)i * 0.05)
+                                  : 1;
+        edges[i] = edges[i - 1] + step * scale;
+        if (!(edges[i] > edges[i - 1]))
+            edges[i] = nextafter(edges[i - 1], INFINITY);
+    }
+    tally_axis axis = tally_axis_edges(bins, edges);
+    axis.last = below(3) ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+    return axis;
+}
+
 static tally_axis random_axis(tally_dtype dtype)
 {
     static const double ends[] = {0, 1, -1, 0.1, -0.3, 1e-3, 255, 256, 65536, 1e6, -1e9, 3.3, 7e15};
@@ -192,6 +216,8 @@ static tally_axis random_axis(tally_dtype dtype)
     }
     if (!below(10))
         width = fabs(lo) * (double)bins * exp2(-(double)(38 + below(9)));
+    if (!below(3))
+        return uneven_axis(bins % 2000 + 1, lo);
     tally_axis axis = !below(6) ? tally_axis_integer(bins, (int64_t)below(3000) - 1000)
                                 : tally_axis_even(bins, lo, lo + (width > 0 ? width : 1));
     axis.last = below(3) ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
@@ -200,19 +226,20 @@ static tally_axis random_axis(tally_dtype dtype)
 
 typedef struct variant {
     const char *name;
-    const ty_even_loops *loops;
+    const ty_even_loops *even;
+    const ty_cells_loops *cells;
 } variant;
 
 static unsigned variants(variant *v)
 {
     unsigned n = 0;
-    v[n++] = (variant){"base", &ty_even_base};
+    v[n++] = (variant){"base", &ty_even_base, &ty_cells_base};
 #if defined(__x86_64__)
     uint32_t features = ty_cpu_features();
     if ((features & TY_CPU_LEVEL_AVX2) == TY_CPU_LEVEL_AVX2)
-        v[n++] = (variant){"avx2", &ty_even_avx2};
+        v[n++] = (variant){"avx2", &ty_even_avx2, &ty_cells_avx2};
     if ((features & TY_CPU_LEVEL_AVX512) == TY_CPU_LEVEL_AVX512)
-        v[n++] = (variant){"avx512", &ty_even_avx512};
+        v[n++] = (variant){"avx512", &ty_even_avx512, &ty_cells_avx512};
 #endif
     return n;
 }
@@ -280,12 +307,21 @@ static int check_axis(tally_dtype dtype, uint64_t *checked)
     }
     variant v[3];
     unsigned count = variants(v);
+    ty_cells_make(&a, &a.cells, NULL);
     int ok = check_slots("pick", ty_slots_pick(&a), &a, x, n, want);
-    for (unsigned k = 0; k < count && ok && ty_even_serves(&a); k++) {
-        ok = check_slots(v[k].name, v[k].loops->slots[dtype], &a, x, n, want) &&
-             check_add(v[k].name, v[k].loops->add[dtype], &a, x, n, want);
-        *checked += n;
+    for (unsigned k = 0; k < count && ok; k++) {
+        const int even = ty_even_serves(&a);
+        ty_slots_fn slots = even      ? v[k].even->slots[dtype]
+                            : a.cells ? v[k].cells->slots[dtype]
+                                      : NULL;
+        ty_add_fn add = even ? v[k].even->add[dtype] : a.cells ? v[k].cells->add[dtype] : NULL;
+        if (!slots)
+            break;
+        ok = check_slots(v[k].name, slots, &a, x, n, want) &&
+             check_add(v[k].name, add, &a, x, n, want);
+        checked[even ? 0 : 1] += n;
     }
+    ty_cells_free(a.cells);
     ty_axis_clear(&a);
     return ok;
 }
@@ -293,16 +329,17 @@ static int check_axis(tally_dtype dtype, uint64_t *checked)
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
-    uint64_t axes = argc > 2 ? strtoull(argv[2], NULL, 10) : 5000, checked = 0, failed = 0;
+    uint64_t axes = argc > 2 ? strtoull(argv[2], NULL, 10) : 5000, checked[2] = {0, 0}, failed = 0;
     printf("seed %llu, %llu axes\n", (unsigned long long)state, (unsigned long long)axes);
     for (uint64_t i = 0; i < axes && failed < 10; i++) {
         uint64_t seed = state;
-        if (!check_axis((tally_dtype)(TALLY_U16 + below(TALLY_F64 - TALLY_U16 + 1)), &checked)) {
+        if (!check_axis((tally_dtype)(TALLY_U16 + below(TALLY_F64 - TALLY_U16 + 1)), checked)) {
             fprintf(stderr, "  seed %llu\n", (unsigned long long)seed);
             failed++;
         }
     }
-    printf("%llu samples checked, %llu axes failed\n", (unsigned long long)checked,
+    printf("%llu samples checked on even axes, %llu on others; %llu axes failed\n",
+           (unsigned long long)checked[0], (unsigned long long)checked[1],
            (unsigned long long)failed);
-    return failed || checked < axes;
+    return failed || checked[0] < axes || checked[1] < axes;
 }

@@ -1,0 +1,89 @@
+/* The text of every ty_cells_* table. The including file names the table by TY_CELLS_TABLE. */
+#include "cpu/cells.h"
+#include "cpu/lanes.h"
+
+/* As in even_loops.h: cells of one block are found while samples of an earlier one are placed. */
+enum { BLOCK = 64, RING = 4, LAG = 2, AHEAD = 8192 };
+
+typedef struct consts {
+    lanes_f lo, end, factor;
+    lanes_i under, over, nan;
+    const uint32_t *first;
+    const double *edges;
+    uint32_t steps, first_bits, drop, shift;
+    ty_cells_scale scale;
+} consts;
+
+static consts consts_of(const ty_axis *axis, unsigned shift)
+{
+    const ty_cells *cells = axis->cells;
+    const ty_bins *b = &axis->bins;
+    consts c;
+    c.lo = lanes_fill(b->lo);
+    c.end = lanes_fill(b->closed ? nextafter(b->hi, INFINITY) : b->hi);
+    c.factor = lanes_fill(cells->factor);
+    c.under = lanes_i_fill(cells->count);
+    c.over = lanes_i_fill(cells->count + 1);
+    c.nan = lanes_i_fill(cells->count + 2);
+    c.first = cells->first;
+    c.edges = cells->edges;
+    c.steps = cells->steps;
+    c.first_bits = cells->first_bits;
+    c.drop = cells->drop;
+    c.shift = shift;
+    c.scale = cells->scale;
+    return c;
+}
+
+INLINE lanes_i cell_of(lanes_f x, const consts *c, ty_cells_scale scale)
+{
+    lanes_i cell;
+    if (scale == TY_CELLS_LINEAR) {
+        cell = lanes_truncate(lanes_mul(lanes_sub(x, c->lo), c->factor));
+    } else {
+        lanes_i high = lanes_high(lanes_add(x, lanes_fill(0.0)));
+        lanes_i flip = lanes_i_and(lanes_i_sign(high), lanes_i_fill(INT32_MAX));
+        cell = lanes_i_sub(lanes_i_xor(high, flip), lanes_i_fill(c->first_bits));
+        cell = lanes_i_right(cell, c->drop);
+    }
+    cell = lanes_i_choose(lanes_below(x, c->end), cell, c->over);
+    cell = lanes_i_choose(lanes_below(x, c->lo), c->under, cell);
+    return lanes_i_choose(lanes_equal(x, x), cell, c->nan);
+}
+
+/* The slot of a sample in `cell`: it is past those of the next edges that are not above it. */
+INLINE uint32_t slot_of(double x, uint32_t cell, const consts *c, uint32_t steps)
+{
+    uint32_t slot = c->first[cell];
+    const double *edges = c->edges + slot + 1;
+    for (uint32_t i = 0; i < steps; i++)
+        slot += x >= edges[i];
+    return slot;
+}
+
+#define DTYPE u32
+#define TYPE  uint32_t
+#include "cpu/cells_dtype.h"
+
+#define DTYPE i32
+#define TYPE  int32_t
+#include "cpu/cells_dtype.h"
+
+#define DTYPE f32
+#define TYPE  float
+#include "cpu/cells_dtype.h"
+
+#define DTYPE f64
+#define TYPE  double
+#include "cpu/cells_dtype.h"
+
+const ty_cells_loops TY_CELLS_TABLE = {
+    .slots = {[TALLY_U32] = slots_u32,
+              [TALLY_I32] = slots_i32,
+              [TALLY_F32] = slots_f32,
+              [TALLY_F64] = slots_f64},
+    .add = {[TALLY_U32] = add_u32,
+            [TALLY_I32] = add_i32,
+            [TALLY_F32] = add_f32,
+            [TALLY_F64] = add_f64},
+};
