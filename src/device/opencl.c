@@ -208,10 +208,20 @@ static void close_device(ty_device *device)
     ty_free(device);
 }
 
-/* A caller's queue is used as it is and not released. */
+/* A queue and the kernel objects launched on it. A queue belongs to one thread at a time, so their
+ * arguments are set without a lock, and no object is released while a launch may be pending. The
+ * queue itself is not released when it is the caller's. */
+enum { queue_kernels = 8 };
+
 typedef struct {
     cl_command_queue queue;
     int borrowed;
+    struct {
+        cl_program program;
+        const char *name; /* string constants: compared by address */
+        cl_kernel kernel;
+    } kernels[queue_kernels];
+    unsigned kernel_count;
 } opencl_queue;
 
 static tally_status queue_open(ty_device *device, void *native, void **queue, tally_error *error)
@@ -236,7 +246,11 @@ static void queue_close(ty_device *device, void *queue)
 {
     (void)device;
     opencl_queue *q = queue;
-    if (q && !q->borrowed)
+    if (!q)
+        return;
+    for (unsigned i = 0; i < q->kernel_count; i++)
+        cl.clReleaseKernel(q->kernels[i].kernel);
+    if (!q->borrowed)
         cl.clReleaseCommandQueue(q->queue);
     ty_free(q);
 }
@@ -443,25 +457,47 @@ static cl_int set_args(cl_kernel k, const ty_launch *launch)
     return code;
 }
 
-/* A kernel object a launch: setting arguments on a shared one is not safe from several threads. */
+/* The queue's kernel object of that name; when the table is full, the pending launches are waited
+ * for and it starts again. */
+static cl_int find_kernel(opencl_queue *q, cl_program program, const char *name, cl_kernel *kernel)
+{
+    for (unsigned i = 0; i < q->kernel_count; i++) {
+        if (q->kernels[i].program == program && q->kernels[i].name == name) {
+            *kernel = q->kernels[i].kernel;
+            return CL_SUCCESS;
+        }
+    }
+    if (q->kernel_count == queue_kernels) {
+        cl_int code = cl.clFinish(q->queue);
+        if (code)
+            return code;
+        while (q->kernel_count)
+            cl.clReleaseKernel(q->kernels[--q->kernel_count].kernel);
+    }
+    cl_int code;
+    *kernel = cl.clCreateKernel(program, name, &code);
+    if (code)
+        return code;
+    q->kernels[q->kernel_count].program = program;
+    q->kernels[q->kernel_count].name = name;
+    q->kernels[q->kernel_count++].kernel = *kernel;
+    return CL_SUCCESS;
+}
+
 static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
                                   const ty_launch *launch, tally_error *error)
 {
     (void)device;
-    cl_int code;
-    cl_kernel k = cl.clCreateKernel(program, kernel, &code);
+    cl_kernel k;
+    cl_int code = find_kernel(queue, program, kernel, &k);
     if (code)
         return fail(error, "clCreateKernel", code);
     code = set_args(k, launch);
-    size_t global = (size_t)launch->groups * launch->group_size, local = launch->group_size;
-    tally_status status = TALLY_OK;
     if (code)
-        status = fail(error, "clSetKernelArg", code);
-    else if ((code = cl.clEnqueueNDRangeKernel(raw(queue), k, 1, NULL, &global, &local, 0, NULL,
-                                               NULL)))
-        status = fail(error, "clEnqueueNDRangeKernel", code);
-    cl.clReleaseKernel(k);
-    return status;
+        return fail(error, "clSetKernelArg", code);
+    size_t global = (size_t)launch->groups * launch->group_size, local = launch->group_size;
+    TRY(clEnqueueNDRangeKernel, raw(queue), k, 1, NULL, &global, &local, 0, NULL, NULL);
+    return TALLY_OK;
 }
 
 static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
