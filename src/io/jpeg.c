@@ -164,11 +164,21 @@ static void start(ty_jpeg_state *s, const ty_jpeg_wish *unused)
         s->jpeg.out_color_space = JCS_RGB;
 }
 
+static unsigned output_channels(const ty_jpeg_state *s)
+{
+    J_COLOR_SPACE space = s->jpeg.out_color_space;
+    return space == JCS_GRAYSCALE ? 1 : space == JCS_CMYK ? 4 : 3;
+}
+
 static void decode_rows(ty_jpeg_state *s, const ty_jpeg_wish *wish)
 {
     if (!s->started) {
         jpeg_start_decompress(&s->jpeg);
         s->started = 1;
+        if ((uint64_t)s->jpeg.output_width * (unsigned)s->jpeg.output_components !=
+                s->rows.row_bytes ||
+            s->jpeg.output_height != s->rows.rows)
+            fail(s, TALLY_ERROR_FORMAT, "its header changes on the way");
     }
     for (uint64_t i = 0; i < wish->count; i++, s->row++) {
         JSAMPROW row = wish->into ? wish->into + i * s->rows.row_bytes : s->rows.buffer;
@@ -227,9 +237,7 @@ static tally_status open_image(ty_jpeg_state *s, const tally_input_options *opti
     info->dtype = TALLY_U8;
     info->rows = s->jpeg.image_height;
     info->columns = s->jpeg.image_width;
-    info->channels = s->jpeg.out_color_space == JCS_GRAYSCALE ? 1
-                     : s->jpeg.out_color_space == JCS_CMYK    ? 4
-                                                              : 3;
+    info->channels = output_channels(s);
     info->is_image = 1;
     return ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, options, info, error);
 }
@@ -258,13 +266,12 @@ static tally_status jpeg_read(void *state, tally_view *views, int *done, tally_e
 static tally_status jpeg_rewind(void *state, tally_error *error)
 {
     ty_jpeg_state *s = state;
-    JDIMENSION width = s->jpeg.image_width, height = s->jpeg.image_height;
-    J_COLOR_SPACE space = s->jpeg.out_color_space;
     jpeg_destroy_decompress(&s->jpeg);
     ty_rows_rewind(&s->rows);
     tally_status status = guarded(s, start, NULL, error);
-    if (!status && (s->jpeg.image_width != width || s->jpeg.image_height != height ||
-                    s->jpeg.out_color_space != space))
+    /* Not compared with the old header in `jpeg`: a damaged file may have overwritten it. */
+    if (!status && (s->jpeg.image_width != s->rows.columns ||
+                    s->jpeg.image_height != s->rows.rows || output_channels(s) != s->rows.channels))
         status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
                           ty_stream_name(s->stream));
     return status ? status : check_image(s, error);

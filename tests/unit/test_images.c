@@ -306,6 +306,45 @@ static void test_jpeg(void)
     }
 }
 
+/* A second frame header between the scans overwrites what libjpeg knows of the first: the damage is
+ * found, and found again after a rewind. */
+static void test_jpeg_two_headers(void)
+{
+    const char *path = help_path("two");
+    make_jpeg(path, 20, 30, 1, 1);
+    blob file = help_load(path), twice = {0};
+    size_t frame = 0, scan = 0;
+    for (size_t i = 0; i + 1 < file.size; i++) {
+        if (!frame && file.bytes[i] == 0xff && file.bytes[i + 1] == 0xc2)
+            frame = i;
+        if (frame && !scan && i > frame + 13 && file.bytes[i] == 0xff && file.bytes[i + 1] == 0xda)
+            scan = i;
+    }
+    /* 13 bytes: marker, length 11, precision, height, width, one component. */
+    size_t end = scan + 10;
+    while (end + 1 < file.size && (file.bytes[end] != 0xff || file.bytes[end + 1] < 0xc0))
+        end++;
+    blob_add(&twice, file.bytes, end);
+    blob_add(&twice, file.bytes + frame, 13);
+    twice.bytes[end + 6] = 99; /* another height */
+    blob_add(&twice, file.bytes + end, file.size - end);
+    path = help_write("two", twice.bytes, twice.size);
+    tally_input *in = NULL;
+    tally_error error = {""};
+    CHECK(frame && scan && tally_input_open(path, NULL, &in, &error) == TALLY_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        tally_view view;
+        int done = 0;
+        CHECK_SAY(tally_input_read(in, &view, &done, &error) == TALLY_ERROR_FORMAT &&
+                      strstr(error.message, "two SOF markers"),
+                  "%s", error.message);
+        CHECK_SAY(tally_input_rewind(in, &error) == TALLY_OK, "%s", error.message);
+    }
+    tally_input_close(in);
+    blob_free(&file);
+    blob_free(&twice);
+}
+
 #endif
 
 /* ---- TIFF ---------------------------------------------------------------------------------- */
@@ -624,6 +663,7 @@ int main(int argc, char **argv)
 #endif
 #if TALLY_HAVE_JPEG
     test_jpeg();
+    test_jpeg_two_headers();
 #else
     printf("jpeg: skipped: not in this build\n");
     EXPECT_FAIL(help_write("x", "\xff\xd8\xff\xe0", 4), NULL, TALLY_ERROR_UNSUPPORTED, "libjpeg");
