@@ -1,7 +1,8 @@
 # Tests are found by their place and name:
 #
 #   tests/{unit,property,differential}/test_*.c   a program each; the folder's other .c files are
-#                                                 shared by its programs
+#                                                 shared by its programs, those of tests/common
+#                                                 by all but the unit tests
 #   tests/*/test_*.py                             run by a Python that has NumPy
 #   tests/{cli,install}/test_*.sh                 run by bash
 #   tests/fuzz/fuzz_*.c                           libFuzzer targets, with TALLY_FUZZ=ON
@@ -45,6 +46,10 @@ function(tally_test_programs folder)
   set(shared ${sources})
   list(FILTER programs INCLUDE REGEX "/test_[^/]*\\.c$")
   list(FILTER shared EXCLUDE REGEX "/test_[^/]*\\.c$")
+  if(NOT folder STREQUAL unit)
+    file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/common/*.c)
+    list(APPEND shared ${common})
+  endif()
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     set(program ${folder}_${stem})
@@ -53,6 +58,7 @@ function(tally_test_programs folder)
       ${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder}
                             OUTPUT_NAME ${stem})
     target_compile_options(${program} PRIVATE -UNDEBUG)
+    target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/common)
     target_link_libraries(${program} PRIVATE tally_internal)
     if(CMOCKA_FOUND)
       target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)

@@ -27,10 +27,22 @@ typedef struct random_case {
     char text[256];      /* for messages */
 } random_case;
 
-/* What to leave out. */
-enum { CASE_UNWEIGHTED = 1, CASE_ONE_DIMENSION = 2, CASE_SMALL = 4 };
+/* What to leave out: weights; several dimensions; all but small inputs; policies that fail and
+ * counters that saturate. And what to put in: one input in a hundred of some MiB, so that several
+ * threads share it. */
+enum {
+    CASE_UNWEIGHTED = 1,
+    CASE_ONE_DIMENSION = 2,
+    CASE_SMALL = 4,
+    CASE_EXACT = 8,
+    CASE_LARGE = 16
+};
 
 void random_case_make(random_case *c, uint64_t seed, unsigned flags);
 void random_case_free(random_case *c);
+
+/* Address of one sample of a view, strides of 0 filled in. */
+unsigned char *random_case_at(const tally_view *view, uint64_t batch, uint64_t row, uint64_t column,
+                              uint64_t channel);
 
 #endif

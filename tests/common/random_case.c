@@ -108,6 +108,11 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
     }
     axis.under = chance(r, 4) ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
     axis.over = chance(r, 4) ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
+    if (!(flags & CASE_EXACT)) {
+        axis.under = chance(r, 24) ? TALLY_FLOW_FAIL : axis.under;
+        axis.over = chance(r, 24) ? TALLY_FLOW_FAIL : axis.over;
+        axis.nan = chance(r, 16) ? TALLY_FLOW_FAIL : axis.nan;
+    }
     axis.last = chance(r, 4) ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
     c->plan.axes[d] = axis;
 }
@@ -263,8 +268,8 @@ static unsigned char *lay_out(rng *r, tally_view *v)
     return buffer;
 }
 
-static unsigned char *sample_at(const tally_view *v, uint64_t b, uint64_t row, uint64_t col,
-                                uint64_t ch)
+unsigned char *random_case_at(const tally_view *v, uint64_t b, uint64_t row, uint64_t col,
+                              uint64_t ch)
 {
     int64_t size = (int64_t)tally_dtype_bytes(v->dtype);
     int64_t cs = v->channel_stride_bytes ? v->channel_stride_bytes : size;
@@ -275,15 +280,28 @@ static unsigned char *sample_at(const tally_view *v, uint64_t b, uint64_t row, u
            (int64_t)col * xs + (int64_t)ch * cs;
 }
 
+/* Large inputs: samples past so many are copies of earlier ones. */
+enum { FRESH = 1 << 15 };
+
 static void fill(rng *r, const tally_view *v, const tally_axis *axis)
 {
     unsigned kind = (unsigned)rng_below(r, 9), mixed = chance(r, 3);
+    size_t size = tally_dtype_bytes(v->dtype);
+    uint64_t made = 0;
+    unsigned char *fresh = malloc(FRESH * size);
     for (uint64_t b = 0; b < v->batches; b++)
         for (uint64_t row = 0; row < v->rows; row++)
             for (uint64_t col = 0; col < v->columns; col++)
-                for (uint64_t ch = 0; ch < v->channels; ch++)
-                    random_sample(r, axis, v->dtype, mixed ? (unsigned)rng_below(r, 9) : kind,
-                                  sample_at(v, b, row, col, ch));
+                for (uint64_t ch = 0; ch < v->channels; ch++) {
+                    unsigned char *to = random_case_at(v, b, row, col, ch);
+                    if (made >= FRESH) {
+                        memcpy(to, fresh + rng_below(r, FRESH) * size, size);
+                        continue;
+                    }
+                    random_sample(r, axis, v->dtype, mixed ? (unsigned)rng_below(r, 9) : kind, to);
+                    memcpy(fresh + made++ * size, to, size);
+                }
+    free(fresh);
 }
 
 /* Small whole weights: every order of adding them gives the same float64. */
@@ -293,10 +311,11 @@ static void fill_weights(rng *r, const tally_view *v)
         for (uint64_t row = 0; row < v->rows; row++)
             for (uint64_t col = 0; col < v->columns; col++)
                 for (uint64_t ch = 0; ch < v->channels; ch++)
-                    put(sample_at(v, b, row, col, ch), v->dtype, (double)rng_below(r, 100) - 30);
+                    put(random_case_at(v, b, row, col, ch), v->dtype,
+                        (double)rng_below(r, 100) - 30);
 }
 
-static void random_extents(rng *r, tally_view *v, unsigned flags)
+static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
 {
     static const uint64_t edges[] = {0,  1,   2,   3,   7,   8,    63,   64,
                                      65, 255, 256, 257, 511, 1023, 1024, 1025};
@@ -307,6 +326,9 @@ static void random_extents(rng *r, tally_view *v, unsigned flags)
         chance(r, 3) ? edges[rng_below(r, sizeof edges / sizeof *edges)] : rng_below(r, most);
     if (v->rows > 1)
         v->columns = v->columns / 8 + 1;
+    if ((flags & CASE_LARGE) && chance(r, 100))
+        v->columns = ((UINT64_C(1) << 20) + rng_below(r, 3 << 20)) /
+                     (v->rows * v->batches * v->channels * size);
 }
 
 void random_case_make(random_case *c, uint64_t seed, unsigned flags)
@@ -315,15 +337,16 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     memset(c, 0, sizeof *c);
     c->plan.struct_size = sizeof c->plan;
     c->plan.dimensions =
-        !(flags & CASE_ONE_DIMENSION) && chance(r, 5) ? 2 + (unsigned)rng_below(r, 2) : 1;
+        !(flags & CASE_ONE_DIMENSION) && chance(r, 5) ? 2 + (unsigned)rng_below(r, 3) : 1;
     c->plan.channels = c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, 5) : 1;
     if (c->plan.channels > 1 && chance(r, 2))
         c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
     tally_view shape = TALLY_VIEW_INIT;
-    random_extents(r, &shape, flags);
-    shape.channels = c->plan.channels;
-    for (unsigned d = 0; d < c->plan.dimensions; d++) {
+    for (unsigned d = 0; d < c->plan.dimensions; d++)
         c->plan.dtypes[d] = (tally_dtype)(1 + rng_below(r, 12));
+    shape.channels = c->plan.channels;
+    random_extents(r, &shape, tally_dtype_bytes(c->plan.dtypes[0]), flags);
+    for (unsigned d = 0; d < c->plan.dimensions; d++) {
         random_axis(c, d, r, flags);
         c->views[d] = shape;
         c->views[d].dtype = c->plan.dtypes[d];
@@ -338,12 +361,12 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         c->mask.batches = 1;
     c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(r, &c->mask);
     for (uint64_t i = 0; c->has_mask && i < c->mask.columns; i++)
-        *sample_at(&c->mask, 0, 0, i, 0) &= (unsigned char)-(int)(i % 3 != 0);
+        *random_case_at(&c->mask, 0, 0, i, 0) &= (unsigned char)-(int)(i % 3 != 0);
     c->has_weights = !(flags & CASE_UNWEIGHTED) && chance(r, 4);
-    static const tally_dtype weights[] = {TALLY_F32, TALLY_F64, TALLY_I8,
-                                          TALLY_I32, TALLY_I64, TALLY_U16};
+    static const tally_dtype weights[] = {TALLY_F32, TALLY_F64, TALLY_I8,  TALLY_I32, TALLY_I64,
+                                          TALLY_U16, TALLY_U8,  TALLY_I16, TALLY_U32, TALLY_U64};
     c->weights = shape;
-    c->weights.dtype = weights[rng_below(r, 6)];
+    c->weights.dtype = weights[rng_below(r, sizeof weights / sizeof *weights)];
     if (chance(r, 2))
         c->weights.channels = 1;
     c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights);
@@ -352,7 +375,8 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         c->plan.weight_dtype = c->weights.dtype;
         c->plan.sum_squares = chance(r, 2);
     } else {
-        c->plan.counter = chance(r, 3) ? (tally_counter)rng_below(r, 4) : TALLY_COUNTER_U64;
+        c->plan.counter = chance(r, 3) ? (tally_counter)rng_below(r, flags & CASE_EXACT ? 2 : 4)
+                                       : TALLY_COUNTER_U64;
     }
     uint64_t active = 0;
     for (uint64_t i = 0; i < c->plan.channels; i++)
