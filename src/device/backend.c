@@ -441,13 +441,23 @@ static tally_status count_pointer(run *r, uint64_t batch, tally_error *error)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
             "samples in device memory are counted packed, in one channel, without a mask");
-    uint64_t offset = (uint64_t)((int64_t)batch * g->batch_stride);
-    if ((((uintptr_t)g->data + offset) & (g->size - 1)) &&
-        r->device->ops->type == TALLY_DEVICE_CUDA)
+    uint64_t offset = (uint64_t)((int64_t)batch * g->batch_stride), bytes = 0;
+    uintptr_t start =
+        r->device->ops->extent ? 0 : (uintptr_t)g->data; /* an object starts aligned */
+    if ((start + offset) & (g->size - 1))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "samples in device memory must be aligned to their %u bytes", g->size);
-    tally_status status =
-        count_device(r, (ty_memory)(uintptr_t)g->data, offset, job->elements, error);
+    tally_status status = TALLY_OK;
+    if (r->device->ops->extent)
+        status = r->device->ops->extent(r->device, (ty_memory)(uintptr_t)g->data, &bytes, error);
+    if (!status && r->device->ops->extent &&
+        (offset > bytes || (bytes - offset) / g->size < job->elements))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "view 0: %" PRIu64 " samples from byte %" PRId64
+                        " are not all inside the memory object's %" PRIu64 " bytes",
+                        job->elements, (int64_t)offset, bytes);
+    if (!status)
+        status = count_device(r, (ty_memory)(uintptr_t)g->data, offset, job->elements, error);
     return status ? status : report(r, job->elements, error);
 }
 
@@ -508,6 +518,9 @@ static tally_status backend_run(ty_job *job, tally_error *error)
         for (uint64_t a = 0; a < plan->active_count && !status; a++)
             status = count_histogram(&r, b, a, error);
     }
+    /* What is still under way uses the workspace. */
+    if (status)
+        r.device->ops->wait(r.device, r.queue, NULL);
     if (job->stream && r.queue != r.w->queue)
         r.device->ops->queue_close(r.device, r.queue);
     /* After a failure the queue may be in any state: such a workspace is not used again. */
@@ -526,8 +539,10 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
     snprintf(info->id, sizeof info->id, "%s", ops->name);
     if (!ops->count(info->reason, sizeof info->reason))
         return;
-    if (ops->describe((uint32_t)index, info, &error))
+    if (ops->describe((uint32_t)index, info, &error)) {
+        info->available = 0;
         snprintf(info->reason, sizeof info->reason, "%.255s", error.message);
+    }
 }
 
 #define BACKEND(kind, type)                                                                        \

@@ -52,7 +52,8 @@ static void find_devices(void)
     static const ty_symbol symbols[] = {TY_CUDA_FUNCTIONS(SYMBOL){NULL, 0, 0}};
 #undef SYMBOL
     int count = 0;
-    if (!ty_dynlib_open(candidates, symbols, &cu, found.reason, sizeof found.reason))
+    if (!ty_dynlib_open("TALLY_CUDA_LIBRARY", candidates, symbols, &cu, found.reason,
+                        sizeof found.reason))
         return;
     CUresult code = cu.init(0);
     if (!code)
@@ -74,10 +75,14 @@ static uint32_t count_devices(char *reason, size_t size)
     return found.count;
 }
 
-static uint32_t attribute(CUdevice id, int what)
+/* An attribute; the first failure is kept in *code. */
+static uint32_t attribute(CUdevice id, int what, CUresult *code)
 {
     int value = 0;
-    return cu.device_attribute(&value, what, id) || value < 0 ? 0 : (uint32_t)value;
+    CUresult own = cu.device_attribute(&value, what, id);
+    if (own && !*code)
+        *code = own;
+    return own || value < 0 ? 0 : (uint32_t)value;
 }
 
 static tally_status describe(uint32_t index, tally_device_info *info, tally_error *error)
@@ -88,46 +93,53 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
     if (index >= count_devices(reason, sizeof reason))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "cuda:%u: %s", index,
                         found.count ? "there is no such device" : reason);
+    snprintf(info->id, sizeof info->id, "cuda:%u", index);
     CUresult code = cu.device_get(&id, (int)index);
     if (!code)
         code = cu.device_name(info->name, (int)sizeof info->name, id);
     if (!code)
         code = cu.device_memory(&memory, id);
+    uint32_t local = code ? 0 : attribute(id, CU_SHARED_PER_BLOCK_OPTIN, &code);
+    uint32_t major = code ? 0 : attribute(id, CU_CAPABILITY_MAJOR, &code);
+    uint32_t minor = code ? 0 : attribute(id, CU_CAPABILITY_MINOR, &code);
     if (code)
         return fail(error, "cuDeviceGet", code);
-    snprintf(info->id, sizeof info->id, "cuda:%u", index);
     info->memory_bytes = memory;
-    info->local_bytes = attribute(id, CU_SHARED_PER_BLOCK_OPTIN);
+    info->local_bytes = local;
     info->available = 1;
-    if (attribute(id, CU_CAPABILITY_MAJOR) * 10 + attribute(id, CU_CAPABILITY_MINOR) < 70) {
+    if (major < 7) {
         info->available = 0;
         snprintf(info->reason, sizeof info->reason,
-                 "its compute capability is below 7.0, the first with independent warps");
+                 "too old: its compute capability is %u.%u; 7.0, the first with independent warps, "
+                 "is needed",
+                 major, minor);
     } else if (!ty_nvrtc_version(info->reason, sizeof info->reason)) {
         info->available = 0;
     }
     return TALLY_OK;
 }
 
-static void read_limits(ty_device *device, CUdevice id)
+static CUresult read_limits(ty_device *device, CUdevice id)
 {
     size_t memory = 0;
     char reason[256];
     const char *compiler = ty_nvrtc_version(reason, sizeof reason);
-    cu.device_name(device->name, (int)sizeof device->name, id);
-    cu.device_memory(&memory, id);
+    CUresult code = cu.device_name(device->name, (int)sizeof device->name, id);
+    if (!code)
+        code = cu.device_memory(&memory, id);
     device->memory_bytes = memory;
-    device->units = attribute(id, CU_MULTIPROCESSORS);
-    device->group_max = attribute(id, CU_THREADS_PER_BLOCK);
-    device->local_bytes = attribute(id, CU_SHARED_PER_BLOCK_OPTIN);
-    device->unit_local_bytes = attribute(id, CU_SHARED_PER_MULTIPROCESSOR);
-    device->unit_threads = attribute(id, CU_THREADS_PER_MULTIPROCESSOR);
-    device->warp = attribute(id, CU_WARP_SIZE);
+    device->units = attribute(id, CU_MULTIPROCESSORS, &code);
+    device->group_max = attribute(id, CU_THREADS_PER_BLOCK, &code);
+    device->local_bytes = attribute(id, CU_SHARED_PER_BLOCK_OPTIN, &code);
+    device->unit_local_bytes = attribute(id, CU_SHARED_PER_MULTIPROCESSOR, &code);
+    device->unit_threads = attribute(id, CU_THREADS_PER_MULTIPROCESSOR, &code);
+    device->warp = attribute(id, CU_WARP_SIZE, &code);
     device->capability =
-        attribute(id, CU_CAPABILITY_MAJOR) * 10 + attribute(id, CU_CAPABILITY_MINOR);
+        attribute(id, CU_CAPABILITY_MAJOR, &code) * 10 + attribute(id, CU_CAPABILITY_MINOR, &code);
     device->has_fp64 = 1;
     snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d|nvrtc %s",
              device->capability, found.version, compiler ? compiler : "none");
+    return code;
 }
 
 /* Runs `call` with the device's context current on this thread. */
@@ -159,6 +171,15 @@ static CUresult open_context(uint32_t index, void *native, cuda_device *own)
     return code ? code : cu.primary_retain(&own->context, own->id);
 }
 
+static void close_device(ty_device *device)
+{
+    cuda_device *own = device->native;
+    if (!own->borrowed)
+        cu.primary_release(own->id);
+    ty_free(own);
+    ty_free(device);
+}
+
 static tally_status open_device(uint32_t index, void *native, ty_device **device,
                                 tally_error *error)
 {
@@ -186,18 +207,12 @@ static tally_status open_device(uint32_t index, void *native, ty_device **device
     }
     d->ops = &ty_cuda_ops;
     d->native = own;
-    read_limits(d, own->id);
+    if ((code = read_limits(d, own->id))) {
+        close_device(d);
+        return fail(error, "cuDeviceGetAttribute", code);
+    }
     *device = d;
     return TALLY_OK;
-}
-
-static void close_device(ty_device *device)
-{
-    cuda_device *own = device->native;
-    if (!own->borrowed)
-        cu.primary_release(own->id);
-    ty_free(own);
-    ty_free(device);
 }
 
 static tally_status queue_open(ty_device *device, void *native, void **queue, tally_error *error)
@@ -398,7 +413,12 @@ static tally_status launch_kernel(ty_device *device, void *queue, void *program,
 static CUresult record(CUevent *event, CUstream stream)
 {
     CUresult code = cu.event_create(event, 0);
-    return code ? code : cu.event_record(*event, stream);
+    if (code)
+        return code;
+    code = cu.event_record(*event, stream);
+    if (code)
+        cu.event_destroy(*event);
+    return code;
 }
 
 static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
@@ -431,11 +451,11 @@ const ty_device_ops ty_cuda_ops = {
     open_device,   close_device,
     queue_open,    queue_close,
     wait_queue,    alloc,
-    release,       upload,
-    download,      clear,
-    pinned_alloc,  pinned_free,
-    build,         program_close,
-    stats,         launch_kernel,
-    mark,          elapsed,
-    mark_close,
+    release,       NULL,
+    upload,        download,
+    clear,         pinned_alloc,
+    pinned_free,   build,
+    program_close, stats,
+    launch_kernel, mark,
+    elapsed,       mark_close,
 };

@@ -62,6 +62,9 @@ typedef struct ty_device_ops {
 
     tally_status (*alloc)(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error);
     void (*release)(ty_device *device, ty_memory memory);
+    /* Bytes of a caller's memory object; NULL where memory is bare pointers. */
+    tally_status (*extent)(ty_device *device, ty_memory memory, uint64_t *bytes,
+                           tally_error *error);
     /* The caller's host memory may be reused once `wait` has returned. */
     tally_status (*upload)(ty_device *device, void *queue, ty_memory to, size_t offset,
                            const void *from, size_t bytes, tally_error *error);

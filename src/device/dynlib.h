@@ -15,8 +15,11 @@ typedef struct ty_symbol {
  * Opens the first of `candidates` (NULL at the end) that is there and fills `table` with the
  * symbols (a NULL name at the end); a missing optional one stays NULL. Returns a handle that is
  * never closed (drivers do not survive it), or NULL with the reason in `reason`.
+ *
+ * The environment variable `variable` may name the library to open instead of the candidates;
+ * "none" stands for a machine without it.
  */
-void *ty_dynlib_open(const char *const *candidates, const ty_symbol *symbols, void *table,
-                     char *reason, size_t size);
+void *ty_dynlib_open(const char *variable, const char *const *candidates, const ty_symbol *symbols,
+                     void *table, char *reason, size_t size);
 
 #endif

@@ -46,9 +46,9 @@ static void find(void)
 #define SYMBOL(symbol, name, parameters) {symbol, offsetof(struct nvrtc_api, name), 1},
     static const ty_symbol symbols[] = {FUNCTIONS(SYMBOL){NULL, 0, 0}};
 #undef SYMBOL
-    char why[160];
+    char why[176];
     int major = 0, minor = 0;
-    if (!ty_dynlib_open(candidates, symbols, &rtc, why, sizeof why)) {
+    if (!ty_dynlib_open("TALLY_NVRTC_LIBRARY", candidates, symbols, &rtc, why, sizeof why)) {
         snprintf(found.reason, sizeof found.reason,
                  "no kernel compiler: %s (install NVRTC, or put its folder on LD_LIBRARY_PATH)",
                  why);
@@ -113,8 +113,8 @@ static tally_status compile_failed(nvrtcProgram program, nvrtcResult result, tal
 {
     size_t size = 0;
     char *log = NULL;
-    if (!rtc.log_size(program, &size) && (log = ty_malloc(size + 1)) && !rtc.log(program, log))
-        log[size] = '\0';
+    if (!rtc.log_size(program, &size) && (log = ty_calloc(1, size + 1)))
+        (void)rtc.log(program, log);
     tally_status status =
         ty_error(error, TALLY_ERROR_DEVICE, "NVRTC: the kernel does not build (%d): %s", result,
                  log ? log : "");

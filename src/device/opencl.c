@@ -10,7 +10,7 @@
 #include "device/dynlib.h"
 #include "device/opencl_api.h"
 
-enum { most_devices = 64 };
+enum { most_devices = 64, group_least = 256 /* what merge.cl is written for */ };
 
 static ty_opencl_api cl;
 static struct {
@@ -30,23 +30,44 @@ static const struct {
     cl_int code;
     const char *words;
 } errors[] = {
-    {-1, "device not found"},        {-2, "device not available"}, {-3, "compiler not available"},
-    {-4, "out of device memory"},    {-5, "out of resources"},     {-6, "out of host memory"},
-    {-11, "program does not build"}, {-30, "invalid value"},       {-34, "invalid context"},
-    {-36, "invalid command queue"},  {-38, "invalid buffer"},      {-45, "invalid program"},
-    {-46, "invalid kernel name"},    {-52, "invalid arguments"},   {-54, "invalid group size"},
-    {-55, "invalid item size"},      {-61, "invalid buffer size"},
+    {-1, "device not found"},
+    {-2, "device not available"},
+    {-3, "compiler not available"},
+    {-4, "out of device memory"},
+    {-5, "out of resources"},
+    {-6, "out of host memory"},
+    {-11, "program does not build"},
+    {-14, "a command before it failed"},
+    {-30, "invalid value"},
+    {-33, "invalid device"},
+    {-34, "invalid context"},
+    {-36, "invalid command queue"},
+    {-38, "invalid buffer"},
+    {-45, "invalid program"},
+    {-46, "invalid kernel name"},
+    {-52, "invalid arguments"},
+    {-54, "invalid group size"},
+    {-55, "invalid item size"},
+    {-61, "invalid buffer size"},
+    {-1001, "no driver is registered"},
+    {-9999, "a kernel read or wrote outside its memory"},
 };
+
+static const char *words(cl_int code)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].code == code)
+            return errors[i].words;
+    }
+    return "error";
+}
 
 static tally_status fail(tally_error *error, const char *call, cl_int code)
 {
-    const char *words = "error";
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        words = errors[i].code == code ? errors[i].words : words;
-    int memory =
-        code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == -61;
+    int memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY ||
+                 code == CL_INVALID_BUFFER_SIZE;
     return ty_error(error, memory ? TALLY_ERROR_MEMORY : TALLY_ERROR_DEVICE, "OpenCL: %s: %s (%d)",
-                    call, words, (int)code);
+                    call, words(code), (int)code);
 }
 
 #define TRY(call, ...)                                                                             \
@@ -62,19 +83,26 @@ static int open_library(void)
 #define SYMBOL(name, result, parameters) {#name, offsetof(ty_opencl_api, name), 1},
     static const ty_symbol symbols[] = {TY_OPENCL_FUNCTIONS(SYMBOL){NULL, 0, 0}};
 #undef SYMBOL
-    return ty_dynlib_open(candidates, symbols, &cl, found.reason, sizeof found.reason) != NULL;
+    return ty_dynlib_open("TALLY_OPENCL_LIBRARY", candidates, symbols, &cl, found.reason,
+                          sizeof found.reason) != NULL;
 }
 
-static void add_devices(const cl_platform_id *platforms, cl_uint count, cl_bitfield types)
+/* Returns the last failure other than that a platform has none. */
+static cl_int add_devices(const cl_platform_id *platforms, cl_uint count, cl_bitfield types)
 {
+    cl_int failure = CL_SUCCESS;
     for (cl_uint p = 0; p < count && p < 16; p++) {
         cl_uint n = 0;
         cl_device_id *to = found.devices + found.count;
-        if (cl.clGetDeviceIDs(platforms[p], types, most_devices - found.count, to, &n))
-            continue;
-        for (cl_uint i = 0; i < n && found.count < most_devices; i++)
+        if (found.count == most_devices)
+            break;
+        cl_int code = cl.clGetDeviceIDs(platforms[p], types, most_devices - found.count, to, &n);
+        if (code && code != CL_DEVICE_NOT_FOUND)
+            failure = code;
+        for (cl_uint i = 0; !code && i < n && found.count < most_devices; i++)
             found.platforms[found.count++] = platforms[p];
     }
+    return failure;
 }
 
 /* GPUs come first, so that opencl:0 is one where there is one. */
@@ -85,16 +113,23 @@ static void find_devices(void)
     if (!open_library())
         return;
     cl_int code = cl.clGetPlatformIDs(16, platforms, &platform_count);
-    if (code || !platform_count) {
+    if (code && code != CL_NO_PLATFORM)
+        snprintf(found.reason, sizeof found.reason, "clGetPlatformIDs: %s (%d)", words(code),
+                 (int)code);
+    else if (code || !platform_count)
         snprintf(found.reason, sizeof found.reason,
-                 "libOpenCL is there but no driver is registered with it (%d)", (int)code);
+                 "libOpenCL is there but no driver is registered with it");
+    if (code || !platform_count)
         return;
-    }
-    add_devices(platforms, platform_count, CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
-    add_devices(platforms, platform_count, CL_DEVICE_TYPE_CPU);
-    if (!found.count)
-        snprintf(found.reason, sizeof found.reason, "OpenCL's %u platforms have no device",
-                 platform_count);
+    code = add_devices(platforms, platform_count, CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
+    cl_int cpus = add_devices(platforms, platform_count, CL_DEVICE_TYPE_CPU);
+    code = code ? code : cpus;
+    if (!found.count && code)
+        snprintf(found.reason, sizeof found.reason, "clGetDeviceIDs: %s (%d)", words(code),
+                 (int)code);
+    else if (!found.count)
+        snprintf(found.reason, sizeof found.reason, "OpenCL has %u platform%s but no device",
+                 platform_count, platform_count == 1 ? "" : "s");
 }
 
 static uint32_t count_devices(char *reason, size_t size)
@@ -116,11 +151,38 @@ static cl_ulong device_number(cl_device_id id, cl_uint what, size_t size)
     return size == sizeof value.u32 ? value.u32 : value.u64;
 }
 
+/* A text of the device, cut at `size`; drivers refuse to cut it themselves. */
 static void device_text(cl_device_id id, cl_uint what, char *text, size_t size)
 {
-    if (cl.clGetDeviceInfo(id, what, size, text, NULL))
-        snprintf(text, size, "unknown");
-    text[size - 1] = '\0';
+    char whole[1024];
+    if (cl.clGetDeviceInfo(id, what, sizeof whole - 1, whole, NULL))
+        snprintf(whole, sizeof whole, "unknown");
+    whole[sizeof whole - 1] = '\0';
+    snprintf(text, size, "%.*s", (int)size - 1, whole);
+}
+
+/* Whether the device can be used at all; if not, `reason` says why. */
+static int usable(cl_device_id id, char *reason, size_t size)
+{
+    char version[64];
+    int major = 0, minor = 0;
+    device_text(id, CL_DEVICE_VERSION, version, sizeof version);
+    cl_ulong group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
+    if (!device_number(id, CL_DEVICE_AVAILABLE, 4))
+        snprintf(reason, size, "its driver says that it is not available");
+    else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE, 4))
+        snprintf(reason, size, "its driver has no compiler");
+    else if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12)
+        snprintf(reason, size, "too old: its version is %s; OpenCL 1.2 is needed", version);
+    else if (group < group_least)
+        snprintf(reason, size, "its groups have %llu work-items at most; %d are needed",
+                 (unsigned long long)group, group_least);
+    else if (!device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, 4) ||
+             !device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8))
+        snprintf(reason, size, "its driver does not tell its limits");
+    else
+        return 1;
+    return 0;
 }
 
 static tally_status describe(uint32_t index, tally_device_info *info, tally_error *error)
@@ -134,20 +196,23 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
     device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
     info->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
-    info->available = device_number(id, CL_DEVICE_AVAILABLE, 4) != 0;
-    if (!info->available)
-        snprintf(info->reason, sizeof info->reason, "its driver says that it is not available");
+    info->available = usable(id, info->reason, sizeof info->reason);
     return TALLY_OK;
 }
 
 static void read_limits(ty_device *device, cl_device_id id)
 {
-    char driver[64], version[64];
+    char driver[64], version[96], platform[1024];
+    cl_platform_id of = NULL;
+    if (cl.clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof of, &of, NULL) ||
+        cl.clGetPlatformInfo(of, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL))
+        snprintf(platform, sizeof platform, "unknown");
+    platform[sizeof platform - 1] = '\0';
     device_text(id, CL_DEVICE_NAME, device->name, sizeof device->name);
     device_text(id, CL_DRIVER_VERSION, driver, sizeof driver);
     device_text(id, CL_DEVICE_VERSION, version, sizeof version);
-    snprintf(device->signature, sizeof device->signature, "opencl|%s|%s|%s", device->name, driver,
-             version);
+    snprintf(device->signature, sizeof device->signature, "opencl|%.60s|%s|%s|%.90s", device->name,
+             driver, version, platform);
     device->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
     device->units = (uint32_t)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, 4);
     device->group_max = (uint32_t)device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
@@ -188,6 +253,10 @@ static tally_status open_device(uint32_t index, void *native, ty_device **device
     opencl_device *own = ty_calloc(1, sizeof *own);
     tally_status status = d && own ? open_context(index, native, own, error)
                                    : ty_error_memory(error, "a device", sizeof *d);
+    if (!status && !usable(own->id, reason, sizeof reason)) {
+        cl.clReleaseContext(own->context);
+        status = ty_error(error, TALLY_ERROR_UNSUPPORTED, "opencl:%u: %s", index, reason);
+    }
     if (status) {
         ty_free(own);
         ty_free(d);
@@ -224,9 +293,30 @@ typedef struct {
     unsigned kernel_count;
 } opencl_queue;
 
+/* A caller's queue must be in order and of the plan's OpenCL context. */
+static tally_status check_queue(const opencl_device *own, cl_command_queue queue,
+                                tally_error *error)
+{
+    cl_bitfield properties = 0;
+    cl_context context = NULL;
+    TRY(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    TRY(clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (properties & CL_QUEUE_OUT_OF_ORDER)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "stream: the command queue runs out of order; an in-order one is needed");
+    if (context != own->context)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "stream: the command queue is of another OpenCL context than the plan; "
+                        "make the tally context from it (its `native` option)");
+    return TALLY_OK;
+}
+
 static tally_status queue_open(ty_device *device, void *native, void **queue, tally_error *error)
 {
     opencl_device *own = device->native;
+    tally_status status = native ? check_queue(own, native, error) : TALLY_OK;
+    if (status)
+        return status;
     opencl_queue *q = ty_calloc(1, sizeof *q);
     if (!q)
         return ty_error_memory(error, "a queue", sizeof *q);
@@ -277,10 +367,12 @@ static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, ta
     opencl_device *own = device->native;
     cl_int code;
     cl_mem mem = cl.clCreateBuffer(own->context, CL_MEM_READ_WRITE, bytes ? bytes : 4, NULL, &code);
-    if (code)
+    if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_INVALID_BUFFER_SIZE)
         return ty_error(error, TALLY_ERROR_MEMORY,
-                        "OpenCL: clCreateBuffer: %zu bytes of device memory (%d)", bytes,
-                        (int)code);
+                        "OpenCL: clCreateBuffer: %zu bytes of device memory: %s (%d)", bytes,
+                        words(code), (int)code);
+    if (code)
+        return fail(error, "clCreateBuffer", code);
     *memory = (ty_memory)(uintptr_t)mem;
     return TALLY_OK;
 }
@@ -290,6 +382,15 @@ static void release(ty_device *device, ty_memory memory)
     (void)device;
     if (memory)
         cl.clReleaseMemObject(buffer(memory));
+}
+
+static tally_status extent(ty_device *device, ty_memory memory, uint64_t *bytes, tally_error *error)
+{
+    (void)device;
+    size_t size = 0;
+    TRY(clGetMemObjectInfo, buffer(memory), CL_MEM_SIZE, sizeof size, &size, NULL);
+    *bytes = size;
+    return TALLY_OK;
 }
 
 static tally_status upload(ty_device *device, void *queue, ty_memory to, size_t offset,
@@ -513,8 +614,9 @@ static double elapsed(ty_device *device, void *from, void *to)
 {
     (void)device;
     cl_ulong a = 0, b = 0;
-    cl.clGetEventProfilingInfo(from, CL_PROFILING_COMMAND_END, sizeof a, &a, NULL);
-    cl.clGetEventProfilingInfo(to, CL_PROFILING_COMMAND_END, sizeof b, &b, NULL);
+    if (cl.clGetEventProfilingInfo(from, CL_PROFILING_COMMAND_END, sizeof a, &a, NULL) ||
+        cl.clGetEventProfilingInfo(to, CL_PROFILING_COMMAND_END, sizeof b, &b, NULL) || b < a)
+        return 0; /* a caller's queue may be without profiling */
     return (double)(b - a) * 1e-9;
 }
 
@@ -531,11 +633,11 @@ const ty_device_ops ty_opencl_ops = {
     open_device,   close_device,
     queue_open,    queue_close,
     wait_queue,    alloc,
-    release,       upload,
-    download,      clear,
-    pinned_alloc,  pinned_free,
-    build,         program_close,
-    stats,         launch_kernel,
-    mark,          elapsed,
-    mark_close,
+    release,       extent,
+    upload,        download,
+    clear,         pinned_alloc,
+    pinned_free,   build,
+    program_close, stats,
+    launch_kernel, mark,
+    elapsed,       mark_close,
 };

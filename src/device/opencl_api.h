@@ -26,6 +26,8 @@ enum {
     CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
     CL_OUT_OF_RESOURCES = -5,
     CL_OUT_OF_HOST_MEMORY = -6,
+    CL_INVALID_BUFFER_SIZE = -61,
+    CL_NO_PLATFORM = -1001,
     CL_PLATFORM_NAME = 0x0902,
     CL_PLATFORM_VERSION = 0x0901,
     CL_DEVICE_TYPE = 0x1000,
@@ -35,6 +37,7 @@ enum {
     CL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
     CL_DEVICE_LOCAL_MEM_SIZE = 0x1023,
     CL_DEVICE_AVAILABLE = 0x1027,
+    CL_DEVICE_COMPILER_AVAILABLE = 0x1028,
     CL_DEVICE_NAME = 0x102b,
     CL_DRIVER_VERSION = 0x102d,
     CL_DEVICE_VERSION = 0x102f,
@@ -45,6 +48,8 @@ enum {
     CL_CONTEXT_PLATFORM = 0x1084,
     CL_QUEUE_CONTEXT = 0x1090,
     CL_QUEUE_DEVICE = 0x1091,
+    CL_QUEUE_PROPERTIES = 0x1093,
+    CL_MEM_SIZE = 0x1102,
     CL_PROGRAM_BINARY_SIZES = 0x1165,
     CL_PROGRAM_BINARIES = 0x1166,
     CL_PROGRAM_BUILD_LOG = 0x1183,
@@ -58,6 +63,7 @@ enum {
 #define CL_DEVICE_TYPE_CPU         ((cl_bitfield)2)
 #define CL_DEVICE_TYPE_GPU         ((cl_bitfield)4)
 #define CL_DEVICE_TYPE_ACCELERATOR ((cl_bitfield)8)
+#define CL_QUEUE_OUT_OF_ORDER      ((cl_bitfield)1)
 #define CL_QUEUE_PROFILING         ((cl_bitfield)2)
 #define CL_MEM_READ_WRITE          ((cl_bitfield)1)
 #define CL_TRUE                    1u
@@ -78,6 +84,7 @@ enum {
     F(clReleaseCommandQueue, cl_int, (cl_command_queue))                                           \
     F(clCreateBuffer, cl_mem, (cl_context, cl_bitfield, size_t, void *, cl_int *))                 \
     F(clReleaseMemObject, cl_int, (cl_mem))                                                        \
+    F(clGetMemObjectInfo, cl_int, (cl_mem, cl_uint, size_t, void *, size_t *))                     \
     F(clEnqueueReadBuffer, cl_int,                                                                 \
       (cl_command_queue, cl_mem, cl_uint, size_t, size_t, void *, cl_uint, const cl_event *,       \
        cl_event *))                                                                                \
