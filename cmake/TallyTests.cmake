@@ -106,9 +106,14 @@ if(TARGET tally_command)
 endif()
 tally_test_scripts(install)
 
+# Random plans for the kernels: most are built anew, so this stops after half a minute.
+tally_test(differential/methods_on_opencl LABEL differential
+           COMMAND differential_test_methods - 100000 opencl 30)
+
 # The differential programs once more with the processor's features peeled off one by one.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/differential/test_*.c)
+  list(FILTER programs EXCLUDE REGEX "opencl")
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)

@@ -4,8 +4,8 @@
  *
  *     test_methods [SEED [CASES [cpu|opencl|cuda [SECONDS]]]]
  *
- * Stops when the SECONDS are over (0: never), whatever the number of cases; on devices inputs stay
- * small.
+ * SEED may be - for the clock's. Stops when the SECONDS are over (0: never), whatever the number of
+ * cases; on devices inputs stay small.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,8 @@ static int run_case(session *s, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
+    uint64_t seed = argc > 1 && strcmp(argv[1], "-") ? strtoull(argv[1], NULL, 10)
+                                                     : (uint64_t)time(NULL) * 1000003;
     uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, tried = 0, failed = 0;
     const char *device = argc > 3 ? argv[3] : "cpu";
     double seconds = argc > 4 ? strtod(argv[4], NULL) : 0, begin = now();

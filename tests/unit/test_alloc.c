@@ -16,6 +16,13 @@
 #include "input_help.h"
 #include "plan.h"
 
+/* fontconfig keeps what it read until the process ends, some of it where LSan does not look. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig";
+}
+
 /* Something that allocates and cleans up after itself. */
 typedef tally_status (*step)(const void *arg, tally_error *error);
 
