@@ -72,12 +72,14 @@ INLINE void NAME(stream)(const unsigned char *from, size_t n, const consts *c, t
         } else {
             NAME(block)
             (from, c, scale, steps, cells, from - LAG * step, ring[(k - LAG) % RING], table, slots);
-            slots += table ? 0 : BLOCK;
+            if (!table)
+                slots += BLOCK;
         }
     }
     for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++) {
         NAME(place)(from - (blocks - k) * step, BLOCK, c, ring[k % RING], table, slots);
-        slots += table ? 0 : BLOCK;
+        if (!table)
+            slots += BLOCK;
     }
     if (n % BLOCK)
         NAME(rest)(from, n % BLOCK, c, table, slots);
