@@ -19,6 +19,10 @@ function(tally_test name)
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set(environment "SRCDIR=${PROJECT_SOURCE_DIR}" "BUILDDIR=${PROJECT_BINARY_DIR}"
                   "CC=${CMAKE_C_COMPILER}" "SANITIZE=${TALLY_SANITIZE}" ${arg_ENVIRONMENT})
+  if(TALLY_SANITIZE MATCHES "address")
+    list(APPEND environment
+         "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp")
+  endif()
   # Under sanitizers the command meets no OpenCL driver, whose own leaks would be reported.
   if(TALLY_SANITIZE AND arg_LABEL STREQUAL "cli")
     list(APPEND environment "OCL_ICD_VENDORS=${PROJECT_BINARY_DIR}/no-vendors")
