@@ -1,5 +1,6 @@
 # bench/micro_*.c: small programs that time one part from inside. `make bench` builds and runs the
-# benchmark proper, which is a word of the command.
+# benchmark proper, which is a word of the command, with what lies in ${PROJECT_BINARY_DIR}/bench:
+# the photograph, and peers/, shared objects made from bench/peers/ for the libraries found here.
 
 file(GLOB micro CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/micro_*.c)
 foreach(source IN LISTS micro)
@@ -11,4 +12,60 @@ foreach(source IN LISTS micro)
 endforeach()
 if(TALLY_MICRO)
   add_custom_target(bench DEPENDS ${TALLY_MICRO})
+endif()
+
+option(TALLY_PEERS "Build the benchmark's peers for the libraries that are found"
+       ${TALLY_TOP_LEVEL})
+if(NOT TALLY_PEERS OR NOT TALLY_CLI OR TALLY_SANITIZE)
+  return()
+endif()
+
+set(TALLY_PEERS_FOLDER ${PROJECT_BINARY_DIR}/bench/peers)
+configure_file(${PROJECT_SOURCE_DIR}/bench/peers/peers.py ${TALLY_PEERS_FOLDER}/peers.py COPYONLY)
+configure_file(${PROJECT_SOURCE_DIR}/data/photograph.png
+               ${PROJECT_BINARY_DIR}/bench/photograph.png COPYONLY)
+
+function(tally_peer source)
+  get_filename_component(name ${source} NAME_WE)
+  add_library(peer_${name} MODULE ${PROJECT_SOURCE_DIR}/bench/peers/${source})
+  set_target_properties(
+    peer_${name} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name} CXX_STANDARD 17
+                            CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY
+                            ${TALLY_PEERS_FOLDER})
+  target_compile_options(peer_${name} PRIVATE -O3)
+  target_include_directories(peer_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+  target_link_libraries(peer_${name} PRIVATE ${ARGN})
+endfunction()
+
+tally_peer(loops.c)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(TALLY_GSL QUIET IMPORTED_TARGET gsl)
+endif()
+if(TALLY_GSL_FOUND)
+  tally_peer(gsl.c PkgConfig::TALLY_GSL)
+endif()
+
+# Those in C++: the language is asked for only when there is something to compile.
+find_path(TALLY_BOOST_INCLUDE boost/histogram.hpp)
+find_path(TALLY_OPENCV_INCLUDE opencv2/imgproc.hpp PATH_SUFFIXES opencv4)
+find_library(TALLY_OPENCV_CORE opencv_core)
+find_library(TALLY_OPENCV_IMGPROC opencv_imgproc)
+mark_as_advanced(TALLY_BOOST_INCLUDE TALLY_OPENCV_INCLUDE TALLY_OPENCV_CORE TALLY_OPENCV_IMGPROC)
+if(NOT TALLY_BOOST_INCLUDE AND NOT TALLY_OPENCV_INCLUDE)
+  return()
+endif()
+include(CheckLanguage)
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+  return()
+endif()
+enable_language(CXX)
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+if(TALLY_BOOST_INCLUDE)
+  tally_peer(boost.cpp)
+  target_include_directories(peer_boost SYSTEM PRIVATE ${TALLY_BOOST_INCLUDE})
+endif()
+if(TALLY_OPENCV_INCLUDE AND TALLY_OPENCV_CORE AND TALLY_OPENCV_IMGPROC)
+  tally_peer(opencv.cpp ${TALLY_OPENCV_IMGPROC} ${TALLY_OPENCV_CORE})
+  target_include_directories(peer_opencv SYSTEM PRIVATE ${TALLY_OPENCV_INCLUDE})
 endif()

@@ -3,7 +3,7 @@
 #
 #     scripts/setup.sh build     what building needs
 #     scripts/setup.sh check     and what the tests and checks need
-#     scripts/setup.sh peers     and the libraries that the benchmark compares with
+#     scripts/setup.sh peers     and the libraries that the benchmark compares with (scripts/peers.sh: Python too)
 set -euo pipefail
 
 build=(
@@ -15,7 +15,7 @@ check=(
     clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
     python3 python3-numpy gzip zstd man-db
 )
-peers=(g++ libgsl-dev libopencv-dev libboost-dev python3-numpy)
+peers=(g++ libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
