@@ -58,6 +58,9 @@ typedef enum cli_id {
     CLI_SEED,
     CLI_SECONDS,
     CLI_CASES,
+    CLI_QUICK,
+    CLI_ONLY,
+    CLI_REPEATS,
     /* output */
     CLI_FORMAT,
     CLI_LIST_FORMAT,

@@ -41,7 +41,8 @@ static void print(const cli_progress *progress, double now)
     } else {
         fprintf(stderr, " %.2f GB", (double)progress->done * 1e-9);
     }
-    fprintf(stderr, ", %.2f GB/s", speed * 1e-9);
+    if (!progress->plain)
+        fprintf(stderr, ", %.2f GB/s", speed * 1e-9);
     if (progress->total > progress->done && speed > 0)
         print_time((double)(progress->total - progress->done) / speed);
     fputs(terminal ? "" : "\n", stderr);

@@ -8,6 +8,7 @@
 
 typedef struct cli_progress {
     int on;
+    int plain;        /* no speed: done and total are not bytes */
     const char *what; /* "counting"; not owned */
     double started, last;
     uint64_t done, total; /* bytes; total 0: unknown */

@@ -72,11 +72,18 @@ const cli_option cli_option_table[] = {
     {CLI_VERIFY, "verify", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Work", NULL, 0, 0, 0,
      "count again with the slow reference and compare; a difference ends with exit code 1"},
     {CLI_SEED, "seed", 0, CLI_UINT, 1, "S", CLI_SELFTEST | CLI_BENCH, "Work", NULL, 0, ANY, 0,
-     "start of the random numbers (from the clock, and printed)"},
+     "start of the random numbers (selftest: from the clock, and printed; bench: 1)"},
     {CLI_SECONDS, "seconds", 0, CLI_REAL, 1, "T", CLI_SELFTEST, "Work", NULL, 0, 0, 0,
      "how long to test (5)"},
     {CLI_CASES, "cases", 0, CLI_UINT, 1, "N", CLI_SELFTEST, "Work", NULL, 1, ANY, 0,
      "test so many cases of each method and device instead of for a time"},
+    {CLI_QUICK, "quick", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
+     "small inputs only: seconds instead of minutes, and figures that say less"},
+    {CLI_ONLY, "only", 0, CLI_TEXT, 1, "CASE", CLI_BENCH, "Work", NULL, 0, 0, 1,
+     "measure only the cases of this name, beginning or pattern: u8-uniform, 'u8-*-64KiB', "
+     "f32-2048; repeat for more"},
+    {CLI_REPEATS, "repeats", 0, CLI_UINT, 1, "N", CLI_BENCH, "Work", NULL, 1, 1000, 0,
+     "rounds in which all take turns (9; three times as many for inputs below 2 Mi samples)"},
 
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,
@@ -84,8 +91,8 @@ const cli_option cli_option_table[] = {
     {CLI_LIST_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT",
      CLI_METHODS | CLI_DEVICES | CLI_SELFTEST | CLI_BENCH, "Output", "table json", 0, 0, 0,
      "table or json"},
-    {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE | CLI_BENCH, "Output",
-     NULL, 0, 0, 0, "write there, all or nothing; - is standard output"},
+    {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE, "Output", NULL, 0, 0,
+     0, "write there, all or nothing; - is standard output"},
     {CLI_LOG_COUNTS, "log-counts", 0, CLI_FLAG, 0, NULL, DRAWING, "Output", NULL, 0, 0, 0,
      "draw counts on a logarithmic scale"},
     {CLI_MAX_ROWS, "max-rows", 0, CLI_UINT, 1, "N", CLI_RUN | CLI_MERGE | CLI_SHOW, "Output", NULL,
@@ -101,8 +108,8 @@ const cli_option cli_option_table[] = {
     {CLI_COLOR, "color", 0, CLI_CHOICE, 1, "WHEN", CLI_ALL, "Output", "auto always never", 0, 0, 0,
      "colours: auto (on a terminal, unless NO_COLOR is set), always or never"},
 
-    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", CLI_RUN | CLI_EQUALIZE, "Messages",
-     "auto always never", 0, 0, 0,
+    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", CLI_RUN | CLI_EQUALIZE | CLI_BENCH,
+     "Messages", "auto always never", 0, 0, 0,
      "a line with percent, speed and time left on standard error: auto (on a terminal), always, "
      "never"},
     {CLI_QUIET, "quiet", 'q', CLI_FLAG, 0, NULL, CLI_ALL, "Messages", NULL, 0, 0, 0, "errors only"},
@@ -159,9 +166,13 @@ const cli_word cli_word_table[] = {
      "cases.",
      "tally selftest --seconds 60\n"},
     {CLI_BENCH, "bench", "", 0, 0, cli_bench, "measure speeds",
-     "Times the methods on generated data and compares them with other programs and with published "
-     "figures.",
-     ""},
+     "Times Tally on one thread and on all, and a loop that only reads, and the libraries that "
+     "`scripts/peers.sh` gets (OpenCV, GSL, Boost.Histogram, NumPy, fast-histogram), in turns on "
+     "the "
+     "same data. Every count is compared with the slow reference's; the exit code is 1 if one of "
+     "Tally's differs. -v shows every peer.",
+     "tally bench --quick\n"
+     "tally bench --only u8-photograph --only f32-256 -v\n"},
 };
 const size_t cli_word_count = sizeof cli_word_table / sizeof *cli_word_table;
 

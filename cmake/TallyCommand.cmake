@@ -11,7 +11,7 @@ set_target_properties(
   tally_command
   PROPERTIES OUTPUT_NAME tally
              INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-target_link_libraries(tally_command PRIVATE tally Threads::Threads m)
+target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
 
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${TALLY_PAGES})

@@ -1,0 +1,163 @@
+/*
+ * Timing: every way is warmed up, then all take turns, round after round, so that whatever else the
+ * machine does falls on all of them. A short call is repeated until the clock has something to see.
+ */
+#include <math.h>
+
+#include "bench.h"
+
+enum { SLICES = 16, SMALL_ROUNDS = 3 };
+
+typedef struct measuring {
+    bench_ways *ways;
+    const bench_case *wanted;
+    bench_problem whole, slice; /* slice: the first samples, for those who are slow */
+    double *counts, *reference, *reference_slice;
+    uint64_t cells;
+    unsigned rounds;
+    double *times; /* ways × rounds */
+    double least;  /* seconds that one reading of the clock should span */
+} measuring;
+
+static int sorted(const measuring *m)
+{
+    return strcmp(m->wanted->data, "sorted") == 0;
+}
+
+/* The reference's counts of the whole or the slice, counted when first asked for. */
+static const double *reference(measuring *m, int whole, tally_error *error)
+{
+    double **kept = whole ? &m->reference : &m->reference_slice;
+    if (*kept)
+        return *kept;
+    double *made = malloc(m->cells * sizeof *made);
+    if (!made) {
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return NULL;
+    }
+    if (bench_reference(m->ways->contexts[0], whole ? &m->whole : &m->slice, sorted(m), made,
+                        error)) {
+        free(made);
+        return NULL;
+    }
+    return *kept = made;
+}
+
+/* Seconds of a call, the second one; negative on failure. */
+static double warm_up(bench_way *way)
+{
+    double first = way->time(way, 1);
+    if (first < 0 || first > BENCH_SLOW)
+        return first;
+    return way->time(way, 1);
+}
+
+/* A way that cannot take the problem is left out with its reason. */
+static void ready(measuring *m, bench_way *way)
+{
+    int sliced = m->slice.n < m->whole.n && way->role == BENCH_PEER;
+    way->ran = way->same = 0;
+    way->why[0] = '\0';
+    for (;;) {
+        const bench_problem *problem = sliced ? &m->slice : &m->whole;
+        double share = (double)m->whole.n / (double)problem->n;
+        double took = way->start(way, problem) == 0 ? warm_up(way) : -1;
+        if (took < 0) {
+            way->end(way);
+            return;
+        }
+        if (!sliced || took * share > BENCH_SLOW) {
+            way->n = problem->n;
+            way->calls = took >= m->least ? 1 : (uint64_t)ceil(m->least / (took + 1e-9));
+            way->ran = 1;
+            return;
+        }
+        way->end(way);
+        sliced = 0;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarise(bench_way *way, double *times, unsigned rounds)
+{
+    qsort(times, rounds, sizeof *times, ascending);
+    way->least = times[0];
+    way->most = times[rounds - 1];
+    way->median = rounds % 2 ? times[rounds / 2] : (times[rounds / 2 - 1] + times[rounds / 2]) / 2;
+}
+
+static void take_turns(measuring *m)
+{
+    bench_ways *ways = m->ways;
+    for (unsigned r = 0; r < m->rounds; r++)
+        for (size_t i = 0; i < ways->count; i++) {
+            bench_way *way = &ways->all[i];
+            if (!way->ran)
+                continue;
+            double took = way->time(way, way->calls);
+            if (took < 0) {
+                way->ran = 0;
+                way->end(way);
+                continue;
+            }
+            m->times[i * m->rounds + r] = took / (double)way->calls;
+        }
+    for (size_t i = 0; i < ways->count; i++)
+        if (ways->all[i].ran)
+            summarise(&ways->all[i], m->times + i * m->rounds, m->rounds);
+}
+
+static int compare(measuring *m, bench_way *way, tally_error *error)
+{
+    const double *expected = reference(m, way->n == m->whole.n, error);
+    if (!expected)
+        return -1;
+    memset(m->counts, 0, m->cells * sizeof *m->counts);
+    way->same = way->counts(way, m->counts) == 0;
+    for (uint64_t i = 0; i < m->cells && way->same; i++)
+        way->same = m->counts[i] == expected[i];
+    return 0;
+}
+
+int bench_measure(bench_ways *ways, const bench_case *wanted, const bench_problem *problem,
+                  unsigned repeats, int quick, tally_error *error)
+{
+    measuring m = {.ways = ways, .wanted = wanted, .whole = *problem, .slice = *problem};
+    int failed = 0;
+    if (problem->n >= 2 * BENCH_BLOCK) {
+        m.slice.n = problem->n / SLICES;
+        m.slice.n = m.slice.n < BENCH_BLOCK ? BENCH_BLOCK : m.slice.n;
+    }
+    m.cells = problem->kind == BENCH_EVEN_2D ? problem->bins * problem->bins : problem->bins;
+    m.rounds = problem->n < BENCH_BLOCK && !quick ? SMALL_ROUNDS * repeats : repeats;
+    m.least = quick ? 2e-4 : 2e-3;
+    m.counts = malloc(m.cells * sizeof *m.counts);
+    m.times = malloc(ways->count * m.rounds * sizeof *m.times);
+    if (!m.counts || !m.times) {
+        snprintf(error->message, sizeof error->message, "out of memory");
+        failed = -1;
+    } else {
+        bench_python_load(ways, problem);
+        for (size_t i = 0; i < ways->count; i++)
+            ready(&m, &ways->all[i]);
+        take_turns(&m);
+    }
+    for (size_t i = 0; i < ways->count && m.counts && m.times; i++) {
+        bench_way *way = &ways->all[i];
+        if (!way->ran)
+            continue;
+        if (!failed && way->counts)
+            failed = compare(&m, way, error);
+        way->end(way);
+    }
+    free(m.counts);
+    free(m.times);
+    free(m.reference);
+    free(m.reference_slice);
+    return failed;
+}

@@ -1,0 +1,184 @@
+/* Tally as a way, and the reference that every way's counts are compared with. */
+#include "bench.h"
+
+typedef struct ours {
+    tally_context *context; /* not owned */
+    const cli_options *options;
+    const bench_problem *problem;
+    tally_plan *plan;
+    tally_view views[2], weights;
+    void *counts; /* cells of u64, or of double when weighted */
+    uint64_t cells;
+} ours;
+
+static tally_dtype dtype_of(bench_dtype dtype)
+{
+    return dtype == BENCH_U8 ? TALLY_U8 : dtype == BENCH_F32 ? TALLY_F32 : TALLY_F64;
+}
+
+static void describe(const bench_problem *problem, tally_plan_options *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->struct_size = sizeof *plan;
+    plan->dimensions = problem->kind == BENCH_EVEN_2D ? 2 : 1;
+    plan->n_hint = problem->n;
+    for (uint32_t d = 0; d < plan->dimensions; d++) {
+        plan->axes[d] = problem->kind == BENCH_EDGES
+                            ? tally_axis_edges(problem->bins, problem->edges)
+                            : tally_axis_even(problem->bins, problem->lo, problem->hi);
+        plan->dtypes[d] = dtype_of(problem->dtype);
+    }
+    if (problem->kind == BENCH_WEIGHTS)
+        plan->weight_dtype = TALLY_F64;
+}
+
+/* "KEY=VALUE" of --set, checked before; the copies live as long as the program. */
+static size_t settings(const cli_options *options, tally_setting *to)
+{
+    static char pieces[BENCH_SETTINGS][BENCH_SETTING_BYTES];
+    size_t count = options->values[CLI_SET].count;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(pieces[i], sizeof *pieces, "%s", options->values[CLI_SET].texts[i]);
+        char *equal = strchr(pieces[i], '=');
+        *equal = '\0';
+        to[i] = (tally_setting){pieces[i], equal + 1};
+    }
+    return count;
+}
+
+static void look(ours *s, const bench_problem *problem)
+{
+    s->problem = problem;
+    s->views[0] = tally_view_1d(problem->x, dtype_of(problem->dtype), problem->n);
+    s->views[1] = tally_view_1d(problem->y, dtype_of(problem->dtype), problem->n);
+    s->weights = tally_view_1d(problem->weights, TALLY_F64, problem->n);
+}
+
+static tally_status prepare(ours *s, const bench_problem *problem, const cli_options *options,
+                            tally_error *error)
+{
+    tally_plan_options plan;
+    tally_setting set[BENCH_SETTINGS];
+    describe(problem, &plan);
+    if (options) {
+        plan.method = cli_text(options, CLI_METHOD, NULL);
+        plan.settings_count = settings(options, set);
+        plan.settings = set;
+    }
+    tally_status status = tally_plan_create(s->context, &plan, &s->plan, error);
+    if (status)
+        return status;
+    look(s, problem);
+    s->cells = tally_plan_bins(s->plan);
+    s->counts = calloc(s->cells, 8);
+    return s->counts ? TALLY_OK : TALLY_ERROR_MEMORY;
+}
+
+static void forget(ours *s)
+{
+    tally_plan_destroy(s->plan);
+    free(s->counts);
+    s->plan = NULL;
+    s->counts = NULL;
+}
+
+/* The counts as doubles, `times` over. */
+static void convert(const ours *s, uint64_t times, double *to)
+{
+    const uint64_t *whole = s->counts;
+    const double *real = s->counts;
+    for (uint64_t i = 0; i < s->cells; i++)
+        to[i] = s->problem->kind == BENCH_WEIGHTS ? real[i] * (double)times
+                                                  : (double)(whole[i] * times);
+}
+
+static int start(bench_way *way, const bench_problem *problem)
+{
+    ours *s = way->shared;
+    tally_error error = {""};
+    tally_status status = prepare(s, problem, s->options, &error);
+    if (status) {
+        snprintf(way->why, sizeof way->why, "%.300s",
+                 error.message[0] ? error.message : tally_status_string(status));
+        return -1;
+    }
+    snprintf(way->call, sizeof way->call, "%s", tally_plan_method(s->plan));
+    return 0;
+}
+
+static double time_calls(bench_way *way, uint64_t calls)
+{
+    ours *s = way->shared;
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    how.weights = s->problem->kind == BENCH_WEIGHTS ? &s->weights : NULL;
+    output.counts = s->counts;
+    double begin = cli_seconds();
+    for (uint64_t i = 0; i < calls; i++)
+        if (tally_execute(s->plan, s->views, &how, &output, &error)) {
+            snprintf(way->why, sizeof way->why, "%.300s", error.message);
+            return -1;
+        }
+    return cli_seconds() - begin;
+}
+
+static int counts(bench_way *way, double *to)
+{
+    convert(way->shared, 1, to);
+    return 0;
+}
+
+static void end(bench_way *way)
+{
+    forget(way->shared);
+}
+
+int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *context,
+                   unsigned threads)
+{
+    ours *s = calloc(1, sizeof *s);
+    bench_way *way = s ? bench_way_add(ways) : NULL;
+    if (!way) {
+        free(s);
+        return cli_fail("out of memory");
+    }
+    s->context = context;
+    s->options = options;
+    snprintf(way->name, sizeof way->name, "tally");
+    snprintf(way->version, sizeof way->version, "%s", tally_version());
+    way->threads = threads;
+    way->role = BENCH_OURS;
+    way->start = start;
+    way->time = time_calls;
+    way->counts = counts;
+    way->end = end;
+    way->shared = s;
+    return CLI_OK;
+}
+
+int bench_reference(tally_context *context, const bench_problem *problem, int sorted, double *to,
+                    tally_error *error)
+{
+    ours s = {.context = context};
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    uint64_t times = problem->n > BENCH_BLOCK ? problem->n / BENCH_BLOCK : 1;
+    tally_status status = prepare(&s, problem, NULL, error);
+    /* The data are a block repeated: count that, or for sorted ones every so-manieth sample. */
+    for (int d = 0; d < 2 && times > 1; d++) {
+        s.views[d].columns = BENCH_BLOCK;
+        if (sorted)
+            s.views[d].column_stride_bytes = (int64_t)(times * bench_dtype_bytes(problem->dtype));
+    }
+    if (times > 1)
+        s.weights.columns = BENCH_BLOCK;
+    how.weights = problem->kind == BENCH_WEIGHTS ? &s.weights : NULL;
+    output.counts = s.counts;
+    if (!status)
+        status = tally_execute_reference(s.plan, s.views, &how, &output, error);
+    if (!status)
+        convert(&s, times, to);
+    forget(&s);
+    return status ? -1 : 0;
+}

@@ -1,0 +1,315 @@
+/* The Python peers: one child process, spoken to in lines; the data pass through a shared file. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+extern char **environ;
+
+enum { MOST_CELLS = 1 << 20, CHILD_FILE = 3 };
+
+typedef struct python {
+    pid_t child;
+    FILE *to, *from;
+    unsigned char *file; /* x, y, weights, edges, counts; NULL: no file */
+    size_t room, edges, counts, size;
+    int alive;
+} python;
+
+/* One line to the child and, unless `answer` is NULL, its answer without the end of line. */
+static int ask(python *p, char *answer, size_t size, const char *format, ...) CLI_PRINTF(4, 5);
+
+static int ask(python *p, char *answer, size_t size, const char *format, ...)
+{
+    va_list list;
+    if (!p->alive)
+        return -1;
+    va_start(list, format);
+    int written = vfprintf(p->to, format, list);
+    va_end(list);
+    if (written < 0 || fputc('\n', p->to) == EOF || fflush(p->to) != 0 ||
+        !fgets(answer, (int)size, p->from)) {
+        p->alive = 0;
+        return -1;
+    }
+    answer[strcspn(answer, "\n")] = '\0';
+    return 0;
+}
+
+/* ---- the ways ---- */
+
+typedef struct link_to {
+    python *python;
+    int index;
+} link_to;
+
+static int lost(bench_way *way)
+{
+    snprintf(way->why, sizeof way->why, "the Python process ended");
+    return -1;
+}
+
+static int start(bench_way *way, const bench_problem *problem)
+{
+    const link_to *l = way->shared;
+    char answer[300];
+    if (ask(l->python, answer, sizeof answer, "start %d %llu", l->index,
+            (unsigned long long)problem->n))
+        return lost(way);
+    if (strcmp(answer, "ok") == 0)
+        return 0;
+    snprintf(way->why, sizeof way->why, "%.280s",
+             strncmp(answer, "no ", 3) == 0 ? answer + 3 : answer);
+    return -1;
+}
+
+static double time_calls(bench_way *way, uint64_t calls)
+{
+    const link_to *l = way->shared;
+    char answer[300];
+    double seconds;
+    if (ask(l->python, answer, sizeof answer, "time %d %llu", l->index, (unsigned long long)calls))
+        return lost(way);
+    if (!cli_parse_real(answer, &seconds)) {
+        snprintf(way->why, sizeof way->why, "%.280s", answer);
+        return -1;
+    }
+    return seconds;
+}
+
+static int counts(bench_way *way, double *to)
+{
+    const link_to *l = way->shared;
+    char answer[300];
+    uint64_t cells;
+    if (ask(l->python, answer, sizeof answer, "counts %d %zu", l->index, l->python->counts))
+        return lost(way);
+    if (strncmp(answer, "ok ", 3) != 0 || !cli_parse_u64(answer + 3, &cells) || cells > MOST_CELLS)
+        return -1;
+    memcpy(to, l->python->file + l->python->counts, cells * sizeof *to);
+    return 0;
+}
+
+static void end(bench_way *way)
+{
+    (void)way;
+}
+
+void bench_python_load(bench_ways *ways, const bench_problem *problem)
+{
+    static const char *const kinds[] = {"even", "edges", "2d", "weights"};
+    python *p = ways->python;
+    char answer[300], y[24] = "-", w[24] = "-", e[24] = "-";
+    if (!p || !p->alive)
+        return;
+    size_t bytes = problem->n * bench_dtype_bytes(problem->dtype);
+    memcpy(p->file, problem->x, bytes);
+    if (problem->y) {
+        memcpy(p->file + p->room, problem->y, bytes);
+        snprintf(y, sizeof y, "%zu", p->room);
+    }
+    if (problem->weights) {
+        memcpy(p->file + 2 * p->room, problem->weights, problem->n * sizeof(double));
+        snprintf(w, sizeof w, "%zu", 2 * p->room);
+    }
+    if (problem->edges) {
+        memcpy(p->file + p->edges, problem->edges, (problem->bins + 1) * sizeof(double));
+        snprintf(e, sizeof e, "%zu", p->edges);
+    }
+    ask(p, answer, sizeof answer, "problem %s %s %llu %llu %.17g %.17g 0 %s %s %s",
+        kinds[problem->kind], bench_dtype_name(problem->dtype), (unsigned long long)problem->n,
+        (unsigned long long)problem->bins, problem->lo, problem->hi, y, w, e);
+}
+
+/* ---- the child ---- */
+
+static int spawn(python *p, const char *program, const char *script, int file)
+{
+    char descriptor[16], size[24];
+    int in[2] = {-1, -1}, out[2] = {-1, -1};
+    snprintf(descriptor, sizeof descriptor, "%d", CHILD_FILE);
+    snprintf(size, sizeof size, "%zu", p->size);
+    char *arguments[] = {(char *)program, (char *)script, descriptor, size, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    if (pipe2(in, O_CLOEXEC) != 0)
+        return -1;
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        close(in[0]);
+        close(in[1]);
+        return -1;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, file, CHILD_FILE);
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int failed = posix_spawnp(&p->child, program, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
+    close(out[1]);
+    if (failed) {
+        close(in[1]);
+        close(out[0]);
+        return -1;
+    }
+    p->to = fdopen(in[1], "w");
+    p->from = fdopen(out[0], "r");
+    p->alive = p->to && p->from;
+    return 0;
+}
+
+static void stop(python *p)
+{
+    if (p->to)
+        fclose(p->to);
+    if (p->from)
+        fclose(p->from);
+    while (p->child > 0 && waitpid(p->child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    p->child = 0;
+    p->to = p->from = NULL;
+    p->alive = 0;
+}
+
+static int add_way(bench_ways *ways, python *p, int index, char *words)
+{
+    char *name = strtok(words, " "), *call = strtok(NULL, " "), *version = strtok(NULL, " ");
+    link_to *l = malloc(sizeof *l);
+    bench_way *way = l && version ? bench_way_add(ways) : NULL;
+    if (!way) {
+        free(l);
+        return -1;
+    }
+    *l = (link_to){p, index};
+    snprintf(way->name, sizeof way->name, "%s", name);
+    snprintf(way->call, sizeof way->call, "%s", call);
+    snprintf(way->version, sizeof way->version, "%s", version);
+    way->threads = 1;
+    way->role = BENCH_PEER;
+    way->start = start;
+    way->time = time_calls;
+    way->counts = counts;
+    way->end = end;
+    way->shared = l;
+    return 0;
+}
+
+/* Reads who the child has. Their number; what is missing goes to `skips`, which may be NULL. */
+static int listen_to(bench_ways *ways, python *p, bench_ways *skips)
+{
+    char line[400];
+    int found = 0;
+    if (ask(p, line, sizeof line, "peers"))
+        return 0;
+    while (strcmp(line, "end") != 0) {
+        char *space;
+        if (strncmp(line, "peer ", 5) == 0)
+            found += add_way(ways, p, found, line + 5) == 0;
+        else if (strncmp(line, "skipped ", 8) == 0 && (space = strchr(line + 8, ' ')) != NULL) {
+            *space = '\0';
+            bench_skip_add(skips, line + 8, space + 1);
+        }
+        if (!fgets(line, sizeof line, p->from)) {
+            p->alive = 0;
+            break;
+        }
+        line[strcspn(line, "\n")] = '\0';
+    }
+    return found;
+}
+
+static int make_file(python *p, const bench_data *data)
+{
+    p->room = (data->room + 4095) & ~(size_t)4095;
+    p->edges = 3 * p->room; /* the file has holes where there is no y or weights */
+    p->counts = p->edges + 4096;
+    p->size = p->counts + MOST_CELLS * sizeof(double);
+    int file = memfd_create("tally-bench", MFD_CLOEXEC);
+    if (file < 0)
+        return -1;
+    void *at = ftruncate(file, (off_t)p->size) == 0
+                   ? mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                   : MAP_FAILED;
+    if (at == MAP_FAILED) {
+        close(file);
+        return -1;
+    }
+    p->file = at;
+    return file;
+}
+
+/* The first of these that has a peer: $TALLY_PEERS_PYTHON, scripts/peers.sh's, the usual ones. */
+static int find_python(bench_ways *ways, python *p, const char *folder, int file)
+{
+    char ours[640], script[640];
+    const char *named = getenv("TALLY_PEERS_PYTHON");
+    bench_ways none = {.count = 0};
+    snprintf(ours, sizeof ours, "%s/../../peers-venv/bin/python", folder);
+    snprintf(script, sizeof script, "%s/peers/peers.py", folder);
+    const char *programs[] = {ours, "python3", "/usr/bin/python3"};
+    size_t first = named ? 2 : 0;
+    programs[2] = named ? named : programs[2];
+    if (access(script, R_OK) != 0) {
+        bench_skip_add(ways, "numpy", "peers.py is not beside the command");
+        bench_skip_add(ways, "fast-histogram", "peers.py is not beside the command");
+        return 0;
+    }
+    int found = 0;
+    for (size_t i = first; i < 3 && !found; i++) {
+        none.skipped_count = 0;
+        if (strchr(programs[i], '/') && access(programs[i], X_OK) != 0)
+            continue;
+        if (spawn(p, programs[i], script, file) == 0)
+            found = listen_to(ways, p, &none);
+        if (!found)
+            stop(p);
+    }
+    for (size_t i = 0; i < none.skipped_count; i++)
+        bench_skip_add(ways, none.skipped[i].name, none.skipped[i].reason);
+    if (!found && none.skipped_count == 0)
+        bench_skip_add(ways, "numpy", "no Python was found");
+    free(none.skipped);
+    return found;
+}
+
+void bench_python_open(bench_ways *ways, const char *folder, const bench_data *data)
+{
+    python *p = calloc(1, sizeof *p);
+    int file = p ? make_file(p, data) : -1;
+    if (file < 0) {
+        bench_skip_add(ways, "numpy", "no memory to share with Python");
+        free(p);
+        return;
+    }
+    ways->python = p;
+    find_python(ways, p, folder, file);
+    close(file);
+}
+
+void bench_python_close(bench_ways *ways)
+{
+    python *p = ways->python;
+    for (size_t i = 0; i < ways->count; i++)
+        if (ways->all[i].start == start)
+            free(ways->all[i].shared);
+    if (!p)
+        return;
+    stop(p);
+    munmap(p->file, p->size);
+    free(p);
+    ways->python = NULL;
+}

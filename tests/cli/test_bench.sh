@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# bench: a quick run measures and verifies, its JSON lines are the contract's, wrong words are refused.
+. "$(dirname "$0")/lib.sh"
+need python3
+
+expect 0 -- "$TALLY" bench --quick --only u8-uniform --only f32-256 --only edges-f64-normal \
+    --only 2d-f64-normal --only weights --repeats 2 --format json
+cp .out bench.jsonl
+python3 - <<'PY' 2>.py || fail "bench --format json: $(tail -1 .py)"
+import json
+lines = [json.loads(line) for line in open("bench.jsonl")]
+fields = ("device method dtype n bins data median_s min_s max_s gbps fraction_of_read verified "
+          "case by version peer threads calls").split()
+for line in lines:
+    assert list(line) == fields, line
+    assert line["device"] == "cpu" and line["method"], line
+    assert 0 < line["min_s"] <= line["median_s"] <= line["max_s"], line
+    assert line["gbps"] > 0 and line["fraction_of_read"] > 0 and line["calls"] >= 1, line
+    sizes = {"u8": 1, "f32": 4, "f64": 8}
+    kind = line["case"].split("-")[0]
+    size = sizes[line["dtype"]] * (2 if kind == "2d" else 1) + (8 if kind == "weights" else 0)
+    assert abs(line["gbps"] * line["median_s"] * 1e9 / (line["n"] * size) - 1) < 1e-4, line
+ours = [line for line in lines if not line["peer"]]
+assert all(line["by"] == "tally" and line["verified"] for line in ours)
+assert {line["case"] for line in ours} == {
+    "u8-uniform-4KiB", "u8-uniform-64KiB", "u8-uniform-1MiB", "f32-256-uniform", "f32-256-equal",
+    "edges-f64-normal", "2d-f64-normal", "weights-f64-uniform"}
+assert {line["n"] for line in ours if line["dtype"] == "u8"} == {4096, 65536, 1048576}
+assert {line["bins"] for line in ours} == {256, 10000}
+assert all(line["by"] != "tally" for line in lines if line["peer"])
+# Where loops were built they count what everybody counts.
+assert all(line["verified"] for line in lines if line["by"] == "loop" and line["dtype"] == "u8")
+PY
+
+# Alone: no folder of peers, one thread, a named method; what is missing is said.
+mkdir empty
+export TALLY_BENCH_FOLDER=$WORK/empty
+expect 0 -- "$TALLY" bench --quick --only u8-ramp-64KiB --repeats 2 --threads 1 --method cpu-tables -v
+output '^skipped: opencv: not built'
+output '^skipped: numpy: '
+output '^u8-ramp-64KiB +[0-9.]+ +[0-9]+%'
+output '^ +tally cpu-tables +[0-9.]+ GB/s'
+expect 1 'nothing could be measured' -- "$TALLY" bench --quick --only u8-photograph
+expect 0 '^tally: skipped: gsl: ' -- "$TALLY" bench --quick --only u8-ramp-4KiB --repeats 1 --format json
+expect 0 -- "$TALLY" bench --quick --only u8-ramp-4KiB --repeats 1 --format json -q
+equal 0 "$(wc -c <.err)" "words on standard error with -q"
+expect 0 '^u8-two-1MiB +[0-9]+ %' -- "$TALLY" bench --quick --only 'u8-two-*' --repeats 2 --progress always
+
+expect 2 'no such case; they are called u8-uniform-64KiB' -- "$TALLY" bench --only u9
+expect 2 'times the processor' -- "$TALLY" bench --device cuda
+expect 2 'times the processor' -- "$TALLY" bench --device nonsense
+expect 2 'no method nonsense' -- "$TALLY" bench --method nonsense
+expect 2 'integer from 1 to 1000' -- "$TALLY" bench --repeats 0
+expect 2 'takes no file' -- "$TALLY" bench photo.png
+expect 2 'not KEY=VALUE' -- "$TALLY" bench --set nonsense
+expect 1 'nothing could be measured' -- "$TALLY" bench --quick --only u8-ramp-4KiB --set no=1 -v
+output '^u8-ramp-4KiB +skipped: .*no'
+# A closed pipe is a quiet end.
+"$TALLY" bench --quick --only u8-ramp --repeats 1 2>.err | head -n 1 >/dev/null
+equal 0 "${PIPESTATUS[0]}" "exit code with a closed pipe"
+finish
