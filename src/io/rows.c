@@ -10,6 +10,8 @@
 /* A row that must be decoded whole is never larger, whatever a header says. */
 #define TY_ROWS_MOST (UINT64_C(256) << 20)
 
+enum { TY_ROWS_CHANNELS = 65536 };
+
 int ty_rows_multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     *product = a * b;
@@ -126,6 +128,11 @@ tally_status ty_rows_open(ty_rows *r, const char *name, int flat,
                         "%s: its %" PRIu64 " rows of %" PRIu64 " columns and %" PRIu64
                         " channels are more bytes than 64 bits count",
                         name, r->rows, r->columns, r->channels);
+    /* An element is never split. */
+    if (r->channels > TY_ROWS_CHANNELS)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: %" PRIu64 " channels; at most %d are read", name, r->channels,
+                        TY_ROWS_CHANNELS);
     uint64_t chunk = options && options->chunk_bytes ? options->chunk_bytes : TY_ROWS_CHUNK;
     if (!flat && r->row_bytes > TY_ROWS_MOST)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,

@@ -114,6 +114,10 @@ static void test_raw_errors(void)
     o.shape[1] = UINT64_C(1) << 40;
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "more bytes than 64 bits");
     o = raw_options(TALLY_U8);
+    o.shape[2] = UINT64_C(1) << 40;
+    contents c;
+    CHECK(help_read_piped(bytes, 100, &o, 1, &c, NULL) == TALLY_ERROR_UNSUPPORTED);
+    o = raw_options(TALLY_U8);
     o.row_begin = 5;
     o.row_end = 101;
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "outside its 100 rows");
@@ -127,7 +131,6 @@ static void test_raw_errors(void)
     EXPECT_FAIL(path, &o, TALLY_ERROR_FORMAT, "nothing: empty");
 
     /* Through a pipe the size is found out only at the end. */
-    contents c;
     tally_error error = {""};
     o.shape[0] = 60;
     CHECK(help_read_piped(bytes, 100, &o, 1, &c, &error) == TALLY_ERROR_FORMAT &&
