@@ -200,6 +200,24 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
     return TALLY_OK;
 }
 
+/* Local memory of a whole unit. OpenCL only tells what a group may have; for NVIDIA's devices the
+ * vendor's tables say the rest, by compute capability. */
+static uint32_t unit_local(cl_device_id id, uint32_t group_local)
+{
+    static const struct {
+        uint32_t capability, kilobytes;
+    } units[] = {{70, 96},  {75, 64},  {80, 164},  {86, 100}, {87, 164},
+                 {89, 100}, {90, 228}, {100, 228}, {120, 100}};
+    uint32_t capability =
+        (uint32_t)(10 * device_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, 4) +
+                   device_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, 4));
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].capability == capability)
+            return units[i].kilobytes << 10;
+    }
+    return group_local;
+}
+
 static void read_limits(ty_device *device, cl_device_id id)
 {
     char driver[64], version[96], platform[1024];
@@ -218,7 +236,7 @@ static void read_limits(ty_device *device, cl_device_id id)
     device->group_max = (uint32_t)device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
     cl_ulong local = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
     device->local_bytes = local < UINT32_MAX ? (uint32_t)local : UINT32_MAX;
-    device->unit_local_bytes = device->local_bytes;
+    device->unit_local_bytes = unit_local(id, device->local_bytes);
     device->warp = (uint32_t)device_number(id, CL_DEVICE_WARP_SIZE_NV, 4);
     device->warp = device->warp == 32 ? 32 : 1;
     device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
