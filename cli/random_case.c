@@ -242,6 +242,8 @@ static int make_axis(cli_case *test, uint32_t d, cli_random *random,
         *axis = tally_axis_log(bins, 1 + unit(random), 50 + 50 * unit(random));
     if (kind == 8)
         *axis = tally_axis_integer(bins, lo < -1e9 ? -1000000 : (int64_t)lo);
+    for (uint32_t other = 0; other < d; other++) /* there is one category table a case */
+        kind = test->plan.axes[other].kind == TALLY_AXIS_CATEGORY && kind == 9 ? 0 : kind;
     if (kind == 9 && dtype == TALLY_U8) {
         axis->kind = TALLY_AXIS_CATEGORY;
         axis->categories = test->categories;
