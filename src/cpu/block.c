@@ -1,5 +1,8 @@
 /* One block of elements, whatever its layout: slots of all dimensions joined, mask applied. */
+#include <string.h>
+
 #include "cpu/cpu.h"
+#include "cpu/join.h"
 
 /* An axis' flow slots under its policies, for a joint table: a bin (clamped), or a code above every
  * bin that remembers which flow. Codes order by precedence: under and over 1, NaN 2, failed 3. */
@@ -22,10 +25,11 @@ static policy resolve(const ty_axis *axis)
     return p;
 }
 
-/* Joins the slots of one more axis to `slots`. While an element is in a bin of every axis so far
- * its joint value is below `sofar`, the product of their bins; outside, it is total + flow. */
-static void join(const ty_axis *axis, uint32_t total, uint32_t *slots, const uint32_t *more,
-                 size_t n)
+/* Joins the slots of one more axis to `slots`, under any policies. While an element is in a bin of
+ * every axis so far its joint value is below `sofar`, the product of their bins; outside, it is
+ * total + flow. */
+static void join_failing(const ty_axis *axis, uint32_t total, uint32_t *slots, const uint32_t *more,
+                         size_t n)
 {
     static const uint32_t flow_of_rank[4] = {0, 0, TY_SLOT_NAN, TY_SLOT_FAILED};
     policy p = resolve(axis);
@@ -46,6 +50,27 @@ static void join(const ty_axis *axis, uint32_t total, uint32_t *slots, const uin
     }
 }
 
+static int may_fail(const tally_plan *plan)
+{
+    int fails = 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        const tally_axis *a = &plan->axes[d].about;
+        fails |=
+            a->under == TALLY_FLOW_FAIL || a->over == TALLY_FLOW_FAIL || a->nan == TALLY_FLOW_FAIL;
+    }
+    return fails;
+}
+
+static void join(const ty_axis *axis, uint32_t total, uint32_t *slots, const uint32_t *more,
+                 size_t n)
+{
+    const uint32_t bins = axis->bins.bins;
+    const ty_join_axis a = {total, bins,
+                            axis->about.under == TALLY_FLOW_CLAMP ? 0 : bins + TY_SLOT_UNDER,
+                            axis->about.over == TALLY_FLOW_CLAMP ? bins - 1 : bins + TY_SLOT_OVER};
+    ty_join_loops_get()->join(&a, slots, more, n);
+}
+
 static void axis_slots(const ty_job *job, uint32_t d, uint64_t batch, uint64_t channel,
                        uint64_t begin, size_t n, ty_block *block, uint32_t *slots)
 {
@@ -61,17 +86,17 @@ void ty_block_slots(const ty_job *job, uint64_t batch, uint64_t channel, uint64_
     if (plan->options.dimensions == 1) {
         axis_slots(job, 0, batch, channel, begin, n, block, block->slots);
     } else {
-        for (size_t i = 0; i < n; i++)
-            block->slots[i] = 0;
+        const int failing = may_fail(plan);
+        memset(block->slots, 0, n * sizeof *block->slots);
         for (uint32_t d = 0; d < plan->options.dimensions; d++) {
             axis_slots(job, d, batch, channel, begin, n, block, block->other);
-            join(&plan->axes[d], plan->bins, block->slots, block->other, n);
+            (failing ? join_failing : join)(&plan->axes[d], plan->bins, block->slots, block->other,
+                                            n);
         }
     }
     if (job->mask.data) {
         const unsigned char *keep = ty_grid_block(&job->mask, batch, 0, begin, n, block->mask);
-        for (size_t i = 0; i < n; i++)
-            block->slots[i] = keep[i] ? block->slots[i] : plan->bins + TY_SLOT_MASKED;
+        ty_join_loops_get()->mask(block->slots, keep, n, plan->bins + TY_SLOT_MASKED);
     }
 }
 

@@ -29,9 +29,26 @@ uint32_t *ty_table_of(void *state, const ty_job *job, uint64_t a)
 
 void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n)
 {
-    const size_t turn = ((size_t)1 << shift) - 1;
-    for (size_t i = 0; i < n; i++)
-        table[((size_t)slots[i] << shift) + (i & turn)]++;
+    size_t i = 0;
+#define ADD(bits)                                                                                  \
+    for (; i + 8 <= n; i += 8) {                                                                   \
+        for (size_t k = 0; k < 8; k++)                                                             \
+            table[((size_t)slots[i + k] << (bits)) + (k & ((1u << (bits)) - 1))]++;                \
+    }                                                                                              \
+    break
+    switch (shift) {
+    case 0:
+        ADD(0);
+    case 1:
+        ADD(1);
+    case 2:
+        ADD(2);
+    default:
+        ADD(3);
+    }
+#undef ADD
+    for (; i < n; i++)
+        table[(size_t)slots[i] << shift]++;
 }
 
 /* Adds and clears n slots of 1 << shift counters. One loop a shift, so that each is unrolled. */

@@ -89,8 +89,11 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
 {
     const consts c = consts_of(axis, 0);
     const unsigned char *from = samples;
-    for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK)
+    for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
+        for (size_t i = 0; i < BLOCK * sizeof(TYPE); i += 64)
+            __builtin_prefetch(from + AHEAD + i);
         NAME(block)(from, &c, 1, slots, NULL, NULL);
+    }
     if (n) {
         _Alignas(64) uint32_t last[BLOCK];
         NAME(rest)(from, n, &c, last);

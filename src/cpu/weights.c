@@ -10,16 +10,23 @@
 #include "cpu/cpu.h"
 #include "methods/registry.h"
 
-/* A worker's tables for one active channel: sums, then squares if asked for, then the flows'
- * counts. */
+/*
+ * A worker's tables for one active channel: sums, then squares if asked for, then the flows'
+ * counts. Float64 sums of few slots have 1 << shift parts each, taken in turn by neighbouring
+ * samples, as additions to one place wait for each other. Integers have one: parts could pass int64
+ * where the whole does not.
+ */
 typedef struct {
     size_t sums, squares, flows, bytes; /* offsets */
+    unsigned shift;
 } layout;
 
 static layout lay_out(const tally_plan *plan)
 {
-    size_t table = (size_t)plan->slots * sizeof(double);
-    layout l = {0, table, table, 0};
+    const unsigned shift =
+        plan->weighted == TALLY_RESULT_SUMS_F64 && plan->slots * plan->active_count <= 1024 ? 2 : 0;
+    size_t table = ((size_t)plan->slots << shift) * sizeof(double);
+    layout l = {0, table, table, 0, shift};
     l.flows = l.squares + (plan->options.sum_squares ? table : 0);
     l.bytes = (l.flows + TY_SLOT_EXTRA * sizeof(uint64_t) + 63) & ~(size_t)63;
     return l;
@@ -109,72 +116,120 @@ static int add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, 
     return overflowed;
 }
 
+/* Adds f(weight) to its slot's sum. One loop a shift, unrolled by fours. */
+#define ADD_SHIFTED(type, f, bits)                                                                 \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        type x;                                                                                    \
+        memcpy(&x, from + i * sizeof x, sizeof x);                                                 \
+        sums[((size_t)slots[i] << (bits)) + (i & ((1u << (bits)) - 1))] += f((double)x);           \
+    }
+#define ADD(type, f)                                                                               \
+    if (shift) {                                                                                   \
+        ADD_SHIFTED(type, f, 2)                                                                    \
+    } else {                                                                                       \
+        ADD_SHIFTED(type, f, 0)                                                                    \
+    }
+#define SAME(x)   (x)
+#define SQUARE(x) ((x) * (x))
+
+static void add_f32(double *sums, unsigned shift, const uint32_t *slots, const unsigned char *from,
+                    size_t n)
+{
+    ADD(float, SAME)
+}
+
+static void add_f64(double *sums, unsigned shift, const uint32_t *slots, const unsigned char *from,
+                    size_t n)
+{
+    ADD(double, SAME)
+}
+
+static void add_squares(double *sums, unsigned shift, const uint32_t *slots,
+                        const unsigned char *from, size_t n)
+{
+    ADD(double, SQUARE)
+}
+
+static void count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32_t bins)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = slots[i] > most ? slots[i] : most;
+    for (size_t i = 0; most >= bins && i < n; i++) {
+        if (slots[i] >= bins)
+            flows[slots[i] - bins]++;
+    }
+}
+
 static void count_block(unsigned char *state, const ty_job *job, uint64_t batch, uint64_t channel,
                         uint64_t begin, size_t n, unsigned char *tables)
 {
     const tally_plan *plan = job->plan;
-    tally_dtype dtype = plan->options.weight_dtype;
-    layout l = lay_out(plan);
+    const tally_dtype dtype = plan->options.weight_dtype;
+    const layout l = lay_out(plan);
     ty_block block;
     _Alignas(64) unsigned char raw[TY_BLOCK * 8];
     ty_block_slots(job, batch, channel, begin, n, &block);
     const void *from = ty_grid_block(&job->weights, batch, channel, begin, n, raw);
-    double w[TY_BLOCK];
-    if (job->sums || job->squares)
+    if (job->sums && dtype == TALLY_F32)
+        add_f32((double *)(tables + l.sums), l.shift, block.slots, from, n);
+    else if (job->sums)
+        add_f64((double *)(tables + l.sums), l.shift, block.slots, from, n);
+    if (job->squares) {
+        double w[TY_BLOCK];
         load_f64(from, dtype, n, w);
-    if (job->sums) {
-        double *sums = (double *)(tables + l.sums);
-        for (size_t i = 0; i < n; i++)
-            sums[block.slots[i]] += w[i];
-    } else {
+        add_squares((double *)(tables + l.squares), l.shift, block.slots, (unsigned char *)w, n);
+    }
+    if (job->isums) {
         int64_t wi[TY_BLOCK];
         load_i64(from, dtype, n, wi);
         if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, plan))
             *state = 1;
     }
-    if (job->squares) {
-        double *squares = (double *)(tables + l.squares);
-        for (size_t i = 0; i < n; i++)
-            squares[block.slots[i]] += w[i] * w[i];
-    }
-    uint64_t *flows = (uint64_t *)(tables + l.flows);
-    for (size_t i = 0; i < n; i++) {
-        if (block.slots[i] >= plan->bins)
-            flows[block.slots[i] - plan->bins]++;
-    }
+    count_flows((uint64_t *)(tables + l.flows), block.slots, n, plan->bins);
 }
 
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const tally_plan *plan = job->plan;
     size_t bytes = lay_out(plan).bytes;
-    for (; begin < end; begin += TY_BLOCK) {
-        size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
+    const size_t most = TY_BLOCK / 4; /* samples, weights and what is fetched ahead in one cache */
+    for (; begin < end; begin += most) {
+        size_t n = end - begin < most ? (size_t)(end - begin) : most;
         for (uint64_t a = 0; a < plan->active_count; a++)
             count_block(state, job, batch, plan->active[a], begin, n,
                         (unsigned char *)state + 64 + a * bytes);
     }
 }
 
+/* The parts of a slot's sum, in order. */
+static double sum_of(const double *sums, uint64_t slot, unsigned shift)
+{
+    const double *parts = sums + (slot << shift);
+    return shift ? (parts[0] + parts[1]) + (parts[2] + parts[3]) : parts[0];
+}
+
 static void flush(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
-    layout l = lay_out(plan);
+    const layout l = lay_out(plan);
     job->overflowed |= *(unsigned char *)state;
     for (uint64_t a = 0; a < plan->active_count; a++) {
         const unsigned char *tables = (unsigned char *)state + 64 + a * l.bytes;
         uint64_t first = (batch * plan->active_count + a) * plan->slots;
+        const double *sums = (const double *)(tables + l.sums);
+        const double *squares = (const double *)(tables + l.squares);
         const uint64_t *flows = (const uint64_t *)(tables + l.flows);
         for (uint64_t s = 0; s < plan->slots; s++) {
             if (job->sums)
-                job->sums[first + s] += ((const double *)(tables + l.sums))[s];
+                job->sums[first + s] += sum_of(sums, s, l.shift);
             else
-                job->overflowed |= __builtin_add_overflow(job->isums[first + s],
-                                                          ((const int64_t *)(tables + l.sums))[s],
-                                                          &job->isums[first + s]) &&
-                                   ty_plan_delivers(plan, s);
+                job->overflowed |=
+                    __builtin_add_overflow(job->isums[first + s], ((const int64_t *)sums)[s],
+                                           &job->isums[first + s]) &&
+                    ty_plan_delivers(plan, s);
             if (job->squares)
-                job->squares[first + s] += ((const double *)(tables + l.squares))[s];
+                job->squares[first + s] += sum_of(squares, s, l.shift);
         }
         for (int k = 0; k < TY_SLOT_EXTRA; k++)
             job->totals[first + plan->bins + (unsigned)k] += flows[k];
