@@ -85,7 +85,7 @@ stage_asan() {
 
 # The thread sanitizer, where threads meet.
 stage_tsan() {
-    scripts/build.sh tsan && tests tsan -L 'unit|property|differential' -R 'thread|methods'
+    scripts/build.sh tsan && tests tsan -L 'unit|property|differential' -R 'thread|methods' -E opencl
 }
 
 # Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
