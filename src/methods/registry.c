@@ -32,7 +32,8 @@
     M(saturating_serial)                                                                           \
     M(saturating_global)                                                                           \
     M(saturating_shared)                                                                           \
-    M(saturating_shared_strided)
+    M(saturating_shared_strided)                                                                   \
+    M(lane_private)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)
