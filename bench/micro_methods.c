@@ -319,6 +319,7 @@ static const row byte_rows[] = {
     {"podlozhnyuk-256-tag", "", 256, 0, 0},
     {"podlozhnyuk-256", "", 256, 0, 0},
     {"nugteren", "", 256, 0, 0},
+    {"lane-private", "", 256, 0, 0},
     {"trish", "", 256, 0, 0},
     {"trish", "blocks-per-sm=3", 256, 0, 0},
     {"trish", "blocks-per-sm=6", 256, 0, 0},
@@ -382,8 +383,8 @@ static void bench_bytes(bench *b)
     }
 }
 
-/* Floats in 2 048 bins over [0, 1), for the methods that take them. */
-static void bench_floats(bench *b)
+/* Floats in so many bins over [0, 1), for the methods that take them. */
+static void bench_floats(bench *b, uint64_t bins)
 {
     static const char *const inputs[] = {"uniform", "equal", "skewed"};
     float *x = (float *)(void *)b->data;
@@ -397,7 +398,7 @@ static void bench_floats(bench *b)
         for (size_t k = period; k < n; k += period)
             memcpy(x + k, x, (n - k < period ? n - k : period) * sizeof *x);
         upload(b);
-        fprintf(stderr, "f32 %s\n", inputs[i]);
+        fprintf(stderr, "f32 %s, %llu bins\n", inputs[i], (unsigned long long)bins);
         for (int m = 0; ty_methods[m]; m++) {
             const ty_method *t = ty_methods[m];
             int saturating = !strncmp(t->name, "saturating", 10);
@@ -405,7 +406,7 @@ static void bench_floats(bench *b)
                      inputs[i],
                      "",
                      TALLY_F32,
-                     2048,
+                     bins,
                      1,
                      saturating ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64,
                      0};
@@ -466,8 +467,10 @@ int main(int argc, char **argv)
             b.bytes >> 20, (double)b.bytes / b.read_seconds * 1e-9);
     if (!b.samples_kind || !strcmp(b.samples_kind, "bytes"))
         bench_bytes(&b);
-    if (!b.samples_kind || !strcmp(b.samples_kind, "floats"))
-        bench_floats(&b);
+    if (!b.samples_kind || !strcmp(b.samples_kind, "floats")) {
+        bench_floats(&b, 256);
+        bench_floats(&b, 2048);
+    }
     b.device->ops->release(b.device, b.samples);
     b.device->ops->queue_close(b.device, b.queue);
     free(b.data);
