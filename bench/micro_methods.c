@@ -208,14 +208,14 @@ static tally_plan_options make_options(const job *j, tally_setting *setting, cha
     o.counter = j->counter;
     o.method = j->method;
     o.timing_only = j->timing_only;
-    if (j->set[0]) {
-        snprintf(text, size, "%s", j->set);
-        char *equals = strchr(text, '=');
+    char *rest = NULL;
+    snprintf(text, size, "%s", j->set);
+    for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(one, '=');
         *equals = '\0';
-        *setting = (tally_setting){text, equals + 1};
-        o.settings = setting;
-        o.settings_count = 1;
+        setting[o.settings_count++] = (tally_setting){one, equals + 1};
     }
+    o.settings = setting;
     return o;
 }
 
@@ -259,9 +259,9 @@ static void report(const bench *b, const job *j, double *seconds, int verified)
 /* Returns 0 when the method refuses; a slow one is timed fewer times. */
 static int time_job(bench *b, const job *j, const void *want, size_t bytes)
 {
-    tally_setting setting;
-    char text[64];
-    tally_plan_options o = make_options(j, &setting, text, sizeof text);
+    tally_setting setting[8];
+    char text[128];
+    tally_plan_options o = make_options(j, setting, text, sizeof text);
     tally_plan *plan = NULL;
     tally_error error = {""};
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
@@ -320,6 +320,13 @@ static const row byte_rows[] = {
     {"podlozhnyuk-256", "", 256, 0, 0},
     {"nugteren", "", 256, 0, 0},
     {"lane-private", "", 256, 0, 0},
+    {"lane-private", "ahead=2", 256, 0, 0},
+    {"lane-private", "ahead=8,blocks-per-sm=1", 256, 0, 0},
+    {"lane-private", "blocks-per-sm=1", 256, 0, 0},
+    {"lane-private", "threads=512", 256, 0, 0},
+    {"lane-private", "threads=512,ahead=2", 256, 0, 0},
+    {"lane-private", "threads=512,blocks-per-sm=2,ahead=8", 256, 0, 0},
+    {"lane-private", "threads=256", 256, 0, 0},
     {"trish", "", 256, 0, 0},
     {"trish", "blocks-per-sm=3", 256, 0, 0},
     {"trish", "blocks-per-sm=6", 256, 0, 0},

@@ -11,8 +11,9 @@
  *         TY_LOCAL_INIT
  *         … ty_local[i] …
  *
- * where ty_local is the group's local memory as 32-bit words: a trailing argument under OpenCL, the
- * dynamic shared memory under CUDA.
+ * (TY_KERNEL_DENSE also says how many groups a multiprocessor should hold, which bounds the
+ * registers) where ty_local is the group's local memory as 32-bit words: a trailing argument under
+ * OpenCL, the dynamic shared memory under CUDA.
  */
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -25,12 +26,13 @@ typedef uint ty_u32;
 typedef int ty_i32;
 typedef ulong ty_u64;
 typedef long ty_i64;
-#define TY_FN           static inline
-#define TY_TABLE        __global const
-#define TY_GLOBAL       __global
-#define TY_LOCAL        __local
-#define TY_KERNEL(size) __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
-#define TY_LOCAL_ARG    , __local ty_u32 *ty_local
+#define TY_FN                         static inline
+#define TY_TABLE                      __global const
+#define TY_GLOBAL                     __global
+#define TY_LOCAL                      __local
+#define TY_KERNEL_DENSE(size, groups) TY_KERNEL(size)
+#define TY_KERNEL(size)               __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
+#define TY_LOCAL_ARG                  , __local ty_u32 *ty_local
 #define TY_LOCAL_INIT
 #define TY_LID        ((ty_u32)get_local_id(0))
 #define TY_GROUP      ((ty_u32)get_group_id(0))
@@ -70,7 +72,8 @@ typedef long long ty_i64;
 #define TY_GLOBAL
 #define TY_UNROLL _Pragma("unroll")
 #define TY_LOCAL
-#define TY_KERNEL(size) extern "C" __global__ void __launch_bounds__(size)
+#define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
+#define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
 #define TY_LOCAL_ARG
 #define TY_LOCAL_INIT                 extern __shared__ ty_u32 ty_local[];
 #define TY_LID                        (threadIdx.x)
