@@ -11,13 +11,16 @@
 #if TY_DTYPE == 1 || TY_DTYPE == 2
 #define TY_CELLS 256
 
-/* Counts the four bytes of a word; `base` points at the lane's copy of cell 0. */
+/* Counts the four bytes of a word. The address is put together in bytes, the lane's part by an OR, so
+ * that a byte costs a shift, one logical operation and the update. */
+#define TY_COUNT_BYTE(shifted)                                                                     \
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (((shifted) & 0x7f80u) | lane_bytes), 1)
 #define TY_COUNT_WORD(v)                                                                           \
     do {                                                                                           \
-        TY_ADD_LOCAL(base + (((v) << 5) & 0x1fe0u), 1);                                            \
-        TY_ADD_LOCAL(base + (((v) >> 3) & 0x1fe0u), 1);                                            \
-        TY_ADD_LOCAL(base + (((v) >> 11) & 0x1fe0u), 1);                                           \
-        TY_ADD_LOCAL(base + (((v) >> 19) & 0x1fe0u), 1);                                           \
+        TY_COUNT_BYTE((v) << 7);                                                                   \
+        TY_COUNT_BYTE((v) >> 1);                                                                   \
+        TY_COUNT_BYTE((v) >> 9);                                                                   \
+        TY_COUNT_BYTE((v) >> 17);                                                                  \
     } while (0)
 #else
 #define TY_CELLS slots
@@ -27,13 +30,13 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, lane = lid & 31;
-    TY_LOCAL ty_u32 *base = ty_local + lane;
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_MAX, i = (ty_u64)TY_GROUP * TY_GROUP_MAX + lid;
     for (ty_u32 c = lid; c < TY_CELLS * 32; c += TY_GROUP_MAX)
         ty_local[c] = 0;
     TY_BARRIER();
 #if TY_DTYPE == 1 || TY_DTYPE == 2
     TY_GLOBAL const ty_u8 *start = data + offset;
+    ty_u32 lane_bytes = lane * 4;
     ty_u32 head = (ty_u32)((0 - (ty_u64)start) & 15);
     if (head > n)
         head = (ty_u32)n;
@@ -62,9 +65,10 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     }
     if (TY_GROUP == 0 && lid < head + tail) {
         ty_u32 b = lid < head ? start[lid] : start[head + count * 16 + (lid - head)];
-        TY_ADD_LOCAL(base + b * 32, 1);
+        TY_COUNT_BYTE(b << 7);
     }
 #else
+    TY_LOCAL ty_u32 *base = ty_local + lane;
     TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
     for (; i + (TY_AHEAD - 1) * step < n; i += TY_AHEAD * step) {
         ty_sample v[TY_AHEAD];
