@@ -40,26 +40,24 @@ const char *ty_rows_channel_name(uint64_t channels, uint64_t channel)
                                                                 : NULL;
 }
 
+/* A loop for each size: a compiler makes vector code of it. */
+#define TY_SWAP_LOOP(type, swap)                                                                   \
+    for (uint64_t i = 0; i < count; i++, at += sizeof(type)) {                                     \
+        type sample;                                                                               \
+        memcpy(&sample, at, sizeof sample);                                                        \
+        sample = swap(sample);                                                                     \
+        memcpy(at, &sample, sizeof sample);                                                        \
+    }
+
 void ty_rows_swap(void *samples, uint64_t count, size_t size)
 {
     unsigned char *at = samples;
-    for (uint64_t i = 0; size > 1 && i < count; i++, at += size) {
-        if (size == 2) {
-            uint16_t x;
-            memcpy(&x, at, 2);
-            x = __builtin_bswap16(x);
-            memcpy(at, &x, 2);
-        } else if (size == 4) {
-            uint32_t x;
-            memcpy(&x, at, 4);
-            x = __builtin_bswap32(x);
-            memcpy(at, &x, 4);
-        } else {
-            uint64_t x;
-            memcpy(&x, at, 8);
-            x = __builtin_bswap64(x);
-            memcpy(at, &x, 8);
-        }
+    if (size == 2) {
+        TY_SWAP_LOOP(uint16_t, __builtin_bswap16)
+    } else if (size == 4) {
+        TY_SWAP_LOOP(uint32_t, __builtin_bswap32)
+    } else if (size == 8) {
+        TY_SWAP_LOOP(uint64_t, __builtin_bswap64)
     }
 }
 
