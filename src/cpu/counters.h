@@ -21,6 +21,9 @@ uint32_t *ty_table_of(void *state, const ty_job *job, uint64_t a);
 /* One sample for each slot. */
 void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t n);
 
+/* cpu-overlap's count, for any one axis; its state is such tables. */
+void ty_overlap_count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end);
+
 /* ty_cpu_method's flush. */
 void ty_table_flush(void *state, ty_job *job, uint64_t batch);
 

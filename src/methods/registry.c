@@ -13,6 +13,7 @@
 #define METHODS(M)                                                                                 \
     M(cpu_tables)                                                                                  \
     M(cpu_bytes)                                                                                   \
+    M(cpu_words)                                                                                   \
     M(cpu_overlap)                                                                                 \
     M(cpu_weights)                                                                                 \
     M(serial)                                                                                      \
