@@ -275,9 +275,11 @@ static tally_status need_stages(ty_device *device, workspace *w, size_t bytes, t
         tally_status status = device->ops->alloc(device, bytes, &w->samples[i], error);
         if (status)
             return status;
-        w->stage[i] = device->ops->pinned_alloc(device, bytes);
-        if (!w->stage[i])
-            return ty_error_memory(error, "pinned memory", bytes);
+        void *block;
+        status = device->ops->pinned_alloc(device, bytes, &block, error);
+        if (status)
+            return status;
+        w->stage[i] = block;
     }
     w->samples_bytes = bytes;
     return TALLY_OK;

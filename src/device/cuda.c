@@ -269,7 +269,9 @@ static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, ta
     CUresult code;
     WITH(device, code, cu.memory_alloc(&at, bytes ? bytes : 4));
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
-        return ty_error(error, TALLY_ERROR_MEMORY, "CUDA: out of device memory: %zu bytes", bytes);
+        return ty_error(error, TALLY_ERROR_MEMORY,
+                        "CUDA: cuMemAlloc: %zu bytes of device memory: %s (%d)", bytes, words(code),
+                        code);
     if (code)
         return fail(error, "cuMemAlloc", code);
     *memory = at;
@@ -308,12 +310,11 @@ static tally_status clear(ty_device *device, void *queue, ty_memory memory, size
     return TALLY_OK;
 }
 
-static void *pinned_alloc(ty_device *device, size_t bytes)
+static tally_status pinned_alloc(ty_device *device, size_t bytes, void **block, tally_error *error)
 {
-    void *block = NULL;
-    CUresult code;
-    WITH(device, code, cu.host_alloc(&block, bytes ? bytes : 1, 0));
-    return code ? NULL : block;
+    *block = NULL;
+    TRY(device, "cuMemHostAlloc", cu.host_alloc(block, bytes ? bytes : 1, 0));
+    return TALLY_OK;
 }
 
 static void pinned_free(ty_device *device, void *block)

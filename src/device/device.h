@@ -75,7 +75,7 @@ typedef struct ty_device_ops {
 
     /* Host memory that the device copies from at full speed; ordinary memory where there is none.
      */
-    void *(*pinned_alloc)(ty_device *device, size_t bytes);
+    tally_status (*pinned_alloc)(ty_device *device, size_t bytes, void **block, tally_error *error);
     void (*pinned_free)(ty_device *device, void *block);
 
     /* Compiles `source` with "-D…" `options` (or loads it from the disk cache; *cached says which);

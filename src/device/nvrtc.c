@@ -54,9 +54,14 @@ static void find(void)
                  why);
         return;
     }
-    if (rtc.version(&major, &minor) || rtc.arch_count(&found.arch_count) || found.arch_count > 64 ||
-        rtc.archs(found.archs)) {
-        snprintf(found.reason, sizeof found.reason, "no kernel compiler: NVRTC does not answer");
+    nvrtcResult result = rtc.version(&major, &minor);
+    if (!result)
+        result = rtc.arch_count(&found.arch_count);
+    if (!result && found.arch_count <= 64)
+        result = rtc.archs(found.archs);
+    if (result || found.arch_count > 64) {
+        snprintf(found.reason, sizeof found.reason,
+                 "no kernel compiler: NVRTC does not answer (%d)", result);
         return;
     }
     snprintf(found.version, sizeof found.version, "%d.%d", major, minor);

@@ -218,7 +218,8 @@ static uint32_t unit_local(cl_device_id id, uint32_t group_local)
     return group_local;
 }
 
-static void read_limits(ty_device *device, cl_device_id id)
+/* Nonzero when the driver told them all. */
+static int read_limits(ty_device *device, cl_device_id id)
 {
     char driver[64], version[96], platform[1024];
     cl_platform_id of = NULL;
@@ -241,6 +242,7 @@ static void read_limits(ty_device *device, cl_device_id id)
     device->warp = device->warp == 32 ? 32 : 1;
     device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
+    return device->units && device->group_max >= group_least && device->local_bytes;
 }
 
 static tally_status open_context(uint32_t index, void *native, opencl_device *own,
@@ -258,6 +260,14 @@ static tally_status open_context(uint32_t index, void *native, opencl_device *ow
     cl_int code;
     own->context = cl.clCreateContext(properties, 1, &own->id, NULL, NULL, &code);
     return code ? fail(error, "clCreateContext", code) : TALLY_OK;
+}
+
+static void close_device(ty_device *device)
+{
+    opencl_device *own = device->native;
+    cl.clReleaseContext(own->context);
+    ty_free(own);
+    ty_free(device);
 }
 
 static tally_status open_device(uint32_t index, void *native, ty_device **device,
@@ -282,17 +292,13 @@ static tally_status open_device(uint32_t index, void *native, ty_device **device
     }
     d->ops = &ty_opencl_ops;
     d->native = own;
-    read_limits(d, own->id);
+    if (!read_limits(d, own->id)) {
+        close_device(d);
+        return ty_error(error, TALLY_ERROR_DEVICE,
+                        "OpenCL: clGetDeviceInfo: the driver does not tell the device's limits");
+    }
     *device = d;
     return TALLY_OK;
-}
-
-static void close_device(ty_device *device)
-{
-    opencl_device *own = device->native;
-    cl.clReleaseContext(own->context);
-    ty_free(own);
-    ty_free(device);
 }
 
 /* A queue and the kernel objects launched on it. A queue belongs to one thread at a time, so their
@@ -442,10 +448,11 @@ static tally_status clear(ty_device *device, void *queue, ty_memory memory, size
     return TALLY_OK;
 }
 
-static void *pinned_alloc(ty_device *device, size_t bytes)
+static tally_status pinned_alloc(ty_device *device, size_t bytes, void **block, tally_error *error)
 {
     (void)device;
-    return ty_aligned(4096, bytes);
+    *block = ty_aligned(4096, bytes);
+    return *block ? TALLY_OK : ty_error_memory(error, "samples on their way", bytes);
 }
 
 static void pinned_free(ty_device *device, void *block)

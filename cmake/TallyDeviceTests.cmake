@@ -1,0 +1,25 @@
+# tests/device: drivers that fail, drivers that are not there, and PoCL's.
+
+# Stand-ins for the driver libraries, by the real ones' names, in a folder of their own.
+set(TALLY_FAKES ${PROJECT_BINARY_DIR}/tests/device/lib)
+function(tally_fake name output suffix)
+  add_library(fake_${name} MODULE ${PROJECT_SOURCE_DIR}/tests/device/fake/fake_${name}.c)
+  target_include_directories(
+    fake_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  set_target_properties(
+    fake_${name} PROPERTIES OUTPUT_NAME ${output} SUFFIX ${suffix}
+                            LIBRARY_OUTPUT_DIRECTORY ${TALLY_FAKES})
+endfunction()
+tally_fake(opencl OpenCL .so.1)
+tally_fake(cuda cuda .so.1)
+tally_fake(nvrtc nvrtc .so.13)
+
+tally_test_programs(device)
+foreach(program IN LISTS TALLY_TEST_PROGRAMS)
+  if(program MATCHES "^device_")
+    target_compile_definitions(${program} PRIVATE FAKE_FOLDER="${TALLY_FAKES}")
+    target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+    add_dependencies(${program} fake_opencl fake_cuda fake_nvrtc)
+  endif()
+endforeach()
+tally_test_scripts(device)

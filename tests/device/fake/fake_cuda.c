@@ -1,0 +1,359 @@
+/* A libcuda for tests: see fake.h. FAKE_CUDA_DRIVER (13000), _CAPABILITY (90), _NAME. A stream, a
+ * module and the like need a current context, as the driver's do. */
+#define FAKE_NAME "CUDA"
+#include "device/cuda_api.h"
+#include "fake.h"
+
+enum { no_device = 100, bad_context = 201, bad_image = 200 };
+
+static _Thread_local int current; /* contexts pushed on this thread */
+static fake_object *primary;
+
+#define ENTER(name)                                                                                \
+    do {                                                                                           \
+        int code_ = fake_enter(name);                                                              \
+        if (code_)                                                                                 \
+            return code_;                                                                          \
+    } while (0)
+
+#define ENTER_CURRENT(name)                                                                        \
+    do {                                                                                           \
+        ENTER(name);                                                                               \
+        if (!current)                                                                              \
+            return bad_context;                                                                    \
+    } while (0)
+
+FAKE_API CUresult cuGetErrorName(CUresult code, const char **text)
+{
+    (void)code;
+    *text = "CUDA_ERROR_FAKE";
+    return 0;
+}
+
+FAKE_API CUresult cuGetErrorString(CUresult code, const char **text)
+{
+    *text = code == no_device                  ? "no CUDA-capable device is detected"
+            : code == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory"
+                                               : "the fake driver's words";
+    return 0;
+}
+
+FAKE_API CUresult cuInit(unsigned flags)
+{
+    (void)flags;
+    ENTER("cuInit");
+    return 0;
+}
+
+FAKE_API CUresult cuDriverGetVersion(int *version)
+{
+    ENTER("cuDriverGetVersion");
+    *version = (int)fake_number("DRIVER", 13000);
+    return 0;
+}
+
+FAKE_API CUresult cuDeviceGetCount(int *count)
+{
+    ENTER("cuDeviceGetCount");
+    *count = (int)fake_number("DEVICES", 1);
+    return *count ? 0 : no_device;
+}
+
+FAKE_API CUresult cuDeviceGet(CUdevice *device, int index)
+{
+    ENTER("cuDeviceGet");
+    *device = index;
+    return 0;
+}
+
+FAKE_API CUresult cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    (void)device;
+    ENTER("cuDeviceGetName");
+    snprintf(name, (size_t)size, "%s", fake_text("NAME", "fake GPU"));
+    return 0;
+}
+
+FAKE_API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    ENTER("cuDeviceTotalMem");
+    *bytes = (size_t)fake_number("MEMORY", 1L << 30);
+    return 0;
+}
+
+FAKE_API CUresult cuDeviceGetAttribute(int *value, int what, CUdevice device)
+{
+    int capability = (int)fake_number("CAPABILITY", 90);
+    (void)device;
+    ENTER("cuDeviceGetAttribute");
+    *value = what == CU_THREADS_PER_BLOCK            ? 1024
+             : what == CU_WARP_SIZE                  ? 32
+             : what == CU_MULTIPROCESSORS            ? 4
+             : what == CU_THREADS_PER_MULTIPROCESSOR ? 2048
+             : what == CU_CAPABILITY_MAJOR           ? capability / 10
+             : what == CU_CAPABILITY_MINOR           ? capability % 10
+             : what == CU_SHARED_PER_MULTIPROCESSOR  ? 228 << 10
+             : what == CU_SHARED_PER_BLOCK_OPTIN     ? 227 << 10
+                                                     : 0;
+    return 0;
+}
+
+FAKE_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    ENTER("cuDevicePrimaryCtxRetain");
+    if (primary)
+        primary->references++;
+    else
+        primary = fake_new(FAKE_CONTEXT, 0);
+    *context = (CUcontext)primary;
+    return 0;
+}
+
+FAKE_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    int code = fake_enter("cuDevicePrimaryCtxRelease");
+    fake_object *own = fake_is(primary, FAKE_CONTEXT, "cuDevicePrimaryCtxRelease");
+    (void)device;
+    if (own->references == 1)
+        primary = NULL;
+    fake_release(own);
+    return code;
+}
+
+FAKE_API CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    ENTER("cuCtxPushCurrent");
+    fake_is(context, FAKE_CONTEXT, "cuCtxPushCurrent");
+    current++;
+    return 0;
+}
+
+FAKE_API CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    int code = fake_enter("cuCtxPopCurrent");
+    if (current < 1)
+        fake_die("cuCtxPopCurrent", "none is current");
+    current--;
+    *context = (CUcontext)primary;
+    return code;
+}
+
+FAKE_API CUresult cuCtxGetDevice(CUdevice *device)
+{
+    ENTER_CURRENT("cuCtxGetDevice");
+    *device = 0;
+    return 0;
+}
+
+/* ---- memory ---- */
+
+/* A device pointer is the block's; the objects are found by it. */
+static struct {
+    fake_object *object;
+} buffers[256];
+
+static int find(CUdeviceptr at, const char *call)
+{
+    for (int i = 0; i < 256; i++) {
+        const fake_object *o = buffers[i].object;
+        CUdeviceptr start = o ? (CUdeviceptr)(uintptr_t)o->block : 0;
+        if (o && at >= start && at < start + o->bytes)
+            return i;
+    }
+    fake_die(call, "not device memory");
+    return -1;
+}
+
+static void check_range(CUdeviceptr at, size_t bytes, const char *call)
+{
+    const fake_object *o = buffers[find(at, call)].object;
+    if (!bytes || at + bytes > (CUdeviceptr)(uintptr_t)o->block + o->bytes)
+        fake_die(call, "outside the memory");
+}
+
+FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t bytes)
+{
+    int i = 0;
+    ENTER_CURRENT("cuMemAlloc");
+    if (!fake_memory_left(bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    while (i < 255 && buffers[i].object)
+        i++;
+    buffers[i].object = fake_new(FAKE_BUFFER, bytes);
+    *at = (CUdeviceptr)(uintptr_t)buffers[i].object->block;
+    return 0;
+}
+
+/* A copy under way keeps the driver from taking the memory: the tests' streams are waited for. */
+FAKE_API CUresult cuMemFree_v2(CUdeviceptr at)
+{
+    int code = fake_enter("cuMemFree"), i = find(at, "cuMemFree");
+    fake_release(buffers[i].object);
+    buffers[i].object = NULL;
+    return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuMemHostAlloc(void **block, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    ENTER_CURRENT("cuMemHostAlloc");
+    /* Room for the object ahead of the block, so that it is found again. */
+    fake_object *o = fake_new(FAKE_HOST_MEMORY, bytes + sizeof o);
+    memcpy(o->block, &o, sizeof o);
+    *block = o->block + sizeof o;
+    return 0;
+}
+
+FAKE_API CUresult cuMemFreeHost(void *block)
+{
+    fake_object *o;
+    int code = fake_enter("cuMemFreeHost");
+    memcpy(&o, (unsigned char *)block - sizeof o, sizeof o);
+    fake_release(fake_is(o, FAKE_HOST_MEMORY, "cuMemFreeHost"));
+    return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
+                                       CUstream stream)
+{
+    ENTER_CURRENT("cuMemcpyHtoDAsync");
+    check_range(to, bytes, "cuMemcpyHtoDAsync");
+    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemcpyHtoDAsync"), (void *)(uintptr_t)to, from,
+               bytes);
+    return 0;
+}
+
+FAKE_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    ENTER_CURRENT("cuMemcpyDtoHAsync");
+    check_range(from, bytes, "cuMemcpyDtoHAsync");
+    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemcpyDtoHAsync"), to, (void *)(uintptr_t)from,
+               bytes);
+    return 0;
+}
+
+FAKE_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes,
+                                  CUstream stream)
+{
+    (void)value;
+    ENTER_CURRENT("cuMemsetD8Async");
+    check_range(at, bytes, "cuMemsetD8Async");
+    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemsetD8Async"), (void *)(uintptr_t)at, NULL, bytes);
+    return 0;
+}
+
+/* ---- streams, modules, events ---- */
+
+FAKE_API CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    ENTER_CURRENT("cuStreamCreate");
+    *stream = (CUstream)fake_new(FAKE_QUEUE, 0);
+    return 0;
+}
+
+FAKE_API CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    int code = fake_enter("cuStreamDestroy");
+    fake_release(fake_is(stream, FAKE_QUEUE, "cuStreamDestroy"));
+    return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuStreamSynchronize(CUstream stream)
+{
+    int code = fake_enter("cuStreamSynchronize");
+    fake_object *q = fake_is(stream, FAKE_QUEUE, "cuStreamSynchronize");
+    if (code)
+        fake_drop(q);
+    fake_finish(q);
+    return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    ENTER_CURRENT("cuModuleLoadData");
+    if (memcmp(image, "fake cubin", 10) != 0)
+        return bad_image;
+    *module = (CUmodule)fake_new(FAKE_PROGRAM, 0);
+    return 0;
+}
+
+FAKE_API CUresult cuModuleUnload(CUmodule module)
+{
+    int code = fake_enter("cuModuleUnload");
+    fake_release(fake_is(module, FAKE_PROGRAM, "cuModuleUnload"));
+    return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    (void)name;
+    ENTER_CURRENT("cuModuleGetFunction");
+    *function = (CUfunction)fake_is(module, FAKE_PROGRAM, "cuModuleGetFunction");
+    return 0;
+}
+
+FAKE_API CUresult cuFuncGetAttribute(int *value, int what, CUfunction function)
+{
+    (void)what;
+    ENTER_CURRENT("cuFuncGetAttribute");
+    fake_is(function, FAKE_PROGRAM, "cuFuncGetAttribute");
+    *value = 0;
+    return 0;
+}
+
+FAKE_API CUresult cuFuncSetAttribute(CUfunction function, int what, int value)
+{
+    (void)what;
+    (void)value;
+    ENTER_CURRENT("cuFuncSetAttribute");
+    fake_is(function, FAKE_PROGRAM, "cuFuncSetAttribute");
+    return 0;
+}
+
+FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
+                                 unsigned size, unsigned sy, unsigned sz, unsigned local,
+                                 CUstream stream, void **arguments, void **extra)
+{
+    (void)extra;
+    ENTER_CURRENT("cuLaunchKernel");
+    fake_is(function, FAKE_PROGRAM, "cuLaunchKernel");
+    fake_is(stream, FAKE_QUEUE, "cuLaunchKernel");
+    if (!x || !size || size > 1024 || y * z * sy * sz != 1 || local > 227 << 10 || !arguments)
+        fake_die("cuLaunchKernel", "sizes");
+    return 0;
+}
+
+FAKE_API CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    ENTER_CURRENT("cuEventCreate");
+    *event = (CUevent)fake_new(FAKE_EVENT, 0);
+    return 0;
+}
+
+FAKE_API CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    ENTER_CURRENT("cuEventRecord");
+    fake_is(event, FAKE_EVENT, "cuEventRecord");
+    fake_is(stream, FAKE_QUEUE, "cuEventRecord");
+    return 0;
+}
+
+FAKE_API CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
+{
+    ENTER_CURRENT("cuEventElapsedTime");
+    fake_is(from, FAKE_EVENT, "cuEventElapsedTime");
+    fake_is(to, FAKE_EVENT, "cuEventElapsedTime");
+    *milliseconds = 1;
+    return 0;
+}
+
+FAKE_API CUresult cuEventDestroy_v2(CUevent event)
+{
+    int code = fake_enter("cuEventDestroy");
+    fake_release(fake_is(event, FAKE_EVENT, "cuEventDestroy"));
+    return code ? code : current ? 0 : bad_context;
+}
