@@ -33,18 +33,17 @@ static void shape_bytes(const tally_plan *plan, const ty_device *device, uint64_
 static const ty_parameter sixty_four_parameters[] = {
     {"group", 64, 1024, 192, "work-items of a group, a multiple of 64"}, {NULL, 0, 0, 0, NULL}};
 
-static uint32_t group_of_64s(const tally_plan *plan, const ty_device *device)
+static uint32_t most_64s(const ty_device *device)
 {
-    uint32_t size = (uint32_t)ty_method_parameter(plan, "group") & ~63u;
     uint32_t most = device->group_max & ~63u, fit = device->local_bytes / 64 & ~63u;
-    size = size < most ? size : most;
-    return size < fit ? size : fit;
+    return most < fit ? most : fit;
 }
 
 static void sixty_four_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                              ty_shape *shape)
 {
-    uint32_t size = group_of_64s(plan, device);
+    uint32_t size = (uint32_t)ty_method_parameter(plan, "group") & ~63u, fit = most_64s(device);
+    size = size < fit ? size : fit;
     shape_bytes(plan, device, n, size, size * 64, shape);
     uint64_t bytes = (uint64_t)size * 252;
     if (n > shape->slab)
@@ -69,9 +68,12 @@ static tally_status sixty_four_supports(const tally_plan *plan, tally_error *err
     if (set && strtoul(set, NULL, 10) % 64)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "group=%s: a multiple of 64 is needed",
                         set);
-    if (ty_plan_device(plan)->group_max < 64 || ty_plan_device(plan)->local_bytes < 4096)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the device's groups are too small");
-    return ty_kernel_supports(plan, error);
+    uint32_t most = most_64s(ty_plan_device(plan));
+    if (!most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "it needs groups of 64 work-items and 4 KB of local memory");
+    tally_status status = ty_kernel_setting_fits(plan, "group", most, error);
+    return status ? status : ty_kernel_supports(plan, error);
 }
 
 static const ty_kernel_method sixty_four = {ty_text_podlozhnyuk_64, sixty_four_shape};
@@ -93,14 +95,30 @@ const ty_method ty_podlozhnyuk_64 = {
 static const ty_parameter warps_parameters[] = {
     {"warps", 1, 32, 6, "warps (histograms) of a group"}, {NULL, 0, 0, 0, NULL}};
 
+static uint32_t most_warps(const ty_device *device)
+{
+    uint32_t items = device->group_max / 32, tables = (device->local_bytes - 4) / 1024;
+    return items < tables ? items : tables;
+}
+
 static void warps_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                         ty_shape *shape)
 {
-    uint32_t warps = (uint32_t)ty_method_parameter(plan, "warps");
-    while (warps > 1 && (warps * 32 > device->group_max || warps * 1024 > device->local_bytes))
-        warps--;
-    shape_bytes(plan, device, n, warps * 32, warps * 1024, shape);
+    uint32_t warps = (uint32_t)ty_method_parameter(plan, "warps"), most = most_warps(device);
+    warps = warps < most ? warps : most;
+    /* One more word, for the tagged method on devices without warps. */
+    shape_bytes(plan, device, n, warps * 32, warps * 1024 + (device->warp == 32 ? 0 : 4), shape);
     snprintf(shape->defines, sizeof shape->defines, "-DTY_WARPS=%u", warps);
+}
+
+static tally_status warps_supports(const tally_plan *plan, tally_error *error)
+{
+    uint32_t most = most_warps(ty_plan_device(plan));
+    if (!most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "it needs groups of 32 work-items and 1 KB of local memory");
+    tally_status status = ty_kernel_setting_fits(plan, "warps", most, error);
+    return status ? status : ty_kernel_supports(plan, error);
 }
 
 static const ty_kernel_method warps = {ty_text_podlozhnyuk_256, warps_shape};
@@ -114,19 +132,14 @@ const ty_method ty_podlozhnyuk_256 = {
     1,
     TY_MAX_BINS,
     warps_parameters,
-    ty_kernel_supports,
+    warps_supports,
     NULL,
     &warps,
 };
 
 static void tag_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
 {
-    if (device->warp == 32) {
-        warps_shape(plan, device, n, shape);
-    } else { /* no warps are promised: a group is one */
-        shape_bytes(plan, device, n, 32, 1024 + 4, shape);
-        snprintf(shape->defines, sizeof shape->defines, "-DTY_WARPS=1");
-    }
+    warps_shape(plan, device, n, shape);
     /* A warp's counter has 27 bits. */
     uint64_t most = (uint64_t)shape->groups * (shape->group_size / 32) << 25;
     if (shape->slab > most)
@@ -144,7 +157,7 @@ const ty_method ty_podlozhnyuk_256_tag = {
     1,
     TY_MAX_BINS,
     warps_parameters,
-    ty_kernel_supports,
+    warps_supports,
     NULL,
     &tag,
 };
@@ -193,8 +206,8 @@ static void trish_shape(const tally_plan *plan, const ty_device *device, uint64_
     shape_bytes(plan, device, n, size, size * 256, shape);
     if (blocks) {
         uint32_t padded = (device->unit_local_bytes / blocks - 1024) & ~15u;
-        if (padded > device->local_bytes)
-            padded = device->local_bytes;
+        if (padded > device->local_bytes - 1024) /* a runtime may keep some of it for itself */
+            padded = device->local_bytes - 1024;
         if (padded > shape->local_bytes)
             shape->local_bytes = padded;
         uint64_t needed = n / ((uint64_t)size * 4) + 1, most = (uint64_t)device->units * blocks;
