@@ -170,6 +170,19 @@ static unsigned output_channels(const ty_jpeg_state *s)
     return space == JCS_GRAYSCALE ? 1 : space == JCS_CMYK ? 4 : 3;
 }
 
+/* A progressive image sends each coefficient's high bits first: bits that never came, as in a file
+ * cut between two scans, are no error to libjpeg. A band that was never begun may be empty. */
+static void check_scans(ty_jpeg_state *s)
+{
+    for (int c = 0; s->jpeg.coef_bits && c < s->jpeg.num_components; c++) {
+        int missing = s->jpeg.coef_bits[c][0] != 0;
+        for (int k = 1; k < DCTSIZE2; k++)
+            missing |= s->jpeg.coef_bits[c][k] > 0;
+        if (missing)
+            fail(s, TALLY_ERROR_FORMAT, "scans are missing at the end of the image");
+    }
+}
+
 static void decode_rows(ty_jpeg_state *s, const ty_jpeg_wish *wish)
 {
     if (!s->started) {
@@ -179,6 +192,7 @@ static void decode_rows(ty_jpeg_state *s, const ty_jpeg_wish *wish)
                 s->rows.row_bytes ||
             s->jpeg.output_height != s->rows.rows)
             fail(s, TALLY_ERROR_FORMAT, "its header changes on the way");
+        check_scans(s);
     }
     for (uint64_t i = 0; i < wish->count; i++, s->row++) {
         JSAMPROW row = wish->into ? wish->into + i * s->rows.row_bytes : s->rows.buffer;

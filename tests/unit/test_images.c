@@ -225,7 +225,7 @@ static void test_png_errors(void)
 #if TALLY_HAVE_JPEG
 
 static void make_jpeg(const char *path, unsigned rows, unsigned columns, int channels,
-                      int progressive)
+                      int progressive, unsigned restart)
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
@@ -243,7 +243,7 @@ static void make_jpeg(const char *path, unsigned rows, unsigned columns, int cha
     jpeg_set_defaults(&jpeg);
     if (channels == 4 && help_below(2))
         jpeg_set_colorspace(&jpeg, JCS_YCCK);
-    jpeg.restart_interval = help_below(2) ? 3 : 0;
+    jpeg.restart_interval = restart;
     if (progressive)
         jpeg_simple_progression(&jpeg);
     jpeg_start_compress(&jpeg, TRUE);
@@ -286,7 +286,7 @@ static void test_jpeg(void)
         int channels = "\1\3\4"[i % 3];
         unsigned rows = 1 + (unsigned)help_below(50), columns = 1 + (unsigned)help_below(50);
         const char *path = help_path("image");
-        make_jpeg(path, rows, columns, channels, i >= 6);
+        make_jpeg(path, rows, columns, channels, i >= 6, help_below(2) ? 3 : 0);
         blob file = help_load(path), samples = decode_jpeg(&file);
         check_image(path, "jpeg", &samples, TALLY_U8, rows, columns, (unsigned)channels,
                     names[channels]);
@@ -306,12 +306,32 @@ static void test_jpeg(void)
     }
 }
 
+/* A progressive image whose last scan is missing, with its end mark in place, is not the image. */
+static void test_jpeg_missing_scan(void)
+{
+    const char *path = help_path("scans");
+    make_jpeg(path, 20, 30, 1, 1, 0);
+    blob file = help_load(path);
+    size_t last = 0, tables = 0;
+    for (size_t i = 0; i + 1 < file.size; i++) {
+        if (file.bytes[i] == 0xff && file.bytes[i + 1] == 0xc4)
+            tables = i;
+        if (file.bytes[i] == 0xff && file.bytes[i + 1] == 0xda)
+            last = tables;
+    }
+    CHECK(last > 0);
+    memcpy(file.bytes + last, "\xff\xd9", 2);
+    EXPECT_FAIL(help_write("scans", file.bytes, last + 2), NULL, TALLY_ERROR_FORMAT,
+                "scans are missing");
+    blob_free(&file);
+}
+
 /* A second frame header between the scans overwrites what libjpeg knows of the first: the damage is
  * found, and found again after a rewind. */
 static void test_jpeg_two_headers(void)
 {
     const char *path = help_path("two");
-    make_jpeg(path, 20, 30, 1, 1);
+    make_jpeg(path, 20, 30, 1, 1, 0);
     blob file = help_load(path), twice = {0};
     size_t frame = 0, scan = 0;
     for (size_t i = 0; i + 1 < file.size; i++) {
@@ -664,6 +684,7 @@ int main(int argc, char **argv)
 #if TALLY_HAVE_JPEG
     test_jpeg();
     test_jpeg_two_headers();
+    test_jpeg_missing_scan();
 #else
     printf("jpeg: skipped: not in this build\n");
     EXPECT_FAIL(help_write("x", "\xff\xd8\xff\xe0", 4), NULL, TALLY_ERROR_UNSUPPORTED, "libjpeg");
