@@ -34,7 +34,7 @@ install: build ## install under PREFIX (default /usr/local); DESTDIR is obeyed
 uninstall: ## remove what `make install` installed
 	@xargs -r -I{} rm -fv "$(DESTDIR){}" < $(BUILD)/install_manifest.txt
 
-bench: ## build and time this machine (installs nothing; scripts/setup.sh peers gets the peers)
+bench: ## build and time this machine (installs nothing; scripts/peers.sh gets the peers)
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/tally bench --device cpu
 
