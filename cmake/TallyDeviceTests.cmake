@@ -23,3 +23,14 @@ foreach(program IN LISTS TALLY_TEST_PROGRAMS)
   endif()
 endforeach()
 tally_test_scripts(device)
+
+# Oclgrind's runtime, with what it does not see made visible. Its own code is not sanitized.
+find_library(TALLY_OCLGRIND oclgrind-rt PATHS /usr/lib/oclgrind /usr/lib64/oclgrind)
+mark_as_advanced(TALLY_OCLGRIND)
+if(TALLY_OCLGRIND)
+  add_library(oclgrind_shim MODULE ${PROJECT_SOURCE_DIR}/tests/device/fake/oclgrind_shim.c)
+  target_include_directories(
+    oclgrind_shim PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(oclgrind_shim PRIVATE ${TALLY_OCLGRIND})
+  set_target_properties(oclgrind_shim PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TALLY_FAKES} PREFIX "")
+endif()

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -84,6 +85,16 @@ tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "the device has no float64, which exact binning of %s needs",
                         tally_dtype_name(plan->options.dtypes[0]));
+    return TALLY_OK;
+}
+
+tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uint32_t most,
+                                    tally_error *error)
+{
+    const char *set = ty_plan_setting(plan, key);
+    if (set && strtoull(set, NULL, 10) > most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s=%s: this device takes %" PRIu32 " at most", key, set, most);
     return TALLY_OK;
 }
 
@@ -191,13 +202,19 @@ static tally_status make_axis(const tally_plan *plan, ty_device *device, workspa
     size_t bytes = axis->byte_slots ? 256 * sizeof *axis->byte_slots
                    : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
                                     : 0;
+    unsigned char *block = ty_calloc(1, 64 + bytes);
+    if (!block)
+        return ty_error_memory(error, "an axis", 64 + bytes);
+    memcpy(block, &axis->bins, sizeof axis->bins);
+    if (bytes)
+        memcpy(block + 64, table, bytes);
     tally_status status = device->ops->alloc(device, 64 + bytes, &w->axis, error);
     if (!status)
-        status = device->ops->upload(device, w->queue, w->axis, 0, &axis->bins, sizeof axis->bins,
-                                     error);
+        status = device->ops->upload(device, w->queue, w->axis, 0, block, 64 + bytes, error);
     if (!status)
-        status = device->ops->upload(device, w->queue, w->axis, 64, table, bytes, error);
-    return status ? status : device->ops->wait(device, w->queue, error);
+        status = device->ops->wait(device, w->queue, error);
+    ty_free(block);
+    return status;
 }
 
 static tally_status workspace_make(const tally_plan *plan, const ty_shape *shape, workspace **made,

@@ -39,6 +39,11 @@ void ty_shape_standard(const tally_plan *plan, const ty_device *device, uint64_t
 /* For supports(): one dimension, no weights; `bytes_only`: u8 or i8. */
 tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error);
 
+/* For supports(): a setting that was given explicitly must not pass `most`, the device's limit;
+ * only a standard value is lowered to it. */
+tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uint32_t most,
+                                    tally_error *error);
+
 /* The whole source of a method (ty_free; NULL when memory is out), and its compiler options. */
 char *ty_kernel_text(const ty_kernel_method *kernel);
 void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,

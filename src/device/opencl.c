@@ -87,20 +87,32 @@ static int open_library(void)
                           sizeof found.reason) != NULL;
 }
 
-/* Returns the last failure other than that a platform has none. */
+static int known(cl_device_id id)
+{
+    for (uint32_t i = 0; i < found.count; i++) {
+        if (found.devices[i] == id)
+            return 1;
+    }
+    return 0;
+}
+
+/* Returns the last failure other than that a platform has none. A device may be of several types.
+ */
 static cl_int add_devices(const cl_platform_id *platforms, cl_uint count, cl_bitfield types)
 {
     cl_int failure = CL_SUCCESS;
     for (cl_uint p = 0; p < count && p < 16; p++) {
         cl_uint n = 0;
-        cl_device_id *to = found.devices + found.count;
-        if (found.count == most_devices)
-            break;
-        cl_int code = cl.clGetDeviceIDs(platforms[p], types, most_devices - found.count, to, &n);
+        cl_device_id ids[most_devices];
+        cl_int code = cl.clGetDeviceIDs(platforms[p], types, most_devices, ids, &n);
         if (code && code != CL_DEVICE_NOT_FOUND)
             failure = code;
-        for (cl_uint i = 0; !code && i < n && found.count < most_devices; i++)
-            found.platforms[found.count++] = platforms[p];
+        for (cl_uint i = 0; !code && i < n && i < most_devices && found.count < most_devices; i++) {
+            if (known(ids[i]))
+                continue;
+            found.platforms[found.count] = platforms[p];
+            found.devices[found.count++] = ids[i];
+        }
     }
     return failure;
 }
@@ -159,6 +171,18 @@ static void device_text(cl_device_id id, cl_uint what, char *text, size_t size)
         snprintf(whole, sizeof whole, "unknown");
     whole[sizeof whole - 1] = '\0';
     snprintf(text, size, "%.*s", (int)size - 1, whole);
+}
+
+static int has_extension(cl_device_id id, const char *name)
+{
+    size_t size = 0;
+    if (cl.clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) || !size)
+        return 0;
+    char *text = ty_calloc(1, size + 1);
+    int has = text && !cl.clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, text, NULL) &&
+              strstr(text, name);
+    ty_free(text);
+    return has;
 }
 
 /* Whether the device can be used at all; if not, `reason` says why. */
@@ -238,8 +262,10 @@ static int read_limits(ty_device *device, cl_device_id id)
     cl_ulong local = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
     device->local_bytes = local < UINT32_MAX ? (uint32_t)local : UINT32_MAX;
     device->unit_local_bytes = unit_local(id, device->local_bytes);
-    device->warp = (uint32_t)device_number(id, CL_DEVICE_WARP_SIZE_NV, 4);
-    device->warp = device->warp == 32 ? 32 : 1;
+    device->warp = has_extension(id, "cl_nv_device_attribute_query") &&
+                           device_number(id, CL_DEVICE_WARP_SIZE_NV, 4) == 32
+                       ? 32
+                       : 1;
     device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     return device->units && device->group_max >= group_least && device->local_bytes;

@@ -17,6 +17,8 @@
 #define TY_SLOT_FAILED 4 /* several dimensions: a coordinate broke TALLY_FLOW_FAIL */
 #define TY_SLOT_EXTRA  5
 
+#if !defined(TY_NO_FP64)
+
 /* An axis as plain data. */
 typedef struct ty_bins {
     double lo, hi;  /* first and last edge */
@@ -141,5 +143,7 @@ TY_FN ty_u32 ty_slot_edges_u64(ty_u64 x, const ty_bins *b, TY_TABLE double *edge
     }
     return i;
 }
+
+#endif
 
 #endif

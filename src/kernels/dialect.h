@@ -16,7 +16,11 @@
  * OpenCL, the dynamic shared memory under CUDA.
  */
 #if defined(__OPENCL_VERSION__)
+#if defined(cl_khr_fp64) && !defined(TY_NO_FP64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#else
+#define TY_NO_FP64 /* bytes need none: their slots are in a table */
+#endif
 #pragma OPENCL FP_CONTRACT OFF
 typedef uchar ty_u8;
 typedef char ty_i8;

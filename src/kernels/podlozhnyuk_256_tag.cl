@@ -7,8 +7,9 @@
  * Corrected: as published it relies on a warp running in lock step, which current hardware does not
  * promise: lanes read, write and check at different times and increments are lost. Here the three steps
  * are kept apart by warp synchronisation, and a lane that is done goes on taking part. Where the device
- * promises no warp, a group is one warp of 32 work-items and the synchronisation is the group's
- * barrier. The unsynchronised writes to one counter are a race by design; one of them wins whole.
+ * promises no warps, 32 work-items in a row still share a histogram, and the synchronisation is the
+ * group's barrier. The unsynchronised writes to one counter are a race by design; one of them wins
+ * whole.
  */
 #define TY_TAG_COUNT 0x07ffffffu
 
@@ -31,8 +32,8 @@ TY_FN int ty_any(int x)
 #endif
 #define TY_ANY(x) ty_any(x)
 #else
-/* One word behind the table tells whether any work-item of the group still has something to do. */
-#define TY_ANY(x) ty_any_group(x, ty_local + 256)
+/* One word behind the tables tells whether any work-item of the group still has something to do. */
+#define TY_ANY(x) ty_any_group(x, ty_local + TY_WARPS * 256)
 TY_FN int ty_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
 {
     TY_BARRIER();
@@ -46,7 +47,8 @@ TY_FN int ty_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
 }
 #endif
 
-/* Adds 1 to own[bin] for every lane with `wanted`; all lanes of the warp call it together. */
+/* Adds 1 to own[bin] for every lane with `wanted`; all lanes of the warp (without warps: of the
+ * group) call it together. */
 #define TY_ADD_TAGGED(own, bin, wanted)                                                            \
     do {                                                                                           \
         ty_u32 bin_ = (bin), count_ = 0;                                                           \
@@ -83,11 +85,10 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
         TY_ADD_TAGGED(own, v >> 16 & 255, there);
         TY_ADD_TAGGED(own, v >> 24, there);
     }
-    if (TY_GROUP == 0) {
-        int there = TY_LID < w.head + w.tail;
-        ty_u32 v = there ? ty_words_loose(&w, TY_LID) : 0;
-        TY_ADD_TAGGED(own, v, there);
-    }
+    /* Loose bytes are the first group's; all groups pass the barriers. */
+    int loose = TY_GROUP == 0 && TY_LID < w.head + w.tail;
+    ty_u32 last = loose ? ty_words_loose(&w, TY_LID) : 0;
+    TY_ADD_TAGGED(own, last, loose);
     TY_BARRIER();
     for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_MAX) {
         ty_u32 sum = 0;

@@ -46,7 +46,7 @@ TY_FN double ty_value(ty_sample bits)
 {
     return (double)TY_AS_FLOAT((ty_u32)bits << 16);
 }
-#elif TY_DTYPE != 7 && TY_DTYPE != 8
+#elif TY_DTYPE > 2 && TY_DTYPE != 7 && TY_DTYPE != 8
 TY_FN double ty_value(ty_sample x)
 {
     return (double)x;

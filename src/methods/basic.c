@@ -29,6 +29,14 @@ static void shape_by_samples(const tally_plan *plan, const ty_device *device, ui
     shape->cleared = 1;
 }
 
+/* For methods with the parameter "group". */
+static tally_status supports_group(const tally_plan *plan, tally_error *error)
+{
+    tally_status status =
+        ty_kernel_setting_fits(plan, "group", ty_plan_device(plan)->group_max, error);
+    return status ? status : ty_kernel_supports(plan, error);
+}
+
 /* For methods that keep the plan's slots in local memory. */
 static tally_status supports_local(const tally_plan *plan, tally_error *error)
 {
@@ -37,7 +45,7 @@ static tally_status supports_local(const tally_plan *plan, tally_error *error)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "it keeps all %u bins in local memory: the device's %u bytes hold %u",
                         plan->bins, most, most / 4 - TY_SLOT_EXTRA);
-    return ty_kernel_supports(plan, error);
+    return supports_group(plan, error);
 }
 
 /* ---- 000 ---- */
@@ -63,7 +71,7 @@ static const ty_kernel_method reduce_tree = {ty_text_reduce_tree, reduce_tree_sh
 const ty_method ty_reduce_tree = {
     "reduce-tree", "000",        "one pass an interval: flags in local memory, summed by a tree",
     ON_DEVICES,    UINT32_MAX,   1,
-    65536,         group_only,   ty_kernel_supports,
+    65536,         group_only,   supports_group,
     NULL,          &reduce_tree,
 };
 
@@ -102,7 +110,7 @@ static double atomic_global_cost(const tally_plan *plan, const char **why)
 const ty_method ty_atomic_global = {
     "atomic-global",    "001",          "one work-item a sample, atomics straight to global memory",
     ON_DEVICES,         UINT32_MAX,     1,
-    TY_MAX_BINS,        group_only,     ty_kernel_supports,
+    TY_MAX_BINS,        group_only,     supports_group,
     atomic_global_cost, &atomic_global,
 };
 
@@ -129,7 +137,7 @@ const ty_method ty_coarsened = {
     1,
     TY_MAX_BINS,
     coarsened_parameters,
-    ty_kernel_supports,
+    supports_group,
     NULL,
     &coarsened,
 };

@@ -182,6 +182,13 @@ static void strided_shape(const tally_plan *plan, const ty_device *device, uint6
     shared_shape(plan, device, n, size, committers, shape);
 }
 
+static tally_status strided_supports(const tally_plan *plan, tally_error *error)
+{
+    tally_status status =
+        ty_kernel_setting_fits(plan, "threads", ty_plan_device(plan)->group_max, error);
+    return status ? status : supports_local(plan, error);
+}
+
 static const ty_kernel_method strided = {ty_text_saturating_shared, strided_shape};
 
 const ty_method ty_saturating_shared_strided = {
@@ -193,7 +200,7 @@ const ty_method ty_saturating_shared_strided = {
     1,
     TY_MAX_BINS,
     strided_parameters,
-    supports_local,
+    strided_supports,
     NULL,
     &strided,
 };

@@ -80,6 +80,8 @@ FAKE_API cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, 
         return answer_text(fake_text("DRIVER", "7.1"), size, value, actual);
     case CL_DEVICE_VERSION:
         return answer_text(fake_text("VERSION", "OpenCL 1.2 fake"), size, value, actual);
+    case CL_DEVICE_EXTENSIONS:
+        return answer_text(fake_text("EXTENSIONS", "cl_khr_fp64"), size, value, actual);
     case CL_DEVICE_PLATFORM:
         return answer(&platform, sizeof platform, size, value, actual);
     case CL_DEVICE_MAX_COMPUTE_UNITS:
