@@ -14,6 +14,7 @@ build=(
 check=(
     clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
     python3 python3-numpy gzip zstd man-db
+    ocl-icd-libopencl1 pocl-opencl-icd oclgrind
 )
 peers=(g++ libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)
 

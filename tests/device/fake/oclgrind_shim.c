@@ -1,13 +1,13 @@
 /*
- * Oclgrind's runtime with one function changed: it does not see what clEnqueueFillBuffer clears, and
- * would report every read of it as uninitialised. Here zeros are written instead.
+ * Oclgrind's runtime with one function changed: it does not see what clEnqueueFillBuffer clears,
+ * and would report every read of it as uninitialised. Here zeros are written instead.
  */
 #include <stdlib.h>
 
 #include "device/opencl_api.h"
 
-cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void *, cl_uint,
-                            const cl_event *, cl_event *);
+cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void *,
+                            cl_uint, const cl_event *, cl_event *);
 
 __attribute__((visibility("default"))) cl_int
 clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t period,
