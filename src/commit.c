@@ -99,8 +99,14 @@ static void write_counts(const ty_job *job, uint64_t h)
 #define WRITE(type, from)                                                                          \
     do {                                                                                           \
         type *to = (type *)job->output->counts + h * bins;                                         \
-        for (uint64_t i = 0; i < bins; i++)                                                        \
-            to[i] = (type)((add ? to[i] : 0) + CLAMPED(from, i));                                  \
+        for (uint64_t i = 0; !add && i < bins; i++)                                                \
+            to[i] = (type)(from)[i];                                                               \
+        for (uint64_t i = 0; add && i < bins; i++)                                                 \
+            to[i] = (type)(to[i] + (from)[i]);                                                     \
+        if (clamp_under)                                                                           \
+            to[0] = (type)(to[0] + (from)[bins + TY_SLOT_UNDER]);                                  \
+        if (clamp_over)                                                                            \
+            to[bins - 1] = (type)(to[bins - 1] + (from)[bins + TY_SLOT_OVER]);                     \
     } while (0)
 #define WRITE_SATURATING(type, limit)                                                              \
     do {                                                                                           \

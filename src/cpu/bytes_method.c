@@ -16,6 +16,7 @@ enum {
     BUFFER = 4096,   /* elements gathered at a time */
     SHORT_ROW = 256, /* packed rows below this are gathered too */
     STREAMS = 4,     /* most channels that have an engine's state each */
+    LONG = 16 << 10, /* elements taken apart at a time: enough to fetch the engine's state for */
 };
 
 /* How a job's samples reach the engine. */
@@ -49,7 +50,8 @@ static uint64_t streams(const ty_job *job)
 
 /*
  * A state: for each active channel its counts and how many samples are masked (first channel only);
- * then the engine's states, if there are few enough channels, and whether each has begun.
+ * then whether each of the engine's states has begun, those states, if there are few enough
+ * channels, and room to take channels apart.
  */
 typedef struct {
     uint64_t (*counts)[VALUES];
@@ -72,7 +74,8 @@ static size_t head_bytes(const ty_job *job)
 static size_t state_bytes(const ty_job *job)
 {
     const ty_bytes_stream *stream = ty_bytes_choose(ty_cpu_features())->stream;
-    return head_bytes(job) + (size_t)streams(job) * round64(stream->state_bytes);
+    size_t buffers = choose_way(job) == SPLIT ? (size_t)STREAMS * LONG : 0;
+    return head_bytes(job) + (size_t)streams(job) * round64(stream->state_bytes) + buffers;
 }
 
 static parts parts_of(void *state, const ty_job *job)
@@ -124,10 +127,12 @@ static void count_split(const parts *p, const ty_job *job, uint64_t batch, uint6
 {
     const ty_pack_loops *pack = ty_pack_loops_get();
     const ty_grid *g = &job->samples[0];
-    uint8_t to[STREAMS][BUFFER];
+    uint8_t *to[STREAMS];
+    for (unsigned c = 0; c < STREAMS; c++)
+        to[c] = p->engines + streams(job) * p->engine_bytes + (size_t)c * LONG;
     while (begin < end) {
         uint64_t n = in_row(g, begin, end);
-        n = n < BUFFER ? n : BUFFER;
+        n = n < LONG ? n : LONG;
         const uint8_t *from = ty_grid_at(g, batch, begin, 0);
         if (g->channels == 2)
             pack->split2(from, (size_t)n, to[0], to[1]);
