@@ -62,6 +62,15 @@ static uint64_t random_bins(rng *r, unsigned flags)
     return chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);
 }
 
+/* Even bins so narrow that their edges' rounding shows: float64 has 1 to 64 values in each. */
+static tally_axis narrow_bins(rng *r, uint64_t bins)
+{
+    double lo = ldexp(1 + rng_unit(r), (int)rng_below(r, 60) - 30);
+    double unit = nextafter(lo, INFINITY) - lo;
+    double hi = lo + (double)(bins * (1 + rng_below(r, 64)) + rng_below(r, bins)) * unit;
+    return chance(r, 2) ? tally_axis_even(bins, lo, hi) : tally_axis_even(bins, -hi, -lo);
+}
+
 static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
 {
     tally_dtype dtype = c->plan.dtypes[d];
@@ -102,6 +111,10 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
             axis.kind = TALLY_AXIS_CATEGORY;
             axis.categories = c->categories;
         }
+        break;
+    case 4:
+        if (chance(r, 3)) /* bins of few units in the last place */
+            axis = narrow_bins(r, bins);
         break;
     default:
         break;

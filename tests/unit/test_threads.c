@@ -204,6 +204,51 @@ static void test_fork(void)
     tally_plan_destroy(plan);
 }
 
+static void no_part(void *arg, unsigned part, unsigned worker)
+{
+    (void)arg;
+    (void)part;
+    (void)worker;
+}
+
+static void *run_until_told(void *arg)
+{
+    nest *n = arg;
+    while (!__atomic_load_n(&n->parts[63], __ATOMIC_RELAXED))
+        ty_pool_run(n->pool, 0, 1000, no_part, NULL);
+    return NULL;
+}
+
+/* Forks while the pool's lock is taken more often than not: no child may wait for it. */
+static void test_fork_amid_work(void)
+{
+    nest n = {.pool = ty_pool_create(4)};
+    pthread_t busy;
+    if (help_is_slow()) { /* sanitizers have locks of their own */
+        ty_pool_destroy(n.pool);
+        return;
+    }
+    if (!n.pool || pthread_create(&busy, NULL, run_until_told, &n))
+        abort();
+    fflush(stdout);
+    for (int i = 0; i < 30; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            ty_pool_run(n.pool, 0, 63, inner_part, &n);
+            ty_pool_destroy(n.pool);
+            _exit(n.parts[0] == 1 && n.parts[62] == 1 ? 0 : 1);
+        }
+        int status = -1;
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        if (!CHECK_SAY(status == 0, "child %d: status %#x", i, (unsigned)status))
+            break;
+    }
+    __atomic_store_n(&n.parts[63], 1, __ATOMIC_RELAXED);
+    pthread_join(busy, NULL);
+    ty_pool_destroy(n.pool);
+}
+
 typedef struct {
     pthread_t caller;
     uint64_t calls, stop_at, last, total;
@@ -308,6 +353,7 @@ int main(int argc, char **argv)
     test_contexts();
     test_nested();
     test_fork();
+    test_fork_amid_work();
     static const char *const methods[] = {"cpu-tables", "cpu-overlap", "serial"};
     for (int m = 0; m < 3; m++)
         test_cancel(methods[m], (tally_dtype)0);
