@@ -165,6 +165,10 @@ static void sample(const ty_axis *a, unsigned kind, void *to)
     case 4: /* the last edge as computed, which may lie beyond hi */
         put(to, a->dtype, a->bins.lo + (double)a->bins.bins * a->bins.width, (int)below(5) - 2);
         break;
+    case 8: /* inside, and hi itself: no other sample makes the loops look twice */
+        put(to, a->dtype, below(4) ? a->bins.lo + (a->bins.hi - a->bins.lo) * unit() : a->bins.hi,
+            0);
+        break;
     case 5: /* far outside */
         put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * (unit() * 9 - 4) * 0x1p10, 0);
         break;
@@ -197,6 +201,17 @@ static tally_axis uneven_axis(uint64_t bins, double lo)
     return axis;
 }
 
+/* An axis whose last edge, computed as the others are, lies above hi. */
+static tally_axis spilling_axis(uint64_t bins)
+{
+    for (;;) {
+        double lo = (unit() - 0.5) * exp2((double)below(12)), hi = lo + (1 + unit()) * 50;
+        if (lo + (double)bins * ((hi - lo) / (double)bins) > hi)
+            return tally_axis_even(bins, lo, hi);
+        bins++;
+    }
+}
+
 static tally_axis random_axis(tally_dtype dtype)
 {
     static const double ends[] = {0, 1, -1, 0.1, -0.3, 1e-3, 255, 256, 65536, 1e6, -1e9, 3.3, 7e15};
@@ -220,6 +235,8 @@ static tally_axis random_axis(tally_dtype dtype)
         return uneven_axis(bins % 2000 + 1, lo);
     tally_axis axis = !below(6) ? tally_axis_integer(bins, (int64_t)below(3000) - 1000)
                                 : tally_axis_even(bins, lo, lo + (width > 0 ? width : 1));
+    if (!below(10))
+        axis = spilling_axis(bins);
     axis.last = below(3) ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
     return axis;
 }
@@ -298,10 +315,10 @@ static int check_axis(tally_dtype dtype, uint64_t *checked)
         return 1;
     size_t size = tally_dtype_bytes(dtype), n = below(3) ? below(MOST) : below(200);
     unsigned char *x = buffer + below(8);
-    unsigned kind = (unsigned)below(8), mixed = (unsigned)below(2);
+    unsigned kind = (unsigned)below(9), mixed = (unsigned)below(2);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits[1];
-        sample(&a, mixed ? (unsigned)below(8) : kind, bits);
+        sample(&a, mixed ? (unsigned)below(9) : kind, bits);
         memcpy(x + i * size, bits, size);
         want[i] = expected(&a, x + i * size);
     }
