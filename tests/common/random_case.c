@@ -62,13 +62,18 @@ static uint64_t random_bins(rng *r, unsigned flags)
     return chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);
 }
 
-/* Even bins so narrow that their edges' rounding shows: float64 has 1 to 64 values in each. */
-static tally_axis narrow_bins(rng *r, uint64_t bins)
+/* Even bins so narrow that their edges' rounding shows: float64 has 1 to 64 values in each. For
+ * 64-bit integers past 2^53, so that samples are rounded too. */
+static tally_axis narrow_bins(rng *r, tally_dtype dtype, uint64_t bins)
 {
-    double lo = ldexp(1 + rng_unit(r), (int)rng_below(r, 60) - 30);
+    int wide = dtype == TALLY_I64 || dtype == TALLY_U64;
+    double lo =
+        ldexp(1 + rng_unit(r), wide ? 53 + (int)rng_below(r, 9) : (int)rng_below(r, 60) - 30);
     double unit = nextafter(lo, INFINITY) - lo;
-    double hi = lo + (double)(bins * (1 + rng_below(r, 64)) + rng_below(r, bins)) * unit;
-    return chance(r, 2) ? tally_axis_even(bins, lo, hi) : tally_axis_even(bins, -hi, -lo);
+    double hi =
+        lo + (double)(bins * (1 + rng_below(r, chance(r, 2) ? 3 : 64)) + rng_below(r, bins)) * unit;
+    return dtype == TALLY_U64 || chance(r, 2) ? tally_axis_even(bins, lo, hi)
+                                              : tally_axis_even(bins, -hi, -lo);
 }
 
 static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
@@ -114,7 +119,7 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
         break;
     case 4:
         if (chance(r, 3)) /* bins of few units in the last place */
-            axis = narrow_bins(r, bins);
+            axis = narrow_bins(r, dtype, bins);
         break;
     default:
         break;
@@ -246,6 +251,12 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
         return;
     }
     put(to, dtype, x);
+    if (kind == 1 && tally_dtype_bytes(dtype) == 8 && dtype != TALLY_F64) {
+        uint64_t whole; /* a few float64 steps beside the edge, where float64 has no value */
+        memcpy(&whole, to, sizeof whole);
+        whole += rng_below(r, 4097) - 2048;
+        memcpy(to, &whole, sizeof whole);
+    }
 }
 
 /* Allocates a buffer with random strides for the extents, points the view into it. */
