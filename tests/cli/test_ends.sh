@@ -96,7 +96,7 @@ if command -v script >/dev/null; then
     export TERM=xterm
     # A source that pauses, so that there is something to see on the fastest machine.
     cat >slow <<'SLOW'
-head -c 20M /dev/zero; sleep 0.4; head -c 20M /dev/zero
+head -c 20M /dev/zero; sleep 1.5; head -c 20M /dev/zero
 SLOW
     slow="bash slow | '$TALLY' --dtype u8 - >/dev/null"
     line() { script -qec "$slow ${1:-}" /dev/null </dev/null | grep -c 'GB/s'; }
