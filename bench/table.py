@@ -55,7 +55,9 @@ class Case:
         return self.one["gbps"] / best["gbps"] if self.one and best else None
 
     def scaling(self):
-        return self.one["median_s"] / self.all["median_s"] if self.all else None
+        if not self.all or self.one["clock"] != self.all["clock"]:
+            return None
+        return self.one["median_s"] / self.all["median_s"]
 
 
 class Run:

@@ -61,6 +61,7 @@ typedef struct bench_way bench_way;
 struct bench_way {
     char name[32], call[32], version[48];
     unsigned threads;
+    int processor_time; /* its clock is bench_clock's processor time */
     enum { BENCH_OURS, BENCH_READ, BENCH_PEER } role;
     /* Readies it for `problem`: 0, or -1 with `why`. */
     int (*start)(bench_way *way, const bench_problem *problem);
@@ -95,6 +96,8 @@ typedef struct bench_ways {
     tally_context *contexts[2];
 } bench_ways;
 
+/* Seconds by the way's clock: that on the wall, or the time that this process had a processor. */
+double bench_clock(const bench_way *way);
 /* Room for one more, or NULL. */
 bench_way *bench_way_add(bench_ways *ways);
 void bench_skip_add(bench_ways *ways, const char *name, const char *reason);

@@ -75,7 +75,8 @@ static double time_calls(bench_way *way, uint64_t calls)
     const link_to *l = way->shared;
     char answer[300];
     double seconds;
-    if (ask(l->python, answer, sizeof answer, "time %d %llu", l->index, (unsigned long long)calls))
+    if (ask(l->python, answer, sizeof answer, "time %d %llu %s", l->index,
+            (unsigned long long)calls, way->processor_time ? "cpu" : "wall"))
         return lost(way);
     if (!cli_parse_real(answer, &seconds)) {
         snprintf(way->why, sizeof way->why, "%.280s", answer);

@@ -89,7 +89,7 @@ static int start(bench_way *way, const bench_problem *problem)
 static double time_calls(bench_way *way, uint64_t calls)
 {
     reading *r = way->shared;
-    double begin = cli_seconds();
+    double begin = bench_clock(way);
     for (uint64_t c = 0; c < calls; c++)
         for (unsigned a = 0; a < r->arrays; a++) {
             pthread_t threads[MOST_THREADS];
@@ -103,7 +103,7 @@ static double time_calls(bench_way *way, uint64_t calls)
             for (unsigned t = 1; t < started; t++)
                 pthread_join(threads[t], NULL);
         }
-    return cli_seconds() - begin;
+    return bench_clock(way) - begin;
 }
 
 static void end(bench_way *way)

@@ -147,6 +147,7 @@ void bench_show_json(const bench_ways *ways, const bench_case *wanted, const ben
         string("case", wanted->name);
         string("by", way->name);
         string("version", way->version);
+        string("clock", way->processor_time ? "cpu" : "wall");
         cli_out(",\"peer\":%s,\"threads\":%u,\"calls\":%llu}\n",
                 way->role == BENCH_PEER ? "true" : "false", way->threads,
                 (unsigned long long)way->calls);

@@ -2,8 +2,16 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
+#include <time.h>
 
 #include "bench.h"
+
+double bench_clock(const bench_way *way)
+{
+    struct timespec now;
+    clock_gettime(way->processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 bench_way *bench_way_add(bench_ways *ways)
 {
@@ -38,13 +46,13 @@ static int start(bench_way *way, const bench_problem *problem)
 
 static double time_calls(bench_way *way, uint64_t calls)
 {
-    double begin = cli_seconds();
+    double begin = bench_clock(way);
     for (uint64_t i = 0; i < calls; i++)
         if (way->peer->count(way->state)) {
             snprintf(way->why, sizeof way->why, "it failed");
             return -1;
         }
-    return cli_seconds() - begin;
+    return bench_clock(way) - begin;
 }
 
 static int counts(bench_way *way, double *to)
@@ -149,6 +157,9 @@ int bench_ways_open(bench_ways *ways, const cli_options *options, const bench_da
         code = open_library(ways, data->folder, libraries[i]);
     if (!code)
         bench_python_open(ways, data->folder, data);
+    int processor_time = strcmp(cli_text(options, CLI_CLOCK, "wall"), "cpu") == 0;
+    for (size_t i = 0; i < ways->count; i++)
+        ways->all[i].processor_time = processor_time && ways->all[i].threads == 1;
     return code;
 }
 

@@ -61,6 +61,7 @@ typedef enum cli_id {
     CLI_QUICK,
     CLI_ONLY,
     CLI_REPEATS,
+    CLI_CLOCK,
     /* output */
     CLI_FORMAT,
     CLI_LIST_FORMAT,

@@ -84,6 +84,10 @@ const cli_option cli_option_table[] = {
      "f32-2048; repeat for more"},
     {CLI_REPEATS, "repeats", 0, CLI_UINT, 1, "N", CLI_BENCH, "Work", NULL, 1, 1000, 0,
      "rounds in which all take turns (9; three times as many for inputs below 2 Mi samples)"},
+    {CLI_CLOCK, "clock", 0, CLI_CHOICE, 1, "CLOCK", CLI_BENCH, "Work", "wall cpu", 0, 0, 0,
+     "wall (the usual one), or cpu: one-thread times are processor time alone, which is steadier "
+     "on "
+     "a machine that has other work"},
 
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,

@@ -5,7 +5,7 @@
     peers                           peer NAME CALL VERSION | skipped NAME REASON …, then: end
     problem KIND DTYPE N BINS LO HI X Y W EDGES    (offsets in the file, - for none)       ok
     start I N                       ok | no REASON    (its first N samples)
-    time I CALLS                    seconds of so many calls
+    time I CALLS wall|cpu           seconds of so many calls
     counts I OFFSET                 ok CELLS, and float64 counts at OFFSET of the file
 
 A problem's data are copied out of the file once, so that they lie in the kind of memory that NumPy
@@ -94,11 +94,11 @@ except ImportError as error:
     skipped.append(("fast-histogram", "it needs NumPy"))
 
 
-def clock(count, calls):
-    begin = time.perf_counter()
+def clock(count, calls, now):
+    begin = now()
     for _ in range(calls):
         count()
-    return time.perf_counter() - begin
+    return now() - begin
 
 
 def main():
@@ -123,7 +123,8 @@ def main():
             except Refused as why:
                 print("no", why)
         elif verb == "time":
-            print(repr(clock(counting[words[0]], int(words[1]))))
+            now = time.process_time if words[2] == "cpu" else time.perf_counter
+            print(repr(clock(counting[words[0]], int(words[1]), now)))
         elif verb == "counts":
             counts = numpy.asarray(counting[words[0]](), numpy.float64).ravel()
             numpy.frombuffer(file, numpy.float64, counts.size, int(words[1]))[:] = counts

@@ -10,7 +10,7 @@ python3 - <<'PY' 2>.py || fail "bench --format json: $(tail -1 .py)"
 import json
 lines = [json.loads(line) for line in open("bench.jsonl")]
 fields = ("device method dtype n bins data median_s min_s max_s gbps fraction_of_read verified "
-          "case by version peer threads calls").split()
+          "case by version clock peer threads calls").split()
 for line in lines:
     assert list(line) == fields, line
     assert line["device"] == "cpu" and line["method"], line
@@ -46,6 +46,9 @@ expect 0 -- "$TALLY" bench --quick --only u8-ramp-4KiB --repeats 1 --format json
 equal 0 "$(wc -c <.err)" "words on standard error with -q"
 expect 0 '^u8-two-1MiB +[0-9]+ %' -- "$TALLY" bench --quick --only 'u8-two-*' --repeats 2 --progress always
 
+expect 0 -- "$TALLY" bench --quick --only u8-ramp-4KiB --repeats 1 --threads 2 --clock cpu --format json
+equal '1 cpu 2 wall' "$(python3 -c 'import json; print(*[x for l in open(".out") for l in [json.loads(l)]
+    for x in (l["threads"], l["clock"])])')" "clocks"
 expect 2 'no such case; they are called u8-uniform-64KiB' -- "$TALLY" bench --only u9
 expect 2 'times the processor' -- "$TALLY" bench --device cuda
 expect 2 'times the processor' -- "$TALLY" bench --device nonsense
