@@ -34,10 +34,9 @@ typedef struct ty_cells {
 tally_status ty_cells_make(const ty_axis *axis, ty_cells **cells, tally_error *error);
 void ty_cells_free(ty_cells *cells);
 
-/* As ty_even_loops, for axes whose `cells` are made; NULL for dtypes that are not served. */
+/* By dtype, for axes whose `cells` are made; NULL for dtypes that are not served. */
 typedef struct ty_cells_loops {
     ty_slots_fn slots[TALLY_F64 + 1];
-    ty_add_fn add[TALLY_F64 + 1];
 } ty_cells_loops;
 
 extern const ty_cells_loops ty_cells_base;

@@ -2,19 +2,19 @@
 #include "cpu/cells.h"
 #include "cpu/lanes.h"
 
-/* As in even_loops.h: cells of one block are found while samples of an earlier one are placed. */
-enum { BLOCK = 64, RING = 4, LAG = 2, AHEAD = 8192 };
+/* Samples whose cells are found together; bytes that samples are asked for ahead of their use. */
+enum { BLOCK = 64, AHEAD = 8192 };
 
 typedef struct consts {
     lanes_f lo, end, factor;
     lanes_i under, over, nan;
     const uint32_t *first;
     const double *edges;
-    uint32_t steps, first_bits, drop, shift;
+    uint32_t steps, first_bits, drop;
     ty_cells_scale scale;
 } consts;
 
-static consts consts_of(const ty_axis *axis, unsigned shift)
+static consts consts_of(const ty_axis *axis)
 {
     const ty_cells *cells = axis->cells;
     const ty_bins *b = &axis->bins;
@@ -30,7 +30,6 @@ static consts consts_of(const ty_axis *axis, unsigned shift)
     c.steps = cells->steps;
     c.first_bits = cells->first_bits;
     c.drop = cells->drop;
-    c.shift = shift;
     c.scale = cells->scale;
     return c;
 }
@@ -77,13 +76,9 @@ INLINE uint32_t slot_of(double x, uint32_t cell, const consts *c, uint32_t steps
 #define TYPE  double
 #include "cpu/cells_dtype.h"
 
-const ty_cells_loops TY_CELLS_TABLE = {
-    .slots = {[TALLY_U32] = slots_u32,
-              [TALLY_I32] = slots_i32,
-              [TALLY_F32] = slots_f32,
-              [TALLY_F64] = slots_f64},
-    .add = {[TALLY_U32] = add_u32,
-            [TALLY_I32] = add_i32,
-            [TALLY_F32] = add_f32,
-            [TALLY_F64] = add_f64},
-};
+const ty_cells_loops TY_CELLS_TABLE = {{
+    [TALLY_U32] = slots_u32,
+    [TALLY_I32] = slots_i32,
+    [TALLY_F32] = slots_f32,
+    [TALLY_F64] = slots_f64,
+}};

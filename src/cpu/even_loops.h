@@ -12,6 +12,22 @@ enum { BLOCK = 64, RING = 8, LAG = 4 };
 /* Bytes that samples are asked for ahead of their use. */
 enum { AHEAD = 8192 };
 
+/* What slots are found for: to be handed out, or to be counted. */
+typedef enum { TO_TELL, TO_COUNT } way;
+
+/*
+ * Where many blocks have samples outside, a branch for them is mispredicted; then these are counted
+ * in the slot of those below, whatever they are, and after every GROUP blocks those concerned are
+ * read again and sorted out. It starts after a group with WORTH of them, or always, where it costs
+ * blocks without any next to nothing.
+ */
+enum { GROUP = 64, WORTH = 3 };
+
+/* What was counted with those below the bins but is in the last bin, above all, or NaN. */
+typedef struct strays {
+    uint32_t last, over, nan;
+} strays;
+
 typedef struct consts {
     lanes_f lo, hi, width, inverse, offset;
     lanes_i spread[8 / LANES]; /* which of a slot's counters */
@@ -54,6 +70,30 @@ INLINE void count_slots(uint32_t *table, const uint32_t *slots, int n)
         table[(uint32_t)two]++;
         table[two >> 32]++;
     }
+}
+
+INLINE uint32_t sum_lanes(lanes_i counts)
+{
+    uint32_t lane[LANES], sum = 0;
+    lanes_i_store(lane, counts);
+    for (int i = 0; i < LANES; i++)
+        sum += lane[i];
+    return sum;
+}
+
+/* Moves the strays to where they belong. */
+static void put_strays(uint32_t *table, const consts *c, const strays *s)
+{
+    uint32_t *under = table + ((size_t)(c->bins.bins + TY_SLOT_UNDER) << c->shift);
+    uint32_t sum = 0;
+    for (unsigned k = 0; k < 1u << c->shift; k++) {
+        sum += under[k];
+        under[k] = 0;
+    }
+    *under = sum - s->last - s->over - s->nan;
+    table[(size_t)(c->bins.bins - 1) << c->shift] += s->last;
+    table[(size_t)(c->bins.bins + TY_SLOT_OVER) << c->shift] += s->over;
+    table[(size_t)(c->bins.bins + TY_SLOT_NAN) << c->shift] += s->nan;
 }
 
 /*

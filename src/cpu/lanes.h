@@ -5,7 +5,8 @@
  *   lanes_f  samples and edges; lanes_i  slots; lanes_set  which lanes satisfied a comparison
  *
  * lanes_i_note gathers, over many slots, whether one of them was above `last` as unsigned numbers;
- * it starts from zeros, and `last` is below 2^30.
+ * it starts from zeros, and `last` is below 2^30. lanes_i_cut turns those that are into last + 1,
+ * given as `next`. lanes_i_count adds one in the lanes of a set.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -21,7 +22,7 @@
 
 #include <immintrin.h>
 
-enum { LANES = 8 };
+enum { LANES = 8, CUT_IS_CHEAP = 1 };
 typedef __m512d lanes_f;
 typedef __m256i lanes_i;
 typedef __mmask8 lanes_set;
@@ -57,6 +58,8 @@ typedef __mmask8 lanes_set;
 #define lanes_i_note(note, a, last) _mm256_max_epu32(note, a)
 #define lanes_i_noted(note, last)   (_mm256_cmpgt_epu32_mask(note, last) != 0)
 #define lanes_i_least(a, b)         _mm256_min_epu32(a, b)
+#define lanes_i_cut(a, last, next)  _mm256_min_epu32(a, next)
+#define lanes_i_count(n, s)         _mm256_mask_add_epi32(n, s, n, _mm256_set1_epi32(1))
 #define lanes_i_choose(s, a, b)     _mm256_mask_mov_epi32(b, s, a)
 
 /* Nearest integer of t, less one where `s` holds. t must not pass int32; past it: 2^31 or near. */
@@ -83,7 +86,7 @@ INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 
 #include <immintrin.h>
 
-enum { LANES = 4 };
+enum { LANES = 4, CUT_IS_CHEAP = 0 };
 typedef __m256d lanes_f;
 typedef __m128i lanes_i;
 typedef __m256d lanes_set;
@@ -117,6 +120,8 @@ typedef __m256d lanes_set;
 #define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_i_note(note, a, last) _mm_max_epu32(note, a)
 #define lanes_i_least(a, b)         _mm_min_epu32(a, b)
+#define lanes_i_cut(a, last, next)  _mm_min_epu32(a, next)
+#define lanes_i_count(n, s)         _mm_sub_epi32(n, lanes_low(s))
 
 /* The low halves of a set's lanes. */
 INLINE __m128i lanes_low(lanes_set s)
@@ -190,7 +195,7 @@ INLINE lanes_f lanes_load_i64(const unsigned char *p)
 #include <emmintrin.h>
 
 /* Two vectors of two, so that the slots fill one of four. */
-enum { LANES = 4 };
+enum { LANES = 4, CUT_IS_CHEAP = 0 };
 typedef struct lanes_f {
     __m128d a, b;
 } lanes_f;
@@ -261,6 +266,15 @@ INLINE lanes_i lanes_i_least(lanes_i a, lanes_i b)
     return lanes_i_pick(_mm_cmpgt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(b, top)), b, a);
 }
 
+/* By the sign of what may be negative, as the note. */
+INLINE lanes_i lanes_i_cut(lanes_i a, lanes_i last, lanes_i next)
+{
+    __m128i out = _mm_srai_epi32(_mm_or_si128(a, _mm_sub_epi32(last, a)), 31);
+    return lanes_i_pick(out, next, a);
+}
+
+#define lanes_i_count(n, s) _mm_sub_epi32(n, lanes_low(s))
+
 INLINE __m128i lanes_low(lanes_set s)
 {
     return _mm_castps_si128(
@@ -329,7 +343,7 @@ LANES_GATHER(f16, uint16_t, ty_f16_decode)
 
 #else
 
-enum { LANES = 1 };
+enum { LANES = 1, CUT_IS_CHEAP = 0 };
 typedef double lanes_f;
 typedef uint32_t lanes_i;
 typedef int lanes_set;
@@ -373,6 +387,8 @@ INLINE uint32_t lanes_high(double x)
 #define lanes_i_note(note, a, last) ((a) > (note) ? (a) : (note))
 #define lanes_i_noted(note, last)   ((note) > (last))
 #define lanes_i_least(a, b)         ((a) < (b) ? (a) : (b))
+#define lanes_i_cut(a, last, next)  ((a) <= (last) ? (a) : (next))
+#define lanes_i_count(n, s)         ((n) + (uint32_t)(s))
 #define lanes_i_choose(s, a, b)     ((s) ? (a) : (b))
 
 INLINE lanes_i lanes_i_load(const void *p)

@@ -5,7 +5,6 @@
  * cpu-tables.
  */
 #include "core/error.h"
-#include "cpu/cells.h"
 #include "cpu/counters.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
@@ -79,12 +78,10 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     if (plan->options.dimensions > 1)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "method cpu-overlap counts one dimension");
-    const ty_axis *axis = &plan->axes[0];
-    if (!ty_even_serves(axis) && !(axis->edges && ty_cells_loops_get()->add[axis->dtype]))
+    if (!ty_even_serves(&plan->axes[0]))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "method cpu-overlap needs an even or integer axis of at most 2^28 bins, "
-                        "none narrower than 2^-46 of its largest edge; or u32, i32, f32 or f64 "
-                        "samples");
+                        "none narrower than 2^-46 of its largest edge");
     return ty_cpu_unweighted(plan, error);
 }
 
@@ -93,7 +90,7 @@ static double cost(const tally_plan *plan, const char **why)
     const uint32_t features = ty_cpu_features();
     double each = features & TY_CPU_AVX512 ? 0.36e-9 : features & TY_CPU_AVX2 ? 0.48e-9 : 0.7e-9;
     *why = "vector arithmetic overlapped with counting";
-    return TY_CALL_SECONDS + (plan->axes[0].even ? each : each + 0.6e-9) * ty_cpu_samples(plan);
+    return TY_CALL_SECONDS + each * ty_cpu_samples(plan);
 }
 
 const ty_method ty_cpu_overlap = {

@@ -78,7 +78,5 @@ ty_slots_fn ty_slots_pick(const ty_axis *axis)
 
 ty_add_fn ty_add_pick(const ty_axis *axis)
 {
-    if (ty_even_serves(axis))
-        return ty_even_loops_get()->add[axis->dtype];
-    return axis->cells ? ty_cells_loops_get()->add[axis->dtype] : NULL;
+    return ty_even_serves(axis) ? ty_even_loops_get()->add[axis->dtype] : NULL;
 }
