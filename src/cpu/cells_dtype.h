@@ -60,6 +60,7 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
         NAME(stream)(samples, n, &c, TY_CELLS_BITS, 1, slots);
     else
         NAME(stream)(samples, n, &c, TY_CELLS_BITS, c.steps, slots);
+    lanes_leave();
 }
 
 #undef NAME

@@ -142,6 +142,7 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
         NAME(rest)(from, n, &c, last);
         memcpy(slots, last, n * sizeof *slots);
     }
+    lanes_leave();
 }
 
 INLINE void NAME(stream)(const unsigned char *from, size_t n, const consts *c, int spill,
@@ -192,6 +193,7 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
         NAME(stream)(samples, n, &c, 1, table);
     else
         NAME(stream)(samples, n, &c, 0, table);
+    lanes_leave();
 }
 
 #undef NAME

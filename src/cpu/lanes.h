@@ -18,6 +18,15 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* At the end of a function that is called from outside: wide registers left in use slow down SSE
+ * code, and compilers have missed it before a call to a function of their own file. */
+#if defined(__AVX__)
+#include <immintrin.h>
+#define lanes_leave() _mm256_zeroupper()
+#else
+#define lanes_leave() ((void)0)
+#endif
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 
 #include <immintrin.h>

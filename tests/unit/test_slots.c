@@ -16,6 +16,10 @@
 #include "cpu/even.h"
 #include "cpu/features.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 enum { MOST = 20000 };
 
 static uint64_t state;
@@ -261,12 +265,32 @@ static unsigned variants(variant *v)
     return n;
 }
 
+/* Whether wide registers were left in use: the loops would slow down a caller's SSE code. */
+static int left_wide(void)
+{
+#if defined(__x86_64__)
+    uint32_t a, b, c, d, low, high;
+    if (!(ty_cpu_features() & TY_CPU_AVX2) || !__get_cpuid_count(13, 1, &a, &b, &c, &d) ||
+        !(a >> 2 & 1))
+        return 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+    return (low & 0x44) != 0; /* upper halves of YMM, of ZMM 0 … 15 */
+#else
+    return 0;
+#endif
+}
+
 static int check_slots(const char *name, ty_slots_fn fn, const ty_axis *a, const unsigned char *x,
                        size_t n, const uint32_t *want)
 {
     static uint32_t got[MOST + 1];
     got[n] = 12345;
     fn(a, x, n, got);
+    if (left_wide()) {
+        fprintf(stderr, "FAILED %s %s: wide registers left in use\n", name,
+                tally_dtype_name(a->dtype));
+        return 0;
+    }
     for (size_t i = 0; i < n; i++) {
         if (got[i] != want[i]) {
             fprintf(stderr, "FAILED %s %s [%.17g, %.17g] bins %u sample %zu of %zu: %u, not %u\n",
@@ -287,9 +311,13 @@ static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const uns
     size_t slots = (size_t)a->bins.bins + TY_SLOT_EXTRA;
     uint32_t *table = calloc(slots << shift, sizeof *table);
     fn(a, x, n, table, shift);
+    const int wide = left_wide();
     for (size_t i = 0; i < n; i++)
         table[(size_t)want[i] << shift]--;
-    int ok = 1;
+    int ok = !wide;
+    if (wide)
+        fprintf(stderr, "FAILED %s %s: wide registers left in use\n", name,
+                tally_dtype_name(a->dtype));
     for (size_t s = 0; s < slots && ok; s++) {
         uint32_t left = 0;
         for (size_t k = 0; k < (size_t)1 << shift; k++)
