@@ -120,9 +120,9 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
 void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
                        char *options, size_t size)
 {
-    snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s",
+    snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s%s",
              (int)plan->options.dtypes[0], plan->axes[0].even, device->warp, shape->group_size,
-             shape->defines[0] ? " " : "", shape->defines);
+             device->has_fp64 ? "" : " -DTY_NO_FP64", shape->defines[0] ? " " : "", shape->defines);
 }
 
 static tally_status build(tally_plan *plan, device_plan *own, tally_error *error)

@@ -338,7 +338,7 @@ static tally_status build(ty_device *device, const char *source, const char *opt
     *cached = !code;
     if (code) {
         tally_status status =
-            ty_nvrtc_compile(source, options, device->capability, &bytes, &size, error);
+            ty_nvrtc_compile(source, options, device->capability, &bytes, &size, NULL, error);
         if (status)
             return status;
         WITH(device, code, cu.module_load(&module, bytes));

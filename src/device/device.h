@@ -124,9 +124,10 @@ void ty_cache_put(const char *source, const char *options, const char *signature
 
 /* ---- nvrtc.c: CUDA C to machine code ---- */
 
-/* Compiles for `capability`; *code (ty_free) is a cubin. */
+/* Compiles for `capability`; *code (ty_free) is a cubin. `log`, unless NULL, gets what the compiler
+ * said (ty_free; NULL for nothing). */
 tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t capability,
-                              void **code, size_t *size, tally_error *error);
+                              void **code, size_t *size, char **log, tally_error *error);
 /* "13.0", or NULL with the reason why there is no compiler. */
 const char *ty_nvrtc_version(char *reason, size_t size);
 

@@ -114,12 +114,18 @@ static tally_status take_code(nvrtcProgram program, int as_ptx, void **code, siz
     return TALLY_OK;
 }
 
-static tally_status compile_failed(nvrtcProgram program, nvrtcResult result, tally_error *error)
+static char *read_log(nvrtcProgram program)
 {
     size_t size = 0;
     char *log = NULL;
     if (!rtc.log_size(program, &size) && (log = ty_calloc(1, size + 1)))
         (void)rtc.log(program, log);
+    return log;
+}
+
+static tally_status compile_failed(nvrtcProgram program, nvrtcResult result, tally_error *error)
+{
+    char *log = read_log(program);
     tally_status status =
         ty_error(error, TALLY_ERROR_DEVICE, "NVRTC: the kernel does not build (%d): %s", result,
                  log ? log : "");
@@ -128,7 +134,7 @@ static tally_status compile_failed(nvrtcProgram program, nvrtcResult result, tal
 }
 
 tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t capability,
-                              void **code, size_t *size, tally_error *error)
+                              void **code, size_t *size, char **log, tally_error *error)
 {
     char reason[256], arch[48], words[1024];
     const char *flags[64] = {arch, "--fmad=false", "--std=c++17", "--restrict"};
@@ -150,6 +156,8 @@ tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t 
     result = rtc.compile(program, n, flags);
     tally_status status = result ? compile_failed(program, result, error)
                                  : take_code(program, as_ptx, code, size, error);
+    if (!status && log)
+        *log = read_log(program);
     rtc.destroy(&program);
     return status;
 }

@@ -18,7 +18,7 @@
 #if defined(__OPENCL_VERSION__)
 #if defined(cl_khr_fp64) && !defined(TY_NO_FP64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#else
+#elif !defined(TY_NO_FP64)
 #define TY_NO_FP64 /* bytes need none: their slots are in a table */
 #endif
 #pragma OPENCL FP_CONTRACT OFF

@@ -4,9 +4,11 @@
  *
  * Corrected: the source indexes its register array by the sample's bin, which is only known at run
  * time and sends the array to slow memory. Here every register is named by a constant: each sample is
- * compared with every slot. So the work grows with the bins, and the method is for few of them.
+ * compared with every slot. So the work grows with the bins, and the method is for few of them. No
+ * register is spilled, for the compiler is not asked to make room for a second group
+ * (tests/unit/test_nvrtc.c sees to it).
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL_DENSE(TY_GROUP_MAX, 1) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     ty_u32 own[TY_CELLS];

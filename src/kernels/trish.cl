@@ -50,7 +50,12 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
         TY_BARRIER();                                                                              \
     } while (0)
 
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+#if TY_BLOCKS
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_BLOCKS)
+#else
+TY_KERNEL(TY_GROUP_MAX)
+#endif
+count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, own0 = 0, own1 = 0, own2 = 0, own3 = 0;

@@ -214,8 +214,14 @@ static void trish_shape(const tally_plan *plan, const ty_device *device, uint64_
         shape->groups = (uint32_t)(needed < most ? needed : most);
     }
     shape->partials = shape->groups * (size / 64);
-    snprintf(shape->defines, sizeof shape->defines, "-DTY_K=%u -DTY_ACCUMULATE=%d", k,
-             (int)ty_method_parameter(plan, "accumulate"));
+    /* Where local memory holds few blocks the compiler may take more registers for each; it would
+     * rather spill some to make room for blocks that never come. */
+    uint32_t fit = device->unit_local_bytes / (shape->local_bytes + 1024);
+    snprintf(shape->defines, sizeof shape->defines, "-DTY_K=%u -DTY_ACCUMULATE=%d -DTY_BLOCKS=%u",
+             k, (int)ty_method_parameter(plan, "accumulate"),
+             device->unit_local_bytes > 128 << 10 ? 0
+             : fit                                ? fit
+                                                  : 1);
 }
 
 static tally_status trish_supports(const tally_plan *plan, tally_error *error)

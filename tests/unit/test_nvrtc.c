@@ -1,6 +1,7 @@
 /*
  * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
- * methods of the registry over a stand-in for the device's limits.
+ * methods of the registry over a stand-in for the device's limits. None may spill registers to
+ * memory, and those whose idea is to count in registers may have no stack frame.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,36 +29,99 @@ static ty_device make_device(uint32_t capability)
 }
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
-static int make_plan(tally_context *context, const ty_method *m, tally_dtype dtype,
-                     tally_plan **plan)
+static int make_plan(tally_context *context, tally_dtype dtype, uint64_t bins, tally_plan **plan)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    int sixty_four = !strcmp(m->name, "podlozhnyuk-64"), few = !strcmp(m->name, "private-register");
-    o.axes[0] = tally_axis_even(sixty_four ? 64 : few ? 32 : 256, 0, 256);
+    o.axes[0] = tally_axis_even(bins, 0, 256);
     o.dtypes[0] = dtype;
     return tally_plan_create(context, &o, plan, NULL);
 }
 
-static int compile(tally_plan *plan, const ty_method *m, uint32_t capability)
+/* Methods whose idea is to count in registers, or to have threads for every register they get. */
+static int keeps_registers(const char *name)
+{
+    return !strcmp(name, "private-register") || !strcmp(name, "trish") ||
+           !strcmp(name, "nugteren") || !strncmp(name, "podlozhnyuk-", 12);
+}
+
+/* What the assembler says of the method's kernel: no spill and no stack where registers are to be
+ * kept, at the standard settings; elsewhere it is only told. */
+static int check_registers(const char *log, const ty_method *m, uint32_t capability,
+                           const char *setting)
+{
+    static const char entry[] = "Compiling entry function 'count'", words[] = "bytes stack frame";
+    const char *at = log ? strstr(log, entry) : NULL;
+    unsigned stack, stores, loads;
+    at = at ? strstr(at, words) : NULL;
+    while (at && at > log && strchr(" 0123456789", at[-1]))
+        at--;
+    if (!at || sscanf(at, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
+                      &stack, &stores, &loads) != 3) {
+        fprintf(stderr, "FAILED %s sm_%u: the assembler does not tell about spills\n%s\n", m->name,
+                capability, log ? log : "");
+        return 0;
+    }
+    if (!stack && !stores && !loads)
+        return 1;
+    int strict = keeps_registers(m->name) && !setting;
+    fprintf(stderr, "%s%s %s sm_%u: a stack frame of %u bytes, %u stored, %u loaded\n",
+            strict ? "FAILED " : "note: ", m->name, setting ? setting : "", capability, stack,
+            stores, loads);
+    return !strict;
+}
+
+static int compile(tally_plan *plan, const ty_method *m, uint32_t capability, const char *setting)
 {
     const ty_kernel_method *kernel = m->backend;
     ty_device device = make_device(capability);
     ty_shape shape;
-    char options[512];
+    char options[512 + 32], *log = NULL;
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
     plan->method = m;
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
-    ty_kernel_options(plan, &device, &shape, options, sizeof options);
+    ty_kernel_options(plan, &device, &shape, options, 512);
+    strcat(options, " --ptxas-options=--verbose");
     char *text = ty_kernel_text(kernel);
-    tally_status status = ty_nvrtc_compile(text, options, capability, &code, &size, &error);
+    tally_status status = ty_nvrtc_compile(text, options, capability, &code, &size, &log, &error);
     ty_free(text);
     if (status)
         fprintf(stderr, "FAILED %s sm_%u %s: %s\n", m->name, capability,
                 tally_dtype_name(plan->options.dtypes[0]), error.message);
+    int ok = !status && check_registers(log, m, capability, setting);
     ty_free(code);
-    return !status;
+    ty_free(log);
+    return ok;
+}
+
+/* Private-register keeps every number of bins that it takes in registers: some of them. */
+static int compile_few(tally_context *context, const ty_method *m, uint32_t capability)
+{
+    int ok = 1;
+    for (uint64_t bins = 1; bins < 32; bins += 3) {
+        tally_plan *plan = NULL;
+        if (make_plan(context, TALLY_U8, bins, &plan))
+            return 0;
+        const ty_method *own = plan->method;
+        ok = compile(plan, m, capability, NULL) && ok;
+        plan->method = own;
+        tally_plan_destroy(plan);
+    }
+    return ok;
+}
+
+/* The same with one setting. */
+static int compile_with(tally_plan *plan, const ty_method *m, uint32_t capability, char *key,
+                        char *value)
+{
+    char *settings[] = {key, value};
+    plan->settings = settings;
+    plan->options.settings_count = 1;
+    int ok = compile(plan, m, capability, key);
+    plan->settings = NULL;
+    plan->options.settings_count = 0;
+    return ok;
 }
 
 int main(void)
@@ -76,17 +140,23 @@ int main(void)
     for (int i = 0; ty_methods[i]; i++) {
         if (!(ty_methods[i]->devices & TY_ON_CUDA))
             continue;
+        int few = !strcmp(ty_methods[i]->name, "private-register");
+        uint64_t bins = few ? 32 : !strcmp(ty_methods[i]->name, "podlozhnyuk-64") ? 64 : 256;
         for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
             tally_plan *plan = NULL;
-            if (!(ty_methods[i]->dtypes >> dtype & 1) ||
-                make_plan(context, ty_methods[i], dtype, &plan))
+            if (!(ty_methods[i]->dtypes >> dtype & 1) || make_plan(context, dtype, bins, &plan))
                 continue;
             const ty_method *own = plan->method;
             for (unsigned a = 0; a < sizeof architectures / sizeof *architectures; a++) {
                 /* Every dtype on one architecture, two dtypes on all of them. */
                 if (architectures[a] != 90 && dtype != TALLY_U8 && dtype != TALLY_F32)
                     continue;
-                int ok = compile(plan, ty_methods[i], architectures[a]);
+                int ok = compile(plan, ty_methods[i], architectures[a], NULL);
+                if (few && dtype == TALLY_U8)
+                    ok = compile_few(context, ty_methods[i], architectures[a]) && ok;
+                if (!strcmp(ty_methods[i]->name, "trish") && dtype == TALLY_U8)
+                    ok = ok && compile_with(plan, ty_methods[i], architectures[a], "k", "63") &&
+                         compile_with(plan, ty_methods[i], architectures[a], "threads", "256");
                 compiled += ok;
                 failed += !ok;
             }
