@@ -1,0 +1,336 @@
+/*
+ * On the first OpenCL device: a caller's queue, samples in a caller's buffer, batches at odd
+ * offsets, launches in small slabs, several contexts and threads at once, a device without float64.
+ * Counts are the reference's.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/dynlib.h"
+#include "device/kernel.h"
+#include "device/opencl_api.h"
+#include "methods/registry.h"
+
+enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
+
+static ty_opencl_api cl;
+static int checks, failed;
+static unsigned char data[most_samples + 8];
+
+/* Compilers of OpenCL keep memory until the process ends, and do not tell the thread sanitizer what
+ * their threads wait for. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
+           "libhwloc\n";
+}
+
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "called_from_lib:libpocl\ncalled_from_lib:libLLVM\nrace:libpocl\nmutex:libpocl\n"
+           "deadlock:libpocl\nthread:libpocl\n";
+}
+
+static void check(int ok, const char *what, const tally_error *error)
+{
+    checks++;
+    failed += !ok;
+    if (!ok)
+        fprintf(stderr, "FAILED: %s: %s\n", what, error ? error->message : "");
+}
+
+static int load(void)
+{
+    static const char *const candidates[] = {"libOpenCL.so.1", NULL};
+#define SYMBOL(name, result, parameters) {#name, offsetof(ty_opencl_api, name), 1},
+    static const ty_symbol symbols[] = {TY_OPENCL_FUNCTIONS(SYMBOL){NULL, 0, 0}};
+#undef SYMBOL
+    char reason[256];
+    return ty_dynlib_open("TALLY_OPENCL_LIBRARY", candidates, symbols, &cl, reason,
+                          sizeof reason) != NULL;
+}
+
+/* ---- plans and counts ---- */
+
+static tally_plan *make_plan(tally_context *context, const char *method, tally_dtype dtype,
+                             tally_error *error)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    uint64_t bins = !strcmp(method, "private-register") || !strcmp(method, "reduce-tree") ? 8
+                    : !strcmp(method, "podlozhnyuk-64")                                   ? 64
+                                                                                          : 256;
+    o.axes[0] = tally_axis_even(bins, 0, 256);
+    o.dtypes[0] = dtype;
+    o.method = method;
+    o.counter = !strncmp(method, "saturating", 10) ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
+    return tally_plan_create(context, &o, &plan, error) ? NULL : plan;
+}
+
+/* Counts `view` and, as the reference, the same samples on the host. */
+static int counts_right(const tally_plan *plan, const tally_view *view, const void *host,
+                        void *stream, tally_error *error)
+{
+    uint64_t got[most_cells] = {0}, want[most_cells] = {0};
+    tally_flows flows[batches], true_flows[batches];
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_view there = *view;
+    double seconds = 0;
+    memset(flows, 0, sizeof flows);
+    memset(true_flows, 0, sizeof true_flows);
+    options.stream = stream;
+    options.device_seconds = &seconds;
+    output.counts = got;
+    output.flows = flows;
+    if (tally_execute(plan, view, &options, &output, error))
+        return 0;
+    there.data = host;
+    there.device = TALLY_DEVICE_CPU;
+    output.counts = want;
+    output.flows = true_flows;
+    if (tally_execute_reference(plan, &there, NULL, &output, error))
+        return 0;
+    snprintf(error->message, sizeof error->message, "other counts");
+    return seconds >= 0 && !memcmp(got, want, sizeof got) &&
+           !memcmp(flows, true_flows, sizeof flows);
+}
+
+/* ---- a caller's queue and buffer ---- */
+
+typedef struct caller {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_mem memory;
+} caller;
+
+static int open_caller(caller *c, cl_bitfield properties)
+{
+    cl_platform_id platform;
+    cl_uint n;
+    cl_int code;
+    if (cl.clGetPlatformIDs(1, &platform, &n) ||
+        cl.clGetDeviceIDs(platform, 0xffffffff, 1, &c->device, &n))
+        return 0;
+    c->context = cl.clCreateContext(NULL, 1, &c->device, NULL, NULL, &code);
+    c->queue = cl.clCreateCommandQueue(c->context, c->device, properties, &code);
+    c->memory = cl.clCreateBuffer(c->context, CL_MEM_READ_WRITE, most_samples, NULL, &code);
+    return !code && !cl.clEnqueueWriteBuffer(c->queue, c->memory, CL_TRUE, 0, most_samples, data, 0,
+                                             NULL, NULL);
+}
+
+static void close_caller(caller *c)
+{
+    cl.clReleaseMemObject(c->memory);
+    cl.clReleaseCommandQueue(c->queue);
+    cl.clReleaseContext(c->context);
+}
+
+static tally_context *open_context(void *native, tally_error *error)
+{
+    tally_context_options where = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *context = NULL;
+    where.device = TALLY_DEVICE_OPENCL;
+    where.native = native;
+    return tally_context_create(&where, &context, error) ? NULL : context;
+}
+
+/* Three batches of bytes in the caller's buffer, an odd number apart: every alignment of a word. */
+static void test_buffer(tally_context *context, caller *c)
+{
+    static const char *const methods[] = {"private-shared", "podlozhnyuk-64", "podlozhnyuk-256",
+                                          "nugteren",       "trish",          NULL};
+    tally_error error = {""};
+    for (int m = 0; methods[m]; m++) {
+        tally_plan *plan = make_plan(context, methods[m], TALLY_U8, &error);
+        check(plan != NULL, methods[m], &error);
+        for (uint64_t n = 12999; plan && n < 13004; n++) {
+            tally_view view = tally_view_1d(c->memory, TALLY_U8, n);
+            view.device = TALLY_DEVICE_OPENCL;
+            view.batches = batches;
+            view.batch_stride_bytes = 13003;
+            check(counts_right(plan, &view, data, c->queue, &error), methods[m], &error);
+            check(counts_right(plan, &view, data, NULL, &error), methods[m], &error);
+        }
+        tally_plan_destroy(plan);
+    }
+}
+
+static void test_refusals(tally_context *context, caller *c)
+{
+    tally_error error = {""};
+    tally_plan *plan = make_plan(context, "private-shared", TALLY_U16, &error);
+    uint64_t counts[most_cells];
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_view view = tally_view_1d(c->memory, TALLY_U16, most_samples / 2 + 1);
+    caller other;
+    check(plan != NULL, "a plan", &error);
+    output.counts = counts;
+    view.device = TALLY_DEVICE_OPENCL;
+    check(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_ARGUMENT &&
+              strstr(error.message, "not all inside"),
+          "a view that passes the buffer's end", &error);
+    view = tally_view_1d(c->memory, TALLY_U16, 100);
+    view.device = TALLY_DEVICE_OPENCL;
+    view.batches = 2;
+    view.batch_stride_bytes = 301;
+    check(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_UNSUPPORTED &&
+              strstr(error.message, "aligned"),
+          "samples that are not aligned", &error);
+    view.batches = 1;
+    if (open_caller(&other, 0)) {
+        options.stream = other.queue;
+        check(tally_execute(plan, &view, &options, &output, &error) == TALLY_ERROR_ARGUMENT,
+              "a queue of another context", &error);
+        close_caller(&other);
+    }
+    cl_int code;
+    cl_command_queue loose =
+        cl.clCreateCommandQueue(c->context, c->device, CL_QUEUE_OUT_OF_ORDER, &code);
+    options.stream = loose;
+    if (!code) {
+        check(tally_execute(plan, &view, &options, &output, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "out of order"),
+              "a queue that runs out of order", &error);
+        cl.clReleaseCommandQueue(loose);
+    }
+    options.stream = c->queue;
+    check(counts_right(plan, &view, data, c->queue, &error), "and the plan still works", &error);
+    tally_plan_destroy(plan);
+}
+
+/* ---- slabs ---- */
+
+static const ty_kernel_method *inner;
+
+static void small_slabs(const tally_plan *plan, const ty_device *device, uint64_t n,
+                        ty_shape *shape)
+{
+    inner->shape(plan, device, n, shape);
+    if (shape->slab > 9001)
+        shape->slab = 9001;
+}
+
+/* Every method with launches of 9001 samples at most: as 2^32 samples are counted in slabs of 2^31.
+ */
+static void test_slabs(tally_context *context)
+{
+    tally_error error = {""};
+    for (int i = 0; ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        if (!(m->devices & TY_ON_OPENCL))
+            continue;
+        tally_plan *plan = make_plan(context, m->name, TALLY_U8, &error);
+        check(plan != NULL, m->name, &error);
+        if (!plan)
+            continue;
+        ty_method own = *m;
+        ty_kernel_method kernel = *(const ty_kernel_method *)m->backend;
+        inner = m->backend;
+        kernel.shape = small_slabs;
+        own.backend = &kernel;
+        plan->method = &own;
+        tally_view view = tally_view_1d(data + 1, TALLY_U8, most_samples - 1);
+        check(counts_right(plan, &view, data + 1, NULL, &error), m->name, &error);
+        plan->method = m;
+        tally_plan_destroy(plan);
+    }
+}
+
+/* ---- threads ---- */
+
+typedef struct {
+    const tally_plan *plan; /* shared */
+    tally_context *own;     /* of this thread's own context */
+    int bad;
+} worker;
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    tally_error error = {""};
+    tally_plan *plan = make_plan(w->own, "private-shared", TALLY_U8, &error);
+    w->bad = plan == NULL;
+    for (int i = 0; i < 10 && !w->bad; i++) {
+        uint64_t n = most_samples - 1 - (uint64_t)i * 101;
+        tally_view view = tally_view_1d(data + i % 3, TALLY_U8, n - 2);
+        w->bad |= !counts_right(w->plan, &view, view.data, NULL, &error);
+        w->bad |= !counts_right(plan, &view, view.data, NULL, &error);
+    }
+    tally_plan_destroy(plan);
+    return NULL;
+}
+
+static void test_threads(tally_context *context)
+{
+    enum { threads = 4 };
+    tally_error error = {""};
+    pthread_t ids[threads];
+    worker workers[threads];
+    tally_plan *plan = make_plan(context, "trish", TALLY_U8, &error);
+    int bad = 0;
+    for (int i = 0; i < threads; i++) {
+        workers[i] = (worker){plan, open_context(NULL, &error), 0};
+        bad |= !workers[i].own || pthread_create(&ids[i], NULL, work, &workers[i]);
+    }
+    for (int i = 0; i < threads && !bad; i++)
+        pthread_join(ids[i], NULL);
+    for (int i = 0; i < threads; i++) {
+        bad |= workers[i].bad;
+        tally_context_destroy(workers[i].own);
+    }
+    check(!bad, "four threads, each with a context of its own and a plan that all share", &error);
+    tally_plan_destroy(plan);
+}
+
+/* A device that has no float64 counts bytes and refuses the rest. */
+static void test_no_float64(tally_context *context)
+{
+    ty_device *device = context->state;
+    int has = device->has_fp64;
+    tally_error error = {""};
+    device->has_fp64 = 0;
+    tally_plan *plan = make_plan(context, "private-shared", TALLY_U8, &error);
+    tally_view view = tally_view_1d(data, TALLY_U8, most_samples);
+    check(plan && counts_right(plan, &view, data, NULL, &error), "bytes without float64", &error);
+    tally_plan_destroy(plan);
+    check(!make_plan(context, "private-shared", TALLY_F32, &error) &&
+              strstr(error.message, "no float64"),
+          "floats without float64", &error);
+    device->has_fp64 = has;
+}
+
+int main(void)
+{
+    tally_error error = {""};
+    caller c;
+    tally_context *context = open_context(NULL, &error);
+    if (!context || !load()) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)((i * i >> 3) ^ i * 7);
+    if (!open_caller(&c, 0))
+        return 1;
+    test_slabs(context);
+    test_threads(context);
+    test_no_float64(context);
+    tally_context_destroy(context);
+    context = open_context(c.queue, &error);
+    check(context != NULL, "a context around a caller's queue", &error);
+    if (context) {
+        test_buffer(context, &c);
+        test_refusals(context, &c);
+    }
+    tally_context_destroy(context);
+    close_caller(&c);
+    printf("%d checks, %d failed\n", checks, failed);
+    return failed != 0;
+}
