@@ -134,10 +134,13 @@ static void add_weight(ty_job *job, uint64_t cell, uint64_t slot, const void *at
         job->sums[cell] += (double)w;
     if (job->isums) {
         int64_t i;
-        uint64_t u;
-        memcpy(&u, at, sizeof u * (dtype == TALLY_U64));
+        uint64_t u = 0;
+        if (dtype == TALLY_U64 || dtype == TALLY_I64)
+            memcpy(&u, at, sizeof u);
+        else
+            u = (uint64_t)(int64_t)w;
         int over = dtype == TALLY_U64 ? __builtin_add_overflow(job->isums[cell], u, &i)
-                                      : __builtin_add_overflow(job->isums[cell], (int64_t)w, &i);
+                                      : __builtin_add_overflow(job->isums[cell], (int64_t)u, &i);
         job->isums[cell] = i;
         job->overflowed |= over && ty_plan_delivers(job->plan, slot);
     }
