@@ -21,8 +21,10 @@ typedef struct workspace {
     void *queue;
     ty_memory axis, out, totals, samples[2];
     size_t out_bytes, samples_bytes;
-    unsigned char *stage[2]; /* pinned */
-    uint64_t *host;          /* totals of one histogram, `cells` */
+    unsigned char *stage[2];   /* pinned */
+    unsigned char *axis_image; /* what was uploaded; kept until the queue is closed, for a wait may
+                                  fail with the copy still pending */
+    uint64_t *host;            /* totals of one histogram, `cells` */
     struct workspace *next;
 } workspace;
 
@@ -171,6 +173,7 @@ static void workspace_close(ty_device *device, workspace *w)
     }
     if (w->queue)
         device->ops->queue_close(device, w->queue);
+    ty_free(w->axis_image);
     ty_free(w->host);
     ty_free(w);
 }
@@ -202,18 +205,18 @@ static tally_status make_axis(const tally_plan *plan, ty_device *device, workspa
     size_t bytes = axis->byte_slots ? 256 * sizeof *axis->byte_slots
                    : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
                                     : 0;
-    unsigned char *block = ty_calloc(1, 64 + bytes);
-    if (!block)
+    w->axis_image = ty_calloc(1, 64 + bytes);
+    if (!w->axis_image)
         return ty_error_memory(error, "an axis", 64 + bytes);
-    memcpy(block, &axis->bins, sizeof axis->bins);
+    memcpy(w->axis_image, &axis->bins, sizeof axis->bins);
     if (bytes)
-        memcpy(block + 64, table, bytes);
+        memcpy(w->axis_image + 64, table, bytes);
     tally_status status = device->ops->alloc(device, 64 + bytes, &w->axis, error);
     if (!status)
-        status = device->ops->upload(device, w->queue, w->axis, 0, block, 64 + bytes, error);
+        status =
+            device->ops->upload(device, w->queue, w->axis, 0, w->axis_image, 64 + bytes, error);
     if (!status)
         status = device->ops->wait(device, w->queue, error);
-    ty_free(block);
     return status;
 }
 
