@@ -150,7 +150,7 @@ INLINE void NAME(stream)(const unsigned char *from, size_t n, const consts *c, i
 {
     _Alignas(64) uint32_t ring[RING][BLOCK];
     uint64_t outside = 0; /* bit k % GROUP: block k has samples outside */
-    int sorting = CUT_IS_CHEAP;
+    int sorting = !CUT_WORTH;
     strays s = {0, 0, 0};
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     for (size_t k = 0; k < blocks; k++, from += step) {
@@ -168,7 +168,7 @@ INLINE void NAME(stream)(const unsigned char *from, size_t n, const consts *c, i
         if (k % GROUP == GROUP - 1) {
             if (sorting && outside)
                 NAME(sort_out)(from - (GROUP - 1) * step, outside, c, &s);
-            sorting = CUT_IS_CHEAP || __builtin_popcountll(outside) >= WORTH;
+            sorting = __builtin_popcountll(outside) >= CUT_WORTH;
             outside = 0;
         }
     }

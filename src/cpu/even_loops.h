@@ -18,10 +18,9 @@ typedef enum { TO_TELL, TO_COUNT } way;
 /*
  * Where many blocks have samples outside, a branch for them is mispredicted; then these are counted
  * in the slot of those below, whatever they are, and after every GROUP blocks those concerned are
- * read again and sorted out. It starts after a group with WORTH of them, or always, where it costs
- * blocks without any next to nothing.
+ * read again and sorted out. It starts after a group with CUT_WORTH of them.
  */
-enum { GROUP = 64, WORTH = 3 };
+enum { GROUP = 64 };
 
 /* What was counted with those below the bins but is in the last bin, above all, or NaN. */
 typedef struct strays {

@@ -6,7 +6,8 @@
  *
  * lanes_i_note gathers, over many slots, whether one of them was above `last` as unsigned numbers;
  * it starts from zeros, and `last` is below 2^30. lanes_i_cut turns those that are into last + 1,
- * given as `next`. lanes_i_count adds one in the lanes of a set.
+ * given as `next`; CUT_WORTH is how many of 64 blocks must need that for it to pay (even_loops.h).
+ * lanes_i_count adds one in the lanes of a set.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -31,7 +32,7 @@
 
 #include <immintrin.h>
 
-enum { LANES = 8, CUT_IS_CHEAP = 1 };
+enum { LANES = 8, CUT_WORTH = 0 };
 typedef __m512d lanes_f;
 typedef __m256i lanes_i;
 typedef __mmask8 lanes_set;
@@ -95,7 +96,7 @@ INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 
 #include <immintrin.h>
 
-enum { LANES = 4, CUT_IS_CHEAP = 0 };
+enum { LANES = 4, CUT_WORTH = 3 };
 typedef __m256d lanes_f;
 typedef __m128i lanes_i;
 typedef __m256d lanes_set;
@@ -204,7 +205,7 @@ INLINE lanes_f lanes_load_i64(const unsigned char *p)
 #include <emmintrin.h>
 
 /* Two vectors of two, so that the slots fill one of four. */
-enum { LANES = 4, CUT_IS_CHEAP = 0 };
+enum { LANES = 4, CUT_WORTH = 8 };
 typedef struct lanes_f {
     __m128d a, b;
 } lanes_f;
@@ -352,7 +353,7 @@ LANES_GATHER(f16, uint16_t, ty_f16_decode)
 
 #else
 
-enum { LANES = 1, CUT_IS_CHEAP = 0 };
+enum { LANES = 1, CUT_WORTH = 8 };
 typedef double lanes_f;
 typedef uint32_t lanes_i;
 typedef int lanes_set;
