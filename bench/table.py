@@ -4,7 +4,7 @@
     bench/table.py [--check] [--show NAME]
 
 What stands between `<!-- table:NAME -->` and `<!-- end -->` is replaced by table NAME, made from the
-newest bench/results/cpu-*.jsonl (and …-avx2, …-baseline beside it). --check changes nothing and
+newest bench/results/cpu-DATE.jsonl (and …-avx2, …-baseline, …-threads beside it). --check changes nothing and
 fails if something would change; --show prints one table. Only ratios are quoted: of the medians of
 one run, in which all took turns on the same data.
 """
@@ -75,15 +75,20 @@ class Run:
         return {name: case for name, case in self.cases.items() if re.fullmatch(pattern, name)}
 
 
-def newest():
+def recorded():
+    """The paths of all whole runs, oldest first: cpu-DATE.jsonl, cpu-DATEb.jsonl and so on."""
     plain = re.compile(r"cpu-\d{4}-\d\d-\d\d[a-z]?\.jsonl")
-    paths = [p for p in glob.glob(os.path.join(ROOT, "bench/results/cpu-*.jsonl"))
-             if plain.fullmatch(os.path.basename(p))]
+    return sorted(p for p in glob.glob(os.path.join(ROOT, "bench/results/cpu-*.jsonl"))
+                  if plain.fullmatch(os.path.basename(p)))
+
+
+def newest():
+    paths = recorded()
     if not paths:
         sys.exit("table.py: no bench/results/cpu-DATE.jsonl; bench/cpu.sh makes one")
-    path = max(paths)
+    path = paths[-1]
     runs = {"": Run(path)}
-    for level in ("avx2", "baseline"):
+    for level in ("avx2", "baseline", "threads"):
         beside = path.replace(".jsonl", f"-{level}.jsonl")
         if os.path.exists(beside):
             runs[level] = Run(beside)
@@ -130,7 +135,12 @@ def source(run):
     family = header["cpu"].get("CPU family"), header["cpu"].get("Model")
     versions = ", ".join(f"{TITLES[k]} {v}" for k, v in sorted(header["versions"].items())
                          if k in TITLES)
-    return (f"From `{run.name}`: {header['cpu'].get('Model name', 'a processor')} (family {family[0]}, "
+    clock = {line.one["clock"] for line in run.cases.values() if line.one}
+    busy = max(header["load_before_after"])
+    how = "processor time, " if clock == {"cpu"} else ""
+    if busy > header["processors"]:
+        how += f"with other work on the machine (load {busy:.0f}), "
+    return (f"From `{run.name}` ({how}{len(run.cases)} cases): {header['cpu'].get('Model name', 'a processor')} (family {family[0]}, "
             f"model {family[1]}), {header['processors']} processors, {header['compiler']}, commit "
             f"{header['commit']}, {header['date'][:10]}; {versions}.")
 
@@ -177,9 +187,8 @@ def byte_peers(runs):
     for data in BYTES:
         case = run.cases.get(f"u8-{data}-256MiB")
         if case:
-            rows.append(peer_row(BYTES[data], [case])
-                        + [called(case.best()), percent(case.one), times(case.scaling())])
-    return table(["256 MiB"] + HEAD + ["the fastest is", "of read", "all threads"], rows)
+            rows.append(peer_row(BYTES[data], [case]) + [called(case.best()), percent(case.one)])
+    return table(["256 MiB"] + HEAD + ["the fastest is", "of read"], rows)
 
 
 def levels(runs):
@@ -204,8 +213,8 @@ def floats(runs):
                 case = run.cases.get(f"{dtype}-{bins}-{data}")
                 if case:
                     rows.append(peer_row(f"{dtype}, {bins_name(bins)}, {data}", [case])
-                                + [percent(case.one), times(case.scaling())])
-    return table(["128 MiB"] + HEAD + ["of read", "all threads"], rows)
+                                + [percent(case.one)])
+    return table(["128 MiB"] + HEAD + ["of read"], rows)
 
 
 def others(runs):
@@ -214,9 +223,18 @@ def others(runs):
     words = {"edges": "256 uneven bins", "2d": "100 × 100 bins", "weights": "256 bins, f64 weights"}
     for name, case in run.named("(edges|2d|weights)-.*").items():
         kind, dtype, data = name.split("-")
-        rows.append(peer_row(f"{words[kind]}, {dtype}, {data}", [case])
-                    + [percent(case.one), times(case.scaling())])
-    return table([""] + HEAD + ["of read", "all threads"], rows)
+        rows.append(peer_row(f"{words[kind]}, {dtype}, {data}", [case]) + [percent(case.one)])
+    return table([""] + HEAD + ["of read"], rows)
+
+
+def threads(runs):
+    """How much all threads gain: wall-clock time of Tally on one to that on all."""
+    run = runs.get("threads", runs[""])
+    rows = [[f"`{name}`", str(case.all["threads"]), times(case.scaling()), percent(case.all)]
+            for name, case in run.cases.items() if case.scaling()]
+    if not rows:
+        return "Not measured: the machine had other work on both processors."
+    return table(["", "threads", "to one thread", "of read"], rows)
 
 
 def differing(runs):
@@ -246,7 +264,7 @@ def least(run, pattern, by=None, value=None):
 
 def targets(runs):
     big = "(1MiB|64MiB|256MiB)"
-    main = runs[""]
+    main, threads = runs[""], runs.get("threads", runs[""])
     fastest = "the fastest peer"
     wanted = [
         ("bytes from 1 MiB: uniform, photograph, text", fastest, 1.9, main,
@@ -269,9 +287,9 @@ def targets(runs):
         ("f64, 65 536 and 1 Mi bins", fastest, 1.4, main, "f64-(65536|1048576)-.*", {}),
         ("uneven edges", "NumPy", 10.0, main, "edges-.*", {"by": "numpy"}),
         ("two dimensions", "NumPy", 20.0, main, "2d-.*", {"by": "numpy"}),
-        ("all threads (2), from 64 MiB", "one thread", 1.9, main, "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)",
-         {"value": Case.scaling}),
-        ("all threads, smaller", "one thread", 1.0, main, "u8-.*-(4KiB|64KiB|1MiB)",
+        ("all threads (2), from 64 MiB", "one thread", 1.9, threads,
+         "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.scaling}),
+        ("all threads, smaller", "one thread", 1.0, threads, "u8-.*-(4KiB|64KiB|1MiB)",
          {"value": Case.scaling}),
     ]
     rows = []
@@ -289,9 +307,26 @@ def targets(runs):
     return table(["what", "against", "target", "slowest", "median", "met"], rows)
 
 
-TABLES = {"cpu": readme, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
+def record(runs):
+    """How every whole run did, a column each."""
+    groups = [("bytes, 4 KiB", "u8-.*-4KiB", None), ("bytes, 64 KiB", "u8-.*-64KiB", None),
+              ("bytes from 1 MiB", "u8-.*-(1|64|256)MiB", None),
+              ("f32, to 2 048 bins", "f32-(10|256|2048)-.*", None),
+              ("f64, to 2 048 bins", "f64-(10|256|2048)-.*", None),
+              ("f32, more bins", "f32-(65536|1048576)-.*", None),
+              ("f64, more bins", "f64-(65536|1048576)-.*", None),
+              ("uneven edges", "edges-.*", None), ("two dimensions", "2d-.*", None),
+              ("weights", "weights-.*", None)]
+    all_runs = [Run(path) for path in recorded()]
+    rows = [[words] + [spread(case.ratio(by) for case in run.named(pattern).values())
+                       for run in all_runs] for words, pattern, by in groups]
+    return table(["to the fastest peer"] + [f"{os.path.basename(run.name)[4:-6]}, "
+                                            f"{run.header['commit'][:7]}" for run in all_runs], rows)
+
+
+TABLES = {"cpu": readme, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
           "cpu-floats": floats, "cpu-others": others, "cpu-differing": differing,
-          "cpu-targets": targets, "cpu-source": lambda runs: "\n\n".join(map(source, runs.values()))}
+          "cpu-targets": targets, "cpu-threads": threads, "cpu-source": lambda runs: "\n\n".join(map(source, runs.values()))}
 
 
 def main(arguments):
