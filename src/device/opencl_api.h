@@ -1,4 +1,4 @@
-/* The part of OpenCL 1.2 that opencl.c calls, declared here so that no SDK is needed to build. The
+/* The part of OpenCL 1.2 that opencl*.c call, declared here so that no SDK is needed to build. The
  * numbers are the standard's. */
 #ifndef TY_OPENCL_API_H
 #define TY_OPENCL_API_H

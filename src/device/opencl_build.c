@@ -1,0 +1,112 @@
+/* OpenCL programs: built from text, or from the binary that an earlier build left in the cache. */
+#include <stdio.h>
+
+#include "core/alloc.h"
+#include "device/opencl.h"
+
+static tally_status build_log(const ty_opencl_device *own, cl_program program, cl_int code,
+                              tally_error *error)
+{
+    char log[800] = "";
+    size_t size = 0;
+    char *whole = NULL;
+    if (!ty_cl.clGetProgramBuildInfo(program, own->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) &&
+        size)
+        whole = ty_malloc(size + 1);
+    if (whole &&
+        !ty_cl.clGetProgramBuildInfo(program, own->id, CL_PROGRAM_BUILD_LOG, size, whole, NULL)) {
+        whole[size] = '\0';
+        snprintf(log, sizeof log, "%s", whole);
+    }
+    ty_free(whole);
+    return ty_error(error, TALLY_ERROR_DEVICE, "OpenCL: the kernel does not build (%d): %s",
+                    (int)code, log);
+}
+
+static cl_program load_binary(const ty_opencl_device *own, const void *bytes, size_t size,
+                              const char *options)
+{
+    cl_int status = 0, code = 0;
+    const unsigned char *binary = bytes;
+    cl_program program =
+        ty_cl.clCreateProgramWithBinary(own->context, 1, &own->id, &size, &binary, &status, &code);
+    if (code || status) {
+        if (!code)
+            ty_cl.clReleaseProgram(program);
+        return NULL;
+    }
+    if (!ty_cl.clBuildProgram(program, 1, &own->id, options, NULL, NULL))
+        return program;
+    ty_cl.clReleaseProgram(program);
+    return NULL;
+}
+
+static void save_binary(const ty_device *device, cl_program program, const char *source,
+                        const char *options)
+{
+    size_t size = 0;
+    if (ty_cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
+        return;
+    unsigned char *bytes = ty_malloc(size);
+    if (bytes && !ty_cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
+        ty_cache_put(source, options, device->signature, bytes, size);
+    ty_free(bytes);
+}
+
+tally_status ty_opencl_build(ty_device *device, const char *source, const char *options,
+                             void **program, int *cached, tally_error *error)
+{
+    ty_opencl_device *own = device->native;
+    char flags[1024];
+    size_t size;
+    int n = snprintf(flags, sizeof flags, "-cl-std=CL1.2 %s", options);
+    if (n < 0 || (size_t)n >= sizeof flags)
+        return ty_error(error, TALLY_ERROR_INTERNAL, "a kernel's options are too long");
+    void *bytes = ty_cache_get(source, flags, device->signature, &size);
+    *program = bytes ? load_binary(own, bytes, size, flags) : NULL;
+    ty_free(bytes);
+    *cached = *program != NULL;
+    if (*cached)
+        return TALLY_OK;
+    cl_int code;
+    cl_program p = ty_cl.clCreateProgramWithSource(own->context, 1, &source, NULL, &code);
+    if (code)
+        return ty_opencl_fail(error, "clCreateProgramWithSource", code);
+    code = ty_cl.clBuildProgram(p, 1, &own->id, flags, NULL, NULL);
+    if (code) {
+        tally_status status = build_log(own, p, code, error);
+        ty_cl.clReleaseProgram(p);
+        return status;
+    }
+    save_binary(device, p, source, flags);
+    *program = p;
+    return TALLY_OK;
+}
+
+void ty_opencl_program_close(ty_device *device, void *program)
+{
+    (void)device;
+    if (program)
+        ty_cl.clReleaseProgram(program);
+}
+
+tally_status ty_opencl_stats(ty_device *device, void *program, const char *kernel,
+                             ty_kernel_stats *stats, tally_error *error)
+{
+    ty_opencl_device *own = device->native;
+    cl_int code;
+    cl_kernel k = ty_cl.clCreateKernel(program, kernel, &code);
+    if (code)
+        return ty_opencl_fail(error, "clCreateKernel", code);
+    size_t group = 0;
+    cl_ulong local = 0, spill = 0;
+    ty_cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group,
+                                   NULL);
+    ty_cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
+                                   NULL);
+    ty_cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof spill, &spill,
+                                   NULL);
+    *stats = (ty_kernel_stats){0, (uint32_t)spill, (uint32_t)local, (uint32_t)group};
+    ty_cl.clReleaseKernel(k);
+    return TALLY_OK;
+}
