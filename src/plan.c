@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 enum { most_settings = 256 }; /* no method has nearly as many */
@@ -155,33 +157,70 @@ static tally_status check_settings(const tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
-/* `auto`: the cheapest method that serves the plan. */
-static tally_status choose_method(tally_plan *plan, const char **why, tally_error *error)
+/* Adds to the plan's description. */
+__attribute__((format(printf, 2, 3))) static void say(tally_plan *plan, const char *format, ...)
 {
-    double best = 0;
+    size_t at = strlen(plan->text);
+    va_list words;
+    va_start(words, format);
+    vsnprintf(plan->text + at, sizeof plan->text - at, format, words);
+    va_end(words);
+}
+
+/* Seconds in a unit that fits. */
+static const char *shown_seconds(double seconds, char text[24])
+{
+    snprintf(text, 24,
+             seconds < 1e-3 ? "%.3g µs"
+             : seconds < 1  ? "%.3g ms"
+                            : "%.3g s",
+             seconds * (seconds < 1e-3 ? 1e6
+                        : seconds < 1  ? 1e3
+                                       : 1));
+    return text;
+}
+
+/* `auto`: the cheapest method that serves the plan, and which would be next. */
+static tally_status choose_method(tally_plan *plan, tally_error *error)
+{
+    const ty_method *best = NULL, *next = NULL;
+    const char *why = "";
+    double least = 0, second = 0;
+    char text[24];
     for (int i = 0; ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
         const char *reason = "";
         if (!m->cost || ty_method_supports(m, plan, NULL))
             continue;
         double cost = m->cost(plan, &reason);
-        if (!plan->method || cost < best) {
-            plan->method = m;
-            best = cost;
-            *why = reason;
+        if (!best || cost < least) {
+            next = best;
+            second = least;
+            best = m;
+            least = cost;
+            why = reason;
+        } else if (!next || cost < second) {
+            next = m;
+            second = cost;
         }
     }
-    if (!plan->method)
+    if (!best)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "no method of this device serves the plan");
+    plan->method = best;
+    plan->seconds = least;
+    say(plan, "%s on %s: %s; %s expected for %.4g samples", best->name,
+        plan->context->backend->name, why, shown_seconds(least, text), ty_plan_samples(plan));
+    if (next)
+        say(plan, ", %s next with %s", next->name, shown_seconds(second, text));
+    say(plan, " (%s)", plan->context->tuning->note);
     return TALLY_OK;
 }
 
 static tally_status pick_method(tally_plan *plan, const char *name, tally_error *error)
 {
-    const char *why = "asked for by name";
     tally_status status;
     if (!name || !strcmp(name, "auto")) {
-        status = choose_method(plan, &why, error);
+        status = choose_method(plan, error);
     } else {
         const ty_method *m = ty_method_find(name);
         if (!m)
@@ -189,27 +228,19 @@ static tally_status pick_method(tally_plan *plan, const char *name, tally_error 
                             "no method is named '%s'; `tally methods` lists them", name);
         status = ty_method_supports(m, plan, error);
         plan->method = m;
+        say(plan, "%s on %s: asked for by name", m->name, plan->context->backend->name);
     }
     if (status)
         return status;
     plan->options.method = plan->method->name;
-    int at = snprintf(plan->text, sizeof plan->text, "%s on %s: %s", plan->method->name,
-                      plan->context->backend->name, why);
-    for (size_t i = 0; i < plan->options.settings_count && at > 0 && (size_t)at < sizeof plan->text;
-         i++)
-        at += snprintf(plan->text + at, sizeof plan->text - (size_t)at, "; %s=%s",
-                       plan->settings[2 * i], plan->settings[2 * i + 1]);
+    for (size_t i = 0; i < plan->options.settings_count; i++)
+        say(plan, "; %s=%s", plan->settings[2 * i], plan->settings[2 * i + 1]);
     return check_settings(plan, error);
 }
 
-tally_status tally_plan_create(tally_context *context, const tally_plan_options *options,
-                               tally_plan **plan, tally_error *error)
+tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,
+                             tally_plan **plan, tally_error *error)
 {
-    if (!context || !options || !plan)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
-                        !context   ? "context"
-                        : !options ? "options"
-                                   : "plan");
     tally_status status = check_options(options, error);
     if (status)
         return status;
@@ -228,13 +259,31 @@ tally_status tally_plan_create(tally_context *context, const tally_plan_options 
         status = resolve_channels(p, error);
     if (!status)
         status = pick_method(p, options->method, error);
-    if (!status && context->backend->prepare)
-        status = context->backend->prepare(p, error);
     if (status) {
         tally_plan_destroy(p);
         return status;
     }
     *plan = p;
+    return TALLY_OK;
+}
+
+tally_status tally_plan_create(tally_context *context, const tally_plan_options *options,
+                               tally_plan **plan, tally_error *error)
+{
+    if (!context || !options || !plan)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !context   ? "context"
+                        : !options ? "options"
+                                   : "plan");
+    tally_plan *made = NULL;
+    tally_status status = ty_plan_resolve(context, options, &made, error);
+    if (!status && context->backend->prepare)
+        status = context->backend->prepare(made, error);
+    if (status) {
+        tally_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
     return TALLY_OK;
 }
 

@@ -10,13 +10,15 @@
 struct ty_backend;
 struct ty_method;
 struct ty_pool;
+struct ty_tuning;
 
 struct tally_context {
     const struct ty_backend *backend;
     tally_device_type device;
     int32_t index;
-    struct ty_pool *pool; /* host threads; every context has them */
-    void *state;          /* the backend's own */
+    struct ty_pool *pool;     /* host threads; every context has them */
+    void *state;              /* the backend's own */
+    struct ty_tuning *tuning; /* what methods cost here, for `auto` */
 };
 
 struct tally_plan {
@@ -32,8 +34,13 @@ struct tally_plan {
     uint64_t active_count; /* at least 1 */
     uint32_t weighted;     /* 0; or the kind of sum: TALLY_RESULT_SUMS_F64, TALLY_RESULT_SUMS_I64 */
     void *state;           /* the method's, made by its backend's prepare */
-    char text[512];        /* tally_plan_describe */
+    double seconds;        /* what `auto` expects; 0 for a method asked for by name */
+    char text[640];        /* tally_plan_describe */
 };
+
+/* plan.c: tally_plan_create without the backend's part. */
+tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,
+                             tally_plan **plan, tally_error *error);
 
 /* One tally_execute, checked and normalised. */
 typedef struct ty_job {
@@ -74,6 +81,8 @@ typedef struct ty_backend {
     tally_status (*open)(tally_context *context, const tally_context_options *options,
                          tally_error *error);
     void (*close)(tally_context *context);
+    /* Which default speeds are the context's: "cuda-sm_90". */
+    void (*arch)(const tally_context *context, char *arch, size_t size);
     /* Makes plan->state for plan->method; undone by finish. Either may be NULL. */
     tally_status (*prepare)(tally_plan *plan, tally_error *error);
     void (*finish)(tally_plan *plan);

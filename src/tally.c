@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "cpu/threads.h"
 #include "plan.h"
+#include "tuning.h"
 
 #define TEXT(x)  #x
 #define VALUE(x) TEXT(x)
@@ -75,6 +76,11 @@ tally_status tally_context_create(const tally_context_options *options, tally_co
         status = ty_error_memory(error, "a thread pool", 1);
     if (!status && backend->open)
         status = backend->open(c, options, error);
+    if (!status) {
+        status = ty_tuning_open(c, error);
+        if (status && backend->close)
+            backend->close(c);
+    }
     if (status) {
         ty_pool_destroy(c->pool);
         ty_free(c);
@@ -91,6 +97,7 @@ void tally_context_destroy(tally_context *context)
     if (context->backend->close)
         context->backend->close(context);
     ty_pool_destroy(context->pool);
+    ty_free(context->tuning);
     ty_free(context);
 }
 

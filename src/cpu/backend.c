@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "cpu/cells.h"
 #include "cpu/cpu.h"
+#include "cpu/features.h"
 #include "cpu/threads.h"
 #include "methods/registry.h"
 
@@ -24,11 +25,6 @@ enum { small_bytes = 8 << 10 };
 
 /* From this size on tables ask for large pages. */
 enum { large_bytes = 4 << 20, large_page = 2 << 20 };
-
-double ty_cpu_samples(const tally_plan *plan)
-{
-    return plan->options.n_hint ? (double)plan->options.n_hint : 1e6;
-}
 
 tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error)
 {
@@ -337,6 +333,17 @@ static void cpu_info(int32_t index, tally_device_info *info)
     info->available = 1;
 }
 
+static void cpu_arch(const tally_context *context, char *arch, size_t size)
+{
+    const uint32_t features = ty_cpu_features();
+    (void)context;
+    snprintf(arch, size, "cpu%s",
+             features & TY_CPU_AVX512 ? "-avx512"
+             : features & TY_CPU_AVX2 ? "-avx2"
+                                      : "");
+}
+
 const ty_backend ty_cpu_backend = {
-    TALLY_DEVICE_CPU, "cpu", cpu_count, cpu_info, NULL, NULL, cpu_prepare, cpu_finish, 1, cpu_run,
+    TALLY_DEVICE_CPU, "cpu",       cpu_count,  cpu_info, NULL,    NULL,
+    cpu_arch,         cpu_prepare, cpu_finish, 1,        cpu_run,
 };

@@ -9,6 +9,7 @@
 #include "cpu/bytes.h"
 #include "cpu/cpu.h"
 #include "cpu/pack.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 enum {
@@ -226,7 +227,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "counts the 256 values, bins them once";
-    return TY_CALL_SECONDS + 0.2e-9 * ty_cpu_samples(plan);
+    return ty_cost(plan, "cpu-bytes");
 }
 
 const ty_method ty_cpu_bytes = {

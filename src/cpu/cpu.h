@@ -67,10 +67,6 @@ typedef struct ty_cpu_plan {
 /* The totals (slots of them) of one histogram. */
 uint64_t *ty_totals_of(const ty_job *job, uint64_t batch, uint64_t active);
 
-/* For cost(): what a call takes before its first sample, and the samples to expect. */
-#define TY_CALL_SECONDS 2e-7
-double ty_cpu_samples(const tally_plan *plan);
-
 /* For supports(): refuses a plan with weights. */
 tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error);
 

@@ -8,6 +8,7 @@
 #include "cpu/counters.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 /* Rows that are too short to stream: gathering several into a block is quicker. */
@@ -87,10 +88,8 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 
 static double cost(const tally_plan *plan, const char **why)
 {
-    const uint32_t features = ty_cpu_features();
-    double each = features & TY_CPU_AVX512 ? 0.36e-9 : features & TY_CPU_AVX2 ? 0.48e-9 : 0.7e-9;
     *why = "vector arithmetic overlapped with counting";
-    return TY_CALL_SECONDS + each * ty_cpu_samples(plan);
+    return ty_cost(plan, "cpu-overlap");
 }
 
 const ty_method ty_cpu_overlap = {

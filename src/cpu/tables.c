@@ -2,6 +2,7 @@
  * cpu-tables: slots by blocks, then one increment a sample. Every dtype, axis, layout and mask.
  */
 #include "cpu/counters.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
@@ -36,7 +37,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "serves every dtype, axis and layout";
-    return TY_CALL_SECONDS + 2.0e-9 * ty_cpu_samples(plan);
+    return ty_cost(plan, "cpu-tables");
 }
 
 const ty_method ty_cpu_tables = {

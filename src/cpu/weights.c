@@ -8,6 +8,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cpu/cpu.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 /*
@@ -256,7 +257,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "sums weights in a fixed order";
-    return TY_CALL_SECONDS + 2e-9 * ty_cpu_samples(plan);
+    return ty_cost(plan, "cpu-weights");
 }
 
 const ty_method ty_cpu_weights = {

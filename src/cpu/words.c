@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "cpu/counters.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 enum {
@@ -142,7 +143,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "counts the 65 536 patterns, bins them once";
-    return TY_CALL_SECONDS + 2e-4 + 0.42e-9 * ty_cpu_samples(plan);
+    return ty_cost(plan, "cpu-words");
 }
 
 const ty_method ty_cpu_words = {

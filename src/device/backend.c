@@ -57,6 +57,16 @@ static void backend_close(tally_context *context)
     device->ops->close(device);
 }
 
+/* "cuda-sm_90"; "opencl-w32" where work-items run in warps. */
+static void backend_arch(const tally_context *context, char *arch, size_t size)
+{
+    const ty_device *device = context->state;
+    if (device->capability)
+        snprintf(arch, size, "%s-sm_%" PRIu32, device->ops->name, device->capability);
+    else
+        snprintf(arch, size, "%s-w%" PRIu32, device->ops->name, device->warp);
+}
+
 /* ---- plans ---- */
 
 void ty_shape_standard(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
@@ -583,8 +593,8 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
         return open_with(&ty_##kind##_ops, context, options, error);                               \
     }                                                                                              \
     const ty_backend ty_##kind##_backend = {                                                       \
-        type,          #kind,   kind##_count, kind##_info, kind##_open,                            \
-        backend_close, prepare, finish,       1,           backend_run,                            \
+        type,         #kind,   kind##_count, kind##_info, kind##_open, backend_close,              \
+        backend_arch, prepare, finish,       1,           backend_run,                             \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)

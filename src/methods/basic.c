@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 #define ON_DEVICES (TY_ON_OPENCL | TY_ON_CUDA)
@@ -104,7 +105,7 @@ static const ty_kernel_method atomic_global = {ty_text_atomic_global, atomic_glo
 static double atomic_global_cost(const tally_plan *plan, const char **why)
 {
     *why = "any number of bins";
-    return 1e-10 * (double)plan->options.n_hint + 1e-5;
+    return ty_cost(plan, "atomic-global");
 }
 
 const ty_method ty_atomic_global = {
@@ -155,7 +156,7 @@ static const ty_kernel_method private_shared = {ty_text_private_shared, private_
 static double private_shared_cost(const tally_plan *plan, const char **why)
 {
     *why = "the bins fit local memory";
-    return 1e-11 * (double)plan->options.n_hint + 1e-5;
+    return ty_cost(plan, "private-shared");
 }
 
 const ty_method ty_private_shared = {

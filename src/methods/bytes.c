@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 #define ON_DEVICES (TY_ON_OPENCL | TY_ON_CUDA)
@@ -247,7 +248,7 @@ static const ty_kernel_method trish = {ty_text_trish, trish_shape};
 static double trish_cost(const tally_plan *plan, const char **why)
 {
     *why = "bytes: deterministic, independent of the data";
-    return 2e-12 * (double)plan->options.n_hint + 1e-5;
+    return ty_cost(plan, "trish");
 }
 
 const ty_method ty_trish = {

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 #define ON_DEVICES (TY_ON_OPENCL | TY_ON_CUDA)
@@ -65,7 +66,7 @@ static tally_status lane_private_supports(const tally_plan *plan, tally_error *e
 static double lane_private_cost(const tally_plan *plan, const char **why)
 {
     *why = "32 copies fit local memory: no conflict, whatever the data";
-    return 1e-12 * (double)plan->options.n_hint + 1e-5;
+    return ty_cost(plan, "lane-private");
 }
 
 static const ty_kernel_method lane_private = {ty_text_lane_private, lane_private_shape};

@@ -227,7 +227,7 @@ static void test_at_once(void)
 /* ---- with plans ---- */
 
 typedef struct made {
-    char describe[512], signature[320];
+    char describe[640], signature[320];
     long compiles;
 } made;
 

@@ -1,0 +1,140 @@
+#include "methods/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "methods/registry.h"
+#include "plan.h"
+
+/* Fewest bytes that another thread of the processor is woken for, as in src/cpu/backend.c. */
+enum { thread_bytes = 512 << 10 };
+
+/* Cost of what has no row: more than anything that has one. */
+static const double unknown_seconds = 1e9;
+
+static int parse_row(const char *line, ty_rate *rate)
+{
+    unsigned long long bins;
+    char rest;
+    return sscanf(line, "%31s %u %llu %lf %lf %c", rate->method, &rate->bytes, &bins,
+                  &rate->call_us, &rate->gbps, &rest) == 5 &&
+           (rate->bins = bins, rate->call_us >= 0 && rate->call_us < 1e9) && rate->gbps > 0 &&
+           rate->gbps < 1e9;
+}
+
+int ty_tuning_parse(const char *text, ty_tuning *tuning, unsigned *line)
+{
+    tuning->count = 0;
+    for (*line = 1; *text && *text != '['; ++*line) {
+        char row[128];
+        size_t length = strcspn(text, "\n");
+        size_t kept = length < sizeof row - 1 ? length : sizeof row - 1;
+        memcpy(row, text, kept);
+        row[kept] = '\0';
+        row[strcspn(row, "#")] = '\0';
+        if (row[strspn(row, " \t\r")]) {
+            if (kept != length || tuning->count == TY_RATES_MOST ||
+                !parse_row(row, &tuning->rates[tuning->count]))
+                return 0;
+            tuning->count++;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return 1;
+}
+
+/* The rows behind "[name]\n", or NULL. */
+static const char *find_block(const char *name, size_t length)
+{
+    for (const char *at = ty_rates_text; (at = strchr(at, '[')) != NULL; at++) {
+        if (!strncmp(at + 1, name, length) && at[length + 1] == ']')
+            return at + length + 3;
+    }
+    return NULL;
+}
+
+void ty_tuning_default(const char *arch, ty_tuning *tuning)
+{
+    unsigned line;
+    size_t length = strlen(arch);
+    const char *block = find_block(arch, length);
+    if (!block)
+        block = find_block(arch, length = strcspn(arch, "-"));
+    memset(tuning, 0, sizeof *tuning);
+    tuning->threads = 1;
+    if (block)
+        (void)ty_tuning_parse(block, tuning, &line); /* test_cost: every block is whole */
+    snprintf(tuning->note, sizeof tuning->note, "default speeds of %.*s", (int)length, arch);
+}
+
+const ty_rate *ty_rate_find(const ty_tuning *tuning, const char *method, uint32_t bytes,
+                            uint64_t bins)
+{
+    for (uint32_t i = 0; i < tuning->count; i++) {
+        const ty_rate *r = &tuning->rates[i];
+        if ((!r->bytes || r->bytes == bytes) && (!r->bins || bins <= r->bins) &&
+            !strcmp(r->method, method))
+            return r;
+    }
+    return NULL;
+}
+
+double ty_plan_samples(const tally_plan *plan)
+{
+    return plan->options.n_hint ? (double)plan->options.n_hint : 1e6;
+}
+
+uint32_t ty_plan_bytes(const tally_plan *plan)
+{
+    size_t bytes = plan->weighted ? tally_dtype_bytes(plan->options.weight_dtype) : 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        bytes += tally_dtype_bytes(plan->options.dtypes[d]);
+    return (uint32_t)bytes;
+}
+
+double ty_cost(const tally_plan *plan, const char *method)
+{
+    const ty_tuning *tuning = plan->context->tuning;
+    const ty_rate *rate = ty_rate_find(
+        tuning, method, (uint32_t)tally_dtype_bytes(plan->options.dtypes[0]), plan->bins);
+    if (!rate)
+        return unknown_seconds;
+    double bytes = ty_plan_samples(plan) * ty_plan_bytes(plan), threads = 1 + bytes / thread_bytes;
+    threads = threads < tuning->threads ? threads : tuning->threads;
+    double speed = rate->gbps * threads;
+    const ty_rate *read = ty_rate_find(tuning, TY_RATE_READ, 0, 0);
+    if (threads > 1 && read && speed > read->gbps)
+        speed = read->gbps;
+    return rate->call_us * 1e-6 + bytes / speed * 1e-9;
+}
+
+double ty_cost_host(const ty_tuning *tuning, double bytes)
+{
+    const ty_rate *host = ty_rate_find(tuning, TY_RATE_HOST, 0, 0);
+    return host ? host->call_us * 1e-6 + bytes / host->gbps * 1e-9 : unknown_seconds;
+}
+
+/* FNV-1a. */
+static uint64_t fold(uint64_t hash, const void *bytes, size_t size)
+{
+    for (const unsigned char *at = bytes; size--; at++)
+        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t ty_methods_signature(void)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = fold(hash, tally_version(), strlen(tally_version()) + 1);
+    for (int i = 0; ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        hash = fold(hash, m->name, strlen(m->name) + 1);
+        hash = fold(hash, &m->devices, sizeof m->devices);
+        hash = fold(hash, &m->dtypes, sizeof m->dtypes);
+        for (const ty_parameter *p = m->parameters; p && p->key; p++) {
+            hash = fold(hash, p->key, strlen(p->key) + 1);
+            hash = fold(hash, &p->standard, sizeof p->standard);
+        }
+    }
+    return hash;
+}

@@ -1,0 +1,68 @@
+/*
+ * What methods cost: the model behind `auto` (docs/AUTO.md).
+ *
+ *     seconds = call + n · bytes / speed
+ *
+ * with two constants a row, in a table of rows by method, bytes of a sample and number of bins. A
+ * device's table is measured (`tally bench --tune`) or the default of its architecture.
+ */
+#ifndef TY_COST_H
+#define TY_COST_H
+
+#include <tally/tally.h>
+
+/* One row: serves `bytes`-byte samples (0: of any size) in up to `bins` bins (0: any number). */
+typedef struct ty_rate {
+    char method[32];
+    uint32_t bytes;
+    uint64_t bins;
+    double call_us; /* what a call takes before and after its samples */
+    double gbps;    /* 10^9 bytes a second; cpu: of one thread. On the slower of uniform and equal
+                       samples */
+} ty_rate;
+
+enum { TY_RATES_MOST = 256 };
+
+typedef struct ty_tuning {
+    unsigned threads; /* cpu: that a call may use; else 1 */
+    uint32_t count;
+    int measured;   /* on this device; else an architecture's default */
+    char note[192]; /* where the rows are from, for a plan's text */
+    ty_rate rates[TY_RATES_MOST];
+} ty_tuning;
+
+/* Rows that are no method: what reading memory reaches on all threads, and host data on their way
+ * through a device's counting. */
+#define TY_RATE_READ "read"
+#define TY_RATE_HOST "host"
+
+/* The defaults for an architecture ("cuda-sm_90", "cpu-avx2", …): its own block of rates.c, else
+ * that of what stands before the hyphen. */
+void ty_tuning_default(const char *arch, ty_tuning *tuning);
+
+/* Reads rows, a line each, up to a line that starts with '[' or the end; '#' starts a comment. 0
+ * for a line that is none, its number in *line. */
+int ty_tuning_parse(const char *text, ty_tuning *tuning, unsigned *line);
+
+/* The first row that serves, or NULL. */
+const ty_rate *ty_rate_find(const ty_tuning *tuning, const char *method, uint32_t bytes,
+                            uint64_t bins);
+
+/* For a method's cost(): the model's seconds for the plan. A method without a row is taken when
+ * nothing else serves. */
+double ty_cost(const tally_plan *plan, const char *method);
+
+/* Samples to expect in a call, and bytes of one with all its coordinates and its weight. */
+double ty_plan_samples(const tally_plan *plan);
+uint32_t ty_plan_bytes(const tally_plan *plan);
+
+/* Seconds for host data to pass a device that is not the processor, at least. */
+double ty_cost_host(const ty_tuning *tuning, double bytes);
+
+/* Of all methods' names, dtypes and parameters and of the version: a table measured with others is
+ * out of date. */
+uint64_t ty_methods_signature(void);
+
+extern const char ty_rates_text[]; /* rates.c */
+
+#endif

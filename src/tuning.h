@@ -1,0 +1,11 @@
+/* A device's table of speeds on disk: measured by tally_tune, read when a context is made. */
+#ifndef TY_TUNING_H
+#define TY_TUNING_H
+
+#include "plan.h"
+
+/* Sets context->tuning (ty_free): what was measured on this device, else its architecture's
+ * defaults, the note saying why. */
+tally_status ty_tuning_open(tally_context *context, tally_error *error);
+
+#endif

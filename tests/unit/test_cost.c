@@ -1,0 +1,147 @@
+/* The cost model behind `auto`: its tables are whole, its formula is the documented one, its choice
+ * is the cheapest and says so. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute_help.h"
+#include "input_help.h"
+#include "methods/cost.h"
+#include "methods/registry.h"
+#include "plan.h"
+
+static ty_tuning tuning;
+
+static void test_parsing(void)
+{
+    static const char *const bad[] = {"x 4 0 1",     "x 4 0 1 0",          "x 4 0 1 -5",
+                                      "x 4 0 -1 5",  "x 4 0 1 5 6",        "x four 0 1 5",
+                                      "x 4 0 1 5 #", "good 4 0 1 5\nx 4 0"};
+    unsigned line;
+    CHECK(ty_tuning_parse("# words\n\na 4 256 1.5 100 # more\n  b 0 0 0 2e3\n[next]\nc", &tuning,
+                          &line) &&
+          tuning.count == 2 && line == 5);
+    CHECK(!strcmp(tuning.rates[0].method, "a") && tuning.rates[0].bytes == 4 &&
+          tuning.rates[0].bins == 256 && tuning.rates[0].call_us == 1.5 &&
+          tuning.rates[0].gbps == 100);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int ok = ty_tuning_parse(bad[i], &tuning, &line);
+        CHECK_SAY(ok == (i == 6) && (ok || line == (i == 7 ? 2 : 1)), "row '%s'", bad[i]);
+    }
+    char *many = malloc(TY_RATES_MOST * 12 + 13), *at = many;
+    for (int i = 0; i <= TY_RATES_MOST; i++)
+        at += sprintf(at, "a 4 0 1 5\n");
+    CHECK(!ty_tuning_parse(many, &tuning, &line) && line == TY_RATES_MOST + 1);
+    many[strlen(many) - 10] = '\0';
+    CHECK(ty_tuning_parse(many, &tuning, &line));
+    free(many);
+}
+
+/* Every method that `auto` may take has a speed for all that it serves, on every architecture. */
+static void check_block(const char *name, uint32_t device)
+{
+    static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_F32, TALLY_F64};
+    for (int m = 0; ty_methods[m]; m++) {
+        const ty_method *method = ty_methods[m];
+        if (!method->cost || !(method->devices & device))
+            continue;
+        for (int d = 0; d < 4; d++) {
+            uint64_t most = method->bins_max;
+            if (!(method->dtypes >> dtypes[d] & 1))
+                continue;
+            for (uint64_t bins = method->bins_min; bins <= most; bins = bins * 2 + 1)
+                CHECK_SAY(ty_rate_find(&tuning, method->name,
+                                       (uint32_t)tally_dtype_bytes(dtypes[d]), bins) != NULL,
+                          "[%s] has no row for %s, %s, %llu bins", name, method->name,
+                          tally_dtype_name(dtypes[d]), (unsigned long long)bins);
+        }
+    }
+}
+
+static void test_blocks(void)
+{
+    int blocks = 0;
+    for (const char *at = ty_rates_text; (at = strchr(at, '[')) != NULL; at++, blocks++) {
+        char name[32];
+        unsigned line;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "]"), at + 1);
+        const char *rows = strchr(at, '\n') + 1;
+        CHECK_SAY(ty_tuning_parse(rows, &tuning, &line), "[%s] row %u", name, line);
+        for (uint32_t i = 0; i < tuning.count; i++) {
+            const char *method = tuning.rates[i].method;
+            CHECK_SAY(ty_method_find(method) || !strcmp(method, TY_RATE_READ) ||
+                          !strcmp(method, TY_RATE_HOST),
+                      "[%s] row %u: no method %s", name, i + 1, method);
+        }
+        CHECK(ty_rate_find(&tuning, TY_RATE_READ, 0, 0) != NULL);
+        CHECK(!strncmp(name, "cpu", 3) || ty_rate_find(&tuning, TY_RATE_HOST, 0, 0));
+        check_block(name, !strncmp(name, "cpu", 3)    ? TY_ON_CPU
+                          : !strncmp(name, "cuda", 4) ? TY_ON_CUDA
+                                                      : TY_ON_OPENCL);
+    }
+    CHECK(blocks >= 5);
+    ty_tuning_default("cuda-sm_75", &tuning);
+    CHECK(tuning.count > 0 && strstr(tuning.note, "cuda"));
+    ty_tuning_default("cpu-avx2", &tuning);
+    CHECK(tuning.count > 0 && strstr(tuning.note, "cpu-avx2"));
+    ty_tuning_default("abacus", &tuning);
+    CHECK(tuning.count == 0);
+}
+
+static tally_plan *make(tally_context *context, uint64_t n, const char *method)
+{
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(100, 0, 1));
+    tally_plan *plan = NULL;
+    o.n_hint = n;
+    o.method = method;
+    CHECK(tally_plan_create(context, &o, &plan, NULL) == TALLY_OK);
+    return plan;
+}
+
+static void test_choice(tally_context *context)
+{
+    ty_tuning *own = context->tuning, mine;
+    unsigned line;
+    CHECK(ty_tuning_parse("read 0 0 0 30\ncpu-overlap 4 50 0 1000\ncpu-overlap 4 0 100 4\n"
+                          "cpu-tables 0 0 1 1\n",
+                          &mine, &line));
+    mine.threads = 1;
+    snprintf(mine.note, sizeof mine.note, "rates of this test");
+    context->tuning = &mine;
+    tally_plan *few = make(context, 1000, NULL), *many = make(context, 1000000, NULL);
+    CHECK(!strcmp(tally_plan_method(few), "cpu-tables"));
+    CHECK(!strcmp(tally_plan_method(many), "cpu-overlap"));
+    CHECK(few->seconds == 1e-6 + 4000 / 1.0 * 1e-9);
+    CHECK_SAY(strstr(tally_plan_describe(many), "1.1 ms expected for 1e+06 samples, cpu-tables "
+                                                "next with 4 ms (rates of this test)") != NULL,
+              "%s", tally_plan_describe(many));
+    /* Threads as far as the samples go round, up to the speed of reading. */
+    double one = ty_cost(many, "cpu-overlap");
+    mine.threads = 3;
+    CHECK(one == 100e-6 + 4e6 / 4 * 1e-9 &&
+          ty_cost(many, "cpu-overlap") == 100e-6 + 4e6 / 12 * 1e-9);
+    mine.threads = 64;
+    CHECK(ty_cost(many, "cpu-overlap") == 100e-6 + 4e6 / 30 * 1e-9);
+    CHECK(ty_cost(many, "no-such-row") > 1e8);
+    CHECK(ty_cost_host(&mine, 1) > 1e8);
+    tally_plan *named = make(context, 0, "cpu-tables");
+    CHECK(named->seconds == 0 && strstr(tally_plan_describe(named), "asked for by name"));
+    tally_plan_destroy(few);
+    tally_plan_destroy(many);
+    tally_plan_destroy(named);
+    context->tuning = own;
+}
+
+int main(void)
+{
+    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *context = NULL;
+    o.device = TALLY_DEVICE_CPU;
+    CHECK(tally_context_create(&o, &context, NULL) == TALLY_OK);
+    test_parsing();
+    test_blocks();
+    test_choice(context);
+    CHECK(ty_methods_signature() == ty_methods_signature() && ty_methods_signature() != 0);
+    tally_context_destroy(context);
+    return help_end();
+}
