@@ -4,6 +4,14 @@
 
 #include "source.h"
 
+/* A result, and where samples are counted for it: in its own 64-bit counters, or for a counter that
+ * saturates in `narrow`, whose bins the result takes when all is counted. */
+typedef struct tallied {
+    tally_result *result;
+    void *narrow;
+    uint64_t cells;
+} tallied;
+
 /* One result in the making. */
 typedef struct job {
     const cli_options *options;
@@ -11,8 +19,9 @@ typedef struct job {
     const char *device; /* "cpu", "cuda:0" */
     cli_source source;
     cli_axes axes;
+    tally_counter counter;
     tally_plan *plan;
-    tally_result *result, *reference; /* reference: --verify */
+    tallied ours, reference; /* reference: --verify */
     double seconds;
     double weight; /* --verify: Σ|w| of the finite weights */
     uint64_t elements;
@@ -163,6 +172,11 @@ static tally_setting *settings_make(const cli_options *options, char **memory)
     return settings;
 }
 
+static int saturates(tally_counter counter)
+{
+    return counter == TALLY_COUNTER_U16SAT || counter == TALLY_COUNTER_U8SAT;
+}
+
 static int plan_make(job *job)
 {
     const cli_options *options = job->options;
@@ -180,6 +194,7 @@ static int plan_make(job *job)
     wanted.channels = source->kind.channels;
     wanted.channel_mask = source->channel_mask;
     wanted.weight_dtype = cli_source_weight_dtype(source);
+    wanted.counter = saturates(job->counter) ? job->counter : TALLY_COUNTER_U64;
     wanted.sum_squares = cli_has(options, CLI_SUM_SQUARES);
     wanted.n_hint = cli_source_hint(source);
     wanted.method = cli_text(options, CLI_METHOD, NULL);
@@ -200,13 +215,46 @@ static int plan_make(job *job)
     return code;
 }
 
-static int result_make(job *job, tally_result **result)
+/* A saturating counter's sum over chunks is the sum's: min(a + b, limit) is that of what saturated
+ * a and b leave. */
+static int tallied_make(job *job, tallied *made)
 {
     tally_error error = {""};
+    tally_result_info info = {.struct_size = sizeof info};
     tally_status status =
         tally_result_create(job->plan, tally_plan_channels(job->plan),
-                            (const char *const *)job->source.names, result, &error);
+                            (const char *const *)job->source.names, &made->result, &error);
+    if (!status && saturates(job->counter)) {
+        tally_result_info_get(made->result, &info);
+        made->cells = info.histograms * info.bins;
+        made->narrow = calloc((size_t)made->cells, job->counter == TALLY_COUNTER_U16SAT ? 2 : 1);
+        if (!made->narrow)
+            return cli_fail("out of memory");
+        status = tally_result_narrow(made->result, job->counter, &error);
+    }
     return status ? fail(status, &error) : CLI_OK;
+}
+
+static tally_output tallied_output(const tallied *to)
+{
+    tally_output output = tally_result_output(to->result);
+    if (to->narrow)
+        output.counts = to->narrow;
+    return output;
+}
+
+static void tallied_take(const job *job, tallied *of)
+{
+    uint64_t *to = tally_result_output(of->result).counts;
+    for (uint64_t i = 0; i < of->cells; i++)
+        to[i] = job->counter == TALLY_COUNTER_U16SAT ? ((const uint16_t *)of->narrow)[i]
+                                                     : ((const uint8_t *)of->narrow)[i];
+}
+
+static void tallied_release(tallied *of)
+{
+    tally_result_destroy(of->result);
+    free(of->narrow);
 }
 
 /* Adds |w| of a chunk's finite weights. */
@@ -237,16 +285,16 @@ static void add_weight(job *job, const tally_view *view)
 static tally_status count_chunk(job *job, const cli_chunk *chunk, tally_error *error)
 {
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
-    tally_output output = tally_result_output(job->result);
+    tally_output output = tallied_output(&job->ours);
     how.mask = chunk->has_mask ? &chunk->mask : NULL;
     how.weights = chunk->has_weights ? &chunk->weights : NULL;
     double started = cli_seconds();
     tally_status status = tally_execute(job->plan, chunk->views, &how, &output, error);
     job->seconds += cli_seconds() - started;
-    if (!status && job->reference) {
+    if (!status && job->reference.result) {
         if (chunk->has_weights)
             add_weight(job, &chunk->weights);
-        output = tally_result_output(job->reference);
+        output = tallied_output(&job->reference);
         status = tally_execute_reference(job->plan, chunk->views, &how, &output, error);
     }
     job->elements += chunk->elements;
@@ -281,11 +329,11 @@ static int same_sum(const job *job, double a, double b)
 static int compare(const job *job)
 {
     tally_result_info info = {.struct_size = sizeof info};
-    tally_result_info_get(job->result, &info);
+    tally_result_info_get(job->ours.result, &info);
     for (uint64_t h = 0; h < info.histograms; h++) {
-        const void *ours = tally_result_counts(job->result, h);
-        const void *theirs = tally_result_counts(job->reference, h);
-        const char *name = tally_result_name(job->result, h);
+        const void *ours = tally_result_counts(job->ours.result, h);
+        const void *theirs = tally_result_counts(job->reference.result, h);
+        const char *name = tally_result_name(job->ours.result, h);
         for (uint64_t i = 0; i < info.bins; i++) {
             int same = info.kind == TALLY_RESULT_SUMS_F64
                            ? same_sum(job, ((const double *)ours)[i], ((const double *)theirs)[i])
@@ -304,8 +352,8 @@ static int compare(const job *job)
                 name, (unsigned long long)i, (unsigned long long)((const uint64_t *)ours)[i],
                 (unsigned long long)((const uint64_t *)theirs)[i]);
         }
-        if (memcmp(tally_result_flows(job->result, h), tally_result_flows(job->reference, h),
-                   sizeof(tally_flows)) != 0)
+        if (memcmp(tally_result_flows(job->ours.result, h),
+                   tally_result_flows(job->reference.result, h), sizeof(tally_flows)) != 0)
             return cli_fail("--verify: histogram \"%s\": the numbers of samples in no bin differ "
                             "from the reference's; please report this",
                             name);
@@ -319,9 +367,9 @@ static void warn_nothing_finite(const job *job)
 {
     tally_result_info info = {.struct_size = sizeof info};
     uint64_t outside = 0, nan = 0;
-    tally_result_info_get(job->result, &info);
+    tally_result_info_get(job->ours.result, &info);
     for (uint64_t h = 0; h < info.histograms; h++) {
-        const tally_flows *flows = tally_result_flows(job->result, h);
+        const tally_flows *flows = tally_result_flows(job->ours.result, h);
         outside += flows->under + flows->over + flows->nan;
         nan += flows->nan;
     }
@@ -337,17 +385,17 @@ static void warn_nothing_finite(const job *job)
 static int finish(job *job)
 {
     tally_error error = {""};
-    tally_counter counter;
     const cli_source *source = &job->source;
     tally_status status = TALLY_OK;
     for (size_t i = 0; i < source->count && !status; i++)
-        status =
-            tally_result_note(job->result, cli_shown(source->paths[i]), NULL, NULL, 0, 0, &error);
+        status = tally_result_note(job->ours.result, cli_shown(source->paths[i]), NULL, NULL, 0, 0,
+                                   &error);
     if (!status)
-        status = tally_result_note(job->result, NULL, job->device, tally_plan_method(job->plan),
-                                   job->seconds, job->elements * source->channels, &error);
-    if (!status && cli_counter_get(job->options, &counter))
-        status = tally_result_narrow(job->result, counter, &error);
+        status =
+            tally_result_note(job->ours.result, NULL, job->device, tally_plan_method(job->plan),
+                              job->seconds, job->elements * source->channels, &error);
+    if (!status)
+        status = tally_result_narrow(job->ours.result, job->counter, &error);
     if (status)
         return fail(status, &error);
     warn_nothing_finite(job);
@@ -375,6 +423,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     tally_error error = {""};
     cli_progress progress;
     int need = cli_axes_need_data(options);
+    cli_counter_get(options, &job.counter);
     double started = cli_seconds();
     cli_progress_start(&progress, options, need ? "reading" : "counting");
     tally_status status =
@@ -386,16 +435,18 @@ static int count_files(const cli_options *options, tally_context *context, const
     if (!code)
         code = plan_make(&job);
     if (!code)
-        code = result_make(&job, &job.result);
+        code = tallied_make(&job, &job.ours);
     if (!code && cli_has(options, CLI_VERIFY))
-        code = result_make(&job, &job.reference);
+        code = tallied_make(&job, &job.reference);
     if (!code) {
         cli_say(options, "%s", tally_plan_describe(job.plan));
         progress.what = "counting";
         code = count_all(&job);
     }
     cli_progress_end(&progress);
-    if (!code && job.reference)
+    tallied_take(&job, &job.ours);
+    tallied_take(&job, &job.reference);
+    if (!code && job.reference.result)
         code = compare(&job);
     if (!code)
         code = finish(&job);
@@ -404,11 +455,12 @@ static int count_files(const cli_options *options, tally_context *context, const
     cli_source_close(&job.source);
     cli_axes_release(&job.axes);
     tally_plan_destroy(job.plan);
-    tally_result_destroy(job.reference);
-    if (code)
-        tally_result_destroy(job.result);
-    else
-        *result = job.result;
+    if (!code) {
+        *result = job.ours.result;
+        job.ours.result = NULL;
+    }
+    tallied_release(&job.ours);
+    tallied_release(&job.reference);
     return code;
 }
 

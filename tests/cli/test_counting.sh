@@ -164,9 +164,22 @@ equal '2 0 | 0 0 0 0; ' "$(counts --dtype u8 rgb --offset 4 --bins 2)" "--offset
 
 # Counters.
 head -c 70000 /dev/zero >zeros
+head -c 40000 /dev/zero >part16
 equal "70000 " "$(counts --dtype u8 zeros --bins 1 --counter u32 | cut -d'|' -f1)" "u32"
 equal "65535 " "$(counts --dtype u8 zeros --bins 1 --counter u16sat | cut -d'|' -f1)" "u16sat"
 equal "255 " "$(counts --dtype u8 zeros --bins 1 --counter u8sat | cut -d'|' -f1)" "u8sat"
+cat zeros zeros >twice
+for method in serial saturating-serial; do
+    for file in zeros twice; do
+        equal "65535 " "$(counts --dtype u8 $file --bins 1 --counter u16sat --method $method --device cpu |
+            cut -d'|' -f1)" "u16sat by $method"
+        expect 0 'verified: identical' -- "$TALLY" --dtype u8 $file --counter u16sat --method $method \
+            --device cpu --verify -v
+    done
+done
+equal "65535 " "$(counts --dtype u8 part16 part16 --bins 1 --counter u16sat --method saturating-serial \
+    --device cpu | cut -d'|' -f1)" "u16sat over two files of 40 000"
+expect 1 'ask for --counter u16sat' -- "$TALLY" --dtype u8 zeros --method saturating-serial --device cpu
 
 # Every processor method, thread count and peeled-off feature agrees.
 want=$(counts --dtype f32 f32.bin --bins 100)

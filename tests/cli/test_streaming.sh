@@ -56,6 +56,23 @@ c = json.load(open("r.json"))["histograms"][0]["counts"]
 assert c[0] == 2**32 + 77 and not any(c[1:])' || fail "they are all in bin 0"
 expect 1 'more than a u32 counter holds' -- bash -c "head -c $more /dev/zero | '$TALLY' --dtype u8 - --counter u32 -q"
 
+# A counter that saturates over what is read a chunk at a time: one value in the first chunk and in
+# the last, one in all of them, the rest below the limit.
+python3 - <<'PY'
+end = b"\0" * 60000 + bytes(range(1, 256)) * 4000
+open("pieces", "wb").write(end + b"\1" * 15 * 2**20 + end)
+PY
+for method in serial saturating-serial; do
+    "$TALLY" --dtype u8 - --counter u16sat --device cpu --method $method --range 0 256 --bins 256 -o r.json <pieces
+    checks=$((checks + 1))
+    python3 -c '
+import json
+r = json.load(open("r.json"))
+c = r["histograms"][0]["counts"]
+assert c[:3] == [65535, 65535, 8000] and r["samples"] == 120000 + 2 * 255 * 4000 + 15 * 2**20, (c[:3], r["samples"])
+' || fail "u16sat by $method, streamed"
+done
+
 # Compressed data are streamed too.
 head -c 400M /dev/zero | gzip -1 >zeros.gz
 equal 419430400 "$(total --dtype u8 zeros.gz)" "400 MiB out of gzip"

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Real files counted by each method on OpenCL, end to end, verified against the reference.
+. "$(dirname "$0")/lib.sh"
+need python3
+export TALLY_CACHE_DIR=$WORK/cache
+"$TALLY" devices | grep -Eq '^opencl:0 ' && ! "$TALLY" devices | grep -Eq '^opencl:0 +missing' ||
+    skip "no OpenCL device"
+photo=$SRCDIR/data/photograph.png
+if "$TALLY" "$photo" -q >/dev/null 2>&1; then
+    crop=("$photo" --rows 100:164 --cols 50:350)
+else # built without PNG
+    python3 -c 'print("P6 300 64 255"); ' >photo.ppm
+    head -c 57600 "$SRCDIR/data/flights.csv" >>photo.ppm
+    crop=(photo.ppm)
+fi
+
+for method in $("$TALLY" methods --format json | python3 -c '
+import json, sys
+print(*[m["name"] for m in json.load(sys.stdin) if "opencl" in m["devices"]])'); do
+    bins=256 counter=u64
+    case $method in
+    podlozhnyuk-64) bins=64 ;;
+    private-register) bins=32 ;;
+    reduce-tree) bins=16 ;; # a pass a bin
+    saturating-*) counter=u16sat ;;
+    esac
+    expect 0 'verified: identical' -- "$TALLY" "${crop[@]}" --device opencl --method "$method" \
+        --range 0 256 --bins $bins --counter $counter --verify -v
+done
+
+# Counters that saturate: 40 000 + 40 000 of a value stick at 65535, though no file reaches it.
+head -c 40000 /dev/zero >zeros
+of() { # of FILE OPTIONS…: the first bin's count, and the samples
+    "$TALLY" "$@" --dtype u8 --range 0 256 --bins 256 --counter u16sat -q --format json |
+        python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print(r["histograms"][0]["counts"][0], r["samples"])'
+}
+for method in saturating-global saturating-shared saturating-shared-strided; do
+    equal "40000 40000" "$(of zeros --device opencl --method $method)" "$method"
+    equal "65535 80000" "$(of zeros zeros --device opencl --method $method)" "$method, two files"
+done
+expect 1 'ask for --counter u16sat' -- "$TALLY" --dtype u8 zeros --device opencl --method saturating-global
+finish
