@@ -19,8 +19,8 @@ enum { stage_bytes = 16 << 20 }; /* host data go over in pieces of this size, pa
 
 typedef struct workspace {
     void *queue;
-    ty_memory axis, out, totals, samples[2];
-    size_t out_bytes, samples_bytes;
+    ty_memory axis, out, scratch, totals, samples[2];
+    size_t out_bytes, scratch_bytes, samples_bytes;
     unsigned char *stage[2];   /* pinned */
     unsigned char *axis_image; /* what was uploaded; kept until the queue is closed, for a wait may
                                   fail with the copy still pending */
@@ -176,6 +176,7 @@ static void workspace_close(ty_device *device, workspace *w)
         device->ops->wait(device, w->queue, NULL);
     device->ops->release(device, w->axis);
     device->ops->release(device, w->out);
+    device->ops->release(device, w->scratch);
     device->ops->release(device, w->totals);
     for (int i = 0; i < 2; i++) {
         device->ops->release(device, w->samples[i]);
@@ -275,18 +276,28 @@ static void workspace_give(const tally_plan *plan, workspace *w)
     pthread_mutex_unlock(&own->lock);
 }
 
+/* At least `bytes` of device memory; what was in it is lost. */
+static tally_status need(ty_device *device, ty_memory *memory, size_t *size, size_t bytes,
+                         tally_error *error)
+{
+    if (bytes <= *size)
+        return TALLY_OK;
+    device->ops->release(device, *memory);
+    *memory = 0;
+    *size = 0;
+    tally_status status = device->ops->alloc(device, bytes, memory, error);
+    if (!status)
+        *size = bytes;
+    return status;
+}
+
 static tally_status need_out(ty_device *device, workspace *w, const ty_shape *shape,
                              tally_error *error)
 {
     size_t bytes = (size_t)shape->partials * shape->cells * sizeof(uint32_t);
-    if (bytes <= w->out_bytes)
-        return TALLY_OK;
-    device->ops->release(device, w->out);
-    w->out = 0;
-    w->out_bytes = 0;
-    tally_status status = device->ops->alloc(device, bytes, &w->out, error);
+    tally_status status = need(device, &w->out, &w->out_bytes, bytes, error);
     if (!status)
-        w->out_bytes = bytes;
+        status = need(device, &w->scratch, &w->scratch_bytes, shape->scratch_bytes, error);
     return status;
 }
 
@@ -328,49 +339,46 @@ typedef struct {
     uint64_t done;
 } run;
 
-static ty_arg arg_memory(ty_memory memory)
+/* The usual way: `passes` launches of the kernel `count` over the same samples. */
+static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
 {
-    return (ty_arg){.kind = TY_ARG_MEMORY, .value.memory = memory};
-}
-
-static ty_arg arg_u32(uint32_t value)
-{
-    return (ty_arg){.kind = TY_ARG_U32, .value.u32 = value};
-}
-
-static ty_arg arg_u64(uint64_t value)
-{
-    return (ty_arg){.kind = TY_ARG_U64, .value.u64 = value};
+    const ty_shape *shape = slab->shape;
+    tally_status status = TALLY_OK;
+    for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
+        ty_arg args[] = {ty_arg_memory(slab->data),
+                         ty_arg_u64(slab->offset),
+                         ty_arg_u64(slab->n),
+                         ty_arg_memory(slab->axis),
+                         ty_arg_u32((uint32_t)slab->plan->slots),
+                         ty_arg_memory(slab->out),
+                         ty_arg_u32(pass)};
+        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args, 7};
+        status = ty_slab_launch(slab, "count", &launch, error);
+    }
+    return status;
 }
 
 static tally_status launch_slab(run *r, ty_memory data, uint64_t offset, uint64_t n,
                                 const ty_shape *shape, tally_error *error)
 {
     const ty_device_ops *ops = r->device->ops;
+    const workspace *w = r->w;
+    ty_slab slab = {r->job->plan, shape, r->device, r->queue, r->program, data,
+                    offset,       n,     w->axis,   w->out,   w->scratch};
     tally_status status = TALLY_OK;
     if (shape->cleared)
-        status = ops->clear(r->device, r->queue, r->w->out, 0,
+        status = ops->clear(r->device, r->queue, w->out, 0,
                             (size_t)shape->partials * shape->cells * 4, error);
-    for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
-        ty_arg args[] = {arg_memory(data),
-                         arg_u64(offset),
-                         arg_u64(n),
-                         arg_memory(r->w->axis),
-                         arg_u32((uint32_t)r->job->plan->slots),
-                         arg_memory(r->w->out),
-                         arg_u32(pass)};
-        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args, 7};
-        status = ops->launch(r->device, r->queue, r->program, "count", &launch, error);
-    }
+    if (!status)
+        status = (r->kernel->enqueue ? r->kernel->enqueue : enqueue_passes)(&slab, error);
     if (status)
         return status;
-    ty_arg args[] = {arg_memory(r->w->out), arg_u32(shape->partials), arg_u32(shape->cells),
-                     arg_memory(r->w->totals)};
+    ty_arg args[] = {ty_arg_memory(w->out), ty_arg_u32(shape->partials), ty_arg_u32(shape->cells),
+                     ty_arg_memory(w->totals)};
     int rows = shape->partials > shape->cells;
     ty_launch merge = {rows ? shape->cells : (shape->cells + 255) / 256, 256, rows ? 2048 : 0, args,
                        4};
-    return ops->launch(r->device, r->queue, r->program, rows ? "merge_rows" : "merge", &merge,
-                       error);
+    return ty_slab_launch(&slab, rows ? "merge_rows" : "merge", &merge, error);
 }
 
 /* n samples of device memory, in slabs; adds the device's seconds if they are asked for. */

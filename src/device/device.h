@@ -28,6 +28,21 @@ typedef struct ty_arg {
     } value;
 } ty_arg;
 
+static inline ty_arg ty_arg_memory(ty_memory memory)
+{
+    return (ty_arg){.kind = TY_ARG_MEMORY, .value.memory = memory};
+}
+
+static inline ty_arg ty_arg_u32(uint32_t value)
+{
+    return (ty_arg){.kind = TY_ARG_U32, .value.u32 = value};
+}
+
+static inline ty_arg ty_arg_u64(uint64_t value)
+{
+    return (ty_arg){.kind = TY_ARG_U64, .value.u64 = value};
+}
+
 /* One launch: a line of groups. The local memory is the kernel's last argument (dialect.h). */
 typedef struct ty_launch {
     uint32_t groups, group_size;

@@ -5,6 +5,7 @@
  *
  * (sample.h): count samples [0, n) of `data` into `out`. What a launch leaves there is `partials`
  * histograms of `cells` 32-bit words; a merge kernel adds them up in 64 bits after every launch.
+ * A method of several kernels launches them itself (enqueue).
  */
 #ifndef TY_KERNEL_H
 #define TY_KERNEL_H
@@ -23,13 +24,36 @@ typedef struct ty_shape {
     uint64_t slab;     /* most samples of one launch; at most 2^32-1 */
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
                     */
-    char defines[256]; /* "-DK=31 …"; must not depend on n */
+    size_t scratch_bytes; /* device memory that enqueue() uses besides; its content means nothing */
+    char defines[256];    /* "-DK=31 …"; must not depend on n */
 } ty_shape;
+
+/* A slab of samples on its way: what enqueue() launches kernels with. */
+typedef struct ty_slab {
+    const tally_plan *plan;
+    const ty_shape *shape;
+    ty_device *device;
+    void *queue, *program;
+    ty_memory data; /* n samples from byte `offset` */
+    uint64_t offset, n;
+    ty_memory axis, out, scratch;
+} ty_slab;
 
 typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
     void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);
+    /* For methods of several kernels: launches them in order, so that `out` holds the partials.
+     * NULL: `passes` launches of `count`. */
+    tally_status (*enqueue)(const ty_slab *slab, tally_error *error);
 } ty_kernel_method;
+
+/* Launches one of the method's kernels; `kernel` is a string that lives as long as the program. */
+static inline tally_status ty_slab_launch(const ty_slab *slab, const char *kernel,
+                                          const ty_launch *launch, tally_error *error)
+{
+    return slab->device->ops->launch(slab->device, slab->queue, slab->program, kernel, launch,
+                                     error);
+}
 
 /* For shape(): one partial of the plan's slots a group, 256 work-items, as many groups as fit the
  * device, no passes; a method changes what is different. */

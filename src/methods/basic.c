@@ -67,7 +67,8 @@ static void reduce_tree_shape(const tally_plan *plan, const ty_device *device, u
     shape->passes = plan->bins + 3; /* under, over and NaN are intervals of their own */
 }
 
-static const ty_kernel_method reduce_tree = {ty_text_reduce_tree, reduce_tree_shape};
+static const ty_kernel_method reduce_tree = {.text = ty_text_reduce_tree,
+                                             .shape = reduce_tree_shape};
 
 const ty_method ty_reduce_tree = {
     "reduce-tree", "000",        "one pass an interval: flags in local memory, summed by a tree",
@@ -83,7 +84,8 @@ static void atomic_local_shape(const tally_plan *plan, const ty_device *device, 
     shape->local_bytes = (uint32_t)plan->slots * 4;
 }
 
-static const ty_kernel_method atomic_local = {ty_text_atomic_local, atomic_local_shape};
+static const ty_kernel_method atomic_local = {.text = ty_text_atomic_local,
+                                              .shape = atomic_local_shape};
 
 const ty_method ty_atomic_local = {
     "atomic-local", "000",         "counts in local memory by atomics, then every bin to global",
@@ -100,7 +102,8 @@ static void atomic_global_shape(const tally_plan *plan, const ty_device *device,
     shape_by_samples(plan, device, n, 1, shape);
 }
 
-static const ty_kernel_method atomic_global = {ty_text_atomic_global, atomic_global_shape};
+static const ty_kernel_method atomic_global = {.text = ty_text_atomic_global,
+                                               .shape = atomic_global_shape};
 
 static double atomic_global_cost(const tally_plan *plan, const char **why)
 {
@@ -127,7 +130,7 @@ static void coarsened_shape(const tally_plan *plan, const ty_device *device, uin
     shape_by_samples(plan, device, n, each, shape);
 }
 
-static const ty_kernel_method coarsened = {ty_text_coarsened, coarsened_shape};
+static const ty_kernel_method coarsened = {.text = ty_text_coarsened, .shape = coarsened_shape};
 
 const ty_method ty_coarsened = {
     "coarsened",
@@ -151,7 +154,8 @@ static void private_shape(const tally_plan *plan, const ty_device *device, uint6
     shape->local_bytes = (uint32_t)plan->slots * 4;
 }
 
-static const ty_kernel_method private_shared = {ty_text_private_shared, private_shape};
+static const ty_kernel_method private_shared = {.text = ty_text_private_shared,
+                                                .shape = private_shape};
 
 static double private_shared_cost(const tally_plan *plan, const char **why)
 {
@@ -191,7 +195,8 @@ static tally_status private_register_supports(const tally_plan *plan, tally_erro
     return ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method private_register = {ty_text_private_register, private_register_shape};
+static const ty_kernel_method private_register = {.text = ty_text_private_register,
+                                                  .shape = private_register_shape};
 
 const ty_method ty_private_register = {
     "private-register",
@@ -230,7 +235,8 @@ static tally_status private_global_supports(const tally_plan *plan, tally_error 
     return ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method private_global = {ty_text_private_global, private_global_shape};
+static const ty_kernel_method private_global = {.text = ty_text_private_global,
+                                                .shape = private_global_shape};
 
 const ty_method ty_private_global = {
     "private-global",
@@ -246,7 +252,7 @@ const ty_method ty_private_global = {
     &private_global,
 };
 
-static const ty_kernel_method aggregated = {ty_text_aggregated, private_shape};
+static const ty_kernel_method aggregated = {.text = ty_text_aggregated, .shape = private_shape};
 
 const ty_method ty_aggregated = {
     "aggregated", "001",       "runs of equal bins combined, over private-shared",

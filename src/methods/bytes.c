@@ -77,7 +77,8 @@ static tally_status sixty_four_supports(const tally_plan *plan, tally_error *err
     return status ? status : ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method sixty_four = {ty_text_podlozhnyuk_64, sixty_four_shape};
+static const ty_kernel_method sixty_four = {.text = ty_text_podlozhnyuk_64,
+                                            .shape = sixty_four_shape};
 
 const ty_method ty_podlozhnyuk_64 = {
     "podlozhnyuk-64",
@@ -122,7 +123,7 @@ static tally_status warps_supports(const tally_plan *plan, tally_error *error)
     return status ? status : ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method warps = {ty_text_podlozhnyuk_256, warps_shape};
+static const ty_kernel_method warps = {.text = ty_text_podlozhnyuk_256, .shape = warps_shape};
 
 const ty_method ty_podlozhnyuk_256 = {
     "podlozhnyuk-256",
@@ -147,7 +148,7 @@ static void tag_shape(const tally_plan *plan, const ty_device *device, uint64_t 
         shape->slab = most;
 }
 
-static const ty_kernel_method tag = {ty_text_podlozhnyuk_256_tag, tag_shape};
+static const ty_kernel_method tag = {.text = ty_text_podlozhnyuk_256_tag, .shape = tag_shape};
 
 const ty_method ty_podlozhnyuk_256_tag = {
     "podlozhnyuk-256-tag",
@@ -180,7 +181,7 @@ static tally_status local_16k(const tally_plan *plan, tally_error *error)
     return ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method nugteren = {ty_text_nugteren, nugteren_shape};
+static const ty_kernel_method nugteren = {.text = ty_text_nugteren, .shape = nugteren_shape};
 
 const ty_method ty_nugteren = {
     "nugteren",  "003",     "a histogram a thread, 32 threads, two 16-bit counters a word",
@@ -243,7 +244,7 @@ static tally_status trish_supports(const tally_plan *plan, tally_error *error)
     return ty_kernel_supports(plan, error);
 }
 
-static const ty_kernel_method trish = {ty_text_trish, trish_shape};
+static const ty_kernel_method trish = {.text = ty_text_trish, .shape = trish_shape};
 
 static double trish_cost(const tally_plan *plan, const char **why)
 {

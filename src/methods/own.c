@@ -69,7 +69,8 @@ static double lane_private_cost(const tally_plan *plan, const char **why)
     return ty_cost(plan, "lane-private");
 }
 
-static const ty_kernel_method lane_private = {ty_text_lane_private, lane_private_shape};
+static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
+                                              .shape = lane_private_shape};
 
 const ty_method ty_lane_private = {
     "lane-private",

@@ -104,7 +104,8 @@ static void global_shape(const tally_plan *plan, const ty_device *device, uint64
     shape->cleared = 1;
 }
 
-static const ty_kernel_method saturating_global = {ty_text_saturating_global, global_shape};
+static const ty_kernel_method saturating_global = {.text = ty_text_saturating_global,
+                                                   .shape = global_shape};
 
 const ty_method ty_saturating_global = {
     "saturating-global",
@@ -152,7 +153,8 @@ static tally_status shared_one_supports(const tally_plan *plan, tally_error *err
     return supports_local(plan, error);
 }
 
-static const ty_kernel_method shared_one = {ty_text_saturating_shared, shared_one_shape};
+static const ty_kernel_method shared_one = {.text = ty_text_saturating_shared,
+                                            .shape = shared_one_shape};
 
 const ty_method ty_saturating_shared = {
     "saturating-shared",
@@ -189,7 +191,7 @@ static tally_status strided_supports(const tally_plan *plan, tally_error *error)
     return status ? status : supports_local(plan, error);
 }
 
-static const ty_kernel_method strided = {ty_text_saturating_shared, strided_shape};
+static const ty_kernel_method strided = {.text = ty_text_saturating_shared, .shape = strided_shape};
 
 const ty_method ty_saturating_shared_strided = {
     "saturating-shared-strided",
