@@ -1,6 +1,7 @@
 /* From a job's totals to the caller's output: policies, clamping, counter widths. All the checks
  * come before the first write, so that a refused call leaves the output as it was. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "plan.h"
@@ -99,10 +100,15 @@ static void write_counts(const ty_job *job, uint64_t h)
 #define WRITE(type, from)                                                                          \
     do {                                                                                           \
         type *to = (type *)job->output->counts + h * bins;                                         \
-        for (uint64_t i = 0; !add && i < bins; i++)                                                \
-            to[i] = (type)(from)[i];                                                               \
-        for (uint64_t i = 0; add && i < bins; i++)                                                 \
-            to[i] = (type)(to[i] + (from)[i]);                                                     \
+        if (add) {                                                                                 \
+            for (uint64_t i = 0; i < bins; i++)                                                    \
+                to[i] = (type)(to[i] + (from)[i]);                                                 \
+        } else if (sizeof(type) == sizeof *(from)) {                                               \
+            memcpy(to, from, (size_t)bins * sizeof *to);                                           \
+        } else {                                                                                   \
+            for (uint64_t i = 0; i < bins; i++)                                                    \
+                to[i] = (type)(from)[i];                                                           \
+        }                                                                                          \
         if (clamp_under)                                                                           \
             to[0] = (type)(to[0] + (from)[bins + TY_SLOT_UNDER]);                                  \
         if (clamp_over)                                                                            \

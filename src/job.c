@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -41,12 +40,17 @@ static tally_status check_extents(const ty_grid *g, const ty_grid *samples, cons
                     samples->rows, samples->columns, samples->channels);
 }
 
+/* Formatting them would show in calls that count little. */
+static const char *const view_names[] = {"view 0", "view 1", "view 2", "view 3",
+                                         "view 4", "view 5", "view 6", "view 7"};
+_Static_assert(sizeof view_names / sizeof *view_names >= TALLY_MAX_DIMENSIONS,
+               "a name for each view");
+
 static tally_status take_samples(const tally_plan *plan, const tally_view *views, ty_job *job,
                                  tally_error *error)
 {
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        char what[32];
-        snprintf(what, sizeof what, "view %u", d);
+        const char *what = view_names[d];
         tally_status status = ty_grid_make(&views[d], what, &job->samples[d], error);
         if (status)
             return status;

@@ -263,6 +263,8 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     r.bytes = (r.method->state_bytes(job) + 63) & ~(size_t)63;
     r.workers = choose_workers(&r, job->plan->context->pool);
     r.parts = r.method->ordered ? r.workers : choose_parts(&r, r.workers);
+    if (r.workers == 1 && !job->progress && r.method->straight && r.method->straight(job))
+        return TALLY_OK;
     tally_status status = TALLY_OK;
     if (r.workers == 1 && r.bytes <= small_bytes)
         run_small(&r);
@@ -287,6 +289,10 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
         state->slots[d] = ty_slots_pick(&plan->axes[d]);
     }
     state->add = ty_add_pick(&plan->axes[0]);
+    const uint32_t *slots = plan->axes[0].byte_slots;
+    state->bytes_same = slots != NULL;
+    for (uint32_t v = 0; slots && v < 256; v++)
+        state->bytes_same &= slots[v] == v;
     return TALLY_OK;
 }
 

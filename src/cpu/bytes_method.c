@@ -209,7 +209,23 @@ static void flush(void *state, ty_job *job, uint64_t batch)
     *p.masked = 0;
 }
 
+/* Where values are slots, small calls spare themselves clearing counts and adding them up. */
+static int straight(ty_job *job)
+{
+    const tally_plan *plan = job->plan;
+    if (!((const ty_cpu_plan *)plan->state)->bytes_same || choose_way(job) != PACKED)
+        return 0;
+    const ty_bytes_variant *engine = ty_bytes_choose(ty_cpu_features());
+    for (uint64_t b = 0; b < job->batches; b++) {
+        for (uint64_t a = 0; a < plan->active_count; a++)
+            engine->fn(ty_grid_at(&job->samples[0], b, 0, plan->active[a]), (size_t)job->elements,
+                       ty_totals_of(job, b, a));
+    }
+    return 1;
+}
+
 static const ty_cpu_method method = {
+    .straight = straight,
     .state_bytes = state_bytes,
     .count = count,
     .flush = flush,

@@ -53,6 +53,9 @@ typedef struct ty_cpu_method {
     void (*flush)(void *state, ty_job *job, uint64_t batch);
     uint64_t most; /* elements that a state takes between flushes */
     int ordered;   /* the order of additions matters: fixed parts, flushed in order */
+    /* Optional, for a job that one thread does and nobody watches: counts straight into the job's
+     * totals and returns 1, or returns 0 for the usual way. */
+    int (*straight)(ty_job *job);
     /* If set, the whole job at once instead of the above. */
     tally_status (*whole)(ty_job *job, tally_error *error);
 } ty_cpu_method;
@@ -61,7 +64,8 @@ typedef struct ty_cpu_method {
 typedef struct ty_cpu_plan {
     const ty_cpu_method *method;
     ty_slots_fn slots[TALLY_MAX_DIMENSIONS];
-    ty_add_fn add; /* of the first axis; may be NULL */
+    ty_add_fn add;  /* of the first axis; may be NULL */
+    int bytes_same; /* one-byte samples whose slots are their bit patterns */
 } ty_cpu_plan;
 
 /* The totals (slots of them) of one histogram. */
