@@ -11,7 +11,7 @@
 #include "cpu/bytes.h"
 
 #if defined(__x86_64__)
-#include "cpu/bytes_planes.h"
+#include "cpu/bytes_few.h"
 
 #include <string.h>
 
@@ -36,10 +36,26 @@ static void end(ty_bytes_state *state, uint64_t out[256])
 
 const ty_bytes_stream ty_bytes_stream_avx512 = {sizeof(ty_bytes_state), begin, add, end};
 
+_Static_assert(sizeof(ty_few) < TY_BYTES_STACK && sizeof(ty_planes) < TY_BYTES_STACK,
+               "the engines lie on the stack");
+
+static void add_few(const uint8_t *p, size_t n, uint64_t out[256])
+{
+    const size_t pieces = (n + TY_FEW_MOST - 1) / TY_FEW_MOST;
+    const size_t piece = (n / pieces + 64) & ~(size_t)63;
+    for (; n > piece; p += piece, n -= piece)
+        ty_few_count(p, piece, out);
+    ty_few_count(p, n, out);
+}
+
 void ty_bytes_avx512(const uint8_t *p, size_t n, uint64_t out[256])
 {
-    if (n < TY_PLANES_WORTH) {
+    if (n < TY_FEW || (n < TY_PLANES_WORTH && ty_chunk_repeats(p))) {
         ty_bytes_avx2(p, n, out);
+        return;
+    }
+    if (n <= TY_FEW_WORTH && !ty_chunk_repeats(p)) {
+        add_few(p, n, out);
         return;
     }
     ty_planes planes;

@@ -20,6 +20,7 @@
 enum {
     TY_CHUNK = 64, /* bytes looked at for repeating themselves */
     TY_TINY = 128, /* bytes up to which the caller's bins are the table, whatever the data */
+    TY_REPEATS_PAID = 4096, /* close repeats in 64 bytes, times bytes, that one table may cost */
 };
 
 typedef uint16_t ty_counters[2][256][4];
@@ -147,8 +148,8 @@ static inline void ty_tables_end(ty_tables *t, uint64_t out[256])
         out[i] += t->total[i];
 }
 
-/* Whether few of p[0..32) equal a neighbour or a neighbour's neighbour, so one table will do. */
-TY_INLINE int ty_sample_varies(const uint8_t *p)
+/* How many of the 64 pairs of neighbours and of neighbours' neighbours in p[0..32) differ. */
+TY_INLINE unsigned ty_sample_differing(const uint8_t *p)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
     uint64_t different = 0; /* of 8 pairs in each byte */
@@ -158,7 +159,20 @@ TY_INLINE int ty_sample_varies(const uint8_t *p)
         different += ((((x & low) + low) | x) & ~low) >> 7;
         different += ((((y & low) + low) | y) & ~low) >> 7;
     }
-    return different * UINT64_C(0x0101010101010101) >> 56 >= 63;
+    return (unsigned)(different * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/*
+ * Whether p[0..n), n at least 96, repeat so seldom that one table, which then waits for its stores,
+ * is quicker than clearing and summing several. Two of three samples decide.
+ */
+TY_INLINE int ty_one_table_pays(const uint8_t *p, size_t n)
+{
+    const size_t most = TY_REPEATS_PAID / n;
+    return (64 - ty_sample_differing(p) <= most) +
+               (64 - ty_sample_differing(p + n / 2 - 16) <= most) +
+               (64 - ty_sample_differing(p + n - 32) <= most) >=
+           2;
 }
 
 /* One table: the caller's bins. */
@@ -182,7 +196,7 @@ TY_INLINE void ty_tables_direct(const uint8_t *p, size_t n, uint64_t out[256])
 /* A few KiB: clearing and summing counters would show, so they are used only if data repeat. */
 TY_INLINE void ty_tables_small(const uint8_t *p, size_t n, uint64_t out[256])
 {
-    if (n <= TY_TINY || ty_sample_varies(p + n / 2 - 16)) {
+    if (n <= TY_TINY || ty_one_table_pays(p, n)) {
         ty_tables_direct(p, n, out);
         return;
     }
