@@ -1,5 +1,6 @@
 /* One dialect for kernels and host: what bin.h and the kernels may use under C11, OpenCL C 1.2 and
- * CUDA C. No fused multiply-add anywhere: all three are compiled with contraction off. */
+ * CUDA C. All three are compiled with contraction off: a multiply-add is fused only where it is
+ * written as one. */
 #ifndef TY_DIALECT_H
 #define TY_DIALECT_H
 
@@ -51,8 +52,14 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
-#define TY_RINT(x)     rint(x)
-#define TY_AS_FLOAT(x) as_float(x)
+#define TY_RINT(x)       rint(x)
+#define TY_AS_FLOAT(x)   as_float(x)
+#define TY_FLOAT_BITS(x) as_uint(x)
+#define TY_LOW_WORD(x)   ((ty_u32)as_ulong(x))
+#define TY_FMAF(a, b, c) fma((float)(a), (float)(b), (float)(c))
+#define TY_FMA(a, b, c)  fma((double)(a), (double)(b), (double)(c))
+#define TY_FABS(x)       fabs(x)
+#define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. */
 #if defined(TY_WARP) && TY_WARP == 32
@@ -91,6 +98,12 @@ typedef long long ty_i64;
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_RINT(x)                    rint(x)
 #define TY_AS_FLOAT(x)                __uint_as_float(x)
+#define TY_FLOAT_BITS(x)              __float_as_uint(x)
+#define TY_LOW_WORD(x)                ((ty_u32)__double2loint(x))
+#define TY_FMAF(a, b, c)              __fmaf_rn(a, b, c)
+#define TY_FMA(a, b, c)               __fma_rn(a, b, c)
+#define TY_FABS(x)                    fabsf(x)
+#define TY_SATURATE(x)                __saturatef(x)
 #define TY_WARP_SYNC()                __syncwarp()
 #else
 #include <math.h>
@@ -100,11 +113,41 @@ typedef uint16_t ty_u16;
 typedef uint32_t ty_u32;
 typedef uint64_t ty_u64;
 typedef int64_t ty_i64;
-#define TY_FN      static inline
-#define TY_TABLE   const
+#define TY_FN            static inline
+#define TY_TABLE         const
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
-#define TY_RINT(x) (((x) + 6755399441055744.0) - 6755399441055744.0)
+#define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
+#define TY_FLOAT_BITS(x) ty_float_bits(x)
+#define TY_LOW_WORD(x)   ty_low_word(x)
+#define TY_FMAF(a, b, c) fmaf(a, b, c)
+#define TY_FMA(a, b, c)  fma(a, b, c)
+#define TY_FABS(x)       fabsf(x)
+#define TY_SATURATE(x)   ty_saturate(x)
+
+TY_FN ty_u32 ty_float_bits(float x)
+{
+    union {
+        float f;
+        ty_u32 u;
+    } v = {x};
+    return v.u;
+}
+
+TY_FN ty_u32 ty_low_word(double x)
+{
+    union {
+        double d;
+        ty_u64 u;
+    } v = {x};
+    return (ty_u32)v.u;
+}
+
+/* NaN becomes 0. */
+TY_FN float ty_saturate(float x)
+{
+    return x > 0 ? x < 1 ? x : 1 : 0;
+}
 #endif
 
 #endif

@@ -1,0 +1,139 @@
+/*
+ * Float32 arithmetic that decides as the float64 edges do.
+ *
+ * ty_cell_f32 finds the nearest edge r, then whether x lies below it. Both steps are monotone in x:
+ * every operation is, and rounding keeps order. Let T[j] be the smallest float32 that is not below
+ * edge j. Bin j takes the floats from T[j] to the one before T[j+1], so all of them are decided
+ * rightly if, for every edge j,
+ *
+ *      at T[j]:             r >= j, and with r = j "not below"
+ *      at the float before: r <= j, and with r = j "below",
+ *
+ * which is four evaluations an edge. What is proved here is proved for every device, for each
+ * operation is correctly rounded everywhere.
+ *
+ * Edge j is origin + k*width, k counted from an anchor edge. Float32 has 24 bits, so origin and
+ * width are split in two, and subtracting the parts of the edge from x in the right order is exact
+ * near the edge. The anchor is the edge nearest to zero. If it is within a bin of zero, k*width
+ * goes first: what is left is about a bin, and has no bits below 2^-24 bins. Else the anchor is an
+ * end of the axis and goes first (`from`, a multiple of the coarsest unit among the axis' floats,
+ * so that x - from needs no more bits than x).
+ *
+ * Where an edge should be a float but its float64 arithmetic rounded away from it, while at another
+ * edge it rounded back, no straight line fits: such axes, one in thirty, are left to float64.
+ */
+#include "core/fast.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { most_bins = 1 << 22 };
+
+/* The smallest float32 that is not below e. */
+static float at_least(double e)
+{
+    float f = (float)e;
+    return (double)f < e ? nextafterf(f, INFINITY) : f;
+}
+
+/* ty_cell_f32's nearest edge and its decision there. */
+static float nearest(const ty_fast *f, float y)
+{
+    return TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
+}
+
+static int below(const ty_fast *f, float y, float k)
+{
+    float left = TY_FMAF(-k, f->width, y) - f->origin;
+    return TY_FMAF(-k, f->width_low, left) < TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
+}
+
+static int proved(const ty_axis *axis, const ty_fast *f)
+{
+    ty_u32 n = axis->bins.bins;
+    for (ty_u32 j = 0; j <= n; j++) {
+        float first = at_least(ty_axis_edge(axis, j)), before = nextafterf(first, -INFINITY);
+        float u = TY_ROUNDER + (float)j, k = u - f->anchor;
+        if (j == n && first == f->hi) /* hi itself is taken for `last` */
+            first = nextafterf(first, INFINITY);
+        first -= f->from;
+        before -= f->from;
+        if (!(nearest(f, first) >= u && nearest(f, before) <= u && !below(f, first, k) &&
+              below(f, before, k)))
+            return 0;
+    }
+    return 1;
+}
+
+/* c rounded to a multiple of the unit in the last place of floats as large as `largest`. */
+static float coarse(double c, double largest)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    double unit = ldexp(1, exponent - FLT_MANT_DIG);
+    return (float)(nearbyint(c / unit) * unit);
+}
+
+/* The edge next to zero. */
+static ty_u32 anchor_of(const ty_bins *b)
+{
+    if (b->lo >= 0)
+        return 0;
+    return b->hi <= 0 ? b->bins : (ty_u32)nearbyint(-b->lo * b->inverse);
+}
+
+static void make_constants(const ty_axis *axis, ty_fast *f)
+{
+    const ty_bins *b = &axis->bins;
+    ty_u32 anchor = anchor_of(b);
+    double origin = ty_axis_edge(axis, anchor);
+    int inside = fabs(origin) < b->width;
+    f->from = inside ? 0 : coarse(origin, fmax(fabs(b->lo), fabs(b->hi)));
+    origin -= (double)f->from;
+    f->origin = inside ? (float)origin : 0;
+    f->origin_low = (float)(origin - (double)f->origin);
+    f->width = (float)b->width;
+    f->width_low = (float)(b->width - (double)f->width);
+    f->steps = (float)b->bins;
+    f->anchor = TY_ROUNDER + (float)anchor;
+    f->scale = (float)(1 / (b->hi - b->lo));
+    f->shift = (float)((f->from - b->lo) / (b->hi - b->lo));
+}
+
+/* A sample equal to hi is over by the arithmetic: where the last bin is closed it is taken for the
+ * first float of that bin. */
+static void make_last(const ty_axis *axis, ty_fast *f)
+{
+    float hi = (float)axis->bins.hi;
+    if (axis->bins.closed && (double)hi == axis->bins.hi) {
+        f->hi = hi;
+        f->last = at_least(ty_axis_edge(axis, axis->bins.bins - 1));
+    }
+}
+
+int ty_fast_make(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    memset(fast, 0, sizeof *fast);
+    fast->bins = b->bins;
+    fast->top = b->closed ? nextafter(b->hi, INFINITY) : b->hi;
+    fast->first = at_least(b->lo);
+    fast->above = at_least(fast->top);
+    double largest = fmax(fabs(b->lo), fabs(b->hi));
+    if (!axis->even || b->bins > most_bins || largest > 0x1p100 || b->width < 0x1p-80 ||
+        b->width < largest * 0x1p-24)
+        return 0;
+    make_constants(axis, fast);
+    fast->hi = fast->last = NAN;
+    make_last(axis, fast);
+    if (fast->last == fast->hi)
+        return 0; /* no float but hi in the last bin */
+    /* Edges that are floats must not come out above themselves: lower all by a little. */
+    for (int step = 51; step >= 44; step--) {
+        if (proved(axis, fast))
+            return 1;
+        fast->slack = (float)ldexp(b->width, -step);
+    }
+    return 0;
+}

@@ -1,0 +1,93 @@
+/*
+ * Which cell: slots without a branch, for kernels that count at the speed of memory. Cells are
+ * slots in the order of the line of numbers, which arithmetic gives for free:
+ *
+ *      0: under    1 … bins: the bins    bins+1: over    bins+2: NaN
+ *
+ * ty_cell_f32 decides in float32 alone. Its constants are made and proved by core/fast.c for every
+ * edge of the axis, so it finds what comparing with the float64 edges would find. The others are
+ * ty_slot_even with selects in place of branches.
+ */
+#ifndef TY_FAST_H
+#define TY_FAST_H
+
+#include "bin.h"
+
+#define TY_CELLS_EXTRA 3 /* cells of an axis beyond its bins */
+
+/* The edge nearest to a sample is `from` + origin + k*width, k edges from the anchor's. */
+typedef struct ty_fast {
+    float from;               /* y = x - from, exact for x beside any edge */
+    float scale, shift;       /* y's place on the axis, 0 … 1 */
+    float steps;              /* bins */
+    float anchor;             /* TY_ROUNDER + the anchor edge's number */
+    float width, width_low;   /* of a bin, together 48 bits */
+    float origin, origin_low; /* the anchor edge - from, together 48 bits */
+    float slack;              /* the edges are lowered by |k|*slack: ties go to the upper bin */
+    float hi, last;           /* a sample equal to hi counts as `last`; hi is NaN when open */
+    float first, above;       /* the first float32 on the axis, and the first above it */
+    ty_u32 bins;
+    ty_u32 unused;
+    double top; /* the first float64 above it */
+} ty_fast;
+
+/* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
+#define TY_ROUNDER      8388609.0f
+#define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
+
+TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
+{
+    float v = x == f->hi ? f->last : x;
+    float y = v - f->from;
+    float u = TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
+    float k = u - f->anchor;
+    /* y - k*width - origin: what is left is small beside the edge, so nothing is rounded away. */
+    float left = TY_FMAF(-k, f->width, y) - f->origin;
+    float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
+    u -= TY_FMAF(-k, f->width_low, left) < edge ? 1.0f : 0.0f;
+    ty_u32 cell = TY_FLOAT_BITS(u) - TY_ROUNDER_BITS;
+    return x == x ? cell : f->bins + 2;
+}
+
+#if !defined(TY_NO_FP64)
+
+/* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */
+TY_FN ty_u32 ty_cell_inside(double x, const ty_bins *b)
+{
+    double u = TY_FMA(x - b->lo, b->inverse, 6755399441055744.0);
+    double r = u - 6755399441055744.0;
+    ty_u32 cell = TY_LOW_WORD(u) + (x < b->lo + r * b->width ? 0u : 1u);
+    return cell < b->bins ? cell : b->bins;
+}
+
+TY_FN ty_u32 ty_cell_f64(double x, const ty_bins *b, const ty_fast *f)
+{
+    ty_u32 cell = ty_cell_inside(x, b);
+    cell = x < b->lo ? 0 : cell;
+    cell = x >= f->top ? b->bins + 1 : cell;
+    return x == x ? cell : b->bins + 2;
+}
+
+/* The same for a float32, whose bounds need no float64. */
+TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
+{
+    ty_u32 cell = ty_cell_inside((double)x, b);
+    cell = x < f->first ? 0 : cell;
+    cell = x >= f->above ? b->bins + 1 : cell;
+    return x == x ? cell : b->bins + 2;
+}
+
+#endif
+
+/* Between the two numberings. */
+TY_FN ty_u32 ty_cell_of_slot(ty_u32 slot, ty_u32 bins)
+{
+    return slot < bins ? slot + 1 : slot == bins + TY_SLOT_UNDER ? 0 : slot;
+}
+
+TY_FN ty_u32 ty_slot_of_cell(ty_u32 cell, ty_u32 bins)
+{
+    return cell == 0 ? bins + TY_SLOT_UNDER : cell <= bins ? cell - 1 : cell;
+}
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * Cells without a branch against bin.h's rule: random even axes, samples on and beside every edge,
+ * special values, and on some axes a sweep over the floats. Axes that float32 cannot serve must be
+ * refused.
+ *
+ *     test_fast [SEED [STRIDE of the sweep]]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/fast.h"
+
+static uint64_t state;
+static int failed;
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+static float float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+typedef struct subject {
+    ty_axis axis;
+    ty_fast fast;
+    int proved;
+} subject;
+
+static int make(tally_axis axis, subject *s)
+{
+    tally_error error;
+    if (ty_axis_resolve(&axis, TALLY_F64, 0, &s->axis, &error))
+        return 0;
+    s->proved = ty_fast_make(&s->axis, &s->fast);
+    if (s->axis.even)
+        return 1;
+    ty_axis_clear(&s->axis);
+    return 0;
+}
+
+static void wrong(const subject *s, const char *what, double x, ty_u32 cell)
+{
+    const ty_bins *b = &s->axis.bins;
+    if (failed++ < 10)
+        fprintf(stderr, "FAILED: %s: %u bins %.17g … %.17g%s: x %.17g: slot %u, not %u\n", what,
+                b->bins, b->lo, b->hi, b->closed ? "]" : ")", x, ty_slot_of_cell(cell, b->bins),
+                ty_slot_even(x, b));
+}
+
+static void check_float(const subject *s, float x)
+{
+    const ty_bins *b = &s->axis.bins;
+    ty_u32 want = ty_cell_of_slot(ty_slot_even((double)x, b), b->bins);
+    ty_u32 cell = ty_cell_f32_wide(x, b, &s->fast);
+    if (cell != want)
+        wrong(s, "float64 for float32", (double)x, cell);
+    cell = s->proved ? ty_cell_f32(x, &s->fast) : want;
+    if (cell != want)
+        wrong(s, "float32", (double)x, cell);
+}
+
+static void check_double(const subject *s, double x)
+{
+    const ty_bins *b = &s->axis.bins;
+    ty_u32 cell = ty_cell_f64(x, b, &s->fast);
+    if (ty_slot_of_cell(cell, b->bins) != ty_slot_even(x, b))
+        wrong(s, "float64", x, cell);
+}
+
+static void check_beside(const subject *s, double edge)
+{
+    float f = (float)edge;
+    check_float(s, f);
+    check_float(s, nextafterf(f, INFINITY));
+    check_float(s, nextafterf(f, -INFINITY));
+    check_double(s, edge);
+    check_double(s, nextafter(edge, INFINITY));
+    check_double(s, nextafter(edge, -INFINITY));
+}
+
+static void check_axis(const subject *s)
+{
+    static const float special[] = {0.0F,    -0.0F, INFINITY, -INFINITY, NAN,   1e-45F,
+                                    -1e-45F, 3e38F, -3e38F,   1,         -1.5F, 1e-38F};
+    const ty_bins *b = &s->axis.bins;
+    ty_u32 step = b->bins / 3000 + 1;
+    for (ty_u32 i = (ty_u32)next() % step; i <= b->bins; i += step)
+        check_beside(s, ty_axis_edge(&s->axis, i));
+    check_beside(s, b->lo);
+    check_beside(s, b->hi);
+    check_beside(s, b->lo + (double)b->bins * b->width);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        check_float(s, special[i]);
+        check_double(s, (double)special[i]);
+    }
+    for (int i = 0; i < 500; i++) {
+        double x = b->lo + (b->hi - b->lo) * (unit() * 1.2 - 0.1);
+        check_float(s, (float)x);
+        check_double(s, x);
+        check_float(s, float_of((uint32_t)next()));
+    }
+}
+
+static tally_axis random_axis(void)
+{
+    static const double ends[] = {0, 0, 0, 1, -1, -5, 0.1, -0.3, 100, -3.14159, 1e-3, -255};
+    static const double widths[] = {1, 10, 6.28318, 255, 256, 1000, 0.7};
+    double lo = next() % 2 ? ends[next() % 12] : (unit() - 0.5) * exp2((double)(next() % 20));
+    double width = next() % 2 ? widths[next() % 7] : unit() * exp2((double)(next() % 40) - 20);
+    uint64_t bins = next() % 3 ? 1 + next() % 300 : 1 + next() % 120000;
+    if (!(next() % 4))
+        lo = (double)(float)lo;
+    tally_axis axis = tally_axis_even(bins, lo, lo + width);
+    axis.last = next() % 3 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+    return axis;
+}
+
+static void check_random(int count)
+{
+    int proved = 0, made = 0;
+    for (int i = 0; i < count; i++) {
+        subject s;
+        if (!make(random_axis(), &s))
+            continue;
+        check_axis(&s);
+        made++;
+        proved += s.proved;
+        ty_axis_clear(&s.axis);
+    }
+    printf("%d axes, %d proved for float32\n", made, proved);
+    if (made < count / 2 || proved < made / 2) {
+        fprintf(stderr, "FAILED: %d of %d axes made, %d proved\n", made, count, proved);
+        failed++;
+    }
+}
+
+/* The axes that everyone uses are proved, and every float is right on them. */
+static void sweep(uint64_t stride)
+{
+    const tally_axis axes[] = {tally_axis_even(100, 0, 1), tally_axis_even(256, 0, 256),
+                               tally_axis_even(1000, -5, 5), tally_axis_even(110000, 0, 1),
+                               tally_axis_integer(300, -100)};
+    for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
+        subject s;
+        if (!make(axes[a], &s) || !s.proved) {
+            fprintf(stderr, "FAILED: axis %zu of the sweep is not proved\n", a);
+            failed++;
+            continue;
+        }
+        for (uint64_t bits = next() % stride; bits < UINT64_C(1) << 32; bits += stride)
+            check_float(&s, float_of((uint32_t)bits));
+        ty_axis_clear(&s.axis);
+    }
+}
+
+/* Axes that float32 cannot serve must not pass for proved. */
+static void check_refusals(void)
+{
+    const tally_axis axes[] = {
+        tally_axis_even(1000000, 1000, 1001), /* bins narrower than floats */
+        tally_axis_even(5000000, 0, 1),       /* more bins than float32 has whole numbers */
+        tally_axis_even(56000, 0, 1),         /* edges beside floats on both sides */
+        tally_axis_even(10, -1e-30, 1e-30),   /* near the smallest floats */
+        tally_axis_even(10, 0, 1e300),
+    };
+    for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
+        subject s;
+        if (!make(axes[a], &s) || s.proved) {
+            fprintf(stderr, "FAILED: axis %zu must not be proved\n", a);
+            failed++;
+        } else {
+            check_axis(&s);
+            ty_axis_clear(&s.axis);
+        }
+    }
+}
+
+static void check_numbering(void)
+{
+    for (ty_u32 bins = 1; bins < 5; bins++) {
+        for (ty_u32 cell = 0; cell < bins + TY_CELLS_EXTRA; cell++)
+            failed += ty_cell_of_slot(ty_slot_of_cell(cell, bins), bins) != cell;
+        failed += ty_slot_of_cell(0, bins) != bins + TY_SLOT_UNDER ||
+                  ty_slot_of_cell(1, bins) != 0 ||
+                  ty_slot_of_cell(bins + 1, bins) != bins + TY_SLOT_OVER ||
+                  ty_slot_of_cell(bins + 2, bins) != bins + TY_SLOT_NAN;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)state);
+    check_numbering();
+    check_refusals();
+    check_random(400);
+    sweep(argc > 2 ? strtoull(argv[2], NULL, 0) : 1009);
+    printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);
+    return failed ? 1 : 0;
+}
