@@ -179,6 +179,9 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
         job->device_seconds = options->device_seconds;
         if (job->device_seconds)
             *job->device_seconds = 0;
+        job->merge_seconds = options->merge_seconds;
+        if (job->merge_seconds)
+            *job->merge_seconds = 0;
     }
     if (job->stream && plan->context->device == TALLY_DEVICE_CPU)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "stream: the cpu device has none; pass NULL");

@@ -54,7 +54,7 @@ typedef struct ty_job {
     int (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     void *stream;
-    double *device_seconds;
+    double *device_seconds, *merge_seconds;
     /* Where a backend that counts on the host leaves its results, cleared: histograms × slots. */
     uint64_t *totals;
     double *sums;    /* weighted f64, else NULL */

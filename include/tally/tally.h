@@ -230,6 +230,7 @@ typedef struct tally_device_info {
     uint64_t local_bytes; /* fast memory of one core or multiprocessor */
     int32_t available;
     char reason[256]; /* why it is missing, else empty */
+    char driver[128]; /* runtime and versions, "CUDA 13.0, NVRTC 13.0"; empty for the CPU */
 } tally_device_info;
 
 /* Number of devices known, missing kinds included as one entry each; and the i-th one. Thread-safe.
@@ -239,6 +240,21 @@ TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tal
 /* The device that `context` is on: what TALLY_DEVICE_AUTO chose. Thread-safe. */
 TALLY_API tally_status tally_context_device(const tally_context *context, tally_device_info *info,
                                             tally_error *error);
+
+/* ---- Device memory -----------------------------------------------------------------------------
+ */
+
+/* `bytes` of memory on the context's device, for samples that are counted more than once: *memory
+ * goes into a view's `data`, with the context's device in its `device`. It is a device pointer
+ * (CUDA), a cl_mem (OpenCL) or ordinary memory (CPU), not cleared. Release it with
+ * tally_memory_destroy, after the calls that use it and before the context. Thread-safe. */
+TALLY_API tally_status tally_memory_create(tally_context *context, uint64_t bytes, void **memory,
+                                           tally_error *error);
+TALLY_API void tally_memory_destroy(tally_context *context, void *memory); /* NULL is fine */
+/* Copies `bytes` from the host to `memory`, from its byte `offset` on, and returns when they are
+ * there. The caller sees to it that they fit. Thread-safe for ranges that do not overlap. */
+TALLY_API tally_status tally_memory_write(tally_context *context, void *memory, uint64_t offset,
+                                          const void *from, uint64_t bytes, tally_error *error);
 
 /* ---- Plans ------------------------------------------------------------------------------------
  */
@@ -291,6 +307,24 @@ TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
 /* One line of text: method, parameters, why it was chosen. Valid as long as the plan. */
 TALLY_API const char *tally_plan_describe(const tally_plan *plan);
 
+/* How a plan's kernel is launched and what its compiler and device say of it; 0 where they do not
+ * tell. */
+typedef struct tally_kernel_info {
+    size_t struct_size;
+    uint32_t groups, group_size; /* of one launch */
+    uint32_t local_bytes;        /* fast memory of a group */
+    uint32_t registers;          /* of a work-item */
+    uint32_t spill_bytes;        /* of a work-item, in slow memory */
+    uint32_t groups_per_unit;    /* that one multiprocessor holds at once */
+    uint32_t units;              /* multiprocessors */
+    uint32_t unit_threads;       /* work-items that one of them holds at most */
+} tally_kernel_info;
+
+/* For a launch on `n` samples. TALLY_ERROR_UNSUPPORTED for a plan on the CPU or of a method that
+ * launches several kernels. Thread-safe. */
+TALLY_API tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n,
+                                         tally_kernel_info *info, tally_error *error);
+
 /* ---- Executing --------------------------------------------------------------------------------
  */
 
@@ -338,11 +372,14 @@ typedef struct tally_execute_options {
     /* If not NULL, gets the seconds that the device spent counting, by its own clock, copies not
      * included; 0 where there is no such clock (CPU). */
     double *device_seconds;
+    /* If not NULL, gets the part of those seconds that went into adding up partial histograms. The
+     * device is waited for after each launch, so the whole takes a little longer. */
+    double *merge_seconds;
 } tally_execute_options;
 
 #define TALLY_EXECUTE_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(tally_execute_options), NULL, NULL, NULL, NULL, NULL, NULL                          \
+        sizeof(tally_execute_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL                    \
     }
 
 /* Counts `views` (one for each axis, same extents) into `output`. `options` may be NULL. On failure

@@ -205,6 +205,37 @@ static void finish(tally_plan *plan)
     ty_free(own);
 }
 
+tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n, tally_kernel_info *info,
+                               tally_error *error)
+{
+    if (!plan || !info || info->struct_size != sizeof *info)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "plan or info is NULL or info's struct_size is not set");
+    if (plan->context->device == TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s on the cpu is no kernel",
+                        tally_plan_method(plan));
+    const ty_kernel_method *kernel = plan->method->backend;
+    if (kernel->enqueue)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s launches several kernels",
+                        tally_plan_method(plan));
+    ty_device *device = device_of(plan);
+    ty_kernel_stats stats = {0};
+    ty_shape shape;
+    kernel->shape(plan, device, n, &shape);
+    stats.launched_size = shape.group_size;
+    stats.launched_local = shape.local_bytes;
+    tally_status status = device->ops->stats(device, ((const device_plan *)plan->state)->program,
+                                             "count", &stats, error);
+    if (status)
+        return status;
+    *info = (tally_kernel_info){sizeof *info,          shape.groups,
+                                shape.group_size,      shape.local_bytes + stats.static_local_bytes,
+                                stats.registers,       stats.spill_bytes,
+                                stats.groups_per_unit, device->units,
+                                device->unit_threads};
+    return TALLY_OK;
+}
+
 /* ---- workspaces ---- */
 
 /* The axis as kernels read it: ty_bins, then at byte 64 its table. */
@@ -358,6 +389,41 @@ static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
     return status;
 }
 
+/* Closes `from` and adds the device's seconds since it to *seconds, waiting for them. */
+static tally_status add_seconds(run *r, void *from, double *seconds, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    void *to = NULL;
+    tally_status status = ops->mark(r->device, r->queue, &to, error);
+    if (!status)
+        status = ops->wait(r->device, r->queue, error);
+    *seconds += status ? 0 : ops->elapsed(r->device, from, to);
+    ops->mark_close(r->device, from);
+    ops->mark_close(r->device, to);
+    return status;
+}
+
+static tally_status merge_partials(run *r, const ty_slab *slab, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    const ty_shape *shape = slab->shape;
+    void *from = NULL;
+    ty_arg args[] = {ty_arg_memory(slab->out), ty_arg_u32(shape->partials),
+                     ty_arg_u32(shape->cells), ty_arg_memory(r->w->totals)};
+    int rows = shape->partials > shape->cells;
+    ty_launch merge = {rows ? shape->cells : (shape->cells + 255) / 256, 256, rows ? 2048 : 0, args,
+                       4};
+    tally_status status = TALLY_OK;
+    if (r->job->merge_seconds)
+        status = ops->mark(r->device, r->queue, &from, error);
+    if (!status)
+        status = ty_slab_launch(slab, rows ? "merge_rows" : "merge", &merge, error);
+    if (from && !status)
+        return add_seconds(r, from, r->job->merge_seconds, error);
+    ops->mark_close(r->device, from);
+    return status;
+}
+
 static tally_status launch_slab(run *r, ty_memory data, uint64_t offset, uint64_t n,
                                 const ty_shape *shape, tally_error *error)
 {
@@ -371,14 +437,7 @@ static tally_status launch_slab(run *r, ty_memory data, uint64_t offset, uint64_
                             (size_t)shape->partials * shape->cells * 4, error);
     if (!status)
         status = (r->kernel->enqueue ? r->kernel->enqueue : enqueue_passes)(&slab, error);
-    if (status)
-        return status;
-    ty_arg args[] = {ty_arg_memory(w->out), ty_arg_u32(shape->partials), ty_arg_u32(shape->cells),
-                     ty_arg_memory(w->totals)};
-    int rows = shape->partials > shape->cells;
-    ty_launch merge = {rows ? shape->cells : (shape->cells + 255) / 256, 256, rows ? 2048 : 0, args,
-                       4};
-    return ty_slab_launch(&slab, rows ? "merge_rows" : "merge", &merge, error);
+    return status ? status : merge_partials(r, &slab, error);
 }
 
 /* n samples of device memory, in slabs; adds the device's seconds if they are asked for. */
@@ -386,7 +445,7 @@ static tally_status count_device(run *r, ty_memory data, uint64_t offset, uint64
                                  tally_error *error)
 {
     const ty_device_ops *ops = r->device->ops;
-    void *from = NULL, *to = NULL;
+    void *from = NULL;
     tally_status status = TALLY_OK;
     if (r->job->device_seconds)
         status = ops->mark(r->device, r->queue, &from, error);
@@ -402,14 +461,9 @@ static tally_status count_device(run *r, ty_memory data, uint64_t offset, uint64
         offset += slab * r->job->samples[0].size;
         n -= slab;
     }
-    if (r->job->device_seconds && !status)
-        status = ops->mark(r->device, r->queue, &to, error);
-    if (to && !status) {
-        status = ops->wait(r->device, r->queue, error);
-        *r->job->device_seconds += status ? 0 : ops->elapsed(r->device, from, to);
-    }
+    if (from && !status)
+        return add_seconds(r, from, r->job->device_seconds, error);
     ops->mark_close(r->device, from);
-    ops->mark_close(r->device, to);
     return status;
 }
 

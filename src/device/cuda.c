@@ -116,6 +116,10 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
     } else if (!ty_nvrtc_version(info->reason, sizeof info->reason)) {
         info->available = 0;
     }
+    char none[256];
+    const char *compiler = ty_nvrtc_version(none, sizeof none);
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", found.version / 1000,
+             found.version % 1000 / 10, compiler ? compiler : "none");
     return TALLY_OK;
 }
 
@@ -366,15 +370,30 @@ static uint32_t function_number(CUfunction function, int what)
     return cu.function_attribute(&value, what, function) || value < 0 ? 0 : (uint32_t)value;
 }
 
+/* With the context current. Shared memory above 48 KB has to be asked for. */
+static CUresult set_local(CUfunction function, uint32_t bytes)
+{
+    return bytes > 48 << 10 ? cu.function_set(function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes)
+                            : 0;
+}
+
 static CUresult read_stats(CUmodule module, const char *kernel, ty_kernel_stats *stats)
 {
     CUfunction function;
     CUresult code = cu.module_function(&function, module, kernel);
+    if (code)
+        return code;
+    stats->registers = function_number(function, CU_FUNCTION_REGISTERS);
+    stats->spill_bytes = function_number(function, CU_FUNCTION_LOCAL);
+    stats->static_local_bytes = function_number(function, CU_FUNCTION_SHARED);
+    stats->group_max = function_number(function, CU_FUNCTION_THREADS);
+    if (!stats->launched_size)
+        return code;
+    int groups = 0;
+    code = set_local(function, stats->launched_local);
     if (!code)
-        *stats = (ty_kernel_stats){function_number(function, CU_FUNCTION_REGISTERS),
-                                   function_number(function, CU_FUNCTION_LOCAL),
-                                   function_number(function, CU_FUNCTION_SHARED),
-                                   function_number(function, CU_FUNCTION_THREADS)};
+        code = cu.occupancy(&groups, function, (int)stats->launched_size, stats->launched_local);
+    stats->groups_per_unit = (uint32_t)groups;
     return code;
 }
 
@@ -385,15 +404,14 @@ static tally_status stats(ty_device *device, void *program, const char *kernel,
     return TALLY_OK;
 }
 
-/* With the context current. Shared memory above 48 KB has to be asked for. */
 static CUresult launch_current(CUstream stream, CUmodule module, const char *kernel,
                                const ty_launch *l)
 {
     CUfunction function;
     void *pointers[32];
     CUresult code = cu.module_function(&function, module, kernel);
-    if (!code && l->local_bytes > 48 << 10)
-        code = cu.function_set(function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)l->local_bytes);
+    if (!code)
+        code = set_local(function, l->local_bytes);
     if (code)
         return code;
     for (unsigned i = 0; i < l->arg_count; i++)

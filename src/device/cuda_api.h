@@ -68,6 +68,7 @@ enum {
     F("cuModuleGetFunction", module_function, (CUfunction *, CUmodule, const char *))              \
     F("cuFuncGetAttribute", function_attribute, (int *, int, CUfunction))                          \
     F("cuFuncSetAttribute", function_set, (CUfunction, int, int))                                  \
+    F("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy, (int *, CUfunction, int, size_t))  \
     F("cuLaunchKernel", launch,                                                                    \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
        void **, void **))                                                                          \

@@ -54,6 +54,8 @@ typedef struct ty_launch {
 /* What the compiler says of one kernel; 0 where the runtime does not tell. */
 typedef struct ty_kernel_stats {
     uint32_t registers, spill_bytes, static_local_bytes, group_max;
+    uint32_t groups_per_unit; /* of the launched size and local memory that one unit holds */
+    uint32_t launched_size, launched_local; /* set by the caller */
 } ty_kernel_stats;
 
 typedef struct ty_device_ops {

@@ -106,7 +106,9 @@ tally_status ty_opencl_stats(ty_device *device, void *program, const char *kerne
                                    NULL);
     ty_cl.clGetKernelWorkGroupInfo(k, own->id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof spill, &spill,
                                    NULL);
-    *stats = (ty_kernel_stats){0, (uint32_t)spill, (uint32_t)local, (uint32_t)group};
+    stats->spill_bytes = (uint32_t)spill;
+    stats->static_local_bytes = (uint32_t)local;
+    stats->group_max = (uint32_t)group;
     ty_cl.clReleaseKernel(k);
     return TALLY_OK;
 }

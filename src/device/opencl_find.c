@@ -218,6 +218,10 @@ tally_status ty_opencl_describe(uint32_t index, tally_device_info *info, tally_e
     info->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
     info->available = ty_opencl_usable(id, info->reason, sizeof info->reason);
+    char version[64], driver[64];
+    device_text(id, CL_DEVICE_VERSION, version, sizeof version);
+    device_text(id, CL_DRIVER_VERSION, driver, sizeof driver);
+    snprintf(info->driver, sizeof info->driver, "%.58s, driver %.50s", version, driver);
     return TALLY_OK;
 }
 

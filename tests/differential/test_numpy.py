@@ -48,7 +48,7 @@ class Output(c.Structure):
 class ExecuteOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("mask", c.POINTER(View)),
                 ("weights", c.POINTER(View)), ("stream", c.c_void_p), ("progress", c.c_void_p),
-                ("user", c.c_void_p), ("device_seconds", c.c_void_p)]
+                ("user", c.c_void_p), ("device_seconds", c.c_void_p), ("merge_seconds", c.c_void_p)]
 
 
 class ContextOptions(c.Structure):

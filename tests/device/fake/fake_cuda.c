@@ -313,6 +313,15 @@ FAKE_API CUresult cuFuncSetAttribute(CUfunction function, int what, int value)
     return 0;
 }
 
+FAKE_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+                                                              int size, size_t local)
+{
+    ENTER_CURRENT("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    fake_is(function, FAKE_PROGRAM, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    *blocks = size > 0 && local <= 227 << 10 ? 2048 / size : 0;
+    return 0;
+}
+
 FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
                                  unsigned size, unsigned sy, unsigned sz, unsigned local,
                                  CUstream stream, void **arguments, void **extra)
