@@ -6,13 +6,16 @@ BUILD   = build/release
 export JOBS
 
 .DEFAULT_GOAL = build
-.PHONY: help build demo check check-all install uninstall bench format tidy clean
+.PHONY: help build kernels demo check check-all install uninstall bench format tidy clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 build: ## build the library and the command, into build/release
 	@scripts/build.sh release -DTALLY_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+
+kernels: build ## compile CUDA kernels ahead, for machines without a compiler (needs NVRTC)
+	@cmake --build $(BUILD) -j $(JOBS) --target kernels
 
 demo: ## install what is missing, build, count and draw the bundled photograph and table
 	@scripts/setup.sh build

@@ -150,5 +150,6 @@ int cli_devices(const cli_options *options)
     }
     if (json)
         cli_out("]\n");
+    cli_say(options, "kernels compiled with Tally: %s", tally_kernels_describe());
     return cli_out_end();
 }

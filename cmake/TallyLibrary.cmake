@@ -26,6 +26,9 @@ foreach(name IN LISTS TALLY_PACKAGES)
   list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
 endforeach()
 target_compile_definitions(tally_objects PRIVATE ${TALLY_DEFINITIONS})
+set_property(
+  SOURCE ${PROJECT_SOURCE_DIR}/src/device/kernels_file.c
+  APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
 target_link_libraries(tally_objects PRIVATE Threads::Threads ${TALLY_PACKAGE_TARGETS})
 
 add_library(tally $<TARGET_OBJECTS:tally_objects>)

@@ -18,7 +18,8 @@ function(tally_test name)
   endif()
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set(environment "SRCDIR=${PROJECT_SOURCE_DIR}" "BUILDDIR=${PROJECT_BINARY_DIR}"
-                  "CC=${CMAKE_C_COMPILER}" "SANITIZE=${TALLY_SANITIZE}" ${arg_ENVIRONMENT})
+                  "CC=${CMAKE_C_COMPILER}" "SANITIZE=${TALLY_SANITIZE}" "TALLY_KERNELS_FILE=none"
+                  ${arg_ENVIRONMENT})
   if(TALLY_SANITIZE MATCHES "address")
     list(APPEND environment
          "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp")

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/threads.h"
+#include "device/kernels_file.h"
 #include "plan.h"
 #include "tuning.h"
 
@@ -126,6 +127,11 @@ tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *
         i -= n;
     }
     return ty_error(error, TALLY_ERROR_ARGUMENT, "there are %u devices", tally_device_count());
+}
+
+const char *tally_kernels_describe(void)
+{
+    return ty_kernels_describe();
 }
 
 tally_status tally_context_device(const tally_context *context, tally_device_info *info,

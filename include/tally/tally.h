@@ -237,6 +237,9 @@ typedef struct tally_device_info {
  */
 TALLY_API uint32_t tally_device_count(void);
 TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *error);
+/* The CUDA kernels that were compiled with the library: "FILE: 812 kernels for sm_75 …", or "none:
+ * why", where plans wait for a compiler. A static string. Thread-safe. */
+TALLY_API const char *tally_kernels_describe(void);
 /* The device that `context` is on: what TALLY_DEVICE_AUTO chose. Thread-safe. */
 TALLY_API tally_status tally_context_device(const tally_context *context, tally_device_info *info,
                                             tally_error *error);

@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "device/kernel.h"
+#include "device/kernels_file.h"
 #include "kernels/text.h"
 #include "methods/registry.h"
 
@@ -30,7 +31,7 @@ typedef struct workspace {
 
 typedef struct {
     void *program;
-    int cached;
+    int origin;
     pthread_mutex_t lock;
     workspace *idle;
 } device_plan;
@@ -149,7 +150,7 @@ static tally_status build(tally_plan *plan, device_plan *own, tally_error *error
     if (!text)
         return ty_error_memory(error, "a kernel's text", 1);
     tally_status status =
-        device->ops->build(device, text, options, &own->program, &own->cached, error);
+        device->ops->build(device, text, options, &own->program, &own->origin, error);
     ty_free(text);
     return status;
 }
@@ -164,9 +165,14 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     tally_status status = build(plan, own, error);
     if (status)
         return status;
+    static const char *const origins[] = {"compiled", "from the disk cache",
+                                          "from the kernels file"};
     size_t at = strlen(plan->text);
-    snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
-             own->cached ? "from the disk cache" : "compiled");
+    at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
+                           origins[own->origin]);
+    if (own->origin == TY_COMPILED && device_of(plan)->capability && at < sizeof plan->text)
+        snprintf(plan->text + at, sizeof plan->text - at, " (kernels file: %s)",
+                 ty_kernels_describe());
     return TALLY_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "device/cuda_api.h"
 #include "device/device.h"
 #include "device/dynlib.h"
+#include "device/kernels_file.h"
 
 static ty_cuda_api cu;
 static struct {
@@ -113,7 +114,8 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
                  "too old: its compute capability is %u.%u; 7.0, the first with independent warps, "
                  "is needed",
                  major, minor);
-    } else if (!ty_nvrtc_version(info->reason, sizeof info->reason)) {
+    } else if (!ty_kernels_serve(major * 10 + minor) &&
+               !ty_nvrtc_version(info->reason, sizeof info->reason)) {
         info->available = 0;
     }
     char none[256];
@@ -126,8 +128,6 @@ static tally_status describe(uint32_t index, tally_device_info *info, tally_erro
 static CUresult read_limits(ty_device *device, CUdevice id)
 {
     size_t memory = 0;
-    char reason[256];
-    const char *compiler = ty_nvrtc_version(reason, sizeof reason);
     CUresult code = cu.device_name(device->name, (int)sizeof device->name, id);
     if (!code)
         code = cu.device_memory(&memory, id);
@@ -141,8 +141,8 @@ static CUresult read_limits(ty_device *device, CUdevice id)
     device->capability =
         attribute(id, CU_CAPABILITY_MAJOR, &code) * 10 + attribute(id, CU_CAPABILITY_MINOR, &code);
     device->has_fp64 = 1;
-    snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d|nvrtc %s",
-             device->capability, found.version, compiler ? compiler : "none");
+    snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d",
+             device->capability, found.version);
     return code;
 }
 
@@ -329,31 +329,71 @@ static void pinned_free(ty_device *device, void *block)
     (void)code;
 }
 
-static tally_status build(ty_device *device, const char *source, const char *options,
-                          void **program, int *cached, tally_error *error)
+/* A module of `bytes`, which are released. */
+static CUresult load(ty_device *device, void *bytes, CUmodule *module)
 {
-    CUmodule module = NULL;
     CUresult code = 1;
-    size_t size;
-    void *bytes = ty_cache_get(source, options, device->signature, &size);
     if (bytes)
-        WITH(device, code, cu.module_load(&module, bytes));
+        WITH(device, code, cu.module_load(module, bytes));
     ty_free(bytes);
-    *cached = !code;
-    if (code) {
-        tally_status status =
-            ty_nvrtc_compile(source, options, device->capability, &bytes, &size, NULL, error);
-        if (status)
-            return status;
-        WITH(device, code, cu.module_load(&module, bytes));
-        if (!code)
-            ty_cache_put(source, options, device->signature, bytes, size);
-        ty_free(bytes);
+    return code;
+}
+
+/* What compiled code in the cache depends on besides text and options. Opens the compiler's library
+ * for its version, which takes longer than most launches. */
+static void sign(const ty_device *device, char *signature, size_t size)
+{
+    char reason[256];
+    const char *compiler = ty_nvrtc_version(reason, sizeof reason);
+    snprintf(signature, size, "%s|nvrtc %s", device->signature, compiler ? compiler : "none");
+}
+
+static tally_status compile(ty_device *device, const char *source, const char *options,
+                            const char *signature, CUmodule *module, tally_error *error)
+{
+    char reason[256];
+    void *bytes;
+    size_t size;
+    CUresult code;
+    if (!ty_nvrtc_version(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s; nor was the kernel compiled with Tally: %s", reason,
+                        ty_kernels_describe());
+    tally_status status =
+        ty_nvrtc_compile(source, options, device->capability, &bytes, &size, NULL, error);
+    if (status)
+        return status;
+    WITH(device, code, cu.module_load(module, bytes));
+    if (!code)
+        ty_cache_put(source, options, signature, bytes, size);
+    ty_free(bytes);
+    return code ? fail(error, "cuModuleLoadData", code) : TALLY_OK;
+}
+
+/* The machine code that the build of Tally made, or an earlier run; then the build's PTX, which the
+ * driver assembles; at last the compiler. What does not load is as if it were not there. */
+static tally_status build(ty_device *device, const char *source, const char *options,
+                          void **program, int *origin, tally_error *error)
+{
+    const uint32_t capability = device->capability;
+    char signature[sizeof device->signature + 48];
+    CUmodule module = NULL;
+    size_t size;
+    tally_status status = TALLY_OK;
+    *origin = TY_FROM_FILE;
+    if (load(device, ty_kernels_get(source, options, capability, 0, &size), &module)) {
+        sign(device, signature, sizeof signature);
+        *origin = TY_FROM_CACHE;
+        if (load(device, ty_cache_get(source, options, signature, &size), &module)) {
+            *origin = TY_FROM_FILE;
+            if (load(device, ty_kernels_get(source, options, capability, 1, &size), &module)) {
+                *origin = TY_COMPILED;
+                status = compile(device, source, options, signature, &module, error);
+            }
+        }
     }
-    if (code)
-        return fail(error, "cuModuleLoadData", code);
     *program = module;
-    return TALLY_OK;
+    return status;
 }
 
 static void program_close(ty_device *device, void *program)

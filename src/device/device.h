@@ -58,6 +58,9 @@ typedef struct ty_kernel_stats {
     uint32_t launched_size, launched_local; /* set by the caller */
 } ty_kernel_stats;
 
+/* Where a program is from. */
+enum { TY_COMPILED = 0, TY_FROM_CACHE = 1, TY_FROM_FILE = 2 };
+
 typedef struct ty_device_ops {
     const char *name; /* "cuda", "opencl" */
     tally_device_type type;
@@ -95,10 +98,10 @@ typedef struct ty_device_ops {
     tally_status (*pinned_alloc)(ty_device *device, size_t bytes, void **block, tally_error *error);
     void (*pinned_free)(ty_device *device, void *block);
 
-    /* Compiles `source` with "-D…" `options` (or loads it from the disk cache; *cached says which);
-     * a failure carries the compiler's log. */
+    /* Compiles `source` with "-D…" `options`, or loads it from the kernels file or the disk cache;
+     * *origin says which. A failure carries the compiler's log. */
     tally_status (*build)(ty_device *device, const char *source, const char *options,
-                          void **program, int *cached, tally_error *error);
+                          void **program, int *origin, tally_error *error);
     void (*program_close)(ty_device *device, void *program);
     tally_status (*stats)(ty_device *device, void *program, const char *kernel,
                           ty_kernel_stats *stats, tally_error *error);
@@ -116,7 +119,7 @@ struct ty_device {
     const ty_device_ops *ops;
     void *native;
     char name[128];
-    char signature[320]; /* device, driver and compiler: part of the cache's key */
+    char signature[320]; /* device and driver (OpenCL: compiler too): part of the cache's key */
     uint64_t memory_bytes;
     uint32_t units;            /* multiprocessors, compute units */
     uint32_t group_max;        /* work-items of a group */
@@ -145,7 +148,18 @@ void ty_cache_put(const char *source, const char *options, const char *signature
  * said (ty_free; NULL for nothing). */
 tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t capability,
                               void **code, size_t *size, char **log, tally_error *error);
+/* The same as PTX, ended by a NUL, which drivers assemble for any architecture from `capability`.
+ */
+tally_status ty_nvrtc_ptx(const char *source, const char *options, uint32_t capability, void **code,
+                          size_t *size, tally_error *error);
 /* "13.0", or NULL with the reason why there is no compiler. */
 const char *ty_nvrtc_version(char *reason, size_t size);
+
+/* ---- standin.c ---- */
+
+/* The architectures that kernels are compiled for ahead of time, ended by 0; and a CUDA device of
+ * one, as far as launches and kernels' options depend on it, without a driver. */
+extern const uint32_t ty_architectures[];
+ty_device ty_device_standin(uint32_t capability);
 
 #endif

@@ -133,17 +133,11 @@ static tally_status compile_failed(nvrtcProgram program, nvrtcResult result, tal
     return status;
 }
 
-tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t capability,
-                              void **code, size_t *size, char **log, tally_error *error)
+static tally_status compile_for(const char *source, const char *options, int target, int as_ptx,
+                                void **code, size_t *size, char **log, tally_error *error)
 {
-    char reason[256], arch[48], words[1024];
+    char arch[48], words[1024];
     const char *flags[64] = {arch, "--fmad=false", "--std=c++17", "--restrict"};
-    if (!ty_nvrtc_version(reason, sizeof reason))
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s", reason);
-    int target = choose_arch(capability), as_ptx = target != (int)capability;
-    if (!target)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "NVRTC %s compiles for nothing as old as sm_%u", found.version, capability);
     snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d", as_ptx ? "compute" : "sm", target);
     if (strlen(options) >= sizeof words)
         return ty_error(error, TALLY_ERROR_INTERNAL, "a kernel's options are too long");
@@ -160,4 +154,33 @@ tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t 
         *log = read_log(program);
     rtc.destroy(&program);
     return status;
+}
+
+static tally_status check_found(tally_error *error)
+{
+    char reason[256];
+    if (!ty_nvrtc_version(reason, sizeof reason))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s", reason);
+    return TALLY_OK;
+}
+
+tally_status ty_nvrtc_compile(const char *source, const char *options, uint32_t capability,
+                              void **code, size_t *size, char **log, tally_error *error)
+{
+    tally_status status = check_found(error);
+    if (status)
+        return status;
+    int target = choose_arch(capability);
+    if (!target)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "NVRTC %s compiles for nothing as old as sm_%u", found.version, capability);
+    return compile_for(source, options, target, target != (int)capability, code, size, log, error);
+}
+
+tally_status ty_nvrtc_ptx(const char *source, const char *options, uint32_t capability, void **code,
+                          size_t *size, tally_error *error)
+{
+    tally_status status = check_found(error);
+    return status ? status
+                  : compile_for(source, options, (int)capability, 1, code, size, NULL, error);
 }

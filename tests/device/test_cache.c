@@ -311,11 +311,25 @@ static void test_signature(tally_device_type device, const char *library, const 
     check(strcmp(before.signature, after.signature) != 0, variable);
 }
 
+/* The compiler's version is part of the key, though not of the device's signature: its library is
+ * opened only when something has to be compiled. */
+static void test_compiler(void)
+{
+    setenv("TALLY_CACHE_DIR", path_of("compiler"), 1);
+    make(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram", 256);
+    setenv("FAKE_NVRTC_MAJOR", "12", 1);
+    made other = make(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram", 256);
+    unsetenv("FAKE_NVRTC_MAJOR");
+    made again = make(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram", 256);
+    check(other.compiles == 1 && again.compiles == 0, "another compiler compiles again");
+}
+
 int main(void)
 {
     char command[128];
     if (!mkdtemp(folder))
         return 1;
+    setenv("TALLY_KERNELS_FILE", "none", 1);
     setenv("TALLY_OPENCL_LIBRARY", FAKE_FOLDER "/libOpenCL.so.1", 1);
     setenv("TALLY_CUDA_LIBRARY", FAKE_FOLDER "/libcuda.so.1", 1);
     setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
@@ -328,7 +342,7 @@ int main(void)
     test_plans(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clCreateProgramWithSource");
     test_signature(TALLY_DEVICE_CUDA, "libcuda.so.1", "FAKE_CUDA_DRIVER", "13010");
     test_signature(TALLY_DEVICE_CUDA, "libcuda.so.1", "FAKE_CUDA_CAPABILITY", "75");
-    test_signature(TALLY_DEVICE_CUDA, "libcuda.so.1", "FAKE_NVRTC_MAJOR", "12");
+    test_compiler();
     test_signature(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "FAKE_OPENCL_NAME", "another GPU");
     test_signature(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "FAKE_OPENCL_DRIVER", "7.2");
     test_signature(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "FAKE_OPENCL_VERSION", "OpenCL 3.0 x");

@@ -12,22 +12,6 @@
 #include "kernels/text.h"
 #include "methods/registry.h"
 
-static const uint32_t architectures[] = {75, 80, 86, 89, 90, 100, 120};
-
-/* Limits of a real device of that architecture, as far as launches depend on them. */
-static ty_device make_device(uint32_t capability)
-{
-    ty_device d = {.ops = &ty_cuda_ops, .units = 80, .group_max = 1024, .warp = 32, .has_fp64 = 1};
-    d.capability = capability;
-    d.local_bytes = capability == 75                        ? 64 << 10
-                    : capability == 80                      ? 163 << 10
-                    : capability == 90 || capability == 100 ? 227 << 10
-                                                            : 99 << 10;
-    d.unit_local_bytes = d.local_bytes + 1024;
-    d.unit_threads = capability == 75 ? 1024 : capability == 80 || capability >= 90 ? 2048 : 1536;
-    return d;
-}
-
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
 static int make_plan(tally_context *context, tally_dtype dtype, uint64_t bins, tally_plan **plan)
 {
@@ -73,7 +57,7 @@ static int check_registers(const char *log, const ty_method *m, uint32_t capabil
 static int compile(tally_plan *plan, const ty_method *m, uint32_t capability, const char *setting)
 {
     const ty_kernel_method *kernel = m->backend;
-    ty_device device = make_device(capability);
+    ty_device device = ty_device_standin(capability);
     ty_shape shape;
     char options[512 + 32], *log = NULL;
     tally_error error = {""};
@@ -147,16 +131,16 @@ int main(void)
             if (!(ty_methods[i]->dtypes >> dtype & 1) || make_plan(context, dtype, bins, &plan))
                 continue;
             const ty_method *own = plan->method;
-            for (unsigned a = 0; a < sizeof architectures / sizeof *architectures; a++) {
+            for (unsigned a = 0; ty_architectures[a]; a++) {
                 /* Every dtype on one architecture, two dtypes on all of them. */
-                if (architectures[a] != 90 && dtype != TALLY_U8 && dtype != TALLY_F32)
+                if (ty_architectures[a] != 90 && dtype != TALLY_U8 && dtype != TALLY_F32)
                     continue;
-                int ok = compile(plan, ty_methods[i], architectures[a], NULL);
+                int ok = compile(plan, ty_methods[i], ty_architectures[a], NULL);
                 if (few && dtype == TALLY_U8)
-                    ok = compile_few(context, ty_methods[i], architectures[a]) && ok;
+                    ok = compile_few(context, ty_methods[i], ty_architectures[a]) && ok;
                 if (!strcmp(ty_methods[i]->name, "trish") && dtype == TALLY_U8)
-                    ok = ok && compile_with(plan, ty_methods[i], architectures[a], "k", "63") &&
-                         compile_with(plan, ty_methods[i], architectures[a], "threads", "256");
+                    ok = ok && compile_with(plan, ty_methods[i], ty_architectures[a], "k", "63") &&
+                         compile_with(plan, ty_methods[i], ty_architectures[a], "threads", "256");
                 compiled += ok;
                 failed += !ok;
             }

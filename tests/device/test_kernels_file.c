@@ -1,0 +1,275 @@
+/*
+ * The file of kernels compiled with Tally: what was saved is found, what is damaged, foreign or for
+ * another device is not, and every plan that `auto` makes on a device is served from it, with no
+ * compiler there. The file of the second half is made by tools/prebuild.c with the stand-in
+ * compiler.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "device/kernels_file.h"
+#include "plan.h"
+
+static char folder[] = "/tmp/tally-kernels-XXXXXX";
+static char path[64];
+static int checks, failed;
+
+static void check(int ok, const char *what)
+{
+    checks++;
+    if (!ok) {
+        failed++;
+        fprintf(stderr, "FAILED: %s (%s)\n", what, ty_kernels_describe());
+    }
+}
+
+/* Whether the file gives exactly `code` for (source, options) on `capability`; NULL: nothing. */
+static int gives(const char *source, const char *options, uint32_t capability, int is_ptx,
+                 const char *code)
+{
+    size_t size = 0;
+    char *got = ty_kernels_get(source, options, capability, is_ptx, &size);
+    int same = code ? got && size == strlen(code) && !memcmp(got, code, size) && !got[size] : !got;
+    ty_free(got);
+    return same;
+}
+
+static void entry(ty_kernel_entry *e, uint32_t arch, int is_ptx, const char *source,
+                  const char *options, const char *code)
+{
+    *e = (ty_kernel_entry){.target = {arch, is_ptx}, .code = code, .size = strlen(code)};
+    ty_kernels_key(source, options, e->target, e->key);
+}
+
+static void save_four(void)
+{
+    ty_kernel_entry e[4];
+    tally_error error = {""};
+    entry(&e[0], 80, 0, "text", "-D1", "eighty");
+    entry(&e[1], 80, 0, "text", "-D2", "eighty, other options");
+    entry(&e[2], 86, 0, "text", "-D1", "eighty-six");
+    entry(&e[3], 75, 1, "text", "-D1", "ptx");
+    check(ty_kernels_save(path, e, 4, &error) == TALLY_OK, error.message);
+    ty_kernels_forget();
+}
+
+static void test_targets(void)
+{
+    struct stat info;
+    save_four();
+    check(!stat(path, &info) && (info.st_mode & 0777) == 0644, "anybody may read the file");
+    check(strstr(ty_kernels_describe(), ": 4 kernels for sm_80 sm_86 compute_75") != NULL,
+          "its description");
+    check(gives("text", "-D1", 80, 0, "eighty"), "its own architecture's");
+    check(gives("text", "-D1", 86, 0, "eighty-six"), "the newest that runs");
+    check(gives("text", "-D1", 89, 0, "eighty-six"), "a later one of the generation");
+    check(gives("text", "-D2", 89, 0, "eighty, other options"), "an older one that has it");
+    check(gives("text", "-D1", 90, 0, NULL), "no machine code of another generation");
+    check(gives("text", "-D1", 75, 0, NULL), "none of a later one");
+    check(gives("text", "-D1", 120, 1, "ptx") && gives("text", "-D1", 75, 1, "ptx"), "PTX");
+    check(gives("text", "-D1", 70, 1, NULL), "no PTX of a later one");
+    check(gives("text", "-D2", 80, 1, NULL) && gives("Text", "-D1", 80, 0, NULL) &&
+              gives("text-D1", "", 80, 0, NULL),
+          "another text or other options");
+    check(ty_kernels_serve(75) && ty_kernels_serve(121) && !ty_kernels_serve(70), "who is served");
+}
+
+static size_t read_whole(unsigned char *whole, size_t size)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(whole, 1, size, f) : 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void write_whole(const unsigned char *whole, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(whole, 1, size, f) != size)
+        exit(1);
+    fclose(f);
+    ty_kernels_forget();
+}
+
+/* Changed in every byte and cut at every length: nothing wrong ever comes out of it. */
+static void test_damage(void)
+{
+    unsigned char whole[4096];
+    int wrong = 0, refused = 0;
+    save_four();
+    size_t n = read_whole(whole, sizeof whole);
+    check(n > 200 && n < sizeof whole, "the file can be read");
+    for (size_t i = 0; i < 2 * n; i++) {
+        if (i < n)
+            whole[i] ^= 0x40;
+        write_whole(whole, i < n ? n : i - n);
+        if (i < n)
+            whole[i] ^= 0x40;
+        int right = gives("text", "-D1", 86, 0, "eighty-six"),
+            none = gives("text", "-D1", 86, 0, NULL);
+        wrong += !right && !none;
+        refused += none && !strncmp(ty_kernels_describe(), "none: ", 6);
+    }
+    check(!wrong, "damage gives no wrong code");
+    check(refused > (int)n, "damage is told");
+    write_whole(whole, n);
+    check(gives("text", "-D1", 86, 0, "eighty-six"), "and mended it is read again");
+    char *version = (char *)whole + 24;
+    check(!strcmp(version, tally_version()), "the place of the version");
+    version[0]++;
+    write_whole(whole, n);
+    check(gives("text", "-D1", 86, 0, NULL) &&
+              strstr(ty_kernels_describe(), "it is another version's"),
+          "another version's file");
+    write_whole((const unsigned char *)"hello", 5);
+    check(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "no kernels file"),
+          "another kind of file");
+    check(!ty_kernels_serve(90), "serves nobody");
+    unlink(path);
+    ty_kernels_forget();
+    check(gives("text", "-D1", 86, 0, NULL) &&
+              strstr(ty_kernels_describe(), "No such file or directory"),
+          "no file");
+    setenv("TALLY_KERNELS_FILE", "none", 1);
+    ty_kernels_forget();
+    check(strstr(ty_kernels_describe(), "switched off") != NULL, "switched off");
+    setenv("TALLY_KERNELS_FILE", path, 1);
+}
+
+/* ---- with a stand-in device ---- */
+
+static tally_context *open_cuda(void)
+{
+    tally_context_options where = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *context = NULL;
+    tally_error error = {""};
+    where.device = TALLY_DEVICE_CUDA;
+    check(tally_context_create(&where, &context, &error) == TALLY_OK, error.message);
+    return context;
+}
+
+static uint64_t state = 1;
+
+static double unit(void)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+/* A plan of any number of bins and samples, of which the file has no list. */
+static tally_status random_plan(tally_context *context, const double *edges, tally_plan **plan,
+                                tally_error *error)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    int uneven = unit() < 0.3;
+    uint64_t bins = (uint64_t)exp(unit() * log(uneven ? 4096 : 1 << 24));
+    o.dtypes[0] = (tally_dtype)(TALLY_U8 + (int)(unit() * 12));
+    o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
+    o.n_hint = unit() < 0.1 ? 0 : (uint64_t)exp(unit() * 24);
+    return tally_plan_create(context, &o, plan, error);
+}
+
+static int without_compiler(uint64_t seed)
+{
+    double edges[4097];
+    char words[320];
+    tally_error error = {""};
+    tally_plan *plan = NULL;
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_context *context = open_cuda();
+    state = seed;
+    for (int i = 0; i < 4097; i++)
+        edges[i] = i + 0.25 * (i & 1);
+    for (int i = 0; context && i < 400; i++) {
+        plan = NULL;
+        tally_status status = random_plan(context, edges, &plan, &error);
+        snprintf(words, sizeof words, "seed %llu, plan %d: %.200s", (unsigned long long)seed, i,
+                 status ? error.message : tally_plan_describe(plan));
+        check(!status && strstr(tally_plan_describe(plan), "kernel from the kernels file"), words);
+        tally_plan_destroy(plan);
+    }
+    plan = NULL;
+    o.axes[0] = tally_axis_even(10, 0, 1);
+    o.dtypes[0] = TALLY_F32;
+    o.method = "coarsened";
+    check(context && tally_plan_create(context, &o, &plan, &error) == TALLY_ERROR_UNSUPPORTED &&
+              strstr(error.message, "no kernel compiler") &&
+              strstr(error.message, "nor was the kernel compiled with Tally"),
+          error.message);
+    tally_context_destroy(context);
+    return failed;
+}
+
+/* With a compiler it serves what the file lacks, and a file that is none changes nothing else. */
+static int with_compiler(int foreign)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    if (foreign)
+        write_whole((const unsigned char *)"hello", 5);
+    tally_context *context = open_cuda();
+    o.axes[0] = tally_axis_even(10, 0, 1);
+    o.dtypes[0] = TALLY_F32;
+    o.method = foreign ? NULL : "coarsened";
+    check(context && tally_plan_create(context, &o, &plan, &error) == TALLY_OK, error.message);
+    const char *words = plan ? tally_plan_describe(plan) : "";
+    check(strstr(words, "kernel compiled") && !foreign == !strstr(words, "no kernels file"), words);
+    tally_plan_destroy(plan);
+    tally_context_destroy(context);
+    return failed;
+}
+
+/* In a process of its own, where libraries are as the environment says. */
+static void apart(int (*run)(uint64_t), int (*other)(int), uint64_t argument)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        failed = 0;
+        int bad = run ? run(argument) : other((int)argument);
+        exit(bad != 0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    check(status == 0, run ? "plans without a compiler" : "plans with one");
+}
+
+int main(int argc, char **argv)
+{
+    char command[512];
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/file", folder);
+    setenv("TALLY_KERNELS_FILE", path, 1);
+    setenv("TALLY_CACHE_DIR", folder, 1);
+    setenv("TALLY_CUDA_LIBRARY", FAKE_FOLDER "/libcuda.so.1", 1);
+    setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
+    setenv("TALLY_OPENCL_LIBRARY", "none", 1);
+    printf("seed %llu\n", (unsigned long long)seed);
+    test_targets();
+    test_damage();
+    snprintf(command, sizeof command, "TALLY_CACHE_DIR=%s/cache %s %s 90,ptx", folder, PREBUILD,
+             path);
+    check(system(command) == 0, "prebuild with the stand-in compiler");
+    ty_kernels_forget();
+    apart(NULL, with_compiler, 0);
+    setenv("TALLY_NVRTC_LIBRARY", "none", 1);
+    apart(without_compiler, NULL, seed);
+    check(system(command) == 0, "prebuild without a compiler is no failure");
+    setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
+    apart(NULL, with_compiler, 1);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command))
+        failed++;
+    printf("%d checks, %d failed\n", checks, failed);
+    return failed != 0;
+}

@@ -1,0 +1,250 @@
+/*
+ * Compiles ahead of time the kernels that `auto` may choose, for every architecture, into the
+ * kernels file (src/device/kernels_file.h). Run by the build:
+ *
+ *     prebuild FILE all|TARGET[,TARGET…]      TARGET: 75 … 120, or ptx
+ *
+ * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
+ * resolved as on a device of the architecture, and what `auto` takes is compiled. NVRTC is opened
+ * as at run time; without it no file is made, which is said and is no failure. What was compiled
+ * before comes from the cache ($TALLY_CACHE_DIR).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/alloc.h"
+#include "cpu/threads.h"
+#include "device/kernel.h"
+#include "device/kernels_file.h"
+#include "methods/cost.h"
+#include "methods/registry.h"
+
+/* PTX for architectures to come is of the oldest kind, with the options of a large device. */
+enum { ptx_arch = 75, ptx_like = 100, most_items = 8192 };
+
+typedef struct item {
+    ty_target target;
+    const ty_kernel_method *kernel;
+    char options[512];
+    void *code;
+    size_t size;
+    int cached;
+    tally_error error;
+} item;
+
+static struct {
+    item *items;
+    size_t count;
+    char compiler[32];
+} all;
+
+static void die(const char *what, const char *words)
+{
+    fprintf(stderr, "prebuild: %s: %s\n", what, words);
+    exit(1);
+}
+
+/* ---- which kernels ---- */
+
+static void add(ty_target target, const ty_kernel_method *kernel, const char *options)
+{
+    for (size_t i = all.count; i-- > 0;) {
+        const item *old = &all.items[i];
+        if (old->kernel == kernel && old->target.arch == target.arch &&
+            old->target.is_ptx == target.is_ptx && !strcmp(old->options, options))
+            return;
+    }
+    if (all.count == most_items)
+        die("too many kernels", "more than 8192");
+    item *new = &all.items[all.count++];
+    new->target = target;
+    new->kernel = kernel;
+    snprintf(new->options, sizeof new->options, "%s", options);
+}
+
+/* The kernel of the plan that `auto` makes of these options, if it makes one. */
+static void add_plan(tally_context *context, ty_target target, const tally_plan_options *options)
+{
+    tally_plan *plan = NULL;
+    if (ty_plan_resolve(context, options, &plan, NULL))
+        return;
+    const ty_kernel_method *kernel = plan->method->backend;
+    ty_shape shape;
+    char words[512];
+    kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
+    ty_kernel_options(plan, context->state, &shape, words, sizeof words);
+    add(target, kernel, words);
+    tally_plan_destroy(plan);
+}
+
+/* Plans that differ in what may change a kernel, for one dtype and number of bins. */
+static void add_plans(tally_context *context, ty_target target, tally_dtype dtype, uint64_t bins,
+                      const double *edges)
+{
+    static const uint64_t sizes[] = {1 << 12, 1 << 20, UINT64_C(1) << 26, UINT64_C(1) << 31};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    o.dtypes[0] = dtype;
+    o.axes[0] = edges ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
+    for (int s = 0; s < 4; s++) {
+        o.n_hint = sizes[s];
+        add_plan(context, target, &o);
+    }
+}
+
+static void add_target(ty_target target, const double *edges)
+{
+    ty_device device = ty_device_standin(target.is_ptx ? ptx_like : target.arch);
+    ty_tuning tuning;
+    tally_context context = {.backend = &ty_cuda_backend,
+                             .device = TALLY_DEVICE_CUDA,
+                             .state = &device,
+                             .tuning = &tuning};
+    char arch[32];
+    snprintf(arch, sizeof arch, "cuda-sm_%u", device.capability);
+    ty_tuning_default(arch, &tuning);
+    for (int dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
+        for (uint64_t bins = 1; bins <= 1 << 24; bins = bins * 9 / 8 + 1)
+            add_plans(&context, target, (tally_dtype)dtype, bins, NULL);
+        for (uint64_t bins = 1; bins <= 1 << 18; bins = bins * 5 / 4 + 1)
+            add_plans(&context, target, (tally_dtype)dtype, bins, edges);
+    }
+}
+
+/* "all", or some of "75,90,ptx". */
+static int wanted(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    if (!strcmp(list, "all"))
+        return 1;
+    for (const char *at = list; *at; at += strcspn(at, ",;"), at += *at != '\0') {
+        if (!strncmp(at, name, n) && strspn(at + n, ",;") + !at[n] > 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void find_kernels(const char *list)
+{
+    enum { most_edges = (1 << 18) + 1 };
+    double *edges = malloc(most_edges * sizeof *edges);
+    char name[16];
+    if (!edges)
+        die("memory", "out of memory");
+    for (int i = 0; i < most_edges; i++)
+        edges[i] = i + (i & 1) * 0.25;
+    for (int a = 0; ty_architectures[a]; a++) {
+        snprintf(name, sizeof name, "%u", ty_architectures[a]);
+        if (wanted(list, name))
+            add_target((ty_target){ty_architectures[a], 0}, edges);
+    }
+    if (wanted(list, "ptx"))
+        add_target((ty_target){ptx_arch, 1}, edges);
+    free(edges);
+}
+
+/* ---- compiling ---- */
+
+static void compile(void *arg, unsigned part, unsigned worker)
+{
+    item *it = &all.items[part];
+    char signature[96];
+    (void)arg;
+    (void)worker;
+    snprintf(signature, sizeof signature, "prebuilt|%s_%u|nvrtc %s",
+             it->target.is_ptx ? "compute" : "sm", it->target.arch, all.compiler);
+    char *text = ty_kernel_text(it->kernel);
+    if (!text)
+        return;
+    it->code = ty_cache_get(text, it->options, signature, &it->size);
+    it->cached = it->code != NULL;
+    if (!it->cached) {
+        tally_status status =
+            it->target.is_ptx
+                ? ty_nvrtc_ptx(text, it->options, it->target.arch, &it->code, &it->size, &it->error)
+                : ty_nvrtc_compile(text, it->options, it->target.arch, &it->code, &it->size, NULL,
+                                   &it->error);
+        if (status)
+            it->code = NULL;
+        else
+            ty_cache_put(text, it->options, signature, it->code, it->size);
+    }
+    ty_free(text);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void compile_all(void)
+{
+    ty_pool *pool = ty_pool_create(0);
+    if (!pool)
+        die("memory", "out of memory");
+    ty_pool_run(pool, 0, (unsigned)all.count, compile, NULL);
+    ty_pool_destroy(pool);
+    for (size_t i = 0; i < all.count; i++) {
+        if (!all.items[i].code)
+            die(all.items[i].options, all.items[i].error.message);
+    }
+}
+
+static void save(const char *path)
+{
+    ty_kernel_entry *entries = calloc(all.count + 1, sizeof *entries);
+    tally_error error = {""};
+    if (!entries)
+        die("memory", "out of memory");
+    for (size_t i = 0; i < all.count; i++) {
+        const item *it = &all.items[i];
+        char *text = ty_kernel_text(it->kernel);
+        if (!text)
+            die("memory", "out of memory");
+        entries[i] = (ty_kernel_entry){.target = it->target, .code = it->code, .size = it->size};
+        ty_kernels_key(text, it->options, it->target, entries[i].key);
+        ty_free(text);
+    }
+    if (ty_kernels_save(path, entries, all.count, &error))
+        die("saving", error.message);
+    free(entries);
+}
+
+int main(int argc, char **argv)
+{
+    char reason[256];
+    double begin = seconds();
+    size_t cached = 0, bytes = 0;
+    if (argc != 3) {
+        fprintf(stderr, "usage: prebuild FILE all|TARGET[,TARGET…]\n");
+        return 2;
+    }
+    const char *version = ty_nvrtc_version(reason, sizeof reason);
+    if (!version) {
+        printf("prebuild: no kernels file is made: %s\n", reason);
+        return 0;
+    }
+    snprintf(all.compiler, sizeof all.compiler, "%s", version);
+    all.items = calloc(most_items, sizeof *all.items);
+    if (!all.items)
+        die("memory", "out of memory");
+    find_kernels(argv[2]);
+    double found = seconds();
+    compile_all();
+    double compiled = seconds();
+    save(argv[1]);
+    for (size_t i = 0; i < all.count; i++) {
+        cached += (size_t)all.items[i].cached;
+        bytes += all.items[i].size;
+        ty_free(all.items[i].code);
+    }
+    printf("prebuild: %s: %zu kernels (%zu compiled before), %.1f MB of code; found in %.1f s, "
+           "compiled in %.1f s, packed in %.1f s\n",
+           argv[1], all.count, cached, (double)bytes * 1e-6, found - begin, compiled - found,
+           seconds() - compiled);
+    free(all.items);
+    return 0;
+}
