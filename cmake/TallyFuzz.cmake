@@ -33,6 +33,6 @@ foreach(source IN LISTS targets)
   tally_test(
     fuzz/${name} LABEL fuzz TIMEOUT ${limit}
     # 77, libFuzzer's own status for a finding, is a skipped test's
-    COMMAND ${program} -error_exitcode=1 -max_total_time=${TALLY_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
+    COMMAND ${program} -error_exitcode=1 -max_total_time=${TALLY_FUZZ_SECONDS} -timeout=25 -rss_limit_mb=2048
             -print_final_stats=1 -artifact_prefix=${crashes}/ ${found} ${corpus})
 endforeach()

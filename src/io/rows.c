@@ -265,11 +265,11 @@ static tally_status pass_over(ty_rows *r, ty_rows_take take, void *state, tally_
     }
     if (r->chunk_columns && r->column == r->column_end) {
         uint64_t rest = (r->columns - r->column_end) * r->pixel_bytes;
-        if (r->row + 1 < r->row_end) {
-            tally_status status = take_bytes(r, take, state, NULL, rest, &got, &ended, error);
-            if (status)
-                return status;
-        }
+        /* The last row is passed to its end too: what is wrong there is found whatever the chunk.
+         */
+        tally_status status = take_bytes(r, take, state, NULL, rest, &got, &ended, error);
+        if (status)
+            return status;
         r->row++;
         r->column = 0;
     }
