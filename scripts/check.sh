@@ -11,8 +11,8 @@ cd "$(dirname "$0")/.."
 
 export JOBS=${JOBS:-$(nproc)}
 export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-$PWD/build/cache}
-usual=(format layers tidy asan tsan fuzz valgrind gcc)
-every=(format layers tidy clang bare static asan tsan fuzz valgrind gcc)
+usual=(format layers tidy asan tsan fuzz valgrind python gcc)
+every=(format layers tidy clang bare static asan tsan fuzz valgrind python gcc)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -96,6 +96,11 @@ stage_fuzz() {
 # The command under valgrind.
 stage_valgrind() {
     scripts/build.sh gcc && scripts/valgrind.sh build/gcc/tally
+}
+
+# The wheel, in clean environments of two Pythons.
+stage_python() {
+    scripts/python.sh
 }
 
 case "${1:-}" in

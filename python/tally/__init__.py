@@ -1,0 +1,31 @@
+"""Exact histograms at the speed of memory: NumPy's histogram functions, and histograms to keep.
+
+`histogram`, `histogram2d`, `histogramdd`, `histogram_bin_edges`, `bincount` and `digitize` take what
+NumPy's take and answer the same. docs/PYTHON.md lists what they take besides, and what differs.
+"""
+
+from . import _library
+from ._core import Flows
+from .functions import (
+    bincount,
+    digitize,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
+from .info import devices, methods
+
+__version__ = _library.version().decode()
+
+__all__ = [
+    "Flows",
+    "bincount",
+    "devices",
+    "digitize",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "methods",
+]

@@ -1,0 +1,139 @@
+"""Where a caller's samples lie: arrays of every kind, read without a copy.
+
+`take(x)` turns an object into an `Array`: pointer, type, shape, strides and device, and the object
+that owns the memory. NumPy arrays, torch tensors, `__cuda_array_interface__`, the Arrow C data
+interface, DLPack and the buffer protocol are understood, in this order; everything else goes through
+`numpy.asarray`, which copies.
+"""
+
+import sys
+
+import numpy as np
+
+from . import _library as c
+
+# NumPy's kind and size, as `dtype.str` has them behind the byte order.
+_CODES = {
+    "u1": "u8", "i1": "i8", "u2": "u16", "i2": "i16", "u4": "u32", "i4": "i32", "u8": "u64",
+    "i8": "i64", "f2": "f16", "f4": "f32", "f8": "f64", "b1": "u8",
+}  # fmt: skip
+CODES = {np.dtype(text): c.DTYPES[name] for text, name in _CODES.items()}
+
+
+class Array:
+    """Memory described as the library needs it; `owner` keeps it alive."""
+
+    __slots__ = ("pointer", "code", "dtype", "shape", "strides", "device", "index", "owner", "home",
+                 "valid")  # fmt: skip
+
+    def __init__(self, pointer, code, dtype, shape, strides, owner, home, device=c.CPU, index=0):
+        self.pointer = pointer  # address of the first element
+        self.code = code  # tally_dtype, or 0: the library does not count this type
+        self.dtype = dtype  # NumPy's; float32 stands in for bf16
+        self.shape = shape
+        self.strides = strides  # bytes
+        self.owner = owner
+        self.home = home  # the Home that results go back to
+        self.device = device
+        self.index = index
+        self.valid = None  # a host boolean array where Arrow marks nulls
+
+    @property
+    def size(self):
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    def column(self, i):
+        """Column i of two dimensions."""
+        if isinstance(self.owner, np.ndarray):
+            return of_numpy(self.owner[:, i], self.home)
+        return Array(
+            self.pointer + i * self.strides[1], self.code, self.dtype, self.shape[:1],
+            self.strides[:1], self.owner, self.home, self.device, self.index,
+        )  # fmt: skip
+
+
+class Home:
+    """Where results go: the caller's array library. This one is NumPy."""
+
+    name = "numpy"
+    stream = 0
+
+    def zeros(self, shape, dtype):
+        return np.zeros(shape, dtype)
+
+    def give(self, array):
+        """A small host array (edges, densities) as the caller's kind."""
+        return array
+
+    def take_back(self, array):
+        """A small array of the caller's (edges) on the host."""
+        return array
+
+    def place(self, array):
+        """Pointer of an array made by `zeros`."""
+        return array.ctypes.data
+
+    def cast(self, array, dtype):
+        return array.astype(dtype)
+
+    def scalar(self, array):
+        """A number where there is one histogram only."""
+        return array if array.ndim else int(array)
+
+    def density(self, counts, edges):
+        """Counts per unit of every axis, of all that is counted, as NumPy divides them."""
+        lead = counts.ndim - len(edges)
+        whole = counts.sum(axis=tuple(range(lead, counts.ndim)), keepdims=True)
+        if len(edges) == 1:
+            return counts / np.array(np.diff(edges[0]), float) / whole
+        for i, edge in enumerate(edges):
+            widths = np.diff(edge)
+            counts = counts / widths.reshape((-1,) + (1,) * (len(edges) - 1 - i))
+        return counts / whole
+
+
+NUMPY = Home()
+
+
+def of_numpy(a, home=NUMPY):
+    if not a.dtype.isnative:
+        a = a.astype(a.dtype.newbyteorder("="))
+    return Array(
+        a.__array_interface__["data"][0], CODES.get(a.dtype, 0), a.dtype, a.shape, a.strides, a,
+        home,
+    )  # fmt: skip
+
+
+def module_of(x):
+    return type(x).__module__.partition(".")[0]
+
+
+def take(x):
+    """`x` as an Array. Raises what NumPy raises for things that are no array."""
+    if type(x) is np.ndarray:
+        return of_numpy(x)
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, np.ndarray):  # matrices, memory maps, masked arrays as NumPy's own functions do
+        return of_numpy(np.asarray(x))
+    kind = module_of(x)
+    if kind == "torch" and "torch" in sys.modules:
+        from . import _torch
+
+        return _torch.take(x)
+    if hasattr(type(x), "__cuda_array_interface__"):
+        from . import _cuda
+
+        return _cuda.take(x)
+    if hasattr(type(x), "__arrow_c_array__"):
+        from . import _arrow
+
+        return _arrow.take(x)
+    if hasattr(type(x), "__dlpack__") and not hasattr(type(x), "__array_ufunc__"):
+        from . import _dlpack
+
+        return _dlpack.take(x)
+    return of_numpy(np.asarray(x))

@@ -1,0 +1,210 @@
+"""What the functions share: their extra arguments, weights, masks, and the way to an answer."""
+
+import warnings
+from collections import namedtuple
+
+import numpy as np
+
+from . import _arrays, _count, _edges
+from . import _library as c
+from ._edges import Unserved
+
+Flows = namedtuple("Flows", "under over nan masked")
+Flows.__doc__ = """Numbers of samples in no bin: arrays, one number a histogram, or numbers."""
+
+_FLOW = {"count": c.COUNT, "clamp": c.CLAMP, "raise": c.FAIL, None: c.COUNT}
+
+
+class Call:
+    """The arguments that all functions share, and what they lead to."""
+
+    def __init__(self, axis=None, where=None, flow=None, out=None, device=None, method=None,
+                 threads=None, by=None, progress=None):  # fmt: skip
+        if flow not in _FLOW:
+            raise ValueError(f"flow={flow!r}: None, 'count', 'clamp' or 'raise'")
+        self.axis, self.flow, self.out, self.method = axis, flow, out, method
+        self.threads, self.by, self.progress = threads, by, progress
+        self.device, self.where = device, where
+        given = (axis, where, flow, out, device, method, threads, by, progress)
+        self.plain = all(value is None for value in given)
+
+    def start(self, array):
+        """Chooses device and home by where the samples lie."""
+        self.home = array.home
+        if array.device != c.CPU:
+            kind = array.device, array.index
+            if self.device is not None and _count.parse_device(self.device)[0] != kind[0]:
+                raise ValueError(f"device={self.device!r}: the samples lie on a CUDA device")
+        else:
+            kind = _count.parse_device(self.device)
+        self.context = _count.context(*kind, self.threads)
+        self.stream = self.home.stream or None
+        self.on_device = array.device != c.CPU
+
+    def mask(self, arrays):
+        """The `where=` as bytes of the samples' shape; Arrow's nulls are masked too."""
+        shape = arrays[0].shape
+        valid = [a.valid for a in arrays if a.valid is not None]
+        if self.where is not None:
+            if self.on_device:
+                return self.home.like(self.where, shape, np.bool_)
+            where = np.asarray(_arrays.take(self.where).owner)
+            if where.dtype != np.bool_:
+                raise TypeError(f"where: boolean is expected, not {where.dtype}")
+            valid.append(where)
+        if not valid:
+            return None
+        both = valid[0] if len(valid) == 1 else np.logical_and(*valid)
+        return _arrays.of_numpy(np.broadcast_to(both, shape).view(np.uint8))
+
+
+def served(array, what="samples"):
+    """The library's type, or a word to NumPy that it is its turn."""
+    if not array.code:
+        raise Unserved(f"{array.dtype} {what}")
+    return array
+
+
+def distinct(array):
+    """No two elements in one place: a stride of 0 is no stride to the library."""
+    if all(s or n < 2 for s, n in zip(array.strides, array.shape)):
+        return array
+    if not isinstance(array.owner, np.ndarray):
+        raise ValueError("an array on a device may not be broadcast")
+    return _arrays.of_numpy(np.ascontiguousarray(array.owner), array.home)
+
+
+def samples(a):
+    array = _arrays.take(a)
+    if array.dtype.kind == "b":
+        warnings.warn(
+            f"Converting input from {array.dtype} to {np.uint8} for compatibility.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        array.dtype = np.dtype(np.uint8)
+        if isinstance(array.owner, np.ndarray):
+            array.owner = array.owner.view(np.uint8)
+    return array
+
+
+def normal_axes(axis, n):
+    """The dimensions counted together, as a sorted tuple; all for None."""
+    if axis is None:
+        return tuple(range(n))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    found = sorted(_normal_axis(i, n) for i in axes)
+    if len(set(found)) < len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found)
+
+
+def _normal_axis(i, n):
+    if not -n <= i < n:
+        raise np.exceptions.AxisError(i, n) if hasattr(np, "exceptions") else np.AxisError(i, n)
+    return i % n
+
+
+class Weights:
+    """Weights as the library sums them, and the type that NumPy's answer has."""
+
+    def __init__(self, weights, call, shape):
+        self.parts, self.result, self.real = [], np.dtype(np.intp), None
+        self.given = weights is not None
+        if not self.given:
+            return
+        array = _arrays.take(weights)
+        if array.shape != shape:
+            raise ValueError("weights should have the same shape as a.")
+        self.result = array.dtype
+        kind = array.dtype.kind
+        if kind == "c" and array.dtype.itemsize <= 16:
+            w = array.owner.astype(np.complex128, copy=False)
+            self.parts = [_arrays.of_numpy(w.real), _arrays.of_numpy(w.imag)]
+        elif kind in "iub" or array.code in (c.DTYPES["f32"], c.DTYPES["f64"]):
+            self.parts = [array]
+            if kind in "iub":
+                self.result = np.dtype(np.int64)
+        elif array.dtype == np.float16:
+            self.parts = [_arrays.of_numpy(array.owner.astype(np.float32))]
+        else:
+            raise Unserved(f"{array.dtype} weights")
+
+    @property
+    def counter(self):
+        """Of the memory that the library writes."""
+        if not self.given:
+            return np.dtype(np.int64)
+        return np.dtype(np.int64 if self.result.kind == "i" else np.float64)
+
+
+def total(call, arrays, axes, weights, reduced):
+    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4)."""
+    arrays = [distinct(a) for a in arrays]
+    shape = arrays[0].shape
+    mask = call.mask(arrays)
+    kept = tuple(d for d in range(len(shape)) if d not in reduced)
+    rows = tuple(shape[d] for d in kept)
+    bins = tuple(axis.bins for axis in axes)
+    policy = _FLOW[call.flow]
+    for axis in axes:
+        axis.under, axis.over = axis.under or policy, axis.over or policy
+        axis.nan = policy if policy == c.FAIL else c.COUNT
+    answers = []
+    for part in weights.parts or [None]:
+        counts = call.home.zeros(rows + bins, weights.counter)
+        flows = call.home.zeros(rows + (4,), np.dtype(np.int64))
+        extras = [a for a in (mask, part) if a is not None]
+        every = arrays + extras
+        layout = _count.Layout(
+            shape, [a.strides for a in every], kept, [c.DTYPE_BYTES[arrays[0].code]]
+        )
+        plan = _count.plan(
+            call.context, axes, [a.code for a in arrays],
+            channels=layout.batch[0] if layout.channels else 1,
+            weight=part.code if part is not None else 0, n=arrays[0].size, method=call.method,
+        )  # fmt: skip
+        at, flow_at = call.home.place(counts), call.home.place(flows)
+        cells = 8 * int(np.prod(bins, dtype=object))
+
+        def target(first, at=at, flow_at=flow_at, cells=cells):
+            return c.Output(
+                counts=at + first * cells, flows=flow_at + first * 32, on_device=call.on_device
+            )
+
+        watch = _count.Watch(call.progress, arrays[0].size)
+        _count.run(plan, layout, arrays, mask, part, target, watch, call.stream)
+        answers.append((counts, flows))
+    counts, flows = answers[0]
+    if len(answers) == 2:
+        counts = counts + 1j * answers[1][0]
+    return counts, flows
+
+
+def finish(call, counts, flows, bins, weights, edges, density=None, groups=None):
+    """NumPy's answer: spread, typed, accumulated, with what the extras add."""
+    home = call.home
+    lead = counts.ndim - len(bins)
+    for i, b in enumerate(bins):
+        counts = b.spread(counts, lead + i, home.zeros)
+    if call.out is not None:
+        counts = accumulate(call.out, counts)
+    elif weights.given and counts.dtype != weights.result:
+        counts = home.cast(counts, weights.result)
+    answer = [counts, edges]
+    if density:
+        answer[0] = home.density(counts, [b.edges for b in bins])
+    if groups is not None:
+        answer.append(groups)
+    if call.flow == "count":
+        answer.append(Flows(*(home.scalar(flows[..., i]) for i in range(4))))
+    return tuple(answer)
+
+
+def accumulate(out, counts):
+    if not hasattr(out, "dtype") or tuple(out.shape) != tuple(counts.shape):
+        raise ValueError(f"out: an array of shape {tuple(counts.shape)} is expected")
+    if out.dtype != counts.dtype and str(out.dtype) not in ("uint64", "float64"):
+        raise TypeError(f"out: {counts.dtype} is expected, not {out.dtype}")
+    out += counts if out.dtype == counts.dtype else counts.astype(out.dtype)
+    return out

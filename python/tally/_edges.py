@@ -1,0 +1,141 @@
+"""NumPy's `bins` and `range` as edges and an axis of the library."""
+
+import operator
+
+import numpy as np
+
+from . import _library as c
+from ._count import Axis
+
+MAX = np.finfo(np.float64).max
+EXACT = 1 << 53  # integers up to here are float64
+
+
+class Unserved(Exception):
+    """The library does not count this; NumPy does."""
+
+
+class Bins:
+    """Edges as NumPy returns them, the axis that counts in them, and where its bins go.
+
+    NumPy takes edges that repeat: such a bin is empty, or, at the end, holds the samples equal to
+    the edge. The axis has no such bins; its bin i is NumPy's bin `places[i]`.
+    """
+
+    def __init__(self, edges, axis, places=None):
+        self.edges, self.axis, self.places = edges, axis, places
+        self.count = len(edges) - 1
+
+    def spread(self, counts, dimension, zeros):
+        """Counts of the axis' bins as counts of NumPy's, along a dimension."""
+        if self.places is None:
+            return counts
+        shape = list(counts.shape)
+        shape[dimension] = self.count
+        full = zeros(tuple(shape), counts.dtype)
+        full[(slice(None),) * dimension + (self.places,)] = counts
+        return full
+
+
+def from_edges(edges):
+    """Edges that increase, perhaps not strictly, perhaps from or to infinity."""
+    n = len(edges) - 1
+    if edges.dtype.kind not in "iufb":
+        raise Unserved(f"{edges.dtype} edges")
+    exact = edges.astype(np.float64)
+    if edges.dtype.kind in "iu" and edges.dtype.itemsize == 8 and n >= 0:
+        if max(abs(int(edges[0])), abs(int(edges[-1]))) > EXACT:
+            raise Unserved("integer edges beyond 2^53")
+    if edges.dtype.itemsize > 8 or np.isnan(exact).any():
+        raise Unserved("edges that are no float64, or NaN")
+    if n < 1:
+        return Bins(edges, None)
+    under = over = c.COUNT
+    if exact[0] == -np.inf:
+        exact[exact == -np.inf], under = -MAX, c.CLAMP
+    if exact[-1] == np.inf:
+        exact[exact == np.inf], over = MAX, c.CLAMP
+    steps = exact[:-1] < exact[1:]
+    last, places = c.LAST_CLOSED, None
+    if not steps.all():
+        places = np.flatnonzero(steps)
+        exact = np.append(exact[:-1][steps], exact[-1])
+        if not steps[-1]:
+            if over or under and len(exact) == 1:
+                raise Unserved("infinite edges that repeat")
+            places = np.append(places, n - 1)
+            exact = np.append(exact, np.nextafter(exact[-1], np.inf))
+            last = c.LAST_OPEN
+    axis = Axis(c.EDGES, len(exact) - 1, edges=np.ascontiguousarray(exact), last=last)
+    axis.under, axis.over = under, over
+    return Bins(edges, axis, places)
+
+
+def even(edges, first, last):
+    """Edges that `linspace` made: the library's own even axis where they are its edges."""
+    n = len(edges) - 1
+    lo, hi = float(first), float(last)
+    if edges.dtype == np.float64 and lo < hi and np.isfinite(hi - lo) and (hi - lo) / n > 0 \
+            and np.all(edges[:-1] < edges[1:]):
+        # What linspace computes as well, unless its step is 0.
+        axis = Axis(c.EVEN, n, lo=lo, hi=hi)
+        bins = Bins(edges, axis)
+    else:
+        bins = from_edges(edges)
+    # An integer end of the data beyond 2^53 may lie outside the edge it was rounded to.
+    if any(isinstance(x, np.integer) and abs(int(x)) > EXACT for x in (first, last)):
+        bins.axis.under = bins.axis.over = c.CLAMP
+    return bins
+
+
+def outer(range_, found, empty):
+    """First and last edge, from the range or the samples' extremes, as NumPy finds them."""
+    if range_ is not None:
+        first, last = range_
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif empty:
+        first, last = 0, 1
+    else:
+        first, last = found()
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return first, last
+
+
+def whole(bins):
+    """A number of bins."""
+    try:
+        n = operator.index(bins)
+    except TypeError as e:
+        raise TypeError("`bins` must be an integer, a string, or an array") from e
+    if n < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    return n
+
+
+def given(bins, name="`bins`", words="must increase monotonically, when an array"):
+    """Edges that the caller wrote down."""
+    edges = np.asarray(bins)
+    if edges.dtype.kind == "c":
+        raise Unserved("complex edges")
+    if np.any(edges[:-1] > edges[1:]):
+        raise ValueError(f"{name} {words}")
+    return edges
+
+
+def spaced(first, last, n, dtype):
+    """`numpy.histogram`'s edges for samples of a type: in the type, if it is a float's."""
+    bin_type = np.result_type(first, last, np.empty(0, dtype))
+    if np.issubdtype(bin_type, np.integer):
+        bin_type = np.result_type(bin_type, float)
+    edges = np.linspace(first, last, n + 1, endpoint=True, dtype=bin_type)
+    if np.any(edges[:-1] >= edges[1:]):
+        raise ValueError(
+            f"Too many bins for data range. Cannot create {n} finite-sized bins."
+        )
+    return edges

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a clean environment for the oldest and for the newest CPython
+# found here, and tests it there: the functions, NumPy's own tests, the examples in the docstrings.
+# Environments are kept in build/python.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=build/python
+mkdir -p $folder
+
+# CPythons from 3.9 on, oldest first: on the path, or pyenv's.
+pythons=()
+for minor in 9 10 11 12 13 14; do
+    for candidate in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$minor".*/bin/python3; do
+        if found=$("$candidate" -c "import sys, venv, ensurepip
+assert sys.version_info[:2] == (3, $minor) and sys.implementation.name == 'cpython'
+print(sys.executable)" 2>/dev/null); then
+            pythons+=("$found")
+            break
+        fi
+    done
+done
+case ${#pythons[@]} in
+0)
+    echo "python: no CPython from 3.9 on that can make environments (Debian: python3-venv)" >&2
+    exit 1
+    ;;
+1) echo "python: one version only is here: the wheel is tested with that" ;;
+*) pythons=("${pythons[0]}" "${pythons[-1]}") ;;
+esac
+
+environment() { # python, folder
+    [ -x "$2/bin/python" ] || "$1" -m venv "$2"
+    cmp -s tests/python/requirements.txt "$2/requirements.txt" && return
+    "$2/bin/python" -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+    cp tests/python/requirements.txt "$2/"
+}
+
+# The newest builds; what it builds serves all.
+newest=${pythons[-1]}
+[ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
+$folder/build/bin/python -m pip install --quiet --disable-pip-version-check build 'scikit-build-core>=0.10'
+rm -rf $folder/wheel
+$folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
+    tail -n 40 $folder/wheel.log
+    exit 1
+}
+wheel=$(ls $folder/wheel/*.whl)
+echo "python: $(basename "$wheel")"
+
+for python in "${pythons[@]}"; do
+    version=$("$python" -c 'import platform; print(platform.python_version())')
+    environment "$python" $folder/$version
+    run=$PWD/$folder/$version/bin/python
+    "$run" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+    echo "python: CPython $version, NumPy $("$run" -c 'import numpy; print(numpy.__version__)')"
+    # Not from here: the package that is tested is the installed one.
+    (cd $folder && env -u TALLY_LIBRARY -u PYTHONPATH "$run" -m pytest -c ../../pyproject.toml \
+        --rootdir ../.. ../../tests/python)
+    (cd $folder && "$run" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs tally \
+        --ignore-glob='*__main__.py' --ignore-glob='*_torch.py' --ignore-glob='*_cuda.py')
+    "$run" -m tally --version
+done

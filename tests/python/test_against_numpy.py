@@ -1,0 +1,252 @@
+"""Random arrays, strides, edges, weights: the same bits, types and errors as NumPy's.
+
+What is left out here is what docs/PYTHON.md lists as different.
+"""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import tally
+
+settings.register_profile(
+    "tally", max_examples=int(os.environ.get("EXAMPLES", 40)), deadline=None, suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate],
+)  # fmt: skip
+settings.load_profile("tally")
+
+EXACT = 2**53
+NEW_RULES = tuple(int(x) for x in np.__version__.split(".")[:2]) >= (2, 4)
+LIMIT = {"f2": 1000.0, "f4": 2.0**100, "f8": 1e300}
+
+
+def elements(dtype, special):
+    """Values of a type; with `special` also NaN and infinities."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return st.booleans()
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        lo, hi = max(info.min, -EXACT), min(info.max, EXACT)
+        return st.one_of(st.integers(max(lo, -9), min(hi, 9)), st.integers(lo, hi))
+    width = dtype.itemsize * 8
+    limit = LIMIT[dtype.str[1:]]
+    plain = st.floats(-limit, limit, width=width, allow_subnormal=False)
+    grid = st.integers(-50, 50).map(lambda i: float(dtype.type(i / 8)))
+    values = [grid, grid, plain]
+    if special:
+        values.append(st.sampled_from([np.nan, np.inf, -np.inf, -0.0]))
+    return st.one_of(values)
+
+
+DTYPES = ["b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", ">i4", ">f8"]
+
+
+@st.composite
+def arrays(draw, special, dims=2, dtypes=DTYPES):
+    """An array and a view of it: steps, reversed, transposed."""
+    dtype = draw(st.sampled_from(dtypes))
+    shape = draw(hnp.array_shapes(min_dims=0, max_dims=dims, min_side=0, max_side=40))
+    a = draw(hnp.arrays(dtype.lstrip(">"), shape, elements=elements(dtype.lstrip(">"), special)))
+    a = a.astype(dtype)
+    if draw(st.booleans()):
+        a = a.T
+    if a.ndim and draw(st.booleans()):
+        a = a[:: draw(st.sampled_from([-2, -1, 2, 3]))]
+    return a
+
+
+def edges():
+    grid = st.lists(st.integers(-60, 60).map(lambda i: i / 8), min_size=2, max_size=12)
+    wide = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12)
+    ends = st.lists(
+        st.one_of(st.integers(-9, 9).map(float), st.sampled_from([-np.inf, np.inf])),
+        min_size=2, max_size=9,
+    )  # fmt: skip
+    whole = st.lists(st.integers(-9, 9), min_size=2, max_size=9)
+    return st.one_of(grid, wide, ends, whole).map(sorted)
+
+
+def ranges():
+    pair = st.tuples(st.integers(-40, 40), st.integers(-40, 40)).map(lambda p: (p[0] / 4, p[1] / 4))
+    return st.one_of(st.none(), pair.map(lambda p: tuple(sorted(p))), pair)
+
+
+def weights_for(draw, shape):
+    """Weights whose sums are exact in any order, or none."""
+    kind = draw(st.sampled_from([None, "f8", "f4", "i8", "i4", "u1", "c16"]))
+    if kind is None:
+        return None
+    values = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 15)))
+    return values.astype(kind) * (0.25 + 1j if kind == "c16" else 1)
+
+
+def run(function, *arguments, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*arguments, **keywords)
+        except Exception as e:
+            return e
+
+
+def same(ours, theirs, integer_weights=False):
+    if isinstance(theirs, Exception):
+        assert type(ours) is type(theirs), (ours, theirs)
+        if not isinstance(theirs, OverflowError):
+            assert str(ours) == str(theirs)
+        return
+    if isinstance(ours, Exception):
+        assume(NEW_RULES or "Too many bins" not in str(ours))
+        raise ours
+    assert type(ours) is type(theirs)
+    if isinstance(ours, (tuple, list)):
+        assert len(ours) == len(theirs)
+        for o, t in zip(ours, theirs):
+            same(o, t, integer_weights)
+        return
+    if not integer_weights or ours.dtype.kind == "f":
+        assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@given(st.data())
+def test_histogram(data):
+    a = data.draw(arrays(special=data.draw(st.booleans())))
+    bins = data.draw(st.one_of(st.integers(0, 60), edges()))
+    range_ = data.draw(ranges())
+    w = weights_for(data.draw, a.shape)
+    density = data.draw(st.booleans())
+    theirs = run(np.histogram, a, bins, range_, density, w)
+    whole = w is not None and w.dtype.kind in "iu"
+    if whole:  # sums in int64, where NumPy wraps in the weights' type
+        theirs = run(np.histogram, a, bins, range_, density, w.astype(np.int64))
+    same(run(tally.histogram, a, bins, range_, density, w), theirs)
+
+
+@given(st.data())
+def test_edges_at_samples(data):
+    """Samples on NumPy's edges and beside them by one step of their type."""
+    dtype = np.dtype(data.draw(st.sampled_from(["f4", "f8"])))
+    n = data.draw(st.integers(1, 3000))
+    lo = data.draw(st.floats(-1e3, 1e3, width=32))
+    hi = lo + data.draw(st.floats(2.0**-6, 1e3, width=32))
+    range_ = (dtype.type(lo), dtype.type(hi))
+    at = run(np.histogram_bin_edges, np.empty(0, dtype), n, range_)
+    assume(not isinstance(at, Exception))
+    a = np.concatenate([at, np.nextafter(at, dtype.type(-9e9)), np.nextafter(at, dtype.type(9e9))])
+    same(run(tally.histogram, a, n, range_), run(np.histogram, a, n, range_))
+
+
+@pytest.mark.skipif(not NEW_RULES, reason="NumPy's rules changed in 2.4; ours are the new ones")
+@given(st.data())
+def test_rules(data):
+    a = data.draw(arrays(special=False, dtypes=["u1", "i2", "i8", "f8"]))
+    rule = data.draw(st.sampled_from(
+        ["auto", "fd", "doane", "scott", "rice", "sturges", "sqrt", "stone", "unknown"]
+    ))  # fmt: skip
+    range_ = data.draw(ranges())
+    a = np.clip(a, -1000, 1000) if a.dtype.kind in "if" else a
+    theirs = run(np.histogram_bin_edges, a, rule, range_)
+    assume(isinstance(theirs, Exception) or len(theirs) < 100_000)
+    ours = run(tally.histogram_bin_edges, a, rule, range_)
+    if isinstance(theirs, Exception) or len(ours) == len(theirs):
+        same(ours, theirs)
+    else:  # their sums round otherwise; only where range / width is all but whole
+        assert rule in ("doane", "scott", "stone") and abs(len(ours) - len(theirs)) == 1
+
+
+@given(st.data())
+def test_histogramdd(data):
+    d = data.draw(st.integers(1, 3))
+    n = data.draw(st.integers(0, 40))
+    dtype = data.draw(st.sampled_from(["u1", "i4", "f4", "f8"]))
+    a = data.draw(hnp.arrays(dtype, (n, d), elements=elements(dtype, data.draw(st.booleans()))))
+    sample = a if data.draw(st.booleans()) else list(a.T)
+    bins = data.draw(st.one_of(
+        st.integers(0, 9), st.lists(st.one_of(st.integers(1, 9), edges()), min_size=d, max_size=d)
+    ))  # fmt: skip
+    range_ = data.draw(st.one_of(st.none(), st.lists(ranges(), min_size=d, max_size=d)))
+    w = weights_for(data.draw, (n,))
+    density = data.draw(st.booleans())
+    same(
+        run(tally.histogramdd, sample, bins, range_, density, w),
+        run(np.histogramdd, sample, bins, range_, density, w),
+    )
+
+
+@given(st.data())
+def test_histogram2d(data):
+    n = data.draw(st.integers(0, 40))
+    x = data.draw(hnp.arrays("f8", n, elements=elements("f8", False)))
+    y = data.draw(hnp.arrays("f8", data.draw(st.sampled_from([n, n, n, n + 1])),
+                             elements=elements("f8", False)))  # fmt: skip
+    bins = data.draw(st.one_of(st.integers(1, 9), edges(), st.tuples(st.integers(1, 9), edges())))
+    same(run(tally.histogram2d, x, y, bins), run(np.histogram2d, x, y, bins))
+
+
+@given(st.data())
+def test_bincount(data):
+    dtype = data.draw(st.sampled_from(["b1", "u1", "i1", "u2", "i4", "i8", "f4"]))
+    least = -2 if dtype.startswith("i") and data.draw(st.integers(0, 9)) == 0 else 0
+    values = st.booleans() if dtype == "b1" else st.integers(least, 100)
+    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=60))
+    x = data.draw(hnp.arrays(dtype, shape, elements=values))
+    if x.ndim == 1 and data.draw(st.booleans()):
+        x = x[::-2]
+    w = weights_for(data.draw, x.shape)
+    minlength = data.draw(st.integers(-1, 200))
+    same(run(tally.bincount, x, w, minlength), run(np.bincount, x, w, minlength))
+
+
+@given(st.data())
+def test_digitize(data):
+    a = data.draw(arrays(special=True, dtypes=["i4", "f4", "f8"]))
+    bins = data.draw(edges())
+    if data.draw(st.booleans()):
+        bins = bins[::-1]
+    right = data.draw(st.booleans())
+    same(run(tally.digitize, a, bins, right), run(np.digitize, a, bins, right))
+
+
+@pytest.mark.parametrize("n", [10**5, 3 * 10**6])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i8", "f4", "f8"])
+def test_large(n, dtype):
+    rng = np.random.default_rng(n)
+    a = rng.normal(100, 20, n).astype(dtype)
+    for bins, range_ in [(10, None), (256, (0, 256)), (1000, (50, 150.5)), (np.arange(0, 200, 7), None)]:
+        same(tally.histogram(a, bins, range_), np.histogram(a, bins, range_))
+
+
+def test_float_weights_within_rounding():
+    rng = np.random.default_rng(5)
+    a, w = rng.random(100_000), rng.normal(size=100_000)
+    ours, theirs = tally.histogram(a, 50, weights=w)[0], np.histogram(a, 50, weights=w)[0]
+    scale = np.histogram(a, 50, weights=abs(w))[0]
+    assert (abs(ours - theirs) <= 1e-13 * scale).all()
+    assert (ours == tally.histogram(a, 50, weights=w, threads=1)[0]).all()
+
+
+def test_integers_beyond_2_53():
+    """NumPy compares them as float64; here the comparison is exact."""
+    a = np.array([2**53, 2**53 + 1, 2**53 + 2, 2**62, 2**63 - 1])
+    counts, edges = tally.histogram(a, [2**53 * 1.0, 2.0**53 + 2, 2.0**62, 2.0**63])
+    assert counts.tolist() == [2, 1, 2]
+    assert tally.histogram(a)[0].sum() == 5
+    assert tally.histogram(np.array([2**53 + 1, 2**53 + 3]), 2)[0].sum() == 2
+
+
+def test_objects_are_numpys():
+    from decimal import Decimal
+
+    w = np.array([Decimal(1), Decimal(2)])
+    same(tally.histogram([1, 2], 2, weights=w), np.histogram([1, 2], 2, weights=w))
+    a = np.array(["2001-01-01", "2001-01-03"], "M8[D]")
+    same(tally.histogram(a, a), np.histogram(a, a))
+    with pytest.raises(TypeError, match="extra"):
+        tally.histogram(a, a, where=[True, True])
