@@ -11,7 +11,7 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
     if (status)
         return status;
     const ty_backend *backend = plan->context->backend;
-    if (!backend->counts_on_host)
+    if (output->on_device)
         return backend->run(&job, error);
     status = ty_job_reserve(&job, error);
     if (!status)

@@ -132,7 +132,7 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: sum_squares is %s",
                         out->sum_squares ? "given but the plan does not ask for it"
                                          : "NULL but the plan asks for it");
-    if (out->on_device && plan->context->backend->counts_on_host)
+    if (out->on_device && !plan->context->backend->has_memory)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: device memory on the %s device",
                         plan->context->backend->name);
     if (plan->options.counter == TALLY_COUNTER_U32 && job->elements > UINT32_MAX)

@@ -86,10 +86,10 @@ typedef struct ty_backend {
     /* Makes plan->state for plan->method; undone by finish. Either may be NULL. */
     tally_status (*prepare)(tally_plan *plan, tally_error *error);
     void (*finish)(tally_plan *plan);
-    /* Nonzero: `run` leaves the counts in job->totals (and sums), which execute commits. Else `run`
-     * delivers to job->output itself. */
-    int counts_on_host;
+    /* Counts: into job->totals (and sums), which execute commits; or, where the output is in device
+     * memory, into it. */
     tally_status (*run)(ty_job *job, tally_error *error);
+    int has_memory; /* of its own, that outputs may be in */
 } ty_backend;
 
 extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;

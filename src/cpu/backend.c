@@ -350,6 +350,6 @@ static void cpu_arch(const tally_context *context, char *arch, size_t size)
 }
 
 const ty_backend ty_cpu_backend = {
-    TALLY_DEVICE_CPU, "cpu",       cpu_count,  cpu_info, NULL,    NULL,
-    cpu_arch,         cpu_prepare, cpu_finish, 1,        cpu_run,
+    TALLY_DEVICE_CPU, "cpu",       cpu_count,  cpu_info, NULL, NULL,
+    cpu_arch,         cpu_prepare, cpu_finish, cpu_run,  0,
 };

@@ -267,6 +267,26 @@ static tally_status wait_queue(ty_device *device, void *queue, tally_error *erro
     return TALLY_OK;
 }
 
+static tally_status wait_all(ty_device *device, tally_error *error)
+{
+    TRY(device, "cuCtxSynchronize", cu.context_wait());
+    return TALLY_OK;
+}
+
+static tally_status recording(ty_device *device, void *native, int *is, tally_error *error)
+{
+    int state = CU_CAPTURE_NONE;
+    TRY(device, "cuStreamIsCapturing", cu.stream_capturing(native, &state));
+    *is = state != CU_CAPTURE_NONE;
+    return TALLY_OK;
+}
+
+static int relax(int mode)
+{
+    int value = mode < 0 ? CU_CAPTURE_MODE_RELAXED : mode;
+    return cu.capture_mode(&value) ? CU_CAPTURE_MODE_GLOBAL : value;
+}
+
 static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error)
 {
     CUdeviceptr at = 0;
@@ -505,16 +525,9 @@ static void mark_close(ty_device *device, void *event)
 }
 
 const ty_device_ops ty_cuda_ops = {
-    "cuda",        TALLY_DEVICE_CUDA,
-    count_devices, describe,
-    open_device,   close_device,
-    queue_open,    queue_close,
-    wait_queue,    alloc,
-    release,       NULL,
-    upload,        download,
-    clear,         pinned_alloc,
-    pinned_free,   build,
-    program_close, stats,
-    launch_kernel, mark,
-    elapsed,       mark_close,
+    "cuda",       TALLY_DEVICE_CUDA, count_devices, describe,      open_device, close_device,
+    queue_open,   queue_close,       wait_queue,    wait_all,      recording,   relax,
+    alloc,        release,           NULL,          upload,        download,    clear,
+    pinned_alloc, pinned_free,       build,         program_close, stats,       launch_kernel,
+    mark,         elapsed,           mark_close,
 };

@@ -34,7 +34,10 @@ enum {
     CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
     CU_FUNCTION_CARVEOUT = 9,
 
-    CU_STREAM_NON_BLOCKING = 1
+    CU_STREAM_NON_BLOCKING = 1,
+    CU_CAPTURE_NONE = 0,
+    CU_CAPTURE_MODE_GLOBAL = 0,
+    CU_CAPTURE_MODE_RELAXED = 2
 };
 
 /* name in the library, member, parameters */
@@ -63,6 +66,9 @@ enum {
     F("cuStreamCreate", stream_create, (CUstream *, unsigned))                                     \
     F("cuStreamDestroy_v2", stream_destroy, (CUstream))                                            \
     F("cuStreamSynchronize", stream_wait, (CUstream))                                              \
+    F("cuStreamIsCapturing", stream_capturing, (CUstream, int *))                                  \
+    F("cuThreadExchangeStreamCaptureMode", capture_mode, (int *))                                  \
+    F("cuCtxSynchronize", context_wait, (void))                                                    \
     F("cuModuleLoadData", module_load, (CUmodule *, const void *))                                 \
     F("cuModuleUnload", module_unload, (CUmodule))                                                 \
     F("cuModuleGetFunction", module_function, (CUfunction *, CUmodule, const char *))              \

@@ -79,6 +79,13 @@ typedef struct ty_device_ops {
     void (*queue_close)(ty_device *device, void *queue);
     /* Waits for everything on the queue; a fault in a kernel shows here. */
     tally_status (*wait)(ty_device *device, void *queue, tally_error *error);
+    /* Waits for everything on the device; NULL: only queues can be waited for. */
+    tally_status (*wait_all)(ty_device *device, tally_error *error);
+    /* Whether a native stream records what is put on it in a graph; NULL: none does. */
+    tally_status (*recording)(ty_device *device, void *native, int *is, tally_error *error);
+    /* Lets this thread allocate while some stream records (`mode` -1), or gives back the mode that
+     * was returned then. */
+    int (*relax)(int mode);
 
     tally_status (*alloc)(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error);
     void (*release)(ty_device *device, ty_memory memory);

@@ -62,13 +62,12 @@ static tally_status open_device(uint32_t index, void *native, ty_device **device
 }
 
 /* A queue and the kernel objects launched on it. A queue belongs to one thread at a time, so their
- * arguments are set without a lock, and no object is released while a launch may be pending. The
- * queue itself is not released when it is the caller's. */
+ * arguments are set without a lock, and no object is released while a launch may be pending. A
+ * caller's queue is retained meanwhile, so that its handle stays its own. */
 enum { queue_kernels = 8 };
 
 typedef struct {
     cl_command_queue queue;
-    int borrowed;
     struct {
         cl_program program;
         const char *name; /* string constants: compared by address */
@@ -105,14 +104,16 @@ static tally_status queue_open(ty_device *device, void *native, void **queue, ta
     opencl_queue *q = ty_calloc(1, sizeof *q);
     if (!q)
         return ty_error_memory(error, "a queue", sizeof *q);
-    q->borrowed = native != NULL;
     cl_int code = CL_SUCCESS;
-    q->queue = native
-                   ? native
-                   : ty_cl.clCreateCommandQueue(own->context, own->id, CL_QUEUE_PROFILING, &code);
+    q->queue = native;
+    if (native)
+        code = ty_cl.clRetainCommandQueue(native);
+    else
+        q->queue = ty_cl.clCreateCommandQueue(own->context, own->id, CL_QUEUE_PROFILING, &code);
     if (code) {
         ty_free(q);
-        return ty_opencl_fail(error, "clCreateCommandQueue", code);
+        return ty_opencl_fail(error, native ? "clRetainCommandQueue" : "clCreateCommandQueue",
+                              code);
     }
     *queue = q;
     return TALLY_OK;
@@ -126,8 +127,7 @@ static void queue_close(ty_device *device, void *queue)
         return;
     for (unsigned i = 0; i < q->kernel_count; i++)
         ty_cl.clReleaseKernel(q->kernels[i].kernel);
-    if (!q->borrowed)
-        ty_cl.clReleaseCommandQueue(q->queue);
+    ty_cl.clReleaseCommandQueue(q->queue);
     ty_free(q);
 }
 
@@ -322,6 +322,9 @@ const ty_device_ops ty_opencl_ops = {
     queue_open,
     queue_close,
     wait_queue,
+    NULL,
+    NULL,
+    NULL,
     alloc,
     release,
     extent,

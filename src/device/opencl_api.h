@@ -83,6 +83,7 @@ enum {
     F(clReleaseContext, cl_int, (cl_context))                                                      \
     F(clCreateCommandQueue, cl_command_queue, (cl_context, cl_device_id, cl_bitfield, cl_int *))   \
     F(clGetCommandQueueInfo, cl_int, (cl_command_queue, cl_uint, size_t, void *, size_t *))        \
+    F(clRetainCommandQueue, cl_int, (cl_command_queue))                                            \
     F(clReleaseCommandQueue, cl_int, (cl_command_queue))                                           \
     F(clCreateBuffer, cl_mem, (cl_context, cl_bitfield, size_t, void *, cl_int *))                 \
     F(clReleaseMemObject, cl_int, (cl_mem))                                                        \

@@ -1,22 +1,26 @@
-/* Partial histograms of a launch, added to 64-bit totals. */
-
-/* Many cells: a work-item a cell, so that neighbours read neighbours. */
-TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
-                     TY_GLOBAL ty_u64 *totals TY_LOCAL_ARG)
+/*
+ * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has 16
+ * targets, of which 16 rows of work-items add up every 16th partial each.
+ *
+ * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
+ * runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
+ */
+TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partial, TY_GLOBAL const ty_u32 *runs, ty_u32 slots,
+                         ty_u32 slot)
 {
-    ty_u32 cell = TY_GROUP * 256 + TY_LID;
-    TY_LOCAL_INIT
-    if (cell < cells) {
-        ty_u64 sum = 0;
-        for (ty_u32 p = 0; p < count; p++)
-            sum += partials[(ty_u64)p * cells + cell];
-        totals[cell] += sum;
-    }
-    (void)ty_local;
+#if TY_RAW
+    ty_u64 sum = 0;
+    for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++)
+        sum += partial[runs[slots + 1 + k]];
+    return sum;
+#else
+    (void)runs;
+    (void)slots;
+    return partial[slot];
+#endif
 }
 
-/* Many partials: a group a cell, its work-items' sums added up by a tree. A sum is kept as two words,
- * for the group's memory is only promised to be aligned for one. */
+/* A sum is kept as two words, for the group's memory is only promised to be aligned for one. */
 TY_FN ty_u64 ty_sum_get(TY_LOCAL const ty_u32 *sums, ty_u32 i)
 {
     return sums[i] | (ty_u64)sums[256 + i] << 32;
@@ -28,20 +32,27 @@ TY_FN void ty_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
     sums[256 + i] = (ty_u32)(sum >> 32);
 }
 
-TY_KERNEL(256) merge_rows(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
-                          TY_GLOBAL ty_u64 *totals TY_LOCAL_ARG)
+TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots,
+                     TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    ty_u32 target = TY_GROUP * 16 + (TY_LID & 15), targets = TY_TARGETS;
+    int under = target == 0 && (how & TY_OUT_CLAMP_UNDER);
+    int over = target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     ty_u64 sum = 0;
-    for (ty_u32 p = TY_LID; p < count; p += 256)
-        sum += partials[(ty_u64)p * cells + TY_GROUP];
+    for (ty_u32 p = TY_LID / 16; p < count && target < targets; p += 16) {
+        TY_GLOBAL const ty_u32 *partial = partials + (ty_u64)p * cells;
+        sum += ty_slot_sum(partial, runs, slots, target);
+        sum += under ? ty_slot_sum(partial, runs, slots, bins + TY_SLOT_UNDER) : 0;
+        sum += over ? ty_slot_sum(partial, runs, slots, bins + TY_SLOT_OVER) : 0;
+    }
     ty_sum_put(ty_local, TY_LID, sum);
-    for (ty_u32 stride = 128; stride > 0; stride /= 2) {
+    for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
         TY_BARRIER();
         if (TY_LID < stride)
             ty_sum_put(ty_local, TY_LID,
                        ty_sum_get(ty_local, TY_LID) + ty_sum_get(ty_local, TY_LID + stride));
     }
-    if (TY_LID == 0)
-        totals[TY_GROUP] += ty_sum_get(ty_local, 0);
+    if (TY_LID < 16 && target < targets)
+        ty_deliver(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins, how);
 }

@@ -8,6 +8,6 @@ extern const char ty_text_dialect_h[], ty_text_bin_h[], ty_text_sample_h[], ty_t
     ty_text_private_global[], ty_text_aggregated[], ty_text_saturating_global[],
     ty_text_saturating_shared[], ty_text_words_h[], ty_text_podlozhnyuk_64[],
     ty_text_podlozhnyuk_256[], ty_text_podlozhnyuk_256_tag[], ty_text_nugteren[], ty_text_trish[],
-    ty_text_lane_private[];
+    ty_text_lane_private[], ty_text_output_h[];
 
 #endif

@@ -271,6 +271,35 @@ FAKE_API CUresult cuStreamSynchronize(CUstream stream)
     return code ? code : current ? 0 : bad_context;
 }
 
+/* FAKE_CUDA_CAPTURING: every stream records a graph. */
+FAKE_API CUresult cuStreamIsCapturing(CUstream stream, int *state)
+{
+    ENTER_CURRENT("cuStreamIsCapturing");
+    fake_is(stream, FAKE_QUEUE, "cuStreamIsCapturing");
+    *state = fake_number("CAPTURING", 0) ? 1 : CU_CAPTURE_NONE;
+    return 0;
+}
+
+FAKE_API CUresult cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    static _Thread_local int own = CU_CAPTURE_MODE_GLOBAL;
+    int before = own;
+    ENTER("cuThreadExchangeStreamCaptureMode");
+    own = *mode;
+    *mode = before;
+    return 0;
+}
+
+FAKE_API CUresult cuCtxSynchronize(void)
+{
+    int code = fake_enter("cuCtxSynchronize");
+    for (fake_object *o = fake.all; o; o = o->next) {
+        if (o->kind == FAKE_QUEUE)
+            fake_finish(o);
+    }
+    return code ? code : current ? 0 : bad_context;
+}
+
 FAKE_API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     ENTER_CURRENT("cuModuleLoadData");

@@ -165,6 +165,14 @@ FAKE_API cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_uint what, size
     return answer(&properties, sizeof properties, size, value, actual);
 }
 
+FAKE_API cl_int clRetainCommandQueue(cl_command_queue queue)
+{
+    int code = fake_enter("clRetainCommandQueue");
+    if (!code)
+        fake_is(queue, FAKE_QUEUE, "clRetainCommandQueue")->references++;
+    return code;
+}
+
 FAKE_API cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
     int code = fake_enter("clReleaseCommandQueue");

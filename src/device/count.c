@@ -1,0 +1,195 @@
+/* Counting one histogram: samples in device memory where they lie, samples of the host in pieces
+ * that go over while the piece before is counted. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "device/run.h"
+
+enum { stage_bytes = 16 << 20 }; /* of a piece */
+
+tally_status ty_add_seconds(ty_run *r, void *from, double *seconds, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    void *to = NULL;
+    tally_status status = ops->mark(r->device, r->queue, &to, error);
+    if (!status)
+        status = ops->wait(r->device, r->queue, error);
+    *seconds += status ? 0 : ops->elapsed(r->device, from, to);
+    ops->mark_close(r->device, from);
+    ops->mark_close(r->device, to);
+    return status;
+}
+
+/* The usual way: `passes` launches of the kernel `count` over the same samples. */
+static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
+{
+    const ty_shape *shape = slab->shape;
+    tally_status status = TALLY_OK;
+    for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
+        ty_arg args[] = {ty_arg_memory(slab->data),
+                         ty_arg_u64(slab->offset),
+                         ty_arg_u64(slab->n),
+                         ty_arg_memory(slab->axis),
+                         ty_arg_u32((uint32_t)slab->plan->slots),
+                         ty_arg_memory(slab->out),
+                         ty_arg_u32(pass)};
+        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args, 7};
+        status = ty_slab_launch(slab, "count", &launch, error);
+    }
+    return status;
+}
+
+static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint64_t n,
+                                const ty_shape *shape, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    const ty_workspace *w = r->w;
+    ty_slab slab = {r->job->plan, shape, r->device, r->queue, r->program, data,
+                    offset,       n,     w->axis,   w->out,   w->scratch};
+    tally_status status = TALLY_OK;
+    if (shape->cleared)
+        status = ops->clear(r->device, r->queue, w->out, 0,
+                            (size_t)shape->partials * shape->cells * 4, error);
+    if (!status)
+        status = (r->kernel->enqueue ? r->kernel->enqueue : enqueue_passes)(&slab, error);
+    return status ? status : ty_deliver_partials(r, shape, shape->partials, error);
+}
+
+/* n samples of device memory, in slabs; adds the device's seconds if they are asked for. */
+static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uint64_t n,
+                                 tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    void *from = NULL;
+    tally_status status = TALLY_OK;
+    if (r->job->device_seconds)
+        status = ops->mark(r->device, r->queue, &from, error);
+    while (n && !status) {
+        ty_shape shape;
+        r->kernel->shape(r->job->plan, r->device, n, &shape);
+        uint64_t slab = n < shape.slab ? n : shape.slab;
+        if (slab != n)
+            r->kernel->shape(r->job->plan, r->device, slab, &shape);
+        status = ty_workspace_out(r->device, r->w, &shape, error);
+        if (!status)
+            status = launch_slab(r, data, offset, slab, &shape, error);
+        offset += slab * r->job->samples[0].size;
+        n -= slab;
+    }
+    if (from && !status)
+        return ty_add_seconds(r, from, r->job->device_seconds, error);
+    ops->mark_close(r->device, from);
+    return status;
+}
+
+/* An output in device memory is written as the call goes on: it cannot be cancelled any more. */
+static tally_status report(ty_run *r, uint64_t n, tally_error *error)
+{
+    ty_job *job = r->job;
+    r->done += n;
+    if (job->progress && !job->output->on_device &&
+        job->progress(job->user, r->done / job->plan->active_count, job->batches * job->elements))
+        return ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
+    return TALLY_OK;
+}
+
+/* Elements [begin, begin+n) packed into `to`, masked ones left out; returns how many are there. */
+static uint64_t pack(const ty_job *job, uint64_t batch, uint64_t channel, uint64_t begin,
+                     uint64_t n, unsigned char *to)
+{
+    const ty_grid *g = &job->samples[0];
+    const unsigned char *from = ty_grid_block(g, batch, channel, begin, n, to);
+    if (!job->mask.data) {
+        if (from != to)
+            memcpy(to, from, (size_t)n * g->size);
+        return n;
+    }
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (*ty_grid_at(&job->mask, batch, begin + i, 0)) {
+            memmove(to + kept * g->size, from + i * g->size, g->size);
+            kept++;
+        }
+    }
+    return kept;
+}
+
+/* One histogram's samples from host memory: while the device counts a piece, the next is packed. */
+static tally_status count_host(ty_run *r, uint64_t batch, uint64_t channel, uint64_t *masked,
+                               tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    ty_job *job = r->job;
+    uint64_t piece = stage_bytes / job->samples[0].size, most = job->elements;
+    tally_status status = ty_workspace_stages(
+        r->device, r->w, (size_t)(most < piece ? most : piece) * job->samples[0].size, error);
+    int turn = 0;
+    for (uint64_t begin = 0; begin < job->elements && !status; turn ^= 1) {
+        uint64_t n = job->elements - begin < piece ? job->elements - begin : piece;
+        uint64_t kept = pack(job, batch, channel, begin, n, r->w->stage[turn]);
+        *masked += n - kept;
+        status = ops->wait(r->device, r->queue, error); /* the piece before last is done with */
+        if (!status)
+            status = ops->upload(r->device, r->queue, r->w->samples[turn], 0, r->w->stage[turn],
+                                 (size_t)kept * job->samples[0].size, error);
+        if (!status)
+            status = count_device(r, r->w->samples[turn], 0, kept, error);
+        if (!status)
+            status = report(r, n, error);
+        begin += n;
+    }
+    return status;
+}
+
+/* Device samples have to be packed, for a kernel reads them as one line. */
+static tally_status count_pointer(ty_run *r, uint64_t batch, tally_error *error)
+{
+    ty_job *job = r->job;
+    const ty_grid *g = &job->samples[0];
+    if (job->mask.data || g->channels != 1 || g->column_stride != (int64_t)g->size ||
+        (g->rows > 1 && g->row_stride != (int64_t)(g->columns * g->size)))
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "samples in device memory are counted packed, in one channel, without a mask");
+    uint64_t offset = (uint64_t)((int64_t)batch * g->batch_stride), bytes = 0;
+    uintptr_t start =
+        r->device->ops->extent ? 0 : (uintptr_t)g->data; /* an object starts aligned */
+    if ((start + offset) & (g->size - 1))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "samples in device memory must be aligned to their %u bytes", g->size);
+    tally_status status = TALLY_OK;
+    if (r->device->ops->extent)
+        status = r->device->ops->extent(r->device, (ty_memory)(uintptr_t)g->data, &bytes, error);
+    if (!status && r->device->ops->extent &&
+        (offset > bytes || (bytes - offset) / g->size < job->elements))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "view 0: %" PRIu64 " samples from byte %" PRId64
+                        " are not all inside the memory object's %" PRIu64 " bytes",
+                        job->elements, (int64_t)offset, bytes);
+    if (!status)
+        status = count_device(r, (ty_memory)(uintptr_t)g->data, offset, job->elements, error);
+    return status ? status : report(r, job->elements, error);
+}
+
+tally_status ty_count_histogram(ty_run *r, uint64_t batch, uint64_t active, tally_error *error)
+{
+    ty_job *job = r->job;
+    const tally_plan *plan = job->plan;
+    const uint64_t h = batch * plan->active_count + active;
+    tally_status status = ty_deliver_begin(r, h, error);
+    if (!status && job->elements)
+        status =
+            job->view_device == TALLY_DEVICE_CPU
+                ? count_host(r, batch, plan->active[active],
+                             &job->totals[h * plan->slots + plan->bins + TY_SLOT_MASKED], error)
+                : count_pointer(r, batch, error);
+    if (!status && r->fresh) { /* nothing was counted: the sum of no partials */
+        ty_shape shape;
+        r->kernel->shape(plan, r->device, 1, &shape);
+        status = ty_workspace_out(r->device, r->w, &shape, error);
+        if (!status)
+            status = ty_deliver_partials(r, &shape, 0, error);
+    }
+    return status ? status : ty_deliver_end(r, h, error);
+}

@@ -1,0 +1,100 @@
+/* How the kernels' backends are cut: plans (backend.c), what a run borrows (workspace.c), counting
+ * (count.c), where the counts go (deliver.c). */
+#ifndef TY_RUN_H
+#define TY_RUN_H
+
+#include <pthread.h>
+
+#include "device/kernel.h"
+#include "methods/registry.h"
+
+/*
+ * Queue and buffers of one run at a time, kept by the plan so that a repeated call allocates
+ * nothing. A run that is still under way on a caller's stream when its call returns leaves its
+ * workspace to the next run on that stream, which comes after it; to others only once the device
+ * has been waited for. One that a graph has recorded belongs to that graph.
+ */
+typedef struct ty_workspace {
+    void *queue;    /* our own */
+    void *stream;   /* the caller's, as it was given, or NULL */
+    void *borrowed; /* a queue around it */
+    int busy;       /* work may be under way on `stream` */
+    ty_memory axis, runs, out, scratch, totals, samples[2];
+    size_t out_bytes, scratch_bytes, samples_bytes;
+    unsigned char *stage[2];  /* pinned */
+    unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
+                                 closed, for a wait may fail with the copy still pending */
+    uint64_t *host;           /* totals of one histogram */
+    struct ty_workspace *next;
+} ty_workspace;
+
+/* plan->state */
+typedef struct ty_device_plan {
+    void *program;
+    int origin;
+    pthread_mutex_t lock;
+    ty_workspace *idle, *recorded;
+} ty_device_plan;
+
+/* A workspace for a run on the caller's `stream`, or our own queue if that is NULL. With
+ * `recording` it is a new one, that stays with the plan. */
+tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,
+                               ty_workspace **taken, tally_error *error);
+/* Gives it back; `busy`: the run may be under way still. */
+void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, int busy);
+/* After a failure a queue may be in any state: such a workspace is not used again. */
+void ty_workspace_close(ty_device *device, ty_workspace *w);
+void ty_workspaces_close(const tally_plan *plan);
+
+/* Grow what the name says; they keep it when it is large enough. */
+tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape *shape,
+                              tally_error *error);
+tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, tally_error *error);
+tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,
+                                 tally_error *error);
+
+/* Where one histogram's counts go: the merge kernel's last arguments (kernels/output.h). */
+typedef struct ty_place {
+    ty_memory counts, flows;
+    uint64_t first, histogram;
+    uint32_t bins, how;
+} ty_place;
+
+/* One call in progress. */
+typedef struct ty_run {
+    ty_job *job;
+    ty_device *device;
+    const ty_kernel_method *kernel;
+    void *program;
+    ty_workspace *w;
+    void *queue; /* the workspace's, or the one around the caller's stream */
+    int recording;
+    uint64_t done; /* elements × active channels */
+    ty_place place;
+    int fresh; /* nothing has been delivered to it yet */
+} ty_run;
+
+/* count.c: closes `from` and adds the device's seconds since it to *seconds, waiting for them. */
+tally_status ty_add_seconds(ty_run *run, void *from, double *seconds, tally_error *error);
+
+/* count.c: one histogram's samples, added up at run->place. */
+tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, tally_error *error);
+
+/* deliver.c: sets run->place for histogram h. */
+tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error);
+/* Adds `count` partials in the workspace to the target, or writes them there if they are the
+ * first. */
+tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t count,
+                                 tally_error *error);
+/* Ends a histogram: an output in host memory gets what is in the target. */
+tally_status ty_deliver_end(ty_run *run, uint64_t h, tally_error *error);
+/* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */
+tally_status ty_deliver_check(ty_run *run, tally_error *error);
+/* Whether an output in device memory is made on the host: where the counts decide if there is one
+ * at all (a policy that fails, a narrow counter that is added to), and for samples of the host. */
+int ty_deliver_by_host(const ty_job *job);
+/* Such a job; waits for the device. */
+tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_error *),
+                             tally_error *error);
+
+#endif

@@ -1,0 +1,292 @@
+/* What a run borrows from its plan: a queue, buffers, the axis on the device. */
+#include "core/alloc.h"
+#include "core/error.h"
+#include "device/run.h"
+
+#include <string.h>
+
+enum { most_busy = 32 }; /* workspaces that wait for streams, before the device is waited for */
+
+/* ---- making ---- */
+
+static tally_status upload_image(ty_device *device, ty_workspace *w, unsigned char *image,
+                                 size_t bytes, ty_memory *memory, tally_error *error)
+{
+    tally_status status = device->ops->alloc(device, bytes, memory, error);
+    if (!status)
+        status = device->ops->upload(device, w->queue, *memory, 0, image, bytes, error);
+    return status;
+}
+
+/* The axis as kernels read it: ty_bins, then at byte 64 its table. */
+static tally_status make_axis(const tally_plan *plan, ty_device *device, ty_workspace *w,
+                              tally_error *error)
+{
+    const ty_axis *axis = &plan->axes[0];
+    const void *table = axis->byte_slots ? (const void *)axis->byte_slots : axis->edges;
+    size_t bytes = axis->byte_slots ? 256 * sizeof *axis->byte_slots
+                   : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
+                                    : 0;
+    w->images[0] = ty_calloc(1, 64 + bytes);
+    if (!w->images[0])
+        return ty_error_memory(error, "an axis", 64 + bytes);
+    memcpy(w->images[0], &axis->bins, sizeof axis->bins);
+    if (bytes)
+        memcpy(w->images[0] + 64, table, bytes);
+    return upload_image(device, w, w->images[0], 64 + bytes, &w->axis, error);
+}
+
+/* Which raw cells each slot is the sum of, as merge.cl reads it. */
+static tally_status make_runs(const tally_plan *plan, ty_device *device, ty_workspace *w,
+                              unsigned shift, tally_error *error)
+{
+    const uint32_t *slots = plan->axes[0].byte_slots;
+    const uint32_t cells = 256u >> shift;
+    size_t bytes = ((size_t)plan->slots + 1 + cells) * sizeof(uint32_t);
+    uint32_t *runs = ty_calloc(1, bytes), *list = runs + plan->slots + 1;
+    if (!runs)
+        return ty_error_memory(error, "an axis", bytes);
+    w->images[1] = (unsigned char *)runs;
+    for (uint32_t c = 0; c < cells; c++)
+        runs[slots[c << shift] + 1]++;
+    for (uint64_t s = 0; s < plan->slots; s++)
+        runs[s + 1] += runs[s];
+    /* From behind, so that each slot's end moves to its begin and back. */
+    for (uint32_t c = 0; c < cells; c++)
+        list[runs[slots[c << shift]]++] = c;
+    for (uint64_t s = plan->slots; s > 0; s--)
+        runs[s] = runs[s - 1];
+    runs[0] = 0;
+    return upload_image(device, w, w->images[1], bytes, &w->runs, error);
+}
+
+static tally_status make(const tally_plan *plan, ty_workspace **made, tally_error *error)
+{
+    const ty_kernel_method *kernel = plan->method->backend;
+    ty_device *device = plan->context->state;
+    ty_workspace *w = ty_calloc(1, sizeof *w);
+    ty_shape shape;
+    if (!w)
+        return ty_error_memory(error, "a workspace", sizeof *w);
+    kernel->shape(plan, device, 1, &shape);
+    tally_status status = device->ops->queue_open(device, NULL, &w->queue, error);
+    if (!status)
+        status = make_axis(plan, device, w, error);
+    if (!status && shape.raw_shift >= 0)
+        status = make_runs(plan, device, w, (unsigned)shape.raw_shift, error);
+    if (!status)
+        status = device->ops->wait(device, w->queue, error);
+    if (status)
+        ty_workspace_close(device, w);
+    else
+        *made = w;
+    return status;
+}
+
+void ty_workspace_close(ty_device *device, ty_workspace *w)
+{
+    const ty_device_ops *ops = device->ops;
+    if (w->queue)
+        ops->wait(device, w->queue, NULL);
+    ops->release(device, w->axis);
+    ops->release(device, w->runs);
+    ops->release(device, w->out);
+    ops->release(device, w->scratch);
+    ops->release(device, w->totals);
+    for (int i = 0; i < 2; i++) {
+        ops->release(device, w->samples[i]);
+        ops->pinned_free(device, w->stage[i]);
+    }
+    ops->queue_close(device, w->borrowed);
+    ops->queue_close(device, w->queue);
+    for (int i = 0; i < 2; i++)
+        ty_free(w->images[i]);
+    ty_free(w->host);
+    ty_free(w);
+}
+
+/* ---- taking and giving back ---- */
+
+/* Waits for whatever is under way on the workspaces of a list. */
+static tally_status drain(ty_device *device, ty_workspace *list, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    if (device->ops->wait_all)
+        return device->ops->wait_all(device, error);
+    for (ty_workspace *w = list; w; w = w->next) {
+        tally_status one = w->busy ? device->ops->wait(device, w->borrowed, error) : TALLY_OK;
+        status = status ? status : one;
+    }
+    return status;
+}
+
+void ty_workspaces_close(const tally_plan *plan)
+{
+    ty_device_plan *own = plan->state;
+    ty_device *device = plan->context->state;
+    int busy = own->recorded != NULL;
+    for (const ty_workspace *w = own->idle; w; w = w->next)
+        busy |= w->busy;
+    if (busy)
+        drain(device, own->idle, NULL);
+    ty_workspace **lists[] = {&own->idle, &own->recorded};
+    for (int i = 0; i < 2; i++) {
+        while (*lists[i]) {
+            ty_workspace *w = *lists[i];
+            *lists[i] = w->next;
+            ty_workspace_close(device, w);
+        }
+    }
+}
+
+/* Unlinks the best idle workspace for `stream`: the one of its last run, else one that nothing is
+ * under way on. */
+static ty_workspace *pick(ty_device_plan *own, const void *stream, unsigned *busy)
+{
+    ty_workspace **best = NULL;
+    *busy = 0;
+    for (ty_workspace **at = &own->idle; *at; at = &(*at)->next) {
+        *busy += (*at)->busy != 0;
+        if (stream && (*at)->stream == stream) {
+            best = at;
+            break;
+        }
+        if (!best && !(*at)->busy)
+            best = at;
+    }
+    ty_workspace *w = best ? *best : NULL;
+    if (w)
+        *best = w->next;
+    return w;
+}
+
+static tally_status borrow(ty_device *device, ty_workspace *w, void *stream, tally_error *error)
+{
+    if (!stream || w->stream == stream)
+        return TALLY_OK;
+    device->ops->queue_close(device, w->borrowed);
+    w->borrowed = NULL;
+    w->stream = NULL;
+    tally_status status = device->ops->queue_open(device, stream, &w->borrowed, error);
+    if (!status)
+        w->stream = stream;
+    return status;
+}
+
+tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,
+                               ty_workspace **taken, tally_error *error)
+{
+    ty_device_plan *own = plan->state;
+    ty_device *device = plan->context->state;
+    tally_status status = TALLY_OK;
+    ty_workspace *w = NULL;
+    unsigned busy = 0;
+    pthread_mutex_lock(&own->lock);
+    if (!recording)
+        w = pick(own, stream, &busy);
+    if (!w && busy >= most_busy) {
+        status = drain(device, own->idle, error);
+        for (w = own->idle; w; w = w->next)
+            w->busy = 0;
+        w = status ? NULL : pick(own, stream, &busy);
+    }
+    pthread_mutex_unlock(&own->lock);
+    if (!w && !status)
+        status = make(plan, &w, error);
+    if (status)
+        return status;
+    status = borrow(device, w, stream, error);
+    if (status)
+        ty_workspace_give(plan, w, 0, 0);
+    else
+        *taken = w;
+    return status;
+}
+
+void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, int busy)
+{
+    ty_device_plan *own = plan->state;
+    pthread_mutex_lock(&own->lock);
+    ty_workspace **list = recording ? &own->recorded : &own->idle;
+    w->busy = busy;
+    w->next = *list;
+    *list = w;
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* ---- buffers ---- */
+
+/* Memory that the stream's last run may still use is not given back under it. */
+static tally_status settle(ty_device *device, ty_workspace *w, tally_error *error)
+{
+    tally_status status = w->busy ? device->ops->wait(device, w->borrowed, error) : TALLY_OK;
+    if (!status)
+        w->busy = 0;
+    return status;
+}
+
+/* At least `bytes` of device memory; what was in it is lost. */
+static tally_status need(ty_device *device, ty_workspace *w, ty_memory *memory, size_t *size,
+                         size_t bytes, tally_error *error)
+{
+    if (bytes <= *size)
+        return TALLY_OK;
+    tally_status status = settle(device, w, error);
+    if (status)
+        return status;
+    device->ops->release(device, *memory);
+    *memory = 0;
+    *size = 0;
+    status = device->ops->alloc(device, bytes, memory, error);
+    if (!status)
+        *size = bytes;
+    return status;
+}
+
+tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape *shape,
+                              tally_error *error)
+{
+    size_t bytes = (size_t)shape->partials * shape->cells * sizeof(uint32_t);
+    tally_status status = need(device, w, &w->out, &w->out_bytes, bytes, error);
+    if (!status)
+        status = need(device, w, &w->scratch, &w->scratch_bytes, shape->scratch_bytes, error);
+    return status;
+}
+
+tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, tally_error *error)
+{
+    ty_device *device = plan->context->state;
+    size_t bytes = (size_t)plan->slots * sizeof *w->host;
+    if (!w->host && !(w->host = ty_malloc(bytes)))
+        return ty_error_memory(error, "a workspace", bytes);
+    return w->totals ? TALLY_OK : device->ops->alloc(device, bytes, &w->totals, error);
+}
+
+tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,
+                                 tally_error *error)
+{
+    if (w->samples_bytes >= bytes)
+        return TALLY_OK;
+    tally_status settled = settle(device, w, error);
+    if (settled)
+        return settled;
+    for (int i = 0; i < 2; i++) {
+        device->ops->release(device, w->samples[i]);
+        device->ops->pinned_free(device, w->stage[i]);
+        w->samples[i] = 0;
+        w->stage[i] = NULL;
+    }
+    w->samples_bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        tally_status status = device->ops->alloc(device, bytes, &w->samples[i], error);
+        if (status)
+            return status;
+        void *block;
+        status = device->ops->pinned_alloc(device, bytes, &block, error);
+        if (status)
+            return status;
+        w->stage[i] = block;
+    }
+    w->samples_bytes = bytes;
+    return TALLY_OK;
+}
