@@ -345,6 +345,16 @@ typedef struct tally_flows {
  * - flows: H of them, or NULL;
  * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares.
  * Conservation: samples = Σ counts + under + over + nan + masked, for u64 and u32 counters.
+ *
+ * on_device: the pointers are device memory (CUDA device pointers, cl_mem objects from their first
+ * byte). With samples in device memory too and a stream given, the call only puts its work on the
+ * stream and returns; once repeated it allocates nothing. The stream must not be destroyed before
+ * that work has run, nor the plan, which waits for it. A CUDA stream may be recording a graph: the
+ * plan then keeps what the graph uses until it is destroyed. Without a stream the call waits for
+ * the device. It also waits, and makes the output on the host, where the counts decide whether
+ * there is one (TALLY_FLOW_FAIL, adding to u32 counters), for samples in host memory, and for
+ * device_seconds. `progress` is asked once, before anything is written; a u64 count that is added
+ * to wraps past 2^64-1.
  */
 typedef struct tally_output {
     size_t struct_size;

@@ -19,7 +19,7 @@ static int clamps(tally_flow policy)
     return policy == TALLY_FLOW_CLAMP;
 }
 
-/* ---- the target ---- */
+/* ---- the place ---- */
 
 tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error)
 {

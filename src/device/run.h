@@ -82,11 +82,11 @@ tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, ta
 
 /* deliver.c: sets run->place for histogram h. */
 tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error);
-/* Adds `count` partials in the workspace to the target, or writes them there if they are the
+/* Adds `count` partials in the workspace to the place, or writes them there if they are the
  * first. */
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t count,
                                  tally_error *error);
-/* Ends a histogram: an output in host memory gets what is in the target. */
+/* Ends a histogram: an output in host memory gets what is in the place. */
 tally_status ty_deliver_end(ty_run *run, uint64_t h, tally_error *error);
 /* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */
 tally_status ty_deliver_check(ty_run *run, tally_error *error);

@@ -13,12 +13,15 @@
 
 #include "core/alloc.h"
 #include "device/device.h"
+#include "plan.h"
 
 typedef struct fake_library {
     void (*begin)(void);
     long (*calls)(const char *name);
     const char *(*failed)(void);
     long (*live)(char *text, size_t size);
+    void *(*stream)(void);
+    void (*stream_close)(void *stream);
 } fake_library;
 
 typedef struct walk {
@@ -50,6 +53,8 @@ static fake_library library_open(const char *file)
     *(void **)&f.calls = dlsym(handle, "fake_calls");
     *(void **)&f.failed = dlsym(handle, "fake_failed");
     *(void **)&f.live = dlsym(handle, "fake_live");
+    *(void **)&f.stream = dlsym(handle, "fake_stream");
+    *(void **)&f.stream_close = dlsym(handle, "fake_stream_close");
     return f;
 }
 
@@ -84,6 +89,41 @@ static tally_status resident(tally_context *context, tally_plan *plan, tally_dev
     if (!status)
         status = tally_plan_kernel(plan, samples, &info, error);
     tally_memory_destroy(context, memory);
+    return status;
+}
+
+/* Samples and output in device memory, on a caller's stream: under way when the call returns, then
+ * recorded, then samples of the host. */
+typedef struct caller {
+    void *stream;
+    ty_memory samples, counts;
+} caller;
+
+static tally_status run_there(const walk *w, const fake_library *f, tally_context *context,
+                              tally_plan *plan, caller *c, tally_error *error)
+{
+    const ty_device_ops *ops = ((ty_device *)context->state)->ops;
+    tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_status status = ops->alloc(context->state, samples, &c->samples, error);
+    if (!status)
+        status = ops->alloc(context->state, 256 * 8, &c->counts, error);
+    if (status || !strcmp(w->name, "NVRTC"))
+        return status;
+    options.stream = c->stream = f->stream();
+    tally_view view = tally_view_1d((void *)(uintptr_t)c->samples, TALLY_U8, samples);
+    view.device = w->device;
+    output.counts = (void *)(uintptr_t)c->counts;
+    output.on_device = 1;
+    for (int i = 0; i < 2 && !status; i++)
+        status = tally_execute(plan, &view, &options, &output, error);
+    setenv("FAKE_CUDA_CAPTURING", "1", 1);
+    if (!status)
+        status = tally_execute(plan, &view, &options, &output, error);
+    setenv("FAKE_CUDA_CAPTURING", "0", 1);
+    tally_view here = tally_view_1d(data, TALLY_U8, samples);
+    if (!status)
+        status = tally_execute(plan, &here, &options, &output, error);
     return status;
 }
 
@@ -127,8 +167,18 @@ static tally_status scenario(const walk *w, const fake_library *f, int *listed, 
         status = tally_execute(plan, &view, &options, &output, error);
     if (!status)
         status = resident(context, plan, w->device, error);
+    caller c = {NULL, 0, 0};
+    if (!status)
+        status = run_there(w, f, context, plan, &c, error);
     *last = f->calls(NULL);
     tally_plan_destroy(plan);
+    if (context) {
+        const ty_device_ops *ops = ((ty_device *)context->state)->ops;
+        ops->release(context->state, c.samples);
+        ops->release(context->state, c.counts);
+    }
+    if (c.stream)
+        f->stream_close(c.stream);
     tally_context_destroy(context);
     return status;
 }
@@ -136,14 +186,23 @@ static tally_status scenario(const walk *w, const fake_library *f, int *listed, 
 /* Calls whose failure changes nothing that a caller has to know. */
 static int forgivable(const walk *w, const char *call)
 {
-    static const char *const calls[] = {"clGetDeviceIDs",           "clGetProgramInfo",
-                                        "clGetDeviceInfo",          "clGetPlatformInfo",
-                                        "clGetEventProfilingInfo",  "cuEventElapsedTime",
-                                        "cuCtxPopCurrent",          "cuCtxPushCurrent",
-                                        "cuEventDestroy",           "cuStreamDestroy",
-                                        "clGetKernelWorkGroupInfo", "cuMemFree",
-                                        "cuFuncGetAttribute",       "cuMemFreeHost",
-                                        "nvrtcDestroyProgram",      NULL};
+    static const char *const calls[] = {"clGetDeviceIDs",
+                                        "clGetProgramInfo",
+                                        "clGetDeviceInfo",
+                                        "clGetPlatformInfo",
+                                        "clGetEventProfilingInfo",
+                                        "cuEventElapsedTime",
+                                        "cuCtxPopCurrent",
+                                        "cuCtxPushCurrent",
+                                        "cuEventDestroy",
+                                        "cuStreamDestroy",
+                                        "clGetKernelWorkGroupInfo",
+                                        "cuMemFree",
+                                        "cuFuncGetAttribute",
+                                        "cuMemFreeHost",
+                                        "nvrtcDestroyProgram",
+                                        "cuThreadExchangeStreamCaptureMode",
+                                        NULL};
     static const char *const cached[] = {"clCreateProgramWithBinary", "clBuildProgram",
                                          "cuModuleLoadData", NULL};
     for (int i = 0; calls[i]; i++) {

@@ -51,7 +51,7 @@ typedef struct fake_object {
     unsigned char *block; /* buffers, programs: their text or code */
     fake_copy *pending;   /* queues */
     struct fake_object *of;
-    unsigned arguments;               /* kernels: bits of those that are set */
+    uint64_t arguments;               /* kernels: bits of those that are set */
     struct fake_object *next, **back; /* all live ones, so that what a driver keeps is no leak */
 } fake_object;
 
@@ -219,6 +219,23 @@ FAKE_API long fake_calls(const char *name)
 FAKE_API const char *fake_failed(void)
 {
     return fake.failed;
+}
+
+/* A caller's stream, in the context that is there; and given back. */
+FAKE_API void *fake_stream(void)
+{
+    fake_object *q = fake_new(FAKE_QUEUE, 0), *of = fake.all;
+    while (of && of->kind != FAKE_CONTEXT)
+        of = of->next;
+    q->of = of;
+    return q;
+}
+
+FAKE_API void fake_stream_close(void *stream)
+{
+    fake_object *q = stream;
+    fake_finish(q);
+    fake_release(q);
 }
 
 /* How many things were not given back; their kinds go to `text`. */

@@ -360,7 +360,7 @@ FAKE_API cl_int clReleaseKernel(cl_kernel kernel)
 FAKE_API cl_int clSetKernelArg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
 {
     ENTER("clSetKernelArg");
-    fake_is(kernel, FAKE_KERNEL, "clSetKernelArg")->arguments |= 1u << i;
+    fake_is(kernel, FAKE_KERNEL, "clSetKernelArg")->arguments |= UINT64_C(1) << i;
     return size ? 0 : value ? -51 : -52;
 }
 
@@ -386,7 +386,7 @@ FAKE_API cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
     (void)event;
     ENTER("clEnqueueNDRangeKernel");
     fake_is(queue, FAKE_QUEUE, "clEnqueueNDRangeKernel");
-    unsigned set = fake_is(kernel, FAKE_KERNEL, "clEnqueueNDRangeKernel")->arguments;
+    uint64_t set = fake_is(kernel, FAKE_KERNEL, "clEnqueueNDRangeKernel")->arguments;
     if (!set || (set & (set + 1)))
         fake_die("clEnqueueNDRangeKernel", "arguments are not set");
     if (!local[0] || local[0] > 1024 || !global[0] || global[0] % local[0])
