@@ -12,13 +12,37 @@ enum { thread_bytes = 512 << 10 };
 /* Cost of what has no row: more than anything that has one. */
 static const double unknown_seconds = 1e9;
 
+/* Blanks, then digits with perhaps a point among them, whatever point the locale has; NULL if it is
+ * something else. */
+static const char *read_decimal(const char *at, double *value)
+{
+    double unit = 0;
+    int digits = 0;
+    at += strspn(at, " \t");
+    for (*value = 0; (*at >= '0' && *at <= '9') || (*at == '.' && !unit); at++) {
+        if (*at == '.') {
+            unit = 1;
+            continue;
+        }
+        *value = *value * 10 + (*at - '0');
+        unit *= 10;
+        digits++;
+    }
+    if (unit)
+        *value /= unit;
+    return digits && digits <= 15 ? at : NULL;
+}
+
 static int parse_row(const char *line, ty_rate *rate)
 {
     unsigned long long bins;
-    char rest;
-    return sscanf(line, "%31s %u %llu %lf %lf %c", rate->method, &rate->bytes, &bins,
-                  &rate->call_us, &rate->gbps, &rest) == 5 &&
-           (rate->bins = bins, rate->call_us >= 0 && rate->call_us < 1e9) && rate->gbps > 0 &&
+    int used = 0;
+    if (sscanf(line, "%31s %u %llu%n", rate->method, &rate->bytes, &bins, &used) != 3)
+        return 0;
+    rate->bins = bins;
+    const char *at = read_decimal(line + used, &rate->call_us);
+    at = at ? read_decimal(at, &rate->gbps) : NULL;
+    return at && !at[strspn(at, " \t\r")] && rate->call_us < 1e9 && rate->gbps > 0 &&
            rate->gbps < 1e9;
 }
 

@@ -1,4 +1,5 @@
 /* Results: creating, narrowing, merging, and the saved form there and back. `test_result [SEED]` */
+#include "locale_help.h"
 #include "results.h"
 
 #include <errno.h>
@@ -470,25 +471,6 @@ static void test_numbers(int rounds)
     CHECK(strcmp(text, "1,234,567") == 0, "%s", text);
     ty_print_fixed(-1234.5678, 2, text);
     CHECK(strcmp(text, "-1234.57") == 0, "%s", text);
-}
-
-/* A locale with a decimal comma: an installed one, or one made for this test. Returns 0 if there is
- * none. */
-static int comma_locale(void)
-{
-    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    for (int i = 0; i < 3; i++)
-        if (setlocale(LC_ALL, comma[i]))
-            return 1;
-    char folder[] = "/tmp/tally-locale-XXXXXX", command[200];
-    if (!mkdtemp(folder))
-        return 0;
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
-             folder);
-    setenv("LOCPATH", folder, 1);
-    int ok = system(command) == 0 && setlocale(LC_ALL, comma[0]);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) == 0 && ok;
 }
 
 /* Numbers keep their point, in and out, in a locale that has a comma. */
