@@ -98,10 +98,6 @@ static tally_status take_extras(const tally_plan *plan, const tally_execute_opti
 {
     const tally_view *mask = options ? options->mask : NULL;
     const tally_view *weights = options ? options->weights : NULL;
-    if (options && options->struct_size != sizeof *options)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "execute options: struct_size is %zu, expected %zu", options->struct_size,
-                        sizeof *options);
     if (mask) {
         tally_status status =
             take_extra(mask, TALLY_U8, "mask", &job->samples[0], &job->mask, error);
@@ -169,6 +165,10 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
                         !plan    ? "plan"
                         : !views ? "views"
                                  : "output");
+    if (options && options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "execute options: struct_size is %zu, expected %zu", options->struct_size,
+                        sizeof *options);
     memset(job, 0, sizeof *job);
     job->plan = plan;
     job->output = output;

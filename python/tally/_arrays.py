@@ -68,6 +68,10 @@ class Home:
         """A small host array (edges, densities) as the caller's kind."""
         return array
 
+    def result(self, array):
+        """An array made by `zeros` or `give`, as the caller gets it."""
+        return array
+
     def take_back(self, array):
         """A small array of the caller's (edges) on the host."""
         return array
@@ -77,7 +81,7 @@ class Home:
         return array.ctypes.data
 
     def cast(self, array, dtype):
-        return array.astype(dtype)
+        return array.astype(dtype, copy=False)
 
     def scalar(self, array):
         """A number where there is one histogram only."""
@@ -124,7 +128,7 @@ def take(x):
         from . import _torch
 
         return _torch.take(x)
-    if hasattr(type(x), "__cuda_array_interface__"):
+    if hasattr(x, "__cuda_array_interface__"):
         from . import _cuda
 
         return _cuda.take(x)

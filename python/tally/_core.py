@@ -47,7 +47,7 @@ class Call:
         valid = [a.valid for a in arrays if a.valid is not None]
         if self.where is not None:
             if self.on_device:
-                return self.home.like(self.where, shape, np.bool_)
+                return self.home.like(self.where, shape)
             where = np.asarray(_arrays.take(self.where).owner)
             if where.dtype != np.bool_:
                 raise TypeError(f"where: boolean is expected, not {where.dtype}")
@@ -135,7 +135,7 @@ class Weights:
         """Of the memory that the library writes."""
         if not self.given:
             return np.dtype(np.int64)
-        return np.dtype(np.int64 if self.result.kind == "i" else np.float64)
+        return np.dtype(np.int64 if self.parts[0].dtype.kind in "iub" else np.float64)
 
 
 def total(call, arrays, axes, weights, reduced):
@@ -188,23 +188,27 @@ def finish(call, counts, flows, bins, weights, edges, density=None, groups=None)
     for i, b in enumerate(bins):
         counts = b.spread(counts, lead + i, home.zeros)
     if call.out is not None:
-        counts = accumulate(call.out, counts)
-    elif weights.given and counts.dtype != weights.result:
+        counts = accumulate(home, call.out, counts)
+    else:
         counts = home.cast(counts, weights.result)
-    answer = [counts, edges]
     if density:
-        answer[0] = home.density(counts, [b.edges for b in bins])
+        counts = home.density(counts, [b.edges for b in bins])
+    answer = [counts if call.out is not None else home.result(counts)]
+    answer.append([home.result(e) for e in edges])
     if groups is not None:
         answer.append(groups)
     if call.flow == "count":
-        answer.append(Flows(*(home.scalar(flows[..., i]) for i in range(4))))
+        answer.append(Flows(*(home.result(home.scalar(flows[..., i])) for i in range(4))))
     return tuple(answer)
 
 
-def accumulate(out, counts):
-    if not hasattr(out, "dtype") or tuple(out.shape) != tuple(counts.shape):
+def accumulate(home, out, counts):
+    """Adds to the caller's array, once all is counted."""
+    name = str(getattr(out, "dtype", "")).replace("torch.", "")
+    if not name or tuple(out.shape) != tuple(counts.shape):
         raise ValueError(f"out: an array of shape {tuple(counts.shape)} is expected")
-    if out.dtype != counts.dtype and str(out.dtype) not in ("uint64", "float64"):
-        raise TypeError(f"out: {counts.dtype} is expected, not {out.dtype}")
-    out += counts if out.dtype == counts.dtype else counts.astype(out.dtype)
+    ours = str(counts.dtype).replace("torch.", "")
+    if name != ours and name not in ("uint64", "float64"):
+        raise TypeError(f"out: {ours} is expected, not {name}")
+    out += counts if name == ours else home.cast(counts, np.dtype(name))
     return out

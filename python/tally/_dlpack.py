@@ -9,7 +9,7 @@ import ctypes
 import numpy as np
 
 from . import _library as c
-from ._arrays import NUMPY, Array
+from ._arrays import NUMPY, Array, module_of
 
 # DLDataTypeCode and bits, to the library's types; bool is code 6.
 _INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
@@ -63,6 +63,10 @@ def take(x, home=None, stream=None):
 
         home = _cuda.home_of(x, index)
         stream = home.dlpack_stream
+    if module_of(x) in ("jax", "jaxlib") and home is None:
+        from ._jax import Jax
+
+        home = Jax()
     capsule = x.__dlpack__(stream=stream) if on_device else x.__dlpack__()
     managed = ctypes.cast(_get(capsule, b"dltensor"), ctypes.POINTER(Managed)).contents
     tensor = managed.tensor

@@ -44,7 +44,7 @@ def _numpy(name, call, reason, *arguments):
 def _extremes(call, array, mask=None):
     """The smallest and the largest sample; NaN or infinity if there is one."""
     if array.device != c.CPU:
-        return call.home.extremes(array)
+        return call.home.extremes(array, mask)
     found = _count.stats(_count.context(c.CPU, 0, call.threads), served(array), mask)
     if found.nan:
         return array.dtype.type(np.nan), array.dtype.type(np.nan)
@@ -67,7 +67,7 @@ def _rule(call, array, mask, name, range):
     """The number of bins of a rule."""
     served(array)
     if array.device != c.CPU:
-        return call.home.rule(array, name, range)
+        raise NotImplementedError("bin rules are found on the host: give a number of bins")
     values = array.owner
     if mask is not None:
         values = values[mask.owner.astype(bool)]
@@ -283,7 +283,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
         array = samples(a)
         w = Weights(weights, call, array.shape)
         call.start(array)
-        return call.home.give(_bins(call, array, bins, range, w.given).edges)
+        return call.home.result(call.home.give(_bins(call, array, bins, range, w.given).edges))
     except Unserved as reason:
         return _numpy("histogram_bin_edges", call, reason, a, bins, range, weights)
 
@@ -392,6 +392,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
             for i, (column, b, r) in enumerate(zip(columns, *each))
         ]
         w = _double_weights(weights, call, columns[0].shape)
+        w.result = np.dtype(float)
         if len(columns) + (by is not None) > c.MAX_DIMENSIONS:
             raise Unserved(f"{len(columns)} dimensions")
         if any(b.axis is None for b in binned):
@@ -399,7 +400,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
         counts, *rest = _answer(call, columns, binned, w, density, (0,))
     except Unserved as reason:
         return _numpy("histogramdd", call, reason, sample, bins, range, density, weights)
-    return (counts if out is not None else call.home.cast(counts, np.dtype(float)), *rest)
+    return (counts, *rest)
 
 
 def _double_weights(weights, call, shape):
@@ -519,11 +520,10 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
         n = max(n, int(hi) + 1)
     dtype = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
     if not n or (call.plain and not array.size):
-        return call.home.zeros((n,), dtype)
+        return call.home.result(call.home.zeros((n,), dtype))
+    w.result = dtype
     bins = _edges.Bins(range_(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
     counts, _, *rest = _answer(call, [array], [bins], w, False, normal_axes(axis, len(array.shape)))
-    if out is None:
-        counts = call.home.cast(counts, dtype)
     return (counts, *rest) if rest else counts
 
 

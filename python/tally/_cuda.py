@@ -1,0 +1,159 @@
+"""CUDA arrays that are not torch's: CuPy, and whatever has `__cuda_array_interface__` or DLPack.
+
+Work is put on the stream that CuPy (or torch) has current, so that it is in order with what the
+caller does next, and nobody has to wait. What a lender has put on another stream is waited for by
+that stream, not by the host.
+"""
+
+import sys
+
+import numpy as np
+
+from . import _library as c
+from ._arrays import CODES, Array, Home, module_of
+
+LEGACY = 1  # the default stream by a name that is not NULL
+
+
+class CuPy(Home):
+    """Results as CuPy arrays on the device of the samples."""
+
+    name = "cupy"
+
+    def __init__(self, index):
+        import cupy
+
+        self.cupy, self.index = cupy, index
+        with self.here():
+            self.stream = cupy.cuda.get_current_stream().ptr or LEGACY
+        self.dlpack_stream = self.stream
+
+    def here(self):
+        return self.cupy.cuda.Device(self.index)
+
+    def zeros(self, shape, dtype):
+        with self.here():
+            return self.cupy.zeros(shape, dtype)
+
+    def give(self, array):
+        with self.here():
+            return self.cupy.asarray(array)
+
+    def take_back(self, array):
+        return self.cupy.asnumpy(array) if module_of(array) == "cupy" else array
+
+    def place(self, array):
+        return array.data.ptr
+
+    def cast(self, array, dtype):
+        return array.astype(dtype, copy=False)
+
+    def scalar(self, array):
+        return array
+
+    def own(self, array):
+        """The Array as CuPy's, on the same memory."""
+        cupy = self.cupy
+        owner = array.owner
+        if isinstance(owner, cupy.ndarray):
+            return owner
+        memory = cupy.cuda.UnownedMemory(array.pointer, 0, owner, self.index)
+        pointer = cupy.cuda.MemoryPointer(memory, 0)
+        return cupy.ndarray(array.shape, array.dtype, pointer, array.strides)
+
+    def extremes(self, array, mask):
+        with self.here():
+            a = self.own(array)
+            if mask is not None:
+                a = a[mask.owner]
+            lo, hi = self.cupy.asnumpy(self.cupy.stack([a.min(), a.max()]))
+        return lo, hi
+
+    def like(self, where, shape):
+        with self.here():
+            where = self.cupy.asarray(where)
+            if where.dtype != np.bool_:
+                raise TypeError(f"where: boolean is expected, not {where.dtype}")
+            where = self.cupy.broadcast_to(where, shape)
+        return of_interface(where, self)
+
+    def density(self, counts, edges):
+        return _density(counts, [self.give(np.array(np.diff(e), float)) for e in edges], edges)
+
+    def wait(self, stream):
+        with self.here():
+            theirs = self.cupy.cuda.ExternalStream(stream, self.index)
+            self.cupy.cuda.get_current_stream().wait_event(theirs.record())
+
+    def digitize(self, x, bins, right):
+        return self.cupy.digitize(x, self.give(np.asarray(self.take_back(bins))), right)
+
+
+def _density(counts, widths, edges):
+    lead = counts.ndim - len(edges)
+    whole = counts.sum(axis=tuple(range(lead, counts.ndim)), keepdims=True)
+    for i, width in enumerate(widths):
+        counts = counts / width.reshape((-1,) + (1,) * (len(edges) - 1 - i))
+    return counts / whole
+
+
+def wait(home, stream):
+    """Makes the home's stream wait for what the lender's stream holds."""
+    if stream is None or stream == home.stream:
+        return
+    if stream == 0:
+        raise ValueError("__cuda_array_interface__: stream 0 is ambiguous and not allowed")
+    home.wait(stream)
+
+
+def of_interface(x, home=None):
+    about = x.__cuda_array_interface__
+    dtype = np.dtype(about["typestr"])
+    shape = tuple(about["shape"])
+    strides = about.get("strides")
+    if strides is None:
+        strides = tuple(dtype.itemsize * int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
+    if about.get("mask") is not None:
+        raise NotImplementedError("__cuda_array_interface__: its mask is not read")
+    pointer = about["data"][0] or 0
+    index = device_of(pointer) if pointer else 0
+    if home is None:
+        home = home_of(x, index)
+        if module_of(x) != "cupy":  # CuPy's stream is the current one: what CuPy itself goes by
+            wait(home, about.get("stream"))
+    return Array(
+        pointer, CODES.get(dtype, 0), dtype, shape, tuple(strides), x, home, c.CUDA, index
+    )  # fmt: skip
+
+
+def take(x):
+    return of_interface(x)
+
+
+def device_of(pointer):
+    """The CUDA device that memory is on."""
+    if "cupy" in sys.modules:
+        import cupy
+
+        return max(cupy.cuda.runtime.pointerGetAttributes(pointer).device, 0)
+    return 0
+
+
+def home_of(x, index):
+    """Where results go for `x`: CuPy where it is installed, else torch."""
+    try:
+        home = CuPy(index)
+    except ImportError:
+        try:
+            from . import _torch
+
+            home = _torch.Torch(index)
+        except ImportError:
+            raise NotImplementedError(
+                "results on a CUDA device are allocated by CuPy or torch; neither is installed"
+            ) from None
+    if module_of(x) in ("jax", "jaxlib"):
+        from ._jax import through
+
+        return through(home)
+    return home

@@ -1,0 +1,119 @@
+"""torch tensors, on the host and on CUDA devices: read where they lie, answered in kind."""
+
+import numpy as np
+import torch
+
+from . import _library as c
+from ._arrays import Array, Home, of_numpy
+from ._cuda import LEGACY, _density
+
+# torch's types, the library's, NumPy's (float32 stands in for bfloat16).
+_TYPES = {
+    name: (c.DTYPES[code], np.dtype(numpy))
+    for name, code, numpy in [
+        ("uint8", "u8", "u1"), ("int8", "i8", "i1"), ("int16", "i16", "i2"),
+        ("int32", "i32", "i4"), ("int64", "i64", "i8"), ("uint16", "u16", "u2"),
+        ("uint32", "u32", "u4"), ("uint64", "u64", "u8"), ("float16", "f16", "f2"),
+        ("bfloat16", "bf16", "f4"), ("float32", "f32", "f4"), ("float64", "f64", "f8"),
+        ("bool", "u8", "?"),
+    ]
+}  # fmt: skip
+
+
+def take(x):
+    if not isinstance(x, torch.Tensor):
+        return of_numpy(np.asarray(x))
+    if x.layout != torch.strided or x.device.type not in ("cpu", "cuda"):
+        raise NotImplementedError(f"torch tensors: strided ones on cpu and cuda, not {x.device}")
+    x = x.detach()
+    name = str(x.dtype).partition(".")[2]
+    if x.device.type == "cpu" and name != "bfloat16":
+        return of_numpy(x.resolve_conj().resolve_neg().numpy(), HOST)
+    if name not in _TYPES:
+        raise TypeError(f"{x.dtype} samples are not counted")
+    code, dtype = _TYPES[name]
+    size = x.element_size()
+    on_device = x.device.type == "cuda"
+    index = x.device.index or 0
+    return Array(
+        x.data_ptr(), code, dtype, tuple(x.shape), tuple(s * size for s in x.stride()), x,
+        Torch(index) if on_device else HOST, c.CUDA if on_device else c.CPU, index,
+    )  # fmt: skip
+
+
+def _type(dtype):
+    return getattr(torch, np.dtype(dtype).name)
+
+
+class HostTorch(Home):
+    """Results as torch tensors on the host; NumPy's until they are handed over."""
+
+    name = "torch"
+
+    def result(self, array):
+        return torch.from_numpy(np.asarray(array)) if isinstance(array, np.ndarray) else array
+
+    def take_back(self, array):
+        return array.numpy() if isinstance(array, torch.Tensor) else array
+
+
+HOST = HostTorch()
+
+
+class Torch(Home):
+    """Results as torch tensors on a CUDA device."""
+
+    name = "torch"
+
+    def __init__(self, index):
+        self.device = torch.device("cuda", index)
+        self.stream = torch.cuda.current_stream(self.device).cuda_stream or LEGACY
+        self.dlpack_stream = self.stream
+
+    def zeros(self, shape, dtype):
+        return torch.zeros(shape, dtype=_type(dtype), device=self.device)
+
+    def give(self, array):
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def take_back(self, array):
+        return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
+
+    def place(self, array):
+        return array.data_ptr()
+
+    def cast(self, array, dtype):
+        return array.to(_type(dtype))
+
+    def scalar(self, array):
+        return array
+
+    def extremes(self, array, mask):
+        x = array.owner if isinstance(array.owner, torch.Tensor) else torch.from_dlpack(array.owner)
+        if x.dim() and array.shape != tuple(x.shape):
+            x = x.as_strided(array.shape, [s // x.element_size() for s in array.strides])
+        if mask is not None:
+            x = x[mask.owner.view(torch.bool)]
+        lo, hi = torch.stack(torch.aminmax(x)).to(_type(array.dtype)).cpu().numpy()
+        return lo, hi
+
+    def like(self, where, shape):
+        where = torch.as_tensor(where, device=self.device)
+        if where.dtype != torch.bool:
+            raise TypeError(f"where: boolean is expected, not {where.dtype}")
+        where = where.expand(shape)
+        return Array(
+            where.data_ptr(), c.DTYPES["u8"], np.dtype(bool), tuple(shape), where.stride(),
+            where, self, c.CUDA, self.device.index,
+        )  # fmt: skip
+
+    def density(self, counts, edges):
+        return _density(counts, [self.give(np.array(np.diff(e), float)) for e in edges], edges)
+
+    def wait(self, stream):
+        theirs = torch.cuda.ExternalStream(stream, self.device)
+        torch.cuda.current_stream(self.device).wait_stream(theirs)
+
+    def digitize(self, x, bins, right):
+        bins = self.give(np.asarray(self.take_back(bins)))
+        return torch.bucketize(x, bins, right=not right)
