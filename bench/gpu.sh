@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
-# the memory and race checkers where they are, then times everything. Results go to the folder named
-# by OUT (or build/gpu-results).
+# the memory and race checkers where they are, then times everything: each method (time), and Tally
+# beside the peers that are there (peers). Results go to the folder named by OUT (or
+# build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|all]    PHOTO=FILE.ppm adds a photograph to the inputs
+#     bench/gpu.sh [check|sanitize|time|peers|all]
+#
+# PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and this repository's own
+# documents. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -20,7 +24,7 @@ if command -v nvidia-smi >/dev/null && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] &
 fi
 
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
-    cmake --build "$build" -j"$(nproc)" --target differential_test_methods micro_methods >"$out/build.log" 2>&1 ||
+    cmake --build "$build" -j"$(nproc)" --target differential_test_methods micro_methods gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 micro=$(find "$build" -name micro_methods -type f -perm -u+x | head -n 1)
@@ -53,11 +57,36 @@ time_all() {
     done
 }
 
+# CUB and NPP, compiled for the device that is here; each on its own, so that one may be missing.
+build_peers() {
+    mkdir -p "$build/peers"
+    command -v nvcc >/dev/null || { echo "skipped: CUB and NPP: no nvcc"; return; }
+    nvcc=(nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -I bench)
+    { "${nvcc[@]}" bench/peers/cub.cu -o "$build/peers/cub.so" >"$out/cub.log" 2>&1 ||
+        echo "skipped: CUB: $(grep -m 1 error "$out/cub.log")"; } &
+    { "${nvcc[@]}" bench/peers/npp.cu -o "$build/peers/npp.so" -lnppist -lnppc >"$out/npp.log" 2>&1 ||
+        echo "skipped: NPP: $(grep -m 1 error "$out/npp.log")"; } &
+    wait
+}
+
+peers() {
+    [ -e "$build/peers/cub.so" ] || build_peers
+    cat README.md CHANGELOG.md docs/*.md >"$build/text"
+    commit=$(git rev-parse HEAD 2>/dev/null)
+    COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" -p "$build/peers" \
+        -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
+        -t "${TEXT:-$build/text}" -m "${MIB:-2048}" -o "${PARTS:-abc}" >"$out/gpu.jsonl" \
+        2>"$out/gpu.txt" || failed=1
+    tail -n 3 "$out/gpu.txt"
+}
+
 case $what in
+build) build_peers ;;
+peers) peers ;;
 check) check ;;
 sanitize) sanitize ;;
 time) time_all ;;
-all) check; sanitize; time_all ;;
-*) echo "usage: bench/gpu.sh [check|sanitize|time|all]" >&2; exit 2 ;;
+all) check; sanitize; time_all; peers ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|all]" >&2; exit 2 ;;
 esac
 exit $failed

@@ -10,6 +10,12 @@ foreach(source IN LISTS micro)
   target_link_libraries(${program} PRIVATE tally_internal)
   list(APPEND TALLY_MICRO ${program})
 endforeach()
+# The GPU benchmark; bench/gpu.sh builds and runs it, with peers made by nvcc.
+add_executable(gpu_bench EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gpu_bench.c
+                                          ${PROJECT_SOURCE_DIR}/bench/gpu_inputs.c)
+set_target_properties(gpu_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(gpu_bench PRIVATE tally_internal)
+list(APPEND TALLY_MICRO gpu_bench)
 if(TALLY_MICRO)
   add_custom_target(bench DEPENDS ${TALLY_MICRO})
 endif()

@@ -1,0 +1,599 @@
+/*
+ * The GPU benchmark: Tally and its peers on the same samples in device memory, timed by events,
+ * every count compared; JSON lines on standard output. bench/gpu.sh builds and runs it.
+ *
+ *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-t TEXT] [-m MIB] [-o PARTS] [-d DTYPE]
+ *
+ * PARTS, of "abc": a, every type, number of bins and input, on 2 GiB (-m); b, the peers beside it
+ * on 256 MiB; c, small and middle sizes. Counts are compared with the processor's, of a block that
+ * the samples repeat.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu/threads.h"
+#include "device/device.h"
+#include "gpu_inputs.h"
+#include "plan.h"
+
+static const uint64_t all_bins[] = {2,     16,    64,     256,    1024,    2048,    8192,    32768,
+                                    56000, 65536, 110000, 262144, 1 << 20, 4 << 20, 16 << 20};
+static const char *const dtype_names[] = {"u8", "u16", "i32", "f32", "f64"};
+static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_I32, TALLY_F32, TALLY_F64};
+
+enum { bins_count = sizeof all_bins / sizeof *all_bins, most_repeats = 9, most_peers = 16 };
+
+/* The block that samples repeat, and what the peers get at most. */
+static const uint64_t block_bytes = 128 << 20, peer_bytes = 256 << 20;
+
+typedef struct bench {
+    tally_context *context, *host;
+    ty_device *device;
+    void *queue, *program;
+    ty_memory samples, read_out, counts_memory;
+    uint64_t bytes; /* of `samples` */
+    unsigned char *block;
+    uint64_t block_made; /* bytes that hold the current input */
+    gpu_bytes photograph, text;
+    const gpu_peer *peers[most_peers];
+    const char *versions[most_peers];
+    int peer_count;
+    FILE *to_python, *from_python;
+    const char *only_dtype;
+    uint64_t *wanted, *got; /* counts */
+} bench;
+
+/* What is being counted. */
+typedef struct point {
+    gpu_dtype dtype;
+    uint64_t n, bins;
+    const char *input;
+    double read_seconds; /* for as many bytes */
+} point;
+
+typedef struct timing {
+    double seconds[most_repeats];
+    int repeats;
+    uint64_t differing;
+} timing;
+
+static void die(const char *what, const char *words)
+{
+    fprintf(stderr, "gpu_bench: %s: %s\n", what, words);
+    exit(1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- kernels of the benchmark itself ---- */
+
+static const char own_kernels[] =
+    "typedef unsigned long long u64; typedef unsigned int u32;\n"
+    "extern \"C\" __global__ void readall(const uint4 *p, u64 n, u32 *out)\n"
+    "{ u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;\n"
+    "u32 s = 0;\n"
+    "for (; i + 3 * step < n; i += 4 * step) {\n"
+    "uint4 a = p[i], b = p[i + step], c = p[i + 2 * step], d = p[i + 3 * step];\n"
+    "s += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) + "
+    "(d.x ^ d.y ^ d.z ^ d.w); }\n"
+    "for (; i < n; i += step) { uint4 a = p[i]; s += a.x ^ a.y ^ a.z ^ a.w; }\n"
+    "if (s == 0x9e3779b9u) out[0] = s; }\n"
+    "extern \"C\" __global__ void repeat(uint4 *p, u64 n, u64 block)\n"
+    "{ u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;\n"
+    "for (i += block; i < n; i += step) p[i] = p[i % block]; }\n";
+
+static ty_arg memory(ty_memory m)
+{
+    return (ty_arg){.kind = TY_ARG_MEMORY, .value.memory = m};
+}
+
+static ty_arg number(uint64_t n)
+{
+    return (ty_arg){.kind = TY_ARG_U64, .value.u64 = n};
+}
+
+static void launch(bench *b, const char *kernel, const ty_arg *args)
+{
+    tally_error error = {""};
+    ty_launch l = {b->device->units * 8, 256, 0, args, 3};
+    if (b->device->ops->launch(b->device, b->queue, b->program, kernel, &l, &error))
+        die(kernel, error.message);
+}
+
+static void wait_for(bench *b)
+{
+    tally_error error = {""};
+    if (b->device->ops->wait(b->device, b->queue, &error))
+        die("device", error.message);
+}
+
+/* Seconds of one pass that only reads. */
+static double time_reading(bench *b, uint64_t bytes)
+{
+    const ty_device_ops *ops = b->device->ops;
+    double seconds[9];
+    ty_arg args[] = {memory(b->samples), number(bytes / 16), memory(b->read_out)};
+    for (int i = -1; i < 9; i++) {
+        void *from, *to;
+        ops->mark(b->device, b->queue, &from, NULL);
+        launch(b, "readall", args);
+        ops->mark(b->device, b->queue, &to, NULL);
+        wait_for(b);
+        if (i >= 0)
+            seconds[i] = ops->elapsed(b->device, from, to);
+        ops->mark_close(b->device, from);
+        ops->mark_close(b->device, to);
+    }
+    qsort(seconds, 9, sizeof *seconds, ascending);
+    return seconds[4];
+}
+
+/* ---- samples ---- */
+
+/* Puts the point's input into device memory. 0 when it cannot be made. */
+static int make_samples(bench *b, const point *p)
+{
+    tally_error error = {""};
+    uint64_t bytes = p->n * gpu_dtype_bytes(p->dtype);
+    b->block_made = bytes < block_bytes ? bytes : block_bytes;
+    if (!gpu_input_fill(b->host->pool, p->input, p->dtype, p->bins, &b->photograph, &b->text,
+                        b->block, b->block_made / gpu_dtype_bytes(p->dtype)))
+        return 0;
+    if (b->device->ops->upload(b->device, b->queue, b->samples, 0, b->block, b->block_made, &error))
+        die("upload", error.message);
+    if (bytes > block_bytes) {
+        ty_arg args[] = {memory(b->samples), number(bytes / 16), number(block_bytes / 16)};
+        launch(b, "repeat", args);
+    }
+    wait_for(b);
+    return 1;
+}
+
+static tally_plan_options options_of(const point *p)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    o.axes[0] = tally_axis_even(p->bins, 0, gpu_dtype_span(p->dtype));
+    o.dtypes[0] = dtypes[p->dtype];
+    o.n_hint = p->n;
+    return o;
+}
+
+/* The counts that all must have: of the block, times its repeats. */
+static void count_wanted(bench *b, const point *p)
+{
+    tally_plan_options o = options_of(p);
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    tally_output out = TALLY_OUTPUT_INIT;
+    uint64_t samples = b->block_made / gpu_dtype_bytes(p->dtype), times = p->n / samples;
+    tally_view view = tally_view_1d(b->block, o.dtypes[0], samples);
+    out.counts = b->wanted;
+    if (p->n % samples)
+        die("sizes", "not a whole number of blocks");
+    if (tally_plan_create(b->host, &o, &plan, &error) ||
+        tally_execute(plan, &view, NULL, &out, &error))
+        die("the processor's counts", error.message);
+    tally_plan_destroy(plan);
+    for (uint64_t i = 0; i < p->bins; i++)
+        b->wanted[i] *= times;
+}
+
+static uint64_t differing(const bench *b, uint64_t bins)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < bins; i++)
+        n += b->wanted[i] != b->got[i];
+    return n;
+}
+
+/* ---- results ---- */
+
+static int wrong, measured;
+
+static void report(const point *p, const char *part, const char *by, const char *call,
+                   const char *version, timing *t)
+{
+    double bytes = (double)(p->n * gpu_dtype_bytes(p->dtype));
+    qsort(t->seconds, (size_t)t->repeats, sizeof *t->seconds, ascending);
+    double median = t->seconds[t->repeats / 2];
+    printf("{\"part\":\"%s\",\"by\":\"%s\",\"call\":\"%s\",\"version\":\"%s\",\"dtype\":\"%s\","
+           "\"bins\":%llu,\"data\":\"%s\",\"n\":%llu,\"bytes\":%.0f,\"median_s\":%.9f,"
+           "\"min_s\":%.9f,\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"fraction_of_read\":%.4f,"
+           "\"same\":%s,\"bins_differing\":%llu}\n",
+           part, by, call, version, dtype_names[p->dtype], (unsigned long long)p->bins, p->input,
+           (unsigned long long)p->n, bytes, median, t->seconds[0], t->seconds[t->repeats - 1],
+           t->repeats, bytes / median * 1e-9, p->read_seconds / median,
+           t->differing ? "false" : "true", (unsigned long long)t->differing);
+    fflush(stdout);
+    if (!strcmp(by, "Tally")) {
+        measured++;
+        wrong += t->differing != 0;
+    }
+}
+
+static int repeats_for(double seconds)
+{
+    return seconds < 0.02 ? most_repeats : seconds < 0.2 ? 3 : 1;
+}
+
+/* ---- Tally ---- */
+
+/* Calls one after another on a stream, counts to device memory: seconds a call, by events. Negative
+ * when this device or method cannot. */
+static double time_stream(bench *b, tally_plan *plan, const tally_view *view, unsigned calls)
+{
+    const ty_device_ops *ops = b->device->ops;
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    void *from = NULL, *to = NULL;
+    double seconds = -1;
+    tally_status status = TALLY_OK;
+    e.stream = (void *)2; /* CU_STREAM_PER_THREAD */
+    out.counts = (void *)(uintptr_t)b->counts_memory;
+    out.on_device = 1;
+    void *queue = NULL;
+    if (ops->queue_open(b->device, e.stream, &queue, NULL))
+        return -1;
+    ops->mark(b->device, queue, &from, NULL);
+    for (unsigned i = 0; i < calls && !status; i++)
+        status = tally_execute(plan, view, &e, &out, NULL);
+    ops->mark(b->device, queue, &to, NULL);
+    if (!ops->wait(b->device, queue, NULL) && !status)
+        seconds = ops->elapsed(b->device, from, to) / calls;
+    ops->mark_close(b->device, from);
+    ops->mark_close(b->device, to);
+    ops->queue_close(b->device, queue);
+    return seconds;
+}
+
+static double time_once(tally_plan *plan, const tally_view *view, uint64_t *counts)
+{
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    double seconds = 0;
+    out.counts = counts;
+    e.device_seconds = &seconds;
+    if (tally_execute(plan, view, &e, &out, &error))
+        die(tally_plan_describe(plan), error.message);
+    return seconds;
+}
+
+static void run_tally(bench *b, const point *p, const char *part, unsigned calls)
+{
+    tally_plan_options o = options_of(p);
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    timing t = {.repeats = 0};
+    tally_view view = tally_view_1d((void *)(uintptr_t)b->samples, o.dtypes[0], p->n);
+    view.device = TALLY_DEVICE_CUDA;
+    if (tally_plan_create(b->context, &o, &plan, &error))
+        die("plan", error.message);
+    double first = time_once(plan, &view, b->got);
+    t.differing = differing(b, p->bins);
+    int many = time_stream(b, plan, &view, calls) > 0;
+    t.repeats = repeats_for(first);
+    for (int i = 0; i < t.repeats; i++)
+        t.seconds[i] = many ? time_stream(b, plan, &view, calls) : time_once(plan, &view, b->got);
+    report(p, part, "Tally", tally_plan_method(plan), tally_version(), &t);
+    tally_plan_destroy(plan);
+}
+
+/* ---- peers in this process ---- */
+
+static void run_peer(bench *b, const point *p, const char *part, int which, unsigned calls)
+{
+    const gpu_peer *peer = b->peers[which];
+    gpu_problem problem = {
+        p->dtype, p->n, p->bins, 0, gpu_dtype_span(p->dtype), (void *)(uintptr_t)b->samples};
+    void *state = NULL;
+    timing t = {.repeats = 0};
+    if (peer->start(&problem, &state))
+        return;
+    double first = peer->time(state, 1);
+    t.differing = first < 0 || peer->counts(state, b->got) ? p->bins : differing(b, p->bins);
+    t.repeats = repeats_for(first);
+    for (int i = 0; i < t.repeats && first >= 0; i++)
+        t.seconds[i] = peer->time(state, calls) / calls;
+    if (first >= 0)
+        report(p, part, peer->by, peer->call, b->versions[which], &t);
+    peer->end(state);
+}
+
+static void open_peers(bench *b, const char *folder)
+{
+    char pattern[512];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/*.so", folder);
+    if (glob(pattern, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        void *library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+        const gpu_peer *(*list)(void) = NULL;
+        const char *(*version)(void) = NULL;
+        if (library) {
+            *(void **)&list = dlsym(library, "gpu_peers");
+            *(void **)&version = dlsym(library, "gpu_peer_version");
+        }
+        if (!list || !version) {
+            fprintf(stderr, "skipped: %s: %s\n", found.gl_pathv[i],
+                    library ? "no peer" : dlerror());
+            continue;
+        }
+        for (const gpu_peer *p = list(); p->by && b->peer_count < most_peers; p++) {
+            b->peers[b->peer_count] = p;
+            b->versions[b->peer_count++] = version();
+        }
+    }
+    globfree(&found);
+}
+
+/* ---- peers in Python ---- */
+
+static void open_python(bench *b, const char *command)
+{
+    int to[2], from[2];
+    char line[1024];
+    if (!command || pipe(to) || pipe(from))
+        return;
+    if (fork() == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        close(to[1]);
+        close(from[0]);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    b->to_python = fdopen(to[1], "w");
+    b->from_python = fdopen(from[0], "r");
+    if (!b->from_python || !fgets(line, sizeof line, b->from_python))
+        b->to_python = NULL;
+    else
+        fprintf(stderr, "python: %s", line);
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
+        die(path, strerror(errno));
+}
+
+/* The block and the counts go over in files in memory; what comes back is a report's tail. */
+static void run_python(bench *b, const point *p, const char *part)
+{
+    const char *samples = "/dev/shm/tally-gpu-samples", *counts = "/dev/shm/tally-gpu-counts";
+    char line[2048];
+    double bytes = (double)(p->n * gpu_dtype_bytes(p->dtype));
+    if (!b->to_python)
+        return;
+    write_file(samples, b->block, b->block_made);
+    write_file(counts, b->wanted, p->bins * sizeof *b->wanted);
+    fprintf(b->to_python,
+            "{\"samples\":\"%s\",\"counts\":\"%s\",\"dtype\":\"%s\",\"n\":%llu,\"bins\":%llu,"
+            "\"lo\":0,\"hi\":%.0f}\n",
+            samples, counts, dtype_names[p->dtype], (unsigned long long)p->n,
+            (unsigned long long)p->bins, gpu_dtype_span(p->dtype));
+    fflush(b->to_python);
+    while (fgets(line, sizeof line, b->from_python) && strcmp(line, "end\n") != 0) {
+        const char *median = strstr(line, "\"median_s\": ");
+        double seconds = median ? strtod(median + 12, NULL) : 0;
+        line[strcspn(line, "\n")] = '\0';
+        printf("{\"part\":\"%s\",\"dtype\":\"%s\",\"bins\":%llu,\"data\":\"%s\",\"n\":%llu,"
+               "\"bytes\":%.0f,\"gbps\":%.2f,\"fraction_of_read\":%.4f,%s\n",
+               part, dtype_names[p->dtype], (unsigned long long)p->bins, p->input,
+               (unsigned long long)p->n, bytes, median ? bytes / seconds * 1e-9 : 0,
+               median ? p->read_seconds / seconds : 0, line + 1);
+    }
+    fflush(stdout);
+    unlink(samples);
+    unlink(counts);
+}
+
+/* ---- the parts ---- */
+
+/* Whether values of the type can fill so many bins. */
+static int fits(gpu_dtype dtype, uint64_t bins)
+{
+    return (double)bins <= gpu_dtype_span(dtype) || dtype >= GPU_F32;
+}
+
+static int skips(const bench *b, gpu_dtype dtype)
+{
+    return b->only_dtype && strcmp(b->only_dtype, dtype_names[dtype]) != 0;
+}
+
+/* Inputs that are the same whatever the bins are made once a type. */
+static int by_bins(const char *input)
+{
+    return !strcmp(input, "ramp") || !strcmp(input, "stride") || !strcmp(input, "bank");
+}
+
+/* Every type, number of bins and input, on all the memory. */
+static void part_all(bench *b)
+{
+    double read = time_reading(b, b->bytes);
+    for (int d = 0; d < 5; d++) {
+        for (int i = 0; gpu_inputs[i] && !skips(b, d); i++) {
+            int made = 0;
+            for (int k = 0; k < bins_count; k++) {
+                point p = {(gpu_dtype)d, b->bytes / gpu_dtype_bytes(d), all_bins[k], gpu_inputs[i],
+                           read};
+                if (!fits(d, p.bins))
+                    continue;
+                if (!made || by_bins(p.input))
+                    made = make_samples(b, &p);
+                if (!made)
+                    break;
+                count_wanted(b, &p);
+                run_tally(b, &p, "all", 1);
+            }
+        }
+    }
+}
+
+/* The peers, where a call of theirs takes no longer than a few tenths of a second. */
+static void part_peers(bench *b)
+{
+    static const char *const inputs[] = {"zeros", "uniform", "walk", "skewed", "photograph"};
+    double read = time_reading(b, peer_bytes);
+    for (int d = 0; d < 5; d++) {
+        for (int k = 0; k < bins_count && !skips(b, d); k++) {
+            for (int i = 0; i < 5; i++) {
+                point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d), all_bins[k], inputs[i],
+                           read};
+                int few = p.bins == 16 || p.bins == 256 || p.bins == 2048 || p.bins == 65536 ||
+                          p.bins == 1 << 20;
+                if (!fits(d, p.bins) || !make_samples(b, &p))
+                    continue;
+                count_wanted(b, &p);
+                run_tally(b, &p, "peers", 1);
+                for (int w = 0; w < b->peer_count; w++)
+                    run_peer(b, &p, "peers", w, 1);
+                /* Python's get the block only, which is half as long. */
+                point half = p;
+                half.n = b->block_made / gpu_dtype_bytes(d);
+                half.read_seconds = read / 2;
+                if (few && i < 3 && b->to_python) {
+                    count_wanted(b, &half);
+                    run_python(b, &half, "peers");
+                }
+            }
+        }
+    }
+}
+
+/* Calls one after another on sizes from 4 KiB on. */
+static void part_sizes(bench *b)
+{
+    static const struct {
+        gpu_dtype dtype;
+        uint64_t bins;
+    } kinds[] = {{GPU_U8, 256}, {GPU_F32, 1024}, {GPU_F32, 65536}, {GPU_F32, 1 << 20}};
+    static const char *const inputs[] = {"zeros", "uniform", "photograph"};
+    for (int shift = 12; shift <= 31 && UINT64_C(1) << shift <= b->bytes; shift += 2) {
+        uint64_t bytes = UINT64_C(1) << shift;
+        double read = time_reading(b, bytes);
+        unsigned calls = shift < 24 ? 100 : shift < 28 ? 20 : 3;
+        for (int k = 0; k < 4 && !skips(b, kinds[k].dtype); k++) {
+            for (int i = 0; i < 3; i++) {
+                point p = {kinds[k].dtype, bytes / gpu_dtype_bytes(kinds[k].dtype), kinds[k].bins,
+                           inputs[i], read};
+                if (!make_samples(b, &p))
+                    continue;
+                count_wanted(b, &p);
+                run_tally(b, &p, "sizes", calls);
+                for (int w = 0; w < b->peer_count; w++) {
+                    if (strcmp(b->peers[w]->call, "HistogramRange") != 0)
+                        run_peer(b, &p, "sizes", w, calls);
+                }
+            }
+        }
+    }
+}
+
+/* ---- start and end ---- */
+
+static void open_device(bench *b)
+{
+    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    int origin;
+    o.device = TALLY_DEVICE_CUDA;
+    if (tally_context_create(&o, &b->context, &error)) {
+        printf("{\"skipped\":\"%s\"}\n", error.message);
+        exit(77);
+    }
+    o.device = TALLY_DEVICE_CPU;
+    if (tally_context_create(&o, &b->host, &error))
+        die("cpu", error.message);
+    b->device = b->context->state;
+    b->block = malloc(block_bytes);
+    b->wanted = malloc(sizeof *b->wanted * (16 << 20));
+    b->got = malloc(sizeof *b->got * (16 << 20));
+    if (!b->block || !b->wanted || !b->got)
+        die("host", "out of memory");
+    const ty_device_ops *ops = b->device->ops;
+    if (ops->queue_open(b->device, NULL, &b->queue, &error) ||
+        ops->alloc(b->device, b->bytes, &b->samples, &error) ||
+        ops->alloc(b->device, 64, &b->read_out, &error) ||
+        ops->alloc(b->device, (size_t)8 * (16 << 20), &b->counts_memory, &error) ||
+        ops->build(b->device, own_kernels, "-DOWN=1", &b->program, &origin, &error))
+        die("device", error.message);
+}
+
+static void print_header(const bench *b)
+{
+    char day[32];
+    time_t now = time(NULL);
+    tally_device_info about = {.struct_size = sizeof about};
+    const char *commit = getenv("COMMIT");
+    strftime(day, sizeof day, "%Y-%m-%d", gmtime(&now));
+    tally_context_device(b->context, &about, NULL);
+    double read = time_reading((bench *)(uintptr_t)b, b->bytes);
+    printf("{\"header\":1,\"name\":\"%s\",\"driver\":\"%s\",\"bytes\":%llu,\"read_gbps\":%.2f,"
+           "\"tally\":\"%s\",\"commit\":\"%s\",\"date\":\"%s\"}\n",
+           about.name, about.driver, (unsigned long long)b->bytes, (double)b->bytes / read * 1e-9,
+           tally_version(), commit ? commit : "", day);
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.bytes = (uint64_t)2 << 30};
+    const char *parts = "abc", *peers = NULL, *python = NULL;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
+        switch (argv[i][0] == '-' ? argv[i][1] : 0) {
+        case 'p':
+            peers = value;
+            break;
+        case 'y':
+            python = value;
+            break;
+        case 'i':
+            b.photograph = gpu_read_photograph(value);
+            break;
+        case 't':
+            b.text = gpu_read_file(value);
+            break;
+        case 'm':
+            b.bytes = strtoull(value, NULL, 10) << 20;
+            break;
+        case 'o':
+            parts = value;
+            break;
+        case 'd':
+            b.only_dtype = value;
+            break;
+        default:
+            die(argv[i], "no such option");
+        }
+    }
+    if (b.bytes < peer_bytes || b.bytes % peer_bytes)
+        die("-m", "a multiple of 256");
+    open_device(&b);
+    if (peers)
+        open_peers(&b, peers);
+    open_python(&b, python);
+    print_header(&b);
+    if (strchr(parts, 'c'))
+        part_sizes(&b);
+    if (strchr(parts, 'b'))
+        part_peers(&b);
+    if (strchr(parts, 'a'))
+        part_all(&b);
+    fprintf(stderr, "gpu_bench: %d configurations of Tally, %d wrong\n", measured, wrong);
+    return wrong || !measured;
+}
