@@ -140,6 +140,8 @@ int cli_bench(const cli_options *options)
 {
     char folder[600];
     job job = {.options = options, .quick = cli_has(options, CLI_QUICK)};
+    if (cli_has(options, CLI_TUNE))
+        return bench_tune(options);
     int code = check(options);
     if (code)
         return code;

@@ -62,6 +62,7 @@ typedef enum cli_id {
     CLI_ONLY,
     CLI_REPEATS,
     CLI_CLOCK,
+    CLI_TUNE,
     /* output */
     CLI_FORMAT,
     CLI_LIST_FORMAT,

@@ -88,6 +88,8 @@ const cli_option cli_option_table[] = {
      "wall (the usual one), or cpu: one-thread times are processor time alone, which is steadier "
      "on "
      "a machine that has other work"},
+    {CLI_TUNE, "tune", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
+     "measure the methods on --device instead, and keep what `auto` chooses by from then on"},
 
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,

@@ -2,10 +2,15 @@
 #ifndef TY_TUNING_H
 #define TY_TUNING_H
 
+#include "methods/cost.h"
 #include "plan.h"
 
 /* Sets context->tuning (ty_free): what was measured on this device, else its architecture's
  * defaults, the note saying why. */
 tally_status ty_tuning_open(tally_context *context, tally_error *error);
+
+/* Keeps `tuning` as what was measured on the context's device; `path` gets the file's name. */
+tally_status ty_tuning_save(const tally_context *context, const ty_tuning *tuning, char *path,
+                            size_t size, tally_error *error);
 
 #endif

@@ -259,6 +259,17 @@ TALLY_API void tally_memory_destroy(tally_context *context, void *memory); /* NU
 TALLY_API tally_status tally_memory_write(tally_context *context, void *memory, uint64_t offset,
                                           const void *from, uint64_t bytes, tally_error *error);
 
+/* ---- Tuning ------------------------------------------------------------------------------------
+ */
+
+/* Measures how fast each method that `auto` may choose is on the context's device, which takes
+ * seconds to minutes, and keeps it as text in the user's cache folder (docs/AUTO.md). Contexts
+ * opened on that device from then on choose by it. `path` gets the file's name. `progress` may be
+ * NULL; nonzero cancels: TALLY_ERROR_CANCELLED, and an older file stays. */
+TALLY_API tally_status tally_tune(tally_context *context,
+                                  int (*progress)(void *user, uint64_t done, uint64_t total),
+                                  void *user, char path[1024], tally_error *error);
+
 /* ---- Plans ------------------------------------------------------------------------------------
  */
 

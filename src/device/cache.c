@@ -54,7 +54,7 @@ static int make_directory(char *path)
            !(info.st_mode & 022);
 }
 
-static int entry_path(const unsigned char key[32], char *path, size_t size)
+int ty_cache_folder(char *path, size_t size, int make)
 {
     const char *own = getenv("TALLY_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
@@ -62,8 +62,14 @@ static int entry_path(const unsigned char key[32], char *path, size_t size)
             : xdg && *xdg   ? snprintf(path, size, "%s/tally", xdg)
             : home && *home ? snprintf(path, size, "%s/.cache/tally", home)
                             : -1;
-    if (n <= 0 || (size_t)n + 80 > size || !make_directory(path))
+    return n > 0 && (size_t)n + 80 <= size && (!make || make_directory(path));
+}
+
+static int entry_path(const unsigned char key[32], char *path, size_t size)
+{
+    if (!ty_cache_folder(path, size, 1))
         return 0;
+    size_t n = strlen(path);
     path[n++] = '/';
     for (int i = 0; i < 32; i++, n += 2)
         snprintf(path + n, size - (size_t)n, "%02x", key[i]);

@@ -142,6 +142,9 @@ extern const ty_device_ops ty_opencl_ops, ty_cuda_ops;
 
 /* ---- cache.c: compiled programs on disk ---- */
 
+/* The user's folder for what Tally keeps, made with `make` and then only if it is the user's alone.
+ * Leaves room for a name of 79 bytes. 0 where there is none. */
+int ty_cache_folder(char *path, size_t size, int make);
 /* Reads the entry for (source, options, signature): its bytes (ty_free) or NULL. A corrupt or
  * foreign entry is not there. */
 void *ty_cache_get(const char *source, const char *options, const char *signature, size_t *size);

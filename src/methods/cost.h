@@ -21,7 +21,7 @@ typedef struct ty_rate {
                        samples */
 } ty_rate;
 
-enum { TY_RATES_MOST = 256 };
+enum { TY_RATES_MOST = 512 };
 
 typedef struct ty_tuning {
     unsigned threads; /* cpu: that a call may use; else 1 */
@@ -31,8 +31,8 @@ typedef struct ty_tuning {
     ty_rate rates[TY_RATES_MOST];
 } ty_tuning;
 
-/* Rows that are no method: what reading memory reaches on all threads, and host data on their way
- * through a device's counting. */
+/* Rows that are no method: what all threads of the processor read, and host data on their way
+ * through another device's counting. */
 #define TY_RATE_READ "read"
 #define TY_RATE_HOST "host"
 

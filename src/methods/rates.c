@@ -55,7 +55,6 @@ const char ty_rates_text[] =
     "cpu-weights 0 0 0.2 4\n"
     /* NVIDIA H200. */
     "[cuda]\n"
-    "read 0 0 0 4550\n"
     "host 0 0 30 12\n"
     "lane-private 1 0 10 4410\n"
     "lane-private 2 0 10 1300\n"
@@ -71,7 +70,6 @@ const char ty_rates_text[] =
     "atomic-global 4 0 10 5.4\n"
     "atomic-global 8 0 10 10.8\n"
     "[opencl]\n"
-    "read 0 0 0 4550\n"
     "host 0 0 30 12\n"
     "lane-private 1 0 15 4350\n"
     "lane-private 2 0 15 1250\n"

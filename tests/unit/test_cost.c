@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "execute_help.h"
 #include "input_help.h"
@@ -10,6 +11,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 #include "plan.h"
+#include "tuning.h"
 
 static ty_tuning tuning;
 
@@ -87,8 +89,8 @@ static void test_blocks(void)
                           !strcmp(method, TY_RATE_HOST),
                       "[%s] row %u: no method %s", name, i + 1, method);
         }
-        CHECK(ty_rate_find(&tuning, TY_RATE_READ, 0, 0) != NULL);
-        CHECK(!strncmp(name, "cpu", 3) || ty_rate_find(&tuning, TY_RATE_HOST, 0, 0));
+        const char *other = !strncmp(name, "cpu", 3) ? TY_RATE_READ : TY_RATE_HOST;
+        CHECK_SAY(ty_rate_find(&tuning, other, 0, 0) != NULL, "[%s] has no row %s", name, other);
         check_block(name, !strncmp(name, "cpu", 3)    ? TY_ON_CPU
                           : !strncmp(name, "cuda", 4) ? TY_ON_CUDA
                                                       : TY_ON_OPENCL);
@@ -146,17 +148,109 @@ static void test_choice(tally_context *context)
     context->tuning = own;
 }
 
-int main(void)
+/* ---- what is kept on disk ---- */
+
+static char folder[] = "/tmp/tally-speeds-XXXXXX";
+
+static tally_context *open_cpu(void)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *context = NULL;
     o.device = TALLY_DEVICE_CPU;
     CHECK(tally_context_create(&o, &context, NULL) == TALLY_OK);
+    return context;
+}
+
+/* Whether a context opened now has the measured rows; `why` is in its note. */
+static void check_opened(int measured, const char *why)
+{
+    tally_context *context = open_cpu();
+    const ty_tuning *t = context->tuning;
+    CHECK_SAY(t->measured == measured && strstr(t->note, why) != NULL, "'%s' in '%s'", why,
+              t->note);
+    CHECK(t->count > 0 && (!measured || (t->count == 2 && t->rates[1].gbps == 12.5)));
+    tally_context_destroy(context);
+}
+
+/* The file with its text from `from` on replaced. */
+static void rewrite(const char *path, const char *text, const char *from, const char *to)
+{
+    FILE *f = fopen(path, "w");
+    const char *at = strstr(text, from);
+    CHECK(f && at);
+    if (f && at)
+        fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    if (f)
+        fclose(f);
+}
+
+static void test_file(void)
+{
+    char path[1024] = "", text[1024] = "";
+    unsigned line;
+    tally_error error = {""};
+    tally_context *context = open_cpu();
+    CHECK(ty_tuning_parse("read 0 0 0 30\ncpu-tables 0 0 0.5 12.5\n", &tuning, &line));
+    check_opened(0, "default speeds of cpu");
+    CHECK_SAY(!ty_tuning_save(context, &tuning, path, sizeof path, &error), "%s", error.message);
+    CHECK(strstr(path, folder) && strstr(path, "/speeds-cpu"));
+    check_opened(1, "speeds measured here");
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    CHECK(n > 60 && n < sizeof text - 1);
+    if (f)
+        fclose(f);
+    rewrite(path, text, "methods ", "methods f");
+    check_opened(0, "was measured with other methods or on another device");
+    rewrite(path, text, "device cpu", "device gpu");
+    check_opened(0, "was measured with other methods or on another device");
+    rewrite(path, text, "speeds 1", "speeds 2");
+    check_opened(0, "by no version of Tally that this one knows");
+    rewrite(path, text, "12.5000", "fast");
+    check_opened(0, "line 5: no row");
+    rewrite(path, text, text, "");
+    check_opened(0, "by no version");
+    rewrite(path, text, "12.5", "12.5");
+    check_opened(1, "speeds measured here");
+    unlink(path);
+    check_opened(0, "default speeds of cpu");
+    tally_context_destroy(context);
+}
+
+static int stop(void *user, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    return ++*(int *)user;
+}
+
+/* A tuning that is cancelled leaves no file; the whole takes a minute and is not done here. */
+static void test_tune(void)
+{
+    char path[1024];
+    int calls = 0;
+    tally_error error = {""};
+    tally_context *context = open_cpu();
+    CHECK(tally_tune(context, stop, &calls, path, &error) == TALLY_ERROR_CANCELLED && calls == 1);
+    check_opened(0, "default speeds of cpu");
+    CHECK(tally_tune(NULL, NULL, NULL, path, &error) == TALLY_ERROR_ARGUMENT);
+    tally_context_destroy(context);
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("TALLY_CACHE_DIR", folder, 1);
+    tally_context *context = open_cpu();
     test_parsing();
     test_blocks();
     test_choice(context);
     CHECK(ty_methods_signature() == ty_methods_signature() && ty_methods_signature() != 0);
     tally_context_destroy(context);
+    test_file();
+    test_tune();
+    rmdir(folder);
     test_locale();
     return help_end();
 }
