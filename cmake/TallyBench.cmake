@@ -20,6 +20,10 @@ if(TALLY_MICRO)
   add_custom_target(bench DEPENDS ${TALLY_MICRO})
 endif()
 
+foreach(file IN ITEMS photograph.png camera.png coins.png book.txt.gz)
+  configure_file(${PROJECT_SOURCE_DIR}/data/${file} ${PROJECT_BINARY_DIR}/bench/${file} COPYONLY)
+endforeach()
+
 option(TALLY_PEERS "Build the benchmark's peers for the libraries that are found"
        ${TALLY_TOP_LEVEL})
 if(NOT TALLY_PEERS OR NOT TALLY_CLI OR TALLY_SANITIZE)
@@ -28,8 +32,6 @@ endif()
 
 set(TALLY_PEERS_FOLDER ${PROJECT_BINARY_DIR}/bench/peers)
 configure_file(${PROJECT_SOURCE_DIR}/bench/peers/peers.py ${TALLY_PEERS_FOLDER}/peers.py COPYONLY)
-configure_file(${PROJECT_SOURCE_DIR}/data/photograph.png
-               ${PROJECT_BINARY_DIR}/bench/photograph.png COPYONLY)
 
 function(tally_peer source)
   get_filename_component(name ${source} NAME_WE)
