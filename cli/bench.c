@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "progress.h"
+#include "figure.h"
 
 enum { REPEATS = 9 };
 
@@ -138,16 +138,23 @@ static int run(job *job)
 
 int cli_bench(const cli_options *options)
 {
+    static const cli_id of_figures[] = {CLI_FROM, CLI_PEERS, CLI_FOLDER};
     char folder[600];
     job job = {.options = options, .quick = cli_has(options, CLI_QUICK)};
     if (cli_has(options, CLI_TUNE))
         return bench_tune(options);
+    find_folder(folder, sizeof folder);
+    if (cli_has(options, CLI_FIGURE) || cli_has(options, CLI_LIST))
+        return cli_bench_figures(options, folder);
     int code = check(options);
+    for (size_t i = 0; i < 3 && !code; i++)
+        if (cli_has(options, of_figures[i]))
+            code = cli_usage(options->word, "--%s goes with --figure",
+                             cli_option_row(of_figures[i])->name);
     if (code)
         return code;
     job.json = strcmp(cli_text(options, CLI_LIST_FORMAT, "table"), "json") == 0;
     job.cases = bench_cases(options, &job.count);
-    find_folder(folder, sizeof folder);
     job.data.folder = folder;
     job.data.seed = cli_uint(options, CLI_SEED, 1);
     if (!job.cases)

@@ -91,6 +91,20 @@ const cli_option cli_option_table[] = {
     {CLI_TUNE, "tune", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
      "measure the methods on --device instead, and keep what `auto` chooses by from then on"},
 
+    {CLI_FIGURE, "figure", 0, CLI_TEXT, 1, "NAME", CLI_BENCH, "Work",
+     "all reduce-vs-atomic optimisations whitepaper-64-256 trish-k trish-throughput trish-images "
+     "trish-ablation trish-table1 saturating today",
+     0, 0, 0,
+     "measure a figure or table of the sources again, on a graphics processor; all of them with "
+     "all"},
+    {CLI_LIST, "list", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
+     "name the figures and where they come from"},
+    {CLI_FROM, "from", 0, CLI_FILE, 1, "LINES", CLI_BENCH, "Work", NULL, 0, 0, 0,
+     "with --figure: draw the lines of this file instead of measuring"},
+    {CLI_PEERS, "peers", 0, CLI_FILE, 1, "LINES", CLI_BENCH, "Work", NULL, 0, 0, 1,
+     "with --figure today: lines of other libraries on the same device, as bench/gpu.sh writes "
+     "them"},
+
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,
      "table, csv, json, npy, png or svg (by the ending of -o, else table)"},
@@ -99,6 +113,9 @@ const cli_option cli_option_table[] = {
      "table or json"},
     {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE, "Output", NULL, 0, 0,
      0, "write there, all or nothing; - is standard output"},
+    {CLI_FOLDER, "output", 'o', CLI_FILE, 1, "DIR", CLI_BENCH, "Output", NULL, 0, 0, 0,
+     "with --figure: the folder for NAME.jsonl, NAME.csv, NAME.svg and NAME.png (without it the "
+     "lines go to standard output)"},
     {CLI_LOG_COUNTS, "log-counts", 0, CLI_FLAG, 0, NULL, DRAWING, "Output", NULL, 0, 0, 0,
      "draw counts on a logarithmic scale"},
     {CLI_MAX_ROWS, "max-rows", 0, CLI_UINT, 1, "N", CLI_RUN | CLI_MERGE | CLI_SHOW, "Output", NULL,
@@ -176,9 +193,12 @@ const cli_word cli_word_table[] = {
      "`scripts/peers.sh` gets (OpenCV, GSL, Boost.Histogram, NumPy, fast-histogram), in turns on "
      "the "
      "same data. Every count is compared with the slow reference's; the exit code is 1 if one of "
-     "Tally's differs. -v shows every peer.",
+     "Tally's differs. -v shows every peer. With --figure a graphics processor repeats an "
+     "experiment of "
+     "the texts that the methods come from, published values beside it.",
      "tally bench --quick\n"
-     "tally bench --only u8-photograph --only f32-256 -v\n"},
+     "tally bench --only u8-photograph --only f32-256 -v\n"
+     "tally bench --figure trish-k --device cuda -o figures\n"},
 };
 const size_t cli_word_count = sizeof cli_word_table / sizeof *cli_word_table;
 

@@ -13,6 +13,29 @@ set_target_properties(
              INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
 
+# Charts of the benchmark are drawn by the command itself.
+target_compile_definitions(tally_command PRIVATE TALLY_HAVE_CAIRO=${TALLY_HAVE_CAIRO})
+if(TALLY_HAVE_CAIRO)
+  target_link_libraries(tally_command PRIVATE PkgConfig::TALLY_CAIRO)
+endif()
+
+# What measurements say that they are of: the commit, where there is one.
+set(TALLY_COMMIT "" CACHE STRING "What the benchmark's lines call this source (default: git's commit)")
+set(commit "${TALLY_COMMIT}")
+if(NOT commit AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(
+    COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process( # asked again after every commit
+    COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+    OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(EXISTS "${log}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
+  endif()
+endif()
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/figure_measure.c APPEND
+             PROPERTY COMPILE_DEFINITIONS TALLY_COMMIT="${commit}")
+
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${TALLY_PAGES})
 set(TALLY_PAGE_FILES "")
