@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "core/alloc.h"
+#include "core/fast.h"
 #include "cpu/threads.h"
 #include "device/kernel.h"
 #include "device/kernels_file.h"
@@ -76,6 +77,11 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, context->state, &shape, words, sizeof words);
     add(target, kernel, words);
+    if (kernel->fast && plan->axes[0].even && ty_fast_serves(options->dtypes[0])) {
+        plan->axes[0].proved = 1; /* as it is for most axes */
+        ty_kernel_options(plan, context->state, &shape, words, sizeof words);
+        add(target, kernel, words);
+    }
     tally_plan_destroy(plan);
 }
 

@@ -4,7 +4,7 @@
 
 #include <tally/tally.h>
 
-#include "kernels/bin.h"
+#include "kernels/fast.h"
 
 /* More would need slots wider than 32 bits and tables that no machine holds. */
 #define TY_MAX_BINS UINT64_C(2147483648)
@@ -20,7 +20,9 @@ typedef struct ty_axis {
     uint16_t *categories; /* 256, owned; CATEGORY only */
     uint32_t *byte_slots; /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
     struct ty_cells
-        *cells; /* the processor's way to search `edges`, made and freed by it, or NULL */
+        *cells;   /* the processor's way to search `edges`, made and freed by it, or NULL */
+    ty_fast fast; /* for kernels that count cells; filled when such a plan is made */
+    int proved;   /* fast's float32 arithmetic decides this axis (core/fast.h) */
 } ty_axis;
 
 /* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is

@@ -112,7 +112,7 @@ static void make_last(const ty_axis *axis, ty_fast *f)
     }
 }
 
-int ty_fast_make(const ty_axis *axis, ty_fast *fast)
+static void make_bounds(const ty_axis *axis, ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
     memset(fast, 0, sizeof *fast);
@@ -120,7 +120,13 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast)
     fast->top = b->closed ? nextafter(b->hi, INFINITY) : b->hi;
     fast->first = at_least(b->lo);
     fast->above = at_least(fast->top);
+}
+
+int ty_fast_make(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
     double largest = fmax(fabs(b->lo), fabs(b->hi));
+    make_bounds(axis, fast);
     if (!axis->even || b->bins > most_bins || largest > 0x1p100 || b->width < 0x1p-80 ||
         b->width < largest * 0x1p-24)
         return 0;
@@ -136,4 +142,29 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast)
         fast->slack = (float)ldexp(b->width, -step);
     }
     return 0;
+}
+
+int ty_fast_serves(tally_dtype dtype)
+{
+    const uint32_t float32s =
+        1u << TALLY_U16 | 1u << TALLY_I16 | 1u << TALLY_F16 | 1u << TALLY_BF16 | 1u << TALLY_F32;
+    return float32s >> dtype & 1;
+}
+
+void ty_fast_resolve(ty_axis *axis)
+{
+    axis->proved = 0;
+    if (ty_fast_serves(axis->dtype))
+        axis->proved = ty_fast_make(axis, &axis->fast);
+    else
+        make_bounds(axis, &axis->fast);
+}
+
+const char *ty_fast_words(const ty_axis *axis)
+{
+    if (axis->byte_slots)
+        return "slots of the 256 values from a table";
+    if (!axis->even)
+        return "slots by searching the edges";
+    return axis->proved ? "slots by float32, proved for every edge" : "slots by float64";
 }

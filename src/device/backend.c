@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/fast.h"
 #include "device/kernels_file.h"
 #include "device/run.h"
 #include "kernels/text.h"
@@ -91,18 +92,21 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
     return TALLY_OK;
 }
 
-/* dialect, bin, sample, words, output, merge, then the method: one text for both runtimes. */
+/* dialect, bin, fast, sample, walk, words, output, merge, then the method: one text for both
+ * runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
-    const char *parts[] = {ty_text_dialect_h, ty_text_bin_h, ty_text_sample_h, ty_text_words_h,
-                           ty_text_output_h,  ty_text_merge, kernel->text};
+    const char *parts[] = {ty_text_dialect_h, ty_text_bin_h,  ty_text_fast_h,
+                           ty_text_sample_h,  ty_text_walk_h, ty_text_words_h,
+                           ty_text_output_h,  ty_text_merge,  kernel->text};
+    enum { count = sizeof parts / sizeof *parts };
     size_t size = 1, at = 0;
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < count; i++)
         size += strlen(parts[i]);
     char *text = ty_malloc(size);
     if (!text)
         return NULL;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < count; i++) {
         memcpy(text + at, parts[i], strlen(parts[i]));
         at += strlen(parts[i]);
     }
@@ -114,9 +118,9 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
                        char *options, size_t size)
 {
     snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s%s%s",
-             (int)plan->options.dtypes[0], plan->axes[0].even, device->warp, shape->group_size,
-             shape->raw_shift < 0 ? "" : " -DTY_RAW=1", device->has_fp64 ? "" : " -DTY_NO_FP64",
-             shape->defines[0] ? " " : "", shape->defines);
+             (int)plan->options.dtypes[0], plan->axes[0].proved ? 2 : plan->axes[0].even,
+             device->warp, shape->group_size, shape->raw_shift < 0 ? "" : " -DTY_RAW=1",
+             device->has_fp64 ? "" : " -DTY_NO_FP64", shape->defines[0] ? " " : "", shape->defines);
 }
 
 static tally_status build(tally_plan *plan, ty_device_plan *own, tally_error *error)
@@ -143,14 +147,21 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
         return ty_error_memory(error, "a plan", sizeof *own);
     pthread_mutex_init(&own->lock, NULL);
     plan->state = own;
+    const ty_kernel_method *kernel = plan->method->backend;
+    if (kernel->fast)
+        ty_fast_resolve(&plan->axes[0]);
     tally_status status = build(plan, own, error);
     if (status)
         return status;
     static const char *const origins[] = {"compiled", "from the disk cache",
                                           "from the kernels file"};
     size_t at = strlen(plan->text);
-    at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
-                           origins[own->origin]);
+    if (kernel->fast)
+        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; %s",
+                               ty_fast_words(&plan->axes[0]));
+    if (at < sizeof plan->text)
+        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
+                               origins[own->origin]);
     if (own->origin == TY_COMPILED && device_of(plan)->capability && at < sizeof plan->text)
         snprintf(plan->text + at, sizeof plan->text - at, " (kernels file: %s)",
                  ty_kernels_describe());

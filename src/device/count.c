@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/random.h"
 #include "device/run.h"
+#include "methods/registry.h"
 
 enum { stage_bytes = 16 << 20 }; /* of a piece */
 
@@ -24,8 +26,12 @@ tally_status ty_add_seconds(ty_run *r, void *from, double *seconds, tally_error 
 /* The usual way: `passes` launches of the kernel `count` over the same samples. */
 static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
 {
+    const ty_kernel_method *kernel = slab->plan->method->backend;
     const ty_shape *shape = slab->shape;
+    uint32_t key = kernel->keyed ? (uint32_t)ty_method_parameter(slab->plan, "key") : 0;
     tally_status status = TALLY_OK;
+    if (kernel->keyed && !key)
+        key = ty_random_u32();
     for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
         ty_arg args[] = {ty_arg_memory(slab->data),
                          ty_arg_u64(slab->offset),
@@ -33,8 +39,10 @@ static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
                          ty_arg_memory(slab->axis),
                          ty_arg_u32((uint32_t)slab->plan->slots),
                          ty_arg_memory(slab->out),
-                         ty_arg_u32(pass)};
-        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args, 7};
+                         ty_arg_u32(pass),
+                         ty_arg_u32(key)};
+        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args,
+                            kernel->keyed ? 8 : 7};
         status = ty_slab_launch(slab, "count", &launch, error);
     }
     return status;

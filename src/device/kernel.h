@@ -41,6 +41,9 @@ typedef struct ty_slab {
 
 typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
+    int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
+    int keyed; /* `count` takes a ty_u32 key behind `pass`: the setting "key", or if that is 0
+                  one that cannot be known before the launch */
     void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);
     /* For methods of several kernels: launches them in order, so that `out` holds the partials.
      * NULL: `passes` launches of `count`. */

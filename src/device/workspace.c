@@ -18,7 +18,7 @@ static tally_status upload_image(ty_device *device, ty_workspace *w, unsigned ch
     return status;
 }
 
-/* The axis as kernels read it: ty_bins, then at byte 64 its table. */
+/* The axis as kernels read it (fast.h). */
 static tally_status make_axis(const tally_plan *plan, ty_device *device, ty_workspace *w,
                               tally_error *error)
 {
@@ -27,13 +27,14 @@ static tally_status make_axis(const tally_plan *plan, ty_device *device, ty_work
     size_t bytes = axis->byte_slots ? 256 * sizeof *axis->byte_slots
                    : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
                                     : 0;
-    w->images[0] = ty_calloc(1, 64 + bytes);
+    w->images[0] = ty_calloc(1, TY_AXIS_TABLE + bytes);
     if (!w->images[0])
-        return ty_error_memory(error, "an axis", 64 + bytes);
+        return ty_error_memory(error, "an axis", TY_AXIS_TABLE + bytes);
     memcpy(w->images[0], &axis->bins, sizeof axis->bins);
+    memcpy(w->images[0] + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
     if (bytes)
-        memcpy(w->images[0] + 64, table, bytes);
-    return upload_image(device, w, w->images[0], 64 + bytes, &w->axis, error);
+        memcpy(w->images[0] + TY_AXIS_TABLE, table, bytes);
+    return upload_image(device, w, w->images[0], TY_AXIS_TABLE + bytes, &w->axis, error);
 }
 
 /* Which raw cells each slot is the sum of, as merge.cl reads it. */

@@ -15,6 +15,8 @@
 
 #define TY_CELLS_EXTRA 3 /* cells of an axis beyond its bins */
 
+#if !defined(TY_NO_FP64)
+
 /* The edge nearest to a sample is `from` + origin + k*width, k edges from the anchor's. */
 typedef struct ty_fast {
     float from;               /* y = x - from, exact for x beside any edge */
@@ -35,7 +37,8 @@ typedef struct ty_fast {
 #define TY_ROUNDER      8388609.0f
 #define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
 
-TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
+/* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost. */
+TY_FN ty_u32 ty_mark_f32(float x, const ty_fast *f)
 {
     float v = x == f->hi ? f->last : x;
     float y = v - f->from;
@@ -45,11 +48,13 @@ TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
     float left = TY_FMAF(-k, f->width, y) - f->origin;
     float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
     u -= TY_FMAF(-k, f->width_low, left) < edge ? 1.0f : 0.0f;
-    ty_u32 cell = TY_FLOAT_BITS(u) - TY_ROUNDER_BITS;
-    return x == x ? cell : f->bins + 2;
+    return x == x ? TY_FLOAT_BITS(u) : TY_ROUNDER_BITS + f->bins + 2;
 }
 
-#if !defined(TY_NO_FP64)
+TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
+{
+    return ty_mark_f32(x, f) - TY_ROUNDER_BITS;
+}
 
 /* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */
 TY_FN ty_u32 ty_cell_inside(double x, const ty_bins *b)
@@ -78,6 +83,11 @@ TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
 }
 
 #endif
+
+/* An axis as kernels read it: ty_bins, at these bytes ty_fast and a table (one-byte dtypes: the 256
+ * slots; else the edges, or nothing). */
+#define TY_AXIS_FAST  64
+#define TY_AXIS_TABLE 192
 
 /* Between the two numberings. */
 TY_FN ty_u32 ty_cell_of_slot(ty_u32 slot, ty_u32 bins)

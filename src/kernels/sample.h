@@ -1,12 +1,14 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
- * number, TY_EVEN says whether slots are found by arithmetic (else by the table of edges). */
+ * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
+ * (methods that ask for it: ty_kernel_method.fast) by float32 arithmetic that was proved for the
+ * axis. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
-#include "bin.h"
+#include "fast.h"
 
-/* n samples from byte `offset` of `data`; `axis` is ty_bins, then at byte 64 the table (one-byte
- * dtypes: 256 slots; else the edges); `slots` is bins + TY_SLOT_EXTRA. */
+/* n samples from byte `offset` of `data`; `axis` as fast.h says; `slots` is bins + TY_SLOT_EXTRA.
+ */
 #define TY_COUNT_ARGS                                                                              \
     TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL const ty_u8 *axis,             \
         ty_u32 slots, TY_GLOBAL ty_u32 *out, ty_u32 pass
@@ -31,20 +33,26 @@ typedef float ty_sample;
 typedef double ty_sample;
 #endif
 
+/* The value of a sample, as float32 if its dtype fits one. */
 #if TY_DTYPE == 9
 /* IEEE binary16: the value moved up 112 binades by a multiplication, which normalises subnormals.
  */
-TY_FN double ty_value(ty_sample bits)
+TY_FN float ty_value(ty_sample bits)
 {
     ty_u32 sign = (ty_u32)(bits & 0x8000u) << 16, rest = (ty_u32)(bits & 0x7fffu) << 13;
     if (rest >= 0x0f800000u)
-        return (double)TY_AS_FLOAT(sign | 0x70000000u | rest);
-    return (double)TY_AS_FLOAT(sign | rest) * 0x1p112;
+        return TY_AS_FLOAT(sign | 0x70000000u | rest);
+    return TY_AS_FLOAT(sign | rest) * 0x1p112f;
 }
 #elif TY_DTYPE == 10
-TY_FN double ty_value(ty_sample bits)
+TY_FN float ty_value(ty_sample bits)
 {
-    return (double)TY_AS_FLOAT((ty_u32)bits << 16);
+    return TY_AS_FLOAT((ty_u32)bits << 16);
+}
+#elif TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 11
+TY_FN float ty_value(ty_sample x)
+{
+    return (float)x;
 }
 #elif TY_DTYPE > 2 && TY_DTYPE != 7 && TY_DTYPE != 8
 TY_FN double ty_value(ty_sample x)
@@ -57,19 +65,48 @@ TY_FN double ty_value(ty_sample x)
 TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_DTYPE == 1 || TY_DTYPE == 2
-    return ((TY_GLOBAL const ty_u32 *)(axis + 64))[x];
+    return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[x];
 #else
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
-    TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + 64);
+    TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
 #if TY_DTYPE == 7
     return TY_EVEN ? ty_slot_even_u64(x, &b) : ty_slot_edges_u64(x, &b, edges);
 #elif TY_DTYPE == 8
     return TY_EVEN ? ty_slot_even_i64(x, &b) : ty_slot_edges_i64(x, &b, edges);
 #else
-    return TY_EVEN ? ty_slot_even(ty_value(x), &b) : ty_slot_edges(ty_value(x), &b, edges);
+    return TY_EVEN ? ty_slot_even((double)ty_value(x), &b)
+                   : ty_slot_edges((double)ty_value(x), &b, edges);
 #endif
 #endif
 }
+
+#if TY_DTYPE > 2
+/* The cell of one sample + TY_MARK, its axis held in registers. */
+#if TY_EVEN == 2
+#define TY_MARK TY_ROUNDER_BITS
+#else
+#define TY_MARK 0u
+#endif
+TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_fast *f,
+                        TY_GLOBAL const ty_u8 *axis)
+{
+#if TY_EVEN == 2
+    return ty_mark_f32(ty_value(x), f);
+#elif TY_EVEN == 0 || TY_DTYPE == 7 || TY_DTYPE == 8
+    return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
+#elif TY_DTYPE == 5 || TY_DTYPE == 6 || TY_DTYPE == 12
+    return ty_cell_f64(ty_value(x), b, f);
+#else
+    return ty_cell_f32_wide(ty_value(x), b, f);
+#endif
+}
+
+TY_FN ty_u32 ty_cell_of(ty_sample x, const ty_bins *b, const ty_fast *f,
+                        TY_GLOBAL const ty_u8 *axis)
+{
+    return ty_mark_of(x, b, f, axis) - TY_MARK;
+}
+#endif
 
 #define TY_SAMPLES(data, offset) ((TY_GLOBAL const ty_sample *)((data) + (offset)))
 

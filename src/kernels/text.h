@@ -2,12 +2,12 @@
 #ifndef TY_TEXT_H
 #define TY_TEXT_H
 
-extern const char ty_text_dialect_h[], ty_text_bin_h[], ty_text_sample_h[], ty_text_merge[],
-    ty_text_atomic_global[], ty_text_private_shared[], ty_text_reduce_tree[],
-    ty_text_atomic_local[], ty_text_coarsened[], ty_text_private_register[],
+extern const char ty_text_dialect_h[], ty_text_bin_h[], ty_text_fast_h[], ty_text_sample_h[],
+    ty_text_walk_h[], ty_text_merge[], ty_text_atomic_global[], ty_text_private_shared[],
+    ty_text_reduce_tree[], ty_text_atomic_local[], ty_text_coarsened[], ty_text_private_register[],
     ty_text_private_global[], ty_text_aggregated[], ty_text_saturating_global[],
     ty_text_saturating_shared[], ty_text_words_h[], ty_text_podlozhnyuk_64[],
     ty_text_podlozhnyuk_256[], ty_text_podlozhnyuk_256_tag[], ty_text_nugteren[], ty_text_trish[],
-    ty_text_lane_private[], ty_text_output_h[];
+    ty_text_lane_private[], ty_text_swizzled[], ty_text_output_h[];
 
 #endif

@@ -34,7 +34,8 @@
     M(saturating_global)                                                                           \
     M(saturating_shared)                                                                           \
     M(saturating_shared_strided)                                                                   \
-    M(lane_private)
+    M(lane_private)                                                                                \
+    M(swizzled)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)
@@ -58,6 +59,8 @@ static const char *dtypes_text(uint32_t dtypes)
         return "f32";
     if (dtypes == (1u << TALLY_F32 | 1u << TALLY_F64))
         return "f32 f64";
+    if (dtypes == (UINT32_MAX & ~(1u << TALLY_U8 | 1u << TALLY_I8)))
+        return "u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64";
     return "u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64";
 }
 

@@ -1,0 +1,33 @@
+#include "core/random.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+
+/* Without getrandom (Linux before 3.17) or before the system has gathered noise: the device file,
+ * which never waits; without that the clock, for a guessable key costs speed and not counts. */
+static uint32_t fallback(void)
+{
+    uint32_t value;
+    FILE *file = fopen("/dev/urandom", "rb");
+    size_t got = file ? fread(&value, sizeof value, 1, file) : 0;
+    if (file)
+        fclose(file);
+    if (!got) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        value = (uint32_t)now.tv_nsec * 0x9e3779b9U;
+    }
+    return value;
+}
+
+uint32_t ty_random_u32(void)
+{
+    uint32_t value;
+    ssize_t got;
+    do
+        got = getrandom(&value, sizeof value, GRND_NONBLOCK);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof value ? value : fallback();
+}

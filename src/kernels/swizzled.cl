@@ -1,0 +1,39 @@
+/*
+ * swizzled: one copy of the histogram in local memory, its order scrambled so that no input fixed
+ * before the launch can line its samples up on one bank. Cells stay in their row of 32 words; inside
+ * the row they move by a hash of the row's number,
+ *
+ *      word = cell ^ (row*(row*key + key') >> 27),     row = cell / 32
+ *
+ * with keys that the host draws for each launch. Equal samples of a warp are one word, which costs
+ * no more than different banks do; the result never depends on the key.
+ */
+/* The byte offset of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
+#define TY_PLACE(mark)                                                                             \
+    ((((mark) ^ (((mark) >> 5) * (((mark) >> 5) * key + more) >> 27)) << 2) - (TY_MARK << 2))
+#define TY_COUNTER(mark) ((TY_LOCAL ty_u32 *)((TY_LOCAL ty_u8 *)ty_local + TY_PLACE(mark)))
+
+#define TY_EAT(x)                                                                                  \
+    do {                                                                                           \
+        ty_u32 mark_ = ty_mark_of(x, &bins, &fast, axis);                                          \
+        TY_ADD_LOCAL(TY_COUNTER(mark_), 1);                                                        \
+    } while (0)
+
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
+    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
+    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
+    for (ty_u32 w = lid; w < words; w += TY_GROUP_MAX)
+        ty_local[w] = 0;
+    TY_BARRIER();
+    TY_WALK(data, offset, n);
+    TY_BARRIER();
+    for (ty_u32 s = lid; s < slots; s += TY_GROUP_MAX) {
+        ty_u32 cell = ty_cell_of_slot(s, bins.bins);
+        out[(ty_u64)TY_GROUP * slots + s] = cell < cells ? *TY_COUNTER(cell + TY_MARK) : 0;
+    }
+    (void)pass;
+}

@@ -1,0 +1,104 @@
+/*
+ * Every sample of a launch once, in loads of 16 bytes whatever the alignment and length: samples
+ * before the first whole 16 bytes and behind the last one are counted one by one by the first
+ * group. A kernel defines TY_EAT(sample), a statement, and writes TY_WALK(data, offset, n).
+ */
+#ifndef TY_WALK_H
+#define TY_WALK_H
+
+#include "sample.h"
+
+#if defined(__OPENCL_VERSION__)
+#define TY_DOUBLE_OF(low, high) as_double((ty_u64)(low) | (ty_u64)(high) << 32)
+#else
+#define TY_DOUBLE_OF(low, high) __hiloint2double((int)(high), (int)(low))
+#endif
+
+/* The samples of one word, or of two. */
+#if TY_DTYPE <= 2
+#define TY_EAT_WORD(w)                                                                             \
+    TY_EAT((w)&0xffu);                                                                             \
+    TY_EAT((w) >> 8 & 0xffu);                                                                      \
+    TY_EAT((w) >> 16 & 0xffu);                                                                     \
+    TY_EAT((w) >> 24)
+#elif TY_DTYPE <= 4 || TY_DTYPE == 9 || TY_DTYPE == 10
+#define TY_EAT_WORD(w)                                                                             \
+    TY_EAT((ty_sample)((w)&0xffffu));                                                              \
+    TY_EAT((ty_sample)((w) >> 16))
+#elif TY_DTYPE == 11
+#define TY_EAT_WORD(w) TY_EAT(TY_AS_FLOAT(w))
+#elif TY_DTYPE <= 6
+#define TY_EAT_WORD(w) TY_EAT((ty_sample)(w))
+#elif TY_DTYPE <= 8
+#define TY_EAT_PAIR(v, w) TY_EAT((ty_sample)((ty_u64)(v) | (ty_u64)(w) << 32))
+#else
+#define TY_EAT_PAIR(v, w) TY_EAT(TY_DOUBLE_OF(v, w))
+#endif
+
+#if defined(TY_EAT_PAIR)
+#define TY_EAT_QUAD(q)                                                                             \
+    do {                                                                                           \
+        TY_EAT_PAIR((q).x, (q).y);                                                                 \
+        TY_EAT_PAIR((q).z, (q).w);                                                                 \
+    } while (0)
+#else
+#define TY_EAT_QUAD(q)                                                                             \
+    do {                                                                                           \
+        TY_EAT_WORD((q).x);                                                                        \
+        TY_EAT_WORD((q).y);                                                                        \
+        TY_EAT_WORD((q).z);                                                                        \
+        TY_EAT_WORD((q).w);                                                                        \
+    } while (0)
+#endif
+
+/* Where the whole quads of a launch lie. */
+typedef struct ty_span {
+    TY_GLOBAL const ty_sample *first;
+    TY_GLOBAL const uint4 *quads;
+    ty_u32 head, tail; /* samples before and behind them */
+    ty_u32 count;      /* quads: below 2^31, for a launch has at most 2^31 samples */
+} ty_span;
+
+TY_FN ty_span ty_span_of(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n)
+{
+    const ty_u32 each = 16 / sizeof(ty_sample);
+    ty_span s;
+    s.first = TY_SAMPLES(data, offset);
+    s.head = (ty_u32)((0 - (ty_u64)s.first) & 15) / sizeof(ty_sample);
+    if (s.head > n)
+        s.head = (ty_u32)n;
+    s.quads = (TY_GLOBAL const uint4 *)(s.first + s.head);
+    s.count = (ty_u32)((n - s.head) / each);
+    s.tail = (ty_u32)(n - s.head - (ty_u64)s.count * each);
+    return s;
+}
+
+/* Sample j < head + tail of those outside the quads. */
+TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
+{
+    const ty_u32 each = 16 / sizeof(ty_sample);
+    return s.first[j < s.head ? j : (ty_u64)s.count * each + j];
+}
+
+#define TY_WALK(data, offset, n)                                                                   \
+    do {                                                                                           \
+        ty_span span = ty_span_of(data, offset, n);                                                \
+        ty_u32 step = TY_GROUPS * TY_GROUP_MAX, q = TY_GROUP * TY_GROUP_MAX + TY_LID;              \
+        for (; q + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                     \
+            uint4 v[TY_AHEAD];                                                                     \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
+                v[k] = span.quads[q + k * step];                                                   \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
+                TY_EAT_QUAD(v[k]);                                                                 \
+        }                                                                                          \
+        for (; q < span.count; q += step) {                                                        \
+            uint4 v = span.quads[q];                                                               \
+            TY_EAT_QUAD(v);                                                                        \
+        }                                                                                          \
+        if (TY_GROUP == 0 && TY_LID < span.head + span.tail)                                       \
+            TY_EAT(ty_span_odd(span, TY_LID));                                                     \
+    } while (0)
+
+#endif
