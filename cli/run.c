@@ -16,7 +16,6 @@ typedef struct tallied {
 typedef struct job {
     const cli_options *options;
     tally_context *context;
-    const char *device; /* "cpu", "cuda:0" */
     cli_source source;
     cli_axes axes;
     tally_counter counter;
@@ -386,14 +385,16 @@ static int finish(job *job)
 {
     tally_error error = {""};
     const cli_source *source = &job->source;
+    tally_device_info device = {.struct_size = sizeof device};
     tally_status status = TALLY_OK;
     for (size_t i = 0; i < source->count && !status; i++)
         status = tally_result_note(job->ours.result, cli_shown(source->paths[i]), NULL, NULL, 0, 0,
                                    &error);
     if (!status)
-        status =
-            tally_result_note(job->ours.result, NULL, job->device, tally_plan_method(job->plan),
-                              job->seconds, job->elements * source->channels, &error);
+        status = tally_plan_device(job->plan, &device, &error);
+    if (!status)
+        status = tally_result_note(job->ours.result, NULL, device.id, tally_plan_method(job->plan),
+                                   job->seconds, job->elements * source->channels, &error);
     if (!status)
         status = tally_result_narrow(job->ours.result, job->counter, &error);
     if (status)
@@ -416,10 +417,10 @@ static void describe_source(const job *job)
 }
 
 /* One histogram of `count` files; *result is the caller's. */
-static int count_files(const cli_options *options, tally_context *context, const char *device,
-                       const char *const *paths, size_t count, tally_result **result)
+static int count_files(const cli_options *options, tally_context *context, const char *const *paths,
+                       size_t count, tally_result **result)
 {
-    job job = {.options = options, .context = context, .device = device};
+    job job = {.options = options, .context = context};
     tally_error error = {""};
     cli_progress progress;
     int need = cli_axes_need_data(options);
@@ -464,8 +465,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     return code;
 }
 
-static int count_groups(const cli_options *options, tally_context *context, const char *device,
-                        cli_target *target)
+static int count_groups(const cli_options *options, tally_context *context, cli_target *target)
 {
     static const char *const standard_input[] = {"-"};
     const char *const *paths = options->operand_count ? options->operands : standard_input;
@@ -474,8 +474,7 @@ static int count_groups(const cli_options *options, tally_context *context, cons
     tally_result **results = calloc(groups, sizeof(tally_result *));
     int code = results ? CLI_OK : cli_fail("out of memory");
     for (size_t g = 0; g < groups && !code; g++)
-        code =
-            count_files(options, context, device, paths + g, groups > 1 ? 1 : count, &results[g]);
+        code = count_files(options, context, paths + g, groups > 1 ? 1 : count, &results[g]);
     target->write.array = cli_has(options, CLI_EACH);
     if (!code)
         code = cli_results_write(target, results, groups);
@@ -498,16 +497,13 @@ int cli_run(const cli_options *options)
 {
     cli_target target = {.format = TALLY_FORMAT_TABLE};
     tally_context *context = NULL;
-    tally_device_info device = {.struct_size = sizeof device};
-    tally_error error = {""};
     int code = check(options, &target);
     if (code)
         return code;
     code = cli_context_open(options, &context);
     if (code)
         return code;
-    tally_status status = tally_context_device(context, &device, &error);
-    code = status ? fail(status, &error) : count_groups(options, context, device.id, &target);
+    code = count_groups(options, context, &target);
     tally_context_destroy(context);
     if (code == CLI_FAILED)
         hint_word(options);

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
+#include "place.h"
 
 enum { most_settings = 256 }; /* no method has nearly as many */
 
@@ -277,6 +278,13 @@ tally_status tally_plan_create(tally_context *context, const tally_plan_options 
                                    : "plan");
     tally_plan *made = NULL;
     tally_status status = ty_plan_resolve(context, options, &made, error);
+    tally_plan *other =
+        !status && context->beside ? ty_place(context->beside, options, made) : NULL;
+    if (other) {
+        tally_plan_destroy(made);
+        *plan = other;
+        return TALLY_OK;
+    }
     if (!status && context->backend->prepare)
         status = context->backend->prepare(made, error);
     if (status) {
@@ -305,6 +313,13 @@ void tally_plan_destroy(tally_plan *plan)
 const char *tally_plan_method(const tally_plan *plan)
 {
     return plan->method->name;
+}
+
+tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info, tally_error *error)
+{
+    if (!plan)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "plan is NULL");
+    return tally_context_device(plan->context, info, error);
 }
 
 uint64_t tally_plan_bins(const tally_plan *plan)

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "cpu/threads.h"
 #include "device/kernels_file.h"
+#include "place.h"
 #include "plan.h"
 #include "tuning.h"
 
@@ -77,12 +78,18 @@ tally_status tally_context_create(const tally_context_options *options, tally_co
         status = ty_error_memory(error, "a thread pool", 1);
     if (!status && backend->open)
         status = backend->open(c, options, error);
+    if (!status && !options->device && c->device == TALLY_DEVICE_CPU) {
+        c->beside = ty_beside_create();
+        if (!c->beside)
+            status = ty_error_memory(error, "a context", 1);
+    }
     if (!status) {
         status = ty_tuning_open(c, error);
         if (status && backend->close)
             backend->close(c);
     }
     if (status) {
+        ty_beside_destroy(c->beside);
         ty_pool_destroy(c->pool);
         ty_free(c);
         return status;
@@ -95,6 +102,7 @@ void tally_context_destroy(tally_context *context)
 {
     if (!context)
         return;
+    ty_beside_destroy(context->beside);
     if (context->backend->close)
         context->backend->close(context);
     ty_pool_destroy(context->pool);

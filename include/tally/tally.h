@@ -199,7 +199,8 @@ typedef struct tally_context tally_context;
 
 typedef struct tally_context_options {
     size_t struct_size;
-    tally_device_type device; /* 0: the best one present */
+    tally_device_type device; /* 0: the processor, and a CUDA device for plans whose host data are
+                                 counted sooner there with their way counted in (docs/AUTO.md) */
     int32_t index;            /* which of that type, from 0 */
     uint32_t threads;         /* CPU: most threads to use, 0 for one a processor; capped at 1024 */
     void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one,
@@ -240,7 +241,7 @@ TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tal
 /* The CUDA kernels that were compiled with the library: "FILE: 812 kernels for sm_75 …", or "none:
  * why", where plans wait for a compiler. A static string. Thread-safe. */
 TALLY_API const char *tally_kernels_describe(void);
-/* The device that `context` is on: what TALLY_DEVICE_AUTO chose. Thread-safe. */
+/* The device that `context` is on. Thread-safe. */
 TALLY_API tally_status tally_context_device(const tally_context *context, tally_device_info *info,
                                             tally_error *error);
 
@@ -315,6 +316,9 @@ TALLY_API void tally_plan_destroy(tally_plan *plan); /* NULL is fine */
 
 /* The method's name; bins of one histogram (product over axes); active channels. */
 TALLY_API const char *tally_plan_method(const tally_plan *plan);
+/* Where the plan counts: its context's device, or the one that TALLY_DEVICE_AUTO chose for it. */
+TALLY_API tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info,
+                                         tally_error *error);
 TALLY_API uint64_t tally_plan_bins(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
 
