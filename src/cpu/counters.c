@@ -83,3 +83,18 @@ void ty_table_flush(void *state, ty_job *job, uint64_t batch)
     for (uint64_t a = 0; a < plan->active_count; a++)
         empty(ty_table_of(state, job, a), plan->slots, shift, ty_totals_of(job, batch, a));
 }
+
+void ty_table_flush_places(void *state, ty_job *job, uint64_t batch)
+{
+    const tally_plan *plan = job->plan;
+    const unsigned shift = ty_table_shift(job);
+    const uint64_t bins = plan->bins, rest = TY_SLOT_UNDER + 1;
+    for (uint64_t a = 0; a < plan->active_count; a++) {
+        uint32_t *table = ty_table_of(state, job, a);
+        uint64_t *to = ty_totals_of(job, batch, a);
+        empty(table, 1, shift, to + bins + TY_SLOT_UNDER);
+        empty(table + ((size_t)1 << shift), bins, shift, to);
+        empty(table + ((size_t)(bins + rest) << shift), plan->slots - bins - rest, shift,
+              to + bins + rest);
+    }
+}

@@ -1,72 +1,45 @@
 /*
  * The loops for one dtype; included once for each by even_loops.h with
- *   DTYPE   its name, TYPE the C type of its bits
- *   EXACT   64-bit integers: bin.h's rule
+ *   DTYPE     its name, TYPE the C type of its bits
+ *   INTEGERS  1 if it is one
+ *   NARROW    defined if float32 holds every sample
+ *   EXACT     64-bit integers: bin.h's rule
  */
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b)  PASTE2(a, b)
 #define NAME(f)      PASTE(f, DTYPE)
 
-INLINE lanes_f NAME(edge)(lanes_f t, const consts *c, int spill)
-{
-    lanes_f edge = lanes_add(c->lo, lanes_mul(lanes_nearest(t), c->width));
-    return spill ? lanes_min(edge, c->hi) : edge;
-}
-
-/* The slots of a block in which some sample lies outside the bins. */
-static __attribute__((noinline)) void NAME(mend)(const unsigned char *from, const consts *c,
-                                                 uint32_t *slots)
-{
-    const ty_bins b = c->bins;
-    const lanes_f end = lanes_fill(b.closed ? nextafter(b.hi, INFINITY) : b.hi);
-    const lanes_i last = lanes_i_fill(b.bins - 1), under = lanes_i_fill(b.bins + TY_SLOT_UNDER),
-                  over = lanes_i_fill(b.bins + TY_SLOT_OVER),
-                  nan = lanes_i_fill(b.bins + TY_SLOT_NAN);
-    for (int i = 0; i < BLOCK; i += LANES) {
-        lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        lanes_f t = lanes_mul_add(x, c->inverse, c->offset);
-        lanes_i s = lanes_slot(t, lanes_below(x, NAME(edge)(t, c, 1)));
-        s = lanes_i_choose(lanes_below(x, end), lanes_i_least(s, last), over);
-        s = lanes_i_choose(lanes_below(x, c->lo), under, s);
-        s = lanes_i_choose(lanes_equal(x, x), s, nan);
-        lanes_i_store(slots + i, place(s, i, c));
-    }
-}
-
 #if defined(EXACT)
-/* The slots of a block in which some sample may meet an edge only by its rounding. */
+/* The places of a block in which some sample may meet an edge only by its rounding. */
 static __attribute__((noinline)) void NAME(decide)(const unsigned char *from, const consts *c,
-                                                   uint32_t *slots)
+                                                   uint32_t *counters)
 {
+    const uint32_t bins = c->bins.bins;
     for (uint32_t i = 0; i < BLOCK; i++) {
         TYPE x;
         memcpy(&x, from + i * sizeof x, sizeof x);
-        slots[i] = EXACT(x, &c->bins) << c->shift | (i & ((1u << c->shift) - 1));
+        counters[i] =
+            ty_place_of(EXACT(x, &c->bins), bins) << c->shift | (i & ((1u << c->shift) - 1));
     }
 }
 #endif
 
-/*
- * Slots of BLOCK samples, `mode` and `spill` being constants; see spills(). With a table, BLOCK
- * slots found earlier are counted there meanwhile. Returns whether some sample may lie outside: in
- * mode TO_COUNT they have TY_SLOT_UNDER, whatever they are, and are still to be sorted out.
- */
-INLINE unsigned NAME(block)(const unsigned char *from, const consts *c, way mode, int spill,
-                            uint32_t *slots, uint32_t *table, const uint32_t *earlier)
+/* By the rule: the counters of BLOCK samples. With a table, BLOCK samples whose counters were found
+ * earlier are counted there meanwhile. */
+INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *counters,
+                        uint32_t *table, const uint32_t *earlier)
 {
-    const lanes_i last = lanes_i_fill(c->bins.bins - 1), outside = lanes_i_fill(c->bins.bins);
-    lanes_i note = lanes_i_fill(0);
 #if defined(EXACT)
     lanes_set ties = lanes_none();
 #endif
     for (int i = 0; i < BLOCK; i += LANES) {
         lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        lanes_f t = lanes_mul_add(x, c->inverse, c->offset), edge = NAME(edge)(t, c, spill);
-        lanes_i s = lanes_slot(t, lanes_below(x, edge));
-        note = lanes_i_note(note, s, last);
-        if (mode == TO_COUNT)
-            s = lanes_i_cut(s, last, outside);
-        lanes_i_store(slots + i, place(s, i, c));
+        lanes_f t = lanes_clamp(lanes_mul_add(x, c->inverse, c->offset), c->none, c->all);
+        lanes_f r = lanes_nearest(t), edge = lanes_add(c->lo, lanes_mul(r, c->width));
+        edge = lanes_choose(lanes_below(r, c->all), edge, c->end);
+        /* The nearest edge begins bin r, at place r + 1; of a NaN both are far off. */
+        lanes_i s = lanes_i_one_more(lanes_round(t), lanes_not_below(x, edge));
+        lanes_i_store(counters + i, counters_of(lanes_i_least(s, c->nan), i, c));
 #if defined(EXACT)
         /* Rounded to float64 a sample may meet an edge that it does not equal. */
         ties =
@@ -74,125 +47,130 @@ INLINE unsigned NAME(block)(const unsigned char *from, const consts *c, way mode
                                           lanes_below(lanes_fill(0x1p53 - 1), lanes_size(x))));
 #endif
         if (table)
-            count_slots(table, earlier + i, LANES);
+            count_all(table, earlier + i, LANES);
     }
 #if defined(EXACT)
-    if (__builtin_expect(lanes_any(ties), 0)) {
-        NAME(decide)(from, c, slots);
-        return 0;
+    if (__builtin_expect(lanes_any(ties), 0))
+        NAME(decide)(from, c, counters);
+#endif
+}
+
+/* By a guess; returns whether it may be wrong for some sample. */
+#define GUESS(VECTOR, VECTORS)                                                                     \
+    INLINE int NAME(guess_##VECTOR)(const unsigned char *from, const guess_##VECTOR *g,            \
+                                    uint32_t *counters, uint32_t *table, const uint32_t *earlier)  \
+    {                                                                                              \
+        VECTOR##_i note = VECTOR##_i_fill(0);                                                      \
+        for (int i = 0; i < BLOCK; i += VECTORS) {                                                 \
+            VECTOR##_f x = PASTE(VECTOR##_load, DTYPE)(from + (size_t)i * sizeof(TYPE));           \
+            VECTOR##_i_store(counters + i, guess_places_##VECTOR(x, g, i, &note));                 \
+            if (table)                                                                             \
+                count_all(table, earlier + i, VECTORS);                                            \
+        }                                                                                          \
+        return VECTOR##_i_negative(note);                                                          \
+    }
+GUESS(lanes, LANES)
+#if defined(NARROW)
+GUESS(wide, WIDE)
+#endif
+#undef GUESS
+
+INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
+{
+    guesses g;
+    scale s;
+#if defined(NARROW)
+    s = scale_of(b, INTEGERS, 24, WIDE_FUSED);
+    g.how = BY_WIDE;
+    if (s.bits) {
+        g.wide = guess_of_wide(&s, b, shift);
+        return g;
     }
 #endif
-    if (mode == TO_COUNT)
-        return (unsigned)lanes_i_noted(note, last);
-    if (__builtin_expect(!lanes_i_noted(note, last), 1))
-        return 0;
-    NAME(mend)(from, c, slots);
-    return 1;
+    s = scale_of(b, INTEGERS, 53, LANES_FUSED);
+    g.how = s.bits ? BY_LANES : BY_RULE;
+    if (s.bits)
+        g.lanes = guess_of_lanes(&s, b, shift);
+    return g;
 }
 
-/* Sorts out blocks that are counted with TY_SLOT_UNDER for every sample outside: block k from
- * `from` if bit k of `which` is set. */
-static __attribute__((noinline)) void NAME(sort_out)(const unsigned char *from, uint64_t which,
-                                                     const consts *c, strays *to)
+/* The counters of a block; see NAME(block). Returns whether a guess missed. */
+INLINE int NAME(find)(const unsigned char *from, const consts *c, const guesses *g, way how,
+                      uint32_t *counters, uint32_t *table, const uint32_t *earlier)
 {
-    const ty_bins b = c->bins;
-    const lanes_f end = lanes_fill(b.closed ? nextafter(b.hi, INFINITY) : b.hi);
-    const lanes_f edge = lanes_min(lanes_fill(b.lo + (double)b.bins * b.width), c->hi);
-    lanes_i below_edge = lanes_i_fill(0), below_end = below_edge, numbers = below_edge;
-    uint32_t samples = 0;
-    for (; which; which &= which - 1, samples += BLOCK) {
-        const unsigned char *at = from + (size_t)__builtin_ctzll(which) * BLOCK * sizeof(TYPE);
-        for (int i = 0; i < BLOCK; i += LANES) {
-            lanes_f x = PASTE(lanes_load, DTYPE)(at + (size_t)i * sizeof(TYPE));
-            below_edge = lanes_i_count(below_edge, lanes_below(x, edge));
-            below_end = lanes_i_count(below_end, lanes_below(x, end));
-            numbers = lanes_i_count(numbers, lanes_equal(x, x));
-        }
-    }
-    const uint32_t not_below = samples - sum_lanes(below_edge),
-                   past = samples - sum_lanes(below_end);
-    const uint32_t nan = samples - sum_lanes(numbers);
-    to->last += not_below - past;
-    to->over += past - nan;
-    to->nan += nan;
+    int missed = 0;
+    if (how == BY_RULE)
+        NAME(block)(from, c, counters, table, earlier);
+    else if (how == BY_LANES)
+        missed = NAME(guess_lanes)(from, &g->lanes, counters, table, earlier);
+#if defined(NARROW)
+    else
+        missed = NAME(guess_wide)(from, &g->wide, counters, table, earlier);
+#endif
+    if (__builtin_expect(missed, 0))
+        NAME(block)(from, c, counters, NULL, NULL);
+    return missed;
 }
 
-/* Fewer than BLOCK samples, by way of a whole block; the further slots are no one's. */
+/* Fewer than BLOCK samples, by way of a whole block; the further counters are no one's. */
 static __attribute__((noinline)) void NAME(rest)(const unsigned char *from, size_t n,
-                                                 const consts *c, uint32_t *slots)
+                                                 const consts *c, uint32_t *counters)
 {
     unsigned char whole[BLOCK * sizeof(TYPE)];
     memcpy(whole, from, n * sizeof(TYPE));
     for (size_t i = n; i < BLOCK; i++)
         memcpy(whole + i * sizeof(TYPE), from, sizeof(TYPE));
-    NAME(block)(whole, c, TO_TELL, 1, slots, NULL, NULL);
+    NAME(block)(whole, c, counters, NULL, NULL);
 }
 
 static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
 {
     const consts c = consts_of(axis, 0);
+    const guesses g = NAME(guesses)(&axis->bins, 0);
     const unsigned char *from = samples;
+    unsigned missed = 0;
     for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
-        for (size_t i = 0; i < BLOCK * sizeof(TYPE); i += 64)
-            __builtin_prefetch(from + AHEAD + i);
-        NAME(block)(from, &c, TO_TELL, 1, slots, NULL, NULL);
+        fetch_ahead(from, BLOCK * sizeof(TYPE));
+        missed +=
+            (unsigned)NAME(find)(from, &c, &g, missed > 2 ? BY_RULE : g.how, slots, NULL, NULL);
+        places_to_slots(slots, c.bins.bins);
     }
     if (n) {
         _Alignas(64) uint32_t last[BLOCK];
         NAME(rest)(from, n, &c, last);
+        places_to_slots(last, c.bins.bins);
         memcpy(slots, last, n * sizeof *slots);
     }
     lanes_leave();
 }
 
-INLINE void NAME(stream)(const unsigned char *from, size_t n, const consts *c, int spill,
-                         uint32_t *table)
-{
-    _Alignas(64) uint32_t ring[RING][BLOCK];
-    uint64_t outside = 0; /* bit k % GROUP: block k has samples outside */
-    int sorting = !CUT_WORTH;
-    strays s = {0, 0, 0};
-    const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
-    for (size_t k = 0; k < blocks; k++, from += step) {
-        for (size_t i = 0; i < step; i += 64)
-            __builtin_prefetch(from + AHEAD + i);
-        uint32_t *slots = ring[k % RING], *earlier = ring[(k - LAG) % RING];
-        uint64_t found = 0;
-        if (k < LAG)
-            NAME(block)(from, c, TO_TELL, spill, slots, NULL, NULL);
-        else if (sorting)
-            found = NAME(block)(from, c, TO_COUNT, spill, slots, table, earlier);
-        else
-            found = NAME(block)(from, c, TO_TELL, spill, slots, table, earlier);
-        outside |= found << k % GROUP;
-        if (k % GROUP == GROUP - 1) {
-            if (sorting && outside)
-                NAME(sort_out)(from - (GROUP - 1) * step, outside, c, &s);
-            sorting = __builtin_popcountll(outside) >= CUT_WORTH;
-            outside = 0;
-        }
-    }
-    if (sorting && outside)
-        NAME(sort_out)(from - blocks % GROUP * step, outside, c, &s);
-    for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++)
-        count_slots(table, ring[k % RING], BLOCK);
-    put_strays(table, c, &s);
-    n %= BLOCK;
-    if (n) {
-        NAME(rest)(from, n, c, ring[0]);
-        for (size_t i = 0; i < n; i++)
-            table[ring[0][i]]++;
-    }
-}
-
 static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
                       unsigned shift)
 {
+    _Alignas(64) uint32_t ring[RING][BLOCK];
     const consts c = consts_of(axis, shift);
-    if (spills(&c.bins))
-        NAME(stream)(samples, n, &c, 1, table);
-    else
-        NAME(stream)(samples, n, &c, 0, table);
+    const guesses g = NAME(guesses)(&axis->bins, shift);
+    const unsigned char *from = samples;
+    const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
+    course way = {0, 0, 0};
+    for (size_t k = 0; k < blocks; k++, from += step) {
+        fetch_ahead(from, step);
+        if (k < LAG)
+            NAME(block)(from, &c, ring[k % RING], NULL, NULL);
+        else
+            way.missed += (unsigned)NAME(find)(from, &c, &g, way.rest ? BY_RULE : g.how,
+                                               ring[k % RING], table, ring[(k - LAG) % RING]);
+        if (k % GROUP == GROUP - 1)
+            course_group(&way);
+    }
+    for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++)
+        count_all(table, ring[k % RING], BLOCK);
+    n %= BLOCK;
+    if (n) {
+        NAME(rest)(from, n, &c, ring[0]);
+        for (size_t i = 0; i < n; i++)
+            table[ring[0][i]]++;
+    }
     lanes_leave();
 }
 
@@ -201,4 +179,6 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 #undef PASTE2
 #undef DTYPE
 #undef TYPE
+#undef INTEGERS
+#undef NARROW
 #undef EXACT

@@ -1,6 +1,6 @@
 /* The text of every ty_even_* table. The including file names the table by TY_EVEN_TABLE. */
 #include "cpu/even.h"
-#include "cpu/lanes.h"
+#include "cpu/wide.h"
 
 /*
  * Samples whose slots are found together, and blocks between finding slots and counting them: far
@@ -9,27 +9,35 @@
  */
 enum { BLOCK = 64, RING = 8, LAG = 4 };
 
-/* Bytes that samples are asked for ahead of their use. */
-enum { AHEAD = 8192 };
+/*
+ * Samples are asked for in two steps. What comes from memory goes to the second cache first: the
+ * few requests that the first may have open would be taken up by it for so long that counters wait
+ * which are not there either.
+ */
+enum { AHEAD_FAR = 16384, AHEAD_NEAR = 2048 };
 
-/* What slots are found for: to be handed out, or to be counted. */
-typedef enum { TO_TELL, TO_COUNT } way;
+/* Asks for what will be read `bytes`, a multiple of 64, at a time from p. */
+INLINE void fetch_ahead(const unsigned char *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_FAR + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_NEAR + i), 0, 3);
+    }
+}
 
 /*
- * Where many blocks have samples outside, a branch for them is mispredicted; then these are counted
- * in the slot of those below, whatever they are, and after every GROUP blocks those concerned are
- * read again and sorted out. It starts after a group with CUT_WORTH of them.
+ * Places are slots in the order in which the arithmetic finds them: below all bins 0, bin i at
+ * i + 1, then above all, NaN and the rest as slots are.
+ *
+ * Most samples are placed by a guess that says when it may be wrong (even_guess.h); then the block
+ * is done again by the rule itself. Data that lie on the edges make that common: after a GROUP of
+ * blocks with more than MISSES the rule alone is used for a while.
  */
-enum { GROUP = 64 };
-
-/* What was counted with those below the bins but is in the last bin, above all, or NaN. */
-typedef struct strays {
-    uint32_t last, over, nan;
-} strays;
+enum { GROUP = 64, MISSES = 12, PAUSE_MOST = 32 };
 
 typedef struct consts {
-    lanes_f lo, hi, width, inverse, offset;
-    lanes_i spread[8 / LANES]; /* which of a slot's counters */
+    lanes_f lo, hi, end, width, inverse, offset, none, all;
+    lanes_i nan, spread[8 / LANES]; /* which of a slot's counters */
     ty_bins bins;
     unsigned shift;
 } consts;
@@ -37,13 +45,18 @@ typedef struct consts {
 INLINE consts consts_of(const ty_axis *axis, unsigned shift)
 {
     consts c;
-    c.bins = axis->bins;
+    const ty_bins *b = &axis->bins;
+    c.bins = *b;
     c.shift = shift;
-    c.lo = lanes_fill(c.bins.lo);
-    c.hi = lanes_fill(c.bins.hi);
-    c.width = lanes_fill(c.bins.width);
-    c.inverse = lanes_fill(c.bins.inverse);
-    c.offset = lanes_fill(-c.bins.lo * c.bins.inverse);
+    c.lo = lanes_fill(b->lo);
+    c.hi = lanes_fill(b->hi);
+    c.end = lanes_fill(b->closed ? nextafter(b->hi, INFINITY) : b->hi);
+    c.width = lanes_fill(b->width);
+    c.inverse = lanes_fill(b->inverse);
+    c.offset = lanes_fill(-b->lo * b->inverse);
+    c.none = lanes_fill(0);
+    c.all = lanes_fill(b->bins);
+    c.nan = lanes_i_fill(b->bins + TY_SLOT_NAN);
     uint32_t spread[8];
     for (uint32_t i = 0; i < 8; i++)
         spread[i] = i & ((1u << shift) - 1);
@@ -52,99 +65,163 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     return c;
 }
 
-/* Slots to counters of them, for lanes i … of a block. */
-INLINE lanes_i place(lanes_i slots, int i, const consts *c)
+/* Places to counters of them, for lanes i … of a block. */
+INLINE lanes_i counters_of(lanes_i places, int i, const consts *c)
 {
-    return lanes_i_add(lanes_i_shift(slots, c->shift), c->spread[i / LANES % (8 / LANES)]);
+    return lanes_i_add(lanes_i_shift(places, c->shift), c->spread[i / LANES % (8 / LANES)]);
 }
 
-/* Counts n slots, two a load. */
-INLINE void count_slots(uint32_t *table, const uint32_t *slots, int n)
+/* Counts n samples whose counters are known, two a load. */
+INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
 {
     if (n == 1)
-        table[*slots]++;
+        table[*counters]++;
     for (int i = 0; i + 1 < n; i += 2) {
         uint64_t two;
-        memcpy(&two, slots + i, sizeof two);
+        memcpy(&two, counters + i, sizeof two);
         table[(uint32_t)two]++;
         table[two >> 32]++;
     }
 }
 
-INLINE uint32_t sum_lanes(lanes_i counts)
+/* Places of a block to slots. */
+static void places_to_slots(uint32_t *places, uint32_t bins)
 {
-    uint32_t lane[LANES], sum = 0;
-    lanes_i_store(lane, counts);
-    for (int i = 0; i < LANES; i++)
-        sum += lane[i];
-    return sum;
+    uint32_t outside = 0;
+    for (int i = 0; i < BLOCK; i++) {
+        places[i]--;
+        outside |= places[i] >= bins;
+    }
+    for (int i = 0; outside && i < BLOCK; i++) {
+        const uint32_t behind = places[i] >= bins ? places[i] + 1 : places[i];
+        places[i] = places[i] == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
+    }
 }
 
-/* Moves the strays to where they belong. */
-static void put_strays(uint32_t *table, const consts *c, const strays *s)
-{
-    uint32_t *under = table + ((size_t)(c->bins.bins + TY_SLOT_UNDER) << c->shift);
-    uint32_t sum = 0;
-    for (unsigned k = 0; k < 1u << c->shift; k++) {
-        sum += under[k];
-        under[k] = 0;
-    }
-    *under = sum - s->last - s->over - s->nan;
-    table[(size_t)(c->bins.bins - 1) << c->shift] += s->last;
-    table[(size_t)(c->bins.bins + TY_SLOT_OVER) << c->shift] += s->over;
-    table[(size_t)(c->bins.bins + TY_SLOT_NAN) << c->shift] += s->nan;
-}
+/* How a guess turns samples into places. */
+typedef struct scale {
+    unsigned bits; /* of the fraction; 0: guessing does not pay */
+    uint32_t guard;
+    double inverse, offset;
+} scale;
 
 /*
- * The last edge as computed may lie above hi; a sample between them is not in the last bin. Asking
- * for hi itself there costs an operation a vector, so the loops that count do it only for an axis
- * (and samples, closed ends included) that need it.
+ * For arithmetic of `digits` bits on samples to which nothing, or half of one if they are integers
+ * between integer edges, is added.
  */
-static int spills(const ty_bins *b)
+static scale scale_of(const ty_bins *b, int integers, int digits, int fused)
 {
-    return b->lo + (double)b->bins * b->width > b->hi;
+    enum { RARE = 512 }; /* a guess must know all but one of so many samples */
+    const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->width) == b->width;
+    const double most = fmax(fabs(b->lo), fabs(b->hi)) * b->inverse, bins = b->bins;
+    scale s = {0, 0, b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse};
+    /* Of the factor (and the product, if that is rounded), the offset and the sum; then of the
+     * edges, the width and its inverse, and samples that float64 rounds. */
+    const double error = ((fused ? 1 : 2) * most + fabs(s.offset) + bins + 2) * ldexp(1, -digits) +
+                         (most + bins + 1) * 0x1p-50;
+    int size;
+    (void)frexp(bins + 2, &size);
+    const int bits = 30 - size;
+    const double guard = bits > 0 ? ceil(ldexp(error, bits)) + 1 : INFINITY;
+    if (!((2 * guard + 1) * RARE <= ldexp(1, bits)) || b->inverse > 0x1p90 || b->inverse < 0x1p-90)
+        return s;
+    s.bits = (unsigned)bits;
+    s.guard = (uint32_t)guard;
+    return s;
 }
 
-#define DTYPE u16
-#define TYPE  uint16_t
+/* Whether to guess the next block, learning from those before. */
+typedef struct course {
+    unsigned missed, rest, pause; /* in this group; groups still without, and how many there were */
+} course;
+
+INLINE void course_group(course *c)
+{
+    if (c->rest)
+        c->rest--;
+    else if (c->missed > MISSES)
+        c->rest = c->pause = c->pause == 0 ? 1 : c->pause < PAUSE_MOST ? 2 * c->pause : PAUSE_MOST;
+    else
+        c->pause = 0;
+    c->missed = 0;
+}
+
+#define VECTOR  lanes
+#define VECTORS LANES
+#include "cpu/even_guess.h"
+#undef VECTOR
+#undef VECTORS
+
+#define VECTOR  wide
+#define VECTORS WIDE
+#include "cpu/even_guess.h"
+#undef VECTOR
+#undef VECTORS
+
+/* How a block's places are found. */
+typedef enum { BY_RULE, BY_LANES, BY_WIDE } way;
+
+typedef struct guesses {
+    way how;
+    guess_lanes lanes;
+    guess_wide wide;
+} guesses;
+
+#define DTYPE    u16
+#define TYPE     uint16_t
+#define INTEGERS 1
+#define NARROW
 #include "cpu/even_dtype.h"
 
-#define DTYPE i16
-#define TYPE  int16_t
+#define DTYPE    i16
+#define TYPE     int16_t
+#define INTEGERS 1
+#define NARROW
 #include "cpu/even_dtype.h"
 
-#define DTYPE u32
-#define TYPE  uint32_t
+#define DTYPE    u32
+#define TYPE     uint32_t
+#define INTEGERS 1
 #include "cpu/even_dtype.h"
 
-#define DTYPE i32
-#define TYPE  int32_t
+#define DTYPE    i32
+#define TYPE     int32_t
+#define INTEGERS 1
 #include "cpu/even_dtype.h"
 
-#define DTYPE u64
-#define TYPE  uint64_t
-#define EXACT ty_slot_even_u64
+#define DTYPE    u64
+#define TYPE     uint64_t
+#define INTEGERS 1
+#define EXACT    ty_slot_even_u64
 #include "cpu/even_dtype.h"
 
-#define DTYPE i64
-#define TYPE  int64_t
-#define EXACT ty_slot_even_i64
+#define DTYPE    i64
+#define TYPE     int64_t
+#define INTEGERS 1
+#define EXACT    ty_slot_even_i64
 #include "cpu/even_dtype.h"
 
-#define DTYPE f16
-#define TYPE  uint16_t
+#define DTYPE    f16
+#define TYPE     uint16_t
+#define INTEGERS 0
+#define NARROW
 #include "cpu/even_dtype.h"
 
-#define DTYPE bf16
-#define TYPE  uint16_t
+#define DTYPE    bf16
+#define TYPE     uint16_t
+#define INTEGERS 0
+#define NARROW
 #include "cpu/even_dtype.h"
 
-#define DTYPE f32
-#define TYPE  float
+#define DTYPE    f32
+#define TYPE     float
+#define INTEGERS 0
+#define NARROW
 #include "cpu/even_dtype.h"
 
-#define DTYPE f64
-#define TYPE  double
+#define DTYPE    f64
+#define TYPE     double
+#define INTEGERS 0
 #include "cpu/even_dtype.h"
 
 #define ROW(dtype, suffix) [dtype] = WHICH(suffix)

@@ -4,10 +4,9 @@
  *
  *   lanes_f  samples and edges; lanes_i  slots; lanes_set  which lanes satisfied a comparison
  *
- * lanes_i_note gathers, over many slots, whether one of them was above `last` as unsigned numbers;
- * it starts from zeros, and `last` is below 2^30. lanes_i_cut turns those that are into last + 1,
- * given as `next`; CUT_WORTH is how many of 64 blocks must need that for it to pay (even_loops.h).
- * lanes_i_count adds one in the lanes of a set.
+ * lanes_clamp leaves NaN as it is, and lanes_round makes INT32_MIN of it, as of all that is past
+ * int32. lanes_i_one_more adds one in the lanes of a set, lanes_i_put(a, keep, b) is (a & keep) |
+ * b. LANES_FUSED says whether lanes_mul_add rounds once.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -32,7 +31,7 @@
 
 #include <immintrin.h>
 
-enum { LANES = 8, CUT_WORTH = 0 };
+enum { LANES = 8, LANES_FUSED = 1 };
 typedef __m512d lanes_f;
 typedef __m256i lanes_i;
 typedef __mmask8 lanes_set;
@@ -49,7 +48,10 @@ typedef __mmask8 lanes_set;
 #define lanes_i_right(a, n)    _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_mul(a, b)        _mm512_mul_pd(a, b)
 #define lanes_mul_add(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define lanes_min(a, b)        _mm512_min_pd(a, b)
+#define lanes_clamp(x, a, b)   _mm512_max_pd(a, _mm512_min_pd(b, x))
+#define lanes_round(a)         _mm512_cvtpd_epi32(a)
+#define lanes_choose(s, a, b)  _mm512_mask_mov_pd(b, s, a)
+#define lanes_not_below(a, b)  _mm512_cmp_pd_mask(a, b, _CMP_NLT_UQ)
 #define lanes_nearest(a)       _mm512_roundscale_pd(a, 0)
 #define lanes_below(a, b)      _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
 #define lanes_equal(a, b)      _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)
@@ -59,25 +61,18 @@ typedef __mmask8 lanes_set;
 #define lanes_none()           ((lanes_set)0)
 #define lanes_any(s)           ((s) != 0)
 
-#define lanes_i_fill(x)             _mm256_set1_epi32((int)(x))
-#define lanes_i_load(p)             _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define lanes_i_store(p, i)         _mm256_storeu_si256((__m256i *)(void *)(p), i)
-#define lanes_i_add(a, b)           _mm256_add_epi32(a, b)
-#define lanes_i_mul(a, b)           _mm256_mullo_epi32(a, b)
-#define lanes_i_shift(a, n)         _mm256_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_note(note, a, last) _mm256_max_epu32(note, a)
-#define lanes_i_noted(note, last)   (_mm256_cmpgt_epu32_mask(note, last) != 0)
-#define lanes_i_least(a, b)         _mm256_min_epu32(a, b)
-#define lanes_i_cut(a, last, next)  _mm256_min_epu32(a, next)
-#define lanes_i_count(n, s)         _mm256_mask_add_epi32(n, s, n, _mm256_set1_epi32(1))
-#define lanes_i_choose(s, a, b)     _mm256_mask_mov_epi32(b, s, a)
-
-/* Nearest integer of t, less one where `s` holds. t must not pass int32; past it: 2^31 or near. */
-INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
-{
-    __m256i i = _mm512_cvtpd_epi32(t);
-    return _mm256_mask_sub_epi32(i, s, i, _mm256_set1_epi32(1));
-}
+#define lanes_i_fill(x)         _mm256_set1_epi32((int)(x))
+#define lanes_i_load(p)         _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define lanes_i_store(p, i)     _mm256_storeu_si256((__m256i *)(void *)(p), i)
+#define lanes_i_add(a, b)       _mm256_add_epi32(a, b)
+#define lanes_i_mul(a, b)       _mm256_mullo_epi32(a, b)
+#define lanes_i_shift(a, n)     _mm256_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_or3(a, b, c)    _mm256_ternarylogic_epi32(a, b, c, 0xfe)
+#define lanes_i_put(a, keep, b) _mm256_ternarylogic_epi32(a, keep, b, 0xea)
+#define lanes_i_negative(a)     (_mm256_movepi32_mask(a) != 0)
+#define lanes_i_least(a, b)     _mm256_min_epu32(a, b)
+#define lanes_i_one_more(n, s)  _mm256_mask_add_epi32(n, s, n, _mm256_set1_epi32(1))
+#define lanes_i_choose(s, a, b) _mm256_mask_mov_epi32(b, s, a)
 
 #define lanes_load_f64(p) _mm512_loadu_pd(p)
 #define lanes_load_f32(p) _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)(p)))
@@ -96,7 +91,7 @@ INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
 
 #include <immintrin.h>
 
-enum { LANES = 4, CUT_WORTH = 3 };
+enum { LANES = 4, LANES_FUSED = 1 };
 typedef __m256d lanes_f;
 typedef __m128i lanes_i;
 typedef __m256d lanes_set;
@@ -112,7 +107,10 @@ typedef __m256d lanes_set;
 #define lanes_i_right(a, n)    _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define lanes_mul(a, b)        _mm256_mul_pd(a, b)
 #define lanes_mul_add(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define lanes_min(a, b)        _mm256_min_pd(a, b)
+#define lanes_clamp(x, a, b)   _mm256_max_pd(a, _mm256_min_pd(b, x))
+#define lanes_round(a)         _mm256_cvtpd_epi32(a)
+#define lanes_choose(s, a, b)  _mm256_blendv_pd(b, a, s)
+#define lanes_not_below(a, b)  _mm256_cmp_pd(a, b, _CMP_NLT_UQ)
 #define lanes_nearest(a)       _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define lanes_below(a, b)      _mm256_cmp_pd(a, b, _CMP_LT_OQ)
 #define lanes_equal(a, b)      _mm256_cmp_pd(a, b, _CMP_EQ_OQ)
@@ -122,16 +120,17 @@ typedef __m256d lanes_set;
 #define lanes_none()           _mm256_setzero_pd()
 #define lanes_any(s)           (_mm256_movemask_pd(s) != 0)
 
-#define lanes_i_fill(x)             _mm_set1_epi32((int)(x))
-#define lanes_i_load(p)             _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define lanes_i_store(p, i)         _mm_storeu_si128((__m128i *)(void *)(p), i)
-#define lanes_i_add(a, b)           _mm_add_epi32(a, b)
-#define lanes_i_mul(a, b)           _mm_mullo_epi32(a, b)
-#define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_note(note, a, last) _mm_max_epu32(note, a)
-#define lanes_i_least(a, b)         _mm_min_epu32(a, b)
-#define lanes_i_cut(a, last, next)  _mm_min_epu32(a, next)
-#define lanes_i_count(n, s)         _mm_sub_epi32(n, lanes_low(s))
+#define lanes_i_fill(x)         _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)         _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i)     _mm_storeu_si128((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)       _mm_add_epi32(a, b)
+#define lanes_i_mul(a, b)       _mm_mullo_epi32(a, b)
+#define lanes_i_shift(a, n)     _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_or3(a, b, c)    _mm_or_si128(_mm_or_si128(a, b), c)
+#define lanes_i_put(a, keep, b) _mm_or_si128(_mm_and_si128(a, keep), b)
+#define lanes_i_negative(a)     (_mm_movemask_ps(_mm_castsi128_ps(a)) != 0)
+#define lanes_i_least(a, b)     _mm_min_epu32(a, b)
+#define lanes_i_one_more(n, s)  _mm_sub_epi32(n, lanes_low(s))
 
 /* The low halves of a set's lanes. */
 INLINE __m128i lanes_low(lanes_set s)
@@ -152,17 +151,6 @@ INLINE lanes_i lanes_high(lanes_f x)
 INLINE lanes_i lanes_i_choose(lanes_set s, lanes_i a, lanes_i b)
 {
     return _mm_blendv_epi8(b, a, lanes_low(s));
-}
-
-INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
-{
-    return _mm_add_epi32(_mm256_cvtpd_epi32(t), lanes_low(s));
-}
-
-INLINE int lanes_i_noted(lanes_i note, lanes_i last)
-{
-    __m128i inside = _mm_cmpeq_epi32(_mm_max_epu32(note, last), last);
-    return _mm_movemask_epi8(inside) != 0xffff;
 }
 
 INLINE lanes_f lanes_load_u64(const unsigned char *p)
@@ -205,7 +193,7 @@ INLINE lanes_f lanes_load_i64(const unsigned char *p)
 #include <emmintrin.h>
 
 /* Two vectors of two, so that the slots fill one of four. */
-enum { LANES = 4, CUT_WORTH = 8 };
+enum { LANES = 4, LANES_FUSED = 0 };
 typedef struct lanes_f {
     __m128d a, b;
 } lanes_f;
@@ -221,7 +209,9 @@ LANES_PAIR(lanes_add, _mm_add_pd)
 LANES_PAIR(lanes_sub, _mm_sub_pd)
 LANES_PAIR(lanes_mul, _mm_mul_pd)
 LANES_PAIR(lanes_min, _mm_min_pd)
+LANES_PAIR(lanes_max, _mm_max_pd)
 LANES_PAIR(lanes_below, _mm_cmplt_pd)
+LANES_PAIR(lanes_not_below, _mm_cmpnlt_pd)
 LANES_PAIR(lanes_equal, _mm_cmpeq_pd)
 LANES_PAIR(lanes_both, _mm_and_pd)
 LANES_PAIR(lanes_either, _mm_or_pd)
@@ -229,6 +219,8 @@ LANES_PAIR(lanes_without, _mm_andnot_pd)
 #undef LANES_PAIR
 
 #define lanes_mul_add(a, b, c) lanes_add(lanes_mul(a, b), c)
+#define lanes_clamp(x, a, b)   lanes_max(a, lanes_min(b, x))
+#define lanes_choose(s, a, b)  lanes_either(lanes_both(s, a), lanes_without(s, b))
 #define lanes_size(x)          lanes_without(lanes_fill(-0.0), x)
 #define lanes_none()           lanes_fill(0)
 #define lanes_any(s)           (_mm_movemask_pd(_mm_or_pd((s).a, (s).b)) != 0)
@@ -243,18 +235,19 @@ INLINE lanes_f lanes_nearest(lanes_f x)
     return (lanes_f){_mm_cvtepi32_pd(_mm_cvtpd_epi32(x.a)), _mm_cvtepi32_pd(_mm_cvtpd_epi32(x.b))};
 }
 
-#define lanes_i_fill(x)             _mm_set1_epi32((int)(x))
-#define lanes_i_load(p)             _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define lanes_i_store(p, i)         _mm_storeu_si128((__m128i *)(void *)(p), i)
-#define lanes_i_add(a, b)           _mm_add_epi32(a, b)
-#define lanes_i_sub(a, b)           _mm_sub_epi32(a, b)
-#define lanes_i_and(a, b)           _mm_and_si128(a, b)
-#define lanes_i_xor(a, b)           _mm_xor_si128(a, b)
-#define lanes_i_sign(a)             _mm_srai_epi32(a, 31)
-#define lanes_i_right(a, n)         _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_shift(a, n)         _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
-#define lanes_i_note(note, a, last) _mm_or_si128(note, _mm_or_si128(a, _mm_sub_epi32(last, a)))
-#define lanes_i_noted(note, last)   (_mm_movemask_ps(_mm_castsi128_ps(note)) != 0)
+#define lanes_i_fill(x)         _mm_set1_epi32((int)(x))
+#define lanes_i_load(p)         _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define lanes_i_store(p, i)     _mm_storeu_si128((__m128i *)(void *)(p), i)
+#define lanes_i_add(a, b)       _mm_add_epi32(a, b)
+#define lanes_i_sub(a, b)       _mm_sub_epi32(a, b)
+#define lanes_i_and(a, b)       _mm_and_si128(a, b)
+#define lanes_i_xor(a, b)       _mm_xor_si128(a, b)
+#define lanes_i_sign(a)         _mm_srai_epi32(a, 31)
+#define lanes_i_right(a, n)     _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_shift(a, n)     _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define lanes_i_or3(a, b, c)    _mm_or_si128(_mm_or_si128(a, b), c)
+#define lanes_i_put(a, keep, b) _mm_or_si128(_mm_and_si128(a, keep), b)
+#define lanes_i_negative(a)     (_mm_movemask_ps(_mm_castsi128_ps(a)) != 0)
 
 INLINE lanes_i lanes_i_mul(lanes_i a, lanes_i b)
 {
@@ -276,14 +269,7 @@ INLINE lanes_i lanes_i_least(lanes_i a, lanes_i b)
     return lanes_i_pick(_mm_cmpgt_epi32(_mm_xor_si128(a, top), _mm_xor_si128(b, top)), b, a);
 }
 
-/* By the sign of what may be negative, as the note. */
-INLINE lanes_i lanes_i_cut(lanes_i a, lanes_i last, lanes_i next)
-{
-    __m128i out = _mm_srai_epi32(_mm_or_si128(a, _mm_sub_epi32(last, a)), 31);
-    return lanes_i_pick(out, next, a);
-}
-
-#define lanes_i_count(n, s) _mm_sub_epi32(n, lanes_low(s))
+#define lanes_i_one_more(n, s) _mm_sub_epi32(n, lanes_low(s))
 
 INLINE __m128i lanes_low(lanes_set s)
 {
@@ -293,10 +279,9 @@ INLINE __m128i lanes_low(lanes_set s)
 
 #define lanes_i_choose(s, a, b) lanes_i_pick(lanes_low(s), a, b)
 
-INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+INLINE lanes_i lanes_round(lanes_f x)
 {
-    __m128i i = _mm_unpacklo_epi64(_mm_cvtpd_epi32(t.a), _mm_cvtpd_epi32(t.b));
-    return _mm_add_epi32(i, lanes_low(s));
+    return _mm_unpacklo_epi64(_mm_cvtpd_epi32(x.a), _mm_cvtpd_epi32(x.b));
 }
 
 INLINE lanes_i lanes_truncate(lanes_f x)
@@ -353,7 +338,7 @@ LANES_GATHER(f16, uint16_t, ty_f16_decode)
 
 #else
 
-enum { LANES = 1, CUT_WORTH = 8 };
+enum { LANES = 1, LANES_FUSED = 0 };
 typedef double lanes_f;
 typedef uint32_t lanes_i;
 typedef int lanes_set;
@@ -380,7 +365,9 @@ INLINE uint32_t lanes_high(double x)
 }
 #define lanes_mul(a, b)        ((a) * (b))
 #define lanes_mul_add(a, b, c) ((a) * (b) + (c))
-#define lanes_min(a, b)        ((a) < (b) ? (a) : (b))
+#define lanes_clamp(x, a, b)   ((x) < (a) ? (a) : (x) > (b) ? (b) : (x))
+#define lanes_choose(s, a, b)  ((s) ? (a) : (b))
+#define lanes_not_below(a, b)  (!((a) < (b)))
 #define lanes_nearest(a)       __builtin_rint(a)
 #define lanes_below(a, b)      ((a) < (b))
 #define lanes_equal(a, b)      ((a) == (b))
@@ -390,16 +377,16 @@ INLINE uint32_t lanes_high(double x)
 #define lanes_none()           0
 #define lanes_any(s)           ((s) != 0)
 
-#define lanes_i_fill(x)             ((uint32_t)(x))
-#define lanes_i_add(a, b)           ((a) + (b))
-#define lanes_i_mul(a, b)           ((a) * (b))
-#define lanes_i_shift(a, n)         ((a) << (n))
-#define lanes_i_note(note, a, last) ((a) > (note) ? (a) : (note))
-#define lanes_i_noted(note, last)   ((note) > (last))
-#define lanes_i_least(a, b)         ((a) < (b) ? (a) : (b))
-#define lanes_i_cut(a, last, next)  ((a) <= (last) ? (a) : (next))
-#define lanes_i_count(n, s)         ((n) + (uint32_t)(s))
-#define lanes_i_choose(s, a, b)     ((s) ? (a) : (b))
+#define lanes_i_fill(x)         ((uint32_t)(x))
+#define lanes_i_add(a, b)       ((a) + (b))
+#define lanes_i_mul(a, b)       ((a) * (b))
+#define lanes_i_shift(a, n)     ((a) << (n))
+#define lanes_i_or3(a, b, c)    ((a) | (b) | (c))
+#define lanes_i_put(a, keep, b) (((a) & (keep)) | (b))
+#define lanes_i_negative(a)     ((a) >> 31 != 0)
+#define lanes_i_least(a, b)     ((a) < (b) ? (a) : (b))
+#define lanes_i_one_more(n, s)  ((n) + (uint32_t)(s))
+#define lanes_i_choose(s, a, b) ((s) ? (a) : (b))
 
 INLINE lanes_i lanes_i_load(const void *p)
 {
@@ -413,10 +400,10 @@ INLINE void lanes_i_store(void *p, lanes_i i)
     memcpy(p, &i, sizeof i);
 }
 
-INLINE lanes_i lanes_slot(lanes_f t, lanes_set s)
+INLINE lanes_i lanes_round(double x)
 {
-    double r = __builtin_rint(t);
-    return (r > -2e9 && r < 2e9 ? (uint32_t)(int32_t)r : UINT32_C(1) << 31) - (uint32_t)s;
+    double r = __builtin_rint(x);
+    return r > -2e9 && r < 2e9 ? (uint32_t)(int32_t)r : UINT32_C(1) << 31;
 }
 
 #define LANES_LOAD(name, type, decode)                                                             \

@@ -17,7 +17,8 @@ enum { SHORT_ROW = 256 };
 static int streams(const ty_job *job)
 {
     const ty_grid *g = &job->samples[0];
-    return !job->mask.data && g->column_stride == (int64_t)g->size &&
+    const ty_cpu_plan *state = job->plan->state;
+    return state->add && !job->mask.data && g->column_stride == (int64_t)g->size &&
            (g->rows == 1 || g->columns >= SHORT_ROW);
 }
 
@@ -53,7 +54,7 @@ void ty_overlap_count(void *state, const ty_job *job, uint64_t batch, uint64_t b
     const tally_plan *plan = job->plan;
     const unsigned shift = ty_table_shift(job);
     const ty_add_fn add = ((const ty_cpu_plan *)plan->state)->add;
-    const int packed = add && streams(job);
+    const int packed = streams(job);
     const uint64_t stripe = plan->active_count > 1 ? STRIPE : UINT64_MAX;
     while (begin < end) {
         uint64_t n = end - begin < stripe ? end - begin : stripe;
@@ -68,10 +69,18 @@ void ty_overlap_count(void *state, const ty_job *job, uint64_t batch, uint64_t b
     }
 }
 
+void ty_overlap_flush(void *state, ty_job *job, uint64_t batch)
+{
+    if (streams(job))
+        ty_table_flush_places(state, job, batch);
+    else
+        ty_table_flush(state, job, batch);
+}
+
 static const ty_cpu_method method = {
     .state_bytes = ty_table_bytes,
     .count = ty_overlap_count,
-    .flush = ty_table_flush,
+    .flush = ty_overlap_flush,
     .most = TY_TABLE_MOST,
 };
 

@@ -111,7 +111,7 @@ static void flush(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
     if (!worth(job)) {
-        ty_table_flush(state, job, batch);
+        ty_overlap_flush(state, job, batch);
         return;
     }
     channel_state *channels = state;

@@ -1,0 +1,128 @@
+/*
+ * Vectors of float32 with as many 32-bit integers, as lanes.h has them of float64: 16 with AVX-512,
+ * 8 with AVX2, 4 with SSE2, else 1.
+ */
+#ifndef TY_WIDE_H
+#define TY_WIDE_H
+
+#include "cpu/lanes.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+
+enum { WIDE = 16, WIDE_FUSED = 1 };
+typedef __m512 wide_f;
+typedef __m512i wide_i;
+
+#define wide_fill(x)             _mm512_set1_ps((float)(x))
+#define wide_mul_add(a, b, c)    _mm512_fmadd_ps(a, b, c)
+#define wide_clamp(x, low, high) _mm512_max_ps(low, _mm512_min_ps(high, x))
+#define wide_round(x)            _mm512_cvtps_epi32(x)
+#define wide_i_fill(x)           _mm512_set1_epi32((int)(x))
+#define wide_i_load(p)           _mm512_loadu_si512(p)
+#define wide_i_store(p, i)       _mm512_storeu_si512(p, i)
+#define wide_i_add(a, b)         _mm512_add_epi32(a, b)
+#define wide_i_sub(a, b)         _mm512_sub_epi32(a, b)
+#define wide_i_and(a, b)         _mm512_and_si512(a, b)
+#define wide_i_or3(a, b, c)      _mm512_ternarylogic_epi32(a, b, c, 0xfe)
+#define wide_i_put(a, keep, b)   _mm512_ternarylogic_epi32(a, keep, b, 0xea)
+#define wide_i_right(a, n)       _mm512_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define wide_i_negative(a)       (_mm512_movepi32_mask(a) != 0)
+#define wide_load_f32(p)         _mm512_loadu_ps(p)
+#define WIDE_16(p)               _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define wide_load_u16(p)         _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(WIDE_16(p)))
+#define wide_load_i16(p)         _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(WIDE_16(p)))
+#define wide_load_f16(p)         _mm512_cvtph_ps(WIDE_16(p))
+#define wide_load_bf16(p)                                                                          \
+    _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(WIDE_16(p)), 16))
+
+#elif defined(__AVX2__) && defined(__FMA__)
+
+enum { WIDE = 8, WIDE_FUSED = 1 };
+typedef __m256 wide_f;
+typedef __m256i wide_i;
+
+#define wide_fill(x)             _mm256_set1_ps((float)(x))
+#define wide_mul_add(a, b, c)    _mm256_fmadd_ps(a, b, c)
+#define wide_clamp(x, low, high) _mm256_max_ps(low, _mm256_min_ps(high, x))
+#define wide_round(x)            _mm256_cvtps_epi32(x)
+#define wide_i_fill(x)           _mm256_set1_epi32((int)(x))
+#define wide_i_load(p)           _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define wide_i_store(p, i)       _mm256_storeu_si256((__m256i *)(void *)(p), i)
+#define wide_i_add(a, b)         _mm256_add_epi32(a, b)
+#define wide_i_sub(a, b)         _mm256_sub_epi32(a, b)
+#define wide_i_and(a, b)         _mm256_and_si256(a, b)
+#define wide_i_or3(a, b, c)      _mm256_or_si256(_mm256_or_si256(a, b), c)
+#define wide_i_put(a, keep, b)   _mm256_or_si256(_mm256_and_si256(a, keep), b)
+#define wide_i_right(a, n)       _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
+#define wide_i_negative(a)       (_mm256_movemask_ps(_mm256_castsi256_ps(a)) != 0)
+#define wide_load_f32(p)         _mm256_loadu_ps((const float *)(const void *)(p))
+#define WIDE_16(p)               _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define wide_load_u16(p)         _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(WIDE_16(p)))
+#define wide_load_i16(p)         _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(WIDE_16(p)))
+#define wide_load_f16(p)         _mm256_cvtph_ps(WIDE_16(p))
+#define wide_load_bf16(p)                                                                          \
+    _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(WIDE_16(p)), 16))
+
+#elif defined(__SSE2__)
+
+enum { WIDE = 4, WIDE_FUSED = 0 };
+typedef __m128 wide_f;
+typedef __m128i wide_i;
+
+#define wide_fill(x)             _mm_set1_ps((float)(x))
+#define wide_mul_add(a, b, c)    _mm_add_ps(_mm_mul_ps(a, b), c)
+#define wide_clamp(x, low, high) _mm_max_ps(low, _mm_min_ps(high, x))
+#define wide_round(x)            _mm_cvtps_epi32(x)
+#define wide_i_fill(x)           lanes_i_fill(x)
+#define wide_i_load(p)           lanes_i_load(p)
+#define wide_i_store(p, i)       lanes_i_store(p, i)
+#define wide_i_add(a, b)         lanes_i_add(a, b)
+#define wide_i_sub(a, b)         lanes_i_sub(a, b)
+#define wide_i_and(a, b)         lanes_i_and(a, b)
+#define wide_i_or3(a, b, c)      lanes_i_or3(a, b, c)
+#define wide_i_put(a, keep, b)   lanes_i_put(a, keep, b)
+#define wide_i_right(a, n)       lanes_i_right(a, n)
+#define wide_i_negative(a)       lanes_i_negative(a)
+#define wide_load_f32(p)         _mm_loadu_ps((const float *)(const void *)(p))
+#define wide_load_u16(p)         _mm_cvtepi32_ps(_mm_unpacklo_epi16(LANES_16(p), _mm_setzero_si128()))
+#define wide_load_i16(p)                                                                           \
+    _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(_mm_setzero_si128(), LANES_16(p)), 16))
+#define wide_load_bf16(p) _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), LANES_16(p)))
+
+INLINE wide_f wide_load_f16(const unsigned char *p)
+{
+    uint16_t x[4];
+    memcpy(x, p, sizeof x);
+    return _mm_set_ps(ty_f16_decode(x[3]), ty_f16_decode(x[2]), ty_f16_decode(x[1]),
+                      ty_f16_decode(x[0]));
+}
+
+#else
+
+enum { WIDE = 1, WIDE_FUSED = 0 };
+typedef float wide_f;
+typedef uint32_t wide_i;
+
+#define wide_fill(x)             ((float)(x))
+#define wide_mul_add(a, b, c)    ((a) * (b) + (c))
+#define wide_clamp(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
+#define wide_round(x)            lanes_round(x)
+#define wide_i_fill(x)           lanes_i_fill(x)
+#define wide_i_load(p)           lanes_i_load(p)
+#define wide_i_store(p, i)       lanes_i_store(p, i)
+#define wide_i_add(a, b)         lanes_i_add(a, b)
+#define wide_i_sub(a, b)         lanes_i_sub(a, b)
+#define wide_i_and(a, b)         lanes_i_and(a, b)
+#define wide_i_or3(a, b, c)      lanes_i_or3(a, b, c)
+#define wide_i_put(a, keep, b)   lanes_i_put(a, keep, b)
+#define wide_i_right(a, n)       lanes_i_right(a, n)
+#define wide_i_negative(a)       lanes_i_negative(a)
+#define wide_load_u16(p)         ((float)lanes_load_u16(p))
+#define wide_load_i16(p)         ((float)lanes_load_i16(p))
+#define wide_load_f16(p)         ((float)lanes_load_f16(p))
+#define wide_load_bf16(p)        ((float)lanes_load_bf16(p))
+#define wide_load_f32(p)         ((float)lanes_load_f32(p))
+
+#endif
+
+#endif
