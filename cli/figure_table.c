@@ -212,7 +212,7 @@ const figure figure_table[] = {
      NULL,
      "Device time, samples in device memory, counts compared with the reference. Inputs: zeros, "
      "uniform, ramp, 90 % one value, a book, a photograph. podlozhnyuk-64 has 64 bins, "
-     "private-register 16.",
+     "private-register 16. Other libraries: the inputs of bench/gpu.sh.",
      1100,
      900,
      1,

@@ -38,9 +38,17 @@ if ! "$TALLY" devices --format json | grep -q '"opencl:0".*"available":true'; th
 fi
 export TALLY_BENCH_FOLDER=$SRCDIR/data
 cat >peers.jsonl <<'J'
-{"by":"somebody","call":"histogram \"8u\"","dtype":"u8","bins":256,"n":1073741824,"data":"zeros","gbps":123.5,"verified":true}
-{"by":"somebody","call":"wrong","dtype":"u8","bins":256,"n":1073741824,"data":"zeros","gbps":99,"verified":false}
-{"by":"somebody","call":"float","dtype":"f32","bins":256,"n":1073741824,"data":"zeros","gbps":99,"verified":true}
+{"header":1,"name":"another device","read_gbps":77}
+{"by":"elsewhere","call":"histogram","dtype":"u8","bins":256,"n":1073741824,"gbps":99,"same":true}
+J
+name=$("$TALLY" devices --format json | python3 -c 'import json, sys
+print(json.dumps(*[d["name"] for d in json.load(sys.stdin) if d["id"] == "opencl:0"]))')
+cat >>peers.jsonl <<J
+{"header":1,"name":$name,"read_gbps":55}
+{"by":"somebody","call":"histogram \\"8u\\"","dtype":"u8","bins":256,"n":1073741824,"gbps":123.5,"same":true}
+{"by":"somebody","call":"wrong","dtype":"u8","bins":256,"n":1073741824,"gbps":99,"same":false}
+{"by":"somebody","call":"float","dtype":"f32","bins":256,"n":1073741824,"gbps":99,"same":true}
+{"by":"Tally","call":"auto","dtype":"u8","bins":256,"n":1073741824,"gbps":99,"same":true}
 J
 expect 0 'today +[0-9]+ %' -- "$TALLY" bench --figure all --quick --device opencl -o drawn \
     --peers peers.jsonl --progress always
@@ -67,6 +75,7 @@ for name in sys.argv[1:]:
     print(name, len(lines))
 today = [json.loads(line) for line in open("drawn/today.jsonl", encoding="utf-8")]
 assert sum(line["series"] == "other libraries" for line in today) == 1
+assert [line["read_gbps"] for line in today if "read_gbps" in line] == [55]
 k = {line["x"]: line for line in map(json.loads, open("drawn/trish-k.jsonl", encoding="utf-8"))}
 assert abs(k[32]["efficiency"] - 32 / 63) < 1e-6 and k[63]["efficiency"] == 1 and k[31]["relative"] == 1
 book = [json.loads(line) for line in open("drawn/optimisations.jsonl", encoding="utf-8")]
