@@ -38,6 +38,21 @@ class Array:
         self.index = index
         self.valid = None  # a host boolean array where Arrow marks nulls
 
+    def packed(self, order):
+        """Whether its elements lie one behind the other, dimensions taken in this order."""
+        step = c.DTYPE_BYTES[self.code]
+        for d in reversed(order):
+            if self.shape[d] > 1 and self.strides[d] != step:
+                return False
+            step *= self.shape[d]
+        return True
+
+    def permuted(self, order):
+        return Array(
+            self.pointer, self.code, self.dtype, tuple(self.shape[d] for d in order),
+            tuple(self.strides[d] for d in order), self.owner, self.home, self.device, self.index,
+        )  # fmt: skip
+
     @property
     def size(self):
         n = 1
@@ -63,6 +78,10 @@ class Home:
 
     def zeros(self, shape, dtype):
         return np.zeros(shape, dtype)
+
+    def empty(self, shape, dtype):
+        """For the library to write over."""
+        return self.zeros(shape, dtype)
 
     def give(self, array):
         """A small host array (edges, densities) as the caller's kind."""
@@ -128,6 +147,10 @@ def take(x):
         from . import _torch
 
         return _torch.take(x)
+    if kind in ("jax", "jaxlib") and hasattr(x, "__dlpack__"):
+        from . import _dlpack  # its CUDA array interface does not say what to wait for
+
+        return _dlpack.take(x)
     if hasattr(x, "__cuda_array_interface__"):
         from . import _cuda
 

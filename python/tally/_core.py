@@ -140,10 +140,17 @@ class Weights:
 
 def total(call, arrays, axes, weights, reduced):
     """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4)."""
+    mask, parts = call.mask(arrays), weights.parts or [None]
+    kept = tuple(d for d in range(len(arrays[0].shape)) if d not in reduced)
+    if call.on_device:
+        # Kernels read packed memory: a device array that is not is copied, there.
+        order = kept + tuple(reduced)
+        arrays = [call.home.pack(a, order) for a in arrays]
+        mask = mask and call.home.pack(mask, order)
+        parts = [part and call.home.pack(part, order) for part in parts]
+        kept = tuple(range(len(kept)))
     arrays = [distinct(a) for a in arrays]
     shape = arrays[0].shape
-    mask = call.mask(arrays)
-    kept = tuple(d for d in range(len(shape)) if d not in reduced)
     rows = tuple(shape[d] for d in kept)
     bins = tuple(axis.bins for axis in axes)
     policy = _FLOW[call.flow]
@@ -151,13 +158,14 @@ def total(call, arrays, axes, weights, reduced):
         axis.under, axis.over = axis.under or policy, axis.over or policy
         axis.nan = policy if policy == c.FAIL else c.COUNT
     answers = []
-    for part in weights.parts or [None]:
-        counts = call.home.zeros(rows + bins, weights.counter)
-        flows = call.home.zeros(rows + (4,), np.dtype(np.int64))
+    for part in parts:
+        counts = call.home.empty(rows + bins, weights.counter)
+        flows = call.home.empty(rows + (4,), np.dtype(np.int64))
         extras = [a for a in (mask, part) if a is not None]
         every = arrays + extras
         layout = _count.Layout(
-            shape, [a.strides for a in every], kept, [c.DTYPE_BYTES[arrays[0].code]]
+            shape, [a.strides for a in every], kept, c.DTYPE_BYTES[arrays[0].code],
+            not call.on_device,
         )
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],

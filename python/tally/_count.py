@@ -162,8 +162,9 @@ class Layout:
     be walked as one are joined; what is left over beyond the library's four is looped over.
     """
 
-    def __init__(self, shape, strides, kept, sizes):
-        """`strides[k][d]`: array k's stride along dimension d, 0 where it repeats."""
+    def __init__(self, shape, strides, kept, size, interleaved=True):
+        """`strides[k][d]`: array k's stride along dimension d, 0 where it repeats. `size`: bytes of
+        one of array 0's elements, whose neighbours may be channels if `interleaved`."""
         order = sorted(
             (d for d in range(len(shape)) if d not in kept), key=lambda d: -abs(strides[0][d])
         )
@@ -180,9 +181,10 @@ class Layout:
         self.row = inner[-2] if len(inner) > 1 else one
         # Interleaved histograms are read together, element by element.
         self.channels = (
-            1 < self.batch[0] <= 64
+            interleaved
+            and 1 < self.batch[0] <= 64
             and len(strides) == 1
-            and abs(self.batch[1][0]) == sizes[0]
+            and abs(self.batch[1][0]) == size
             and self.column[0] > 1
         )
 
@@ -345,7 +347,7 @@ def stats(context, array, mask=None, moments=False):
     """Extremes (and moments) of every element, in one read each."""
     masks = [mask] if mask is not None else []
     arrays = [array, *masks]
-    layout = Layout(array.shape, [a.strides for a in arrays], (), [c.DTYPE_BYTES[array.code]])
+    layout = Layout(array.shape, [a.strides for a in arrays], (), c.DTYPE_BYTES[array.code])
     found = c.Stats()
     for _, offsets in layout.calls():
         view = layout.view(array, 0, offsets[0])

@@ -35,6 +35,10 @@ class CuPy(Home):
         with self.here():
             return self.cupy.zeros(shape, dtype)
 
+    def empty(self, shape, dtype):
+        with self.here():
+            return self.cupy.empty(shape, dtype)
+
     def give(self, array):
         with self.here():
             return self.cupy.asarray(array)
@@ -55,11 +59,20 @@ class CuPy(Home):
         """The Array as CuPy's, on the same memory."""
         cupy = self.cupy
         owner = array.owner
-        if isinstance(owner, cupy.ndarray):
+        if isinstance(owner, cupy.ndarray) and (owner.data.ptr, owner.shape) == (
+            array.pointer, array.shape
+        ):  # fmt: skip
             return owner
         memory = cupy.cuda.UnownedMemory(array.pointer, 0, owner, self.index)
         pointer = cupy.cuda.MemoryPointer(memory, 0)
         return cupy.ndarray(array.shape, array.dtype, pointer, array.strides)
+
+    def pack(self, array, order):
+        if array.packed(order):
+            return array.permuted(order)
+        with self.here():
+            there = self.cupy.ascontiguousarray(self.own(array).transpose(order))
+        return of_interface(there, self)
 
     def extremes(self, array, mask):
         with self.here():
@@ -82,7 +95,7 @@ class CuPy(Home):
 
     def wait(self, stream):
         with self.here():
-            theirs = self.cupy.cuda.ExternalStream(stream, self.index)
+            theirs = _external(self.cupy.cuda, stream)
             self.cupy.cuda.get_current_stream().wait_event(theirs.record())
 
     def digitize(self, x, bins, right):
@@ -95,6 +108,22 @@ def _density(counts, widths, edges):
     for i, width in enumerate(widths):
         counts = counts / width.reshape((-1,) + (1,) * (len(edges) - 1 - i))
     return counts / whole
+
+
+class _Pointer:
+    """A stream by the protocol that CuPy takes foreign ones by."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+
+    def __cuda_stream__(self):
+        return 0, self.pointer
+
+
+def _external(cuda, pointer):
+    if hasattr(cuda.Stream, "from_external"):
+        return cuda.Stream.from_external(_Pointer(pointer))
+    return cuda.ExternalStream(pointer)
 
 
 def wait(home, stream):

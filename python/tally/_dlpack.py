@@ -86,8 +86,15 @@ def take(x, home=None, stream=None):
             return _on_host(pointer, dtype, shape, strides, capsule, home or NUMPY)
         return Array(pointer, c.DTYPES[name], dtype, shape, strides, capsule, home or NUMPY)
     return Array(
-        pointer, c.DTYPES[name], dtype, shape, strides, (capsule, x), home, c.CUDA, index
+        pointer, c.DTYPES[name], dtype, shape, strides, Owner(capsule, x), home, c.CUDA, index
     )  # fmt: skip
+
+
+class Owner:
+    """What keeps a lent tensor alive."""
+
+    def __init__(self, capsule, lender):
+        self.capsule, self.lender = capsule, lender
 
 
 class Lent:

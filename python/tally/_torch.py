@@ -73,8 +73,13 @@ class Torch(Home):
     def zeros(self, shape, dtype):
         return torch.zeros(shape, dtype=_type(dtype), device=self.device)
 
+    def empty(self, shape, dtype):
+        return torch.empty(shape, dtype=_type(dtype), device=self.device)
+
     def give(self, array):
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        # Pinned, for a copy from other memory would wait for the stream.
+        there = torch.from_numpy(np.ascontiguousarray(array)).pin_memory()
+        return there.to(self.device, non_blocking=True)
 
     def take_back(self, array):
         return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
@@ -88,10 +93,25 @@ class Torch(Home):
     def scalar(self, array):
         return array
 
+    def own(self, array):
+        """The Array as a tensor on the same memory; a column of one has its own beginning."""
+        x = array.owner if isinstance(array.owner, torch.Tensor) else torch.as_tensor(array.owner)
+        size = x.element_size()
+        begin = x.storage_offset() + (array.pointer - x.data_ptr()) // size
+        return x.as_strided(array.shape, [s // size for s in array.strides], begin)
+
+    def pack(self, array, order):
+        if array.packed(order):
+            return array.permuted(order)
+        there = self.own(array).permute(order).contiguous()
+        size = there.element_size()
+        return Array(
+            there.data_ptr(), array.code, array.dtype, tuple(there.shape),
+            tuple(s * size for s in there.stride()), there, self, array.device, array.index,
+        )  # fmt: skip
+
     def extremes(self, array, mask):
-        x = array.owner if isinstance(array.owner, torch.Tensor) else torch.from_dlpack(array.owner)
-        if x.dim() and array.shape != tuple(x.shape):
-            x = x.as_strided(array.shape, [s // x.element_size() for s in array.strides])
+        x = self.own(array)
         if mask is not None:
             x = x[mask.owner.view(torch.bool)]
         lo, hi = torch.stack(torch.aminmax(x)).to(_type(array.dtype)).cpu().numpy()

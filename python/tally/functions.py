@@ -20,6 +20,23 @@ __all__ = [
     "histogramdd",
 ]
 
+def _short_way():
+    """The compiled module, where this interpreter loads it: for small arrays only."""
+    try:
+        from . import _fast
+    except ImportError:
+        return None
+    names = ("tally_stats_add", "tally_plan_create", "tally_plan_destroy", "tally_execute")
+    addresses = (ctypes.cast(getattr(c.lib, name), ctypes.c_void_p).value for name in names)
+    types = (np.dtype(np.intp), np.dtype(np.float32), np.dtype(np.float64))
+    _fast.bind(
+        _count.context(c.CPU).pointer.value, *addresses, np.ndarray, np.empty, *types
+    )
+    return _fast
+
+
+_fast = _short_way()
+
 range_ = builtins.range  # NumPy calls an argument so
 
 # NumPy's own, for what the library does not count; taken now, for a program may put ours there.
@@ -241,6 +258,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
     (array([[1, 0],
            [1, 2]]), array(['a', 'b'], dtype='<U1'))
     """
+    if (_fast and weights is density is axis is where is flow is out is device is method
+            is threads is by is progress is None):  # fmt: skip
+        answer = _fast.histogram(a, bins, range)
+        if answer is not None:
+            return answer
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
     try:
         array = samples(a)
@@ -506,6 +528,11 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     >>> tally.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
+    if (_fast and weights is axis is where is flow is out is device is method is threads is by
+            is progress is None):  # fmt: skip
+        counts = _fast.bincount(x, minlength)
+        if counts is not None:
+            return counts
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
     array = _whole_numbers(x, axis)
     n = operator.index(minlength)

@@ -1,0 +1,246 @@
+"""CuPy and torch arrays on a CUDA device: answered in kind, in stream order, not through the host."""
+
+import time
+
+import numpy as np
+import pytest
+
+import tally
+
+cupy = pytest.importorskip("cupy")
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available() or not cupy.cuda.is_available():
+    pytest.skip("no CUDA device here", allow_module_level=True)
+
+rng = np.random.default_rng(8)
+DTYPES = ["u1", "i2", "i4", "i8", "f2", "f4", "f8"]
+
+
+def samples(dtype, n=100_003):
+    return (rng.random(n) * 100).astype(dtype)
+
+
+def host(x):
+    return x.cpu().numpy() if isinstance(x, torch.Tensor) else cupy.asnumpy(x)
+
+
+def check(given, plain, kind, **keywords):
+    counts, edges, flows = tally.histogram(given, flow="count", **keywords)
+    expected, theirs = np.histogram(plain, **keywords)
+    assert isinstance(counts, kind) and isinstance(edges, kind)
+    np.testing.assert_array_equal(host(counts), expected)
+    np.testing.assert_array_equal(host(edges), theirs)
+    assert sum(int(f) for f in flows) + int(counts.sum()) == plain.size
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("keywords", [{}, {"range": (10, 60)}, {"bins": 256, "range": (0, 256)},
+                                      {"bins": [1, 5, 5.5, 70]}])  # fmt: skip
+def test_cupy(dtype, keywords):
+    a = samples(dtype)
+    check(cupy.asarray(a), a, cupy.ndarray, **keywords)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("keywords", [{}, {"range": (10, 60)}])
+def test_torch(dtype, keywords):
+    a = samples(dtype)
+    check(torch.from_numpy(a).cuda(), a, torch.Tensor, **keywords)
+
+
+def test_torch_on_the_host_and_bfloat16():
+    a = samples("f4")
+    counts, edges = tally.histogram(torch.from_numpy(a), 7)
+    assert isinstance(counts, torch.Tensor) and counts.device.type == "cpu"
+    np.testing.assert_array_equal(counts.numpy(), np.histogram(a, 7)[0])
+    b = torch.from_numpy(a).to(torch.bfloat16)
+    for x in (b, b.cuda()):
+        counts, _ = tally.histogram(x, 10, (0, 100))
+        np.testing.assert_array_equal(host(counts), np.histogram(b.float().numpy(), 10, (0, 100))[0])
+
+
+def test_bincount_axis_density_out():
+    a = samples("u1", 27_000).reshape(100, 90, 3)
+    for x in (cupy.asarray(a), torch.from_numpy(a).cuda()):
+        counts = tally.bincount(x.reshape(-1))
+        np.testing.assert_array_equal(host(counts), np.bincount(a.ravel()))
+        by, _ = tally.histogram(x, 16, (0, 256), axis=(0, 1))
+        np.testing.assert_array_equal(host(by), tally.histogram(a, 16, (0, 256), axis=(0, 1))[0])
+        rows, _ = tally.histogram(x, 16, (0, 256), axis=(1, 2))
+        np.testing.assert_array_equal(host(rows), tally.histogram(a, 16, (0, 256), axis=(1, 2))[0])
+        density, _ = tally.histogram(x, 16, (0, 100), density=True)
+        np.testing.assert_allclose(host(density), np.histogram(a, 16, (0, 100), density=True)[0])
+        out, _ = tally.histogram(x, 4, (0, 100))
+        again, _ = tally.histogram(x, 4, (0, 100), out=out)
+        assert again is out
+        np.testing.assert_array_equal(host(out), 2 * np.histogram(a, 4, (0, 100))[0])
+
+
+def test_strides():
+    a = samples("f4", 3000).reshape(50, 60)
+    for given in (cupy.asarray(a), torch.from_numpy(a).cuda()):
+        for cut in (np.s_[::2], np.s_[:, 5:20], np.s_[3:40:3, ::7]):
+            counts, _ = tally.histogram(given[cut], 9, (0, 100))
+            np.testing.assert_array_equal(host(counts), np.histogram(a[cut], 9, (0, 100))[0])
+
+
+class Interface:
+    """Only `__cuda_array_interface__`, from a stream of its own."""
+
+    def __init__(self, x, stream):
+        self.x = x
+        self.__cuda_array_interface__ = dict(x.__cuda_array_interface__, stream=stream)
+
+
+class Lender:
+    """Only DLPack."""
+
+    def __init__(self, x):
+        self.x = x
+        self.streams = []
+
+    def __dlpack__(self, stream=None, **keywords):
+        self.streams.append(stream)
+        return self.x.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.fixture
+def busy():
+    """Puts about 0.1 s of work on CuPy's current stream."""
+    a = cupy.ones((8192, 8192), cupy.float32)
+    out = cupy.empty_like(a)
+    cupy.matmul(a, a, out=out)
+    cupy.cuda.Device().synchronize()
+    begin = time.perf_counter()
+    cupy.matmul(a, a, out=out)
+    cupy.cuda.Device().synchronize()
+    times = max(1, int(0.1 / (time.perf_counter() - begin)))
+    return lambda: [cupy.matmul(a, a, out=out) for _ in range(times)]
+
+
+KEYWORDS = {"bins": 64, "range": (0, 100)}
+
+
+def test_cupy_stream_order(busy):
+    """Counted on the caller's stream: after what is on it, before what follows, without a wait."""
+    a = samples("f4", 1 << 20)
+    there, x = cupy.asarray(a), cupy.zeros(a.size, cupy.float32)
+    tally.histogram(x, **KEYWORDS)[0] * 2  # compiles
+    x[...] = -1
+    cupy.cuda.Device().synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        busy()
+        x[...] = there
+        begin = time.perf_counter()
+        counts, _ = tally.histogram(x, **KEYWORDS)
+        x[...] = -1
+        back = time.perf_counter() - begin
+        twice = counts * 2
+        waited = not stream.done
+        result = cupy.asnumpy(twice)
+    np.testing.assert_array_equal(result, 2 * np.histogram(a, **KEYWORDS)[0])
+    assert waited, back
+
+
+def test_torch_stream_order():
+    a = samples("f4", 1 << 20)
+    there, x = torch.from_numpy(a).cuda(), torch.zeros(a.size, device="cuda")
+    tally.histogram(x, **KEYWORDS)
+    big = torch.ones(8192, 8192, device="cuda")
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(6):
+            big @ big
+        x.copy_(there)
+        counts, _ = tally.histogram(x, **KEYWORDS)
+        x.fill_(-1)
+        waited = not stream.query()
+        result = (counts * 2).cpu().numpy()
+    np.testing.assert_array_equal(result, 2 * np.histogram(a, **KEYWORDS)[0])
+    assert waited
+
+
+def test_a_lenders_stream(busy):
+    """`__cuda_array_interface__` names the stream that makes the samples: it is waited for."""
+    a = samples("f4", 1 << 20)
+    there, x = cupy.asarray(a), cupy.zeros(a.size, cupy.float32)
+    tally.histogram(x, **KEYWORDS)
+    cupy.cuda.Device().synchronize()
+    theirs, ours = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
+    with theirs:
+        busy()
+        x[...] = there
+    with ours:
+        counts, _ = tally.histogram(Interface(x, theirs.ptr), **KEYWORDS)
+        assert isinstance(counts, cupy.ndarray) and not theirs.done
+        result = cupy.asnumpy(counts)
+    np.testing.assert_array_equal(result, np.histogram(a, **KEYWORDS)[0])
+
+
+def test_dlpack_handshake(busy):
+    a = samples("f4", 1 << 20)
+    there, x = cupy.asarray(a), cupy.zeros(a.size, cupy.float32)
+    tally.histogram(x, **KEYWORDS)
+    cupy.cuda.Device().synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        busy()
+        x[...] = there
+        lender = Lender(x)
+        counts, _ = tally.histogram(lender, **KEYWORDS)
+        assert lender.streams == [stream.ptr] and isinstance(counts, cupy.ndarray)
+        result = cupy.asnumpy(counts)
+    np.testing.assert_array_equal(result, np.histogram(a, **KEYWORDS)[0])
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_nothing_goes_through_the_host(kind):
+    """By the profiler: no copy from the device, and to it only the edges."""
+    a = samples("f4", 1 << 22)
+    x = cupy.asarray(a) if kind == "cupy" else torch.from_numpy(a).cuda()
+    tally.histogram(x, **KEYWORDS)
+    torch.cuda.synchronize()
+    activities = [torch.profiler.ProfilerActivity.CUDA, torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities) as profile:
+        counts, _ = tally.histogram(x, **KEYWORDS)
+        torch.cuda.synchronize()
+    events = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    names = [e.name for e in events]
+    print(kind, names)
+    assert names, "the profiler saw nothing"
+    assert not [n for n in names if "DtoH" in n]
+    assert host(counts).sum() == a.size
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    if not any(d.platform == "gpu" for d in jax.devices()):
+        pytest.skip("this JAX has no CUDA device")
+    a = samples("f4")
+    x = jax.device_put(a, [d for d in jax.devices() if d.platform == "gpu"][0])
+    counts, edges = tally.histogram(x * 1, **KEYWORDS)
+    assert isinstance(counts, jax.Array) and counts.devices() == x.devices()
+    np.testing.assert_array_equal(np.asarray(counts), np.histogram(a, **KEYWORDS)[0])
+    counts, _ = tally.histogram(x)
+    np.testing.assert_array_equal(np.asarray(counts), np.histogram(a)[0])
+
+
+def test_points():
+    a = samples("f8", 3000).reshape(1000, 3)
+    for given in (cupy.asarray(a), torch.from_numpy(a).cuda()):
+        ours = tally.histogramdd(given, 5)
+        np.testing.assert_array_equal(host(ours[0]), np.histogramdd(a, 5)[0])
+
+
+def test_weights_and_masks():
+    a, w = samples("f4", 10_000), rng.integers(0, 9, 10_000).astype("f8")
+    x, y = cupy.asarray(a), cupy.asarray(w)
+    expected = np.histogram(a, 9, (0, 100), weights=w)[0]
+    np.testing.assert_array_equal(host(tally.histogram(x, 9, (0, 100), weights=y)[0]), expected)
+    expected = np.histogram(a[w > 3], 9, (0, 100))[0]
+    np.testing.assert_array_equal(host(tally.histogram(x, 9, (0, 100), where=y > 3)[0]), expected)
