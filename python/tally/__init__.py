@@ -6,6 +6,7 @@ NumPy's take and answer the same. docs/PYTHON.md lists what they take besides, a
 
 from . import _library
 from ._core import Flows
+from .axes import Category, Integer, Log, Regular, Variable
 from .functions import (
     bincount,
     digitize,
@@ -14,12 +15,19 @@ from .functions import (
     histogram_bin_edges,
     histogramdd,
 )
+from .hist import Hist, loc
 from .info import devices, methods
 
 __version__ = _library.version().decode()
 
 __all__ = [
+    "Category",
     "Flows",
+    "Hist",
+    "Integer",
+    "Log",
+    "Regular",
+    "Variable",
     "bincount",
     "devices",
     "digitize",
@@ -27,5 +35,6 @@ __all__ = [
     "histogram2d",
     "histogram_bin_edges",
     "histogramdd",
+    "loc",
     "methods",
 ]

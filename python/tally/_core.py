@@ -30,7 +30,7 @@ class Call:
 
     def start(self, array):
         """Chooses device and home by where the samples lie."""
-        self.home = array.home
+        self.home = self.results = array.home
         if array.device != c.CPU:
             kind = array.device, array.index
             if self.device is not None and _count.parse_device(self.device)[0] != kind[0]:
@@ -39,7 +39,11 @@ class Call:
             kind = _count.parse_device(self.device)
         self.context = _count.context(*kind, self.threads)
         self.stream = self.home.stream or None
-        self.on_device = array.device != c.CPU
+        self.on_device = self.delivers = array.device != c.CPU  # samples; results
+
+    def to_host(self):
+        """Results come back to the host, wherever the samples lie."""
+        self.delivers, self.results = False, _arrays.NUMPY
 
     def mask(self, arrays):
         """The `where=` as bytes of the samples' shape; Arrow's nulls are masked too."""
@@ -130,6 +134,13 @@ class Weights:
         else:
             raise Unserved(f"{array.dtype} weights")
 
+    def as_floats(self):
+        """Integers as float64, for sums that are kept in it."""
+        self.parts = [
+            _arrays.of_numpy(p.owner.astype(np.float64)) if p.dtype.kind in "iub" else p
+            for p in self.parts
+        ]
+
     @property
     def counter(self):
         """Of the memory that the library writes."""
@@ -138,8 +149,9 @@ class Weights:
         return np.dtype(np.int64 if self.parts[0].dtype.kind in "iub" else np.float64)
 
 
-def total(call, arrays, axes, weights, reduced):
-    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4)."""
+def total(call, arrays, axes, weights, reduced, squares=None):
+    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4). `squares`, for one
+    histogram on the host, is filled with sums of squared weights."""
     mask, parts = call.mask(arrays), weights.parts or [None]
     kept = tuple(d for d in range(len(arrays[0].shape)) if d not in reduced)
     if call.on_device:
@@ -159,8 +171,8 @@ def total(call, arrays, axes, weights, reduced):
         axis.nan = policy if policy == c.FAIL else c.COUNT
     answers = []
     for part in parts:
-        counts = call.home.empty(rows + bins, weights.counter)
-        flows = call.home.empty(rows + (4,), np.dtype(np.int64))
+        counts = call.results.empty(rows + bins, weights.counter)
+        flows = call.results.empty(rows + (4,), np.dtype(np.int64))
         extras = [a for a in (mask, part) if a is not None]
         every = arrays + extras
         layout = _count.Layout(
@@ -170,15 +182,17 @@ def total(call, arrays, axes, weights, reduced):
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],
             channels=layout.batch[0] if layout.channels else 1,
-            weight=part.code if part is not None else 0, n=arrays[0].size, method=call.method,
+            weight=part.code if part is not None else 0, squares=squares is not None,
+            n=arrays[0].size, method=call.method,
         )  # fmt: skip
-        at, flow_at = call.home.place(counts), call.home.place(flows)
+        at, flow_at = call.results.place(counts), call.results.place(flows)
         cells = 8 * int(np.prod(bins, dtype=object))
 
         def target(first, at=at, flow_at=flow_at, cells=cells):
             return c.Output(
-                counts=at + first * cells, flows=flow_at + first * 32, on_device=call.on_device
-            )
+                counts=at + first * cells, flows=flow_at + first * 32, on_device=call.delivers,
+                sum_squares=None if squares is None else squares.ctypes.data,
+            )  # fmt: skip
 
         watch = _count.Watch(call.progress, arrays[0].size)
         _count.run(plan, layout, arrays, mask, part, target, watch, call.stream)

@@ -1,0 +1,52 @@
+"""A histogram as a small picture in a notebook."""
+
+import html as escaping
+
+import numpy as np
+
+WIDTH, HEIGHT = 360, 120
+
+
+def html(hist):
+    n = len(hist.axes)
+    picture = _stairs(hist) if n == 1 else _map(hist) if n == 2 else ""
+    axes = "<br/>".join(escaping.escape(repr(axis)) for axis in hist.axes)
+    flows = ", ".join(f"{name} {n:,}" for name, n in zip(hist.flows._fields, hist.flows) if n)
+    text = f"{axes}<br/><b>{hist.sum():,}</b> in bins" + (f"; {flows}" if flows else "")
+    return f'<div style="font-family:sans-serif;font-size:small">{picture}<div>{text}</div></div>'
+
+
+def _svg(body):
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+        f'height="{HEIGHT}">{body}</svg>'
+    )
+
+
+def _stairs(hist):
+    """Neighbouring bins are drawn together where there are more than pixels."""
+    edges, values = hist.axes[0].edges, hist.values()
+    step = -(-len(values) // WIDTH)
+    values = np.add.reduceat(values, np.arange(0, len(values), step))
+    edges = np.append(edges[:-1:step], edges[-1])
+    top = max(values.max(), 0) or 1
+    x = (edges - edges[0]) / (edges[-1] - edges[0]) * WIDTH
+    y = HEIGHT - np.maximum(values, 0) / top * (HEIGHT - 4)
+    path = f"M0 {HEIGHT}" + "".join(f"V{b:.1f}H{a:.1f}" for a, b in zip(x[1:], y))
+    return _svg(f'<path d="{path}V{HEIGHT}Z" fill="#4878a8"/>')
+
+
+def _map(hist):
+    """At most 60 by 40 cells."""
+    values = hist.values()
+    for i, most in enumerate((60, 40)):
+        step = -(-values.shape[i] // most)
+        values = np.add.reduceat(values, np.arange(0, values.shape[i], step), axis=i)
+    w, h = WIDTH / values.shape[0], HEIGHT / values.shape[1]
+    top = max(values.max(), 0) or 1
+    cells = [
+        f'<rect x="{i * w:.1f}" y="{HEIGHT - (j + 1) * h:.1f}" width="{w:.1f}" height="{h:.1f}" '
+        f'opacity="{values[i, j] / top:.3f}"/>'
+        for i, j in zip(*np.nonzero(values > 0))
+    ]
+    return _svg(f'<g fill="#4878a8">{"".join(cells)}</g>')

@@ -1,0 +1,209 @@
+"""Axes of a `Hist`: where its bins begin and end, and how the library is told."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from . import _arrays, _count
+from . import _library as c
+
+Traits = namedtuple("Traits", "circular discrete")
+
+
+class Axis:
+    """What all axes have in common.
+
+    Attributes
+    ----------
+    edges : array of float64
+        One more than bins, increasing.
+    name, label : str
+        What to call it, and what a plot writes beside it.
+    """
+
+    discrete = False
+
+    def __init__(self, axis, edges, name, label):
+        self.axis, self.edges = axis, edges
+        self.name, self.label = name, label
+
+    @property
+    def traits(self):
+        return Traits(False, self.discrete)
+
+    @property
+    def centers(self):
+        return (self.edges[:-1] + self.edges[1:]) / 2
+
+    @property
+    def widths(self):
+        return np.diff(self.edges)
+
+    def __len__(self):
+        return len(self.edges) - 1
+
+    def __getitem__(self, i):
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"bin {i} of {len(self)}")
+        i %= len(self)
+        return float(self.edges[i]), float(self.edges[i + 1])
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other):
+        return (
+            type(self) is type(other)
+            and self.axis.last == other.axis.last
+            and np.array_equal(self.edges, other.edges)
+        )
+
+    __hash__ = None
+
+    def index(self, x):
+        """The bin of x; -1 below all, the number of bins above."""
+        if self.axis.last == c.LAST_CLOSED and x == self.edges[-1]:
+            return len(self) - 1
+        return int(np.searchsorted(self.edges, x, side="right")) - 1
+
+    def take(self, x):
+        """Samples on this axis as an Array."""
+        array = _arrays.take(x)
+        if not array.code:
+            raise TypeError(f"{array.dtype} samples are not counted")
+        return array
+
+    def part(self, begin, end, step):
+        """The axis of bins [begin, end), `step` of them as one."""
+        return Variable(self.edges[begin : end + 1 : step], name=self.name, label=self.label,
+                        closed=self.axis.last == c.LAST_CLOSED or end < len(self))  # fmt: skip
+
+    def to_boost(self, axis):
+        """As one of boost_histogram's, with these edges."""
+        return axis.Variable(self.edges)
+
+    def __repr__(self):
+        name = f", name={self.name!r}" if self.name else ""
+        return f"{type(self).__name__}({self._says()}{name})"
+
+
+def _number(x):
+    return repr(int(x)) if x == int(x) else repr(float(x))
+
+
+class Regular(Axis):
+    """Bins of one width.
+
+    Parameters
+    ----------
+    bins : int
+    lo, hi : float
+        First and last edge.
+    name, label : str, optional
+    closed : bool, default True
+        The last bin takes its end too, as NumPy's.
+    """
+
+    def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
+        last = c.LAST_CLOSED if closed else c.LAST_OPEN
+        axis = _count.Axis(c.EVEN, int(bins), lo=float(lo), hi=float(hi), last=last)
+        super().__init__(axis, axis.edges_get(), name, label)
+
+    def _says(self):
+        return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}"
+
+
+class Log(Axis):
+    """Bins whose edges are in one ratio: the arguments of `Regular`, 0 < lo."""
+
+    def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
+        last = c.LAST_CLOSED if closed else c.LAST_OPEN
+        axis = _count.Axis(c.LOG, int(bins), lo=float(lo), hi=float(hi), last=last)
+        super().__init__(axis, axis.edges_get(), name, label)
+
+    _says = Regular._says
+
+
+class Variable(Axis):
+    """Bins between edges that strictly increase."""
+
+    def __init__(self, edges, *, name="", label="", closed=True):
+        edges = np.ascontiguousarray(edges, np.float64)
+        if edges.ndim != 1 or len(edges) < 2:
+            raise ValueError("edges: two or more numbers are expected")
+        last = c.LAST_CLOSED if closed else c.LAST_OPEN
+        axis = _count.Axis(c.EDGES, len(edges) - 1, edges=edges, last=last)
+        super().__init__(axis, axis.edges_get(), name, label)
+
+    def _says(self):
+        return "[" + ", ".join(_number(e) for e in self.edges) + "]"
+
+
+class Integer(Axis):
+    """A bin for each whole number from `start` to before `stop`."""
+
+    discrete = True
+
+    def __init__(self, start, stop, *, name="", label=""):
+        axis = _count.Axis(c.INTEGER, int(stop) - int(start), first=int(start), last=c.LAST_OPEN)
+        super().__init__(axis, axis.edges_get(), name, label)
+
+    def __getitem__(self, i):
+        return int(super().__getitem__(i)[0])
+
+    def part(self, begin, end, step):
+        if step > 1:
+            return super().part(begin, end, step)
+        first = self.axis.first
+        return Integer(first + begin, first + end, name=self.name, label=self.label)
+
+    def to_boost(self, axis):
+        return axis.Integer(self.axis.first, self.axis.first + len(self))
+
+    def _says(self):
+        return f"{self.axis.first}, {self.axis.first + len(self)}"
+
+
+class Category(Axis):
+    """A bin for each of a list of values: texts or numbers. Others count as over."""
+
+    discrete = True
+
+    def __init__(self, categories, *, name="", label=""):
+        self.categories = list(categories)
+        if not self.categories or len(set(self.categories)) < len(self.categories):
+            raise ValueError("categories: one or more values, all different, are expected")
+        values = np.asarray(self.categories)
+        self._order = np.argsort(values, kind="stable")
+        self._sorted = values[self._order]
+        axis = _count.Axis(c.INTEGER, len(values), last=c.LAST_OPEN)
+        super().__init__(axis, axis.edges_get(), name, label)
+
+    def __getitem__(self, i):
+        return self.categories[i]
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.categories == other.categories
+
+    __hash__ = None
+
+    def index(self, x):
+        return self.categories.index(x) if x in self.categories else len(self)
+
+    def take(self, x):
+        x = np.asarray(x)
+        at = np.minimum(np.searchsorted(self._sorted, x), len(self) - 1)
+        found = np.where(self._sorted[at] == x, self._order[at], len(self))
+        return _arrays.of_numpy(np.ascontiguousarray(found, np.int64))
+
+    def part(self, begin, end, step):
+        if step > 1:
+            raise ValueError("categories are not joined")
+        return Category(self.categories[begin:end], name=self.name, label=self.label)
+
+    def to_boost(self, axis):
+        texts = isinstance(self.categories[0], str)
+        return (axis.StrCategory if texts else axis.IntCategory)(self.categories)
+
+    def _says(self):
+        return repr(self.categories)

@@ -1,0 +1,205 @@
+"""Histograms to keep."""
+
+import json
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tally
+from tally import Category, Hist, Integer, Log, Regular, Variable, loc
+
+rng = np.random.default_rng(6)
+DATA = pathlib.Path(__file__).parents[2] / "data"
+
+
+def samples(n=1000):
+    return rng.normal(0.5, 0.3, n)
+
+
+AXES = [
+    Regular(10, 0, 1), Variable([0, 0.1, 0.5, 1]), Log(5, 0.01, 1), Integer(0, 2),
+    Regular(7, 0, 1, closed=False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("axis", AXES, ids=repr)
+def test_fill(axis):
+    a = np.append(samples(), [1.0, 0.0, np.nan])
+    h = Hist(axis).fill(a[:500]).fill(a[500:])
+    inside = a if axis.axis.last == 0 else a[a != axis.edges[-1]]
+    np.testing.assert_array_equal(h.values(), np.histogram(inside, axis.edges)[0])
+    assert h.sum() + sum(h.flows) == a.size
+    assert h.flows.nan == 1 and h.flows.under == (a < axis.edges[0]).sum()
+
+
+def test_categories():
+    h = Hist(Category(["c", "a", "b"])).fill(["a", "b", "a", "z"])
+    assert h.values().tolist() == [0, 2, 1] and h.flows.over == 1
+    assert list(h.axes[0]) == ["c", "a", "b"] and h[loc("b")] == 1
+    assert Hist(Category([5, 3])).fill(np.array([3, 3, 5, 4])).values().tolist() == [1, 2]
+
+
+def test_several_axes():
+    x, y = samples(), samples()
+    h = Hist(Regular(4, 0, 1, name="x"), Regular(3, 0, 1, name="y")).fill(x, y)
+    np.testing.assert_array_equal(h.values(), np.histogram2d(x, y, (4, 3), [(0, 1)] * 2)[0])
+    np.testing.assert_array_equal(h.project("y").values(), h.values().sum(axis=0))
+    np.testing.assert_array_equal(h.project(1, 0).values(), h.values().T)
+    assert h.project("x").axes == h.axes[:1]
+    np.testing.assert_array_equal(h[1:3, 0].values(), h.values()[1:3, 0])
+    np.testing.assert_array_equal(h[::sum, :].values(), h.values().sum(axis=0))
+    assert h[1, 2] == h.values()[1, 2]
+    with pytest.raises(ValueError, match="no axis"):
+        h.project("z")
+    with pytest.raises(ValueError, match="2 axes"):
+        h.fill(x)
+
+
+@pytest.mark.parametrize("storage", ["sum", "weight"])
+def test_weights(storage):
+    a, w = samples(), rng.integers(0, 9, 1000)
+    h = Hist(Regular(8, 0, 1), storage=storage).fill(a, weight=w).fill(a)
+    theirs = np.histogram(a, 8, (0, 1), weights=w + 1.0)[0]
+    np.testing.assert_array_equal(h.values(), theirs)
+    if storage == "weight":
+        expected = np.histogram(a, 8, (0, 1), weights=w**2 + 1.0)[0]
+        np.testing.assert_array_equal(h.variances(), expected)
+        np.testing.assert_allclose(h.counts(), theirs**2 / expected)
+    else:
+        assert h.variances() is None and h.counts() is None
+    with pytest.raises(TypeError, match="storage"):
+        Hist(Regular(8, 0, 1)).fill(a, weight=w)
+
+
+def test_add_and_merge():
+    parts = [samples() for _ in range(4)]
+    whole = Hist(Regular(9, 0, 1)).fill(np.concatenate(parts))
+    each = [Hist(Regular(9, 0, 1)).fill(p) for p in parts]
+    assert each[0] + each[1] + each[2] + each[3] == whole
+    assert each[0].merge(*each[1:]) == whole and sum(each) == whole
+    assert each[0] != whole and pickle.loads(pickle.dumps(whole)) == whole
+    with pytest.raises(ValueError, match="axes"):
+        each[0] += Hist(Regular(8, 0, 1))
+    with pytest.raises(ValueError, match="count"):
+        each[0] += Hist(Regular(9, 0, 1), storage="sum")
+
+
+def test_rebin_and_slices():
+    a = samples()
+    h = Hist(Regular(12, 0, 1)).fill(a)
+    half = h.rebin(3)
+    np.testing.assert_array_equal(half.values(), h.values().reshape(4, 3).sum(axis=1))
+    np.testing.assert_array_equal(half.axes[0].edges, h.axes[0].edges[::3])
+    assert h[::2] == h.rebin(2)
+    cut = h[3:9]
+    assert cut.sum() + sum(cut.flows) == a.size and len(cut.axes[0]) == 6
+    np.testing.assert_array_equal(h[loc(0.5) :].values(), h.values()[6:])
+    assert h[-1] == h.values()[-1] and h[loc(0.26)] == h.values()[3]
+    with pytest.raises(ValueError, match="multiple"):
+        h.rebin(5)
+    with pytest.raises(IndexError):
+        h[12]
+
+
+def test_quantile():
+    h = Hist(Regular(4, 0, 4)).fill([0.5, 1.5, 1.5, 3.5])
+    assert h.quantile(0.25) == 1 and h.quantile(0.5) == 1.5 and h.quantile(1) == 4
+    assert h.quantile([0, 0.75]).tolist() == [0, 2]
+    a = rng.random(100_000)
+    h = Hist(Regular(1000, 0, 1)).fill(a)
+    np.testing.assert_allclose(h.quantile([0.1, 0.9]), np.quantile(a, [0.1, 0.9]), atol=2e-3)
+    assert np.isnan(Hist(Regular(4, 0, 4)).quantile(0.5))
+    with pytest.raises(ValueError):
+        h.quantile(1.5)
+
+
+@pytest.mark.parametrize("axis", AXES, ids=repr)
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_save_and_load(axis, storage, tmp_path):
+    h = Hist(axis, Regular(3, 0, 1), storage=storage, name="mine").fill(samples(), samples())
+    h.save(tmp_path / "h.json")
+    again = Hist.load(tmp_path / "h.json")
+    assert again == h and again.name == "mine"
+    assert json.loads((tmp_path / "h.json").read_text())["schema"] == "tally/1"
+    with pytest.raises(ValueError, match="h.json"):
+        (tmp_path / "h.json").write_text("{")
+        Hist.load(tmp_path / "h.json")
+
+
+def test_what_the_command_saves(tmp_path):
+    def command(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "tally", *words], capture_output=True, text=True, check=True
+        )  # fmt: skip
+
+    try:
+        command("--version")
+    except subprocess.CalledProcessError as e:
+        pytest.skip(f"no command here: {e.stderr}")
+    np.save(tmp_path / "a.npy", np.arange(100.0))
+    command(str(tmp_path / "a.npy"), "--range", "0", "50", "--bins", "5", "-o", str(tmp_path / "h.json"))
+    h = Hist.load(tmp_path / "h.json")
+    assert h.values().tolist() == [10, 10, 10, 10, 11] and h.flows.over == 49
+    assert h.axes == (Regular(5, 0, 50),)
+    (h + h).save(tmp_path / "twice.json")
+    assert "22" in command("show", str(tmp_path / "twice.json")).stdout
+
+
+def test_plotting_protocol():
+    uhi = pytest.importorskip("uhi.typing.plottable")
+    a = samples()
+    h = Hist(Regular(10, 0, 1)).fill(a)
+    assert isinstance(h, uhi.PlottableHistogram)
+    for axis in [*AXES, Category("abc")]:
+        assert isinstance(axis, uhi.PlottableAxisGeneric)
+    plottable = pytest.importorskip("uhi.numpy_plottable").ensure_plottable_histogram(h)
+    np.testing.assert_array_equal(plottable.values(), h.values())
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    drawn = plt.stairs(h.values(), h.axes[0].edges)
+    np.testing.assert_array_equal(drawn.get_data().values, h.values())
+
+
+def test_drawn_by_others():
+    hep = pytest.importorskip("mplhep")
+    hist = pytest.importorskip("hist")
+    h = Hist(Regular(10, 0, 1)).fill(samples())
+    np.testing.assert_array_equal(hist.Hist(h).values(), h.values())
+    hep.histplot(h)
+
+
+def test_pictures():
+    h = Hist(Regular(1000, 0, 1, name="<x>")).fill(samples())
+    text = h._repr_html_()
+    assert text.count("<svg") == 1 and "&lt;x&gt;" in text and "<x>" not in text
+    two = Hist(Regular(100, 0, 1), Integer(0, 3)).fill(samples(), rng.integers(0, 3, 1000))
+    assert two._repr_html_().count("<rect") > 100
+    assert "Regular(100, 0, 1)" in repr(two)
+
+
+def test_wrong_axes():
+    for wrong in (lambda: Regular(0, 0, 1), lambda: Regular(3, 1, 0), lambda: Log(3, 0, 1),
+                  lambda: Variable([1, 1]), lambda: Integer(3, 3)):  # fmt: skip
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(TypeError):
+        Hist(10)
+    with pytest.raises(ValueError, match="storage"):
+        Hist(Regular(1, 0, 1), storage="mean")
+
+
+def test_a_failed_fill_changes_nothing():
+    h = Hist(Regular(3, 0, 1)).fill(samples())
+    before = pickle.loads(pickle.dumps(h))
+
+    def stop(done, total):
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        h.fill(samples(1 << 20), progress=stop)
+    assert h == before and tally.Flows(*h.flows) == before.flows
