@@ -10,8 +10,8 @@ tally=${2:-tally}
 command -v ncu >/dev/null || { echo "skipped: no ncu"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# 64 MiB, as in the paper; the counts of kernels are added up over the pieces that they go over in.
-head -c $((64 << 20)) /dev/urandom >"$work/uniform"
+# 256 MiB, as the paper's counts say; the counts of kernels are added up over the pieces that they go over in.
+head -c $((256 << 20)) /dev/urandom >"$work/uniform"
 metrics=smsp__inst_executed.sum,smsp__thread_inst_executed.sum,sm__cycles_active.sum
 metrics+=,l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
 metrics+=,smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
@@ -36,7 +36,7 @@ for line in lines:
             name = row["Metric Name"]
             sums[name] = sums.get(name, 0) + float(row["Metric Value"].replace(",", ""))
     line["warp_instructions"] = sums["smsp__inst_executed.sum"]
-    line["instructions_per_byte"] = sums["smsp__thread_inst_executed.sum"] / (64 << 20)
+    line["instructions_per_byte"] = sums["smsp__thread_inst_executed.sum"] / (256 << 20)
     line["instructions_per_cycle"] = (sums["smsp__inst_executed.sum"] /
                                       sums["sm__cycles_active.sum"])
     line["bank_conflicts"] = sums["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"]

@@ -92,7 +92,8 @@ const figure figure_table[] = {
      NULL,
      "Device time, merge kernel included. Source 002's text has no speeds; it says that merging "
      "takes "
-     "less than 5 % of the time of counting (p. 8). The tagged update is the corrected one: as "
+     "less than 5 % of the time of counting (section on oclHistogram64). The tagged update is the "
+     "corrected one: as "
      "published "
      "it loses counts on hardware whose warps do not run in lock step.",
      1100,
@@ -172,11 +173,11 @@ const figure figure_table[] = {
      figure_trish_ablation},
     {"trish-table1",
      "003 table 1",
-     "What the three methods take, 64 MiB of uniform bytes",
+     "What the three methods take, 256 MiB of uniform bytes",
      "GTX 580 (003)",
      "Device time. Registers and occupancy as compiler and driver tell them (OpenCL tells "
      "neither). "
-     "Counters by a profiler: bench/counters.sh. Published: table 1.",
+     "Published: table 1, whose times and instructions a byte fit its n as words of four bytes.",
      1100,
      700,
      2,

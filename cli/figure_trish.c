@@ -140,7 +140,7 @@ int figure_trish_table(figure_run *run)
 {
     static const char *const methods[][2] = {
         {"TRISH", "trish"}, {"POD", "podlozhnyuk-256"}, {"NUG", "nugteren"}};
-    uint64_t n = figure_most(run, 67108864, 1 << 18, TALLY_U8);
+    uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     double base = NAN;
     int code = CLI_OK;
     for (size_t m = 0; m < 3 && !code; m++) {
