@@ -79,7 +79,8 @@ static tally_status take_samples(const tally_plan *plan, const tally_view *views
 
 /* A mask or weights: of its dtype, of the samples' extents or 1. */
 static tally_status take_extra(const tally_view *view, tally_dtype dtype, const char *what,
-                               const ty_grid *samples, ty_grid *grid, tally_error *error)
+                               const ty_grid *samples, tally_device_type where, ty_grid *grid,
+                               tally_error *error)
 {
     tally_status status = ty_grid_make(view, what, grid, error);
     if (status)
@@ -87,8 +88,9 @@ static tally_status take_extra(const tally_view *view, tally_dtype dtype, const 
     if (view->dtype != dtype)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its dtype is %s, expected %s", what,
                         tally_dtype_name(view->dtype), tally_dtype_name(dtype));
-    if (view->device && view->device != TALLY_DEVICE_CPU)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: it must lie in host memory", what);
+    if ((view->device ? view->device : TALLY_DEVICE_CPU) != where)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: it must lie where the samples do",
+                        what);
     broadcast(grid, samples);
     return check_extents(grid, samples, what, error);
 }
@@ -99,8 +101,8 @@ static tally_status take_extras(const tally_plan *plan, const tally_execute_opti
     const tally_view *mask = options ? options->mask : NULL;
     const tally_view *weights = options ? options->weights : NULL;
     if (mask) {
-        tally_status status =
-            take_extra(mask, TALLY_U8, "mask", &job->samples[0], &job->mask, error);
+        tally_status status = take_extra(mask, TALLY_U8, "mask", &job->samples[0], job->view_device,
+                                         &job->mask, error);
         if (status)
             return status;
     }
@@ -112,7 +114,7 @@ static tally_status take_extras(const tally_plan *plan, const tally_execute_opti
                         "the plan has a weight_dtype but no weights are given");
     if (weights)
         return take_extra(weights, plan->options.weight_dtype, "weights", &job->samples[0],
-                          &job->weights, error);
+                          job->view_device, &job->weights, error);
     return TALLY_OK;
 }
 

@@ -17,6 +17,9 @@
 #include "kernels/text.h"
 #include "methods/registry.h"
 
+/* Batches shorter than this are worth a launch together more than a kernel of their own. */
+enum { many_elements = 1 << 22 };
+
 static ty_device *device_of(const tally_plan *plan)
 {
     return plan->context->state;
@@ -96,9 +99,15 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
  * runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
-    const char *parts[] = {ty_text_dialect_h, ty_text_bin_h,  ty_text_fast_h,
-                           ty_text_sample_h,  ty_text_walk_h, ty_text_words_h,
-                           ty_text_output_h,  ty_text_merge,  kernel->text};
+    const char *parts[] = {ty_text_dialect_h,
+                           ty_text_bin_h,
+                           ty_text_fast_h,
+                           kernel->views ? ty_text_view_h : ty_text_sample_h,
+                           kernel->views ? "" : ty_text_walk_h,
+                           ty_text_words_h,
+                           ty_text_output_h,
+                           ty_text_merge,
+                           kernel->text};
     enum { count = sizeof parts / sizeof *parts };
     size_t size = 1, at = 0;
     for (int i = 0; i < count; i++)
@@ -121,6 +130,16 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
              (int)plan->options.dtypes[0], plan->axes[0].proved ? 2 : plan->axes[0].even,
              device->warp, shape->group_size, shape->raw_shift < 0 ? "" : " -DTY_RAW=1",
              device->has_fp64 ? "" : " -DTY_NO_FP64", shape->defines[0] ? " " : "", shape->defines);
+    const ty_kernel_method *kernel = plan->method->backend;
+    if (!kernel->views)
+        return;
+    size_t at = strlen(options);
+    snprintf(options + at, size - at, " -DTY_DIMS=%u", plan->options.dimensions);
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        at = strlen(options);
+        snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d", d,
+                 (int)plan->options.dtypes[d], d, plan->axes[d].proved ? 2 : plan->axes[d].even);
+    }
 }
 
 static tally_status build(tally_plan *plan, ty_device_plan *own, tally_error *error)
@@ -149,7 +168,8 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     plan->state = own;
     const ty_kernel_method *kernel = plan->method->backend;
     if (kernel->fast)
-        ty_fast_resolve(&plan->axes[0]);
+        for (uint32_t d = 0; d < plan->options.dimensions; d++)
+            ty_fast_resolve(&plan->axes[d]);
     tally_status status = build(plan, own, error);
     if (status)
         return status;
@@ -175,6 +195,7 @@ static void finish(tally_plan *plan)
         return;
     ty_device *device = device_of(plan);
     ty_workspaces_close(plan);
+    tally_plan_destroy(own->views);
     device->ops->program_close(device, own->program);
     pthread_mutex_destroy(&own->lock);
     ty_free(own);
@@ -218,6 +239,8 @@ static tally_status count_all(ty_run *r, tally_error *error)
     const ty_job *job = r->job;
     const tally_plan *plan = job->plan;
     tally_status status = TALLY_OK;
+    if (r->kernel->views)
+        return ty_count_views(r, error);
     for (uint64_t b = 0; b < job->batches && !status; b++) {
         for (uint64_t a = 0; a < plan->active_count && !status; a++)
             status = ty_count_histogram(r, b, a, error);
@@ -251,6 +274,34 @@ static tally_status run_with(ty_run *r, int *busy, tally_error *error)
     return status;
 }
 
+/* A plan that `auto` made counts what its own kernel cannot read by the method `views`; so it does
+ * with many short histograms, which that counts in one launch. */
+static int wants_views(const ty_job *job)
+{
+    const tally_plan *plan = job->plan;
+    const ty_kernel_method *kernel = plan->method->backend;
+    if (kernel->views || plan->seconds <= 0 || job->view_device == TALLY_DEVICE_CPU)
+        return 0;
+    return !ty_views_packed(job, device_of(plan)) ||
+           (job->batches > 1 && job->elements < many_elements);
+}
+
+static tally_status views_plan(const tally_plan *plan, const tally_plan **views, tally_error *error)
+{
+    ty_device_plan *own = plan->state;
+    tally_plan_options o = plan->options;
+    tally_status status = TALLY_OK;
+    o.method = "views";
+    o.settings = NULL;
+    o.settings_count = 0;
+    pthread_mutex_lock(&own->lock);
+    if (!own->views)
+        status = tally_plan_create(plan->context, &o, &own->views, error);
+    *views = own->views;
+    pthread_mutex_unlock(&own->lock);
+    return status;
+}
+
 static tally_status backend_run(ty_job *job, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -262,6 +313,10 @@ static tally_status backend_run(ty_job *job, tally_error *error)
     const ty_device_ops *ops = r.device->ops;
     tally_status status = TALLY_OK;
     int busy = 0, mode = 0;
+    if (wants_views(job)) {
+        status = views_plan(plan, &job->plan, error);
+        return status ? status : backend_run(job, error);
+    }
     if (!job->histograms || (!job->elements && !job->output->on_device))
         return TALLY_OK;
     if (job->stream && ops->recording)

@@ -92,7 +92,7 @@ static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uin
 }
 
 /* An output in device memory is written as the call goes on: it cannot be cancelled any more. */
-static tally_status report(ty_run *r, uint64_t n, tally_error *error)
+tally_status ty_count_report(ty_run *r, uint64_t n, tally_error *error)
 {
     ty_job *job = r->job;
     r->done += n;
@@ -144,28 +144,22 @@ static tally_status count_host(ty_run *r, uint64_t batch, uint64_t channel, uint
         if (!status)
             status = count_device(r, r->w->samples[turn], 0, kept, error);
         if (!status)
-            status = report(r, n, error);
+            status = ty_count_report(r, n, error);
         begin += n;
     }
     return status;
 }
 
-/* Device samples have to be packed, for a kernel reads them as one line. */
 static tally_status count_pointer(ty_run *r, uint64_t batch, tally_error *error)
 {
     ty_job *job = r->job;
     const ty_grid *g = &job->samples[0];
-    if (job->mask.data || g->channels != 1 || g->column_stride != (int64_t)g->size ||
-        (g->rows > 1 && g->row_stride != (int64_t)(g->columns * g->size)))
-        return ty_error(
-            error, TALLY_ERROR_UNSUPPORTED,
-            "samples in device memory are counted packed, in one channel, without a mask");
     uint64_t offset = (uint64_t)((int64_t)batch * g->batch_stride), bytes = 0;
-    uintptr_t start =
-        r->device->ops->extent ? 0 : (uintptr_t)g->data; /* an object starts aligned */
-    if ((start + offset) & (g->size - 1))
+    if (!ty_views_packed(job, r->device))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "samples in device memory must be aligned to their %u bytes", g->size);
+                        "method %s counts samples in device memory that are packed, aligned, in "
+                        "one channel and without a mask; auto and views take any layout",
+                        job->plan->method->name);
     tally_status status = TALLY_OK;
     if (r->device->ops->extent)
         status = r->device->ops->extent(r->device, (ty_memory)(uintptr_t)g->data, &bytes, error);
@@ -177,7 +171,7 @@ static tally_status count_pointer(ty_run *r, uint64_t batch, tally_error *error)
                         job->elements, (int64_t)offset, bytes);
     if (!status)
         status = count_device(r, (ty_memory)(uintptr_t)g->data, offset, job->elements, error);
-    return status ? status : report(r, job->elements, error);
+    return status ? status : ty_count_report(r, job->elements, error);
 }
 
 tally_status ty_count_histogram(ty_run *r, uint64_t batch, uint64_t active, tally_error *error)
@@ -185,7 +179,7 @@ tally_status ty_count_histogram(ty_run *r, uint64_t batch, uint64_t active, tall
     ty_job *job = r->job;
     const tally_plan *plan = job->plan;
     const uint64_t h = batch * plan->active_count + active;
-    tally_status status = ty_deliver_begin(r, h, error);
+    tally_status status = ty_deliver_begin(r, h, 1, error);
     if (!status && job->elements)
         status =
             job->view_device == TALLY_DEVICE_CPU
@@ -199,5 +193,5 @@ tally_status ty_count_histogram(ty_run *r, uint64_t batch, uint64_t active, tall
         if (!status)
             status = ty_deliver_partials(r, &shape, 0, error);
     }
-    return status ? status : ty_deliver_end(r, h, error);
+    return status ? status : ty_deliver_end(r, error);
 }

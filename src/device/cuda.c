@@ -468,7 +468,7 @@ static CUresult launch_current(CUstream stream, CUmodule module, const char *ker
                                const ty_launch *l)
 {
     CUfunction function;
-    void *pointers[32];
+    void *pointers[64];
     CUresult code = cu.module_function(&function, module, kernel);
     if (!code)
         code = set_local(function, l->local_bytes);
@@ -483,8 +483,8 @@ static CUresult launch_current(CUstream stream, CUmodule module, const char *ker
 static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
                                   const ty_launch *launch, tally_error *error)
 {
-    if (launch->arg_count > 32)
-        return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 32 arguments", kernel);
+    if (launch->arg_count > 64)
+        return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 64 arguments", kernel);
     TRY(device, kernel, launch_current(raw(queue), program, kernel, launch));
     return TALLY_OK;
 }

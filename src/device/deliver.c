@@ -21,7 +21,7 @@ static int clamps(tally_flow policy)
 
 /* ---- the place ---- */
 
-tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error)
+tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_error *error)
 {
     const ty_job *job = run->job;
     const tally_plan *plan = job->plan;
@@ -29,9 +29,9 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error)
     const tally_axis *a = &plan->axes[0].about;
     run->fresh = 1;
     if (!output->on_device) {
-        tally_status status = ty_workspace_totals(plan, run->w, error);
-        run->place = (ty_place){run->w->totals,        run->w->totals,   0, 0,
-                                (uint32_t)plan->slots, TALLY_COUNTER_U64};
+        tally_status status = ty_workspace_totals(plan, run->w, count, error);
+        run->place = (ty_place){run->w->totals,        run->w->totals,    0, 0,
+                                (uint32_t)plan->slots, TALLY_COUNTER_U64, h, count};
         return status;
     }
     run->place = (ty_place){(ty_memory)(uintptr_t)output->counts,
@@ -39,7 +39,9 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error)
                             h * plan->bins,
                             h,
                             plan->bins,
-                            (uint32_t)plan->options.counter};
+                            (uint32_t)plan->options.counter,
+                            h,
+                            count};
     if (output->accumulate)
         run->place.how |= TY_OUT_ADD;
     if (output->flows)
@@ -53,7 +55,7 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error)
     return TALLY_OK;
 }
 
-tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t count,
+tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
                                  tally_error *error)
 {
     const ty_device_ops *ops = run->device->ops;
@@ -61,19 +63,15 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t co
     double *seconds = run->job->merge_seconds;
     void *from = NULL;
     uint32_t targets = t->bins + (t->how & TY_OUT_FLOWS ? 4 : 0);
-    ty_arg args[] = {ty_arg_memory(run->w->out),
-                     ty_arg_u32(count),
-                     ty_arg_u32(shape->cells),
-                     ty_arg_u32((uint32_t)run->job->plan->slots),
-                     ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis),
-                     ty_arg_memory(t->counts),
-                     ty_arg_u64(t->first),
-                     ty_arg_memory(t->flows),
-                     ty_arg_u64(t->histogram),
-                     ty_arg_u32(t->bins),
-                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
-    ty_launch merge = {targets / 16 + (targets % 16 != 0), 256, 2048, args,
-                       sizeof args / sizeof *args};
+    uint32_t blocks = targets / 16 + (targets % 16 != 0);
+    ty_arg args[] = {
+        ty_arg_memory(run->w->out), ty_arg_u32(partials),
+        ty_arg_u32(shape->cells),   ty_arg_u32((uint32_t)run->job->plan->slots),
+        ty_arg_u32(blocks),         ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis),
+        ty_arg_memory(t->counts),   ty_arg_u64(t->first),
+        ty_arg_memory(t->flows),    ty_arg_u64(t->histogram),
+        ty_arg_u32(t->bins),        ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
+    ty_launch merge = {blocks * (uint32_t)t->count, 256, 2048, args, sizeof args / sizeof *args};
     tally_status status = TALLY_OK;
     if (seconds)
         status = ops->mark(run->device, run->queue, &from, error);
@@ -86,19 +84,19 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t co
     return status;
 }
 
-tally_status ty_deliver_end(ty_run *run, uint64_t h, tally_error *error)
+tally_status ty_deliver_end(ty_run *run, tally_error *error)
 {
     const ty_device_ops *ops = run->device->ops;
     const tally_plan *plan = run->job->plan;
     if (run->job->output->on_device)
         return TALLY_OK;
-    size_t bytes = (size_t)plan->slots * sizeof *run->w->host;
-    uint64_t *totals = run->job->totals + h * plan->slots;
-    tally_status status =
-        ops->download(run->device, run->queue, run->w->host, run->w->totals, 0, bytes, error);
+    size_t cells = (size_t)(run->place.count * plan->slots);
+    uint64_t *totals = run->job->totals + run->place.h * plan->slots;
+    tally_status status = ops->download(run->device, run->queue, run->w->host, run->w->totals, 0,
+                                        cells * sizeof *run->w->host, error);
     if (!status)
         status = ops->wait(run->device, run->queue, error);
-    for (uint64_t s = 0; s < plan->slots && !status; s++)
+    for (size_t s = 0; s < cells && !status; s++)
         totals[s] += run->w->host[s];
     return status;
 }

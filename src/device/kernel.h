@@ -20,6 +20,7 @@ typedef struct ty_shape {
     uint32_t partials; /* histograms that a launch leaves */
     uint32_t cells;    /* words of each: the plan's slots, or raw values (see raw_shift) */
     int cleared;       /* `out` must be zero before a launch (global atomics) */
+    uint32_t copies;   /* views: of each counter in local memory */
     uint32_t passes;   /* launches over the same samples; the kernel's `pass` argument */
     uint64_t slab;     /* most samples of one launch; at most 2^32-1 */
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
@@ -48,6 +49,7 @@ typedef struct ty_kernel_method {
     /* For methods of several kernels: launches them in order, so that `out` holds the partials.
      * NULL: `passes` launches of `count`. */
     tally_status (*enqueue)(const ty_slab *slab, tally_error *error);
+    int views; /* the kernel takes any layout (view.h) and is launched by views.c */
 } ty_kernel_method;
 
 /* Launches one of the method's kernels; `kernel` is a string that lives as long as the program. */

@@ -24,7 +24,8 @@ typedef struct ty_workspace {
     unsigned char *stage[2];  /* pinned */
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
                                  closed, for a wait may fail with the copy still pending */
-    uint64_t *host;           /* totals of one histogram */
+    uint64_t *host;           /* totals of `histograms` histograms */
+    uint64_t histograms;
     struct ty_workspace *next;
 } ty_workspace;
 
@@ -34,6 +35,7 @@ typedef struct ty_device_plan {
     int origin;
     pthread_mutex_t lock;
     ty_workspace *idle, *recorded;
+    tally_plan *views; /* the same by the method `views`, made when a layout first needs it */
 } ty_device_plan;
 
 /* A workspace for a run on the caller's `stream`, or our own queue if that is NULL. With
@@ -49,7 +51,8 @@ void ty_workspaces_close(const tally_plan *plan);
 /* Grow what the name says; they keep it when it is large enough. */
 tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape *shape,
                               tally_error *error);
-tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, tally_error *error);
+tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, uint64_t histograms,
+                                 tally_error *error);
 tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,
                                  tally_error *error);
 
@@ -58,6 +61,7 @@ typedef struct ty_place {
     ty_memory counts, flows;
     uint64_t first, histogram;
     uint32_t bins, how;
+    uint64_t h, count; /* the histograms */
 } ty_place;
 
 /* One call in progress. */
@@ -74,20 +78,30 @@ typedef struct ty_run {
     int fresh; /* nothing has been delivered to it yet */
 } ty_run;
 
+/* count.c: tells the caller's progress function that n more samples are done. */
+tally_status ty_count_report(ty_run *run, uint64_t n, tally_error *error);
+
 /* count.c: closes `from` and adds the device's seconds since it to *seconds, waiting for them. */
 tally_status ty_add_seconds(ty_run *run, void *from, double *seconds, tally_error *error);
 
 /* count.c: one histogram's samples, added up at run->place. */
 tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, tally_error *error);
 
-/* deliver.c: sets run->place for histogram h. */
-tally_status ty_deliver_begin(ty_run *run, uint64_t h, tally_error *error);
-/* Adds `count` partials in the workspace to the place, or writes them there if they are the
- * first. */
-tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t count,
+/* views.c: all histograms, by a method that takes any layout. */
+tally_status ty_count_views(ty_run *run, tally_error *error);
+
+/* Whether samples on the device lie as kernels of one line read them: packed, aligned, in one
+ * channel, without a mask. */
+int ty_views_packed(const ty_job *job, const ty_device *device);
+
+/* deliver.c: sets run->place for `count` histograms from h on. */
+tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_error *error);
+/* Adds the partials in the workspace, so many a histogram, to the place, or writes them there if
+ * they are the first. */
+tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
                                  tally_error *error);
-/* Ends a histogram: an output in host memory gets what is in the place. */
-tally_status ty_deliver_end(ty_run *run, uint64_t h, tally_error *error);
+/* Ends them: an output in host memory gets what is in the place. */
+tally_status ty_deliver_end(ty_run *run, tally_error *error);
 /* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */
 tally_status ty_deliver_check(ty_run *run, tally_error *error);
 /* Whether an output in device memory is made on the host: where the counts decide if there is one

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(ty_bins) <= 48, "an axis' policies lie behind it");
+
 enum { most_busy = 32 }; /* workspaces that wait for streams, before the device is waited for */
 
 /* ---- making ---- */
@@ -18,23 +20,45 @@ static tally_status upload_image(ty_device *device, ty_workspace *w, unsigned ch
     return status;
 }
 
-/* The axis as kernels read it (fast.h). */
-static tally_status make_axis(const tally_plan *plan, ty_device *device, ty_workspace *w,
+static size_t table_bytes(const ty_axis *axis)
+{
+    return axis->byte_slots ? 256 * sizeof *axis->byte_slots
+           : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
+                            : 0;
+}
+
+/* Room for an axis, up to where the next one may start. */
+static size_t axis_room(const ty_axis *axis)
+{
+    return (TY_AXIS_TABLE + table_bytes(axis) + 63) & ~(size_t)63;
+}
+
+/* The axes as kernels read them, one behind the other, then the active channels' numbers: each as
+ * fast.h says, with what view.h says at byte 48. */
+static tally_status make_axes(const tally_plan *plan, ty_device *device, ty_workspace *w,
                               tally_error *error)
 {
-    const ty_axis *axis = &plan->axes[0];
-    const void *table = axis->byte_slots ? (const void *)axis->byte_slots : axis->edges;
-    size_t bytes = axis->byte_slots ? 256 * sizeof *axis->byte_slots
-                   : axis->edges    ? ((size_t)axis->bins.bins + 1) * sizeof *axis->edges
-                                    : 0;
-    w->images[0] = ty_calloc(1, TY_AXIS_TABLE + bytes);
-    if (!w->images[0])
-        return ty_error_memory(error, "an axis", TY_AXIS_TABLE + bytes);
-    memcpy(w->images[0], &axis->bins, sizeof axis->bins);
-    memcpy(w->images[0] + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
-    if (bytes)
-        memcpy(w->images[0] + TY_AXIS_TABLE, table, bytes);
-    return upload_image(device, w, w->images[0], TY_AXIS_TABLE + bytes, &w->axis, error);
+    size_t bytes = (size_t)plan->active_count * sizeof(uint32_t), at = 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        bytes += axis_room(&plan->axes[d]);
+    unsigned char *image = w->images[0] = ty_calloc(1, bytes);
+    if (!image)
+        return ty_error_memory(error, "an axis", bytes);
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        const ty_axis *axis = &plan->axes[d];
+        const void *table = axis->byte_slots ? (const void *)axis->byte_slots : axis->edges;
+        const uint32_t about[4] = {(uint32_t)axis->about.under, (uint32_t)axis->about.over,
+                                   (uint32_t)axis->about.nan, (uint32_t)(axis_room(axis) / 64)};
+        memcpy(image + at, &axis->bins, sizeof axis->bins);
+        memcpy(image + at + 48, about, sizeof about);
+        memcpy(image + at + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
+        if (table)
+            memcpy(image + at + TY_AXIS_TABLE, table, table_bytes(axis));
+        at += axis_room(axis);
+    }
+    for (uint64_t a = 0; a < plan->active_count; a++)
+        ((uint32_t *)(void *)(image + at))[a] = (uint32_t)plan->active[a];
+    return upload_image(device, w, image, bytes, &w->axis, error);
 }
 
 /* Which raw cells each slot is the sum of, as merge.cl reads it. */
@@ -72,7 +96,7 @@ static tally_status make(const tally_plan *plan, ty_workspace **made, tally_erro
     kernel->shape(plan, device, 1, &shape);
     tally_status status = device->ops->queue_open(device, NULL, &w->queue, error);
     if (!status)
-        status = make_axis(plan, device, w, error);
+        status = make_axes(plan, device, w, error);
     if (!status && shape.raw_shift >= 0)
         status = make_runs(plan, device, w, (unsigned)shape.raw_shift, error);
     if (!status)
@@ -254,13 +278,20 @@ tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape
     return status;
 }
 
-tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, tally_error *error)
+tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, uint64_t histograms,
+                                 tally_error *error)
 {
-    ty_device *device = plan->context->state;
-    size_t bytes = (size_t)plan->slots * sizeof *w->host;
-    if (!w->host && !(w->host = ty_malloc(bytes)))
+    size_t bytes = (size_t)(histograms * plan->slots) * sizeof *w->host;
+    if (w->histograms >= histograms)
+        return TALLY_OK;
+    uint64_t *host = ty_realloc(w->host, bytes);
+    if (!host)
         return ty_error_memory(error, "a workspace", bytes);
-    return w->totals ? TALLY_OK : device->ops->alloc(device, bytes, &w->totals, error);
+    w->host = host;
+    size_t had = (size_t)(w->histograms * plan->slots) * sizeof *w->host;
+    tally_status status = need(plan->context->state, w, &w->totals, &had, bytes, error);
+    w->histograms = status ? 0 : histograms;
+    return status;
 }
 
 tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,

@@ -1,6 +1,7 @@
 /*
  * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has 16
- * targets, of which 16 rows of work-items add up every 16th partial each.
+ * targets, of which 16 rows of work-items add up every 16th partial each. Several histograms have
+ * `blocks` groups and `count` partials each, one behind the other.
  *
  * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
  * runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
@@ -33,13 +34,17 @@ TY_FN void ty_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
 }
 
 TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots,
-                     TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
+                     ty_u32 blocks, TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 target = TY_GROUP * 16 + (TY_LID & 15), targets = TY_TARGETS;
+    ty_u32 here = TY_GROUP / blocks, targets = TY_TARGETS;
+    ty_u32 target = (TY_GROUP - here * blocks) * 16 + (TY_LID & 15);
     int under = target == 0 && (how & TY_OUT_CLAMP_UNDER);
     int over = target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     ty_u64 sum = 0;
+    partials += (ty_u64)here * count * cells;
+    first += (ty_u64)here * bins;
+    histogram += here;
     for (ty_u32 p = TY_LID / 16; p < count && target < targets; p += 16) {
         TY_GLOBAL const ty_u32 *partial = partials + (ty_u64)p * cells;
         sum += ty_slot_sum(partial, runs, slots, target);

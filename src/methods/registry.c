@@ -35,7 +35,8 @@
     M(saturating_shared)                                                                           \
     M(saturating_shared_strided)                                                                   \
     M(lane_private)                                                                                \
-    M(swizzled)
+    M(swizzled)                                                                                    \
+    M(views)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)

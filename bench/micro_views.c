@@ -1,0 +1,372 @@
+/*
+ * Layouts on a device: channels, regions, batches, masks, joint tables, weights, and small inputs
+ * called one after the other; samples and outputs in device memory. JSON lines on standard output,
+ * a table on standard error. Counts are compared with the processor's.
+ *
+ *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "device/device.h"
+#include "plan.h"
+
+static tally_context *context, *host;
+static ty_device *device;
+static void *queue;
+static size_t bytes = (size_t)1 << 30;
+static int repeats = 9;
+static const char *name, *only;
+static unsigned char *data, *more;
+static ty_memory there, there_more, there_out;
+enum { out_bytes = 64 << 20 };
+
+static void must(tally_status status, const tally_error *error)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", error->message);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_next(void)
+{
+    uint64_t x = random_state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    return random_state = x ^ x << 17;
+}
+
+static void send(ty_memory memory, const unsigned char *from)
+{
+    tally_error error;
+    must(device->ops->upload(device, queue, memory, 0, from, bytes, &error), &error);
+    must(device->ops->wait(device, queue, &error), &error);
+}
+
+/* ---- inputs ---- */
+
+static void fill_bytes(const char *input)
+{
+    uint64_t *words = (uint64_t *)(void *)data;
+    int value = 128;
+    for (size_t i = 0; i < 1 << 20; i++)
+        words[i] = !strcmp(input, "uniform") ? random_next() : 0x1111111111111111u;
+    for (size_t i = 0; !strcmp(input, "walk") && i < 8 << 20; i++)
+        data[i] = (unsigned char)(value = (value + (int)(random_next() >> 32 & 7) - 3) & 255);
+    for (size_t i = 8 << 20; i < bytes; i += 8 << 20)
+        memcpy(data + i, data, bytes - i < 8 << 20 ? bytes - i : 8 << 20);
+    send(there, data);
+}
+
+static void fill_floats(const char *input, unsigned char *to, ty_memory memory)
+{
+    float *x = (float *)(void *)to;
+    for (size_t i = 0; i < 2 << 20; i++) {
+        double u = (double)(random_next() >> 11) * 0x1p-53;
+        x[i] = !strcmp(input, "uniform")  ? (float)(u * 0.9999)
+               : !strcmp(input, "skewed") ? (float)(u * u * u * u * 0.9999)
+                                          : 0.37f;
+    }
+    for (size_t i = 8 << 20; i < bytes; i += 8 << 20)
+        memcpy(to + i, to, bytes - i < 8 << 20 ? bytes - i : 8 << 20);
+    send(memory, to);
+}
+
+/* ---- one configuration ---- */
+
+typedef struct setup {
+    const char *what, *input;
+    tally_plan_options plan;
+    tally_view view; /* of every coordinate; data is set here */
+    int masked, weighted;
+    size_t read; /* bytes that are read */
+} setup;
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void views_of(const setup *s, tally_view *views, int on_device)
+{
+    for (uint32_t d = 0; d < s->plan.dimensions; d++) {
+        views[d] = s->view;
+        views[d].data = on_device ? (void *)(uintptr_t)(d ? there_more : there) : d ? more : data;
+        views[d].device = on_device ? device->ops->type : 0;
+    }
+}
+
+static tally_view extra_of(const setup *s, tally_dtype dtype, int on_device)
+{
+    tally_view v = tally_view_1d(on_device ? (void *)(uintptr_t)there_more : (void *)more, dtype,
+                                 s->view.columns);
+    v.rows = s->view.rows;
+    v.batches = s->view.batches;
+    v.device = on_device ? device->ops->type : 0;
+    return v;
+}
+
+static tally_status run(const setup *s, const tally_plan *plan, int on_device, void *counts,
+                        double *seconds, tally_error *error)
+{
+    tally_view views[TALLY_MAX_DIMENSIONS], mask = extra_of(s, TALLY_U8, on_device);
+    tally_view weights =
+        extra_of(s, s->plan.weight_dtype ? s->plan.weight_dtype : TALLY_U8, on_device);
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    views_of(s, views, on_device);
+    e.mask = s->masked ? &mask : NULL;
+    e.weights = s->weighted ? &weights : NULL;
+    e.device_seconds = on_device ? seconds : NULL;
+    out.counts = counts;
+    out.on_device = on_device;
+    return tally_execute(plan, views, &e, &out, error);
+}
+
+static void time_setup(const setup *s)
+{
+    tally_plan *plan = NULL, *usual = NULL;
+    tally_error error = {""};
+    tally_plan_options o = s->plan;
+    double seconds[32];
+    if (only && strcmp(only, s->what) != 0)
+        return;
+    o.struct_size = sizeof o;
+    if (tally_plan_create(context, &o, &plan, &error)) {
+        fprintf(stderr, "%-24s %-10s %s\n", s->what, s->input, error.message);
+        return;
+    }
+    for (int i = -1; i < repeats; i++)
+        must(run(s, plan, 1, (void *)(uintptr_t)there_out, i < 0 ? &seconds[0] : &seconds[i],
+                 &error),
+             &error);
+    size_t cells = (size_t)(s->view.batches * tally_plan_bins(plan) * tally_plan_channels(plan));
+    uint64_t *got = calloc(cells, 8), *want = calloc(cells, 8);
+    must(device->ops->download(device, queue, got, there_out, 0, cells * 8, &error), &error);
+    must(device->ops->wait(device, queue, &error), &error);
+    o.method = NULL;
+    o.settings_count = 0;
+    must(tally_plan_create(host, &o, &usual, &error), &error);
+    must(run(s, usual, 0, want, NULL, &error), &error);
+    int same = 1;
+    for (size_t i = 0; i < cells; i++) {
+        double a, b;
+        memcpy(&a, &got[i], 8);
+        memcpy(&b, &want[i], 8);
+        same &= got[i] == want[i] || (s->weighted && a / b > 1 - 1e-6 && a / b < 1 + 1e-6);
+    }
+    qsort(seconds, (size_t)repeats, sizeof *seconds, ascending);
+    double median = seconds[repeats / 2];
+    printf("{\"device\":\"%s\",\"name\":\"%s\",\"case\":\"%s\",\"data\":\"%s\",\"method\":\"%s\","
+           "\"bins\":%llu,\"read_bytes\":%zu,\"median_s\":%.9f,\"min_s\":%.9f,\"max_s\":%.9f,"
+           "\"repeats\":%d,\"gbps\":%.2f,\"verified\":%s}\n",
+           name, device->name, s->what, s->input, tally_plan_method(plan),
+           (unsigned long long)tally_plan_bins(plan), s->read, median, seconds[0],
+           seconds[repeats - 1], repeats, (double)s->read / median * 1e-9, same ? "true" : "false");
+    fprintf(stderr, "%-24s %-10s %-12s %8.1f GB/s %9.1f us%s\n", s->what, s->input,
+            tally_plan_method(plan), (double)s->read / median * 1e-9, median * 1e6,
+            same ? "" : "  WRONG");
+    free(got);
+    free(want);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(usual);
+}
+
+/* ---- small inputs: calls on one stream, one behind the other ---- */
+
+static void *own_stream(void)
+{
+    return *(void **)queue; /* both runtimes' queues begin with the native one */
+}
+
+static void time_small(const char *method, tally_dtype dtype, uint64_t bins, size_t size)
+{
+    enum { calls = 2000 };
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    if (only && strcmp(only, "small") != 0)
+        return;
+    o.axes[0] = tally_axis_even(bins, 0, dtype == TALLY_U8 ? 256 : 1);
+    o.dtypes[0] = dtype;
+    o.method = method;
+    o.n_hint = size / tally_dtype_bytes(dtype);
+    must(tally_plan_create(context, &o, &plan, &error), &error);
+    tally_view view = tally_view_1d((void *)(uintptr_t)there, dtype, o.n_hint);
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    view.device = device->ops->type;
+    out.counts = (void *)(uintptr_t)there_out;
+    out.on_device = 1;
+    e.stream = own_stream();
+    double best = 1e9, issue = 1e9;
+    for (int r = 0; r < 5; r++) {
+        double begin = now();
+        for (int i = 0; i < calls; i++)
+            must(tally_execute(plan, &view, &e, &out, &error), &error);
+        double issued = (now() - begin) / calls;
+        must(device->ops->wait(device, queue, &error), &error);
+        double each = (now() - begin) / calls;
+        best = each < best ? each : best;
+        issue = issued < issue ? issued : issue;
+    }
+    printf("{\"device\":\"%s\",\"name\":\"%s\",\"case\":\"back-to-back\",\"method\":\"%s\","
+           "\"dtype\":\"%s\",\"bins\":%llu,\"read_bytes\":%zu,\"call_s\":%.9f,\"issue_s\":%.9f}\n",
+           name, device->name, tally_plan_method(plan), tally_dtype_name(dtype),
+           (unsigned long long)bins, size, best, issue);
+    fprintf(stderr, "back-to-back %-14s %s %6llu bins %9zu bytes %8.2f us a call (%.2f to issue)\n",
+            tally_plan_method(plan), tally_dtype_name(dtype), (unsigned long long)bins, size,
+            best * 1e6, issue * 1e6);
+    tally_plan_destroy(plan);
+}
+
+static tally_view make_view(tally_dtype dtype, uint64_t batches, uint64_t rows, uint64_t columns,
+                            uint64_t channels)
+{
+    tally_view v = tally_view_1d(data, dtype, columns);
+    v.batches = batches;
+    v.rows = rows;
+    v.channels = channels;
+    return v;
+}
+
+static void time_bytes(const char *input)
+{
+    setup s = {.input = input, .plan = {.dimensions = 1}};
+    s.plan.axes[0] = tally_axis_even(256, 0, 256);
+    s.plan.dtypes[0] = TALLY_U8;
+    fill_bytes(input);
+    for (uint64_t channels = 1; channels <= 4; channels++) {
+        static const char *const names[] = {"", "one channel", "two channels", "RGB", "RGBA"};
+        s.what = names[channels];
+        s.plan.channels = channels;
+        s.view = make_view(TALLY_U8, 1, 1, bytes / channels, channels);
+        s.read = bytes / channels * channels;
+        time_setup(&s);
+    }
+    s.what = "RGB of RGBA";
+    s.plan.channel_mask = 7;
+    time_setup(&s);
+    s.what = "A of RGBA";
+    s.plan.channel_mask = 8;
+    time_setup(&s);
+    s.plan.channels = 1;
+    s.plan.channel_mask = 0;
+    s.what = "region";
+    s.view = make_view(TALLY_U8, 1, bytes / 8192, 6001, 1);
+    s.view.row_stride_bytes = 8192;
+    s.read = bytes / 8192 * 6001;
+    time_setup(&s);
+    s.what = "10000 images";
+    s.view = make_view(TALLY_U8, 10000, 256, 256, 1);
+    s.read = (size_t)10000 << 16;
+    if (s.read <= bytes)
+        time_setup(&s);
+    s.what = "3000 RGB images";
+    s.plan.channels = 3;
+    s.view = make_view(TALLY_U8, 3000, 256, 256, 3);
+    s.read = (size_t)3000 * 3 << 16;
+    if (s.read <= bytes)
+        time_setup(&s);
+    s.plan.channels = 1;
+    s.what = "mask";
+    s.masked = 1;
+    s.view = make_view(TALLY_U8, 1, 1, bytes, 1);
+    s.read = bytes * 2;
+    time_setup(&s);
+}
+
+static void time_floats(const char *input)
+{
+    setup s = {.input = input, .plan = {.dimensions = 2}};
+    static const uint64_t sides[] = {100, 200, 512, 1024};
+    fill_floats(input, data, there);
+    fill_floats(input, more, there_more);
+    s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
+    s.read = bytes * 2;
+    s.plan.dtypes[0] = s.plan.dtypes[1] = TALLY_F32;
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"2-D 100x100", "2-D 200x200", "2-D 512x512",
+                                            "2-D 1024x1024"};
+        s.what = names[i];
+        s.plan.axes[0] = s.plan.axes[1] = tally_axis_even(sides[i], 0, 1);
+        time_setup(&s);
+    }
+    s.plan.dimensions = 1;
+    s.weighted = 1;
+    s.plan.weight_dtype = TALLY_F32;
+    static const uint64_t bins[] = {64, 1024, 4096, 65536};
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"weights 64", "weights 1024", "weights 4096",
+                                            "weights 65536"};
+        s.what = names[i];
+        s.plan.axes[0] = tally_axis_even(bins[i], 0, 1);
+        time_setup(&s);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const inputs[] = {"uniform", "zeros", "walk"};
+    static const char *const float_inputs[] = {"uniform", "equal", "skewed"};
+    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    name = argc > 1 ? argv[1] : "opencl";
+    for (int i = 2; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "-m"))
+            bytes = strtoull(argv[i + 1], NULL, 10) << 20;
+        else if (!strcmp(argv[i], "-r"))
+            repeats = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "-o"))
+            only = argv[i + 1];
+    }
+    repeats = repeats < 1 ? 1 : repeats > 31 ? 31 : repeats;
+    bytes = bytes < 16 << 20 ? 16 << 20 : bytes;
+    o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
+    if (tally_context_create(&o, &context, &error)) {
+        printf("{\"device\":\"%s\",\"skipped\":\"%s\"}\n", name, error.message);
+        return 77;
+    }
+    o.device = TALLY_DEVICE_CPU;
+    must(tally_context_create(&o, &host, &error), &error);
+    device = context->state;
+    data = malloc(bytes);
+    more = malloc(bytes);
+    if (!data || !more)
+        return 1;
+    must(device->ops->queue_open(device, NULL, &queue, &error), &error);
+    must(device->ops->alloc(device, bytes, &there, &error), &error);
+    must(device->ops->alloc(device, bytes, &there_more, &error), &error);
+    must(device->ops->alloc(device, out_bytes, &there_out, &error), &error);
+    for (size_t i = 0; i < bytes; i++)
+        more[i] = (unsigned char)((i * 2654435761u) >> 13 & 1);
+    send(there_more, more);
+    for (int i = 0; i < 3; i++)
+        time_bytes(inputs[i]);
+    for (size_t size = 4 << 10; size <= bytes && size <= 64 << 20; size *= 4)
+        time_small("lane-private", TALLY_U8, 256, size);
+    for (int i = 0; i < 3; i++)
+        time_floats(float_inputs[i]);
+    device->ops->release(device, there);
+    device->ops->release(device, there_more);
+    device->ops->release(device, there_out);
+    device->ops->queue_close(device, queue);
+    free(data);
+    free(more);
+    tally_context_destroy(context);
+    tally_context_destroy(host);
+    return 0;
+}

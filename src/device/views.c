@@ -1,0 +1,289 @@
+/*
+ * Runs of methods whose kernel takes any layout (kernels/view.h): samples in device memory where
+ * they lie, as many histograms a launch as the tables' memory allows; samples of the host one
+ * histogram after the other, in pieces whose columns are packed and sent together.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "device/run.h"
+
+enum {
+    stage_bytes = 16 << 20,  /* of a piece of host data */
+    table_bytes = 256 << 20, /* of a launch's partial histograms */
+    most_grids = TALLY_MAX_DIMENSIONS + 1,
+    most_args = 5 * most_grids + 16
+};
+
+/* A grid on the device: bytes from the memory's begin, and strides. */
+typedef struct grid {
+    ty_memory memory;
+    uint64_t at;
+    int64_t batch, row, column;
+} grid;
+
+/* What one or more launches read: elements [begin, end) of histograms [h, h + count). */
+typedef struct piece {
+    grid samples[TALLY_MAX_DIMENSIONS], mask;
+    int masked;
+    int64_t channel;
+    uint64_t columns, begin, end, h, count;
+} piece;
+
+/* ---- grids ---- */
+
+/* The bytes of a grid lie inside the caller's memory object. */
+static tally_status check_extent(const ty_run *run, const ty_grid *g, const char *what,
+                                 tally_error *error)
+{
+    const uint64_t extents[4] = {g->batches, g->rows, g->columns, g->channels};
+    const int64_t strides[4] = {g->batch_stride, g->row_stride, g->column_stride,
+                                g->channel_stride};
+    int64_t low = 0, high = g->size;
+    uint64_t bytes = 0;
+    if (!run->device->ops->extent)
+        return TALLY_OK;
+    for (int i = 0; i < 4; i++) {
+        int64_t span = (int64_t)(extents[i] - 1) * strides[i];
+        low += span < 0 ? span : 0;
+        high += span > 0 ? span : 0;
+    }
+    tally_status status =
+        run->device->ops->extent(run->device, (ty_memory)(uintptr_t)g->data, &bytes, error);
+    if (!status && (low < 0 || (uint64_t)high > bytes))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: its samples, bytes %" PRId64 " to %" PRId64
+                        ", are not all inside the memory object's %" PRIu64 " bytes",
+                        what, low, high, bytes);
+    return status;
+}
+
+static grid grid_of(const ty_grid *g)
+{
+    return (grid){(ty_memory)(uintptr_t)g->data, 0, g->batch_stride, g->row_stride,
+                  g->column_stride};
+}
+
+static unsigned put_grid(ty_arg *args, unsigned n, const grid *g)
+{
+    args[n++] = ty_arg_memory(g->memory);
+    args[n++] = ty_arg_u64(g->at);
+    args[n++] = ty_arg_u64((uint64_t)g->batch);
+    args[n++] = ty_arg_u64((uint64_t)g->row);
+    args[n++] = ty_arg_u64((uint64_t)g->column);
+    return n;
+}
+
+/* ---- launches ---- */
+
+/* Groups a histogram, so that all histograms together fill the device. */
+static uint32_t parts_of(const ty_shape *shape, uint64_t elements, uint64_t histograms)
+{
+    const uint64_t useful = elements / ((uint64_t)shape->group_size * 16) + 1;
+    uint64_t parts = (shape->groups + histograms - 1) / histograms;
+    parts = parts < useful ? parts : useful;
+    return (uint32_t)(parts ? parts : 1);
+}
+
+static tally_status launch(ty_run *run, const piece *p, const ty_shape *shape, uint32_t parts,
+                           tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    const tally_plan *plan = run->job->plan;
+    const grid *mask = p->masked ? &p->mask : &p->samples[0];
+    ty_arg args[most_args];
+    unsigned n = 0;
+    tally_status status = TALLY_OK;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        n = put_grid(args, n, &p->samples[d]);
+    args[n++] = ty_arg_u64((uint64_t)p->channel);
+    n = put_grid(args, n, mask);
+    args[n++] = ty_arg_u32((uint32_t)p->masked);
+    args[n++] = ty_arg_memory(run->w->axis);
+    args[n++] = ty_arg_u64(p->columns);
+    args[n++] = ty_arg_u64(p->begin);
+    args[n++] = ty_arg_u64(p->end);
+    args[n++] = ty_arg_u64(p->h);
+    args[n++] = ty_arg_u32((uint32_t)plan->active_count);
+    args[n++] = ty_arg_u32(parts);
+    args[n++] = ty_arg_u32((uint32_t)plan->slots);
+    args[n++] = ty_arg_u32(shape->copies);
+    args[n++] = ty_arg_memory(run->w->out);
+    ty_launch count = {(uint32_t)p->count * parts, shape->group_size, shape->local_bytes, args, n};
+    if (shape->cleared)
+        status = ops->clear(run->device, run->queue, run->w->out, 0,
+                            (size_t)p->count * shape->cells * sizeof(uint32_t), error);
+    if (!status)
+        status = ops->launch(run->device, run->queue, run->program, "count", &count, error);
+    return status ? status : ty_deliver_partials(run, shape, shape->cleared ? 1 : parts, error);
+}
+
+/* A piece in slabs of elements; adds the device's seconds if they are asked for. */
+static tally_status count_piece(ty_run *run, const piece *whole, tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    ty_shape shape;
+    piece p = *whole;
+    void *from = NULL;
+    tally_status status = TALLY_OK;
+    if (run->job->device_seconds)
+        status = ops->mark(run->device, run->queue, &from, error);
+    for (p.begin = whole->begin; p.begin < whole->end && !status; p.begin = p.end) {
+        run->kernel->shape(run->job->plan, run->device, whole->end - p.begin, &shape);
+        p.end = whole->end - p.begin < shape.slab ? whole->end : p.begin + shape.slab;
+        uint32_t parts = parts_of(&shape, p.end - p.begin, p.count);
+        shape.partials = (uint32_t)p.count * (shape.cleared ? 1 : parts);
+        status = ty_workspace_out(run->device, run->w, &shape, error);
+        if (!status)
+            status = launch(run, &p, &shape, parts, error);
+    }
+    if (from && !status)
+        return ty_add_seconds(run, from, run->job->device_seconds, error);
+    ops->mark_close(run->device, from);
+    return status;
+}
+
+/* No element at all: zeros, as the sum of no partials. */
+static tally_status count_nothing(ty_run *run, tally_error *error)
+{
+    ty_shape shape;
+    run->kernel->shape(run->job->plan, run->device, 1, &shape);
+    tally_status status = ty_workspace_out(run->device, run->w, &shape, error);
+    return status ? status : ty_deliver_partials(run, &shape, 0, error);
+}
+
+/* ---- samples on the device ---- */
+
+/* Histograms that one launch may count. */
+static uint64_t histograms_at_once(const ty_run *run)
+{
+    const ty_job *job = run->job;
+    ty_shape shape;
+    run->kernel->shape(job->plan, run->device, job->elements, &shape);
+    uint64_t parts = shape.cleared ? 1 : parts_of(&shape, job->elements, job->histograms);
+    uint64_t most = table_bytes / (parts * shape.cells * sizeof(uint64_t));
+    const uint64_t groups =
+        (UINT64_C(1) << 31) / (parts > shape.cells / 16 + 2 ? parts : shape.cells / 16 + 2);
+    most = most < groups ? most : groups;
+    return most < 1 ? 1 : most < job->histograms ? most : job->histograms;
+}
+
+static tally_status count_there(ty_run *run, tally_error *error)
+{
+    const ty_job *job = run->job;
+    piece p = {.masked = job->mask.data != NULL,
+               .channel = job->samples[0].channel_stride,
+               .columns = job->samples[0].columns,
+               .end = job->elements};
+    tally_status status = TALLY_OK;
+    for (uint32_t d = 0; d < job->plan->options.dimensions && !status; d++) {
+        p.samples[d] = grid_of(&job->samples[d]);
+        if (job->elements)
+            status = check_extent(run, &job->samples[d], "view", error);
+    }
+    if (p.masked && !status && job->elements)
+        status = check_extent(run, &job->mask, "mask", error);
+    p.mask = grid_of(&job->mask);
+    const uint64_t most = histograms_at_once(run);
+    for (p.h = 0; p.h < job->histograms && !status; p.h += p.count) {
+        p.count = job->histograms - p.h < most ? job->histograms - p.h : most;
+        status = ty_deliver_begin(run, p.h, p.count, error);
+        if (!status)
+            status = job->elements ? count_piece(run, &p, error) : count_nothing(run, error);
+        if (!status)
+            status = ty_deliver_end(run, error);
+        if (!status)
+            status = ty_count_report(run, p.count * job->elements, error);
+    }
+    return status;
+}
+
+/* ---- samples on the host ---- */
+
+/* Columns of n elements, one behind the other in the stage and in the memory it is sent to. */
+static size_t pack_column(const ty_grid *g, uint64_t batch, uint64_t channel, uint64_t begin,
+                          uint64_t n, unsigned char *stage, size_t at)
+{
+    unsigned char *to = stage + at;
+    const void *from = ty_grid_block(g, batch, channel, begin, n, to);
+    if (from != to)
+        memcpy(to, from, (size_t)n * g->size);
+    return (at + (size_t)n * g->size + 15) & ~(size_t)15;
+}
+
+static piece pack(const ty_run *run, uint64_t h, uint64_t begin, uint64_t n, int turn,
+                  size_t *bytes)
+{
+    const ty_job *job = run->job;
+    const tally_plan *plan = job->plan;
+    const uint64_t batch = h / plan->active_count, channel = plan->active[h % plan->active_count];
+    const ty_memory memory = run->w->samples[turn];
+    unsigned char *stage = run->w->stage[turn];
+    piece p = {.masked = job->mask.data != NULL, .columns = n, .end = n, .h = h, .count = 1};
+    size_t at = 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        p.samples[d] = (grid){memory, at, 0, 0, job->samples[d].size};
+        at = pack_column(&job->samples[d], batch, channel, begin, n, stage, at);
+    }
+    if (p.masked) {
+        p.mask = (grid){memory, at, 0, 0, 1};
+        at = pack_column(&job->mask, batch, 0, begin, n, stage, at);
+    }
+    *bytes = at;
+    return p;
+}
+
+static tally_status count_sent(ty_run *run, uint64_t h, uint64_t most, tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    const ty_job *job = run->job;
+    tally_status status = ty_deliver_begin(run, h, 1, error);
+    int turn = 0;
+    for (uint64_t begin = 0, n; begin < job->elements && !status; begin += n, turn ^= 1) {
+        size_t bytes;
+        n = job->elements - begin < most ? job->elements - begin : most;
+        piece p = pack(run, h, begin, n, turn, &bytes);
+        status = ops->wait(run->device, run->queue, error); /* the piece before last is done with */
+        if (!status)
+            status = ops->upload(run->device, run->queue, run->w->samples[turn], 0,
+                                 run->w->stage[turn], bytes, error);
+        if (!status)
+            status = count_piece(run, &p, error);
+        if (!status)
+            status = ty_count_report(run, n, error);
+    }
+    return status ? status : ty_deliver_end(run, error);
+}
+
+static tally_status count_here(ty_run *run, tally_error *error)
+{
+    const ty_job *job = run->job;
+    size_t each = job->mask.data ? 1 : 0;
+    for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
+        each += job->samples[d].size;
+    uint64_t most = stage_bytes / each;
+    most = most < job->elements ? most : job->elements;
+    tally_status status =
+        ty_workspace_stages(run->device, run->w, (size_t)most * each + most_grids * 16, error);
+    for (uint64_t h = 0; h < job->histograms && !status; h++)
+        status = count_sent(run, h, most, error);
+    return status;
+}
+
+tally_status ty_count_views(ty_run *run, tally_error *error)
+{
+    return run->job->view_device == TALLY_DEVICE_CPU ? count_here(run, error)
+                                                     : count_there(run, error);
+}
+
+/* ---- plans whose own kernel takes packed samples only ---- */
+
+int ty_views_packed(const ty_job *job, const ty_device *device)
+{
+    const ty_grid *g = &job->samples[0];
+    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
+    const uint64_t stride = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
+    return !job->mask.data && g->channels == 1 && g->column_stride == (int64_t)g->size &&
+           g->rows <= 1 && ((start | stride) & (g->size - 1)) == 0;
+}

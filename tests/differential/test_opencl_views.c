@@ -1,0 +1,209 @@
+/*
+ * Random calls whose samples, mask, weights and outputs lie in device memory, in any layout, by the
+ * methods that take any, against the reference.
+ *
+ *     test_opencl_views [SEED [CASES [opencl|cuda [SECONDS]]]]
+ *
+ * SEED may be - for the clock's. Stops when the SECONDS are over (0: never).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "answer.h"
+#include "device/device.h"
+#include "plan.h"
+
+static tally_context *context;
+static ty_device *device;
+static void *queue;
+static uint64_t refused, counted[3]; /* from the host; from the device; into it */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void must(tally_status status, const tally_error *error)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "device memory: %s\n", error->message);
+    exit(1);
+}
+
+/* ---- views on the device ---- */
+
+/* The bytes that a view's samples span, from its data on. */
+static void span(const tally_view *v, int64_t *low, int64_t *high)
+{
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    for (int corner = 0; corner < 16; corner++) {
+        const unsigned char *at =
+            random_case_at(v, corner & 1 ? v->batches - 1 : 0, corner & 2 ? v->rows - 1 : 0,
+                           corner & 4 ? v->columns - 1 : 0, corner & 8 ? v->channels - 1 : 0);
+        int64_t from = at - (const unsigned char *)v->data;
+        *low = from < *low ? from : *low;
+        *high = from + (int64_t)tally_dtype_bytes(v->dtype) > *high
+                    ? from + (int64_t)tally_dtype_bytes(v->dtype)
+                    : *high;
+    }
+}
+
+/* A copy on the device; under OpenCL a memory object starts where the view does. Returns 0 when
+ * that cannot be. */
+static int put(tally_view *v, void **memory)
+{
+    tally_error error;
+    int64_t low, high;
+    *memory = NULL;
+    v->device = device->ops->type;
+    if (!v->batches || !v->rows || !v->columns)
+        return 1;
+    span(v, &low, &high);
+    const unsigned char *from = (const unsigned char *)v->data + low;
+    size_t skip = device->ops->extent ? 0 : (uintptr_t)from & 15;
+    if (device->ops->extent && low)
+        return 0;
+    must(tally_memory_create(context, (uint64_t)(high - low) + skip, memory, &error), &error);
+    must(tally_memory_write(context, *memory, skip, from, (uint64_t)(high - low), &error), &error);
+    v->data = device->ops->extent ? *memory : (unsigned char *)*memory + skip - low;
+    return 1;
+}
+
+/* ---- outputs on the device ---- */
+
+static ty_memory put_block(const void *from, size_t bytes)
+{
+    tally_error error;
+    ty_memory memory = 0;
+    must(device->ops->alloc(device, bytes + 8, &memory, &error), &error);
+    must(device->ops->upload(device, queue, memory, 0, from, bytes, &error), &error);
+    must(device->ops->wait(device, queue, &error), &error);
+    return memory;
+}
+
+static void get_block(ty_memory memory, void *to, size_t bytes)
+{
+    tally_error error;
+    must(device->ops->download(device, queue, to, memory, 0, bytes, &error), &error);
+    must(device->ops->wait(device, queue, &error), &error);
+    device->ops->release(device, memory);
+}
+
+static void run_there(answer *a, const random_case *c, const tally_plan *plan, int accumulate)
+{
+    tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    ty_memory counts = put_block(a->counts, a->cells * a->cell_bytes);
+    ty_memory flows = put_block(a->flows, a->histograms * sizeof *a->flows);
+    ty_memory squares = put_block(a->squares, a->cells * sizeof *a->squares);
+    options.mask = c->has_mask ? &c->mask : NULL;
+    options.weights = c->has_weights ? &c->weights : NULL;
+    output.counts = (void *)(uintptr_t)counts;
+    output.flows = (tally_flows *)(uintptr_t)flows;
+    output.sum_squares = c->plan.sum_squares ? (double *)(uintptr_t)squares : NULL;
+    output.accumulate = accumulate;
+    output.on_device = 1;
+    a->status = tally_execute(plan, c->views, &options, &output, &a->error);
+    get_block(counts, a->counts, a->cells * a->cell_bytes);
+    get_block(flows, a->flows, a->histograms * sizeof *a->flows);
+    get_block(squares, a->squares, a->cells * sizeof *a->squares);
+}
+
+/* ---- cases ---- */
+
+static int compare(const random_case *c, const tally_plan *plan, int accumulate, int there,
+                   const answer *want)
+{
+    static const char *const where[] = {"samples of the host", "samples of the device",
+                                        "output in device memory"};
+    answer got = answer_make(c, tally_plan_bins(plan), accumulate);
+    got.error.message[0] = '\0';
+    if (there == 2)
+        run_there(&got, c, plan, accumulate);
+    else
+        answer_run(&got, c, plan, accumulate, 0);
+    int ok = answer_same(&got, want) && (got.status == TALLY_OK || got.status == TALLY_ERROR_DATA);
+    if (!ok)
+        fprintf(stderr, "%s, %s: %s: %s; reference: %s: %s\n", tally_plan_method(plan),
+                where[there], tally_status_string(got.status), got.error.message,
+                tally_status_string(want->status), want->error.message);
+    refused += got.status != TALLY_OK;
+    counted[there]++;
+    answer_free(&got);
+    return ok;
+}
+
+static int run_case(uint64_t seed)
+{
+    static const char *const methods[] = {"views", "auto"};
+    random_case c;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    void *memory[TALLY_MAX_DIMENSIONS + 2] = {NULL};
+    const int accumulate = (int)(seed & 1);
+    int ok = 1, there = 1, n = 0;
+    random_case_make(&c, seed, CASE_UNWEIGHTED);
+    c.plan.method = methods[seed / 2 % 2];
+    tally_status status = tally_plan_create(context, &c.plan, &plan, &error);
+    if (status) {
+        ok = status == TALLY_ERROR_ARGUMENT && !strncmp(error.message, "axis", 4);
+        if (!ok)
+            fprintf(stderr, "plan: %s\n", error.message);
+    } else {
+        answer want = answer_make(&c, tally_plan_bins(plan), accumulate);
+        answer_run(&want, &c, plan, accumulate, 1);
+        ok = compare(&c, plan, accumulate, 0, &want);
+        for (unsigned d = 0; d < c.plan.dimensions && there; d++)
+            there = put(&c.views[d], &memory[n++]);
+        if (there && c.has_mask)
+            there = put(&c.mask, &memory[n++]);
+        if (there && c.has_weights)
+            there = put(&c.weights, &memory[n++]);
+        ok = ok && (!there || (compare(&c, plan, accumulate, 1, &want) &&
+                               compare(&c, plan, accumulate, 2, &want)));
+        answer_free(&want);
+    }
+    if (!ok)
+        fprintf(stderr, "FAILED seed %llu: %s\n", (unsigned long long)seed, c.text);
+    for (int i = 0; i < n; i++)
+        tally_memory_destroy(context, memory[i]);
+    tally_plan_destroy(plan);
+    random_case_free(&c);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 && strcmp(argv[1], "-") ? strtoull(argv[1], NULL, 10)
+                                                     : (uint64_t)time(NULL) * 1000003;
+    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000, tried = 0, failed = 0;
+    const char *name = argc > 3 ? argv[3] : "opencl";
+    double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 15, begin = now();
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    options.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
+    printf("%s, seed %llu\n", name, (unsigned long long)seed);
+    fflush(stdout);
+    if (tally_context_create(&options, &context, &error)) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    device = context->state;
+    must(device->ops->queue_open(device, NULL, &queue, &error), &error);
+    while (tried < cases && failed < 5 && (seconds <= 0 || now() - begin < seconds))
+        failed += !run_case(seed + tried++);
+    device->ops->queue_close(device, queue);
+    tally_context_destroy(context);
+    printf("%llu cases: %llu from the host, %llu from the device, %llu into it (%llu refused by a "
+           "policy), %llu failed\n",
+           (unsigned long long)tried, (unsigned long long)counted[0],
+           (unsigned long long)counted[1], (unsigned long long)counted[2],
+           (unsigned long long)refused, (unsigned long long)failed);
+    return failed || !tried || !counted[1] || !counted[2];
+}
