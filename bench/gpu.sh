@@ -6,8 +6,7 @@
 #
 #     bench/gpu.sh [check|sanitize|time|peers|all]
 #
-# PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and this repository's own
-# documents. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
+# PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -71,11 +70,11 @@ build_peers() {
 
 peers() {
     [ -e "$build/peers/cub.so" ] || build_peers
-    cat README.md CHANGELOG.md docs/*.md >"$build/text"
+    gunzip -c data/book.txt.gz >"$build/book.txt"
     commit=$(git rev-parse HEAD 2>/dev/null)
     COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" -p "$build/peers" \
         -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
-        -t "${TEXT:-$build/text}" -m "${MIB:-2048}" -o "${PARTS:-abc}" >"$out/gpu.jsonl" \
+        -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abc}" >"$out/gpu.jsonl" \
         2>"$out/gpu.txt" || failed=1
     tail -n 3 "$out/gpu.txt"
 }

@@ -2,7 +2,8 @@
  * The GPU benchmark: Tally and its peers on the same samples in device memory, timed by events,
  * every count compared; JSON lines on standard output. bench/gpu.sh builds and runs it.
  *
- *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-t TEXT] [-m MIB] [-o PARTS] [-d DTYPE]
+ *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-c PHOTOGRAPH] [-t TEXT] [-m MIB] [-o
+ * PARTS] [-d DTYPE]
  *
  * PARTS, of "abc": a, every type, number of bins and input, on 2 GiB (-m); b, the peers beside it
  * on 256 MiB; c, small and middle sizes. Counts are compared with the processor's, of a block that
@@ -40,7 +41,7 @@ typedef struct bench {
     uint64_t bytes; /* of `samples` */
     unsigned char *block;
     uint64_t block_made; /* bytes that hold the current input */
-    gpu_bytes photograph, text;
+    gpu_files files;
     const gpu_peer *peers[most_peers];
     const char *versions[most_peers];
     int peer_count;
@@ -146,8 +147,8 @@ static int make_samples(bench *b, const point *p)
     tally_error error = {""};
     uint64_t bytes = p->n * gpu_dtype_bytes(p->dtype);
     b->block_made = bytes < block_bytes ? bytes : block_bytes;
-    if (!gpu_input_fill(b->host->pool, p->input, p->dtype, p->bins, &b->photograph, &b->text,
-                        b->block, b->block_made / gpu_dtype_bytes(p->dtype)))
+    if (!gpu_input_fill(b->host->pool, p->input, p->dtype, p->bins, &b->files, b->block,
+                        b->block_made / gpu_dtype_bytes(p->dtype)))
         return 0;
     if (b->device->ops->upload(b->device, b->queue, b->samples, 0, b->block, b->block_made, &error))
         die("upload", error.message);
@@ -447,7 +448,7 @@ static void part_all(bench *b)
 /* The peers, where a call of theirs takes no longer than a few tenths of a second. */
 static void part_peers(bench *b)
 {
-    static const char *const inputs[] = {"zeros", "uniform", "walk", "skewed", "photograph"};
+    static const char *const inputs[] = {"zeros", "uniform", "ramp", "skewed", "photograph"};
     double read = time_reading(b, peer_bytes);
     for (int d = 0; d < 5; d++) {
         for (int k = 0; k < bins_count && !skips(b, d); k++) {
@@ -563,10 +564,13 @@ int main(int argc, char **argv)
             python = value;
             break;
         case 'i':
-            b.photograph = gpu_read_photograph(value);
+            b.files.photograph = gpu_read_photograph(value);
+            break;
+        case 'c':
+            b.files.camera = gpu_read_photograph(value);
             break;
         case 't':
-            b.text = gpu_read_file(value);
+            b.files.book = gpu_read_file(value);
             break;
         case 'm':
             b.bytes = strtoull(value, NULL, 10) << 20;

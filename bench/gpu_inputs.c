@@ -10,7 +10,7 @@
 
 const char *const gpu_inputs[] = {"zeros", "uniform",    "ramp",   "stride",    "walk",   "ninety",
                                   "two",   "skewed",     "normal", "lognormal", "sorted", "gridded",
-                                  "bank",  "photograph", "text",   NULL};
+                                  "bank",  "photograph", "camera", "book",      NULL};
 
 size_t gpu_dtype_bytes(gpu_dtype dtype)
 {
@@ -47,7 +47,7 @@ typedef struct fill {
     int input;
     gpu_dtype dtype;
     uint64_t n, bins;
-    const gpu_bytes *bytes; /* of the photograph or the text */
+    const gpu_bytes *bytes; /* of a file */
     void *to;
 } fill;
 
@@ -128,15 +128,18 @@ static void fill_piece(void *arg, unsigned part, unsigned worker)
 }
 
 int gpu_input_fill(struct ty_pool *pool, const char *name, gpu_dtype dtype, uint64_t bins,
-                   const gpu_bytes *photograph, const gpu_bytes *text, void *to, uint64_t n)
+                   const gpu_files *files, void *to, uint64_t n)
 {
     fill f = {.dtype = dtype, .n = n, .bins = bins, .to = to};
     while (gpu_inputs[f.input] && strcmp(gpu_inputs[f.input], name) != 0)
         f.input++;
     if (!gpu_inputs[f.input])
         return 0;
-    f.bytes = !strcmp(name, "photograph") ? photograph : text;
-    if ((!strcmp(name, "photograph") || !strcmp(name, "text")) && !f.bytes->size)
+    f.bytes = !strcmp(name, "photograph") ? &files->photograph
+              : !strcmp(name, "camera")   ? &files->camera
+              : !strcmp(name, "book")     ? &files->book
+                                          : NULL;
+    if (f.bytes && !f.bytes->size)
         return 0;
     ty_pool_run(pool, 0, (unsigned)((n + piece - 1) / piece), fill_piece, &f);
     return 1;

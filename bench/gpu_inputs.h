@@ -9,11 +9,16 @@
 
 struct ty_pool;
 
-/* Bytes that are repeated to make the inputs "photograph" and "text". */
+/* Bytes of a file. */
 typedef struct gpu_bytes {
     unsigned char *bytes;
     size_t size;
 } gpu_bytes;
+
+/* What is repeated to make the inputs of these names. */
+typedef struct gpu_files {
+    gpu_bytes photograph, camera, book;
+} gpu_files;
 
 extern const char *const gpu_inputs[]; /* NULL at the end */
 
@@ -24,7 +29,7 @@ double gpu_dtype_span(gpu_dtype dtype);
 /* Samples [0, n) of input `name`, for so many bins. 0 when there is none of that name, or when it
  * needs bytes that are not there. */
 int gpu_input_fill(struct ty_pool *pool, const char *name, gpu_dtype dtype, uint64_t bins,
-                   const gpu_bytes *photograph, const gpu_bytes *text, void *to, uint64_t n);
+                   const gpu_files *files, void *to, uint64_t n);
 
 /* A photograph's samples; any file's bytes. Empty when it cannot be read. */
 gpu_bytes gpu_read_photograph(const char *path);

@@ -64,18 +64,21 @@ static void fill(unsigned char *to, uint64_t bytes, tally_dtype dtype, int equal
         memcpy(to + at, to, period);
 }
 
-/* The median of up to five calls, fewer when they are slow; negative on failure. */
+/* The median of up to five calls, fewer when they are slow, by the device's clock where the samples
+ * are in its memory; negative on failure. */
 static double time_calls(const tune *t, const tally_plan *plan, const void *data, uint64_t n,
                          tally_error *error)
 {
     tally_view views[2];
     tally_output out = TALLY_OUTPUT_INIT;
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
-    double seconds[5];
+    double seconds[5], own;
     int repeats = 0;
     views[0] = tally_view_1d(data, plan->options.dtypes[0], n);
-    if (data == t->memory)
+    if (data == t->memory) {
         views[0].device = t->context->device;
+        e.device_seconds = &own;
+    }
     views[1] = views[0];
     e.weights = plan->weighted ? &views[1] : NULL; /* any numbers will do */
     out.counts = t->counts;
@@ -85,7 +88,7 @@ static double time_calls(const tune *t, const tally_plan *plan, const void *data
         double from = now();
         if (tally_execute(plan, views, &e, &out, error))
             return -1;
-        seconds[repeats] = now() - from;
+        seconds[repeats] = e.device_seconds && own > 0 ? own : now() - from;
         for (int i = repeats++; i > 0 && seconds[i] < seconds[i - 1]; i--) {
             double swap = seconds[i];
             seconds[i] = seconds[i - 1];
@@ -108,7 +111,8 @@ static tally_status measure(const tune *t, const tally_plan *plan, const void *d
         many = time_calls(t, plan, data, (bytes = sizes[i]) / size, error);
     if (few < 0 || many < 0)
         return TALLY_ERROR_DEVICE;
-    double beyond = many - few > 1e-9 ? many - few : 1e-9;
+    /* What the clock cannot tell apart counts as if its whole call went into the bytes. */
+    double beyond = many > few ? many - few : many;
     rate->call_us = few * 1e6;
     rate->gbps = of_all * (double)(bytes - few_samples * size) / beyond * 1e-9;
     return TALLY_OK;

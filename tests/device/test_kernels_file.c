@@ -171,7 +171,8 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     int uneven = unit() < 0.3;
     uint64_t bins = (uint64_t)exp(unit() * log(uneven ? 4096 : 1 << 24));
     o.dtypes[0] = (tally_dtype)(TALLY_U8 + (int)(unit() * 12));
-    o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
+    double lo = unit() < 0.5 ? 0 : -3.7 * unit(), hi = unit() < 0.5 ? (double)bins : 12.1 + unit();
+    o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, lo, hi);
     o.n_hint = unit() < 0.1 ? 0 : (uint64_t)exp(unit() * 24);
     return tally_plan_create(context, &o, plan, error);
 }
