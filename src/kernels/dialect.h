@@ -52,6 +52,7 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_READ(p)       (*(p))
 #define TY_RINT(x)       rint(x)
 #define TY_AS_FLOAT(x)   as_float(x)
 #define TY_AS_DOUBLE(x)  as_double((ulong)(x))
@@ -62,13 +63,20 @@ typedef long ty_i64;
 #define TY_FABS(x)       fabs(x)
 #define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
- * to. */
+ * to. What TY_READ took above TY_READ_FIRST is read before anything below: left alone, the
+ * assembler moves each read down to its use, to save registers, and then waits for memory a word at
+ * a time.
+ */
 #if defined(TY_WARP) && TY_WARP == 32
-#define TY_UNROLL      __attribute__((opencl_unroll_hint))
-#define TY_WARP_SYNC() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TY_UNROLL       __attribute__((opencl_unroll_hint))
+#define TY_ROLLED       __attribute__((opencl_unroll_hint(1)))
+#define TY_WARP_SYNC()  __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TY_READ_FIRST() TY_WARP_SYNC()
 #else
-#define TY_UNROLL      /* a device that runs work-items as a loop of its own has no use for it */
+#define TY_UNROLL /* a device that runs work-items as a loop of its own has no use for it */
+#define TY_ROLLED
 #define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_READ_FIRST()
 #endif
 #elif defined(__CUDACC__)
 typedef unsigned char ty_u8;
@@ -83,6 +91,7 @@ typedef long long ty_i64;
 #define TY_TABLE const
 #define TY_GLOBAL
 #define TY_UNROLL _Pragma("unroll")
+#define TY_ROLLED _Pragma("unroll 1")
 #define TY_LOCAL
 #define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
 #define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
@@ -107,6 +116,16 @@ typedef long long ty_i64;
 #define TY_FABS(x)                    fabsf(x)
 #define TY_SATURATE(x)                __saturatef(x)
 #define TY_WARP_SYNC()                __syncwarp()
+#define TY_READ_FIRST()               __syncwarp()
+#define TY_READ(p)                    ty_read(p)
+
+/* A plain read of what no one writes may pass any barrier. */
+TY_FN ty_u32 ty_read(const ty_u32 *p)
+{
+    ty_u32 word;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(p) : "memory");
+    return word;
+}
 #else
 #include <math.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  * block adds the rows up: thread t takes row t (of 64; with more threads, a stretch of its columns),
  * starting at its own column and running round, the four counters as two alternating pairs of 16 bits,
  * and clears it. Its four sums stay in registers. A word of data is binned as two pairs as well: row
- * and shift are found for two bytes at once. TY_K words are read and binned a turn, unrolled.
+ * and shift are found for two bytes at once. TY_K words are read, then binned, a turn, unrolled.
  *
  * TY_ACCUMULATE 0 leaves the row sums out: the paper's ablation, for timing only (wrong counts).
  *
@@ -30,73 +30,77 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
     ty_bin_pair(v >> 8 & 0x00ff00ffu, column);
 }
 
-/* Row sums: 64 columns of at most 252 stay below 2^16. */
-#define TY_ACCUMULATE_ROWS()                                                                       \
-    do {                                                                                           \
-        TY_BARRIER();                                                                              \
-        ty_u32 even_ = 0, odd_ = 0;                                                                \
-        TY_LOCAL ty_u32 *row_ = ty_local + (lid & 63) * TY_GROUP_MAX + (lid & ~63u);               \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 i_ = 0; i_ < 64; i_++) {                                                       \
-            ty_u32 at_ = (lid + i_) & 63, v_ = row_[at_];                                          \
-            even_ += v_ & 0x00ff00ffu;                                                             \
-            odd_ += v_ >> 8 & 0x00ff00ffu;                                                         \
-            row_[at_] = 0;                                                                         \
-        }                                                                                          \
-        own0 += even_ & 0xffff;                                                                    \
-        own1 += odd_ & 0xffff;                                                                     \
-        own2 += even_ >> 16;                                                                       \
-        own3 += odd_ >> 16;                                                                        \
-        TY_BARRIER();                                                                              \
-    } while (0)
+/*
+ * Adds up and clears 64 words of a row, from the `first` on and round: four sums of at most 64 * 253,
+ * two to a word. In pieces, for the addresses of all 64 would be kept in registers between calls.
+ */
+#define TY_PIECE 16
 
-#if TY_BLOCKS
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_BLOCKS)
-#else
-TY_KERNEL(TY_GROUP_MAX)
-#endif
-count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
+{
+    ty_u32 even = 0, odd = 0;
+    TY_ROLLED
+    for (ty_u32 i = 0; i < 64; i += TY_PIECE) {
+        ty_u32 v[TY_PIECE];
+        TY_UNROLL
+        for (ty_u32 j = 0; j < TY_PIECE; j++)
+            v[j] = row[(first + i + j) & 63];
+        TY_UNROLL
+        for (ty_u32 j = 0; j < TY_PIECE; j++) {
+            row[(first + i + j) & 63] = 0;
+            even += v[j] & 0x00ff00ffu;
+            odd += v[j] >> 8 & 0x00ff00ffu;
+        }
+    }
+    own[0] += even & 0xffff;
+    own[1] += odd & 0xffff;
+    own[2] += even >> 16;
+    own[3] += odd >> 16;
+}
+
+TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, own0 = 0, own1 = 0, own2 = 0, own3 = 0;
+    ty_u32 lid = TY_LID, own[4] = {0, 0, 0, 0};
     TY_LOCAL ty_u32 *column = ty_local + lid;
+    TY_LOCAL ty_u32 *row = ty_local + (lid & 63) * TY_GROUP_MAX + (lid & ~63u);
     ty_words w = ty_words_of(data + offset, n);
-    ty_u64 turn = (ty_u64)TY_K * TY_GROUP_MAX, step = turn * TY_GROUPS;
-    ty_u64 at = turn * TY_GROUP;
-    int loose = TY_GROUP == 0 && lid < w.head + w.tail;
+    /* A launch's samples fit 32 bits, and their words leave room for a step beyond the end. */
+    ty_u32 words = (ty_u32)w.count, turn = TY_K * TY_GROUP_MAX, step = turn * TY_GROUPS;
+    ty_u32 at = turn * TY_GROUP;
     for (ty_u32 i = 0; i < 64; i++)
         column[i * TY_GROUP_MAX] = 0;
+    /* Loose bytes: one a thread, and 252 + 1 still fit a counter. */
+    if (TY_GROUP == 0 && lid < w.head + w.tail) {
+        ty_u32 b = ty_words_loose(&w, lid);
+        column[(b >> 2) * TY_GROUP_MAX] += 1u << (b & 3) * 8;
+    }
     /* The rows are added up at the end of a round that every work-item runs alike. */
     do {
-        for (ty_u32 i = 0; i < 63 / TY_K && at < w.count; i++, at += step) {
-            if (at + turn <= w.count) {
+        for (ty_u32 i = 0; i < 63 / TY_K && at < words; i++, at += step) {
+            if (at + turn <= words) {
                 ty_u32 v[TY_K];
                 TY_UNROLL
                 for (ty_u32 j = 0; j < TY_K; j++)
-                    v[j] = w.word[at + j * TY_GROUP_MAX + lid];
+                    v[j] = TY_READ(w.word + at + j * TY_GROUP_MAX + lid);
+                TY_READ_FIRST();
                 TY_UNROLL
                 for (ty_u32 j = 0; j < TY_K; j++)
                     ty_bin_word(v[j], column);
             } else { /* the last, incomplete turn */
-                for (ty_u64 word = at + lid; word < w.count; word += TY_GROUP_MAX)
+                for (ty_u32 word = at + lid; word < words; word += TY_GROUP_MAX)
                     ty_bin_word(w.word[word], column);
             }
         }
-        /* Loose bytes: one a thread, and 252 + 1 still fit a counter. */
-        if (loose) {
-            ty_u32 b = ty_words_loose(&w, lid);
-            column[(b >> 2) * TY_GROUP_MAX] += 1u << (b & 3) * 8;
-            loose = 0;
-        }
-        if (TY_ACCUMULATE || at >= w.count)
-            TY_ACCUMULATE_ROWS();
-    } while (at < w.count);
+        TY_BARRIER();
+        if (TY_ACCUMULATE || at >= words)
+            ty_add_row(row, lid, own);
+        TY_BARRIER();
+    } while (at < words);
     TY_GLOBAL ty_u32 *to =
         out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;
-    to[0] = own0;
-    to[1] = own1;
-    to[2] = own2;
-    to[3] = own3;
+    for (ty_u32 i = 0; i < 4; i++)
+        to[i] = own[i];
     (void)axis;
     (void)slots;
     (void)pass;

@@ -11,12 +11,16 @@
 #define ON_DEVICES (TY_ON_OPENCL | TY_ON_CUDA)
 #define BYTES      (1u << TALLY_U8 | 1u << TALLY_I8)
 
+/* Local memory that the hardware and the runtime keep of each group's: 1 KB, and OpenCL some bytes.
+ */
+enum { local_kept = 1024 + 128 };
+
 /* A grid that fills the device with groups of `size` and `local` bytes each; 256 raw values. */
 static void shape_bytes(const tally_plan *plan, const ty_device *device, uint64_t n, uint32_t size,
                         uint32_t local, ty_shape *shape)
 {
     uint32_t per_unit = device->unit_threads / size,
-             fit = device->unit_local_bytes / (local + 1024);
+             fit = device->unit_local_bytes / (local + local_kept);
     ty_shape_standard(plan, device, n, shape);
     per_unit = per_unit < fit ? per_unit : fit;
     per_unit = per_unit < 1 ? 1 : per_unit > 32 ? 32 : per_unit;
@@ -197,33 +201,31 @@ static const ty_parameter trish_parameters[] = {
     {"accumulate", 0, 1, 1, "0 leaves the row sums out: timing only, wrong counts"},
     {NULL, 0, 0, 0, NULL}};
 
+/* Threads of a multiprocessor: with 80 registers each, which k = 63 takes, more would not fit; and
+ * measured on an H200, more only contend. */
+enum { trish_threads = 768 };
+
 /* Fewer blocks a multiprocessor than would fit are had by padding the local memory, as in the
  * paper. */
 static void trish_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                         ty_shape *shape)
 {
     uint32_t size = (uint32_t)ty_method_parameter(plan, "threads");
-    uint32_t blocks = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
-    uint32_t k = (uint32_t)ty_method_parameter(plan, "k");
+    uint32_t wanted = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
+    uint64_t needed = n / ((uint64_t)size * 4) + 1, most = device->units * (uint64_t)wanted;
     shape_bytes(plan, device, n, size, size * 256, shape);
-    if (blocks) {
-        uint32_t padded = (device->unit_local_bytes / blocks - 1024) & ~15u;
-        if (padded > device->local_bytes - 1024) /* a runtime may keep some of it for itself */
-            padded = device->local_bytes - 1024;
-        if (padded > shape->local_bytes)
-            shape->local_bytes = padded;
-        uint64_t needed = n / ((uint64_t)size * 4) + 1, most = (uint64_t)device->units * blocks;
+    if (wanted) {
+        uint32_t share = device->unit_local_bytes / wanted;
+        share = share < device->local_bytes ? share : device->local_bytes;
+        if (share > shape->local_bytes + local_kept)
+            shape->local_bytes = (share - local_kept) & ~15u;
         shape->groups = (uint32_t)(needed < most ? needed : most);
+    } else if (shape->groups > device->units * (trish_threads / size)) {
+        shape->groups = device->units * (trish_threads / size);
     }
     shape->partials = shape->groups * (size / 64);
-    /* Where local memory holds few blocks the compiler may take more registers for each; it would
-     * rather spill some to make room for blocks that never come. */
-    uint32_t fit = device->unit_local_bytes / (shape->local_bytes + 1024);
-    snprintf(shape->defines, sizeof shape->defines, "-DTY_K=%u -DTY_ACCUMULATE=%d -DTY_BLOCKS=%u",
-             k, (int)ty_method_parameter(plan, "accumulate"),
-             device->unit_local_bytes > 128 << 10 ? 0
-             : fit                                ? fit
-                                                  : 1);
+    snprintf(shape->defines, sizeof shape->defines, "-DTY_K=%d -DTY_ACCUMULATE=%d",
+             (int)ty_method_parameter(plan, "k"), (int)ty_method_parameter(plan, "accumulate"));
 }
 
 static tally_status trish_supports(const tally_plan *plan, tally_error *error)
