@@ -1,11 +1,13 @@
 /*
  * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
- * methods of the registry over a stand-in for the device's limits. None may spill registers to
- * memory, and those whose idea is to count in registers may have no stack frame.
+ * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
+ * spill registers to memory or have a stack frame; of our own it is told.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "device/kernel.h"
@@ -13,107 +15,181 @@
 #include "methods/registry.h"
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
-static int make_plan(tally_context *context, tally_dtype dtype, uint64_t bins, tally_plan **plan)
+static int make_plan(tally_context *host, tally_dtype dtype, uint64_t bins, tally_plan **plan)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     o.axes[0] = tally_axis_even(bins, 0, 256);
     o.dtypes[0] = dtype;
-    return tally_plan_create(context, &o, plan, NULL);
+    return tally_plan_create(host, &o, plan, NULL);
 }
 
-/* Methods whose idea is to count in registers, or to have threads for every register they get. */
-static int keeps_registers(const char *name)
+/* ---- what is compiled ---- */
+
+/* One compilation; `key` NULL: standard settings. */
+typedef struct job {
+    const ty_method *method;
+    tally_dtype dtype;
+    uint64_t bins;
+    uint32_t capability;
+    const char *key, *value;
+} job;
+
+enum { most_jobs = 1024, most_workers = 8 };
+
+static job jobs[most_jobs];
+static unsigned job_count, next, compiled, failed;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tally_context *context;
+
+static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t capability,
+                const char *key, const char *value)
 {
-    return !strcmp(name, "private-register") || !strcmp(name, "trish") ||
-           !strcmp(name, "nugteren") || !strncmp(name, "podlozhnyuk-", 12);
+    if (job_count < most_jobs)
+        jobs[job_count] = (job){m, dtype, bins, capability, key, value};
+    job_count++;
 }
 
-/* What the assembler says of the method's kernel: no spill and no stack where registers are to be
- * kept, at the standard settings; elsewhere it is only told. */
-static int check_registers(const char *log, const ty_method *m, uint32_t capability,
-                           const char *setting)
+/* Every dtype on one architecture; on the others the one with most arithmetic, and bytes where a
+ * method reads them in its own way. */
+static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 {
-    static const char entry[] = "Compiling entry function 'count'", words[] = "bytes stack frame";
-    const char *at = log ? strstr(log, entry) : NULL;
-    unsigned stack, stores, loads;
-    at = at ? strstr(at, words) : NULL;
-    while (at && at > log && strchr(" 0123456789", at[-1]))
-        at--;
-    if (!at || sscanf(at, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
-                      &stack, &stores, &loads) != 3) {
-        fprintf(stderr, "FAILED %s sm_%u: the assembler does not tell about spills\n%s\n", m->name,
-                capability, log ? log : "");
-        return 0;
+    uint32_t bytes = 1u << TALLY_U8 | 1u << TALLY_I8;
+    int own_bytes = !(m->dtypes & ~bytes) || !strcmp(m->source, "tally");
+    return (m->dtypes >> dtype & 1) &&
+           (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
+}
+
+static void add_method(const ty_method *m, uint32_t arch)
+{
+    int few = !strcmp(m->name, "private-register");
+    uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
+    for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
+        if (wanted(m, dtype, arch))
+            add(m, dtype, bins, arch, NULL, NULL);
     }
-    if (!stack && !stores && !loads)
-        return 1;
-    int strict = keeps_registers(m->name) && !setting;
-    fprintf(stderr, "%s%s %s sm_%u: a stack frame of %u bytes, %u stored, %u loaded\n",
-            strict ? "FAILED " : "note: ", m->name, setting ? setting : "", capability, stack,
-            stores, loads);
-    return !strict;
+    /* Every number of bins that is kept in registers: some of them. */
+    for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
+        add(m, TALLY_U8, b, arch, NULL, NULL);
+    if (!strcmp(m->name, "trish")) {
+        add(m, TALLY_U8, bins, arch, "k", "63");
+        add(m, TALLY_U8, bins, arch, "threads", "256");
+    }
 }
 
-static int compile(tally_plan *plan, const ty_method *m, uint32_t capability, const char *setting)
+/* ---- compiling ---- */
+
+/* What the assembler says of each kernel in the log: no spill and no stack. */
+static int check_registers(const job *j, const char *log)
 {
-    const ty_kernel_method *kernel = m->backend;
-    ty_device device = ty_device_standin(capability);
+    static const char entry[] = "Compiling entry function '", words[] = "bytes stack frame";
+    int kernels = 0, ok = 1;
+    for (const char *at = log ? strstr(log, entry) : NULL; at; at = strstr(at, entry)) {
+        unsigned stack, stores, loads;
+        const char *name = at + strlen(entry);
+        at = strstr(at, words);
+        while (at && at > name && strchr(" 0123456789", at[-1]))
+            at--;
+        if (!at || sscanf(at, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
+                          &stack, &stores, &loads) != 3)
+            break;
+        kernels++;
+        if (stack || stores || loads) {
+            int own = !strcmp(j->method->source, "tally") && !strncmp(name, "count'", 6);
+            fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
+                    own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
+                    j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,
+                    stores, loads);
+            ok = ok && own;
+        }
+    }
+    if (kernels < 2)
+        fprintf(stderr, "FAILED %s sm_%u: the assembler tells of %d kernels\n%s\n", j->method->name,
+                j->capability, kernels, log ? log : "");
+    return ok && kernels >= 2;
+}
+
+/* The job's plan looked at as its device's. */
+static int compile_plan(const job *j, tally_plan *plan)
+{
+    const ty_kernel_method *kernel = j->method->backend;
+    ty_device device = ty_device_standin(j->capability);
     ty_shape shape;
     char options[512 + 32], *log = NULL;
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
-    plan->method = m;
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, &device, &shape, options, 512);
     strcat(options, " --ptxas-options=--verbose");
     char *text = ty_kernel_text(kernel);
-    tally_status status = ty_nvrtc_compile(text, options, capability, &code, &size, &log, &error);
+    tally_status status =
+        ty_nvrtc_compile(text, options, j->capability, &code, &size, &log, &error);
     ty_free(text);
     if (status)
-        fprintf(stderr, "FAILED %s sm_%u %s: %s\n", m->name, capability,
-                tally_dtype_name(plan->options.dtypes[0]), error.message);
-    int ok = !status && check_registers(log, m, capability, setting);
+        fprintf(stderr, "FAILED %s sm_%u %s: %s\n", j->method->name, j->capability,
+                tally_dtype_name(j->dtype), error.message);
+    int ok = !status && check_registers(j, log);
     ty_free(code);
     ty_free(log);
     return ok;
 }
 
-/* Private-register keeps every number of bins that it takes in registers: some of them. */
-static int compile_few(tally_context *context, const ty_method *m, uint32_t capability)
+static int compile(const job *j)
 {
-    int ok = 1;
-    for (uint64_t bins = 1; bins < 32; bins += 3) {
-        tally_plan *plan = NULL;
-        if (make_plan(context, TALLY_U8, bins, &plan))
-            return 0;
-        const ty_method *own = plan->method;
-        ok = compile(plan, m, capability, NULL) && ok;
-        plan->method = own;
-        tally_plan_destroy(plan);
+    tally_plan *plan = NULL;
+    char key[16], value[16], *settings[] = {key, value};
+    if (make_plan(context, j->dtype, j->bins, &plan))
+        return 0;
+    const ty_method *own = plan->method;
+    plan->method = j->method;
+    if (j->key) {
+        snprintf(key, sizeof key, "%s", j->key);
+        snprintf(value, sizeof value, "%s", j->value);
+        plan->settings = settings;
+        plan->options.settings_count = 1;
     }
+    int ok = compile_plan(j, plan);
+    plan->method = own;
+    plan->settings = NULL;
+    plan->options.settings_count = 0;
+    tally_plan_destroy(plan);
     return ok;
 }
 
-/* The same with one setting. */
-static int compile_with(tally_plan *plan, const ty_method *m, uint32_t capability, char *key,
-                        char *value)
+static void *work(void *unused)
 {
-    char *settings[] = {key, value};
-    plan->settings = settings;
-    plan->options.settings_count = 1;
-    int ok = compile(plan, m, capability, key);
-    plan->settings = NULL;
-    plan->options.settings_count = 0;
-    return ok;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        unsigned i = next++;
+        pthread_mutex_unlock(&lock);
+        if (i >= job_count)
+            return unused;
+        int ok = compile(&jobs[i]);
+        pthread_mutex_lock(&lock);
+        compiled += ok != 0;
+        failed += ok == 0;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* A worker a processor: NVRTC compiles in several threads at once. */
+static void compile_all(void)
+{
+    pthread_t ids[most_workers];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int started = 0;
+    while (started < most_workers && started + 1 < processors &&
+           !pthread_create(&ids[started], NULL, work, NULL))
+        started++;
+    work(NULL);
+    while (started)
+        pthread_join(ids[--started], NULL);
 }
 
 int main(void)
 {
     char reason[256];
-    tally_context *context = NULL;
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
-    int compiled = 0, failed = 0;
     if (!ty_nvrtc_version(reason, sizeof reason)) {
         printf("skipped: %s\n", reason);
         return 77;
@@ -122,34 +198,16 @@ int main(void)
     if (tally_context_create(&o, &context, NULL))
         return 1;
     for (int i = 0; ty_methods[i]; i++) {
-        if (!(ty_methods[i]->devices & TY_ON_CUDA))
-            continue;
-        int few = !strcmp(ty_methods[i]->name, "private-register");
-        uint64_t bins = few ? 32 : !strcmp(ty_methods[i]->name, "podlozhnyuk-64") ? 64 : 256;
-        for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
-            tally_plan *plan = NULL;
-            if (!(ty_methods[i]->dtypes >> dtype & 1) || make_plan(context, dtype, bins, &plan))
-                continue;
-            const ty_method *own = plan->method;
-            for (unsigned a = 0; ty_architectures[a]; a++) {
-                /* Every dtype on one architecture, two dtypes on all of them. */
-                if (ty_architectures[a] != 90 && dtype != TALLY_U8 && dtype != TALLY_F32)
-                    continue;
-                int ok = compile(plan, ty_methods[i], ty_architectures[a], NULL);
-                if (few && dtype == TALLY_U8)
-                    ok = compile_few(context, ty_methods[i], ty_architectures[a]) && ok;
-                if (!strcmp(ty_methods[i]->name, "trish") && dtype == TALLY_U8)
-                    ok = ok && compile_with(plan, ty_methods[i], ty_architectures[a], "k", "63") &&
-                         compile_with(plan, ty_methods[i], ty_architectures[a], "threads", "256");
-                compiled += ok;
-                failed += !ok;
-            }
-            plan->method = own;
-            tally_plan_destroy(plan);
+        for (unsigned a = 0; ty_architectures[a]; a++) {
+            if (ty_methods[i]->devices & TY_ON_CUDA)
+                add_method(ty_methods[i], ty_architectures[a]);
         }
     }
+    if (job_count > most_jobs)
+        return 1;
+    compile_all();
     tally_context_destroy(context);
-    printf("NVRTC %s: %d kernels compiled, %d failed\n", ty_nvrtc_version(reason, sizeof reason),
+    printf("NVRTC %s: %u kernels compiled, %u failed\n", ty_nvrtc_version(reason, sizeof reason),
            compiled, failed);
     return failed || !compiled;
 }
