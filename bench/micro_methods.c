@@ -3,8 +3,8 @@
  * device's own clock, beside a pass that only reads: JSON lines on standard output, a table on
  * standard error. The counts of every timed configuration are compared with the processor's.
  *
- *     micro_methods cuda|opencl [-m MIB] [-r REPEATS] [-p PHOTOGRAPH] [-o ONLY,THESE,METHODS] [-s
- * bytes|floats]
+ *     micro_methods cuda|opencl [-m MIB] [-r REPEATS] [-p PHOTOGRAPH] [-o ONLY,THESE,METHODS]
+ *                   [-s bytes|floats] [-e SETTING=VALUE,… of the methods that count floats]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct bench {
     size_t bytes;
     unsigned char *data;
     int repeats;
-    const char *only, *photograph, *samples_kind;
+    const char *only, *photograph, *samples_kind, *settings;
     double read_seconds;
 } bench;
 
@@ -404,7 +404,7 @@ static void bench_floats(bench *b, uint64_t bins)
             int saturating = !strncmp(t->name, "saturating", 10);
             job j = {t->name,
                      inputs[i],
-                     "",
+                     b->settings ? b->settings : "",
                      TALLY_F32,
                      bins,
                      1,
@@ -440,6 +440,8 @@ int main(int argc, char **argv)
             b.samples_kind = argv[i + 1];
         else if (!strcmp(argv[i], "-o"))
             b.only = argv[i + 1];
+        else if (!strcmp(argv[i], "-e"))
+            b.settings = argv[i + 1];
     }
     b.repeats = b.repeats < 1 ? 1 : b.repeats > 31 ? 31 : b.repeats;
     o.device = !strcmp(b.device_name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
