@@ -33,8 +33,10 @@ TY_FN void ty_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
     sums[256 + i] = (ty_u32)(sum >> 32);
 }
 
-TY_KERNEL(256) merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots,
-                     ty_u32 blocks, TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
+/* Two groups a unit: there are few, and their registers need not be spilled for more. */
+TY_KERNEL_DENSE(256, 2)
+merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots, ty_u32 blocks,
+      TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 here = TY_GROUP / blocks, targets = TY_TARGETS;
