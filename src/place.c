@@ -81,7 +81,7 @@ tally_plan *ty_place(ty_beside *b, const tally_plan_options *options, tally_plan
 {
     tally_plan *other = NULL;
     tally_context *device = plan->seconds > 0 ? open_device(b, plan) : NULL;
-    if (!device || ty_plan_resolve(device, options, &other, NULL))
+    if (!device || ty_plan_resolve(device, options, 0, &other, NULL))
         return NULL;
     double way = ty_cost_host(device->tuning, bytes_of(plan)),
            there = other->seconds > way ? other->seconds : way;

@@ -182,7 +182,7 @@ static const char *shown_seconds(double seconds, char text[24])
 }
 
 /* `auto`: the cheapest method that serves the plan, and which would be next. */
-static tally_status choose_method(tally_plan *plan, tally_error *error)
+static tally_status choose_method(tally_plan *plan, uint64_t without, tally_error *error)
 {
     const ty_method *best = NULL, *next = NULL;
     const char *why = "";
@@ -191,7 +191,7 @@ static tally_status choose_method(tally_plan *plan, tally_error *error)
     for (int i = 0; ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
         const char *reason = "";
-        if (!m->cost || ty_method_supports(m, plan, NULL))
+        if (!m->cost || without >> i & 1 || ty_method_supports(m, plan, NULL))
             continue;
         double cost = m->cost(plan, &reason);
         if (!best || cost < least) {
@@ -217,11 +217,12 @@ static tally_status choose_method(tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
-static tally_status pick_method(tally_plan *plan, const char *name, tally_error *error)
+static tally_status pick_method(tally_plan *plan, const char *name, uint64_t without,
+                                tally_error *error)
 {
     tally_status status;
     if (!name || !strcmp(name, "auto")) {
-        status = choose_method(plan, error);
+        status = choose_method(plan, without, error);
     } else {
         const ty_method *m = ty_method_find(name);
         if (!m)
@@ -240,7 +241,7 @@ static tally_status pick_method(tally_plan *plan, const char *name, tally_error 
 }
 
 tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,
-                             tally_plan **plan, tally_error *error)
+                             uint64_t without, tally_plan **plan, tally_error *error)
 {
     tally_status status = check_options(options, error);
     if (status)
@@ -259,13 +260,44 @@ tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *o
     if (!status)
         status = resolve_channels(p, error);
     if (!status)
-        status = pick_method(p, options->method, error);
+        status = pick_method(p, options->method, without, error);
     if (status) {
         tally_plan_destroy(p);
         return status;
     }
     *plan = p;
     return TALLY_OK;
+}
+
+static uint64_t bit_of(const ty_method *method)
+{
+    int i = 0;
+    while (ty_methods[i] != method)
+        i++;
+    return UINT64_C(1) << i;
+}
+
+/* Has the backend ready *plan, which is destroyed if it cannot be. What `auto` took may want a
+ * kernel that was not compiled with Tally where there is no compiler: then what is next best. */
+static tally_status prepare(tally_context *context, const tally_plan_options *options,
+                            tally_plan **plan, tally_error *error)
+{
+    uint64_t without = 0;
+    tally_plan *p = *plan;
+    tally_status status =
+        context->backend->prepare ? context->backend->prepare(p, error) : TALLY_OK;
+    while (status == TALLY_ERROR_UNSUPPORTED && p->seconds > 0) {
+        without |= bit_of(p->method);
+        tally_plan_destroy(p);
+        p = NULL;
+        if (ty_plan_resolve(context, options, without, &p, NULL))
+            break;
+        status = context->backend->prepare(p, NULL);
+    }
+    if (status)
+        tally_plan_destroy(p);
+    *plan = status ? NULL : p;
+    return status;
 }
 
 tally_status tally_plan_create(tally_context *context, const tally_plan_options *options,
@@ -277,22 +309,19 @@ tally_status tally_plan_create(tally_context *context, const tally_plan_options 
                         : !options ? "options"
                                    : "plan");
     tally_plan *made = NULL;
-    tally_status status = ty_plan_resolve(context, options, &made, error);
-    tally_plan *other =
-        !status && context->beside ? ty_place(context->beside, options, made) : NULL;
+    tally_status status = ty_plan_resolve(context, options, 0, &made, error);
+    if (status)
+        return status;
+    tally_plan *other = context->beside ? ty_place(context->beside, options, made) : NULL;
     if (other) {
         tally_plan_destroy(made);
-        *plan = other;
-        return TALLY_OK;
+        made = other;
+    } else {
+        status = prepare(context, options, &made, error);
     }
-    if (!status && context->backend->prepare)
-        status = context->backend->prepare(made, error);
-    if (status) {
-        tally_plan_destroy(made);
-        return status;
-    }
-    *plan = made;
-    return TALLY_OK;
+    if (!status)
+        *plan = made;
+    return status;
 }
 
 void tally_plan_destroy(tally_plan *plan)

@@ -40,9 +40,10 @@ struct tally_plan {
     char text[640];        /* tally_plan_describe */
 };
 
-/* plan.c: tally_plan_create without the backend's part. */
+/* plan.c: tally_plan_create without the backend's part. `auto` leaves out the methods whose bits,
+ * by their place in ty_methods, are set in `without`. */
 tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,
-                             tally_plan **plan, tally_error *error);
+                             uint64_t without, tally_plan **plan, tally_error *error);
 
 /* One tally_execute, checked and normalised. */
 typedef struct ty_job {

@@ -24,8 +24,11 @@ static void name_device(const tally_context *context, char *name, size_t size)
     tally_device_info info = {.struct_size = sizeof info};
     char arch[32];
     context->backend->arch(context, arch, sizeof arch);
-    context->backend->info(context->index, &info);
-    snprintf(name, size, "%s %s", arch, info.name);
+    if (context->device == TALLY_DEVICE_CPU)
+        context->backend->info(context->index, &info);
+    snprintf(name, size, "%s %s", arch,
+             context->device == TALLY_DEVICE_CPU ? info.name
+                                                 : ((const ty_device *)context->state)->name);
 }
 
 static void make_head(const char *name, char *head, size_t size)

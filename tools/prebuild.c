@@ -69,7 +69,7 @@ static void add(ty_target target, const ty_kernel_method *kernel, const char *op
 static void add_plan(tally_context *context, ty_target target, const tally_plan_options *options)
 {
     tally_plan *plan = NULL;
-    if (ty_plan_resolve(context, options, &plan, NULL))
+    if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
     const ty_kernel_method *kernel = plan->method->backend;
     ty_shape shape;
@@ -89,11 +89,12 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
 static void add_plans(tally_context *context, ty_target target, tally_dtype dtype, uint64_t bins,
                       const double *edges)
 {
-    static const uint64_t sizes[] = {1 << 12, 1 << 20, UINT64_C(1) << 26, UINT64_C(1) << 31};
+    static const uint64_t sizes[] = {1,       1 << 6,  1 << 9,  1 << 12,
+                                     1 << 16, 1 << 20, 1 << 26, UINT64_C(1) << 31};
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     o.dtypes[0] = dtype;
     o.axes[0] = edges ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
-    for (int s = 0; s < 4; s++) {
+    for (int s = 0; s < 8; s++) {
         o.n_hint = sizes[s];
         add_plan(context, target, &o);
     }

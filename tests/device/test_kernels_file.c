@@ -14,6 +14,8 @@
 
 #include "core/alloc.h"
 #include "device/kernels_file.h"
+#include "methods/cost.h"
+#include "methods/registry.h"
 #include "plan.h"
 
 static char folder[] = "/tmp/tally-kernels-XXXXXX";
@@ -157,6 +159,8 @@ static tally_context *open_cuda(void)
 
 static uint64_t state = 1;
 
+static char asked[128]; /* of the last plan */
+
 static double unit(void)
 {
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -174,7 +178,43 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     double lo = unit() < 0.5 ? 0 : -3.7 * unit(), hi = unit() < 0.5 ? (double)bins : 12.1 + unit();
     o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, lo, hi);
     o.n_hint = unit() < 0.1 ? 0 : (uint64_t)exp(unit() * 24);
-    return tally_plan_create(context, &o, plan, error);
+    snprintf(asked, sizeof asked, "%s, %llu bins of %g to %g, n %llu",
+             tally_dtype_name(o.dtypes[0]), (unsigned long long)bins, uneven ? 0 : lo,
+             uneven ? 0 : hi, (unsigned long long)o.n_hint);
+    /* Not another method, taken for want of this one's kernel. */
+    tally_plan *first = NULL;
+    tally_status status = ty_plan_resolve(context, &o, 0, &first, error);
+    if (!status)
+        status = tally_plan_create(context, &o, plan, error);
+    if (!status && (*plan)->method != first->method) {
+        snprintf(error->message, sizeof error->message, "%s instead of %s",
+                 tally_plan_method(*plan), tally_plan_method(first));
+        tally_plan_destroy(*plan);
+        *plan = NULL;
+        status = TALLY_ERROR_INTERNAL;
+    }
+    tally_plan_destroy(first);
+    return status;
+}
+
+/* Where the tables of speeds want a kernel that the file lacks, `auto` takes the next one. */
+static void check_next(tally_context *context)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    ty_tuning *own = context->tuning, other = *own;
+    unsigned line;
+    check(ty_tuning_parse("trish 1 0 1 10000\nlane-private 1 0 10 100\n", &other, &line),
+          "speeds of this test");
+    o.axes[0] = tally_axis_even(256, 0, 256);
+    o.dtypes[0] = TALLY_U8;
+    context->tuning = &other;
+    tally_status status = tally_plan_create(context, &o, &plan, &error);
+    check(!status && !strcmp(tally_plan_method(plan), "lane-private"),
+          status ? error.message : tally_plan_describe(plan));
+    tally_plan_destroy(plan);
+    context->tuning = own;
 }
 
 static int without_compiler(uint64_t seed)
@@ -191,11 +231,14 @@ static int without_compiler(uint64_t seed)
     for (int i = 0; context && i < 400; i++) {
         plan = NULL;
         tally_status status = random_plan(context, edges, &plan, &error);
-        snprintf(words, sizeof words, "seed %llu, plan %d: %.200s", (unsigned long long)seed, i,
+        snprintf(words, sizeof words, "seed %llu, plan %d (%.80s): %.160s",
+                 (unsigned long long)seed, i, asked,
                  status ? error.message : tally_plan_describe(plan));
         check(!status && strstr(tally_plan_describe(plan), "kernel from the kernels file"), words);
         tally_plan_destroy(plan);
     }
+    if (context)
+        check_next(context);
     plan = NULL;
     o.axes[0] = tally_axis_even(10, 0, 1);
     o.dtypes[0] = TALLY_F32;

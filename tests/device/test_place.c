@@ -123,7 +123,7 @@ int main(void)
     setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
     setenv("TALLY_OPENCL_LIBRARY", "none", 1);
     setenv("TALLY_KERNELS_FILE", "none", 1);
-    setenv("TALLY_CACHE_DIR", "/nowhere", 1);
+    setenv("TALLY_CACHE_DIR", "/dev/null/none", 1);
     apart("FAKE_CUDA_DEVICES", "0", test_no_use);
     apart("TALLY_CUDA_LIBRARY", "none", test_no_use);
     apart("FAKE_CUDA_CAPABILITY", "61", test_no_use);
