@@ -226,7 +226,9 @@ static void test_slabs(tally_context *context)
         const ty_method *m = ty_methods[i];
         if (!(m->devices & TY_ON_OPENCL))
             continue;
-        tally_plan *plan = make_plan(context, m->name, TALLY_U8, &error);
+        tally_dtype dtype = m->dtypes >> TALLY_U8 & 1 ? TALLY_U8 : TALLY_U16;
+        size_t size = tally_dtype_bytes(dtype);
+        tally_plan *plan = make_plan(context, m->name, dtype, &error);
         check(plan != NULL, m->name, &error);
         if (!plan)
             continue;
@@ -236,8 +238,8 @@ static void test_slabs(tally_context *context)
         kernel.shape = small_slabs;
         own.backend = &kernel;
         plan->method = &own;
-        tally_view view = tally_view_1d(data + 1, TALLY_U8, most_samples - 1);
-        check(counts_right(plan, &view, data + 1, NULL, &error), m->name, &error);
+        tally_view view = tally_view_1d(data + size, dtype, most_samples / size - 1);
+        check(counts_right(plan, &view, data + size, NULL, &error), m->name, &error);
         plan->method = m;
         tally_plan_destroy(plan);
     }
