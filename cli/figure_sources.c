@@ -128,45 +128,44 @@ static void count_updates(figure_run *run, const figure_try *one)
     figure_set_number(line, "global_updates", 2 * each);
 }
 
-static int saturating_series(figure_run *run, const char *name, const char *method, uint64_t n,
-                             int on_host)
+static int saturate(figure_run *run, const char *name, const char *method, uint64_t n,
+                    uint64_t bins)
 {
     char series[64];
-    int code = CLI_OK;
-    snprintf(series, sizeof series, "%s, %.3g G", name, (double)n * 1e-9);
-    if (n < 10000000)
-        snprintf(series, sizeof series, "%s, %.3g k", name, (double)n * 1e-3);
-    for (uint64_t bins = 128; bins <= 2048 && !code; bins *= 2) {
-        figure_try one = {.series = series,
-                          .x = (double)bins,
-                          .method = method,
-                          .data = "uniform",
-                          .dtype = TALLY_U16,
-                          .n = n,
-                          .bins = bins,
-                          .hi = (double)bins,
-                          .counter = TALLY_COUNTER_U16SAT,
-                          .on_host = on_host};
-        if (bins > 1024 && strcmp(method, "saturating-shared") == 0)
-            break;
-        code = figure_measure(run, &one);
-        if (!code)
-            count_updates(run, &one);
-    }
+    int on_host = strcmp(method, "saturating-serial") == 0;
+    snprintf(series, sizeof series, n < 10000000 ? "%s, %.3g k" : "%s, %.3g G", name,
+             (double)n * (n < 10000000 ? 1e-3 : 1e-9));
+    figure_try one = {.series = series,
+                      .x = (double)bins,
+                      .method = method,
+                      .data = "uniform",
+                      .dtype = TALLY_U16,
+                      .n = n,
+                      .bins = bins,
+                      .hi = (double)bins,
+                      .counter = TALLY_COUNTER_U16SAT,
+                      .on_host = on_host};
+    int code = figure_measure(run, &one);
+    if (!code)
+        count_updates(run, &one);
     return code;
 }
 
+/* Samples depend on the bins: what needs the same ones is measured together. */
 int figure_saturating(figure_run *run)
 {
     static const char *const kernels[][2] = {{"naive", "saturating-global"},
                                              {"shared", "saturating-shared"},
                                              {"shared, strided", "saturating-shared-strided"}};
     uint64_t most = figure_most(run, 2000000000, 200000, TALLY_U16);
-    int code =
-        saturating_series(run, "host", "saturating-serial", run->quick ? 50000 : 100000000, 1);
-    for (uint64_t n = most / 2; n <= most && !code; n += most / 2)
-        for (size_t k = 0; k < 3 && !code; k++)
-            code = saturating_series(run, kernels[k][0], kernels[k][1], n, 0);
+    int code = CLI_OK;
+    for (uint64_t bins = 128; bins <= 2048 && !code; bins *= 2) {
+        code = saturate(run, "host", "saturating-serial", run->quick ? 50000 : 100000000, bins);
+        for (uint64_t n = most / 2; n <= most && !code; n += most / 2)
+            for (size_t k = 0; k < 3 && !code; k++)
+                if (k != 1 || bins <= 1024) /* it has a work-item a bin */
+                    code = saturate(run, kernels[k][0], kernels[k][1], n, bins);
+    }
     return code;
 }
 
@@ -183,29 +182,23 @@ static const char *group_of(const char *source)
     return source;
 }
 
-static int today_method(figure_run *run, const tally_method_info *info, const char *label,
-                        const char *group)
+static int today_method(figure_run *run, const char *name, const char *label, const char *group,
+                        const char *data)
 {
-    static const char *const data[] = {"zeros", "uniform", "ramp", "ninety", "text", "camera"};
-    uint64_t n = figure_most(run, UINT64_C(1) << 29, 1 << 16, TALLY_U8);
-    const char *name = info ? info->name : "auto";
-    int saturating = strncmp(name, "saturating", 10) == 0, code = CLI_OK;
+    int saturating = strncmp(name, "saturating", 10) == 0;
     uint64_t bins = strcmp(name, "podlozhnyuk-64") == 0     ? 64
                     : strcmp(name, "private-register") == 0 ? 16
                                                             : 256;
-    for (size_t d = 0; d < (run->quick ? 2 : 6) && !code; d++) {
-        figure_try one = {.series = group,
-                          .label = label,
-                          .method = name,
-                          .data = data[d],
-                          .dtype = TALLY_U8,
-                          .n = n,
-                          .bins = bins,
-                          .hi = 256,
-                          .counter = saturating ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64};
-        code = figure_measure(run, &one);
-    }
-    return code;
+    figure_try one = {.series = group,
+                      .label = label,
+                      .method = name,
+                      .data = data,
+                      .dtype = TALLY_U8,
+                      .n = figure_most(run, UINT64_C(1) << 29, 1 << 16, TALLY_U8),
+                      .bins = bins,
+                      .hi = 256,
+                      .counter = saturating ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64};
+    return figure_measure(run, &one);
 }
 
 /* Whether a line is another library's, right, on enough bytes in 256 bins. */
@@ -248,16 +241,18 @@ static int today_peers(figure_run *run)
 
 int figure_today(figure_run *run)
 {
+    static const char *const data[] = {"zeros", "uniform", "ramp", "ninety", "text", "camera"};
+    const char *kind = run->info.device == TALLY_DEVICE_CUDA ? "cuda" : "opencl";
     int code = CLI_OK;
-    for (uint32_t m = 0; m < tally_method_count() && !code; m++) {
-        tally_method_info info = {.struct_size = sizeof info};
-        if (tally_method_get(m, &info, NULL))
-            continue;
-        const char *kind = run->info.device == TALLY_DEVICE_CUDA ? "cuda" : "opencl";
-        if (strstr(info.devices, kind) && strstr(info.dtypes, "u8"))
-            code = today_method(run, &info, info.name, group_of(info.source));
+    for (size_t d = 0; d < (run->quick ? 2 : 6) && !code; d++) {
+        for (uint32_t m = 0; m < tally_method_count() && !code; m++) {
+            tally_method_info info = {.struct_size = sizeof info};
+            if (tally_method_get(m, &info, NULL) == TALLY_OK && strstr(info.devices, kind) &&
+                strstr(info.dtypes, "u8"))
+                code = today_method(run, info.name, info.name, group_of(info.source), data[d]);
+        }
+        if (!code)
+            code = today_method(run, "auto", "auto", "Tally's own", data[d]);
     }
-    if (!code)
-        code = today_method(run, NULL, "auto", "Tally's own");
     return code || run->counting ? code : today_peers(run);
 }
