@@ -38,21 +38,6 @@ class Array:
         self.index = index
         self.valid = None  # a host boolean array where Arrow marks nulls
 
-    def packed(self, order):
-        """Whether its elements lie one behind the other, dimensions taken in this order."""
-        step = c.DTYPE_BYTES[self.code]
-        for d in reversed(order):
-            if self.shape[d] > 1 and self.strides[d] != step:
-                return False
-            step *= self.shape[d]
-        return True
-
-    def permuted(self, order):
-        return Array(
-            self.pointer, self.code, self.dtype, tuple(self.shape[d] for d in order),
-            tuple(self.strides[d] for d in order), self.owner, self.home, self.device, self.index,
-        )  # fmt: skip
-
     @property
     def size(self):
         n = 1

@@ -74,7 +74,7 @@ def distinct(array):
     if all(s or n < 2 for s, n in zip(array.strides, array.shape)):
         return array
     if not isinstance(array.owner, np.ndarray):
-        raise ValueError("an array on a device may not be broadcast")
+        return array.home.copied(array)
     return _arrays.of_numpy(np.ascontiguousarray(array.owner), array.home)
 
 
@@ -154,13 +154,6 @@ def total(call, arrays, axes, weights, reduced, squares=None):
     histogram on the host, is filled with sums of squared weights."""
     mask, parts = call.mask(arrays), weights.parts or [None]
     kept = tuple(d for d in range(len(arrays[0].shape)) if d not in reduced)
-    if call.on_device:
-        # Kernels read packed memory: a device array that is not is copied, there.
-        order = kept + tuple(reduced)
-        arrays = [call.home.pack(a, order) for a in arrays]
-        mask = mask and call.home.pack(mask, order)
-        parts = [part and call.home.pack(part, order) for part in parts]
-        kept = tuple(range(len(kept)))
     arrays = [distinct(a) for a in arrays]
     shape = arrays[0].shape
     rows = tuple(shape[d] for d in kept)
@@ -176,8 +169,7 @@ def total(call, arrays, axes, weights, reduced, squares=None):
         extras = [a for a in (mask, part) if a is not None]
         every = arrays + extras
         layout = _count.Layout(
-            shape, [a.strides for a in every], kept, c.DTYPE_BYTES[arrays[0].code],
-            not call.on_device,
+            shape, [a.strides for a in every], kept, c.DTYPE_BYTES[arrays[0].code]
         )
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],

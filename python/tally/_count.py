@@ -162,9 +162,9 @@ class Layout:
     be walked as one are joined; what is left over beyond the library's four is looped over.
     """
 
-    def __init__(self, shape, strides, kept, size, interleaved=True):
+    def __init__(self, shape, strides, kept, size):
         """`strides[k][d]`: array k's stride along dimension d, 0 where it repeats. `size`: bytes of
-        one of array 0's elements, whose neighbours may be channels if `interleaved`."""
+        one of array 0's elements, whose neighbours may be channels."""
         order = sorted(
             (d for d in range(len(shape)) if d not in kept), key=lambda d: -abs(strides[0][d])
         )
@@ -181,8 +181,7 @@ class Layout:
         self.row = inner[-2] if len(inner) > 1 else one
         # Interleaved histograms are read together, element by element.
         self.channels = (
-            interleaved
-            and 1 < self.batch[0] <= 64
+            1 < self.batch[0] <= 64
             and len(strides) == 1
             and abs(self.batch[1][0]) == size
             and self.column[0] > 1

@@ -67,12 +67,9 @@ class CuPy(Home):
         pointer = cupy.cuda.MemoryPointer(memory, 0)
         return cupy.ndarray(array.shape, array.dtype, pointer, array.strides)
 
-    def pack(self, array, order):
-        if array.packed(order):
-            return array.permuted(order)
+    def copied(self, array):
         with self.here():
-            there = self.cupy.ascontiguousarray(self.own(array).transpose(order))
-        return of_interface(there, self)
+            return of_interface(self.own(array).copy(), self)
 
     def extremes(self, array, mask):
         with self.here():

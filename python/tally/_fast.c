@@ -12,7 +12,9 @@
 #include <string.h>
 #include <tally/tally.h>
 
-enum { MOST_BYTES = 1 << 16, MOST_BINS = 1 << 16 };
+/* More than MOST_BYTES may be stopped by Ctrl-C, which is the long way's; FEW_BYTES are not worth
+ * letting go of the interpreter's lock, nor a plan for whole numbers. */
+enum { MOST_BYTES = 1 << 26, FEW_BYTES = 1 << 14, MOST_BINS = 1 << 16 };
 
 /* Handed over by bind(). */
 static struct {
@@ -117,19 +119,34 @@ static PyObject *new_array(Py_ssize_t n, PyObject *dtype, Py_buffer *b)
     return array;
 }
 
+/* Without the interpreter's lock where it takes a while. */
+static PyThreadState *let_go(const tally_view *view)
+{
+    return view->columns > FEW_BYTES / 8 ? PyEval_SaveThread() : NULL;
+}
+
+static void take_back(PyThreadState *state)
+{
+    if (state)
+        PyEval_RestoreThread(state);
+}
+
 /* Counts with a plan of its own: 1, or 0 when the library does not. */
 static int count(const tally_view *view, const tally_axis *axis, void *counts)
 {
+    PyThreadState *state = let_go(view);
     tally_plan_options options = {.struct_size = sizeof options, .dimensions = 1};
     options.axes[0] = *axis;
     options.dtypes[0] = view->dtype;
     options.n_hint = view->columns;
     tally_plan *plan;
-    if (lib.plan_create(lib.context, &options, &plan, NULL))
-        return 0;
     tally_output output = {.struct_size = sizeof output, .counts = counts};
-    tally_status status = lib.execute(plan, view, NULL, &output, NULL);
-    lib.plan_destroy(plan);
+    tally_status status = lib.plan_create(lib.context, &options, &plan, NULL);
+    if (!status) {
+        status = lib.execute(plan, view, NULL, &output, NULL);
+        lib.plan_destroy(plan);
+    }
+    take_back(state);
     return !status;
 }
 
@@ -160,9 +177,26 @@ static int count(const tally_view *view, const tally_axis *axis, void *counts)
         return 0;                                                                                  \
     }
 
+static int extremes(const tally_view *view, tally_stats *stats)
+{
+    PyThreadState *state = let_go(view);
+    *stats = (tally_stats)TALLY_STATS_INIT;
+    tally_status status = lib.stats_add(lib.context, view, NULL, 0, 0, stats, NULL);
+    take_back(state);
+    return !status;
+}
+
 /* The largest of whole numbers that are none negative; 0 if the view has others. */
 static int largest(const tally_view *view, uint64_t *most)
 {
+    if (view->columns > FEW_BYTES / 8) {
+        tally_stats stats;
+        int whole = view->dtype < TALLY_F16 && view->dtype != TALLY_U64;
+        if (!whole || !extremes(view, &stats) || stats.min_integer < 0)
+            return 0;
+        *most = (uint64_t)stats.max_integer;
+        return 1;
+    }
     uint64_t all = 0, top = 0; /* a negative one sets the highest bit of `all` */
     EACH_INTEGER({
         uint64_t v = (uint64_t)(int64_t)x[i];
@@ -173,8 +207,15 @@ static int largest(const tally_view *view, uint64_t *most)
     return !(all >> 63);
 }
 
-static int add_each(const tally_view *view, int64_t *counts)
+/* How often each of 0 … bins-1 occurs: 1, or 0 when the library does not say. */
+static int add_each(const tally_view *view, int64_t *counts, Py_ssize_t bins)
 {
+    if (view->columns > FEW_BYTES / 8) {
+        tally_axis axis = {
+            .struct_size = sizeof axis, .kind = TALLY_AXIS_INTEGER, .bins = (uint64_t)bins};
+        return count(view, &axis, counts);
+    }
+    memset(counts, 0, (size_t)bins * sizeof *counts);
     EACH_INTEGER(counts[x[i]]++)
     return 1;
 }
@@ -194,9 +235,10 @@ static PyObject *bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
         n = n > (Py_ssize_t)most ? n : (Py_ssize_t)most + 1;
         counts = new_array(n, lib.int64, &out);
         if (counts) {
-            memset(out.buf, 0, (size_t)n * 8);
-            add_each(&view, out.buf);
+            int good = add_each(&view, out.buf, n);
             PyBuffer_Release(&out);
+            if (!good)
+                Py_CLEAR(counts);
         }
     } else {
         PyErr_Clear();
@@ -227,9 +269,8 @@ static int ends(const tally_view *view, PyObject *range, double *lo, double *hi,
             !number(PyTuple_GetItem(range, 0), lo) || !number(PyTuple_GetItem(range, 1), hi))
             return 0;
     } else {
-        tally_stats stats = TALLY_STATS_INIT;
-        if (lib.stats_add(lib.context, view, NULL, 0, 0, &stats, NULL) ||
-            stats.finite != stats.samples)
+        tally_stats stats;
+        if (!extremes(view, &stats) || stats.finite != stats.samples)
             return 0;
         *lo = stats.min;
         *hi = stats.max;

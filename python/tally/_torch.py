@@ -100,10 +100,8 @@ class Torch(Home):
         begin = x.storage_offset() + (array.pointer - x.data_ptr()) // size
         return x.as_strided(array.shape, [s // size for s in array.strides], begin)
 
-    def pack(self, array, order):
-        if array.packed(order):
-            return array.permuted(order)
-        there = self.own(array).permute(order).contiguous()
+    def copied(self, array):
+        there = self.own(array).contiguous()
         size = there.element_size()
         return Array(
             there.data_ptr(), array.code, array.dtype, tuple(there.shape),

@@ -493,6 +493,13 @@ def _whole_numbers(x, axis):
     return array
 
 
+def _trimmed(call, counts, least):
+    """Without the zeros behind the largest number that occurs."""
+    seen = np.flatnonzero(np.asarray(call.home.take_back(counts)).reshape(-1, counts.shape[-1]).any(0))
+    length = max(least, int(seen[-1]) + 1 if len(seen) else 0)
+    return counts[..., :length] + 0
+
+
 def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=None, out=None,
              device=None, method=None, threads=None, by=None, progress=None):  # fmt: skip
     """How often each whole number occurs, as `numpy.bincount`.
@@ -540,7 +547,11 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
         raise ValueError("'minlength' must not be negative")
     w = _double_weights(weights, call, array.shape)
     call.start(array)
-    if array.size:
+    bytes_ = array.dtype.kind in "ub" and array.dtype.itemsize == 1 and not w.given and out is None
+    least = n
+    if bytes_ and array.size:
+        n = max(n, 256)  # they all have a bin: no need to read them for the largest
+    elif array.size:
         lo, hi = _extremes(call, array, call.mask([array]))
         if lo < 0:
             raise ValueError("'list' argument must have no negative elements")
@@ -551,6 +562,8 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     w.result = dtype
     bins = _edges.Bins(range_(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
     counts, _, *rest = _answer(call, [array], [bins], w, False, normal_axes(axis, len(array.shape)))
+    if bytes_ and least < n:
+        counts = _trimmed(call, counts, least)
     return (counts, *rest) if rest else counts
 
 
