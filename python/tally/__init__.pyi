@@ -1,0 +1,202 @@
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from typing import Any, Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__version__: str
+
+# Arrays of the caller's kind: NumPy's for what lies on the host, else CuPy's, torch's, JAX's.
+_Array = Any
+_Samples = Any
+_Bins = int | str | ArrayLike
+_Range = tuple[float, float] | None
+_Flow = Literal["count", "clamp", "raise"] | None
+_Progress = Callable[[int, int], object] | None
+_Storage = Literal["count", "sum", "weight"]
+_H = TypeVar("_H", bound=Hist)
+
+class Flows(NamedTuple):
+    under: Any
+    over: Any
+    nan: Any
+    masked: Any
+
+class _Device(NamedTuple):
+    id: str
+    name: str
+    memory_bytes: int
+    available: bool
+    reason: str
+
+class _Method(NamedTuple):
+    name: str
+    summary: str
+    devices: str
+    dtypes: str
+    parameters: str
+
+def devices() -> list[_Device]: ...
+def methods() -> list[_Method]: ...
+def histogram(
+    a: _Samples,
+    bins: _Bins = 10,
+    range: _Range = None,
+    density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None,
+    flow: _Flow = None,
+    out: _Array | None = None,
+    device: str | None = None,
+    method: str | None = None,
+    threads: int | None = None,
+    by: ArrayLike | None = None,
+    progress: _Progress = None,
+) -> tuple[_Array, ...]: ...
+def histogram_bin_edges(
+    a: _Samples,
+    bins: _Bins = 10,
+    range: _Range = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None,
+    threads: int | None = None,
+) -> _Array: ...
+def histogramdd(
+    sample: _Samples | Sequence[_Samples],
+    bins: int | Sequence[int | ArrayLike] = 10,
+    range: Sequence[_Range] | None = None,
+    density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None,
+    flow: _Flow = None,
+    out: _Array | None = None,
+    device: str | None = None,
+    method: str | None = None,
+    threads: int | None = None,
+    by: ArrayLike | None = None,
+    progress: _Progress = None,
+) -> tuple[Any, ...]: ...
+def histogram2d(
+    x: _Samples,
+    y: _Samples,
+    bins: int | ArrayLike | Sequence[int | ArrayLike] = 10,
+    range: Sequence[_Range] | None = None,
+    density: bool | None = None,
+    weights: _Samples | None = None,
+    **extras: Any,
+) -> tuple[Any, ...]: ...
+def bincount(
+    x: _Samples,
+    /,
+    weights: _Samples | None = None,
+    minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None,
+    flow: _Flow = None,
+    out: _Array | None = None,
+    device: str | None = None,
+    method: str | None = None,
+    threads: int | None = None,
+    by: ArrayLike | None = None,
+    progress: _Progress = None,
+) -> Any: ...
+def digitize(x: _Samples, bins: ArrayLike, right: bool = False) -> _Array: ...
+
+class _Traits(NamedTuple):
+    circular: bool
+    discrete: bool
+
+class _Axis:
+    discrete: bool
+    edges: NDArray[np.float64]
+    name: str
+    label: str
+    @property
+    def traits(self) -> _Traits: ...
+    @property
+    def centers(self) -> NDArray[np.float64]: ...
+    @property
+    def widths(self) -> NDArray[np.float64]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, i: int) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __eq__(self, other: object) -> bool: ...
+    def index(self, x: Any) -> int: ...
+
+class Regular(_Axis):
+    def __init__(
+        self, bins: int, lo: float, hi: float, *, name: str = "", label: str = "",
+        closed: bool = True,
+    ) -> None: ...
+
+class Log(_Axis):
+    def __init__(
+        self, bins: int, lo: float, hi: float, *, name: str = "", label: str = "",
+        closed: bool = True,
+    ) -> None: ...
+
+class Variable(_Axis):
+    def __init__(
+        self, edges: ArrayLike, *, name: str = "", label: str = "", closed: bool = True
+    ) -> None: ...
+
+class Integer(_Axis):
+    def __init__(self, start: int, stop: int, *, name: str = "", label: str = "") -> None: ...
+
+class Category(_Axis):
+    categories: list[Any]
+    def __init__(self, categories: Sequence[Any], *, name: str = "", label: str = "") -> None: ...
+
+class loc:
+    value: Any
+    offset: int
+    def __init__(self, value: Any, offset: int = 0) -> None: ...
+    def __call__(self, axis: _Axis) -> int: ...
+
+class Hist:
+    axes: tuple[_Axis, ...]
+    storage: _Storage
+    name: str
+    sums: NDArray[Any]
+    squares: NDArray[np.float64] | None
+    flows: Flows
+    def __init__(self, *axes: _Axis, storage: _Storage = "count", name: str = "") -> None: ...
+    def fill(
+        self: _H,
+        *samples: _Samples,
+        weight: _Samples | None = None,
+        where: _Samples | None = None,
+        device: str | None = None,
+        method: str | None = None,
+        threads: int | None = None,
+        progress: _Progress = None,
+    ) -> _H: ...
+    def __iadd__(self: _H, other: Hist) -> _H: ...
+    def __add__(self: _H, other: Hist) -> _H: ...
+    def __radd__(self: _H, other: Any) -> _H: ...
+    def merge(self: _H, *others: Hist) -> _H: ...
+    def __eq__(self, other: object) -> bool: ...
+    @property
+    def kind(self) -> str: ...
+    def values(self) -> NDArray[np.float64]: ...
+    def variances(self) -> NDArray[np.float64] | None: ...
+    def counts(self) -> NDArray[np.float64] | None: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def sum(self) -> int | float: ...
+    def density(self) -> NDArray[np.float64]: ...
+    def project(self, *axes: int | str) -> Hist: ...
+    def rebin(self, n: int, axis: int | str | None = None) -> Hist: ...
+    def __getitem__(self, key: Any) -> Any: ...
+    @overload
+    def quantile(self, q: float) -> float: ...
+    @overload
+    def quantile(self, q: ArrayLike) -> Any: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @classmethod
+    def load(cls, path: str | PathLike[str], index: int = 0) -> Any: ...
