@@ -46,7 +46,8 @@ $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel 
     exit 1
 }
 # The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
-PATH=$PWD/$folder/build/bin:$PATH auditwheel --quiet repair --wheel-dir $folder/wheel $folder/wheel/*-linux_*.whl 2>$folder/repair.log || {
+PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
+    $folder/wheel/*-linux_*.whl >$folder/repair.log 2>&1 || {
     cat $folder/repair.log
     exit 1
 }
