@@ -14,6 +14,9 @@ static void begin(ty_bytes_state *s)
 static void add_tables(ty_tables *t, const uint8_t *p, size_t n)
 {
     while (n) {
+        const size_t skip = ty_bytes_periodic(t->total, p, n);
+        p += skip;
+        n -= skip;
         const size_t now = ty_tables_take(t, n);
         ty_counters_add(t->counters, t->total, p, now);
         p += now;

@@ -95,6 +95,9 @@ static void begin(ty_bytes_state *s)
 static void add(ty_bytes_state *s, const uint8_t *p, size_t n)
 {
     while (n) {
+        const size_t skip = ty_bytes_periodic(s->tables.total, p, n);
+        p += skip;
+        n -= skip;
         const size_t now = ty_tables_take(&s->tables, n);
         size_t i = 0;
         for (; i + LED_BLOCK <= now; i += LED_BLOCK)

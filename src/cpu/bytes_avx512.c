@@ -54,7 +54,8 @@ void ty_bytes_avx512(const uint8_t *p, size_t n, uint64_t out[256])
         ty_bytes_avx2(p, n, out);
         return;
     }
-    if (n <= TY_FEW_WORTH && !ty_chunk_repeats(p)) {
+    const int periodic = n >= TY_PLANES_WORTH && ty_same_vector(p, p + 256);
+    if (n <= TY_FEW_WORTH && !periodic && !ty_chunk_repeats(p)) {
         add_few(p, n, out);
         return;
     }

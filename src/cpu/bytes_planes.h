@@ -18,7 +18,6 @@ enum {
     TY_FULL = TY_BLOCK + 2048,         /* a stream this full is counted before more is split */
     TY_ROOM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
     TY_LITTLE = 1200,                  /* bytes at the end that tables count sooner than a block */
-    TY_AHEAD = 2048,                   /* bytes by which input is prefetched */
     TY_PLANES_WORTH = 12288,           /* bytes from which the engine beats tables */
 };
 
@@ -26,7 +25,7 @@ typedef struct ty_planes {
     __m512i parity[4][64];      /* sums of each stream's parity counts, in order of the walk */
     __m512i plane[6][TY_PLANE]; /* bits of the block being counted, XORed along the second index */
     uint64_t blocks[4];         /* blocks counted of each stream */
-    uint64_t repeated[256];     /* counts of vectors that repeat eight bytes and were not split */
+    uint64_t repeated[256];     /* counts of repeated bytes that were not split */
     size_t fill[4];             /* bytes waiting in each stream */
     uint8_t stream[4][TY_ROOM + 64] __attribute__((aligned(64)));
 } ty_planes;
@@ -86,12 +85,6 @@ TY_INLINE void ty_split(ty_cursor *c, __m512i v, __mmask64 valid)
 TY_INLINE void ty_split_full(ty_cursor *c, const uint8_t *p)
 {
     ty_split(c, _mm512_loadu_si512(p), ~(__mmask64)0);
-}
-
-/* Asks for the cache line `ahead` bytes on; past the end of the input it asks in vain. */
-TY_INLINE void ty_fetch_ahead(const uint8_t *p, size_t ahead)
-{
-    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T0);
 }
 
 /* The low six bit planes of p[0..512), the samples in the same shuffled order in each. */
@@ -201,10 +194,10 @@ static __attribute__((noinline)) void ty_planes_count(ty_planes *e, int s, const
     unsigned it = 0;
     for (; it < vectors / 2; it++, p += 128, parity += 2) {
         ty_walk_to(e, it, z);
-        ty_fetch_ahead(p, TY_AHEAD);
+        ty_fetch_ahead(p);
         ty_split_full(&c, p);
         parity[0] = ty_parity_count(z, parity[0]);
-        ty_fetch_ahead(p, TY_AHEAD + 64);
+        ty_fetch_ahead(p + 64);
         ty_split_full(&c, p + 64);
         parity[1] = ty_parity_count_flipped(e, z, parity[1]);
     }
@@ -242,11 +235,16 @@ TY_INLINE size_t ty_planes_split(ty_planes *e, const uint8_t *p, size_t vectors)
         vectors = TY_BATCH;
     ty_cursor c = ty_planes_open(e);
     for (size_t i = 0; i < vectors; i++) {
-        ty_fetch_ahead(p + 64 * i, TY_AHEAD);
+        ty_fetch_ahead(p + 64 * i);
         ty_split_full(&c, p + 64 * i);
     }
     ty_planes_close(e, c);
     return vectors;
+}
+
+TY_INLINE int ty_same_vector(const uint8_t *p, const uint8_t *q)
+{
+    return _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(q)) == 0;
 }
 
 /*
@@ -276,7 +274,9 @@ TY_INLINE size_t ty_planes_repeated(ty_planes *e, const uint8_t *p, size_t n)
 static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
 {
     while (n >= 64) {
-        const size_t skip = ty_planes_repeated(e, p, n);
+        size_t skip = ty_planes_repeated(e, p, n);
+        if (skip == 0 && n >= TY_PERIODS && ty_same_vector(p, p + 256))
+            skip = ty_bytes_periodic(e->repeated, p, n);
         p += skip;
         n -= skip;
         if (n < 64)

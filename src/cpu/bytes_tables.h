@@ -18,7 +18,10 @@
 #define TY_INLINE static inline __attribute__((always_inline))
 
 enum {
-    TY_CHUNK = 64, /* bytes looked at for repeating themselves */
+    TY_CHUNK = 64,     /* bytes looked at for repeating themselves */
+    TY_PERIODS = 4096, /* bytes that 256 must fill by repeating themselves to be counted at once */
+    TY_FAR = 16384, /* bytes ahead of their use at which bytes are asked for, and asked for again */
+    TY_NEAR = 2048,
     TY_TINY = 128, /* bytes up to which the caller's bins are the table, whatever the data */
     TY_REPEATS_PAID = 4096, /* close repeats in 64 bytes, times bytes, that one table may cost */
 };
@@ -87,6 +90,33 @@ TY_INLINE void ty_chunk_count(uint64_t total[256], const uint8_t *p)
             total[p[i]] += TY_CHUNK / 8;
 }
 
+/* Asks for the line in two steps, the second cache far ahead and the first nearer; past the end of
+ * the input it asks in vain. */
+TY_INLINE void ty_fetch_ahead(const uint8_t *p)
+{
+    __builtin_prefetch((const void *)((uintptr_t)p + TY_FAR), 0, 2);
+    __builtin_prefetch((const void *)((uintptr_t)p + TY_NEAR), 0, 3);
+}
+
+/*
+ * Counts without looking closer what p[0..n) starts with that is its first 256 bytes over and over,
+ * as ramps are; returns how many bytes that was.
+ */
+static __attribute__((noinline)) size_t ty_bytes_periodic(uint64_t total[256], const uint8_t *p,
+                                                          size_t n)
+{
+    if (n < TY_PERIODS || memcmp(p, p + 256, TY_CHUNK) != 0)
+        return 0;
+    size_t i = 256;
+    while (i + 256 <= n && memcmp(p + i, p, 256) == 0)
+        i += 256;
+    if (i < TY_PERIODS)
+        return 0;
+    for (int k = 0; k < 256; k++)
+        total[p[k]] += i / 256;
+    return i;
+}
+
 /*
  * Counts bytes in counters and in totals. No counter grows by more than one for each eight bytes,
  * or part of eight.
@@ -95,6 +125,7 @@ TY_INLINE void ty_counters_add(ty_counters counters, uint64_t total[256], const 
                                size_t n)
 {
     for (; n >= TY_CHUNK; p += TY_CHUNK, n -= TY_CHUNK) {
+        ty_fetch_ahead(p);
         if (ty_chunk_repeats(p)) {
             ty_chunk_count(total, p);
             continue;
