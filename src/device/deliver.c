@@ -21,38 +21,67 @@ static int clamps(tally_flow policy)
 
 /* ---- the place ---- */
 
+/* Totals for the host: all slots of `count` histograms; with weights, then their squares', then
+ * numbers of samples in the flows and whether an integer overflowed. */
+static tally_status begin_totals(ty_run *run, uint64_t h, uint64_t count, tally_error *error)
+{
+    const tally_plan *plan = run->job->plan;
+    const uint64_t sums = count * plan->slots, squares = plan->options.sum_squares ? sums : 0;
+    tally_status status = ty_workspace_totals(plan, run->w, count, error);
+    const ty_memory totals = run->w->totals;
+    run->place = (ty_place){.counts = totals,
+                            .flows = totals,
+                            .bins = (uint32_t)plan->slots,
+                            .how = TALLY_COUNTER_U64,
+                            .h = h,
+                            .count = count,
+                            .squares = totals,
+                            .square_first = sums,
+                            .flow_first = sums + squares,
+                            .flow_count = TY_TOTAL_FLOWS};
+    if (!status && plan->weighted)
+        status = run->device->ops->clear(run->device, run->queue, totals, 0,
+                                         (size_t)(count * ty_totals_words(plan)) * sizeof(uint64_t),
+                                         error);
+    return status;
+}
+
 tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_error *error)
 {
     const ty_job *job = run->job;
     const tally_plan *plan = job->plan;
     const tally_output *output = job->output;
     const tally_axis *a = &plan->axes[0].about;
+    tally_status status = TALLY_OK;
     run->fresh = 1;
     if (!output->on_device) {
-        tally_status status = ty_workspace_totals(plan, run->w, count, error);
-        run->place = (ty_place){run->w->totals,        run->w->totals,    0, 0,
-                                (uint32_t)plan->slots, TALLY_COUNTER_U64, h, count};
-        return status;
+        status = begin_totals(run, h, count, error);
+    } else {
+        const ty_memory counts = (ty_memory)(uintptr_t)output->counts;
+        run->place = (ty_place){.counts = counts,
+                                .flows = counts, /* an argument has to be some memory */
+                                .first = h * plan->bins,
+                                .histogram = h,
+                                .bins = plan->bins,
+                                .how = (uint32_t)plan->options.counter,
+                                .h = h,
+                                .count = count,
+                                .squares = (ty_memory)(uintptr_t)output->sum_squares,
+                                .square_first = h * plan->bins,
+                                .flow_first = h * 4};
+        if (output->flows) {
+            run->place.flows = (ty_memory)(uintptr_t)output->flows;
+            run->place.flow_count = 4;
+            run->place.how |= TY_OUT_FLOWS;
+        }
+        run->place.how |= output->accumulate ? TY_OUT_ADD : 0;
     }
-    run->place = (ty_place){(ty_memory)(uintptr_t)output->counts,
-                            (ty_memory)(uintptr_t)output->flows,
-                            h * plan->bins,
-                            h,
-                            plan->bins,
-                            (uint32_t)plan->options.counter,
-                            h,
-                            count};
-    if (output->accumulate)
-        run->place.how |= TY_OUT_ADD;
-    if (output->flows)
-        run->place.how |= TY_OUT_FLOWS;
-    else
-        run->place.flows = run->place.counts; /* an argument has to be some memory */
-    if (plan->options.dimensions == 1 && clamps(a->under))
-        run->place.how |= TY_OUT_CLAMP_UNDER;
-    if (plan->options.dimensions == 1 && clamps(a->over))
-        run->place.how |= TY_OUT_CLAMP_OVER;
-    return TALLY_OK;
+    /* Totals are clamped when they are committed; sums must know what will be. */
+    if (plan->options.dimensions == 1 && (output->on_device || plan->weighted)) {
+        run->place.how |= clamps(a->under) ? TY_OUT_CLAMP_UNDER : 0;
+        run->place.how |= clamps(a->over) ? TY_OUT_CLAMP_OVER : 0;
+    }
+    return status;
 }
 
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
@@ -84,20 +113,74 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t pa
     return status;
 }
 
+tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tally_error *error)
+{
+    const ty_place *t = &run->place;
+    const uint32_t blocks = t->bins / 16 + (t->bins % 16 != 0);
+    ty_arg args[] = {ty_arg_memory(run->w->out),
+                     ty_arg_u32(partials),
+                     ty_arg_u32((uint32_t)run->job->plan->slots),
+                     ty_arg_u32(blocks),
+                     ty_arg_u32(room),
+                     ty_arg_u32((uint32_t)t->count),
+                     ty_arg_memory(run->w->scratch),
+                     ty_arg_memory(t->counts),
+                     ty_arg_u64(t->first),
+                     ty_arg_memory(t->squares ? t->squares : t->counts),
+                     ty_arg_u64(t->square_first),
+                     ty_arg_memory(t->flows),
+                     ty_arg_u64(t->flow_first),
+                     ty_arg_u32(t->flow_count),
+                     ty_arg_u32(t->bins),
+                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
+    ty_launch weigh = {blocks * (uint32_t)t->count, 256, 4096, args, sizeof args / sizeof *args};
+    run->fresh = 0;
+    return run->device->ops->launch(run->device, run->queue, run->program, "weigh", &weigh, error);
+}
+
+/* What was fetched, added to the job's. */
+static void add_totals(ty_run *run)
+{
+    ty_job *job = run->job;
+    const tally_plan *plan = job->plan;
+    const ty_place *t = &run->place;
+    const uint64_t *host = run->w->host, at = t->h * plan->slots;
+    const size_t cells = (size_t)(t->count * plan->slots);
+    for (size_t s = 0; s < cells; s++) {
+        double sum, square;
+        memcpy(&sum, &host[s], sizeof sum);
+        if (job->sums)
+            job->sums[at + s] += sum;
+        else if (job->isums)
+            job->isums[at + s] += (int64_t)host[s];
+        else
+            job->totals[at + s] += host[s];
+        if (job->squares) {
+            memcpy(&square, &host[t->square_first + s], sizeof square);
+            job->squares[at + s] += square;
+        }
+    }
+    for (uint64_t h = 0; plan->weighted && h < t->count; h++) {
+        const uint64_t *flows = host + t->flow_first + h * TY_TOTAL_FLOWS;
+        for (int f = 0; f < TY_SLOT_EXTRA; f++)
+            job->totals[at + h * plan->slots + plan->bins + (unsigned)f] += flows[f];
+        job->overflowed |= flows[TY_SLOT_EXTRA] != 0;
+    }
+}
+
 tally_status ty_deliver_end(ty_run *run, tally_error *error)
 {
     const ty_device_ops *ops = run->device->ops;
     const tally_plan *plan = run->job->plan;
     if (run->job->output->on_device)
         return TALLY_OK;
-    size_t cells = (size_t)(run->place.count * plan->slots);
-    uint64_t *totals = run->job->totals + run->place.h * plan->slots;
+    size_t words = (size_t)(run->place.count * ty_totals_words(plan));
     tally_status status = ops->download(run->device, run->queue, run->w->host, run->w->totals, 0,
-                                        cells * sizeof *run->w->host, error);
+                                        words * sizeof *run->w->host, error);
     if (!status)
         status = ops->wait(run->device, run->queue, error);
-    for (size_t s = 0; s < cells && !status; s++)
-        totals[s] += run->w->host[s];
+    if (!status)
+        add_totals(run);
     return status;
 }
 
@@ -146,6 +229,9 @@ tally_status ty_deliver_check(ty_run *run, tally_error *error)
                                        cell_bytes(job->plan), "counts", error);
     if (!status && output->flows)
         status = check_memory(run, output->flows, job->histograms * 4, 8, "flows", error);
+    if (!status && output->sum_squares)
+        status = check_memory(run, output->sum_squares, job->histograms * job->plan->bins, 8,
+                              "sum_squares", error);
     return status;
 }
 
@@ -159,6 +245,10 @@ int ty_deliver_by_host(const ty_job *job)
         if (a->under == TALLY_FLOW_FAIL || a->over == TALLY_FLOW_FAIL || a->nan == TALLY_FLOW_FAIL)
             return 1;
     }
+    /* Sums of whole weights are refused when they pass int64. */
+    if (plan->weighted == TALLY_RESULT_SUMS_I64 &&
+        (job->output->accumulate || tally_dtype_bytes(plan->options.weight_dtype) == 8))
+        return 1;
     return job->view_device == TALLY_DEVICE_CPU ||
            (plan->options.counter == TALLY_COUNTER_U32 && job->output->accumulate);
 }
@@ -178,21 +268,25 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
                              tally_error *error)
 {
     const tally_output *there = run->job->output;
-    size_t bytes =
-        (size_t)(run->job->histograms * run->job->plan->bins) * cell_bytes(run->job->plan);
-    size_t flow_bytes = (size_t)run->job->histograms * sizeof *there->flows;
+    const uint64_t cells = run->job->histograms * run->job->plan->bins;
+    const size_t sizes[3] = {(size_t)cells * cell_bytes(run->job->plan),
+                             (size_t)run->job->histograms * sizeof *there->flows,
+                             (size_t)cells * sizeof *there->sum_squares};
+    const void *const from[3] = {there->counts, there->flows, there->sum_squares};
+    void *to[3] = {NULL, NULL, NULL};
     tally_output here = *there;
     ty_job job = *run->job;
+    tally_status status = TALLY_OK;
+    for (int i = 0; i < 3 && !status; i++) {
+        if (from[i] && !(to[i] = ty_calloc(1, sizes[i])))
+            status = ty_error_memory(error, "an output", sizes[i]);
+        if (!status && from[i] && there->accumulate)
+            status = move(run, 0, to[i], from[i], sizes[i], error);
+    }
     here.on_device = 0;
-    here.counts = ty_calloc(1, bytes);
-    here.flows = there->flows ? ty_calloc(1, flow_bytes) : NULL;
-    tally_status status = here.counts && (here.flows || !there->flows)
-                              ? TALLY_OK
-                              : ty_error_memory(error, "an output", bytes);
-    if (!status && here.accumulate)
-        status = move(run, 0, here.counts, there->counts, bytes, error);
-    if (!status && here.accumulate && here.flows)
-        status = move(run, 0, here.flows, there->flows, flow_bytes, error);
+    here.counts = to[0];
+    here.flows = to[1];
+    here.sum_squares = to[2];
     job.output = &here;
     run->job = &job;
     if (!status)
@@ -201,12 +295,11 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
         status = count(run, error);
     if (!status)
         status = ty_job_commit(&job, error);
-    if (!status)
-        status = move(run, 1, here.counts, there->counts, bytes, error);
-    if (!status && here.flows)
-        status = move(run, 1, here.flows, there->flows, flow_bytes, error);
+    for (int i = 0; i < 3; i++) {
+        if (!status && from[i])
+            status = move(run, 1, to[i], from[i], sizes[i], error);
+        ty_free(to[i]);
+    }
     ty_job_release(&job);
-    ty_free(here.counts);
-    ty_free(here.flows);
     return status;
 }

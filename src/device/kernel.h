@@ -40,6 +40,9 @@ typedef struct ty_slab {
     ty_memory axis, out, scratch;
 } ty_slab;
 
+/* Words behind a weighted partial's sums: numbers of samples in the flows (weighted.cl). */
+#define TY_WEIGHTED_FLOWS 8
+
 typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
     int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */

@@ -48,6 +48,15 @@ void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, i
 void ty_workspace_close(ty_device *device, ty_workspace *w);
 void ty_workspaces_close(const tally_plan *plan);
 
+enum { TY_TOTAL_FLOWS = 6 }; /* words of flows behind weighted totals */
+
+/* 64-bit words of one histogram's totals. */
+static inline uint64_t ty_totals_words(const tally_plan *plan)
+{
+    return plan->weighted ? plan->slots * (plan->options.sum_squares ? 2 : 1) + TY_TOTAL_FLOWS
+                          : plan->slots;
+}
+
 /* Grow what the name says; they keep it when it is large enough. */
 tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape *shape,
                               tally_error *error);
@@ -62,6 +71,11 @@ typedef struct ty_place {
     uint64_t first, histogram;
     uint32_t bins, how;
     uint64_t h, count; /* the histograms */
+    /* Sums of weights: the squares', where they begin, where the flows do and how many there are a
+     * histogram (kernels/weighted.cl). */
+    ty_memory squares;
+    uint64_t square_first, flow_first;
+    uint32_t flow_count;
 } ty_place;
 
 /* One call in progress. */
@@ -100,6 +114,8 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
  * they are the first. */
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
                                  tally_error *error);
+/* The same for a weighted method's partials of 2^room terms. */
+tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tally_error *error);
 /* Ends them: an output in host memory gets what is in the place. */
 tally_status ty_deliver_end(ty_run *run, tally_error *error);
 /* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */

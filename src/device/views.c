@@ -12,8 +12,9 @@
 enum {
     stage_bytes = 16 << 20,  /* of a piece of host data */
     table_bytes = 256 << 20, /* of a launch's partial histograms */
-    most_grids = TALLY_MAX_DIMENSIONS + 1,
-    most_args = 5 * most_grids + 16
+    most_grids = TALLY_MAX_DIMENSIONS + 2,
+    most_args = 5 * most_grids + 20,
+    probe_stride = 32 /* of long inputs one line in so many is looked at for its weights' size */
 };
 
 /* A grid on the device: bytes from the memory's begin, and strides. */
@@ -25,9 +26,9 @@ typedef struct grid {
 
 /* What one or more launches read: elements [begin, end) of histograms [h, h + count). */
 typedef struct piece {
-    grid samples[TALLY_MAX_DIMENSIONS], mask;
+    grid samples[TALLY_MAX_DIMENSIONS], mask, weights;
     int masked;
-    int64_t channel;
+    int64_t channel, weight_channel;
     uint64_t columns, begin, end, h, count;
 } piece;
 
@@ -86,37 +87,113 @@ static uint32_t parts_of(const ty_shape *shape, uint64_t elements, uint64_t hist
     return (uint32_t)(parts ? parts : 1);
 }
 
-static tally_status launch(ty_run *run, const piece *p, const ty_shape *shape, uint32_t parts,
-                           tally_error *error)
+/* The arguments of `count` up to the axis. */
+static unsigned put_grids(const ty_run *run, const piece *p, ty_arg *args)
 {
-    const ty_device_ops *ops = run->device->ops;
     const tally_plan *plan = run->job->plan;
-    const grid *mask = p->masked ? &p->mask : &p->samples[0];
-    ty_arg args[most_args];
     unsigned n = 0;
-    tally_status status = TALLY_OK;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
         n = put_grid(args, n, &p->samples[d]);
     args[n++] = ty_arg_u64((uint64_t)p->channel);
-    n = put_grid(args, n, mask);
+    n = put_grid(args, n, p->masked ? &p->mask : &p->samples[0]);
     args[n++] = ty_arg_u32((uint32_t)p->masked);
+    if (plan->weighted) {
+        n = put_grid(args, n, &p->weights);
+        args[n++] = ty_arg_u64((uint64_t)p->weight_channel);
+    }
+    return n;
+}
+
+/* And those from the axis up to `parts`. */
+static unsigned put_extents(const ty_run *run, const piece *p, uint32_t parts, ty_arg *args,
+                            unsigned n)
+{
     args[n++] = ty_arg_memory(run->w->axis);
     args[n++] = ty_arg_u64(p->columns);
     args[n++] = ty_arg_u64(p->begin);
     args[n++] = ty_arg_u64(p->end);
     args[n++] = ty_arg_u64(p->h);
-    args[n++] = ty_arg_u32((uint32_t)plan->active_count);
+    args[n++] = ty_arg_u32((uint32_t)run->job->plan->active_count);
     args[n++] = ty_arg_u32(parts);
-    args[n++] = ty_arg_u32((uint32_t)plan->slots);
+    return n;
+}
+
+static tally_status launch_counts(ty_run *run, const piece *p, const ty_shape *shape,
+                                  uint32_t parts, tally_error *error)
+{
+    ty_arg args[most_args];
+    unsigned n = put_extents(run, p, parts, args, put_grids(run, p, args));
+    args[n++] = ty_arg_u32((uint32_t)run->job->plan->slots);
     args[n++] = ty_arg_u32(shape->copies);
     args[n++] = ty_arg_memory(run->w->out);
     ty_launch count = {(uint32_t)p->count * parts, shape->group_size, shape->local_bytes, args, n};
-    if (shape->cleared)
-        status = ops->clear(run->device, run->queue, run->w->out, 0,
-                            (size_t)p->count * shape->cells * sizeof(uint32_t), error);
-    if (!status)
-        status = ops->launch(run->device, run->queue, run->program, "count", &count, error);
+    tally_status status =
+        run->device->ops->launch(run->device, run->queue, run->program, "count", &count, error);
     return status ? status : ty_deliver_partials(run, shape, shape->cleared ? 1 : parts, error);
+}
+
+static uint32_t log2_above(uint64_t n)
+{
+    uint32_t k = 0;
+    while (UINT64_C(1) << k < n)
+        k++;
+    return k;
+}
+
+/* Weights that are float64s, or whose squares are, need to know how large they get. */
+static int probes(const tally_plan *plan)
+{
+    const tally_dtype w = plan->options.weight_dtype;
+    return w == TALLY_F32 || w == TALLY_F64 ||
+           (plan->options.sum_squares && tally_dtype_bytes(w) == 8);
+}
+
+static tally_status launch_sums(ty_run *run, const piece *p, const ty_shape *shape, uint32_t parts,
+                                tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    const tally_plan *plan = run->job->plan;
+    const uint64_t elements = p->end - p->begin;
+    const uint32_t groups = (uint32_t)p->count * parts, room = log2_above(elements);
+    const uint32_t stride = shape->cleared || elements < 1 << 20 ? 1 : probe_stride;
+    const uint32_t rounds = probes(plan) && stride > 1 ? 2 : 1;
+    ty_arg args[most_args];
+    tally_status status =
+        ops->clear(run->device, run->queue, run->w->scratch, 0, shape->scratch_bytes, error);
+    if (!status && probes(plan)) {
+        unsigned n = put_grid(args, 0, &p->weights);
+        args[n++] = ty_arg_u64((uint64_t)p->weight_channel);
+        n = put_extents(run, p, parts, args, n);
+        args[n++] = ty_arg_u32(stride);
+        args[n++] = ty_arg_memory(run->w->scratch);
+        ty_launch probe = {groups, shape->group_size, 4, args, n};
+        status = ops->launch(run->device, run->queue, run->program, "probe", &probe, error);
+    }
+    for (uint32_t round = 0; round < rounds && !status; round++) {
+        unsigned n = put_extents(run, p, parts, args, put_grids(run, p, args));
+        args[n++] = ty_arg_u32((uint32_t)plan->slots);
+        args[n++] = ty_arg_u32(shape->copies);
+        args[n++] = ty_arg_u32(room);
+        args[n++] = ty_arg_u32(round);
+        args[n++] = ty_arg_u32((uint32_t)p->count);
+        args[n++] = ty_arg_memory(run->w->scratch);
+        args[n++] = ty_arg_memory(run->w->out);
+        ty_launch count = {groups, shape->group_size, shape->local_bytes, args, n};
+        status = ops->launch(run->device, run->queue, run->program, "count", &count, error);
+    }
+    return status ? status : ty_deliver_sums(run, shape->cleared ? 1 : parts, room, error);
+}
+
+static tally_status launch(ty_run *run, const piece *p, const ty_shape *shape, uint32_t parts,
+                           tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    if (shape->cleared)
+        status = run->device->ops->clear(run->device, run->queue, run->w->out, 0,
+                                         (size_t)p->count * shape->cells * sizeof(uint32_t), error);
+    if (status)
+        return status;
+    return (run->job->plan->weighted ? launch_sums : launch_counts)(run, p, shape, parts, error);
 }
 
 /* A piece in slabs of elements; adds the device's seconds if they are asked for. */
@@ -134,6 +211,8 @@ static tally_status count_piece(ty_run *run, const piece *whole, tally_error *er
         p.end = whole->end - p.begin < shape.slab ? whole->end : p.begin + shape.slab;
         uint32_t parts = parts_of(&shape, p.end - p.begin, p.count);
         shape.partials = (uint32_t)p.count * (shape.cleared ? 1 : parts);
+        if (run->job->plan->weighted)
+            shape.scratch_bytes = (size_t)p.count * (4 + run->job->plan->slots) * sizeof(uint32_t);
         status = ty_workspace_out(run->device, run->w, &shape, error);
         if (!status)
             status = launch(run, &p, &shape, parts, error);
@@ -145,12 +224,20 @@ static tally_status count_piece(ty_run *run, const piece *whole, tally_error *er
 }
 
 /* No element at all: zeros, as the sum of no partials. */
-static tally_status count_nothing(ty_run *run, tally_error *error)
+static tally_status count_nothing(ty_run *run, const piece *p, tally_error *error)
 {
     ty_shape shape;
     run->kernel->shape(run->job->plan, run->device, 1, &shape);
+    if (run->job->plan->weighted)
+        shape.scratch_bytes = (size_t)p->count * (4 + run->job->plan->slots) * sizeof(uint32_t);
     tally_status status = ty_workspace_out(run->device, run->w, &shape, error);
-    return status ? status : ty_deliver_partials(run, &shape, 0, error);
+    if (!status && shape.scratch_bytes)
+        status = run->device->ops->clear(run->device, run->queue, run->w->scratch, 0,
+                                         shape.scratch_bytes, error);
+    if (status)
+        return status;
+    return run->job->plan->weighted ? ty_deliver_sums(run, 0, 0, error)
+                                    : ty_deliver_partials(run, &shape, 0, error);
 }
 
 /* ---- samples on the device ---- */
@@ -184,13 +271,17 @@ static tally_status count_there(ty_run *run, tally_error *error)
     }
     if (p.masked && !status && job->elements)
         status = check_extent(run, &job->mask, "mask", error);
+    if (job->weights.data && !status && job->elements)
+        status = check_extent(run, &job->weights, "weights", error);
     p.mask = grid_of(&job->mask);
+    p.weights = grid_of(&job->weights);
+    p.weight_channel = job->weights.channel_stride;
     const uint64_t most = histograms_at_once(run);
     for (p.h = 0; p.h < job->histograms && !status; p.h += p.count) {
         p.count = job->histograms - p.h < most ? job->histograms - p.h : most;
         status = ty_deliver_begin(run, p.h, p.count, error);
         if (!status)
-            status = job->elements ? count_piece(run, &p, error) : count_nothing(run, error);
+            status = job->elements ? count_piece(run, &p, error) : count_nothing(run, &p, error);
         if (!status)
             status = ty_deliver_end(run, error);
         if (!status)
@@ -230,6 +321,10 @@ static piece pack(const ty_run *run, uint64_t h, uint64_t begin, uint64_t n, int
         p.mask = (grid){memory, at, 0, 0, 1};
         at = pack_column(&job->mask, batch, 0, begin, n, stage, at);
     }
+    if (job->weights.data) {
+        p.weights = (grid){memory, at, 0, 0, job->weights.size};
+        at = pack_column(&job->weights, batch, channel, begin, n, stage, at);
+    }
     *bytes = at;
     return p;
 }
@@ -262,6 +357,7 @@ static tally_status count_here(ty_run *run, tally_error *error)
     size_t each = job->mask.data ? 1 : 0;
     for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
         each += job->samples[d].size;
+    each += job->weights.data ? job->weights.size : 0;
     uint64_t most = stage_bytes / each;
     most = most < job->elements ? most : job->elements;
     tally_status status =

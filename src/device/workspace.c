@@ -281,14 +281,14 @@ tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape
 tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, uint64_t histograms,
                                  tally_error *error)
 {
-    size_t bytes = (size_t)(histograms * plan->slots) * sizeof *w->host;
+    size_t bytes = (size_t)(histograms * ty_totals_words(plan)) * sizeof *w->host;
     if (w->histograms >= histograms)
         return TALLY_OK;
     uint64_t *host = ty_realloc(w->host, bytes);
     if (!host)
         return ty_error_memory(error, "a workspace", bytes);
     w->host = host;
-    size_t had = (size_t)(w->histograms * plan->slots) * sizeof *w->host;
+    size_t had = (size_t)(w->histograms * ty_totals_words(plan)) * sizeof *w->host;
     tally_status status = need(plan->context->state, w, &w->totals, &had, bytes, error);
     w->histograms = status ? 0 : histograms;
     return status;

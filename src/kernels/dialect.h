@@ -52,9 +52,16 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
-#define TY_READ(p)       (*(p))
-#define TY_RINT(x)       rint(x)
+#define TY_READ(p) (*(p))
+#define TY_RINT(x) rint(x)
+#define TY_MAX_LOCAL(address, value)                                                               \
+    atomic_max((volatile __local ty_u32 *)(address), (ty_u32)(value))
+#define TY_MAX_GLOBAL(address, value)                                                              \
+    atomic_max((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_OR_GLOBAL(address, value)                                                               \
+    atomic_or((volatile __global ty_u32 *)(address), (ty_u32)(value))
 #define TY_AS_FLOAT(x)   as_float(x)
+#define TY_BITS_OF(x)    as_ulong((double)(x))
 #define TY_AS_DOUBLE(x)  as_double((ulong)(x))
 #define TY_FLOAT_BITS(x) as_uint(x)
 #define TY_LOW_WORD(x)   ((ty_u32)as_ulong(x))
@@ -107,7 +114,11 @@ typedef long long ty_i64;
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_RINT(x)                    rint(x)
+#define TY_MAX_LOCAL(address, value)  atomicMax((ty_u32 *)(address), (ty_u32)(value))
+#define TY_MAX_GLOBAL(address, value) atomicMax((ty_u32 *)(address), (ty_u32)(value))
+#define TY_OR_GLOBAL(address, value)  atomicOr((ty_u32 *)(address), (ty_u32)(value))
 #define TY_AS_FLOAT(x)                __uint_as_float(x)
+#define TY_BITS_OF(x)                 ((ty_u64)__double_as_longlong(x))
 #define TY_AS_DOUBLE(x)               __longlong_as_double((long long)(x))
 #define TY_FLOAT_BITS(x)              __float_as_uint(x)
 #define TY_LOW_WORD(x)                ((ty_u32)__double2loint(x))

@@ -36,7 +36,8 @@
     M(saturating_shared_strided)                                                                   \
     M(lane_private)                                                                                \
     M(swizzled)                                                                                    \
-    M(views)
+    M(views)                                                                                       \
+    M(weighted)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)

@@ -1,5 +1,6 @@
-/* The method that takes any layout: how it is launched. */
+/* The methods that take any layout: how they are launched. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "device/kernel.h"
@@ -12,8 +13,10 @@ static const ty_parameter parameters[] = {
     {"ahead", 1, 16, 4, "samples of a work-item before it counts"},
     {NULL, 0, 0, 0, NULL}};
 
-/* As many copies of the table as two groups of a unit have room for. */
-static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
+/* As many copies of a table of `words` words a slot as two groups of a unit have room for; `rest`
+ * bytes of local memory are for something else. */
+static void shape_tables(const tally_plan *plan, const ty_device *device, uint64_t n,
+                         uint32_t words, uint32_t rest, ty_shape *s)
 {
     uint32_t size = (uint32_t)ty_method_parameter(plan, "threads");
     if (device->warp != 32 && size > 64)
@@ -23,15 +26,16 @@ static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, t
     ty_shape_standard(plan, device, n, s);
     uint32_t per_unit = device->warp == 32 ? device->unit_threads / size : 4;
     uint32_t half = device->unit_local_bytes / 2 - 1024, most = device->local_bytes - 1024;
-    uint64_t bytes = plan->slots * sizeof(uint32_t);
-    s->cleared = bytes > most;
+    uint64_t bytes = plan->slots * words * sizeof(uint32_t);
+    s->cleared = bytes + rest > most;
     s->group_size = size;
     s->copies = 1;
+    s->local_bytes = rest;
     if (!s->cleared) {
-        uint32_t room = bytes > half || half > most ? most : half;
-        while (s->copies < 32 && bytes * s->copies * 2 <= room)
+        uint32_t room = bytes + rest > half || half > most ? most : half;
+        while (s->copies < 32 && bytes * s->copies * 2 + rest <= room)
             s->copies *= 2;
-        s->local_bytes = (uint32_t)bytes * s->copies;
+        s->local_bytes += (uint32_t)bytes * s->copies;
         uint32_t fit = device->unit_local_bytes / (s->local_bytes + 1024);
         per_unit = per_unit < fit ? per_unit : fit;
     }
@@ -40,18 +44,33 @@ static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, t
              (int)ty_method_parameter(plan, "ahead"), s->cleared);
 }
 
+static tally_status needs_float64(const tally_plan *plan, tally_error *error)
+{
+    if (ty_plan_device(plan)->has_fp64)
+        return TALLY_OK;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        if (plan->weighted || tally_dtype_bytes(plan->options.dtypes[d]) > 1)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "the device has no float64, which exact binning of %s%s needs",
+                            tally_dtype_name(plan->options.dtypes[d]),
+                            plan->weighted ? " and sums of weights" : "");
+    }
+    return TALLY_OK;
+}
+
+/* ---- counts ---- */
+
+static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
+{
+    shape_tables(plan, device, n, 1, 0, s);
+}
+
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     if (plan->weighted)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "views counts samples; weights are summed on the cpu");
-    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        if (!ty_plan_device(plan)->has_fp64 && tally_dtype_bytes(plan->options.dtypes[d]) > 1)
-            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                            "the device has no float64, which exact binning of %s needs",
-                            tally_dtype_name(plan->options.dtypes[d]));
-    }
-    return TALLY_OK;
+                        "views counts samples; weighted sums their weights");
+    return needs_float64(plan, error);
 }
 
 static double cost(const tally_plan *plan, const char **why)
@@ -75,4 +94,59 @@ const ty_method ty_views = {
     supports,
     cost,
     &kernel,
+};
+
+/* ---- sums of weights ---- */
+
+static const ty_parameter weighted_parameters[] = {
+    {"threads", 32, 1024, 512, "work-items of a group"},
+    {"ahead", 1, 16, 4, "samples of a work-item before it adds"},
+    {NULL, 0, 0, 0, NULL}};
+
+static void weighted_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
+{
+    const tally_dtype weight = plan->options.weight_dtype;
+    const uint32_t sum_words =
+                       weight == TALLY_U64 || weight == TALLY_I64 || weight == TALLY_F64 ? 3 : 2,
+                   square_words = plan->options.sum_squares ? 3 : 0;
+    shape_tables(plan, device, n, sum_words + square_words, TY_WEIGHTED_FLOWS * 4, s);
+    s->cells = (uint32_t)plan->slots * (sum_words + square_words) + TY_WEIGHTED_FLOWS;
+    size_t at = strlen(s->defines);
+    snprintf(s->defines + at, sizeof s->defines - at,
+             " -DTY_WEIGHT=%d -DTY_WEIGHT_SIZE=%u -DTY_SUM_WORDS=%u -DTY_SQUARE_WORDS=%u "
+             "-DTY_MARGIN=3",
+             (int)weight, (unsigned)tally_dtype_bytes(weight), sum_words, square_words);
+}
+
+static tally_status weighted_supports(const tally_plan *plan, tally_error *error)
+{
+    if (!plan->weighted)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "weighted sums weights; the plan has none");
+    if (plan->slots > UINT32_MAX / 8)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "weighted sums %u bins at most",
+                        (unsigned)(UINT32_MAX / 8 - TY_SLOT_EXTRA));
+    return needs_float64(plan, error);
+}
+
+static double weighted_cost(const tally_plan *plan, const char **why)
+{
+    *why = "sums that do not depend on their order";
+    return ty_cost(plan, "weighted");
+}
+
+static const ty_kernel_method weighted_kernel = {
+    .text = ty_text_weighted, .shape = weighted_shape, .views = 1, .fast = 1};
+
+const ty_method ty_weighted = {
+    "weighted",
+    "tally",
+    "sums of weights in fixed point: the same bits on every run",
+    TY_ON_OPENCL | TY_ON_CUDA,
+    UINT32_MAX,
+    1,
+    TY_MAX_BINS,
+    weighted_parameters,
+    weighted_supports,
+    weighted_cost,
+    &weighted_kernel,
 };

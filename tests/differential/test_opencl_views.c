@@ -141,15 +141,14 @@ static int compare(const random_case *c, const tally_plan *plan, int accumulate,
 
 static int run_case(uint64_t seed)
 {
-    static const char *const methods[] = {"views", "auto"};
     random_case c;
     tally_plan *plan = NULL;
     tally_error error = {""};
     void *memory[TALLY_MAX_DIMENSIONS + 2] = {NULL};
     const int accumulate = (int)(seed & 1);
     int ok = 1, there = 1, n = 0;
-    random_case_make(&c, seed, CASE_UNWEIGHTED);
-    c.plan.method = methods[seed / 2 % 2];
+    random_case_make(&c, seed, 0);
+    c.plan.method = seed & 2 ? "auto" : c.has_weights ? "weighted" : "views";
     tally_status status = tally_plan_create(context, &c.plan, &plan, &error);
     if (status) {
         ok = status == TALLY_ERROR_ARGUMENT && !strncmp(error.message, "axis", 4);
