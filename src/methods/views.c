@@ -9,7 +9,7 @@
 #include "methods/registry.h"
 
 static const ty_parameter parameters[] = {
-    {"threads", 32, 1024, 1024, "work-items of a group"},
+    {"threads", 32, 1024, 512, "work-items of a group"},
     {"ahead", 1, 16, 4, "samples of a work-item before it counts"},
     {NULL, 0, 0, 0, NULL}};
 

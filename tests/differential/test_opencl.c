@@ -67,6 +67,7 @@ static int counts_right(rng *r, random_case *c, const tally_plan *plan)
         c->views[0] = tally_view_1d(&data, c->plan.dtypes[0], sizes[s]);
         c->views[0].channels = c->plan.channels;
         c->mask = tally_view_1d(mask, TALLY_U8, sizes[s]);
+        c->weights = c->mask; /* any numbers */
         for (c->has_mask = 0; c->has_mask < 2 && ok; c->has_mask++) {
             answer got = answer_make(c, tally_plan_bins(plan), 1);
             answer want = answer_make(c, tally_plan_bins(plan), 1);
@@ -103,6 +104,8 @@ static int try_plan(rng *r, const char *method, tally_dtype dtype, int uneven, t
             c.plan.counter = sticks ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
             c.plan.method = method;
             c.histograms = 1;
+            c.has_weights = !strcmp(method, "weighted");
+            c.plan.weight_dtype = c.has_weights ? TALLY_U8 : (tally_dtype)0;
             tally_status status = tally_plan_create(context, &c.plan, &plan, error);
             if (status == TALLY_ERROR_UNSUPPORTED)
                 continue;

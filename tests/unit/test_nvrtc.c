@@ -15,11 +15,14 @@
 #include "methods/registry.h"
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
-static int make_plan(tally_context *host, tally_dtype dtype, uint64_t bins, tally_plan **plan)
+static int make_plan(tally_context *host, tally_dtype dtype, uint64_t bins, tally_dtype weight,
+                     tally_plan **plan)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     o.axes[0] = tally_axis_even(bins, 0, 256);
     o.dtypes[0] = dtype;
+    o.weight_dtype = weight;
+    o.sum_squares = weight == TALLY_F64;
     return tally_plan_create(host, &o, plan, NULL);
 }
 
@@ -138,7 +141,11 @@ static int compile(const job *j)
 {
     tally_plan *plan = NULL;
     char key[16], value[16], *settings[] = {key, value};
-    if (make_plan(context, j->dtype, j->bins, &plan))
+    /* Weights of one type for each type of samples. */
+    tally_dtype weight = strcmp(j->method->name, "weighted") != 0          ? (tally_dtype)0
+                         : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
+                                                                           : j->dtype;
+    if (make_plan(context, j->dtype, j->bins, weight, &plan))
         return 0;
     const ty_method *own = plan->method;
     plan->method = j->method;
