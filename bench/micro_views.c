@@ -3,7 +3,7 @@
  * called one after the other; samples and outputs in device memory. JSON lines on standard output,
  * a table on standard error. Counts are compared with the processor's.
  *
- *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE]
+ *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,8 @@ static void *queue;
 static size_t bytes = (size_t)1 << 30;
 static int repeats = 9;
 static const char *name, *only;
+static tally_setting settings[2]; /* of the methods views and weighted, asked for by name then */
+static size_t settings_count;
 static unsigned char *data, *more;
 static ty_memory there, there_more, there_out;
 enum { out_bytes = 64 << 20 };
@@ -145,6 +147,9 @@ static void time_setup(const setup *s)
     if (only && strcmp(only, s->what) != 0)
         return;
     o.struct_size = sizeof o;
+    o.settings = settings;
+    o.settings_count = settings_count;
+    o.method = !settings_count ? NULL : s->weighted ? "weighted" : "views";
     if (tally_plan_create(context, &o, &plan, &error)) {
         fprintf(stderr, "%-24s %-10s %s\n", s->what, s->input, error.message);
         return;
@@ -332,7 +337,11 @@ int main(int argc, char **argv)
             repeats = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-o"))
             only = argv[i + 1];
+        else if (!strcmp(argv[i], "-t") || !strcmp(argv[i], "-a"))
+            settings[settings_count++ & 1] =
+                (tally_setting){argv[i][1] == 't' ? "threads" : "ahead", argv[i + 1]};
     }
+    settings_count = settings_count < 2 ? settings_count : 2;
     repeats = repeats < 1 ? 1 : repeats > 31 ? 31 : repeats;
     bytes = bytes < 16 << 20 ? 16 << 20 : bytes;
     o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
