@@ -81,6 +81,12 @@ static tally_plan *make_plan(const char *method, tally_dtype dtype, tally_error 
     return tally_plan_create(context, &o, &plan, error) == TALLY_OK ? plan : NULL;
 }
 
+/* "method trish counts u8 i8, not f32" */
+static int takes_others(const tally_error *error)
+{
+    return strstr(error->message, " counts ") != NULL;
+}
+
 /* Whether the plan counts the view as the reference does. */
 static int right(const tally_plan *plan, const tally_view *view, tally_error *error)
 {
@@ -108,8 +114,8 @@ static void small_method(const char *method, tally_dtype dtype, const void *data
     char what[96];
     tally_plan *plan = make_plan(method, dtype, &error);
     if (!plan) {
-        int refused = strstr(error.message, "work-item a bin") ||
-                      strstr(error.message, "counts u8 i8") || strstr(error.message, "no float64");
+        int refused = takes_others(&error) || strstr(error.message, "work-item a bin") ||
+                      strstr(error.message, "no float64");
         check(refused, method, tally_dtype_name(dtype), &error);
         return;
     }
@@ -189,6 +195,8 @@ static void many_method(const char *method, void *memory, uint64_t n, unsigned c
     tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
     tally_error error = {""};
     tally_plan *plan = make_plan(method, TALLY_U8, &error);
+    if (!plan && takes_others(&error))
+        return;
     tally_view view = tally_view_1d(memory, TALLY_U8, n);
     view.device = device;
     output.counts = got;
