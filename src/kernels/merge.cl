@@ -6,18 +6,28 @@
  * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
  * runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
  */
-TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partial, TY_GLOBAL const ty_u32 *runs, ty_u32 slots,
-                         ty_u32 slot)
+
+/* One cell of every 16th partial. */
+TY_FN ty_u64 ty_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 cell)
+{
+    ty_u64 sum = 0;
+    for (ty_u32 p = TY_LID / 16; p < count; p += 16)
+        sum += partials[(ty_u64)p * cells + cell];
+    return sum;
+}
+
+TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
+                         TY_GLOBAL const ty_u32 *runs, ty_u32 slots, ty_u32 slot)
 {
 #if TY_RAW
     ty_u64 sum = 0;
     for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++)
-        sum += partial[runs[slots + 1 + k]];
+        sum += ty_cell_sum(partials, count, cells, runs[slots + 1 + k]);
     return sum;
 #else
     (void)runs;
     (void)slots;
-    return partial[slot];
+    return ty_cell_sum(partials, count, cells, slot);
 #endif
 }
 
@@ -47,12 +57,12 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     partials += (ty_u64)here * count * cells;
     first += (ty_u64)here * bins;
     histogram += here;
-    for (ty_u32 p = TY_LID / 16; p < count && target < targets; p += 16) {
-        TY_GLOBAL const ty_u32 *partial = partials + (ty_u64)p * cells;
-        sum += ty_slot_sum(partial, runs, slots, target);
-        sum += under ? ty_slot_sum(partial, runs, slots, bins + TY_SLOT_UNDER) : 0;
-        sum += over ? ty_slot_sum(partial, runs, slots, bins + TY_SLOT_OVER) : 0;
-    }
+    if (target < targets)
+        sum = ty_slot_sum(partials, count, cells, runs, slots, target);
+    if (under)
+        sum += ty_slot_sum(partials, count, cells, runs, slots, bins + TY_SLOT_UNDER);
+    if (over)
+        sum += ty_slot_sum(partials, count, cells, runs, slots, bins + TY_SLOT_OVER);
     ty_sum_put(ty_local, TY_LID, sum);
     for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
         TY_BARRIER();
