@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 import itertools
+import os
 import threading
 from collections import OrderedDict
 
@@ -11,6 +12,15 @@ import numpy as np
 from . import _library as c
 
 _lock = threading.Lock()
+
+
+def _renew():
+    """In a child: another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew)
 
 # ---- devices and plans ------------------------------------------------------------------------
 
@@ -317,6 +327,8 @@ def run(plan, layout, arrays, mask, weights, target, watch, stream=None):
     n_arrays = len(arrays)
     samples = layout.row[0] * layout.column[0] * layout.batch[0]
     n_bytes = samples * sum(c.DTYPE_BYTES[a.code] for a in arrays)
+    if arrays[0].device != c.CPU:
+        n_bytes = 0  # put on a stream, not waited for
     for first, offsets in layout.calls():
         views = (c.View * n_arrays)()
         for k, array in enumerate(arrays):

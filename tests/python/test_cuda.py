@@ -262,3 +262,14 @@ def test_masks():
     expected = np.histogram(a[w > 3], 9, (0, 100))[0]
     ours = served(tally.histogram, x, 9, (0, 100), where=y > 3)
     np.testing.assert_array_equal(host(ours[0]), expected)
+
+
+def test_hist_and_host_arrays():
+    a = samples("f4")
+    expected = np.histogram(a, np.linspace(0, 100, 21))[0]
+    for given in (a, cupy.asarray(a), torch.from_numpy(a).cuda()):
+        device = "cuda" if given is a else None
+        h = tally.Hist(tally.Regular(20, 0, 100)).fill(given, device=device).fill(given)
+        np.testing.assert_array_equal(h.values(), 2 * expected)
+    counts, _ = tally.histogram(a, 20, (0, 100), device="cuda")
+    np.testing.assert_array_equal(counts, np.histogram(a, 20, (0, 100))[0])

@@ -238,6 +238,16 @@ def test_threads_at_once():
     assert not wrong
 
 
+def test_after_a_fork():
+    """A child counts on, though the parent's threads are not there."""
+    a = rng.random(2_000_000)
+    expected = tally.histogram(a, 50)[0]
+    child = os.fork()
+    if not child:
+        os._exit(0 if (tally.histogram(a, 50, threads=2)[0] == expected).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_plans_pushed_out_of_the_cache():
     a = rng.random(1000)
     for n in range(1, 150):
@@ -286,6 +296,8 @@ def test_arrow():
     assert flows.masked == 1 and edges[0] == 1 and edges[-1] == 5
     part = pa.array(np.arange(100, dtype=np.int32))[10:20]
     np.testing.assert_array_equal(tally.bincount(part), np.bincount(np.arange(10, 20)))
+    chunks = pa.chunked_array([[1, 2], [3, 3]])  # of several chunks: copied together by Arrow
+    np.testing.assert_array_equal(tally.bincount(chunks), [0, 1, 1, 2])
     with pytest.raises(TypeError, match="Arrow"):
         tally.histogram(pa.array(["a"]))
 
