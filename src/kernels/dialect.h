@@ -48,6 +48,8 @@ typedef long ty_i64;
     atomic_add((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value)                                                              \
     atomic_add((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_AND_LOCAL(address, value)                                                               \
+    atomic_and((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)                                                               \
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
@@ -111,6 +113,7 @@ typedef long long ty_i64;
 #define TY_BARRIER()                  __syncthreads()
 #define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_AND_LOCAL(address, value)  atomicAnd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_RINT(x)                    rint(x)
@@ -137,6 +140,12 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
     asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(p) : "memory");
     return word;
 }
+#if __CUDA_ARCH__ >= 800 /* votes of a whole warp */
+#define TY_BALLOT(condition)    __ballot_sync(0xffffffffu, condition)
+#define TY_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, (int)((lane)&31))
+#define TY_SUM(value)           __reduce_add_sync(0xffffffffu, value)
+#define TY_POPCOUNT(x)          ((ty_u32)__popc(x))
+#endif
 #else
 #include <math.h>
 #include <stdint.h>

@@ -8,15 +8,14 @@
  * with keys that the host draws for each launch. Equal samples of a warp are one word, which costs
  * no more than different banks do; the result never depends on the key.
  */
-/* The byte offset of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
-#define TY_PLACE(mark)                                                                             \
-    ((((mark) ^ (((mark) >> 5) * (((mark) >> 5) * key + more) >> 27)) << 2) - (TY_MARK << 2))
-#define TY_COUNTER(mark) ((TY_LOCAL ty_u32 *)((TY_LOCAL ty_u8 *)ty_local + TY_PLACE(mark)))
+/* The word of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
+#define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
+#define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & ~TY_MARK)
 
 #define TY_EAT(x)                                                                                  \
     do {                                                                                           \
         ty_u32 mark_ = ty_mark_of(x, &bins, &fast, axis);                                          \
-        TY_ADD_LOCAL(TY_COUNTER(mark_), 1);                                                        \
+        TY_ADD_LOCAL(&ty_local[TY_WORD(mark_)], 1);                                                        \
     } while (0)
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key TY_LOCAL_ARG)
@@ -33,7 +32,7 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key TY_LOCAL
     TY_BARRIER();
     for (ty_u32 s = lid; s < slots; s += TY_GROUP_MAX) {
         ty_u32 cell = ty_cell_of_slot(s, bins.bins);
-        out[(ty_u64)TY_GROUP * slots + s] = cell < cells ? *TY_COUNTER(cell + TY_MARK) : 0;
+        out[(ty_u64)TY_GROUP * slots + s] = cell < cells ? ty_local[TY_WORD(cell + TY_MARK)] : 0;
     }
     (void)pass;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/error.h"
+#include "core/random.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
 #include "methods/cost.h"
@@ -14,18 +15,24 @@ static uint32_t sample_bytes(const tally_plan *plan)
     return tally_dtype_bytes(plan->options.dtypes[0]);
 }
 
-/* A group of at most `threads` work-items with `local` bytes, and `blocks-per-sm` of them on a
- * multiprocessor if they fit; no more than 16 bytes of samples for each work-item. One large group
- * with many loads ahead is the fastest on an H200 (docs/PERFORMANCE_GPU.md), and leaves the fewest
- * partials. */
-static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t n, uint32_t local,
-                      ty_shape *shape)
+static uint32_t group_size(const tally_plan *plan, const ty_device *device)
 {
     uint32_t size = (uint32_t)ty_method_parameter(plan, "threads") & ~31u;
     if (device->warp != 32 && size > 64)
         size = 64;
     while (size > device->group_max)
         size /= 2;
+    return size;
+}
+
+/* Groups of group_size() work-items with `local` bytes, and `blocks-per-sm` of them on a
+ * multiprocessor if they fit; no more than 16 bytes of samples for each work-item. One large group
+ * with many loads ahead is the fastest on an H200 (docs/PERFORMANCE_KERNELS.md), and leaves the
+ * fewest partials. */
+static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t n, uint32_t local,
+                      uint32_t ahead, ty_shape *shape)
+{
+    uint32_t size = group_size(plan, device);
     ty_shape_standard(plan, device, n, shape);
     uint32_t per_unit = device->unit_local_bytes / (local + 1024);
     uint32_t fit = device->unit_threads / size;
@@ -39,8 +46,7 @@ static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t 
     shape->group_size = size;
     shape->local_bytes = local;
     shape->partials = shape->groups;
-    snprintf(shape->defines, sizeof shape->defines, "-DTY_AHEAD=%d -DTY_DENSE=%u",
-             (int)ty_method_parameter(plan, "ahead"), per_unit);
+    snprintf(shape->defines, sizeof shape->defines, "-DTY_AHEAD=%u -DTY_DENSE=%u", ahead, per_unit);
 }
 
 /* ---- lane-private ---- */
@@ -59,7 +65,8 @@ static const ty_parameter lane_private_parameters[] = {
 static void lane_private_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                                ty_shape *shape)
 {
-    own_shape(plan, device, n, lane_private_cells(plan) * 128, shape);
+    own_shape(plan, device, n, lane_private_cells(plan) * 128,
+              (uint32_t)ty_method_parameter(plan, "ahead"), shape);
     if (sample_bytes(plan) == 1) {
         shape->cells = 256;
         shape->raw_shift = 0;
@@ -118,7 +125,8 @@ static uint64_t swizzled_bytes(const tally_plan *plan)
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                            ty_shape *shape)
 {
-    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan), shape);
+    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan),
+              (uint32_t)ty_method_parameter(plan, "ahead"), shape);
 }
 
 static tally_status swizzled_supports(const tally_plan *plan, tally_error *error)
@@ -153,4 +161,138 @@ const ty_method ty_swizzled = {
     swizzled_supports,
     swizzled_cost,
     &swizzled,
+};
+
+/* ---- spill16 ---- */
+
+enum { spill16_raw = 65536, spill16_piece = 32768 };
+
+static const ty_parameter spill16_parameters[] = {
+    {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
+    {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
+    {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
+    {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
+    {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
+    {"hits", 0, 1 << 20, 16, "drawn samples that make a cell drained, 0 for none ever"},
+    {NULL, 0, 0, 0, NULL}};
+
+/* Two-byte samples are counted as they are. */
+static uint32_t spill16_words(const tally_plan *plan)
+{
+    uint64_t cells = sample_bytes(plan) == 2 ? spill16_raw : (uint64_t)plan->bins + TY_CELLS_EXTRA;
+    return (uint32_t)((cells + 63) / 64 * 32);
+}
+
+/* The counters, a table of what the drawn samples found, three sums. */
+static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
+{
+    return ((uint64_t)spill16_words(plan) + group_size(plan, device) + 3) * 4;
+}
+
+/* Where two-byte samples are added up before the axis is applied. */
+static uint32_t spill16_sums(const tally_plan *plan)
+{
+    return sample_bytes(plan) == 2 ? spill16_raw : 0;
+}
+
+/* A piece must fit a counter beside what a period leaves there (spill16.cl). */
+static uint32_t spill16_ahead(const tally_plan *plan, const ty_device *device)
+{
+    uint32_t set = (uint32_t)ty_method_parameter(plan, "ahead");
+    uint32_t most = spill16_piece / (group_size(plan, device) * (16 / sample_bytes(plan)));
+    return set < most ? set : most;
+}
+
+static void spill16_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
+                          ty_shape *shape)
+{
+    own_shape(plan, device, n, (uint32_t)spill16_bytes(plan, device), spill16_ahead(plan, device),
+              shape);
+    shape->partials = 1;
+    shape->cleared = 1;
+    shape->scratch_bytes = ((size_t)shape->groups * spill16_words(plan) + spill16_sums(plan)) * 4;
+}
+
+/* Counts, adds the groups' counters up, and for two-byte samples applies the axis. */
+static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
+{
+    const ty_shape *shape = slab->shape;
+    const tally_plan *plan = slab->plan;
+    uint32_t words = spill16_words(plan), sums = spill16_sums(plan);
+    uint32_t key = (uint32_t)ty_method_parameter(plan, "key");
+    uint32_t turn =
+        spill16_ahead(plan, slab->device) * shape->group_size * (16 / sample_bytes(plan));
+    uint32_t period = (uint32_t)ty_method_parameter(plan, "period") / turn;
+    tally_status status = TALLY_OK;
+    if (sums)
+        status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, 0,
+                                          (size_t)sums * 4, error);
+    ty_arg count_args[] = {ty_arg_memory(slab->data),
+                           ty_arg_u64(slab->offset),
+                           ty_arg_u64(slab->n),
+                           ty_arg_memory(slab->axis),
+                           ty_arg_u32((uint32_t)plan->slots),
+                           ty_arg_memory(sums ? slab->scratch : slab->out),
+                           ty_arg_u32(0),
+                           ty_arg_u32(key ? key : ty_random_u32()),
+                           ty_arg_u32(period ? period : 1),
+                           ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits")),
+                           ty_arg_memory(slab->scratch)};
+    ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 11};
+    if (!status)
+        status = ty_slab_launch(slab, "count", &count, error);
+    ty_arg gather_args[] = {ty_arg_memory(slab->scratch), ty_arg_u32(shape->groups),
+                            ty_arg_u32(words), ty_arg_memory(slab->axis),
+                            ty_arg_memory(sums ? slab->scratch : slab->out)};
+    ty_launch gather = {words / 16, 256, 2048, gather_args, 5};
+    if (!status)
+        status = ty_slab_launch(slab, "gather", &gather, error);
+    ty_arg fold_args[] = {ty_arg_memory(slab->scratch), ty_arg_memory(slab->axis),
+                          ty_arg_memory(slab->out)};
+    ty_launch fold = {spill16_raw / (64 * 32), 64, 0, fold_args, 3};
+    if (sums && !status)
+        status = ty_slab_launch(slab, "fold", &fold, error);
+    return status;
+}
+
+static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
+{
+    const ty_device *device = ty_plan_device(plan);
+    int fits = ((uint64_t)spill16_words(plan) + 1024 + 3) * 4 <= device->local_bytes;
+    if (!fits && sample_bytes(plan) == 2)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "spill16 keeps the 65536 values of %s in 132 KiB of local memory; a group has "
+            "%u bytes at most",
+            tally_dtype_name(plan->options.dtypes[0]), device->local_bytes);
+    if (!fits)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "spill16 keeps a 16-bit copy of every bin in local memory: %u bins at most, "
+            "not %u",
+            (unsigned)((device->local_bytes / 4 - 1027) / 32 * 64 - TY_CELLS_EXTRA), plan->bins);
+    return ty_kernel_supports(plan, error);
+}
+
+static double spill16_cost(const tally_plan *plan, const char **why)
+{
+    *why = "16-bit counters fit local memory, checked by their sum";
+    return ty_cost(plan, "spill16");
+}
+
+static const ty_kernel_method spill16 = {
+    .text = ty_text_spill16, .fast = 1, .shape = spill16_shape, .enqueue = spill16_enqueue};
+
+const ty_method ty_spill16 = {
+    "spill16",
+    "tally",
+    "one copy of 16-bit counters, checked by their sum; hot bins are drained",
+    ON_DEVICES,
+    UINT32_MAX & ~(1u << TALLY_U8 | 1u << TALLY_I8),
+    1,
+    TY_MAX_BINS,
+    spill16_parameters,
+    spill16_supports,
+    spill16_cost,
+    &spill16,
 };

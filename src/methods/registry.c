@@ -36,6 +36,7 @@
     M(saturating_shared_strided)                                                                   \
     M(lane_private)                                                                                \
     M(swizzled)                                                                                    \
+    M(spill16)                                                                                     \
     M(views)                                                                                       \
     M(weighted)
 

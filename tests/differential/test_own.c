@@ -1,0 +1,219 @@
+/*
+ * Kernels of our own where random cases hardly go: 16-bit counters that overflow, with hot cells
+ * drained and without, periods of every length, keys fixed and drawn, samples on the edges. On the
+ * first OpenCL device; counts and flows are the reference's.
+ *
+ *     test_own [SEED]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tally/tally.h>
+
+enum { most_samples = 1200007, most_bins = 3000 };
+
+static tally_context *device, *host;
+static int checks, failed;
+static uint64_t state;
+static union {
+    uint16_t u16[most_samples];
+    float f32[most_samples];
+    double f64[most_samples];
+} data;
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* ---- inputs, on an axis from 0 to 1 ---- */
+
+static double equal(uint64_t i)
+{
+    (void)i;
+    return 0.37;
+}
+
+static double two(uint64_t i)
+{
+    return i & 1 ? 0.81 : 0.12;
+}
+
+static double neighbours(uint64_t i) /* both halves of one word overflow */
+{
+    return i % 3 ? 0.5001 : 0.5006;
+}
+
+static double mostly(uint64_t i)
+{
+    (void)i;
+    return next() % 10 ? 0.37 : unit();
+}
+
+static double runs(uint64_t i)
+{
+    static double at;
+    if (i % 100000 == 0)
+        at = unit();
+    return at;
+}
+
+static double strays(uint64_t i)
+{
+    (void)i;
+    return next() % 100 ? unit() * 1.2 - 0.1 : NAN;
+}
+
+static double grid(uint64_t i)
+{
+    (void)i;
+    return (double)(next() % 101) / 100;
+}
+
+static const struct {
+    const char *name;
+    double (*draw)(uint64_t i);
+} inputs[] = {{"equal", equal},   {"two", two},   {"neighbours", neighbours},
+              {"mostly", mostly}, {"runs", runs}, {"strays", strays},
+              {"grid", grid}};
+
+static void fill(tally_dtype dtype, double (*draw)(uint64_t))
+{
+    for (uint64_t i = 0; i < most_samples; i++) {
+        double x = draw(i);
+        if (dtype == TALLY_U16)
+            data.u16[i] = (uint16_t)(x >= 0 && x <= 1 ? x * 65535 : 7);
+        else if (dtype == TALLY_F32)
+            data.f32[i] = (float)x;
+        else
+            data.f64[i] = x;
+    }
+}
+
+/* ---- counting ---- */
+
+typedef struct answer {
+    uint64_t counts[most_bins];
+    tally_flows flows;
+} answer;
+
+static void die(const char *what, const tally_error *error)
+{
+    fprintf(stderr, "FAILED: %s: %s\n", what, error->message);
+    exit(1);
+}
+
+static tally_plan *make_plan(tally_context *context, const char *method, const char *set,
+                             tally_dtype dtype, uint64_t bins)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_setting settings[8];
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    char text[128], *rest = NULL;
+    snprintf(text, sizeof text, "%s", set);
+    for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(one, '=');
+        *equals = '\0';
+        settings[o.settings_count++] = (tally_setting){one, equals + 1};
+    }
+    o.settings = settings;
+    o.axes[0] = tally_axis_even(bins, 0, dtype == TALLY_U16 ? 65535 : 1);
+    o.dtypes[0] = dtype;
+    o.method = method;
+    if (tally_plan_create(context, &o, &plan, &error))
+        die(method, &error);
+    return plan;
+}
+
+static void count(const tally_plan *plan, tally_dtype dtype, uint64_t skip, answer *a)
+{
+    tally_view view =
+        tally_view_1d((char *)&data + skip * tally_dtype_bytes(dtype), dtype, most_samples - skip);
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    memset(a, 0, sizeof *a);
+    out.counts = a->counts;
+    out.flows = &a->flows;
+    if (tally_execute(plan, &view, NULL, &out, &error))
+        die(tally_plan_method(plan), &error);
+}
+
+static void compare(const char *method, const char *set, tally_dtype dtype, uint64_t bins,
+                    uint64_t skip, const char *input, const answer *want)
+{
+    static answer got;
+    tally_plan *plan = make_plan(device, method, set, dtype, bins);
+    for (int again = 0; again < 2; again++) {
+        count(plan, dtype, skip, &got);
+        checks++;
+        if (memcmp(&got, want, sizeof got)) {
+            failed++;
+            fprintf(stderr, "FAILED: %s %s, %s, %llu bins, %s from %llu on\n", method, set,
+                    tally_dtype_name(dtype), (unsigned long long)bins, input,
+                    (unsigned long long)skip);
+        }
+    }
+    tally_plan_destroy(plan);
+}
+
+static const char *const spill16_sets[] = {
+    "",                          /* hot cells are drained */
+    "hits=0",                    /* they are not: periods overflow and are counted again */
+    "hits=0,period=1073741824",  /* all in one period */
+    "hits=1,period=70000,key=1", /* whatever is drawn is drained; some periods overflow */
+    "period=1,key=4294967295",   /* every piece is a period */
+};
+static const char *const swizzled_sets[] = {"", "key=1", "key=2654435769",
+                                            "key=4294967295,ahead=1"};
+
+static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
+{
+    static answer want;
+    uint64_t skip = next() % 8;
+    fill(dtype, inputs[input].draw);
+    tally_plan *plan = make_plan(host, "serial", "", dtype, bins);
+    count(plan, dtype, skip, &want);
+    tally_plan_destroy(plan);
+    for (size_t i = 0; i < sizeof spill16_sets / sizeof *spill16_sets; i++)
+        compare("spill16", spill16_sets[i], dtype, bins, skip, inputs[input].name, &want);
+    for (size_t i = 0; i < sizeof swizzled_sets / sizeof *swizzled_sets; i++)
+        compare("swizzled", swizzled_sets[i], dtype, bins, skip, inputs[input].name, &want);
+}
+
+int main(int argc, char **argv)
+{
+    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    o.device = TALLY_DEVICE_OPENCL;
+    if (tally_context_create(&o, &device, &error)) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    o.device = TALLY_DEVICE_CPU;
+    if (tally_context_create(&o, &host, &error))
+        die("cpu", &error);
+    printf("seed %llu\n", (unsigned long long)state);
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        check_input(TALLY_F32, 1000, i);
+        if (i < 4)
+            check_input(TALLY_U16, 100, i);
+    }
+    check_input(TALLY_F64, 2999, 6);
+    printf("%d checks, %d failed\n", checks, failed);
+    tally_context_destroy(device);
+    tally_context_destroy(host);
+    return failed != 0;
+}
