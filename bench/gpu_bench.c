@@ -455,9 +455,10 @@ static void part_peers(bench *b)
             for (int i = 0; i < 5; i++) {
                 point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d), all_bins[k], inputs[i],
                            read};
-                int few = p.bins == 16 || p.bins == 256 || p.bins == 2048 || p.bins == 65536 ||
-                          p.bins == 1 << 20;
-                if (!fits(d, p.bins) || !make_samples(b, &p))
+                int few = p.bins == 256 || p.bins == 2048 || p.bins == 65536 || p.bins == 1 << 20;
+                int some =
+                    few || p.bins == 16 || p.bins == 8192 || p.bins == 262144 || p.bins == 16 << 20;
+                if (!some || !fits(d, p.bins) || !make_samples(b, &p))
                     continue;
                 count_wanted(b, &p);
                 run_tally(b, &p, "peers", 1);
@@ -467,7 +468,7 @@ static void part_peers(bench *b)
                 point half = p;
                 half.n = b->block_made / gpu_dtype_bytes(d);
                 half.read_seconds = read / 2;
-                if (few && i < 3 && b->to_python) {
+                if (few && i < 2 && b->to_python) {
                     count_wanted(b, &half);
                     run_python(b, &half, "peers");
                 }
