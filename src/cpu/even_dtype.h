@@ -55,6 +55,20 @@ INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *co
 #endif
 }
 
+/* Apart, so that their constants take no registers from the guesses. */
+static __attribute__((noinline)) void NAME(alone)(const unsigned char *from, const consts *c,
+                                                  uint32_t *counters)
+{
+    NAME(block)(from, c, counters, NULL, NULL);
+}
+
+static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, const consts *c,
+                                                     uint32_t *counters, uint32_t *table,
+                                                     const uint32_t *earlier)
+{
+    NAME(block)(from, c, counters, table, earlier);
+}
+
 /* By a guess; returns whether it may be wrong for some sample. */
 #define GUESS(VECTOR, VECTORS)                                                                     \
     INLINE int NAME(guess_##VECTOR)(const unsigned char *from, const guess_##VECTOR *g,            \
@@ -80,36 +94,29 @@ INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
     guesses g;
     scale s;
 #if defined(NARROW)
-    s = scale_of(b, INTEGERS, 24, WIDE_FUSED);
+    s = scale_of(b, INTEGERS, 0x1p-24, WIDE_FUSED);
     g.how = BY_WIDE;
     if (s.bits) {
         g.wide = guess_of_wide(&s, b, shift);
         return g;
     }
 #endif
-    s = scale_of(b, INTEGERS, 53, LANES_FUSED);
+    s = scale_of(b, INTEGERS, 0x1p-53, LANES_FUSED);
     g.how = s.bits ? BY_LANES : BY_RULE;
     if (s.bits)
         g.lanes = guess_of_lanes(&s, b, shift);
     return g;
 }
 
-/* The counters of a block; see NAME(block). Returns whether a guess missed. */
-INLINE int NAME(find)(const unsigned char *from, const consts *c, const guesses *g, way how,
-                      uint32_t *counters, uint32_t *table, const uint32_t *earlier)
+/* By the guess, which there is; returns whether it missed. */
+INLINE int NAME(guess)(const unsigned char *from, const guesses *g, uint32_t *counters,
+                       uint32_t *table, const uint32_t *earlier)
 {
-    int missed = 0;
-    if (how == BY_RULE)
-        NAME(block)(from, c, counters, table, earlier);
-    else if (how == BY_LANES)
-        missed = NAME(guess_lanes)(from, &g->lanes, counters, table, earlier);
 #if defined(NARROW)
-    else
-        missed = NAME(guess_wide)(from, &g->wide, counters, table, earlier);
+    if (g->how == BY_WIDE)
+        return NAME(guess_wide)(from, &g->wide, counters, table, earlier);
 #endif
-    if (__builtin_expect(missed, 0))
-        NAME(block)(from, c, counters, NULL, NULL);
-    return missed;
+    return NAME(guess_lanes)(from, &g->lanes, counters, table, earlier);
 }
 
 /* Fewer than BLOCK samples, by way of a whole block; the further counters are no one's. */
@@ -120,19 +127,16 @@ static __attribute__((noinline)) void NAME(rest)(const unsigned char *from, size
     memcpy(whole, from, n * sizeof(TYPE));
     for (size_t i = n; i < BLOCK; i++)
         memcpy(whole + i * sizeof(TYPE), from, sizeof(TYPE));
-    NAME(block)(whole, c, counters, NULL, NULL);
+    NAME(alone)(whole, c, counters);
 }
 
-static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
+static __attribute__((noinline)) void
+NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *slots)
 {
     const consts c = consts_of(axis, 0);
-    const guesses g = NAME(guesses)(&axis->bins, 0);
-    const unsigned char *from = samples;
-    unsigned missed = 0;
     for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        missed +=
-            (unsigned)NAME(find)(from, &c, &g, missed > 2 ? BY_RULE : g.how, slots, NULL, NULL);
+        NAME(alone)(from, &c, slots);
         places_to_slots(slots, c.bins.bins);
     }
     if (n) {
@@ -141,6 +145,26 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
         places_to_slots(last, c.bins.bins);
         memcpy(slots, last, n * sizeof *slots);
     }
+}
+
+/* Calls are short: what the rule alone needs is made only for it. */
+static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
+{
+    enum { MISSES_MOST = 2 };
+    const guesses g = NAME(guesses)(&axis->bins, 0);
+    const unsigned char *from = samples;
+    for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_MOST;
+         n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
+        fetch_ahead(from, BLOCK * sizeof(TYPE));
+        if (__builtin_expect(NAME(guess)(from, &g, slots, NULL, NULL), 0)) {
+            NAME(slots_by_rule)(axis, from, BLOCK, slots);
+            missed++;
+        } else {
+            places_to_slots(slots, axis->bins.bins);
+        }
+    }
+    if (n)
+        NAME(slots_by_rule)(axis, from, n, slots);
     lanes_leave();
 }
 
@@ -155,11 +179,15 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
     course way = {0, 0, 0};
     for (size_t k = 0; k < blocks; k++, from += step) {
         fetch_ahead(from, step);
-        if (k < LAG)
-            NAME(block)(from, &c, ring[k % RING], NULL, NULL);
-        else
-            way.missed += (unsigned)NAME(find)(from, &c, &g, way.rest ? BY_RULE : g.how,
-                                               ring[k % RING], table, ring[(k - LAG) % RING]);
+        uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
+        if (k < LAG) {
+            NAME(alone)(from, &c, now);
+        } else if (g.how == BY_RULE || way.rest) {
+            NAME(counting)(from, &c, now, table, earlier);
+        } else if (__builtin_expect(NAME(guess)(from, &g, now, table, earlier), 0)) {
+            NAME(alone)(from, &c, now);
+            way.missed++;
+        }
         if (k % GROUP == GROUP - 1)
             course_group(&way);
     }

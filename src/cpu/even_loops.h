@@ -42,6 +42,17 @@ typedef struct consts {
     unsigned shift;
 } consts;
 
+/* The float64 above a finite x; as nextafter, which is a call. */
+INLINE double next_above(double x)
+{
+    uint64_t bits;
+    x += 0.0; /* not -0 */
+    memcpy(&bits, &x, sizeof bits);
+    bits += bits >> 63 ? UINT64_MAX : 1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 INLINE consts consts_of(const ty_axis *axis, unsigned shift)
 {
     consts c;
@@ -50,7 +61,7 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     c.shift = shift;
     c.lo = lanes_fill(b->lo);
     c.hi = lanes_fill(b->hi);
-    c.end = lanes_fill(b->closed ? nextafter(b->hi, INFINITY) : b->hi);
+    c.end = lanes_fill(b->closed ? next_above(b->hi) : b->hi);
     c.width = lanes_fill(b->width);
     c.inverse = lanes_fill(b->inverse);
     c.offset = lanes_fill(-b->lo * b->inverse);
@@ -85,14 +96,18 @@ INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
 }
 
 /* Places of a block to slots. */
-static void places_to_slots(uint32_t *places, uint32_t bins)
+INLINE void places_to_slots(uint32_t *places, uint32_t bins)
 {
-    uint32_t outside = 0;
-    for (int i = 0; i < BLOCK; i++) {
-        places[i]--;
-        outside |= places[i] >= bins;
+    const wide_i one = wide_i_fill(1), last = wide_i_fill(bins - 1);
+    wide_i outside = wide_i_fill(0); /* negative */
+    for (int i = 0; i < BLOCK; i += WIDE) {
+        wide_i x = wide_i_sub(wide_i_load(places + i), one);
+        outside = wide_i_or3(outside, x, wide_i_sub(last, x));
+        wide_i_store(places + i, x);
     }
-    for (int i = 0; outside && i < BLOCK; i++) {
+    if (__builtin_expect(!wide_i_negative(outside), 1))
+        return;
+    for (int i = 0; i < BLOCK; i++) {
         const uint32_t behind = places[i] >= bins ? places[i] + 1 : places[i];
         places[i] = places[i] == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
     }
@@ -106,24 +121,24 @@ typedef struct scale {
 } scale;
 
 /*
- * For arithmetic of `digits` bits on samples to which nothing, or half of one if they are integers
- * between integer edges, is added.
+ * For arithmetic that rounds by at most `ulp` of its result, on samples to which nothing, or half
+ * of one if they are integers between integer edges, is added.
  */
-static scale scale_of(const ty_bins *b, int integers, int digits, int fused)
+INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
 {
     enum { RARE = 512 }; /* a guess must know all but one of so many samples */
     const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->width) == b->width;
-    const double most = fmax(fabs(b->lo), fabs(b->hi)) * b->inverse, bins = b->bins;
+    const double lo = fabs(b->lo), hi = fabs(b->hi), bins = b->bins;
+    const double most = (lo > hi ? lo : hi) * b->inverse;
     scale s = {0, 0, b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse};
     /* Of the factor (and the product, if that is rounded), the offset and the sum; then of the
      * edges, the width and its inverse, and samples that float64 rounds. */
-    const double error = ((fused ? 1 : 2) * most + fabs(s.offset) + bins + 2) * ldexp(1, -digits) +
-                         (most + bins + 1) * 0x1p-50;
-    int size;
-    (void)frexp(bins + 2, &size);
-    const int bits = 30 - size;
-    const double guard = bits > 0 ? ceil(ldexp(error, bits)) + 1 : INFINITY;
-    if (!((2 * guard + 1) * RARE <= ldexp(1, bits)) || b->inverse > 0x1p90 || b->inverse < 0x1p-90)
+    const double error =
+        ((fused ? 1 : 2) * most + fabs(s.offset) + bins + 2) * ulp + (most + bins + 1) * 0x1p-50;
+    const int bits = __builtin_clz(b->bins + 2) - 2; /* so that bins + 2 of them stay below 2^30 */
+    const double one = (double)(UINT32_C(1) << (bits > 0 ? bits : 0)), guard = error * one + 2;
+    if (bits <= 0 || !((2 * guard + 1) * RARE <= one) || b->inverse > 0x1p90 ||
+        b->inverse < 0x1p-90)
         return s;
     s.bits = (unsigned)bits;
     s.guard = (uint32_t)guard;

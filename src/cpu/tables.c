@@ -9,11 +9,9 @@ static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin
 {
     const tally_plan *plan = job->plan;
     const unsigned shift = ty_table_shift(job);
-    /* Several axes: all their samples of a block, and what is fetched ahead, in the first cache. */
-    const size_t most = plan->options.dimensions > 1 ? TY_BLOCK / 4 : TY_BLOCK;
     ty_block block;
     while (begin < end) {
-        size_t n = end - begin < most ? (size_t)(end - begin) : most;
+        size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
         for (uint64_t a = 0; a < plan->active_count; a++) {
             ty_block_slots(job, batch, plan->active[a], begin, n, &block);
             ty_table_add(ty_table_of(state, job, a), shift, block.slots, n);
