@@ -104,6 +104,7 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
                            ty_text_fast_h,
                            kernel->views ? ty_text_view_h : ty_text_sample_h,
                            kernel->views ? ty_text_fixed_h : ty_text_walk_h,
+                           kernel->views ? ty_text_view_bytes : "",
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,

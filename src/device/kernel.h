@@ -17,12 +17,13 @@
 typedef struct ty_shape {
     uint32_t groups, group_size;
     uint32_t local_bytes;
-    uint32_t partials; /* histograms that a launch leaves */
-    uint32_t cells;    /* words of each: the plan's slots, or raw values (see raw_shift) */
-    int cleared;       /* `out` must be zero before a launch (global atomics) */
-    uint32_t copies;   /* views: of each counter in local memory */
-    uint32_t passes;   /* launches over the same samples; the kernel's `pass` argument */
-    uint64_t slab;     /* most samples of one launch; at most 2^32-1 */
+    uint32_t partials;    /* histograms that a launch leaves */
+    uint32_t cells;       /* words of each: the plan's slots, or raw values (see raw_shift) */
+    int cleared;          /* `out` must be zero before a launch (global atomics) */
+    uint32_t copies;      /* views: of each counter in local memory */
+    uint32_t byte_copies; /* … by the kernel for bytes of all channels (view_bytes.cl), or 0 */
+    uint32_t passes;      /* launches over the same samples; the kernel's `pass` argument */
+    uint64_t slab;        /* most samples of one launch; at most 2^32-1 */
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
                     */
     size_t scratch_bytes; /* device memory that enqueue() uses besides; its content means nothing */

@@ -39,11 +39,12 @@ typedef long ty_i64;
 #define TY_KERNEL(size)               __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
 #define TY_LOCAL_ARG                  , __local ty_u32 *ty_local
 #define TY_LOCAL_INIT
-#define TY_LID        ((ty_u32)get_local_id(0))
-#define TY_GROUP      ((ty_u32)get_group_id(0))
-#define TY_GROUPS     ((ty_u32)get_num_groups(0))
-#define TY_GROUP_SIZE ((ty_u32)get_local_size(0))
-#define TY_BARRIER()  barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_LID              ((ty_u32)get_local_id(0))
+#define TY_GROUP            ((ty_u32)get_group_id(0))
+#define TY_GROUPS           ((ty_u32)get_num_groups(0))
+#define TY_GROUP_SIZE       ((ty_u32)get_local_size(0))
+#define TY_BARRIER()        barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_GLOBAL_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
 #define TY_ADD_LOCAL(address, value)                                                               \
     atomic_add((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value)                                                              \
@@ -111,6 +112,7 @@ typedef long long ty_i64;
 #define TY_GROUPS                     (gridDim.x)
 #define TY_GROUP_SIZE                 (blockDim.x)
 #define TY_BARRIER()                  __syncthreads()
+#define TY_GLOBAL_BARRIER()           __syncthreads()
 #define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_AND_LOCAL(address, value)  atomicAnd((ty_u32 *)(address), (ty_u32)(value))

@@ -60,9 +60,27 @@ static tally_status needs_float64(const tally_plan *plan, tally_error *error)
 
 /* ---- counts ---- */
 
+/* Bytes of up to four channels have a kernel that reads all channels at once: copies of its
+ * counters, or 0 where too few fit. */
+static uint32_t byte_copies(const tally_plan *plan, const ty_device *device)
+{
+    const uint64_t bytes = plan->channels * 256 * sizeof(uint32_t);
+    uint32_t copies = 32;
+    if (plan->options.dimensions > 1 || tally_dtype_bytes(plan->options.dtypes[0]) > 1 ||
+        plan->channels > 4)
+        return 0;
+    while (copies && bytes * copies > device->local_bytes - 1024)
+        copies /= 2;
+    return copies >= 4 ? copies : 0;
+}
+
 static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
 {
     shape_tables(plan, device, n, 1, 0, s);
+    s->byte_copies = byte_copies(plan, device);
+    size_t at = strlen(s->defines);
+    snprintf(s->defines + at, sizeof s->defines - at, " -DTY_CHANNELS=%u -DTY_COPIES=%u",
+             s->byte_copies ? (unsigned)plan->channels : 0, s->byte_copies);
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
