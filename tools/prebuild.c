@@ -5,9 +5,10 @@
  *     prebuild FILE all|TARGET[,TARGET…]      TARGET: 75 … 120, or ptx
  *
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
- * resolved as on a device of the architecture, and what `auto` takes is compiled. NVRTC is opened
- * as at run time; without it no file is made, which is said and is no failure. What was compiled
- * before comes from the cache ($TALLY_CACHE_DIR).
+ * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
+ * sums and joint tables of float samples, and what counts samples that are not packed. NVRTC is
+ * opened as at run time; without it no file is made, which is said and is no failure. What was
+ * compiled before comes from the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     ty_kernel_options(plan, context->state, &shape, words, sizeof words);
     add(target, kernel, words);
     if (kernel->fast && plan->axes[0].even && ty_fast_serves(options->dtypes[0])) {
-        plan->axes[0].proved = 1; /* as it is for most axes */
+        for (uint32_t d = 0; d < options->dimensions; d++)
+            plan->axes[d].proved = 1; /* as it is for most axes */
         ty_kernel_options(plan, context->state, &shape, words, sizeof words);
         add(target, kernel, words);
     }
@@ -98,6 +100,27 @@ static void add_plans(tally_context *context, ty_target target, tally_dtype dtyp
         o.n_hint = sizes[s];
         add_plan(context, target, &o);
     }
+    o.method = "views"; /* what a plan takes for samples that are not packed */
+    add_plan(context, target, &o);
+}
+
+/* Weighted sums and joint tables of the types that most data are of. */
+static void add_joint(tally_context *context, ty_target target, tally_dtype dtype, uint64_t bins)
+{
+    static const tally_dtype weights[] = {TALLY_F32, TALLY_F64};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    o.n_hint = UINT64_C(1) << 26;
+    for (int d = 0; d < 2; d++) {
+        o.dtypes[d] = dtype;
+        o.axes[d] = tally_axis_even(bins, 0, 1);
+    }
+    for (int w = 0; w < 2; w++) {
+        o.weight_dtype = weights[w];
+        add_plan(context, target, &o);
+    }
+    o.weight_dtype = (tally_dtype)0;
+    o.dimensions = 2;
+    add_plan(context, target, &o);
 }
 
 static void add_target(ty_target target, const double *edges)
@@ -116,6 +139,8 @@ static void add_target(ty_target target, const double *edges)
             add_plans(&context, target, (tally_dtype)dtype, bins, NULL);
         for (uint64_t bins = 1; bins <= 1 << 18; bins = bins * 5 / 4 + 1)
             add_plans(&context, target, (tally_dtype)dtype, bins, edges);
+        for (uint64_t bins = 10; bins <= 4096 && dtype >= TALLY_F32; bins *= 2)
+            add_joint(&context, target, (tally_dtype)dtype, bins);
     }
 }
 

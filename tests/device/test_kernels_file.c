@@ -177,6 +177,15 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     o.dtypes[0] = (tally_dtype)(TALLY_U8 + (int)(unit() * 12));
     double lo = unit() < 0.5 ? 0 : -3.7 * unit(), hi = unit() < 0.5 ? (double)bins : 12.1 + unit();
     o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, lo, hi);
+    if (o.dtypes[0] >= TALLY_F32 && !uneven && unit() < 0.5) {
+        o.axes[0] = tally_axis_even(bins % 500 + 2, 0, 1);
+        if (unit() < 0.5)
+            o.weight_dtype = unit() < 0.5 ? TALLY_F32 : TALLY_F64;
+        else
+            o.dimensions = 2;
+        o.axes[1] = o.axes[0];
+        o.dtypes[1] = o.dtypes[0];
+    }
     o.n_hint = unit() < 0.1 ? 0 : (uint64_t)exp(unit() * 24);
     snprintf(asked, sizeof asked, "%s, %llu bins of %g to %g, n %llu",
              tally_dtype_name(o.dtypes[0]), (unsigned long long)bins, uneven ? 0 : lo,
