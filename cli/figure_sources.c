@@ -248,7 +248,7 @@ int figure_today(figure_run *run)
         for (uint32_t m = 0; m < tally_method_count() && !code; m++) {
             tally_method_info info = {.struct_size = sizeof info};
             if (tally_method_get(m, &info, NULL) == TALLY_OK && strstr(info.devices, kind) &&
-                strstr(info.dtypes, "u8"))
+                strstr(info.dtypes, "u8") && strcmp(info.name, "weighted") != 0)
                 code = today_method(run, info.name, info.name, group_of(info.source), data[d]);
         }
         if (!code)

@@ -66,6 +66,8 @@ for name in sys.argv[1:]:
             continue
         if "this build" in line.get("skipped", ""): # without PNG or zlib
             continue
+        if name == "today" and "skipped" in line: # a method that is for other numbers of bins
+            continue
         assert "skipped" not in line, line
         assert line["verified"] or line["timing_only"], line
         assert 0 < line["min_s"] <= line["median_s"] <= line["max_s"] and line["gbps"] > 0, line
