@@ -81,10 +81,10 @@ static tally_plan *make_plan(const char *method, tally_dtype dtype, tally_error 
     return tally_plan_create(context, &o, &plan, error) == TALLY_OK ? plan : NULL;
 }
 
-/* "method trish counts u8 i8, not f32" */
+/* "method trish counts u8 i8, not f32"; and the one that sums weights. */
 static int takes_others(const tally_error *error)
 {
-    return strstr(error->message, " counts ") != NULL;
+    return strstr(error->message, " counts ") || strstr(error->message, "sums weights");
 }
 
 /* Whether the plan counts the view as the reference does. */
