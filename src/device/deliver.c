@@ -84,6 +84,16 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
     return status;
 }
 
+/* Targets of a group of the merge kernel: fewer where there are many partials, so that no work-item
+ * adds up more than 16 as long as a target can have more work-items. */
+static uint32_t merge_width(uint32_t partials)
+{
+    uint32_t wide = 16;
+    while (wide > 1 && partials > 16 * (256 / wide))
+        wide /= 2;
+    return wide;
+}
+
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
                                  tally_error *error)
 {
@@ -92,14 +102,20 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t pa
     double *seconds = run->job->merge_seconds;
     void *from = NULL;
     uint32_t targets = t->bins + (t->how & TY_OUT_FLOWS ? 4 : 0);
-    uint32_t blocks = targets / 16 + (targets % 16 != 0);
-    ty_arg args[] = {
-        ty_arg_memory(run->w->out), ty_arg_u32(partials),
-        ty_arg_u32(shape->cells),   ty_arg_u32((uint32_t)run->job->plan->slots),
-        ty_arg_u32(blocks),         ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis),
-        ty_arg_memory(t->counts),   ty_arg_u64(t->first),
-        ty_arg_memory(t->flows),    ty_arg_u64(t->histogram),
-        ty_arg_u32(t->bins),        ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
+    uint32_t wide = merge_width(partials), blocks = targets / wide + (targets % wide != 0);
+    ty_arg args[] = {ty_arg_memory(run->w->out),
+                     ty_arg_u32(partials),
+                     ty_arg_u32(shape->cells),
+                     ty_arg_u32((uint32_t)run->job->plan->slots),
+                     ty_arg_u32(wide),
+                     ty_arg_u32(blocks),
+                     ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis),
+                     ty_arg_memory(t->counts),
+                     ty_arg_u64(t->first),
+                     ty_arg_memory(t->flows),
+                     ty_arg_u64(t->histogram),
+                     ty_arg_u32(t->bins),
+                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
     ty_launch merge = {blocks * (uint32_t)t->count, 256, 2048, args, sizeof args / sizeof *args};
     tally_status status = TALLY_OK;
     if (seconds)

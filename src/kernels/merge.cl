@@ -1,33 +1,34 @@
 /*
- * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has 16
- * targets, of which 16 rows of work-items add up every 16th partial each. Several histograms have
+ * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has
+ * `wide` targets (1, 2 … 16), of which 256/wide rows of work-items add up every so many partials. Several histograms have
  * `blocks` groups and `count` partials each, one behind the other.
  *
  * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
  * runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
  */
 
-/* One cell of every 16th partial. */
-TY_FN ty_u64 ty_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 cell)
+/* One cell of the partials `row`, row + rows, … */
+TY_FN ty_u64 ty_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
+                         ty_u32 cells, ty_u32 cell)
 {
     ty_u64 sum = 0;
-    for (ty_u32 p = TY_LID / 16; p < count; p += 16)
+    for (ty_u32 p = row; p < count; p += rows)
         sum += partials[(ty_u64)p * cells + cell];
     return sum;
 }
 
-TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells,
-                         TY_GLOBAL const ty_u32 *runs, ty_u32 slots, ty_u32 slot)
+TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
+                         ty_u32 cells, TY_GLOBAL const ty_u32 *runs, ty_u32 slots, ty_u32 slot)
 {
 #if TY_RAW
     ty_u64 sum = 0;
     for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++)
-        sum += ty_cell_sum(partials, count, cells, runs[slots + 1 + k]);
+        sum += ty_cell_sum(partials, count, row, rows, cells, runs[slots + 1 + k]);
     return sum;
 #else
     (void)runs;
     (void)slots;
-    return ty_cell_sum(partials, count, cells, slot);
+    return ty_cell_sum(partials, count, row, rows, cells, slot);
 #endif
 }
 
@@ -45,12 +46,13 @@ TY_FN void ty_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
 
 /* Two groups a unit: there are few, and their registers need not be spilled for more. */
 TY_KERNEL_DENSE(256, 2)
-merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots, ty_u32 blocks,
-      TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
+merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots, ty_u32 wide,
+      ty_u32 blocks, TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 here = TY_GROUP / blocks, targets = TY_TARGETS;
-    ty_u32 target = (TY_GROUP - here * blocks) * 16 + (TY_LID & 15);
+    ty_u32 target = (TY_GROUP - here * blocks) * wide + (TY_LID & (wide - 1));
+    ty_u32 row = TY_LID / wide, rows = 256 / wide;
     int under = target == 0 && (how & TY_OUT_CLAMP_UNDER);
     int over = target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     ty_u64 sum = 0;
@@ -58,18 +60,18 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     first += (ty_u64)here * bins;
     histogram += here;
     if (target < targets)
-        sum = ty_slot_sum(partials, count, cells, runs, slots, target);
+        sum = ty_slot_sum(partials, count, row, rows, cells, runs, slots, target);
     if (under)
-        sum += ty_slot_sum(partials, count, cells, runs, slots, bins + TY_SLOT_UNDER);
+        sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_UNDER);
     if (over)
-        sum += ty_slot_sum(partials, count, cells, runs, slots, bins + TY_SLOT_OVER);
+        sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_OVER);
     ty_sum_put(ty_local, TY_LID, sum);
-    for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
+    for (ty_u32 stride = 128; stride >= wide; stride /= 2) {
         TY_BARRIER();
         if (TY_LID < stride)
             ty_sum_put(ty_local, TY_LID,
                        ty_sum_get(ty_local, TY_LID) + ty_sum_get(ty_local, TY_LID + stride));
     }
-    if (TY_LID < 16 && target < targets)
+    if (TY_LID < wide && target < targets)
         ty_deliver(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins, how);
 }
