@@ -1,0 +1,332 @@
+/*
+ * Speed of methods for many bins on a device, by the device's own clock, on samples made there,
+ * beside a pass that only reads: JSON lines on standard output, a table on standard error. The
+ * counts of every timed configuration are compared with those of atomic-global, which is timed once
+ * beside it.
+ *
+ *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-d f32|f64|i32] [-i INPUT,…]
+ *                            [-s SETTING,…] METHOD…
+ *
+ * A METHOD may carry its settings: routed:columns=16,team=8.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "plan.h"
+
+typedef struct bench {
+    const char *device_name, *inputs;
+    tally_context *context;
+    ty_device *device;
+    void *queue, *fill, *read;
+    ty_memory samples, sink;
+    uint64_t bytes, n;
+    tally_dtype dtype;
+    int repeats;
+    double read_seconds;
+} bench;
+
+static void die(const char *what, const tally_error *error)
+{
+    fprintf(stderr, "%s: %s\n", what, error->message);
+    exit(1);
+}
+
+/* Sample i of an input: bin number `b` plus a quarter, where the type has one so far out. */
+static const char kernels[] =
+    "#if defined(__OPENCL_VERSION__)\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "typedef ulong u64; typedef uint u32;\n"
+    "#define GLOBAL __global\n"
+    "#define HEAD(name, ...) __kernel void name(__VA_ARGS__, __local u32 *unused)\n"
+    "#define ID get_global_id(0)\n"
+    "#define SIZE get_global_size(0)\n"
+    "#else\n"
+    "typedef unsigned long long u64; typedef unsigned int u32;\n"
+    "#define GLOBAL\n"
+    "#define HEAD(name, ...) extern \"C\" __global__ void name(__VA_ARGS__)\n"
+    "#define ID ((u64)blockIdx.x * blockDim.x + threadIdx.x)\n"
+    "#define SIZE ((u64)gridDim.x * blockDim.x)\n"
+    "#endif\n"
+    "#if defined(__CUDACC__)\n"
+    "__device__\n"
+    "#endif\n"
+    "static inline u64 mix(u64 z)\n"
+    "{ z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;\n"
+    "return z ^ (z >> 31); }\n"
+    "HEAD(fill, GLOBAL SAMPLE *to, u64 n, u64 bins, u32 kind, u32 slice)\n"
+    "{ for (u64 i = ID; i < n; i += SIZE) {\n"
+    "u64 z = mix(i * 0x9E3779B97F4A7C15ull + 0x1234567ull), b = 0; u32 out = 0;\n"
+    "double u = (double)(z >> 11) * 0x1p-53;\n"
+    "if (kind == 0) b = bins / 3;\n"
+    "if (kind == 1) b = (u64)(u * bins);\n"
+    "if (kind == 2) { double s = 0; for (int k = 0; k < 12; k++)\n"
+    "s += (double)(mix(z + k) >> 11) * 0x1p-53; s = (s - 6) / 12 + 0.5;\n"
+    "b = (u64)(s * bins); }\n"
+    "if (kind == 3) b = i % bins;\n"
+    "if (kind == 4) b = i * 32 % bins;\n"
+    "if (kind == 5) b = i * slice % bins;\n"
+    "if (kind == 6) b = (u64)(0.5 * bins + 0.4 * bins * sin((double)(i >> 6) * 1e-5) +\n"
+    "(double)(z & 63)) % bins;\n"
+    "if (kind == 7) b = (u64)((double)i / n * bins);\n"
+    "if (kind == 8) b = i & 1 ? bins / 7 : bins - 9;\n"
+    "if (kind == 9) b = (u64)(u * u * u * u * u * u * u * u * bins);\n"
+    "if (kind == 10) b = (z & 1023) < 921 ? bins / 5 : mix(z) % bins;\n"
+    "if (kind == 11) b = z & 1 ? bins / 2 / slice * slice + (z >> 8 & 63) : mix(z) % bins;\n"
+    "if (kind == 12) out = 1;\n"
+    "if (kind == 13) b = (bins / 2 / slice * slice + (z >> 8) % slice) % bins;\n"
+    "if (kind == 14) b = ((i & 31) * slice + (z >> 8) % slice) % bins;\n"
+    "if (kind == 15) b = (bins / 2 / slice * slice + i * 32 % slice) % bins;\n"
+    "if (b >= bins) b = bins - 1;\n"
+    "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : (double)b + QUARTER;\n"
+    "to[i] = (SAMPLE)x; } }\n"
+    "HEAD(readall, GLOBAL const uint4 *p, u64 n, GLOBAL u32 *out)\n"
+    "{ u64 i = ID, step = SIZE; u32 s = 0;\n"
+    "for (; i + 3 * step < n; i += 4 * step) {\n"
+    "uint4 a = p[i], b = p[i + step], c = p[i + 2 * step], d = p[i + 3 * step];\n"
+    "s += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) + "
+    "(d.x ^ d.y ^ d.z ^ d.w); }\n"
+    "for (; i < n; i += step) { uint4 a = p[i]; s += a.x ^ a.y ^ a.z ^ a.w; }\n"
+    "if (s == 0x9e3779b9u) out[0] = s; }\n";
+
+static const char *const inputs[] = {"equal",   "uniform",    "normal",      "ramp",
+                                     "ramp-32", "ramp-slice", "walk",        "sorted",
+                                     "two",     "power-8",    "nine-in-ten", "hot-in-slice",
+                                     "outside", "one-slice",  "period-32",   "one-slice-32"};
+enum { input_count = sizeof inputs / sizeof *inputs };
+
+static void build(bench *b)
+{
+    tally_error error = {""};
+    int cached;
+    static const char *const types[] = {"float", "double", "int"};
+    int t = b->dtype == TALLY_F64 ? 1 : b->dtype == TALLY_I32 ? 2 : 0;
+    char options[128];
+    snprintf(options, sizeof options, "-DSAMPLE=%s -DQUARTER=%s", types[t], t == 2 ? "0" : "0.25");
+    if (b->device->ops->build(b->device, kernels, options, &b->fill, &cached, &error))
+        die("kernels", &error);
+}
+
+static void fill(bench *b, int kind, uint64_t bins)
+{
+    tally_error error = {""};
+    ty_arg args[] = {ty_arg_memory(b->samples), ty_arg_u64(b->n), ty_arg_u64(bins),
+                     ty_arg_u32((uint32_t)kind), ty_arg_u32(8192)};
+    ty_launch launch = {b->device->units * 8, 256, 0, args, 5};
+    if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
+        b->device->ops->wait(b->device, b->queue, &error))
+        die("fill", &error);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double time_reading(bench *b)
+{
+    const ty_device_ops *ops = b->device->ops;
+    tally_error error = {""};
+    void *from, *to;
+    double seconds[9];
+    ty_arg args[] = {ty_arg_memory(b->samples), ty_arg_u64(b->bytes / 16), ty_arg_memory(b->sink)};
+    ty_launch launch = {b->device->units * 8, 256, 0, args, 3};
+    for (int i = 0; i < 9; i++) {
+        if (ops->mark(b->device, b->queue, &from, &error) ||
+            ops->launch(b->device, b->queue, b->fill, "readall", &launch, &error) ||
+            ops->mark(b->device, b->queue, &to, &error) || ops->wait(b->device, b->queue, &error))
+            die("read pass", &error);
+        seconds[i] = ops->elapsed(b->device, from, to);
+        ops->mark_close(b->device, from);
+        ops->mark_close(b->device, to);
+    }
+    qsort(seconds, 9, sizeof *seconds, ascending);
+    return seconds[4];
+}
+
+/* ---- one configuration ---- */
+
+typedef struct config {
+    char text[128]; /* "name:key=value,…", cut up */
+    const char *method, *set;
+    tally_setting settings[8];
+    unsigned count;
+} config;
+
+static void parse(const char *word, config *c)
+{
+    char *rest = NULL;
+    memset(c, 0, sizeof *c);
+    snprintf(c->text, sizeof c->text, "%s", word);
+    c->set = strchr(word, ':') ? strchr(word, ':') + 1 : "";
+    c->method = strtok_r(c->text, ":", &rest);
+    for (char *one; c->count < 8 && (one = strtok_r(NULL, ",", &rest));) {
+        char *equals = strchr(one, '=');
+        if (!equals)
+            exit(2);
+        *equals = '\0';
+        c->settings[c->count++] = (tally_setting){one, equals + 1};
+    }
+}
+
+static tally_plan *make_plan(bench *b, const config *c, uint64_t bins)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    o.axes[0] = tally_axis_even(bins, 0, (double)bins);
+    o.dtypes[0] = b->dtype;
+    o.method = c->method;
+    o.settings = c->settings;
+    o.settings_count = c->count;
+    if (tally_plan_create(b->context, &o, &plan, &error))
+        fprintf(stderr, "%s: %s\n", c->method, error.message);
+    return plan;
+}
+
+/* One call's device seconds; its counts into `counts`. */
+static double run(bench *b, const tally_plan *plan, uint64_t *counts, tally_flows *flows)
+{
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    double seconds = 0;
+    tally_view view = tally_view_1d((void *)(uintptr_t)b->samples, b->dtype, b->n);
+    view.device = b->device->ops->type;
+    out.counts = counts;
+    out.flows = flows;
+    e.device_seconds = &seconds;
+    if (tally_execute(plan, &view, &e, &out, &error))
+        die("execute", &error);
+    return seconds;
+}
+
+static void time_config(bench *b, const config *c, const tally_plan *plan, int input, uint64_t bins,
+                        const uint64_t *want, const tally_flows *want_flows, uint64_t *counts)
+{
+    double seconds[32];
+    tally_flows flows = {0};
+    for (int i = -1; i < b->repeats; i++)
+        seconds[i < 0 ? 0 : i] = run(b, plan, counts, &flows);
+    int ok = !memcmp(counts, want, (size_t)bins * sizeof *counts) &&
+             !memcmp(&flows, want_flows, sizeof flows);
+    qsort(seconds, (size_t)b->repeats, sizeof *seconds, ascending);
+    double median = seconds[b->repeats / 2], gbps = (double)b->bytes / median * 1e-9;
+    printf("{\"device\":\"%s\",\"name\":\"%s\",\"method\":\"%s\",\"set\":\"%s\",\"dtype\":\"%s\","
+           "\"n\":%llu,\"bins\":%llu,\"data\":\"%s\",\"median_s\":%.9f,\"min_s\":%.9f,"
+           "\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"fraction_of_read\":%.4f,"
+           "\"verified\":%s}\n",
+           b->device_name, b->device->name, c->method, c->set, tally_dtype_name(b->dtype),
+           (unsigned long long)b->n, (unsigned long long)bins, inputs[input], median, seconds[0],
+           seconds[b->repeats - 1], b->repeats, gbps, b->read_seconds / median,
+           ok ? "true" : "false");
+    fprintf(stderr, " %7.1f%s", gbps, ok ? "" : "!");
+}
+
+static int wanted(const char *list, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        if (strcspn(at, ",") == size && !strncmp(at, word, size))
+            return 1;
+    }
+    return !list;
+}
+
+static void bench_bins(bench *b, uint64_t bins, char **words, int count)
+{
+    config configs[16], global = {.method = "atomic-global", .set = ""};
+    tally_plan *plans[16], *check = make_plan(b, &global, bins);
+    uint64_t *want = malloc(bins * 8), *counts = malloc(bins * 8);
+    for (int c = 0; c < count; c++) {
+        parse(words[c], &configs[c]);
+        plans[c] = make_plan(b, &configs[c], bins);
+    }
+    for (int kind = 0; kind < input_count; kind++) {
+        tally_flows flows = {0};
+        if (!wanted(b->inputs, inputs[kind]))
+            continue;
+        fill(b, kind, bins);
+        fprintf(stderr, "%9llu %-13s", (unsigned long long)bins, inputs[kind]);
+        double seconds = run(b, check, want, &flows);
+        fprintf(stderr, " %7.1f |", (double)b->bytes / seconds * 1e-9);
+        for (int c = 0; c < count; c++) {
+            if (plans[c])
+                time_config(b, &configs[c], plans[c], kind, bins, want, &flows, counts);
+        }
+        fprintf(stderr, "\n");
+        fflush(stdout);
+    }
+    for (int c = 0; c < count; c++)
+        tally_plan_destroy(plans[c]);
+    tally_plan_destroy(check);
+    free(want);
+    free(counts);
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.repeats = 7, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    const char *list = "65536,110000,131072,262144,1048576,4194304,16777216";
+    int option;
+    if (argc < 2)
+        return 2;
+    b.device_name = argv[1];
+    options.device = strcmp(argv[1], "cuda") ? TALLY_DEVICE_OPENCL : TALLY_DEVICE_CUDA;
+    argc--, argv++;
+    while ((option = getopt(argc, argv, "m:r:b:d:i:")) != -1) {
+        switch (option) {
+        case 'm':
+            b.bytes = strtoull(optarg, NULL, 10) << 20;
+            break;
+        case 'r':
+            b.repeats = atoi(optarg);
+            break;
+        case 'b':
+            list = optarg;
+            break;
+        case 'd':
+            b.dtype = !strcmp(optarg, "f64")  ? TALLY_F64
+                      : strcmp(optarg, "i32") ? TALLY_F32
+                                              : TALLY_I32;
+            break;
+        case 'i':
+            b.inputs = optarg;
+            break;
+        default:
+            return 2;
+        }
+    }
+    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16)
+        return 2;
+    b.n = b.bytes / tally_dtype_bytes(b.dtype);
+    if (tally_context_create(&options, &b.context, &error))
+        die(b.device_name, &error);
+    b.device = b.context->state;
+    if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error) ||
+        b.device->ops->alloc(b.device, b.bytes, &b.samples, &error) ||
+        b.device->ops->alloc(b.device, 64, &b.sink, &error))
+        die("device", &error);
+    build(&b);
+    fill(&b, 1, 1 << 20);
+    b.read_seconds = time_reading(&b);
+    fprintf(stderr, "%s: reading %.1f GB/s\n%23s %7s |", b.device->name,
+            (double)b.bytes / b.read_seconds * 1e-9, "", "global");
+    for (int i = optind; i < argc; i++)
+        fprintf(stderr, " %s", argv[i]);
+    fprintf(stderr, "\n");
+    for (char *end; *list; list = *end ? end + 1 : end)
+        bench_bins(&b, strtoull(list, &end, 10), argv + optind, argc - optind);
+    b.device->ops->release(b.device, b.samples);
+    b.device->ops->release(b.device, b.sink);
+    b.device->ops->program_close(b.device, b.fill);
+    b.device->ops->queue_close(b.device, b.queue);
+    tally_context_destroy(b.context);
+    return 0;
+}
