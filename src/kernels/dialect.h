@@ -72,6 +72,8 @@ typedef long ty_i64;
 #define TY_FMA(a, b, c)  fma((double)(a), (double)(b), (double)(c))
 #define TY_FABS(x)       fabs(x)
 #define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
+#define TY_MUL_HI(a, b)  mul_hi((ty_u32)(a), (ty_u32)(b))
+#define TY_STREAM(from)  (*(from)) /* a load of what is read once */
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. What TY_READ took above TY_READ_FIRST is read before anything below: left alone, the
  * assembler moves each read down to its use, to save registers, and then waits for memory a word at
@@ -82,6 +84,22 @@ typedef long ty_i64;
 #define TY_ROLLED       __attribute__((opencl_unroll_hint(1)))
 #define TY_WARP_SYNC()  __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define TY_READ_FIRST() TY_WARP_SYNC()
+TY_FN ty_u32 TY_SHUFFLE_UP(ty_u32 value, ty_u32 lanes)
+{
+    ty_u32 got;
+    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
+                     : "=r"(got)
+                     : "r"(value), "r"(lanes));
+    return got;
+}
+TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
+{
+    ty_u32 got;
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
+                     : "=r"(got)
+                     : "r"(value), "r"(lane));
+    return got;
+}
 #else
 #define TY_UNROLL /* a device that runs work-items as a loop of its own has no use for it */
 #define TY_ROLLED
@@ -131,6 +149,10 @@ typedef long long ty_i64;
 #define TY_FMA(a, b, c)               __fma_rn(a, b, c)
 #define TY_FABS(x)                    fabsf(x)
 #define TY_SATURATE(x)                __saturatef(x)
+#define TY_MUL_HI(a, b)               __umulhi((a), (b))
+#define TY_STREAM(from)               __ldcs(from)
+#define TY_SHUFFLE_UP(value, lanes)   __shfl_up_sync(0xffffffffu, (value), (lanes))
+#define TY_SHUFFLE(value, lane)       __shfl_sync(0xffffffffu, (value), (lane))
 #define TY_WARP_SYNC()                __syncwarp()
 #define TY_READ_FIRST()               __syncwarp()
 #define TY_READ(p)                    ty_read(p)

@@ -67,6 +67,13 @@ const char ty_rates_text[] =
     "spill16 2 0 20 500\n"
     "spill16 4 0 20 960\n"
     "spill16 8 0 20 1850\n"
+    "routed 1 0 30 200\n" /* not measured, nor 2 and 8 */
+    "routed 2 0 30 450\n"
+    "routed 4 2000000 30 1100\n"
+    "routed 4 8000000 40 850\n"
+    "routed 4 0 60 450\n"
+    "routed 8 2000000 30 1500\n"
+    "routed 8 0 60 600\n"
     "private-shared 1 0 10 668\n"
     "private-shared 2 0 10 1000\n"
     "private-shared 4 0 10 1980\n"
@@ -88,6 +95,7 @@ const char ty_rates_text[] =
     "swizzled 8 0 15 3940\n"
     "swizzled 0 0 15 2000\n" /* not measured */
     "spill16 0 0 20 500\n"   /* not measured */
+    "routed 0 0 60 300\n"    /* not measured */
     "private-shared 1 0 15 668\n"
     "private-shared 2 0 15 950\n"
     "private-shared 4 0 15 1940\n"

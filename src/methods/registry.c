@@ -35,6 +35,7 @@
     M(saturating_shared)                                                                           \
     M(saturating_shared_strided)                                                                   \
     M(lane_private)                                                                                \
+    M(routed)                                                                                      \
     M(swizzled)                                                                                    \
     M(spill16)                                                                                     \
     M(views)                                                                                       \
@@ -111,8 +112,12 @@ tally_status ty_method_supports(const ty_method *m, const tally_plan *plan, tall
 
 int64_t ty_method_parameter(const tally_plan *plan, const char *key)
 {
+    return ty_parameter_value(plan, plan->method->parameters, key);
+}
+
+int64_t ty_parameter_value(const tally_plan *plan, const ty_parameter *p, const char *key)
+{
     const char *value = ty_plan_setting(plan, key);
-    const ty_parameter *p = plan->method->parameters;
     while (strcmp(p->key, key))
         p++;
     return value ? strtoll(value, NULL, 10) : p->standard;

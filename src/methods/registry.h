@@ -43,5 +43,7 @@ tally_status ty_method_supports(const ty_method *method, const tally_plan *plan,
 
 /* The value of `key` for a plan of this method: its setting, or the standard value. */
 int64_t ty_method_parameter(const tally_plan *plan, const char *key);
+/* The same by a table of parameters, for supports(), where the plan has no method yet. */
+int64_t ty_parameter_value(const tally_plan *plan, const ty_parameter *parameters, const char *key);
 
 #endif

@@ -1,0 +1,370 @@
+/*
+ * routed: more bins than local memory holds. The cells are cut into slices of 2^shift, small enough
+ * to count in local memory; samples go there in two steps, a wave of tiles at a time, so that what
+ * lies between the steps stays in the device's cache:
+ *
+ *   split   A group sorts a tile of samples by slice in local memory and writes it out as 16-bit
+ *           residuals (the cell inside its slice), with a list of where each slice's segment lies.
+ *   count   Groups are shared out among the slices by how many samples each got, gather their
+ *           slice's segments, count them in local memory and add what they counted to `out`.
+ *
+ * No step's cost depends on the data. The sort counts in TY_COLUMNS columns, one a lane, so that the
+ * lanes of a warp never meet on one counter; where it then writes, and where `count` counts, an
+ * address' bank is changed by a hash of the rest of the address with a key of the launch. No group
+ * waits for another: steps are launches.
+ */
+#define TY_TILE  (TY_GROUP_MAX * TY_PER)
+#define TY_QUEUE 504 /* long segments that a group puts off */
+
+/* Samples are numbered by cells where those are cheaper than slots; TY_MARK is added to both. */
+#if TY_DTYPE > 2
+#define TY_NUMBER(x)         ty_mark_of(x, &bins, &fast, axis)
+#define TY_SLOT(cell, count) ty_slot_of_cell(cell, count)
+#else
+#define TY_MARK              0u
+#define TY_NUMBER(x)         ty_slot_of(x, axis)
+#define TY_SLOT(cell, count) (cell)
+#endif
+
+/* Local memory is 32 banks of 32-bit words: the word in the same row of 32, moved by a keyed hash of
+ * the row. A bijection of the row. */
+TY_FN ty_u32 ty_bank(ty_u32 word, ty_u32 key)
+{
+    return word ^ (TY_MUL_HI(word & ~31u, key) & 31u);
+}
+
+/* The same for a place in bytes. */
+TY_FN ty_u32 ty_bank_byte(ty_u32 byte, ty_u32 key)
+{
+    return byte ^ (TY_MUL_HI(byte & ~127u, key) & 124u);
+}
+
+/* Exclusive prefix sums of a value a work-item, over the group; `sums` is a word a work-item, and not
+ * free before the next barrier. */
+TY_FN ty_u32 ty_scan_items(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 size)
+{
+    ty_u32 lid = TY_LID;
+#if TY_WARP == 32
+    ty_u32 sum = value;
+    TY_UNROLL
+    for (ty_u32 d = 1; d < 32; d *= 2) {
+        ty_u32 below = TY_SHUFFLE_UP(sum, d);
+        sum += (lid & 31) >= d ? below : 0;
+    }
+    if ((lid & 31) == 31)
+        sums[lid / 32] = sum;
+    TY_BARRIER();
+    ty_u32 before = 0;
+    for (ty_u32 w = 0; w < lid / 32; w++)
+        before += sums[w];
+    (void)size;
+    return before + sum - value;
+#else
+    sums[lid] = value;
+    TY_BARRIER();
+    if (lid == 0) {
+        ty_u32 sum = 0;
+        for (ty_u32 i = 0; i < size; i++) {
+            ty_u32 v = sums[i];
+            sums[i] = sum;
+            sum += v;
+        }
+    }
+    TY_BARRIER();
+    return sums[lid];
+#endif
+}
+
+/* A slice's counters are shared by so many neighbouring work-items, each with so many. */
+#if TY_WARP == 32 && TY_COLUMNS > 8
+#define TY_PARTS (TY_COLUMNS / 8)
+#else
+#define TY_PARTS 1
+#endif
+#define TY_WIDTH (TY_COLUMNS / TY_PARTS)
+
+/* The counts of this work-item's part of slice s into `count`, and their sum; of no slice none. Each
+ * starts at another column, so that neighbours meet different banks. */
+TY_FN ty_u32 ty_part(TY_LOCAL const ty_u32 *cell, ty_u32 slices, ty_u32 s, ty_u32 part, ty_u32 *count)
+{
+    ty_u32 sum = 0;
+    TY_UNROLL
+    for (ty_u32 c = 0; c < TY_WIDTH; c++) {
+        ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
+        count[c] = s < slices ? cell[s * TY_COLUMNS + column] : 0;
+        sum += count[c];
+    }
+    return sum;
+}
+
+/* Sums over the parts of a slice up to and with this one; *total is that of all. */
+TY_FN ty_u32 ty_parts(ty_u32 sum, ty_u32 part, ty_u32 *total)
+{
+#if TY_PARTS > 1
+    TY_UNROLL
+    for (ty_u32 d = 1; d < TY_PARTS; d *= 2) {
+        ty_u32 below = TY_SHUFFLE_UP(sum, d);
+        sum += part >= d ? below : 0;
+    }
+    *total = TY_SHUFFLE(sum, (TY_LID & 31) | (TY_PARTS - 1));
+#else
+    *total = sum;
+    (void)part;
+#endif
+    return sum;
+}
+
+/* The counts in `cell`, rows of TY_COLUMNS a slice, to the places where each will be written in the
+ * sorted tile, in bytes. Slices start at `start`, in quads of eight residuals; the last quad of a slice
+ * is filled up with `filler`. */
+TY_FN void ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *start,
+                    TY_LOCAL ty_u32 *work, TY_LOCAL ty_u16 *sorted, ty_u32 filler, ty_u32 key)
+{
+    ty_u32 each = (slices * TY_PARTS + TY_GROUP_MAX - 1) / TY_GROUP_MAX;
+    ty_u32 from = TY_LID / TY_PARTS * each, part = TY_LID % TY_PARTS, quads = 0, total;
+    ty_u32 count[TY_WIDTH];
+    TY_ROLLED
+    for (ty_u32 s = from; s < from + each; s++) {
+        ty_parts(ty_part(cell, slices, s, part, count), part, &total);
+        quads += (total + 7) / 8;
+    }
+    /* Of the parts the first is summed for all. */
+    ty_u32 before = ty_scan_items(part ? 0 : quads, work, TY_GROUP_MAX);
+    quads = part ? before - quads : before;
+    TY_ROLLED
+    for (ty_u32 s = from; s < from + each; s++) {
+        ty_u32 sum = ty_part(cell, slices, s, part, count);
+        ty_u32 at = quads * 16 + (ty_parts(sum, part, &total) - sum) * 2;
+        ty_u32 end = quads * 16 + total * 2, next = quads + (total + 7) / 8;
+        if (s >= slices)
+            continue;
+        TY_UNROLL
+        for (ty_u32 c = 0; c < TY_WIDTH; c++) {
+            ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
+            cell[s * TY_COLUMNS + column] = at;
+            at += count[c] * 2;
+        }
+        TY_ROLLED
+        for (ty_u32 k = part * 2; k < 14; k += TY_PARTS * 2) {
+            if (end + k < next * 16)
+                sorted[ty_bank_byte(end + k, key) / 2] = (ty_u16)filler;
+        }
+        if (part == 0)
+            start[s] = quads;
+        if (s + 1 == slices)
+            start[slices] = next;
+        quads = next;
+    }
+}
+
+/* Tile TY_GROUP of the samples from `offset` on, to residuals at the start of `scratch`, `stride`
+ * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
+ * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
+ * TY_COPIES copies so that tiles do not wait for one another. */
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, tile = TY_GROUP;
+    TY_LOCAL ty_u32 *sorted = ty_local, *work = sorted + stride, *start = work + TY_GROUP_MAX;
+    TY_LOCAL ty_u32 *cell = start + slices + 1;
+    TY_LOCAL ty_u32 *own =
+        cell + (lid & (TY_COLUMNS - 1)) - (TY_MARK >> shift) * (ty_u32)TY_COLUMNS;
+    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset) + (ty_u64)tile * TY_TILE + lid;
+    ty_u32 number[TY_PER];
+#if TY_DTYPE > 2
+    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
+    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+#endif
+    ty_sample v[TY_AHEAD];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_AHEAD; k++)
+        v[k] = TY_STREAM(&x[k * TY_GROUP_MAX]);
+    TY_ROLLED
+    for (ty_u32 c = lid; c < slices * TY_COLUMNS; c += TY_GROUP_MAX)
+        cell[c] = 0;
+    TY_BARRIER();
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_PER; k++) {
+        number[k] = TY_NUMBER(v[k % TY_AHEAD]);
+        if (k + TY_AHEAD < TY_PER)
+            v[k % TY_AHEAD] = TY_STREAM(&x[(k + TY_AHEAD) * TY_GROUP_MAX]);
+        TY_ADD_LOCAL(&own[(number[k] >> shift) * TY_COLUMNS], 1);
+    }
+    TY_BARRIER();
+    ty_place(cell, slices, start, work, (TY_LOCAL ty_u16 *)sorted, 1u << shift, key);
+    TY_BARRIER();
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_PER; k++) {
+        ty_u32 at = TY_ADD_LOCAL(&own[(number[k] >> shift) * TY_COLUMNS], 2);
+        *(TY_LOCAL ty_u16 *)((TY_LOCAL ty_u8 *)sorted + ty_bank_byte(at, key)) =
+            (ty_u16)(number[k] & ((1u << shift) - 1));
+    }
+    TY_BARRIER();
+    TY_ROLLED
+    for (ty_u32 s = lid; s < slices; s += TY_GROUP_MAX) {
+        ty_u32 begin = start[s], quads = start[s + 1] - begin;
+        ((TY_GLOBAL ty_u32 *)(scratch + lists))[(ty_u64)s * TY_GROUPS + tile] = begin | quads << 16;
+        if (quads)
+            TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + sums) + tile % TY_COPIES * slices + s,
+                          quads);
+    }
+    TY_GLOBAL ty_u32 *to = (TY_GLOBAL ty_u32 *)scratch + (ty_u64)tile * stride;
+    ty_u32 words = start[slices] * 4;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_PER / 2; k++)
+        to[k * TY_GROUP_MAX + lid] = sorted[ty_bank(k * TY_GROUP_MAX + lid, key)];
+    TY_ROLLED
+    for (ty_u32 w = TY_TILE / 2 + lid; w < words; w += TY_GROUP_MAX)
+        to[w] = sorted[ty_bank(w, key)];
+}
+
+/* The samples behind the last whole tile. */
+TY_KERNEL(TY_GROUP_MAX)
+rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u32 n, TY_GLOBAL const ty_u8 *axis,
+     TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 i = TY_GROUP * TY_GROUP_MAX + TY_LID;
+    if (i < n)
+        TY_ADD_GLOBAL(&out[ty_slot_of(TY_SAMPLES(data, offset)[i], axis)], 1);
+    (void)ty_local;
+}
+
+#define TY_COUNT_RESIDUAL(r) TY_ADD_LOCAL(&cell[ty_bank((r), key)], 1)
+#define TY_COUNT_PAIR(w)                                                                           \
+    do {                                                                                           \
+        TY_COUNT_RESIDUAL((w)&0xffffu);                                                            \
+        TY_COUNT_RESIDUAL((w) >> 16);                                                              \
+    } while (0)
+
+/* Counts a segment of so many quads with a team of work-items, `lane` one of them, each with
+ * TY_QUADS loads under way. */
+TY_FN void ty_count_segment(TY_GLOBAL const uint4 *quad, ty_u32 quads, ty_u32 lane, ty_u32 team,
+                            ty_u32 key, TY_LOCAL ty_u32 *cell)
+{
+    for (ty_u32 q = lane; q < quads; q += TY_QUADS * team) {
+        uint4 v[TY_QUADS];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_QUADS; k++) {
+            if (q + k * team < quads)
+                v[k] = quad[q + k * team];
+        }
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_QUADS; k++) {
+            if (q + k * team < quads) {
+                TY_COUNT_PAIR(v[k].x);
+                TY_COUNT_PAIR(v[k].y);
+                TY_COUNT_PAIR(v[k].z);
+                TY_COUNT_PAIR(v[k].w);
+            }
+        }
+    }
+}
+
+/* All copies of slice s' length. */
+TY_FN ty_u32 ty_total(TY_GLOBAL const ty_u32 *sum, ty_u32 slices, ty_u32 s)
+{
+    ty_u32 total = 0;
+    TY_UNROLL
+    for (ty_u32 c = 0; c < TY_COPIES; c++)
+        total += sum[c * slices + s];
+    return total;
+}
+
+/* How many groups serve a slice that got `sum` quads: its part of all shares, at least one. */
+TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 extra, ty_u32 scale)
+{
+    ty_u32 share = TY_MUL_HI(sum + extra, scale);
+    return sum && !share ? 1 : share;
+}
+
+/* Counts what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
+ * groups; groups past all shares have nothing to do. */
+TY_KERNEL(TY_COUNTERS)
+count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
+      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
+      ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, cells = 1u << shift, each = (slices + TY_COUNTERS - 1) / TY_COUNTERS;
+    ty_u32 from = lid * each, to = from + each < slices ? from + each : slices, part = 0;
+    TY_LOCAL ty_u32 *found = ty_local, *queue = found + 8, *cell = queue + TY_QUEUE;
+    TY_GLOBAL const ty_u32 *sum = (TY_GLOBAL const ty_u32 *)(scratch + sums);
+    TY_ROLLED
+    for (ty_u32 s = from; s < to; s++)
+        part += ty_share(ty_total(sum, slices, s), extra, scale);
+    if (lid < 8)
+        found[lid] = 0;
+    part = ty_scan_items(part, cell, TY_COUNTERS);
+    TY_ROLLED
+    for (ty_u32 s = from; s < to; s++) {
+        ty_u32 total = ty_total(sum, slices, s), share = ty_share(total, extra, scale);
+        if (TY_GROUP - part < share) {
+            found[0] = s;
+            found[1] = TY_GROUP - part;
+            found[2] = share;
+            found[3] = total / tiles;
+        }
+        part += share;
+    }
+    TY_BARRIER();
+    ty_u32 slice = found[0], first = found[1], step = found[2], usual = found[3];
+    TY_ROLLED
+    for (ty_u32 c = lid; c < cells + 32; c += TY_COUNTERS)
+        cell[c] = 0;
+    TY_BARRIER();
+    /* Teams so large that a work-item gets several quads of a segment of the usual length. Segments much
+     * longer than that wait in the queue for larger teams. */
+    ty_u32 team = 1, teams = TY_COUNTERS < 32 ? TY_COUNTERS : 32;
+    while (team < TY_TEAM && team * 4 * TY_QUADS <= usual)
+        team *= 2;
+    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)scratch;
+    TY_GLOBAL const ty_u32 *list =
+        (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
+    ty_u32 lane = lid & (team - 1), stop = step ? tiles : 0;
+    ty_u32 t = first + lid / team * step, next = t < stop ? list[t] : 0;
+    TY_ROLLED
+    for (; t < stop; t += TY_COUNTERS / team * step) {
+        ty_u32 segment = next, length = segment >> 16, left = length, workers = team;
+        if (t + TY_COUNTERS / team * step < stop)
+            next = list[t + TY_COUNTERS / team * step];
+        if (length > 4 * TY_QUADS * team) {
+            left = 0;
+            if (lane == 0) {
+                ty_u32 at = TY_ADD_LOCAL(&found[4], 1);
+                if (at < TY_QUEUE) {
+                    queue[at] = t;
+                    TY_ADD_LOCAL(&found[5], length);
+                } else { /* no place: counted here, by one */
+                    left = length;
+                    workers = 1;
+                }
+            }
+        }
+        ty_count_segment(quads + (ty_u64)t * (stride / 4) + (segment & 0xffffu), left, lane,
+                         workers, key, cell);
+    }
+    TY_BARRIER();
+    ty_u32 queued = found[4] < TY_QUEUE ? found[4] : TY_QUEUE;
+    while (teams < TY_COUNTERS && teams * 2 * TY_QUADS * queued <= found[5])
+        teams *= 2;
+    TY_ROLLED
+    for (ty_u32 i = lid / teams; i < queued; i += TY_COUNTERS / teams) {
+        ty_u32 segment = list[queue[i]];
+        ty_count_segment(quads + (ty_u64)queue[i] * (stride / 4) + (segment & 0xffffu),
+                         segment >> 16, lid & (teams - 1), teams, key, cell);
+    }
+    TY_BARRIER();
+    TY_ROLLED
+    for (ty_u32 c = lid; c < cells; c += TY_COUNTERS) {
+        ty_u32 counted = cell[ty_bank(c, key)];
+        TY_GLOBAL ty_u32 *to_slot = &out[TY_SLOT((slice << shift) + c, bins)];
+        if (counted && step == 1)
+            *to_slot += counted;
+        else if (counted)
+            TY_ADD_GLOBAL(to_slot, counted);
+    }
+}

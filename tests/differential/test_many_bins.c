@@ -1,0 +1,207 @@
+/*
+ * The methods that `auto` may take on OpenCL and CUDA devices, with more bins than local memory
+ * holds, against the reference (up to a million bins) or the processor's counts: numbers of bins
+ * around those where the way of counting changes, data that are spread, sorted, all alike, in one
+ * slice, outside; settings that make many slices of few bins; several waves.
+ *
+ *     test_many_bins [SEED [SAMPLES]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "methods/registry.h"
+#include "random_case.h"
+
+typedef struct plan_case {
+    uint64_t bins;
+    tally_dtype dtype;
+    tally_setting settings[3];
+    uint64_t samples; /* 0: the usual number */
+} plan_case;
+
+/* Methods that refuse a case's settings or bins leave it out. */
+static const plan_case cases[] = {
+    {100000, TALLY_F32, {{0}}, 0},
+    {1000000, TALLY_F32, {{0}}, 0},
+    {300000, TALLY_I32, {{0}}, 0},
+    {131072, TALLY_F64, {{0}}, 0},
+    {16777216, TALLY_F32, {{0}}, 0},
+    {5000, TALLY_F32, {{"slice", "5"}}, 0},
+    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "2"}}, 0},
+    {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0},
+    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 1300000},
+};
+
+enum { kinds = 7 };
+
+/* In units of the axis, [0, 1). */
+static double sample(rng *r, unsigned kind, double progress, uint64_t i)
+{
+    switch (kind) {
+    case 0:
+        return rng_unit(r) * 1.1 - 0.05;
+    case 1:
+        return 0.3;
+    case 2:
+        return progress;
+    case 3: /* one slice, different bins */
+        return 0.7 + rng_unit(r) * 0.001;
+    case 4:
+        return i & 1 ? 0.2 : 0.9;
+    case 5:
+        return rng_below(r, 10) ? 0.6 : rng_unit(r);
+    default:
+        return i & 1 ? -1 : 2;
+    }
+}
+
+static void fill(rng *r, const plan_case *c, unsigned kind, void *to, uint64_t n)
+{
+    uint64_t nans = rng_below(r, 2) ? 100 : n + 1;
+    for (uint64_t i = 0; i < n; i++) {
+        double x = sample(r, kind, (double)i / (double)n, i) * (double)c->bins;
+        if (c->dtype == TALLY_F64)
+            ((double *)to)[i] = x;
+        else if (c->dtype == TALLY_F32)
+            ((float *)to)[i] = i % nans == 50 ? (float)(0.0 / 0.0) : (float)x;
+        else if (c->dtype == TALLY_I32)
+            ((int32_t *)to)[i] = (int32_t)x;
+        else
+            ((uint16_t *)to)[i] = (uint16_t)(x < 0 ? 0 : x > 65535 ? 65535 : x);
+    }
+}
+
+typedef struct answer {
+    uint64_t *counts;
+    tally_flows flows;
+} answer;
+
+static tally_status count(const tally_plan *plan, const tally_view *view, int reference, answer *to,
+                          tally_error *error)
+{
+    tally_output out = TALLY_OUTPUT_INIT;
+    memset(&to->flows, 0, sizeof to->flows);
+    out.counts = to->counts;
+    out.flows = &to->flows;
+    return (reference ? tally_execute_reference : tally_execute)(plan, view, NULL, &out, error);
+}
+
+static int same(const answer *a, const answer *b, uint64_t bins)
+{
+    return !memcmp(a->counts, b->counts, (size_t)bins * sizeof *a->counts) &&
+           !memcmp(&a->flows, &b->flows, sizeof a->flows);
+}
+
+static int try_data(rng *r, const plan_case *c, const tally_plan *plan, const tally_plan *want_plan,
+                    const char *method, uint64_t most)
+{
+    unsigned char *data = malloc(most * 8);
+    answer got = {malloc((size_t)c->bins * 8), {0}}, want = {malloc((size_t)c->bins * 8), {0}};
+    int ok = 1;
+    for (unsigned kind = 0; kind < kinds && ok; kind += c->bins > 1000000 ? kinds - 1 : 1) {
+        uint64_t n = kind == 1 ? most / 3 : most - rng_below(r, 5);
+        tally_error error = {""};
+        fill(r, c, kind, data, n);
+        tally_view view = tally_view_1d(data, c->dtype, n);
+        ok = !count(plan, &view, 0, &got, &error) &&
+             !count(want_plan, &view, c->bins <= 1000000 && n < 300000, &want, &error) &&
+             same(&got, &want, c->bins);
+        if (!ok)
+            printf("FAILED %s, %llu bins, %s, data %u, %llu samples: %s\n", method,
+                   (unsigned long long)c->bins, tally_dtype_name(c->dtype), kind,
+                   (unsigned long long)n, error.message[0] ? error.message : "wrong counts");
+    }
+    free(data);
+    free(got.counts);
+    free(want.counts);
+    return ok;
+}
+
+static int has_settings(const ty_method *m, const plan_case *c)
+{
+    for (int i = 0; i < 3 && c->settings[i].key; i++) {
+        const ty_parameter *p = m->parameters;
+        while (p && p->key && strcmp(p->key, c->settings[i].key))
+            p++;
+        if (!p || !p->key)
+            return 0;
+    }
+    return 1;
+}
+
+/* 1: counted right, 0: refused, -1: wrong. */
+static int try_case(rng *r, const plan_case *c, tally_context *context, tally_context *host,
+                    const ty_method *m, uint64_t most)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL, *want = NULL;
+    tally_error error = {""};
+    o.axes[0] = tally_axis_even(c->bins, 0, (double)c->bins);
+    o.dtypes[0] = c->dtype;
+    tally_plan_options host_options = o;
+    if (!has_settings(m, c))
+        return 0;
+    o.method = m->name;
+    o.settings = c->settings;
+    while (o.settings_count < 3 && c->settings[o.settings_count].key)
+        o.settings_count++;
+    tally_status status = tally_plan_create(context, &o, &plan, &error);
+    if (status == TALLY_ERROR_UNSUPPORTED)
+        return 0;
+    if (status) {
+        printf("FAILED %s, %llu bins: %s\n", m->name, (unsigned long long)c->bins, error.message);
+        return -1;
+    }
+    int ok = !tally_plan_create(host, &host_options, &want, &error) &&
+             try_data(r, c, plan, want, m->name, c->samples ? c->samples : most);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(want);
+    return ok ? 1 : -1;
+}
+
+/* Returns the number of wrong cases; *done counts the right ones. */
+static int try_device(rng *r, tally_device_type device, tally_context *host, uint64_t most,
+                      int *done)
+{
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *context = NULL;
+    tally_error error = {""};
+    int failed = 0;
+    options.device = device;
+    if (tally_context_create(&options, &context, &error)) {
+        printf("left out: %s\n", error.message);
+        return 0;
+    }
+    for (int m = 0; ty_methods[m]; m++) {
+        if (!ty_methods[m]->cost) /* not made for many bins: may take a pass for each */
+            continue;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            int got = try_case(r, &cases[i], context, host, ty_methods[m], most);
+            *done += got > 0;
+            failed += got < 0;
+        }
+    }
+    tally_context_destroy(context);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    rng r = {argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
+    uint64_t most = argc > 2 ? strtoull(argv[2], NULL, 10) : 50000;
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *host = NULL;
+    int done = 0;
+    printf("seed %llu\n", (unsigned long long)r.state);
+    fflush(stdout);
+    options.device = TALLY_DEVICE_CPU;
+    if (tally_context_create(&options, &host, NULL))
+        return 1;
+    int failed = try_device(&r, TALLY_DEVICE_OPENCL, host, most, &done) +
+                 try_device(&r, TALLY_DEVICE_CUDA, host, most, &done);
+    tally_context_destroy(host);
+    printf("%d cases counted right, %d wrong\n", done, failed);
+    return failed ? 1 : done ? 0 : 77;
+}
