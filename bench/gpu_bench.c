@@ -282,9 +282,10 @@ static void run_tally(bench *b, const point *p, const char *part, unsigned calls
         die("plan", error.message);
     double first = time_once(plan, &view, b->got);
     t.differing = differing(b, p->bins);
-    int many = time_stream(b, plan, &view, calls) > 0;
-    t.repeats = repeats_for(first);
-    for (int i = 0; i < t.repeats; i++)
+    int slow = first > 0.1, many = !slow && time_stream(b, plan, &view, calls) > 0;
+    t.repeats = slow ? 1 : repeats_for(first);
+    t.seconds[0] = first;
+    for (int i = 0; i < t.repeats && !slow; i++)
         t.seconds[i] = many ? time_stream(b, plan, &view, calls) : time_once(plan, &view, b->got);
     report(p, part, "Tally", tally_plan_method(plan), tally_version(), &t);
     tally_plan_destroy(plan);
