@@ -265,7 +265,10 @@ void ty_draw_series(ty_draw *d)
     d->x = ty_draw_scale_of(axis, d->left, d->right);
     ty_draw_axis_y(d, &ticks, label_y(d, density), 1);
     draw_data(d, density);
-    ty_draw_axis_x(d, axis, axis->kind == TALLY_AXIS_CATEGORY ? "bytes" : "value");
+    char name[64] = "";
+    if (d->result->histograms == 1)
+        legend_name(d->result, 0, name);
+    ty_draw_axis_x(d, axis, axis->kind == TALLY_AXIS_CATEGORY ? "bytes" : name[0] ? name : "value");
 }
 
 #else
