@@ -25,6 +25,7 @@ class Call:
         self.axis, self.flow, self.out, self.method = axis, flow, out, method
         self.threads, self.by, self.progress = threads, by, progress
         self.device, self.where = device, where
+        self.wants_flows = flow == "count"
         given = (axis, where, flow, out, device, method, threads, by, progress)
         self.plain = all(value is None for value in given)
 
@@ -43,7 +44,7 @@ class Call:
 
     def to_host(self):
         """Results come back to the host, wherever the samples lie."""
-        self.delivers, self.results = False, _arrays.NUMPY
+        self.delivers, self.results, self.wants_flows = False, _arrays.NUMPY, True
 
     def mask(self, arrays):
         """The `where=` as bytes of the samples' shape; Arrow's nulls are masked too."""
@@ -150,8 +151,8 @@ class Weights:
 
 
 def total(call, arrays, axes, weights, reduced, squares=None):
-    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4). `squares`, for one
-    histogram on the host, is filled with sums of squared weights."""
+    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4), or None if nobody wants
+    them. `squares`, for one histogram on the host, is filled with sums of squared weights."""
     mask, parts = call.mask(arrays), weights.parts or [None]
     kept = tuple(d for d in range(len(arrays[0].shape)) if d not in reduced)
     arrays = [distinct(a) for a in arrays]
@@ -165,7 +166,7 @@ def total(call, arrays, axes, weights, reduced, squares=None):
     answers = []
     for part in parts:
         counts = call.results.empty(rows + bins, weights.counter)
-        flows = call.results.empty(rows + (4,), np.dtype(np.int64))
+        flows = call.results.empty(rows + (4,), np.dtype(np.int64)) if call.wants_flows else None
         extras = [a for a in (mask, part) if a is not None]
         every = arrays + extras
         layout = _count.Layout(
@@ -177,12 +178,14 @@ def total(call, arrays, axes, weights, reduced, squares=None):
             weight=part.code if part is not None else 0, squares=squares is not None,
             n=arrays[0].size, method=call.method,
         )  # fmt: skip
-        at, flow_at = call.results.place(counts), call.results.place(flows)
+        at = call.results.place(counts)
+        flow_at = call.results.place(flows) if call.wants_flows else None
         cells = 8 * int(np.prod(bins, dtype=object))
 
         def target(first, at=at, flow_at=flow_at, cells=cells):
             return c.Output(
-                counts=at + first * cells, flows=flow_at + first * 32, on_device=call.delivers,
+                counts=at + first * cells, on_device=call.delivers,
+                flows=flow_at + first * 32 if flow_at else None,
                 sum_squares=None if squares is None else squares.ctypes.data,
             )  # fmt: skip
 

@@ -142,7 +142,7 @@ def of_interface(x, home=None):
     if about.get("mask") is not None:
         raise NotImplementedError("__cuda_array_interface__: its mask is not read")
     pointer = about["data"][0] or 0
-    index = device_of(pointer) if pointer else 0
+    index = x.device.id if module_of(x) == "cupy" else device_of(pointer) if pointer else 0
     if home is None:
         home = home_of(x, index)
         if module_of(x) != "cupy":  # CuPy's stream is the current one: what CuPy itself goes by

@@ -1,5 +1,7 @@
 """NumPy's `bins` and `range` as edges and an axis of the library."""
 
+import copy
+import functools
 import operator
 
 import numpy as np
@@ -25,6 +27,10 @@ class Bins:
     def __init__(self, edges, axis, places=None):
         self.edges, self.axis, self.places = edges, axis, places
         self.count = len(edges) - 1
+
+    def again(self):
+        """The same for another call, which may change what it gets."""
+        return Bins(self.edges.copy(), copy.copy(self.axis), self.places)
 
     def spread(self, counts, dimension, zeros):
         """Counts of the axis' bins as counts of NumPy's, along a dimension."""
@@ -66,22 +72,45 @@ def from_edges(edges):
             places = np.append(places, n - 1)
             exact = np.append(exact, np.nextafter(exact[-1], np.inf))
             last = c.LAST_OPEN
+    if places is None and not under and not over:
+        axis = _even_axis(exact, edges, False)
+        if axis:
+            return Bins(edges, axis)
     axis = Axis(c.EDGES, len(exact) - 1, edges=np.ascontiguousarray(exact), last=last)
     axis.under, axis.over = under, over
     return Bins(edges, axis, places)
 
 
-def even(edges, first, last):
-    """Edges that `linspace` made: the library's own even axis where they are its edges."""
-    n = len(edges) - 1
-    lo, hi = float(first), float(last)
-    if edges.dtype == np.float64 and lo < hi and np.isfinite(hi - lo) and (hi - lo) / n > 0 \
-            and np.all(edges[:-1] < edges[1:]):
-        # What linspace computes as well, unless its step is 0.
-        axis = Axis(c.EVEN, n, lo=lo, hi=hi)
-        bins = Bins(edges, axis)
-    else:
-        bins = from_edges(edges)
+def _even_axis(exact, edges, narrow):
+    """The library's even axis that counts as these edges do, which it does fastest; or None.
+
+    Its edges are lo + i * width in float64. They may be other numbers than the given ones if no
+    sample lies between: where samples are of the edges' own narrow type (`narrow`), NumPy has
+    rounded the edges to it, and an edge that was rounded up takes the same samples.
+    """
+    n, lo, hi = len(exact) - 1, exact[0], exact[-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = (hi - lo) / n
+        there = np.arange(n + 1) * width + lo
+    there[-1] = hi
+    if not np.isfinite(width) or not width > 0 or not np.all(there[:-1] < there[1:]):
+        return None
+    if not np.array_equal(there, exact):
+        if not narrow:
+            return None
+        below = np.nextafter(edges, edges.dtype.type(-np.inf))
+        if not (np.all(exact >= there) and np.all(below < there)):
+            return None
+    return Axis(c.EVEN, n, lo=float(lo), hi=float(hi))
+
+
+def even(edges, first, last, dtype):
+    """Edges that `linspace` made, for samples of a type."""
+    axis = None
+    if edges.itemsize <= 8 and np.isfinite(edges[[0, -1]]).all():
+        narrow = edges.dtype != np.float64 and np.can_cast(dtype, edges.dtype, "safe")
+        axis = _even_axis(edges.astype(np.float64), edges, narrow)
+    bins = Bins(edges, axis) if axis else from_edges(edges)
     # An integer end of the data beyond 2^53 may lie outside the edge it was rounded to.
     if any(isinstance(x, np.integer) and abs(int(x)) > EXACT for x in (first, last)):
         bins.axis.under = bins.axis.over = c.CLAMP
@@ -139,3 +168,9 @@ def spaced(first, last, n, dtype):
             f"Too many bins for data range. Cannot create {n} finite-sized bins."
         )
     return edges
+
+
+@functools.lru_cache(64)
+def kept(n, first, last, type_first, type_last, dtype):
+    """The edges of a range that was asked for before; 1 and 1.0 are different ends to NumPy."""
+    return even(spaced(first, last, n, dtype), first, last, dtype)

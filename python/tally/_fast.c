@@ -312,6 +312,19 @@ static int increase(const double *edges, uint64_t bins)
     return 1;
 }
 
+/* Whether an even axis from the first to the last edge counts float32 samples as these edges do: no
+ * float32 lies between its float64 edges and these. */
+static int as_even(const double *edges, uint64_t bins)
+{
+    const double lo = edges[0], width = (edges[bins] - lo) / (double)bins;
+    for (uint64_t i = 0; i < bins; i++) {
+        double there = (double)i * width + lo;
+        if (edges[i] < there || (double)nextafterf((float)edges[i], -INFINITY) >= there)
+            return 0;
+    }
+    return 1;
+}
+
 /* The edges as an array of the samples' kind; `exact` gets what they are in float64. */
 static PyObject *edges_array(const tally_view *view, uint64_t bins, double lo, double hi,
                              int narrow, double *exact)
@@ -346,11 +359,13 @@ static PyObject *histogram_of(const tally_view *view, uint64_t bins, PyObject *r
         return PyErr_NoMemory();
     PyObject *edges = edges_array(view, bins, lo, hi, narrow, exact), *counts = NULL;
     tally_axis axis = {.struct_size = sizeof axis, .bins = bins, .lo = lo, .hi = hi};
-    if (view->dtype == TALLY_F32) {
-        axis.kind = TALLY_AXIS_EDGES;
-        axis.edges = exact;
-    }
     int good = edges && increase(exact, bins);
+    if (good && view->dtype == TALLY_F32) {
+        axis.lo = exact[0];
+        axis.hi = exact[bins];
+        axis.kind = as_even(exact, bins) ? TALLY_AXIS_EVEN : TALLY_AXIS_EDGES;
+        axis.edges = axis.kind == TALLY_AXIS_EVEN ? NULL : exact;
+    }
     if (good) {
         Py_buffer out;
         counts = new_array((Py_ssize_t)bins, lib.int64, &out);

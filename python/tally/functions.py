@@ -129,7 +129,9 @@ def _bins(call, array, bins, range, weighted):
     first, last = _edges.outer(range, lambda: _extremes(call, array, mask), not array.size)
     if n is None:
         n = _rule(call, array, mask, bins, range)
-    return _edges.even(_edges.spaced(first, last, n, array.dtype), first, last)
+    if type(first) in (int, float) and type(last) in (int, float):
+        return _edges.kept(n, first, last, type(first), type(last), array.dtype).again()
+    return _edges.even(_edges.spaced(first, last, n, array.dtype), first, last, array.dtype)
 
 
 # ---- the functions ----------------------------------------------------------------------------
@@ -345,7 +347,7 @@ def _bins_of(call, i, column, common, bins, range):
         n = operator.index(bins)
     except TypeError as e:
         raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from e
-    return _edges.even(np.linspace(first, last, n + 1), first, last)
+    return _edges.even(np.linspace(first, last, n + 1), first, last, column.dtype)
 
 
 def _sized(bins, range, dimensions):

@@ -145,7 +145,7 @@ def test_histogram(data):
 def test_edges_at_samples(data):
     """Samples on NumPy's edges and beside them by one step of their type."""
     dtype = np.dtype(data.draw(st.sampled_from(["f4", "f8"])))
-    n = data.draw(st.integers(1, 3000))
+    n = data.draw(st.one_of(st.integers(1, 3000), st.sampled_from([64, 100, 256, 1024])))
     lo = data.draw(st.floats(-1e3, 1e3, width=32))
     hi = lo + data.draw(st.floats(2.0**-6, 1e3, width=32))
     range_ = (dtype.type(lo), dtype.type(hi))
@@ -153,6 +153,21 @@ def test_edges_at_samples(data):
     assume(not isinstance(at, Exception))
     a = np.concatenate([at, np.nextafter(at, dtype.type(-9e9)), np.nextafter(at, dtype.type(9e9))])
     same(ours("histogram", a, n, range_), run(np.histogram, a, n, range_))
+
+
+@pytest.mark.parametrize("n", [10, 64, 100, 256, 1000, 4096])
+@pytest.mark.parametrize("range_", [(0.0, 1.0), (-1.0, 3.0), (0.1, 0.9), (5.0, 1e4), (-7.5, 0.25)])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_each_edge(n, range_, dtype):
+    """Where an even axis stands in for rounded edges, and where it must not."""
+    at = np.histogram_bin_edges(np.empty(0, dtype), n, range_) if dtype != "f2" or n <= 64 else None
+    if at is None:
+        pytest.skip("NumPy's float16 indices are bins off")
+    a = np.concatenate([at, np.nextafter(at, at.dtype.type(-np.inf)), np.nextafter(at, at.dtype.type(np.inf))])
+    same(ours("histogram", a, n, range_), np.histogram(a, n, range_))
+    same(ours("histogram", a, at), np.histogram(a, at))
+    points = np.stack([a, a], axis=1)
+    same(ours("histogramdd", points, [at, at[::2]]), np.histogramdd(points, [at, at[::2]]))
 
 
 @pytest.mark.skipif(not NEW_RULES, reason="NumPy's rules changed in 2.4; ours are the new ones")
