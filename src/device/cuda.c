@@ -25,9 +25,20 @@ typedef struct {
     int borrowed;
 } cuda_device;
 
+/* A stream, and the functions launched on it with the shared memory that they have: a queue belongs
+ * to one thread at a time, so they need no lock. */
+enum { queue_functions = 8 };
+
 typedef struct {
     CUstream stream;
     int borrowed;
+    struct {
+        CUmodule module;
+        const char *name; /* string constants: compared by address */
+        CUfunction function;
+        uint32_t local_bytes;
+    } functions[queue_functions];
+    unsigned function_count;
 } cuda_queue;
 
 static const char *words(CUresult code)
@@ -430,14 +441,17 @@ static uint32_t function_number(CUfunction function, int what)
     return cu.function_attribute(&value, what, function) || value < 0 ? 0 : (uint32_t)value;
 }
 
-/* With the context current. Shared memory above 48 KB has to be asked for. */
-static CUresult set_local(CUfunction function, uint32_t bytes)
+/* With the context current. Shared memory above 48 KB has to be asked for; it is always the most
+ * that there is, for another queue may have been told so already. */
+static CUresult set_local(const ty_device *device, CUfunction function, uint32_t bytes)
 {
-    return bytes > 48 << 10 ? cu.function_set(function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes)
-                            : 0;
+    return bytes > 48 << 10
+               ? cu.function_set(function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)device->local_bytes)
+               : 0;
 }
 
-static CUresult read_stats(CUmodule module, const char *kernel, ty_kernel_stats *stats)
+static CUresult read_stats(const ty_device *device, CUmodule module, const char *kernel,
+                           ty_kernel_stats *stats)
 {
     CUfunction function;
     CUresult code = cu.module_function(&function, module, kernel);
@@ -450,7 +464,7 @@ static CUresult read_stats(CUmodule module, const char *kernel, ty_kernel_stats 
     if (!stats->launched_size)
         return code;
     int groups = 0;
-    code = set_local(function, stats->launched_local);
+    code = set_local(device, function, stats->launched_local);
     if (!code)
         code = cu.occupancy(&groups, function, (int)stats->launched_size, stats->launched_local);
     stats->groups_per_unit = (uint32_t)groups;
@@ -460,23 +474,48 @@ static CUresult read_stats(CUmodule module, const char *kernel, ty_kernel_stats 
 static tally_status stats(ty_device *device, void *program, const char *kernel,
                           ty_kernel_stats *stats, tally_error *error)
 {
-    TRY(device, kernel, read_stats(program, kernel, stats));
+    TRY(device, kernel, read_stats(device, program, kernel, stats));
     return TALLY_OK;
 }
 
-static CUresult launch_current(CUstream stream, CUmodule module, const char *kernel,
-                               const ty_launch *l)
+/* The function of that name with room for that much shared memory, looked up once a queue. */
+static CUresult find_function(const ty_device *device, cuda_queue *q, CUmodule module,
+                              const char *name, uint32_t local_bytes, CUfunction *function)
+{
+    unsigned i = 0;
+    while (i < q->function_count &&
+           (q->functions[i].module != module || q->functions[i].name != name))
+        i++;
+    if (i == queue_functions)
+        i = q->function_count = 0;
+    if (i < q->function_count && q->functions[i].local_bytes >= local_bytes) {
+        *function = q->functions[i].function;
+        return 0;
+    }
+    CUresult code = cu.module_function(function, module, name);
+    if (!code)
+        code = set_local(device, *function, local_bytes);
+    if (code)
+        return code;
+    q->functions[i].module = module;
+    q->functions[i].name = name;
+    q->functions[i].function = *function;
+    q->functions[i].local_bytes = local_bytes;
+    q->function_count = i < q->function_count ? q->function_count : i + 1;
+    return 0;
+}
+
+static CUresult launch_current(const ty_device *device, cuda_queue *q, CUmodule module,
+                               const char *kernel, const ty_launch *l)
 {
     CUfunction function;
     void *pointers[64];
-    CUresult code = cu.module_function(&function, module, kernel);
-    if (!code)
-        code = set_local(function, l->local_bytes);
+    CUresult code = find_function(device, q, module, kernel, l->local_bytes, &function);
     if (code)
         return code;
     for (unsigned i = 0; i < l->arg_count; i++)
         pointers[i] = (void *)&l->args[i].value;
-    return cu.launch(function, l->groups, 1, 1, l->group_size, 1, 1, l->local_bytes, stream,
+    return cu.launch(function, l->groups, 1, 1, l->group_size, 1, 1, l->local_bytes, q->stream,
                      pointers, NULL);
 }
 
@@ -485,7 +524,7 @@ static tally_status launch_kernel(ty_device *device, void *queue, void *program,
 {
     if (launch->arg_count > 64)
         return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 64 arguments", kernel);
-    TRY(device, kernel, launch_current(raw(queue), program, kernel, launch));
+    TRY(device, kernel, launch_current(device, queue, program, kernel, launch));
     return TALLY_OK;
 }
 

@@ -109,6 +109,7 @@ typedef struct ty_device_ops {
      * *origin says which. A failure carries the compiler's log. */
     tally_status (*build)(ty_device *device, const char *source, const char *options,
                           void **program, int *origin, tally_error *error);
+    /* After the queues that it was launched on. */
     void (*program_close)(ty_device *device, void *program);
     tally_status (*stats)(ty_device *device, void *program, const char *kernel,
                           ty_kernel_stats *stats, tally_error *error);

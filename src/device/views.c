@@ -424,11 +424,11 @@ static tally_status count_sent(ty_run *run, uint64_t h, uint64_t most, tally_err
 static tally_status count_here(ty_run *run, tally_error *error)
 {
     const ty_job *job = run->job;
-    size_t each = job->mask.data ? 1 : 0;
-    for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
+    size_t each = job->samples[0].size + (job->mask.data ? 1 : 0);
+    for (uint32_t d = 1; d < job->plan->options.dimensions; d++)
         each += job->samples[d].size;
     each += job->weights.data ? job->weights.size : 0;
-    uint64_t most = stage_bytes / each;
+    uint64_t most = stage_bytes / (each ? each : 1);
     most = most < job->elements ? most : job->elements;
     tally_status status =
         ty_workspace_stages(run->device, run->w, (size_t)most * each + most_grids * 16, error);
