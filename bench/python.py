@@ -112,6 +112,13 @@ def cpu():
                 "boost-histogram": lambda: bh.numpy.histogram(x, 100, (0.0, 1.0)),
                 "fast-histogram": lambda: fh.histogram1d(x, 100, (0.0, 1.0)),
             }, n, dtype)  # fmt: skip
+        y = rng.random(n, "float32")
+        run("histogram float32, 256 bins", {
+            "tally": lambda: tally.histogram(y, 256, (0.0, 1.0)),
+            "numpy": lambda: np.histogram(y, 256, (0.0, 1.0)),
+            "boost-histogram": lambda: bh.numpy.histogram(y, 256, (0.0, 1.0)),
+            "fast-histogram": lambda: fh.histogram1d(y, 256, (0.0, 1.0)),
+        }, n, "float32")  # fmt: skip
     n = 1_000_000
     x, y, w = rng.random(n), rng.random(n), rng.integers(0, 9, n).astype(float)
     edges = np.sort(rng.random(101))

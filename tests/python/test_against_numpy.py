@@ -156,14 +156,13 @@ def test_edges_at_samples(data):
 
 
 @pytest.mark.parametrize("n", [10, 64, 100, 256, 1000, 4096])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("range_", [(0.0, 1.0), (-1.0, 3.0), (0.1, 0.9), (5.0, 1e4), (-7.5, 0.25)])
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_each_edge(n, range_, dtype):
     """Where an even axis stands in for rounded edges, and where it must not."""
-    at = np.histogram_bin_edges(np.empty(0, dtype), n, range_) if dtype != "f2" or n <= 64 else None
-    if at is None:
-        pytest.skip("NumPy's float16 indices are bins off")
-    a = np.concatenate([at, np.nextafter(at, at.dtype.type(-np.inf)), np.nextafter(at, at.dtype.type(np.inf))])
+    at = np.histogram_bin_edges(np.empty(0, dtype), n, range_)
+    below, above = (np.nextafter(at, at.dtype.type(x)) for x in (-np.inf, np.inf))
+    a = np.concatenate([at, below, above])
     same(ours("histogram", a, n, range_), np.histogram(a, n, range_))
     same(ours("histogram", a, at), np.histogram(a, at))
     points = np.stack([a, a], axis=1)
