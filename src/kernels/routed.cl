@@ -312,8 +312,9 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     }
     TY_BARRIER();
     ty_u32 slice = found[0], first = found[1], step = found[2], usual = found[3];
+    cells = step ? cells : 0;
     TY_ROLLED
-    for (ty_u32 c = lid; c < cells + 32; c += TY_COUNTERS)
+    for (ty_u32 c = lid; step && c < cells + 32; c += TY_COUNTERS)
         cell[c] = 0;
     TY_BARRIER();
     /* Teams so large that a work-item gets several quads of a segment of the usual length. Segments much
