@@ -248,7 +248,9 @@ def table(where, peers, chosen=lambda case, n: True):
     said = ", ".join(f"{k} {v}" for k, v in first["versions"].items() if k != "tally")
     device = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
     rows += ["", f"From `{path}` ({first['clock']}; {device}; load {first['load']:.1f}; {said}): Tally's time "
-             "and how many times as long the others take; ≠ marks counts that differ from NumPy's."]
+             "and how many times as long the others take; ≠ marks counts that differ from "
+             + ("NumPy's." if where == "cpu" else
+                "Tally's, which were NumPy's wherever there were at most a million samples.")]
     return "\n".join(rows)
 
 
