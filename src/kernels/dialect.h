@@ -167,7 +167,7 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 #if __CUDA_ARCH__ >= 800 /* votes of a whole warp */
 #define TY_BALLOT(condition)    __ballot_sync(0xffffffffu, condition)
 #define TY_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, (int)((lane)&31))
-#define TY_SUM(value)           __reduce_add_sync(0xffffffffu, value)
+#define TY_MATCH(value)         __match_any_sync(0xffffffffu, value)
 #define TY_POPCOUNT(x)          ((ty_u32)__popc(x))
 #endif
 #else

@@ -55,41 +55,34 @@ TY_FN void ty_add_mark(TY_LOCAL ty_u32 *ty_local, ty_u32 mark, ty_u32 times, ty_
 }
 
 /*
- * Adds `unit` for each mark of a load. Updates of one word by several lanes follow one another, so
+ * Adds `unit` for each mark of load k. Updates of one word by several lanes follow one another, so
  * where a warp can vote, one lane's mark (which one, changes with `turn`) is looked for in the
- * others; if it is frequent, it and one other mark are counted by votes and added once.
+ * others, at every fourth load; while it is frequent there, lanes with equal marks are added at once.
  */
-TY_FN void ty_add_marks(TY_LOCAL ty_u32 *ty_local, const ty_u32 *marks, ty_u32 probe, ty_u32 turn,
-                        ty_u32 unit, ty_u32 key, ty_u32 more)
+TY_FN void ty_add_marks(TY_LOCAL ty_u32 *ty_local, const ty_u32 *marks, ty_u32 k, ty_u32 turn,
+                        ty_u32 *often, ty_u32 unit, ty_u32 key, ty_u32 more)
 {
 #if defined(TY_BALLOT)
-    ty_u32 leader = TY_SHUFFLE(marks[probe], turn);
-    if (TY_POPCOUNT(TY_BALLOT(marks[probe] == leader)) >= 4) {
-        ty_u32 other = marks[probe ^ 1], same = 0, lane = TY_LID & 31;
-        ty_u32 rest = TY_BALLOT(other != leader);
-        other = TY_SHUFFLE(other, TY_POPCOUNT((rest & (0u - rest)) - 1));
+    if (k % 4 == 0) {
+        ty_u32 probe = marks[k % TY_EACH];
+        *often = TY_POPCOUNT(TY_BALLOT(probe == TY_SHUFFLE(probe, turn))) >= 4;
+    }
+    if (*often) {
         TY_UNROLL
-        for (ty_u32 e = 0; e < TY_EACH; e++)
-            same += marks[e] == leader ? 1 : marks[e] == other ? 0x10000u : 0;
-        if (TY_BALLOT((same & 0xffffu) + (same >> 16) == TY_EACH) != 0xffffffffu) {
-            TY_UNROLL
-            for (ty_u32 e = 0; e < TY_EACH; e++) {
-                if (marks[e] != leader && marks[e] != other)
-                    ty_add_mark(ty_local, marks[e], unit, key, more);
-            }
+        for (ty_u32 e = 0; e < TY_EACH; e++) {
+            ty_u32 peers = TY_MATCH(marks[e]);
+            if ((peers & ((1u << (TY_LID & 31)) - 1)) == 0)
+                ty_add_mark(ty_local, marks[e], unit * TY_POPCOUNT(peers), key, more);
         }
-        same = TY_SUM(same);
-        if (lane < 2)
-            ty_add_mark(ty_local, lane ? other : leader,
-                        unit * (lane ? same >> 16 : same & 0xffffu), key, more);
         return;
     }
 #endif
     TY_UNROLL
     for (ty_u32 e = 0; e < TY_EACH; e++)
         ty_add_mark(ty_local, marks[e], unit, key, more);
-    (void)probe;
+    (void)k;
     (void)turn;
+    (void)often;
 }
 
 /* Counts chunks [at, end) of TY_AHEAD loads a work-item; expects the names above and in count(). */
@@ -98,6 +91,7 @@ TY_FN void ty_add_marks(TY_LOCAL ty_u32 *ty_local, const ty_u32 *marks, ty_u32 p
         ty_u32 q = first + chunk * (TY_AHEAD * step);                                              \
         if ((q | 31) + (TY_AHEAD - 1) * step < span.count) { /* by warps, which may vote */        \
             uint4 v[TY_AHEAD];                                                                     \
+            ty_u32 often = 0;                                                                      \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
                 v[k] = span.quads[q + k * step];                                                   \
@@ -106,7 +100,7 @@ TY_FN void ty_add_marks(TY_LOCAL ty_u32 *ty_local, const ty_u32 *marks, ty_u32 p
             for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                \
                 ty_u32 marks[TY_EACH], each = 0;                                                   \
                 TY_EAT_QUAD(v[k]);                                                                 \
-                ty_add_marks(ty_local, marks, k % TY_EACH, (turn >> 27) ^ k, unit, key, more);     \
+                ty_add_marks(ty_local, marks, k, turn >> 27, &often, unit, key, more);             \
             }                                                                                      \
             counted += TY_AHEAD * TY_EACH;                                                         \
         } else {                                                                                   \
