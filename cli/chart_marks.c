@@ -157,6 +157,9 @@ static void draw_ranges(chart_frame *f, size_t i)
         snprintf(text, sizeof text, "%s \u2013 %s", low, high);
         if (at->high < 1.03 * at->low)
             snprintf(text, sizeof text, "%s", high);
+        chart_color(f->cr, 0xffffff); /* over lines that cross here */
+        cairo_rectangle(f->cr, to + 6, y - 7, chart_text_width(f->cr, text, 11.5, 0) + 4, 14);
+        cairo_fill(f->cr);
         chart_text(f->cr, to + 8, y + 4, text, 11.5, 0, CHART_INK, CHART_START);
         chart_text(f->cr, f->left - 8, y + 4, p->row_names[(size_t)at->x], 12.5, 0, CHART_INK,
                    CHART_END);

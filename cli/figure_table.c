@@ -162,7 +162,7 @@ const figure figure_table[] = {
      "GTX 580 (003)",
      "Device time, uniform bytes. Blocks are those that run on a multiprocessor at once. Without "
      "row "
-     "sums the counts are wrong, as in the paper: these bars are timings only. Published: §6.2.",
+     "sums a counter may pass 255: those bars are timings only. Published: §6.2.",
      1100,
      760,
      1,

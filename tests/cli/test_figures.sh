@@ -31,6 +31,23 @@ expect 1 'no line of figure trish-k' -- "$TALLY" bench --figure trish-k --from o
 TALLY_CUDA_LIBRARY=none TALLY_OPENCL_LIBRARY=none \
     expect 1 -- "$TALLY" bench --figure trish-k --quick
 
+# ---- the recorded lines: the page says what they say, and they can be drawn ----
+results=$SRCDIR/bench/results
+expect 0 '' -- python3 "$SRCDIR/bench/figures_table.py" --check
+for runtime in cuda opencl; do
+    expect 0 -- "$TALLY" bench --figure all --from "$results/h200-figures-$runtime.jsonl" -o "$runtime"
+    grep -q 'draws no pictures' .err ||
+        equal 20 "$(ls "$runtime" | grep -cE '\.(png|svg)$')" "pictures of $runtime"
+done
+python3 - "$results" <<'PY' || fail "recorded lines: see above"
+import json, sys
+for runtime in "cuda", "opencl":
+    with open(f"{sys.argv[1]}/h200-figures-{runtime}.jsonl", encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            assert "quick" not in line and ("skipped" in line or line["verified"] or
+                                            line["timing_only"]), line
+PY
+
 # ---- measured on OpenCL, where there is one ----
 if ! "$TALLY" devices --format json | grep -q '"opencl:0".*"available":true'; then
     echo "skipped: measuring: no OpenCL device"

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Puts the figures' recorded values into docs/FIGURES.md.
+
+    bench/figures_table.py [--check]
+
+What stands between `<!-- figure:NAME -->` and `<!-- end -->` is made anew from
+bench/results/h200-figures-{cuda,opencl}.jsonl, the lines that `tally bench --figure all -o DIR` wrote.
+Published values are read from cli/figure_table.c. --check changes nothing and
+fails if something would change.
+"""
+
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "FIGURES.md")
+RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL"}
+# Table 1's rows that no picture has.
+TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
+          "shared memory, bytes": ("16 384", "6 144", "16 384"),
+          "instructions a byte": ("11.71", "23.42", "6.11"),
+          "instructions a cycle": ("1.18", "1.58", "0.34"),
+          "bank conflicts": ("0", "2 469 684", "7 680"),
+          "divergent branches": ("0", "940 361", "0")}
+
+
+def published(array, panel):
+    """{category, series or x: value} of a panel, from the command's table of published numbers."""
+    with open(os.path.join(ROOT, "cli", "figure_table.c"), encoding="utf-8") as source:
+        text = source.read()
+    body = re.search(r"figure_published %s_published\[\] = \{(.*?)\n    \{NULL, NULL" % array, text, re.S)[1]
+    row = r'\{(?:"(\w+)"|NULL),\s*"([^"]+)",\s*(?:"([^"]+)"|NULL),\s*([\d.e]+),\s*([\d./* ]+),'
+    found = {}
+    for name, series, label, x, y in re.findall(row, body):
+        if name in ("", panel):
+            key = words(label.replace("\\n", "\n")) if label else (
+                "%d" % float(x) if array == "k" else series)
+            found[key] = "%.4g" % eval(y)  # digits, points, strokes and stars only
+    return found
+
+
+def read():
+    """{figure: {runtime: [line]}}"""
+    figures = {}
+    for runtime in RUNTIMES:
+        path = os.path.join(ROOT, "bench", "results", f"h200-figures-{runtime}.jsonl")
+        with open(path, encoding="utf-8") as lines:
+            for line in map(json.loads, lines):
+                figures.setdefault(line["figure"], {}).setdefault(runtime, []).append(line)
+    return figures
+
+
+def shown(value, digits=3):
+    if value is None:
+        return "–"
+    if value >= 1000:
+        return f"{value:,.0f}".replace(",", "\u202f")
+    if value >= 10 ** (digits - 1) or value == int(value):
+        return f"{value:.0f}"
+    return f"{value:#.{digits}g}".rstrip(".")
+
+
+def rows(head, body):
+    return ["| " + " | ".join([""] + head) + " |", "| --- |" + " ---: |" * len(head)] + [
+        "| " + " | ".join(row) + " |" for row in body]
+
+
+def words(text):
+    return re.sub(r"\s+", " ", re.sub(r",?\n", ", ", text))
+
+
+def key_of(line):
+    return words(line["label"]) if "label" in line else line["series"]
+
+
+def values(lines, field, key=key_of, keep=lambda line: True, times=1):
+    found = {}
+    for line in lines:
+        if field in line and keep(line):
+            found[key(line)] = line[field] * times
+    return found
+
+
+def beside(figure, field, key=key_of, keep=lambda line: True, times=1, published=None):
+    """A row a key: CUDA, OpenCL, and what was published."""
+    found = {r: values(figure[r], field, key, keep, times) for r in RUNTIMES}
+    keys = dict.fromkeys(k for r in RUNTIMES for k in found[r])
+    head = list(RUNTIMES.values()) + (["published"] if published else [])
+    return rows(head, [[k] + [shown(found[r].get(k)) for r in RUNTIMES] +
+                       ([published.get(k, "–")] if published else []) for k in keys])
+
+
+def reduce_table(figure):
+    return beside(figure, "median_s", keep=lambda line: line["n"] == 100000000, times=1e3)
+
+
+def optimisations(figure):
+    body = {}
+    for runtime in RUNTIMES:
+        for line in figure[runtime]:
+            body.setdefault(words(line["label"]), []).append(
+                f"{shown(line['gbps'])} ({shown(line['speedup'])} ×)" if "gbps" in line else "–")
+    head = [f"{r}, {d}" for r in RUNTIMES.values() for d in ("a book", "random letters")]
+    return rows(head, [[k] + v for k, v in body.items()])
+
+
+def whitepaper(figure):
+    body = []
+    for series in dict.fromkeys(line["series"] for line in figure["cuda"]):
+        row = [series]
+        for runtime in RUNTIMES:
+            own = [line for line in figure[runtime] if line["series"] == series]
+            last = max(own, key=lambda line: line["x"])
+            row += [shown(last["gbps"])] + [shown(100 * line["merge_share"], 2) for line in own
+                                           if line["n"] in (1 << 20, 1 << 26, 1 << 30)]
+        body.append(row)
+    shares = ["merging at 1 MiB, %", "64 MiB", "1 GiB"]
+    return rows(["CUDA, GB/s"] + shares + ["OpenCL, GB/s"] + shares, body)
+
+
+def trish_k(figure):
+    key = lambda line: str(line["x"])
+    return beside(figure, "gbps", key, lambda line: line["x"] in (1, 4, 9, 21, 31, 32, 63),
+                  published=published("k", "gbps"))
+
+
+def throughput(figure):
+    return beside(figure, "gbps", keep=lambda line: line["n"] == 67108864,
+                  published=published("throughput", "gbps"))
+
+
+def images(figure):
+    names = ("camera", "coins", "cat", "cat-rgba")
+    body = []
+    for series in dict.fromkeys(line["series"] for line in figure["cuda"]):
+        row = [series]
+        for runtime in RUNTIMES:
+            found = values(figure[runtime], "gbps", lambda line: line["panel"],
+                           lambda line: line["x"] == 4096 and line["series"] == series)
+            row += [shown(found.get(name)) for name in names]
+        body.append(row)
+    return rows([f"{r}, {n}" for r in RUNTIMES.values() for n in names], body)
+
+
+def ablation(figure):
+    return beside(figure, "gbps", published=published("ablation", "gbps"))
+
+
+def table1(figure):
+    fields = (("time, µs", "median_s", 1e6), ("GB/s", "gbps", 1), ("time, in TRISH's", "ratio", 1),
+              ("registers", "registers", 1), ("shared memory, bytes", "local_bytes", 1),
+              ("occupancy, %", "occupancy", 100), ("instructions a byte", "instructions_per_byte", 1),
+              ("instructions a cycle", "instructions_per_cycle", 1),
+              ("bank conflicts", "bank_conflicts", 1),
+              ("divergent branches", "divergent_branches", 1))
+    methods = ("TRISH", "POD", "NUG")
+    body = []
+    for name, field, times in fields:
+        row = [name]
+        for runtime in RUNTIMES:
+            found = values(figure[runtime], field, times=times)
+            row += [shown(found.get(m)) for m in methods]
+        texts = (TABLE1[name] if name in TABLE1 else
+                 [published("table", field)[m] for m in methods])
+        body.append(row + [t.replace(" ", "\u202f") for t in texts])
+    return rows([f"{m}, {w}" for w in list(RUNTIMES.values()) + ["published"] for m in methods], body)
+
+
+def saturating(figure):
+    body = {}
+    for runtime in RUNTIMES:
+        for line in figure[runtime]:
+            key = (line["series"], RUNTIMES[runtime])
+            body.setdefault(key, {})[line["bins"]] = shown(line.get("samples_per_s", 0) * 1e-9)
+    bins = (128, 256, 512, 1024, 2048)
+    return rows([str(b) for b in bins],
+                [[f"{s}, {r}"] + [v.get(b, "–") for b in bins] for (s, r), v in body.items()])
+
+
+def today(figure):
+    found = {}
+    for runtime in RUNTIMES:
+        for line in figure[runtime]:
+            if "gbps" in line:
+                found.setdefault(line["label"], {}).setdefault(runtime, []).append(line["gbps"])
+    order = sorted(found, key=lambda k: -min(found[k].get("cuda", found[k].get("opencl"))))
+
+    def span(speeds):
+        if not speeds:
+            return "–"
+        low, high = min(speeds), max(speeds)
+        return shown(high) if high < 1.03 * low else f"{shown(low)} – {shown(high)}"
+
+    return rows(list(RUNTIMES.values()), [[k] + [span(found[k].get(r)) for r in RUNTIMES]
+                                          for k in order])
+
+
+TABLES = {"reduce-vs-atomic": reduce_table, "optimisations": optimisations,
+          "whitepaper-64-256": whitepaper, "trish-k": trish_k, "trish-throughput": throughput,
+          "trish-images": images, "trish-ablation": ablation, "trish-table1": table1,
+          "saturating": saturating, "today": today}
+
+
+def main():
+    figures = read()
+    with open(PAGE, encoding="utf-8") as page:
+        old = page.read()
+
+    def fill(match):
+        return "<!-- figure:%s -->\n%s\n<!-- end -->" % (
+            match[1], "\n".join(TABLES[match[1]](figures[match[1]])))
+
+    new = re.sub(r"<!-- figure:([\w-]+) -->\n.*?<!-- end -->", fill, old, flags=re.S)
+    if "--check" in sys.argv[1:]:
+        sys.exit("docs/FIGURES.md: run bench/figures_table.py" if new != old else 0)
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write(new)
+
+
+main()
