@@ -110,7 +110,7 @@ static void make_layout(const tally_plan *plan, const ty_device *device, layout 
     l->slices = slices_of(plan, l->shift);
     l->quads = (uint32_t)parameter(plan, "quads");
     l->tile = l->threads * l->per;
-    l->stride = l->tile / 2 + l->slices * 4;
+    l->stride = (l->tile / 2 + l->slices * 4 + 31) & ~31u; /* whole rows of banks */
     l->columns = choose_columns(plan, l);
     while (l->columns > 1 && split_bytes(l) > device->local_bytes)
         l->columns /= 2;

@@ -29,6 +29,10 @@ static const plan_case cases[] = {
     {300000, TALLY_I32, {{0}}, 0},
     {131072, TALLY_F64, {{0}}, 0},
     {5000, TALLY_F32, {{"slice", "5"}}, 0},
+    {200,
+     TALLY_F32,
+     {{"slice", "5"}},
+     0}, /* seven slices: a tile's last row of banks is not full */
     {65535, TALLY_F32, {{"slice", "6"}, {"columns", "2"}}, 0},
     {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0},
     {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000},
