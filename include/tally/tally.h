@@ -388,7 +388,8 @@ typedef struct tally_output {
 typedef struct tally_execute_options {
     size_t struct_size;
     /* batches × rows × columns of u8, channels 1: an element is counted where it is nonzero. NULL:
-     * all. A dimension of extent 1 is repeated along the samples'. */
+     * all. A dimension of extent 1 is repeated along the samples'. Mask and weights lie in the
+     * memory that the samples do. */
     const tally_view *mask;
     /* batches × rows × columns (× channels, or 1 for all channels) of the plan's weight dtype. */
     const tally_view *weights;

@@ -14,27 +14,6 @@
 #define TY_GRID_AT(x, b, r, c)                                                                     \
     (x + (x##_at + (ty_u64)((ty_i64)(b)*x##_batch + (ty_i64)(r)*x##_row + (ty_i64)(c)*x##_column)))
 
-/* A walk over elements by steps of so many rows and columns, with an address a grid that goes
- * along: TY_WALK_VIEW declares what the others use, x##_p is where the grid's sample is. */
-#define TY_WALK_VIEW(i, step)                                                                      \
-    ty_u64 start_row = (i) / columns, column = (i)-start_row * columns;                            \
-    ty_u64 step_rows = (step) / columns, step_columns = (step)-step_rows * columns
-#define TY_WALK_GRID(x, b, offset)                                                                 \
-    TY_GLOBAL const ty_u8 *x##_p = TY_GRID_AT(x, b, start_row, column) + (offset);                 \
-    ty_i64 x##_step = (ty_i64)step_rows * x##_row + (ty_i64)step_columns * x##_column;             \
-    ty_i64 x##_wrap = x##_row - (ty_i64)columns * x##_column
-#define TY_WALK_ON(x) x##_p += x##_step + (wraps ? x##_wrap : 0)
-#define TY_WALK_STEP()                                                                             \
-    column += step_columns;                                                                        \
-    int wraps = column >= columns;                                                                 \
-    column -= wraps ? columns : 0
-
-/* Whether every sample of a grid is aligned to its `size` bytes. */
-#define TY_GRID_ALIGNED(x, size)                                                                   \
-    ((((ty_u64)x + x##_at) | (ty_u64)x##_batch | (ty_u64)x##_row | (ty_u64)x##_column) %           \
-         (ty_u64)(size) ==                                                                         \
-     0)
-
 /* TY_SAMPLES_ARGS: a grid for each coordinate, ended by a comma. TY_DIMENSIONS(F): F for each. */
 #if TY_DIMS == 1
 #define TY_DIMENSIONS(F) F(0)
@@ -56,12 +35,12 @@
 #define TY_ONE_GRID(d)  TY_GRID_ARGS(x##d),
 #define TY_SAMPLES_ARGS TY_DIMENSIONS(TY_ONE_GRID)
 
-/* A little-endian word of 1, 2, 4 or 8 bytes; `aligned`: its address is a multiple of that. */
-TY_FN ty_u64 ty_word_at(TY_GLOBAL const ty_u8 *p, int size, int aligned)
+/* A little-endian word of 1, 2, 4 or 8 bytes at any address. */
+TY_FN ty_u64 ty_word_at(TY_GLOBAL const ty_u8 *p, int size)
 {
     if (size == 1)
         return *p;
-    if (aligned)
+    if (((ty_u64)p & (ty_u64)(size - 1)) == 0)
         return size == 2   ? *(TY_GLOBAL const ty_u16 *)p
                : size == 4 ? *(TY_GLOBAL const ty_u32 *)p
                            : *(TY_GLOBAL const ty_u64 *)p;
@@ -138,14 +117,6 @@ TY_FN TY_GLOBAL const ty_u8 *ty_axis_next(TY_GLOBAL const ty_u8 *axis)
     return axis + (ty_u64)((TY_GLOBAL const ty_u32 *)axis)[15] * 64;
 }
 
-/* The number of the n-th active channel. */
-TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
-{
-    for (int d = 0; d < TY_DIMS; d++)
-        axis = ty_axis_next(axis);
-    return ((TY_GLOBAL const ty_u32 *)axis)[active];
-}
-
 /* A joint slot in the making: the bin so far, and what its coordinates were besides. */
 typedef struct ty_joint {
     ty_u32 bin, outside; /* outside: 1 + the first flow that is no bin, or 0 */
@@ -170,39 +141,31 @@ TY_FN void ty_join(ty_joint *j, ty_u32 slot, TY_GLOBAL const ty_u8 *axis)
     j->bin = j->bin * bins + slot;
 }
 
-/* The samples of an element, then their joint slot; `all` is the product of the axes' bins. The
- * samples are read before any is looked at, so that several elements' can be on their way. */
-typedef struct ty_element {
-    ty_u64 bits[TY_DIMS];
-} ty_element;
-
-TY_FN ty_u32 ty_view_slot(ty_element e, ty_u32 all, TY_GLOBAL const ty_u8 *axis)
+/* The slot of the element at a batch, row and column; `all` is the product of the axes' bins. */
+TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty_u64 c, ty_u32 all,
+                          TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_DIMS == 1
     (void)all;
-    return ty_axis_slot(e.bits[0], TY_DTYPE_0, TY_EVEN_0, axis);
+    return ty_axis_slot(ty_word_at(TY_GRID_AT(x0, b, r, c) + channel, ty_dtype_size(TY_DTYPE_0)),
+                        TY_DTYPE_0, TY_EVEN_0, axis);
 #else
     ty_joint j = {0, 0, 0, 0};
 #define TY_JOIN(d)                                                                                 \
-    ty_join(&j, ty_axis_slot(e.bits[d], TY_DTYPE_##d, TY_EVEN_##d, axis), axis);                   \
+    ty_join(&j,                                                                                    \
+            ty_axis_slot(ty_word_at(TY_GRID_AT(x##d, b, r, c), ty_dtype_size(TY_DTYPE_##d)),       \
+                         TY_DTYPE_##d, TY_EVEN_##d, axis),                                         \
+            axis);                                                                                 \
     axis = ty_axis_next(axis);
     TY_DIMENSIONS(TY_JOIN)
+    (void)channel;
     return j.failed    ? all + TY_SLOT_FAILED
            : j.nan     ? all + TY_SLOT_NAN
            : j.outside ? all + j.outside - 1
                        : j.bin;
 #endif
 }
-
-/* The walk's statements for all coordinates, by the names of TY_SAMPLES_ARGS. */
-#define TY_WALK_ONE(d)    TY_WALK_GRID(x##d, b, offset);
-#define TY_ON_ONE(d)      TY_WALK_ON(x##d);
-#define TY_READ_ONE(d)    e.bits[d] = ty_word_at(x##d##_p, ty_dtype_size(TY_DTYPE_##d), aligned);
-#define TY_ALIGNED_ONE(d) &&TY_GRID_ALIGNED(x##d, ty_dtype_size(TY_DTYPE_##d))
-#define TY_WALK_SAMPLES   TY_DIMENSIONS(TY_WALK_ONE)
-#define TY_ON_SAMPLES     TY_DIMENSIONS(TY_ON_ONE)
-#define TY_READ_SAMPLES   TY_DIMENSIONS(TY_READ_ONE)
-#define TY_SAMPLES_ALIGNED(offset)                                                                 \
-    ((offset) % ty_dtype_size(TY_DTYPE_0) == 0 TY_DIMENSIONS(TY_ALIGNED_ONE))
+#define TY_PASS_GRID(d) x##d, x##d##_at, x##d##_batch, x##d##_row, x##d##_column,
+#define TY_PASS_SAMPLES TY_DIMENSIONS(TY_PASS_GRID)
 
 #endif

@@ -20,43 +20,17 @@
 #define TY_COUNT_SLOT(s) TY_ADD_LOCAL(&table[(s)*copies], 1)
 #endif
 
-/* An element's samples and mask, then on by a step. */
-#define TY_NEXT(e, keep)                                                                           \
+/* The slot of the element at row, column; then on by a step. */
+#define TY_NEXT_SLOT(slot)                                                                         \
     do {                                                                                           \
-        TY_READ_SAMPLES                                                                            \
-        (keep) = masked ? *mask_p : 1;                                                             \
-        TY_WALK_STEP();                                                                            \
-        TY_ON_SAMPLES                                                                              \
-        TY_WALK_ON(mask);                                                                          \
-    } while (0)
-#define TY_SLOT(e, keep)                                                                           \
-    ((keep) ? ty_view_slot(e, slots - TY_SLOT_EXTRA, axis) : slots - TY_SLOT_EXTRA + TY_SLOT_MASKED)
-
-/* All elements of a work-item; twice in a kernel, so that aligned samples are read without a test. */
-#define TY_COUNT_ALL(is_aligned)                                                                   \
-    do {                                                                                           \
-        const int aligned = is_aligned;                                                            \
-        for (; i + (TY_AHEAD - 1) * step < end; i += TY_AHEAD * step) {                            \
-            ty_element ahead[TY_AHEAD];                                                            \
-            ty_u32 keep[TY_AHEAD];                                                                 \
-            TY_UNROLL                                                                              \
-            for (int k = 0; k < TY_AHEAD; k++) {                                                   \
-                ty_element e;                                                                      \
-                TY_NEXT(e, keep[k]);                                                               \
-                ahead[k] = e;                                                                      \
-            }                                                                                      \
-            TY_UNROLL                                                                              \
-            for (int k = 0; k < TY_AHEAD; k++) {                                                   \
-                ty_u32 s = TY_SLOT(ahead[k], keep[k]);                                             \
-                TY_COUNT_SLOT(s);                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-        for (; i < end; i += step) {                                                               \
-            ty_element e;                                                                          \
-            ty_u32 keep;                                                                           \
-            TY_NEXT(e, keep);                                                                      \
-            ty_u32 s = TY_SLOT(e, keep);                                                           \
-            TY_COUNT_SLOT(s);                                                                      \
+        (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, slots - TY_SLOT_EXTRA, axis); \
+        if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
+            (slot) = slots - TY_SLOT_EXTRA + TY_SLOT_MASKED;                                       \
+        row += step_rows;                                                                          \
+        column += step_columns;                                                                    \
+        if (column >= columns) {                                                                   \
+            column -= columns;                                                                     \
+            row++;                                                                                 \
         }                                                                                          \
     } while (0)
 
@@ -68,11 +42,13 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts;
     ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_GROUP_MAX;
-    ty_i64 offset = channel * ty_channel_of(axis, first + here - b * actives);
-    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
-    TY_WALK_VIEW(i, step);
-    TY_WALK_SAMPLES
-    TY_WALK_GRID(mask, b, 0);
+    TY_GLOBAL const ty_u8 *list = axis;
+    for (int d = 0; d < TY_DIMS; d++)
+        list = ty_axis_next(list);
+    ty_i64 offset = channel * ((TY_GLOBAL const ty_u32 *)list)[(first + here) - b * actives];
+    ty_u64 i = begin + (ty_u64)(TY_GROUP % parts) * TY_GROUP_MAX + lid;
+    ty_u64 row = i / columns, column = i - row * columns;
+    ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
 #if TY_FAR
     TY_GLOBAL ty_u32 *table = out + (ty_u64)here * slots;
     ty_u32 run = 0, length = 0;
@@ -83,10 +59,20 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
         ty_local[k] = 0;
     TY_BARRIER();
 #endif
-    if (TY_SAMPLES_ALIGNED(offset))
-        TY_COUNT_ALL(1);
-    else
-        TY_COUNT_ALL(0);
+    for (; i + (TY_AHEAD - 1) * step < end; i += TY_AHEAD * step) {
+        ty_u32 s[TY_AHEAD];
+        TY_UNROLL
+        for (int k = 0; k < TY_AHEAD; k++)
+            TY_NEXT_SLOT(s[k]);
+        TY_UNROLL
+        for (int k = 0; k < TY_AHEAD; k++)
+            TY_COUNT_SLOT(s[k]);
+    }
+    for (; i < end; i += step) {
+        ty_u32 s;
+        TY_NEXT_SLOT(s);
+        TY_COUNT_SLOT(s);
+    }
 #if TY_FAR
     if (length)
         TY_ADD_GLOBAL(&table[run], length);

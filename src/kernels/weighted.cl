@@ -150,6 +150,13 @@ TY_FN void ty_table_add(TY_SPACE ty_u32 *to, ty_u32 stride, int words, ty_wide x
             ty_table_add(table + run * step_words + TY_SUM_WORDS * plane, plane, 3, sums.square);  \
     } while (0)
 
+TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
+{
+    for (int d = 0; d < TY_DIMS; d++)
+        axis = ty_axis_next(axis);
+    return ((TY_GLOBAL const ty_u32 *)axis)[active];
+}
+
 TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
                               ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
                               ty_u32 actives, ty_u32 parts, ty_u32 stride,
@@ -159,7 +166,6 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
     ty_u64 b = (first + here) / actives, line = TY_GROUP - here * parts;
     ty_i64 offset = channel * ty_channel_of(axis, first + here - b * actives);
-    int aligned = TY_GRID_ALIGNED(weights, TY_WEIGHT_SIZE) && offset % TY_WEIGHT_SIZE == 0;
     if (lid == 0)
         ty_local[0] = 0;
     TY_BARRIER();
@@ -168,8 +174,7 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
          i += (ty_u64)parts * stride * TY_GROUP_MAX) {
         ty_u64 row = i / columns;
         ty_u32 own = ty_weight_exponent(
-            ty_word_at(TY_GRID_AT(weights, b, row, i - row * columns) + offset, TY_WEIGHT_SIZE,
-                       aligned));
+            ty_word_at(TY_GRID_AT(weights, b, row, i - row * columns) + offset, TY_WEIGHT_SIZE));
         if (own <= TY_LARGEST)
             largest = own > largest ? own : largest;
     }
@@ -180,17 +185,19 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         TY_MAX_GLOBAL(&state[here * 4], ty_local[0]);
 }
 
-#define TY_NEXT(e, keep, weight)                                                                   \
+#define TY_NEXT_SAMPLE(slot, weight)                                                               \
     do {                                                                                           \
-        TY_READ_SAMPLES                                                                            \
-        (keep) = masked ? *mask_p : 1;                                                             \
-        (weight) = ty_word_at(weights_p, TY_WEIGHT_SIZE, aligned);                                 \
-        TY_WALK_STEP();                                                                            \
-        TY_ON_SAMPLES                                                                              \
-        TY_WALK_ON(mask);                                                                          \
-        TY_WALK_ON(weights);                                                                       \
+        (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, bins, axis);                 \
+        if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
+            (slot) = bins + TY_SLOT_MASKED;                                                        \
+        (weight) = ty_word_at(TY_GRID_AT(weights, b, row, column) + weight_offset, TY_WEIGHT_SIZE); \
+        row += step_rows;                                                                          \
+        column += step_columns;                                                                    \
+        if (column >= columns) {                                                                   \
+            column -= columns;                                                                     \
+            row++;                                                                                 \
+        }                                                                                          \
     } while (0)
-#define TY_SLOT(e, keep) ((keep) ? ty_view_slot(e, bins, axis) : bins + TY_SLOT_MASKED)
 
 /* Samples of one slot that follow each other are put together first. */
 #define TY_ADD_SAMPLE(slot, weight)                                                                \
@@ -208,33 +215,6 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         } else {                                                                                   \
             sums.sum = ty_wide_add(sums.sum, t.sum);                                               \
             sums.square = ty_wide_add(sums.square, t.square);                                      \
-        }                                                                                          \
-    } while (0)
-
-/* All elements of a work-item; twice in a kernel, so that aligned samples are read without a test. */
-#define TY_ADD_ALL(is_aligned)                                                                     \
-    do {                                                                                           \
-        const int aligned = is_aligned;                                                            \
-        for (; i + (TY_AHEAD - 1) * step < end; i += TY_AHEAD * step) {                            \
-            ty_element ahead[TY_AHEAD];                                                            \
-            ty_u32 keep[TY_AHEAD];                                                                 \
-            ty_u64 weight[TY_AHEAD];                                                               \
-            TY_UNROLL                                                                              \
-            for (int k = 0; k < TY_AHEAD; k++) {                                                   \
-                ty_element e;                                                                      \
-                TY_NEXT(e, keep[k], weight[k]);                                                    \
-                ahead[k] = e;                                                                      \
-            }                                                                                      \
-            TY_UNROLL                                                                              \
-            for (int k = 0; k < TY_AHEAD; k++)                                                     \
-                TY_ADD_SAMPLE(TY_SLOT(ahead[k], keep[k]), weight[k]);                              \
-        }                                                                                          \
-        for (; i < end; i += step) {                                                               \
-            ty_element e;                                                                          \
-            ty_u32 keep;                                                                           \
-            ty_u64 weight;                                                                         \
-            TY_NEXT(e, keep, weight);                                                              \
-            TY_ADD_SAMPLE(TY_SLOT(e, keep), weight);                                               \
         }                                                                                          \
     } while (0)
 
@@ -258,10 +238,8 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     int square_base = ty_square_base(exponent, (int)room);
     int idle = round && !ty_round_of(own_state);
     ty_terms sums = {{0, 0}, {0, 0}};
-    TY_WALK_VIEW(i, step);
-    TY_WALK_SAMPLES
-    TY_WALK_GRID(mask, b, 0);
-    TY_WALK_GRID(weights, b, weight_offset);
+    ty_u64 row = i / columns, column = i - row * columns;
+    ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
     if (idle)
         end = 0;
 #if TY_FAR
@@ -279,11 +257,22 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
         ty_local[k] = 0;
 #endif
     TY_BARRIER();
-    if (TY_SAMPLES_ALIGNED(offset) && TY_GRID_ALIGNED(weights, TY_WEIGHT_SIZE) &&
-        weight_offset % TY_WEIGHT_SIZE == 0)
-        TY_ADD_ALL(1);
-    else
-        TY_ADD_ALL(0);
+    for (; i + (TY_AHEAD - 1) * step < end; i += TY_AHEAD * step) {
+        ty_u32 slot[TY_AHEAD];
+        ty_u64 weight[TY_AHEAD];
+        TY_UNROLL
+        for (int k = 0; k < TY_AHEAD; k++)
+            TY_NEXT_SAMPLE(slot[k], weight[k]);
+        TY_UNROLL
+        for (int k = 0; k < TY_AHEAD; k++)
+            TY_ADD_SAMPLE(slot[k], weight[k]);
+    }
+    for (; i < end; i += step) {
+        ty_u32 slot;
+        ty_u64 weight;
+        TY_NEXT_SAMPLE(slot, weight);
+        TY_ADD_SAMPLE(slot, weight);
+    }
     TY_PUT_RUN();
     if (largest && !round)
         TY_MAX_LOCAL(top, largest);
