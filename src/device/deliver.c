@@ -280,6 +280,14 @@ static tally_status move(ty_run *run, int back, void *host, const void *memory, 
     return status ? status : ops->wait(run->device, run->queue, error);
 }
 
+static void drop(void *outputs[3])
+{
+    for (int i = 0; i < 3; i++) {
+        ty_free(outputs[i]);
+        outputs[i] = NULL;
+    }
+}
+
 tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_error *),
                              tally_error *error)
 {
@@ -289,10 +297,11 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
                              (size_t)run->job->histograms * sizeof *there->flows,
                              (size_t)cells * sizeof *there->sum_squares};
     const void *const from[3] = {there->counts, there->flows, there->sum_squares};
-    void *to[3] = {NULL, NULL, NULL};
+    void **to = run->w->outputs;
     tally_output here = *there;
     ty_job job = *run->job;
     tally_status status = TALLY_OK;
+    drop(to);
     for (int i = 0; i < 3 && !status; i++) {
         if (from[i] && !(to[i] = ty_calloc(1, sizes[i])))
             status = ty_error_memory(error, "an output", sizes[i]);
@@ -314,8 +323,10 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
     for (int i = 0; i < 3; i++) {
         if (!status && from[i])
             status = move(run, 1, to[i], from[i], sizes[i], error);
-        ty_free(to[i]);
     }
+    /* A failed wait may leave a copy pending: then they stay until the queue is closed. */
+    if (!status)
+        drop(to);
     ty_job_release(&job);
     return status;
 }

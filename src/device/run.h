@@ -24,6 +24,7 @@ typedef struct ty_workspace {
     unsigned char *stage[2];  /* pinned */
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
                                  closed, for a wait may fail with the copy still pending */
+    void *outputs[3];         /* of a failed call, on their way by the host: kept likewise */
     uint64_t *host;           /* totals of `histograms` histograms */
     uint64_t histograms;
     struct ty_workspace *next;

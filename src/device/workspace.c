@@ -126,6 +126,8 @@ void ty_workspace_close(ty_device *device, ty_workspace *w)
     ops->queue_close(device, w->queue);
     for (int i = 0; i < 2; i++)
         ty_free(w->images[i]);
+    for (int i = 0; i < 3; i++)
+        ty_free(w->outputs[i]);
     ty_free(w->host);
     ty_free(w);
 }
