@@ -68,9 +68,10 @@ static tally_status make_runs(const tally_plan *plan, ty_device *device, ty_work
     const uint32_t *slots = plan->axes[0].byte_slots;
     const uint32_t cells = 256u >> shift;
     size_t bytes = ((size_t)plan->slots + 1 + cells) * sizeof(uint32_t);
-    uint32_t *runs = ty_calloc(1, bytes), *list = runs + plan->slots + 1;
+    uint32_t *runs = ty_calloc(1, bytes);
     if (!runs)
         return ty_error_memory(error, "an axis", bytes);
+    uint32_t *list = runs + plan->slots + 1;
     w->images[1] = (unsigned char *)runs;
     for (uint32_t c = 0; c < cells; c++)
         runs[slots[c << shift] + 1]++;
