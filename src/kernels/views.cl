@@ -46,7 +46,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     for (int d = 0; d < TY_DIMS; d++)
         list = ty_axis_next(list);
     ty_i64 offset = channel * ((TY_GLOBAL const ty_u32 *)list)[(first + here) - b * actives];
-    ty_u64 i = begin + (ty_u64)(TY_GROUP % parts) * TY_GROUP_MAX + lid;
+    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
     ty_u64 row = i / columns, column = i - row * columns;
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
 #if TY_FAR

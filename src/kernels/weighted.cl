@@ -382,7 +382,7 @@ TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slot
                             ty_wide_add(ty_wide_get(ty_local, lid),
                                         ty_wide_get(ty_local, lid + stride)));
         }
-        sum = ty_wide_get(ty_local, lid & 15);
+        sum = ty_wide_get(ty_local, lid); /* its own: the others may still be writing theirs */
         if (lid < 16 && target < bins && first_word) {
             TY_GLOBAL double *to = squares + square_at + (ty_u64)here * bins + target;
             *to = (add ? *to : 0.0) +
