@@ -428,8 +428,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
 
 
 def _double_weights(weights, call, shape):
-    """Weights that NumPy's bincount takes: what is safely a float64."""
-    if weights is None:
+    """Weights that NumPy's bincount takes: what is safely a float64; without samples it looks at none."""
+    if weights is None or 0 in shape:
         return Weights(None, call, shape)
     array = _arrays.take(weights)
     if not np.can_cast(array.dtype, np.double, "safe"):

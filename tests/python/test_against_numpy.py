@@ -187,6 +187,12 @@ def test_rules(data):
         assert rule in ("doane", "scott", "stone") and abs(len(found) - len(theirs)) == 1
 
 
+def test_histogramdd_without_samples_looks_at_no_weights():
+    for w in (np.empty(0, complex), np.ones(3)):
+        arguments = (np.empty((0, 1)), [[0.0, 1, 2]], None, False, w)
+        same(ours("histogramdd", *arguments), run(np.histogramdd, *arguments))
+
+
 @given(st.data())
 def test_histogramdd(data):
     d = data.draw(st.integers(1, 3))
