@@ -90,7 +90,7 @@ stage_tsan() {
 
 # Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
 stage_fuzz() {
-    scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-10}" && tests fuzz -L fuzz
+    scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-5}" && tests fuzz -L fuzz
 }
 
 # The command under valgrind.
