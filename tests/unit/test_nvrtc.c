@@ -97,7 +97,7 @@ static int check_registers(const job *j, const char *log)
             break;
         kernels++;
         if (stack || stores || loads) {
-            int own = !strcmp(j->method->source, "tally") && !strncmp(name, "count'", 6);
+            int own = !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0;
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
                     j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,
