@@ -15,6 +15,8 @@
 #include <tally/tally.h>
 #include <time.h>
 
+#include "drivers.h"
+
 enum { most_bytes = 20011, slots_most = 256 };
 
 static tally_context *context;
@@ -22,22 +24,6 @@ static tally_device_type device = TALLY_DEVICE_OPENCL;
 static const char *wanted = "";
 static unsigned checks, failed;
 static uint64_t state;
-
-/* Compilers of OpenCL keep memory until the process ends, and do not tell the thread sanitizer what
- * their threads wait for. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
-           "libhwloc\n";
-}
-
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "called_from_lib:libpocl\ncalled_from_lib:libLLVM\nrace:libpocl\nmutex:libpocl\n"
-           "deadlock:libpocl\nthread:libpocl\n";
-}
 
 static uint64_t below(uint64_t n)
 {

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers.h"
+
 #include <tally/tally.h>
 
 enum { samples = 70001, half = 30000 };
@@ -17,22 +19,6 @@ static int failures;
             failures++;                                                                            \
         }                                                                                          \
     } while (0)
-
-/* Compilers of OpenCL keep memory until the process ends, and do not tell the thread sanitizer what
- * their threads wait for. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
-           "libhwloc\n";
-}
-
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "called_from_lib:libpocl\ncalled_from_lib:libLLVM\nrace:libpocl\nmutex:libpocl\n"
-           "deadlock:libpocl\nthread:libpocl\n";
-}
 
 static void check_clocks(tally_plan *plan, const tally_view *view, const uint64_t *expected)
 {

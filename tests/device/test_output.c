@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drivers.h"
 #include "core/alloc.h"
 #include "device/device.h"
 #include "device/opencl_api.h"
@@ -28,22 +29,6 @@ static union {
     unsigned char u8[most];
     float f32[most];
 } data;
-
-/* Compilers of OpenCL keep memory until the process ends, and do not tell the thread sanitizer what
- * their threads wait for. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
-           "libhwloc\n";
-}
-
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "called_from_lib:libpocl\ncalled_from_lib:libLLVM\nrace:libpocl\nmutex:libpocl\n"
-           "deadlock:libpocl\nthread:libpocl\n";
-}
 
 static void check(int ok, const char *what, const tally_error *error)
 {

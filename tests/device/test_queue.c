@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers.h"
 #include "device/dynlib.h"
 #include "device/kernel.h"
 #include "device/opencl_api.h"
@@ -18,22 +19,6 @@ enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
 static ty_opencl_api cl;
 static int checks, failed;
 static unsigned char data[most_samples + 8];
-
-/* Compilers of OpenCL keep memory until the process ends, and do not tell the thread sanitizer what
- * their threads wait for. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
-           "libhwloc\n";
-}
-
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "called_from_lib:libpocl\ncalled_from_lib:libLLVM\nrace:libpocl\nmutex:libpocl\n"
-           "deadlock:libpocl\nthread:libpocl\n";
-}
 
 static void check(int ok, const char *what, const tally_error *error)
 {

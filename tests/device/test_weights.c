@@ -11,6 +11,8 @@
 #include <string.h>
 #include <tally/tally.h>
 
+#include "drivers.h"
+
 enum { most = (1 << 20) + 12345, bins = 16 };
 
 static int checks, failed;
@@ -21,14 +23,6 @@ static union {
     double f64[most];
     int64_t i64[most];
 } weights;
-
-/* Compilers of OpenCL keep memory until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpocl\nleak:libLLVM\nleak:libstdc++\nleak:libOpenCL\nleak:libclang\nleak:"
-           "libhwloc\n";
-}
 
 static void check(int ok, const char *what, const char *why)
 {

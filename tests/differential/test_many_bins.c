@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "drivers.h"
 #include "methods/registry.h"
 #include "random_case.h"
 

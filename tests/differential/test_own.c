@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "drivers.h"
+
 #include <tally/tally.h>
 
 enum { most_samples = 1200007, most_bins = 3000 };
