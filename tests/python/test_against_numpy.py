@@ -108,13 +108,15 @@ def ours(name, *arguments):
 
 
 def same(ours, theirs, integer_weights=False):
+    # What NumPy 2.4 refuses, bins too narrow to tell apart, an older one counts or falls over.
+    if isinstance(ours, Exception):
+        assume(NEW_RULES or "Too many bins" not in str(ours))
     if isinstance(theirs, Exception):
         assert type(ours) is type(theirs), (ours, theirs)
         if not isinstance(theirs, OverflowError):
             assert str(ours) == str(theirs)
         return
     if isinstance(ours, Exception):
-        assume(NEW_RULES or "Too many bins" not in str(ours))
         raise ours
     assert type(ours) is type(theirs)
     if isinstance(ours, (tuple, list)):
