@@ -35,11 +35,14 @@ class Case:
 
     def __init__(self):
         self.one = self.all = None  # Tally's lines on one and on all threads
+        self.apart = None  # as many one-thread Tallies at once, a share each
         self.peers = collections.defaultdict(list)
 
     def add(self, line):
         if line["peer"]:
             self.peers[line["by"]].append(line)
+        elif line["by"] == "apart":
+            self.apart = line
         elif line["threads"] == 1:
             self.one = line
         else:
@@ -54,10 +57,20 @@ class Case:
         best = self.best(by)
         return self.one["gbps"] / best["gbps"] if self.one and best else None
 
-    def scaling(self):
-        if not self.all or self.one["clock"] != self.all["clock"]:
+    def gain(self, other, key):
+        """How much faster than one thread: by the median or the fastest round of each."""
+        if not other or self.one["clock"] != other["clock"]:
             return None
-        return self.one["median_s"] / self.all["median_s"]
+        return self.one[key] / other[key]
+
+    def scaling(self):
+        return self.gain(self.all, "median_s")
+
+    def best_scaling(self):
+        return self.gain(self.all, "min_s")
+
+    def to_apart(self):
+        return self.apart["min_s"] / self.all["min_s"] if self.all and self.apart else None
 
 
 class Run:
@@ -230,11 +243,13 @@ def others(runs):
 def threads(runs):
     """How much all threads gain: wall-clock time of Tally on one to that on all."""
     run = runs.get("threads", runs[""])
-    rows = [[f"`{name}`", str(case.all["threads"]), times(case.scaling()), percent(case.all)]
+    rows = [[f"`{name}`", str(case.all["threads"]), times(case.scaling()),
+             times(case.best_scaling()), times(case.gain(case.apart, "min_s")), percent(case.all)]
             for name, case in run.cases.items() if case.scaling()]
     if not rows:
         return "Not measured: the machine had other work on both processors."
-    return table(["", "threads", "to one thread", "of read"], rows)
+    return table(["to one thread", "threads", "medians", "fastest rounds", "callers apart, fastest",
+                  "of read"], rows)
 
 
 def differing(runs):
@@ -289,6 +304,10 @@ def targets(runs):
         ("two dimensions", "NumPy", 20.0, main, "2d-.*", {"by": "numpy"}),
         ("all threads (2), from 64 MiB", "one thread", 1.9, threads,
          "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.scaling}),
+        ("the same, fastest round of each", "one thread", 1.9, threads,
+         "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.best_scaling}),
+        ("the same, fastest round of each", "as many callers apart", 0.95, threads,
+         "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.to_apart}),
         ("all threads, smaller", "one thread", 1.0, threads, "u8-.*-(4KiB|64KiB|1MiB)",
          {"value": Case.scaling}),
     ]

@@ -78,13 +78,13 @@ static void look_wrong(job *job, const bench_case *wanted)
 {
     for (size_t i = 0; i < job->ways.count; i++) {
         const bench_way *way = &job->ways.all[i];
-        if (way->role != BENCH_OURS || !way->ran)
+        if ((way->role != BENCH_OURS && way->role != BENCH_APART) || !way->ran)
             continue;
         job->measured++;
         if (!way->same) {
             job->wrong++;
-            cli_fail("%s: %s on %u threads: counts differ from the reference", wanted->name,
-                     way->call, way->threads);
+            cli_fail("%s: %s %s on %u threads: counts differ from the reference", wanted->name,
+                     way->name, way->call, way->threads);
         }
     }
 }

@@ -1,6 +1,7 @@
 /*
  * What the benchmark's files share. A case is a problem on generated data; a way is somebody who
- * solves it: Tally on one thread and on all, a loop that only reads, and the peers.
+ * solves it: Tally on one thread and on all, Tally several times apart, a loop that only reads, and
+ * the peers.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -62,16 +63,17 @@ struct bench_way {
     char name[32], call[32], version[48];
     unsigned threads;
     int processor_time; /* its clock is bench_clock's processor time */
-    enum { BENCH_OURS, BENCH_READ, BENCH_PEER } role;
+    enum { BENCH_OURS, BENCH_APART, BENCH_READ, BENCH_PEER } role;
     /* Readies it for `problem`: 0, or -1 with `why`. */
     int (*start)(bench_way *way, const bench_problem *problem);
     /* Seconds that `calls` calls took; negative on failure. */
     double (*time)(bench_way *way, uint64_t calls);
     /* The bins of the last call; 0, or nonzero on failure. NULL: it counts nothing. */
     int (*counts)(bench_way *way, double *to);
-    void (*end)(bench_way *way); /* after `start`, whatever it returned */
-    void *shared;                /* the way's own, as long as there are ways */
-    void *state;                 /* from start to end */
+    void (*end)(bench_way *way);     /* after `start`, whatever it returned */
+    void (*release)(bench_way *way); /* of `shared`; NULL: it is one allocation */
+    void *shared;                    /* the way's own, as long as there are ways */
+    void *state;                     /* from start to end */
     const bench_peer *peer;
     char why[320];
 
@@ -106,11 +108,16 @@ int bench_ways_open(bench_ways *ways, const cli_options *options, const bench_da
 void bench_ways_close(bench_ways *ways);
 
 /* bench_ours.c: `context` belongs to the caller. */
+int bench_ours_make(bench_way *way, const cli_options *options, tally_context *context,
+                    unsigned threads);
 int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *context,
                    unsigned threads);
 /* The reference's counts of `problem`; 0, or -1 with a message in `error`. */
 int bench_reference(tally_context *context, const bench_problem *problem, int sorted, double *to,
                     tally_error *error);
+/* bench_apart.c: `callers` one-thread Tallies at once, a share of the samples each. */
+int bench_apart_add(bench_ways *ways, const cli_options *options, tally_context *context,
+                    unsigned callers);
 /* bench_read.c */
 int bench_read_add(bench_ways *ways, unsigned threads);
 /* bench_python.c: starts the Python peers, or notes why they are skipped. */

@@ -153,15 +153,12 @@ static void end(bench_way *way)
     forget(way->shared);
 }
 
-int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *context,
-                   unsigned threads)
+int bench_ours_make(bench_way *way, const cli_options *options, tally_context *context,
+                    unsigned threads)
 {
     ours *s = calloc(1, sizeof *s);
-    bench_way *way = s ? bench_way_add(ways) : NULL;
-    if (!way) {
-        free(s);
+    if (!s)
         return cli_fail("out of memory");
-    }
     s->context = context;
     s->options = options;
     snprintf(way->name, sizeof way->name, "tally");
@@ -174,6 +171,13 @@ int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *
     way->end = end;
     way->shared = s;
     return CLI_OK;
+}
+
+int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *context,
+                   unsigned threads)
+{
+    bench_way *way = bench_way_add(ways);
+    return way ? bench_ours_make(way, options, context, threads) : cli_fail("out of memory");
 }
 
 int bench_reference(tally_context *context, const bench_problem *problem, int sorted, double *to,

@@ -38,9 +38,9 @@ void bench_show_head(const bench_ways *ways)
 {
     for (size_t i = 0; i < ways->skipped_count; i++)
         cli_out("skipped: %s: %s\n", ways->skipped[i].name, ways->skipped[i].reason);
-    cli_out("%-22s %8s %8s %8s   %-28s %8s\n", "", "tally", "", "all", "", "");
-    cli_out("%-22s %8s %8s %8s   %-28s %8s\n", "", "GB/s", "of read", "threads", "fastest peer",
-            "tally is");
+    cli_out("%-22s %8s %8s %8s %8s   %-28s %8s\n", "", "tally", "", "all", "several", "", "");
+    cli_out("%-22s %8s %8s %8s %8s   %-28s %8s\n", "", "GB/s", "of read", "threads", "apart",
+            "fastest peer", "tally is");
 }
 
 static void show_way(const bench_way *way, const bench_problem *problem)
@@ -63,11 +63,15 @@ static void show_way(const bench_way *way, const bench_problem *problem)
 static void show_ours(const bench_ways *ways, const bench_problem *problem)
 {
     const bench_way *one = find(ways, BENCH_OURS, 0), *many = find(ways, BENCH_OURS, 1);
-    const bench_way *read = find(ways, BENCH_READ, 0);
+    const bench_way *apart = find(ways, BENCH_APART, 1), *read = find(ways, BENCH_READ, 0);
     cli_out(" %8.2f", speed(one, problem));
     cli_out(" %7.0f%%", read ? 100 * speed(one, problem) / speed(read, problem) : NAN);
     if (many)
-        cli_out(" %7.2fx  ", one->median / many->median);
+        cli_out(" %7.2fx", one->median / many->median);
+    else
+        cli_out(" %8s", "");
+    if (apart)
+        cli_out(" %7.2fx  ", one->median / apart->median);
     else
         cli_out(" %8s  ", "");
 }

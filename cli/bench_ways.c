@@ -152,6 +152,8 @@ int bench_ways_open(bench_ways *ways, const cli_options *options, const bench_da
             code = bench_read_add(ways, threads);
         if (!code)
             code = bench_ours_add(ways, options, ways->contexts[1], threads);
+        if (!code)
+            code = bench_apart_add(ways, options, ways->contexts[0], threads);
     }
     for (size_t i = 0; !code && i < sizeof libraries / sizeof *libraries; i++)
         code = open_library(ways, data->folder, libraries[i]);
@@ -166,9 +168,13 @@ int bench_ways_open(bench_ways *ways, const cli_options *options, const bench_da
 void bench_ways_close(bench_ways *ways)
 {
     bench_python_close(ways);
-    for (size_t i = 0; i < ways->count; i++)
-        if (ways->all[i].role != BENCH_PEER)
-            free(ways->all[i].shared);
+    for (size_t i = 0; i < ways->count; i++) {
+        bench_way *way = &ways->all[i];
+        if (way->release)
+            way->release(way);
+        else if (way->role != BENCH_PEER)
+            free(way->shared);
+    }
     for (int i = 0; i < 2; i++)
         tally_context_destroy(ways->contexts[i]);
     for (size_t i = 0; i < ways->libraries_count; i++)

@@ -4,7 +4,7 @@
 need python3
 
 expect 0 -- "$TALLY" bench --quick --only u8-uniform --only f32-256 --only edges-f64-normal \
-    --only 2d-f64-normal --only weights --repeats 2 --format json
+    --only 2d-f64-normal --only weights --threads 2 --repeats 2 --format json
 cp .out bench.jsonl
 python3 - <<'PY' 2>.py || fail "bench --format json: $(tail -1 .py)"
 import json
@@ -21,7 +21,9 @@ for line in lines:
     size = sizes[line["dtype"]] * (2 if kind == "2d" else 1) + (8 if kind == "weights" else 0)
     assert abs(line["gbps"] * line["median_s"] * 1e9 / (line["n"] * size) - 1) < 1e-4, line
 ours = [line for line in lines if not line["peer"]]
-assert all(line["by"] == "tally" and line["verified"] for line in ours)
+assert all(line["by"] in ("tally", "apart") and line["verified"] for line in ours)
+assert {line["case"] for line in ours if line["by"] == "apart" and line["threads"] == 2} == {
+    "2d-f64-normal"}
 assert {line["case"] for line in ours} == {
     "u8-uniform-4KiB", "u8-uniform-64KiB", "u8-uniform-1MiB", "f32-256-uniform", "f32-256-equal",
     "edges-f64-normal", "2d-f64-normal", "weights-f64-uniform"}
