@@ -162,7 +162,7 @@ typedef struct tally_axis {
     size_t struct_size;
     tally_axis_kind kind;
     uint64_t bins;              /* at least 1 */
-    double lo, hi;              /* EVEN, LOG */
+    double lo, hi;              /* EVEN, LOG; for LOG hi/lo must be finite too */
     int64_t first;              /* INTEGER */
     const double *edges;        /* EDGES: bins+1 of them; copied by the plan */
     const uint16_t *categories; /* CATEGORY: 256 of them; copied by the plan */

@@ -218,6 +218,10 @@ static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis
         if (!(axis->lo > 0))
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: a log axis starts above 0, not at %g", which, axis->lo);
+        if (isinf(axis->hi / axis->lo))
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "axis %u: %g … %g is too wide for a log axis: hi / lo must be finite",
+                            which, axis->lo, axis->hi);
         return make_table(axis, which, r, error);
     }
     case TALLY_AXIS_INTEGER:
