@@ -14,9 +14,11 @@ from hypothesis.extra import numpy as hnp
 
 import tally
 
+# The same examples each time, so that a change is judged by what it changes; EXAMPLES=4000 asks for so
+# many new ones.
 settings.register_profile(
-    "tally", max_examples=int(os.environ.get("EXAMPLES", 40)), deadline=None, suppress_health_check=list(HealthCheck),
-    phases=[Phase.explicit, Phase.generate],
+    "tally", max_examples=int(os.environ.get("EXAMPLES", 40)), derandomize="EXAMPLES" not in os.environ,
+    deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate],
 )  # fmt: skip
 settings.load_profile("tally")
 
@@ -107,6 +109,11 @@ def ours(name, *arguments):
     return answer
 
 
+def said(error):
+    """The message; which zero was the smallest is not looked at."""
+    return str(error).replace("[-0.0,", "[0.0,")
+
+
 def same(ours, theirs, integer_weights=False):
     # What NumPy 2.4 refuses, bins too narrow to tell apart, an older one counts or falls over.
     if isinstance(ours, Exception):
@@ -114,7 +121,7 @@ def same(ours, theirs, integer_weights=False):
     if isinstance(theirs, Exception):
         assert type(ours) is type(theirs), (ours, theirs)
         if not isinstance(theirs, OverflowError):
-            assert str(ours) == str(theirs)
+            assert said(ours) == said(theirs)
         return
     if isinstance(ours, Exception):
         raise ours
@@ -183,6 +190,7 @@ def test_rules(data):
     theirs = run(np.histogram_bin_edges, a, rule, range_)
     assume(isinstance(theirs, Exception) or len(theirs) < 100_000)
     found = ours("histogram_bin_edges", a, rule, range_)
+    assume(isinstance(found, Exception) or len(found) <= 2**20)  # ours are no more than that
     if isinstance(theirs, Exception) or len(found) == len(theirs):
         same(found, theirs)
     else:  # their sums round otherwise; only where range / width is all but whole
