@@ -242,6 +242,7 @@ def test_bincount(data):
     if x.ndim == 1 and data.draw(st.booleans()):
         x = x[::-2]
     w = weights_for(data.draw, x.shape)
+    assume(least == 0 or w is None or w.dtype.kind != "c")  # of two faults either may be told
     minlength = data.draw(st.integers(-1, 200))
     same(ours("bincount", x, w, minlength), run(np.bincount, x, w, minlength))
 
