@@ -51,6 +51,24 @@ static tally_status check_flows(const ty_job *job, const uint64_t *flows, tally_
     ((row)[i] + ((i) == 0 && clamp_under ? (row)[bins + TY_SLOT_UNDER] : 0) +                      \
      ((i) == bins - 1 && clamp_over ? (row)[bins + TY_SLOT_OVER] : 0))
 
+int ty_plan_may_fail(const tally_plan *plan)
+{
+    int fails = 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        const tally_axis *a = &plan->axes[d].about;
+        fails |=
+            a->under == TALLY_FLOW_FAIL || a->over == TALLY_FLOW_FAIL || a->nan == TALLY_FLOW_FAIL;
+    }
+    return fails;
+}
+
+int ty_job_surely_commits(const ty_job *job)
+{
+    const tally_plan *plan = job->plan;
+    return !ty_plan_may_fail(plan) && !plan->weighted &&
+           plan->options.counter == TALLY_COUNTER_U64 && !job->output->accumulate && !job->progress;
+}
+
 static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -71,7 +89,7 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
                                 "bin %" PRIu64 ": the sum of its weights passes int64", i);
         }
     } else if (plan->options.counter == TALLY_COUNTER_U32 && !job->sums) {
-        const uint64_t *row = job->totals + h * plan->slots;
+        const uint64_t *row = ty_job_bins(job, h);
         const uint32_t *to = (uint32_t *)job->output->counts + h * bins;
         for (uint64_t i = 0; i < bins; i++) {
             if (CLAMPED(row, i) + (add ? to[i] : 0) > UINT32_MAX)
@@ -79,7 +97,7 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
                                 "bin %" PRIu64 ": its count passes a u32 counter; use u64", i);
         }
     } else if (plan->options.counter == TALLY_COUNTER_U64 && !job->sums && add) {
-        const uint64_t *row = job->totals + h * plan->slots;
+        const uint64_t *row = ty_job_bins(job, h);
         const uint64_t *to = (uint64_t *)job->output->counts + h * bins;
         for (uint64_t i = 0; i < bins; i++) {
             if (to[i] > UINT64_MAX - CLAMPED(row, i))
@@ -96,23 +114,24 @@ static void write_counts(const ty_job *job, uint64_t h)
     uint64_t bins = plan->bins;
     int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
     int add = job->output->accumulate;
-    const uint64_t *row = job->totals + h * plan->slots;
-#define WRITE(type, from)                                                                          \
+    const uint64_t *row = ty_job_bins(job, h), *flows = ty_job_flows(job, h);
+#define WRITE(type, from, flows)                                                                   \
     do {                                                                                           \
         type *to = (type *)job->output->counts + h * bins;                                         \
         if (add) {                                                                                 \
             for (uint64_t i = 0; i < bins; i++)                                                    \
                 to[i] = (type)(to[i] + (from)[i]);                                                 \
         } else if (sizeof(type) == sizeof *(from)) {                                               \
-            memcpy(to, from, (size_t)bins * sizeof *to);                                           \
+            if (!job->direct)                                                                      \
+                memcpy(to, from, (size_t)bins * sizeof *to);                                       \
         } else {                                                                                   \
             for (uint64_t i = 0; i < bins; i++)                                                    \
                 to[i] = (type)(from)[i];                                                           \
         }                                                                                          \
         if (clamp_under)                                                                           \
-            to[0] = (type)(to[0] + (from)[bins + TY_SLOT_UNDER]);                                  \
+            to[0] = (type)(to[0] + (flows)[TY_SLOT_UNDER]);                                        \
         if (clamp_over)                                                                            \
-            to[bins - 1] = (type)(to[bins - 1] + (from)[bins + TY_SLOT_OVER]);                     \
+            to[bins - 1] = (type)(to[bins - 1] + (flows)[TY_SLOT_OVER]);                           \
     } while (0)
 #define WRITE_SATURATING(type, limit)                                                              \
     do {                                                                                           \
@@ -123,13 +142,13 @@ static void write_counts(const ty_job *job, uint64_t h)
         }                                                                                          \
     } while (0)
     if (job->sums)
-        WRITE(double, job->sums + h * plan->slots);
+        WRITE(double, job->sums + h * plan->slots, job->sums + h * plan->slots + bins);
     else if (job->isums)
-        WRITE(int64_t, job->isums + h * plan->slots);
+        WRITE(int64_t, job->isums + h * plan->slots, job->isums + h * plan->slots + bins);
     else if (plan->options.counter == TALLY_COUNTER_U64)
-        WRITE(uint64_t, row);
+        WRITE(uint64_t, row, flows);
     else if (plan->options.counter == TALLY_COUNTER_U32)
-        WRITE(uint32_t, row);
+        WRITE(uint32_t, row, flows);
     else if (plan->options.counter == TALLY_COUNTER_U16SAT)
         WRITE_SATURATING(uint16_t, UINT16_MAX);
     else
@@ -151,7 +170,7 @@ static void write_squares(const ty_job *job, uint64_t h)
 
 static void write_flows(const ty_job *job, uint64_t h)
 {
-    const uint64_t *flows = job->totals + h * job->plan->slots + job->plan->bins;
+    const uint64_t *flows = ty_job_flows(job, h);
     tally_flows *to = &job->output->flows[h], zero = {0, 0, 0, 0};
     if (!job->output->accumulate)
         *to = zero;
@@ -166,8 +185,7 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
     if (job->overflowed)
         return ty_error(error, TALLY_ERROR_DATA, "a bin's sum of weights passes int64");
     for (uint64_t h = 0; h < job->histograms; h++) {
-        tally_status status =
-            check_flows(job, job->totals + h * job->plan->slots + job->plan->bins, error);
+        tally_status status = check_flows(job, ty_job_flows(job, h), error);
         if (!status)
             status = check_widths(job, h, error);
         if (status)

@@ -13,6 +13,8 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
     const ty_backend *backend = plan->context->backend;
     if (output->on_device)
         return backend->run(&job, error);
+    job.direct = job.fresh =
+        ty_job_surely_commits(&job) && backend->directs && backend->directs(&job);
     status = ty_job_reserve(&job, error);
     if (!status)
         status = backend->run(&job, error);

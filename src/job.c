@@ -207,14 +207,27 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
     return status;
 }
 
+static int reserve_totals(ty_job *job, size_t cells)
+{
+    const size_t bytes = cells * sizeof *job->totals;
+    if (bytes < TY_ROOM_LEAST) {
+        job->totals = ty_calloc(cells, sizeof *job->totals);
+        return job->totals != NULL;
+    }
+    job->totals_room = ty_room_take(&job->plan->context->totals, bytes);
+    if (job->totals_room)
+        job->totals = memset(job->totals_room->at, 0, bytes);
+    return job->totals != NULL;
+}
+
 tally_status ty_job_reserve(ty_job *job, tally_error *error)
 {
     uint64_t cells;
-    if (__builtin_mul_overflow(job->histograms, job->plan->slots, &cells) || cells >> 58)
+    const uint64_t each = job->direct ? TY_SLOT_EXTRA : job->plan->slots;
+    if (__builtin_mul_overflow(job->histograms, each, &cells) || cells >> 58)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
                         job->histograms);
-    job->totals = ty_calloc((size_t)cells, sizeof *job->totals);
-    int ok = job->totals != NULL;
+    int ok = reserve_totals(job, (size_t)cells);
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
         ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_I64)
@@ -229,11 +242,15 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
 
 void ty_job_release(ty_job *job)
 {
-    ty_free(job->totals);
+    if (job->totals_room)
+        ty_room_return(&job->plan->context->totals, job->totals_room);
+    else
+        ty_free(job->totals);
     ty_free(job->sums);
     ty_free(job->isums);
     ty_free(job->squares);
     job->totals = NULL;
+    job->totals_room = NULL;
     job->sums = NULL;
     job->isums = NULL;
     job->squares = NULL;

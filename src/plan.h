@@ -5,6 +5,7 @@
 #include <tally/tally.h>
 
 #include "core/axis.h"
+#include "core/room.h"
 #include "core/view.h"
 
 struct ty_backend;
@@ -21,6 +22,7 @@ struct tally_context {
     void *state;              /* the backend's own */
     struct ty_tuning *tuning; /* what methods cost here, for `auto` */
     struct ty_beside *beside; /* a context that may count elsewhere (place.h); else NULL */
+    ty_kept tables, totals;   /* memory of the last call on the host */
 };
 
 struct tally_plan {
@@ -58,13 +60,30 @@ typedef struct ty_job {
     void *user;
     void *stream;
     double *device_seconds, *merge_seconds;
-    /* Where a backend that counts on the host leaves its results, cleared: histograms × slots. */
+    /* Where a backend that counts on the host leaves its results, cleared: histograms × slots; or,
+     * for a job that is `direct`, histograms × flows, and the bins, not cleared, in the output. */
     uint64_t *totals;
-    double *sums;    /* weighted f64, else NULL */
-    int64_t *isums;  /* weighted integers, else NULL */
-    double *squares; /* with sum_squares, else NULL */
-    int overflowed;  /* an integer sum passed int64 */
+    ty_room *totals_room; /* where they are if they are large, else NULL */
+    double *sums;         /* weighted f64, else NULL */
+    int64_t *isums;       /* weighted integers, else NULL */
+    double *squares;      /* with sum_squares, else NULL */
+    int overflowed;       /* an integer sum passed int64 */
+    int direct;
+    int fresh; /* direct: what the output's bins hold is none of ours yet */
 } ty_job;
+
+/* The totals of one histogram's bins, and of its flows. */
+static inline uint64_t *ty_job_bins(const ty_job *job, uint64_t h)
+{
+    return job->direct ? (uint64_t *)job->output->counts + h * job->plan->bins
+                       : job->totals + h * job->plan->slots;
+}
+
+static inline uint64_t *ty_job_flows(const ty_job *job, uint64_t h)
+{
+    return job->direct ? job->totals + h * TY_SLOT_EXTRA
+                       : job->totals + h * job->plan->slots + job->plan->bins;
+}
 
 /* The options a plan was made from, its axes resolved; for tally_result_create. */
 static inline const tally_plan_options *ty_plan_options(const tally_plan *plan)
@@ -93,6 +112,8 @@ typedef struct ty_backend {
      * memory, into it. */
     tally_status (*run)(ty_job *job, tally_error *error);
     int has_memory; /* of its own, that outputs may be in */
+    /* Whether `run` serves a direct job like this one; NULL: none. */
+    int (*directs)(const ty_job *job);
 } ty_backend;
 
 extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;
@@ -109,6 +130,10 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error);
 void ty_job_release(ty_job *job);
 /* commit.c: whether what is in a slot ends in a bin: the bins' own, and flows that are clamped. */
 int ty_plan_delivers(const tally_plan *plan, uint64_t slot);
+/* commit.c: whether a sample outside some axis, or NaN, makes the call fail. */
+int ty_plan_may_fail(const tally_plan *plan);
+/* commit.c: whether nothing can refuse the counts, so that their bins may be written at once. */
+int ty_job_surely_commits(const ty_job *job);
 /* commit.c: policies, counter widths, then the caller's output, all or nothing. */
 tally_status ty_job_commit(const ty_job *job, tally_error *error);
 

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
@@ -22,9 +21,6 @@ enum { part_bytes = 512 << 10 };
 
 /* Tables up to this size live on the stack of a call that one thread does alone. */
 enum { small_bytes = 8 << 10 };
-
-/* From this size on tables ask for large pages. */
-enum { large_bytes = 4 << 20, large_page = 2 << 20 };
 
 tally_status ty_cpu_unweighted(const tally_plan *plan, tally_error *error)
 {
@@ -46,6 +42,7 @@ typedef struct {
     const ty_cpu_method *method;
     unsigned char *states; /* `workers` of them, `bytes` apart; ordered: one a part */
     size_t bytes;
+    int clean;                      /* the states are zeros to begin with */
     uint64_t total, workers, parts; /* total: elements over all batches */
     held_state *held;
     pthread_mutex_t lock; /* totals; there only for several workers */
@@ -70,7 +67,8 @@ static unsigned char *state_of(run *r, unsigned worker)
 {
     unsigned char *state = r->states + worker * r->bytes;
     if (!r->held[worker].ready) {
-        memset(state, 0, r->method->head_bytes ? r->method->head_bytes(r->job) : r->bytes);
+        if (!r->clean)
+            memset(state, 0, r->method->head_bytes ? r->method->head_bytes(r->job) : r->bytes);
         if (r->method->begin)
             r->method->begin(state, r->job);
         r->held[worker].ready = 1;
@@ -200,18 +198,6 @@ static uint64_t choose_parts(const run *r, uint64_t workers)
     return parts < 1 << 20 ? parts : 1 << 20;
 }
 
-static void *make_states(uint64_t bytes)
-{
-    if (bytes < large_bytes)
-        return ty_aligned(64, (size_t)bytes);
-    void *states = ty_aligned(large_page, (size_t)bytes);
-#ifdef MADV_HUGEPAGE
-    if (states)
-        madvise(states, (size_t)bytes, MADV_HUGEPAGE); /* only speed hangs on it */
-#endif
-    return states;
-}
-
 static void count_parts(run *r)
 {
     ty_pool *pool = r->job->plan->context->pool;
@@ -224,19 +210,35 @@ static void count_parts(run *r)
         flush_state(r, w);
 }
 
+/* How far the states are zeros when all is counted: flushing clears what does not need more to
+ * begin with, and workers that did nothing have left theirs as it was. */
+static size_t left_clean(const run *r, size_t clean)
+{
+    uint64_t ready = 0;
+    while (ready < r->workers && r->held[ready].ready)
+        ready++;
+    if (r->method->begin || r->method->head_bytes)
+        return 0;
+    return clean > ready * r->bytes ? clean : (size_t)(ready * r->bytes);
+}
+
 static tally_status run_large(run *r, tally_error *error)
 {
-    r->states = make_states(r->workers * r->bytes);
-    r->held = ty_calloc(r->workers, sizeof *r->held);
+    ty_kept *kept = &r->job->plan->context->tables;
+    ty_room *room = ty_room_take(kept, r->workers * r->bytes);
     tally_status status = TALLY_OK;
-    if (!r->states || !r->held) {
+    r->held = ty_calloc(r->workers, sizeof *r->held);
+    if (!room || !r->held) {
         status = ty_error_memory(error, "the threads' tables", r->workers * r->bytes);
     } else {
+        r->states = room->at;
+        r->clean = room->clean >= r->workers * r->bytes;
         pthread_mutex_init(&r->lock, NULL);
         count_parts(r);
         pthread_mutex_destroy(&r->lock);
+        room->clean = left_clean(r, r->clean ? room->clean : 0);
     }
-    ty_free(r->states);
+    ty_room_return(kept, room);
     ty_free(r->held);
     return status;
 }
@@ -273,6 +275,13 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     if (!status && atomic_load(&r.cancelled))
         status = ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
     return status;
+}
+
+/* What is flushed is flushed when all is counted, and something is. */
+static int cpu_directs(const ty_job *job)
+{
+    const ty_cpu_method *method = ((const ty_cpu_plan *)job->plan->state)->method;
+    return method->direct && job->batches == 1 && job->elements && job->elements <= method->most;
 }
 
 static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
@@ -351,5 +360,5 @@ static void cpu_arch(const tally_context *context, char *arch, size_t size)
 
 const ty_backend ty_cpu_backend = {
     TALLY_DEVICE_CPU, "cpu",       cpu_count,  cpu_info, NULL, NULL,
-    cpu_arch,         cpu_prepare, cpu_finish, cpu_run,  0,
+    cpu_arch,         cpu_prepare, cpu_finish, cpu_run,  0,    cpu_directs,
 };

@@ -50,17 +50,6 @@ static void join_failing(const ty_axis *axis, uint32_t total, uint32_t *slots, c
     }
 }
 
-static int may_fail(const tally_plan *plan)
-{
-    int fails = 0;
-    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        const tally_axis *a = &plan->axes[d].about;
-        fails |=
-            a->under == TALLY_FLOW_FAIL || a->over == TALLY_FLOW_FAIL || a->nan == TALLY_FLOW_FAIL;
-    }
-    return fails;
-}
-
 static void join(const ty_axis *axis, uint32_t total, uint32_t *slots, const uint32_t *more,
                  size_t n)
 {
@@ -86,7 +75,7 @@ void ty_block_slots(const ty_job *job, uint64_t batch, uint64_t channel, uint64_
     if (plan->options.dimensions == 1) {
         axis_slots(job, 0, batch, channel, begin, n, block, block->slots);
     } else {
-        const int failing = may_fail(plan);
+        const int failing = ty_plan_may_fail(plan);
         memset(block->slots, 0, n * sizeof *block->slots);
         for (uint32_t d = 0; d < plan->options.dimensions; d++) {
             axis_slots(job, d, batch, channel, begin, n, block, block->other);

@@ -51,10 +51,10 @@ void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t
         table[(size_t)slots[i] << shift]++;
 }
 
-/* Adds and clears n slots of 1 << shift counters. One loop a shift, so that each is unrolled. */
-static void empty(uint32_t *table, uint64_t n, unsigned shift, uint64_t *to)
+/* Adds n slots of 1 << shift counters. One loop a shift, so that each is unrolled. */
+static void add_up(const uint32_t *table, uint64_t n, unsigned shift, uint64_t *to)
 {
-#define EMPTY(copies)                                                                              \
+#define ADD_UP(copies)                                                                             \
     for (uint64_t s = 0; s < n; s++) {                                                             \
         uint64_t sum = 0;                                                                          \
         for (unsigned k = 0; k < (copies); k++)                                                    \
@@ -64,37 +64,57 @@ static void empty(uint32_t *table, uint64_t n, unsigned shift, uint64_t *to)
     break
     switch (shift) {
     case 0:
-        EMPTY(1);
+        ADD_UP(1);
     case 1:
-        EMPTY(2);
+        ADD_UP(2);
     case 2:
-        EMPTY(4);
+        ADD_UP(4);
     default:
-        EMPTY(8);
+        ADD_UP(8);
     }
-#undef EMPTY
-    memset(table, 0, (size_t)(n << shift) * sizeof *table);
+#undef ADD_UP
+}
+
+/* The same, and clears them, a piece at a time while it is in the first cache. What `to` has is
+ * worth nothing if it is fresh. */
+static void empty(uint32_t *table, uint64_t n, unsigned shift, uint64_t *to, int fresh)
+{
+    enum { PIECE = 1024 };
+    for (uint64_t s = 0; s < n; s += PIECE) {
+        const uint64_t now = n - s < PIECE ? n - s : PIECE;
+        uint32_t *from = table + (s << shift);
+        if (fresh)
+            memset(to + s, 0, (size_t)now * sizeof *to);
+        add_up(from, now, shift, to + s);
+        memset(from, 0, (size_t)(now << shift) * sizeof *from);
+    }
 }
 
 void ty_table_flush(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
-    unsigned shift = ty_table_shift(job);
-    for (uint64_t a = 0; a < plan->active_count; a++)
-        empty(ty_table_of(state, job, a), plan->slots, shift, ty_totals_of(job, batch, a));
+    const unsigned shift = ty_table_shift(job);
+    const uint64_t bins = plan->bins, h = batch * plan->active_count;
+    for (uint64_t a = 0; a < plan->active_count; a++) {
+        uint32_t *table = ty_table_of(state, job, a);
+        empty(table, bins, shift, ty_job_bins(job, h + a), job->fresh);
+        empty(table + (bins << shift), plan->slots - bins, shift, ty_job_flows(job, h + a), 0);
+    }
+    job->fresh = 0;
 }
 
 void ty_table_flush_places(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
     const unsigned shift = ty_table_shift(job);
-    const uint64_t bins = plan->bins, rest = TY_SLOT_UNDER + 1;
+    const uint64_t bins = plan->bins, rest = TY_SLOT_UNDER + 1, h = batch * plan->active_count;
     for (uint64_t a = 0; a < plan->active_count; a++) {
         uint32_t *table = ty_table_of(state, job, a);
-        uint64_t *to = ty_totals_of(job, batch, a);
-        empty(table, 1, shift, to + bins + TY_SLOT_UNDER);
-        empty(table + ((size_t)1 << shift), bins, shift, to);
+        uint64_t *flows = ty_job_flows(job, h + a);
+        empty(table, 1, shift, flows + TY_SLOT_UNDER, 0);
+        empty(table + ((size_t)1 << shift), bins, shift, ty_job_bins(job, h + a), job->fresh);
         empty(table + ((size_t)(bins + rest) << shift), plan->slots - bins - rest, shift,
-              to + bins + rest);
+              flows + rest, 0);
     }
+    job->fresh = 0;
 }

@@ -63,6 +63,7 @@ typedef struct ty_cpu_method {
     /* Optional, for a job that one thread does and nobody watches: counts straight into the job's
      * totals and returns 1, or returns 0 for the usual way. */
     int (*straight)(ty_job *job);
+    int direct; /* `flush` serves direct jobs, and sets what is fresh */
     /* If set, the whole job at once instead of the above. */
     tally_status (*whole)(ty_job *job, tally_error *error);
 } ty_cpu_method;

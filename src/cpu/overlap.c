@@ -82,6 +82,7 @@ static const ty_cpu_method method = {
     .count = ty_overlap_count,
     .flush = ty_overlap_flush,
     .most = TY_TABLE_MOST,
+    .direct = 1,
 };
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

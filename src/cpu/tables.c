@@ -25,6 +25,7 @@ static const ty_cpu_method method = {
     .count = count,
     .flush = ty_table_flush,
     .most = TY_TABLE_MOST,
+    .direct = 1,
 };
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

@@ -375,7 +375,7 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
     }                                                                                              \
     const ty_backend ty_##kind##_backend = {                                                       \
         type,         #kind,   kind##_count, kind##_info, kind##_open, backend_close,              \
-        backend_arch, prepare, finish,       backend_run, 1,                                       \
+        backend_arch, prepare, finish,       backend_run, 1,           NULL,                       \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)
