@@ -5,7 +5,7 @@
 unsigned ty_table_shift(const ty_job *job)
 {
     uint64_t cells = job->plan->slots * job->plan->active_count;
-    unsigned shift = cells <= 640 ? 3 : cells <= 2200 ? 2 : cells <= 70000 ? 1 : 0;
+    unsigned shift = cells <= 640 ? 3 : cells <= 1280 ? 2 : cells <= 2560 ? 1 : 0;
     while (shift && job->plan->slots << shift > job->elements / 8)
         shift--;
     return shift;
@@ -14,7 +14,7 @@ unsigned ty_table_shift(const ty_job *job)
 /* Counters from one channel's table to the next. */
 static size_t stride(const ty_job *job)
 {
-    return (((size_t)job->plan->slots << ty_table_shift(job)) + 15) & ~(size_t)15;
+    return (((size_t)job->plan->slots << ty_table_shift(job)) + TY_ADD_SPARE + 15) & ~(size_t)15;
 }
 
 size_t ty_table_bytes(const ty_job *job)

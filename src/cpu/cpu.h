@@ -14,8 +14,10 @@ ty_slots_fn ty_slots_pick(const ty_axis *axis);
  * Counts n packed samples (any alignment): for each one counter of `table` goes up by one, one of
  * the 1 << shift that belong to the place of its slot: table[place << shift] and the ones behind
  * it. Neighbouring samples take different ones, so that equal neighbours do not wait for each
- * other's store. (slots << shift) must fit 32 bits.
+ * other's store. Behind the slots' counters the table has TY_ADD_SPARE more, which are 0 before and
+ * after. (slots << shift) must fit 32 bits.
  */
+enum { TY_ADD_SPARE = 16 };
 typedef void (*ty_add_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
                           unsigned shift);
 

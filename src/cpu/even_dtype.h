@@ -70,24 +70,33 @@ static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, 
 }
 
 /* By a guess; returns whether it may be wrong for some sample. */
-#define GUESS(VECTOR, VECTORS)                                                                     \
-    INLINE int NAME(guess_##VECTOR)(const unsigned char *from, const guess_##VECTOR *g,            \
-                                    uint32_t *counters, uint32_t *table, const uint32_t *earlier)  \
-    {                                                                                              \
-        VECTOR##_i note = VECTOR##_i_fill(0);                                                      \
-        for (int i = 0; i < BLOCK; i += VECTORS) {                                                 \
-            VECTOR##_f x = PASTE(VECTOR##_load, DTYPE)(from + (size_t)i * sizeof(TYPE));           \
-            VECTOR##_i_store(counters + i, guess_places_##VECTOR(x, g, i, &note));                 \
-            if (table)                                                                             \
-                count_all(table, earlier + i, VECTORS);                                            \
-        }                                                                                          \
-        return VECTOR##_i_negative(note);                                                          \
+INLINE int NAME(guess_lanes)(const unsigned char *from, const guess_lanes *g, uint32_t *counters,
+                             uint32_t *table, const uint32_t *earlier)
+{
+    lanes_set note = lanes_none();
+    for (int i = 0; i < BLOCK; i += LANES) {
+        lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        lanes_i_store(counters + i, guess_places_lanes(x, g, i, &note));
+        if (table)
+            count_all(table, earlier + i, LANES);
     }
-GUESS(lanes, LANES)
+    return lanes_any(note);
+}
+
 #if defined(NARROW)
-GUESS(wide, WIDE)
+INLINE int NAME(guess_wide)(const unsigned char *from, const guess_wide *g, uint32_t *counters,
+                            uint32_t *table, const uint32_t *earlier)
+{
+    wide_i note = wide_i_fill(0);
+    for (int i = 0; i < BLOCK; i += WIDE) {
+        wide_f x = PASTE(wide_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        wide_i_store(counters + i, guess_places_wide(x, g, i, &note));
+        if (table)
+            count_all(table, earlier + i, WIDE);
+    }
+    return wide_i_negative(note);
+}
 #endif
-#undef GUESS
 
 INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
 {
@@ -96,15 +105,11 @@ INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
 #if defined(NARROW)
     s = scale_of(b, INTEGERS, 0x1p-24, WIDE_FUSED);
     g.how = BY_WIDE;
-    if (s.bits) {
-        g.wide = guess_of_wide(&s, b, shift);
+    if (guess_of_wide(&s, b, shift, &g.wide))
         return g;
-    }
 #endif
     s = scale_of(b, INTEGERS, 0x1p-53, LANES_FUSED);
-    g.how = s.bits ? BY_LANES : BY_RULE;
-    if (s.bits)
-        g.lanes = guess_of_lanes(&s, b, shift);
+    g.how = guess_of_lanes(&s, b, shift, &g.lanes) ? BY_LANES : BY_RULE;
     return g;
 }
 
@@ -177,6 +182,7 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     course way = {0, 0, 0};
+    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift};
     for (size_t k = 0; k < blocks; k++, from += step) {
         fetch_ahead(from, step);
         uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
@@ -188,11 +194,17 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
             NAME(alone)(from, &c, now);
             way.missed++;
         }
-        if (k % GROUP == GROUP - 1)
+        if (hot.place != NOT_HOT)
+            hot_redirect(&hot, now);
+        if (k % GROUP == GROUP - 1) {
             course_group(&way);
+            if (shift <= HOT_SHIFT)
+                hot_choose(&hot, ring, k);
+        }
     }
     for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++)
         count_all(table, ring[k % RING], BLOCK);
+    hot_settle(&hot);
     n %= BLOCK;
     if (n) {
         NAME(rest)(from, n, &c, ring[0]);

@@ -115,10 +115,11 @@ INLINE void places_to_slots(uint32_t *places, uint32_t bins)
 
 /* How a guess turns samples into places. */
 typedef struct scale {
-    unsigned bits; /* of the fraction; 0: guessing does not pay */
-    uint32_t guard;
     double inverse, offset;
+    double error; /* bound on what a place is wrong by, in bins */
 } scale;
+
+enum { RARE = 512 }; /* a guess must know all but one of so many samples */
 
 /*
  * For arithmetic that rounds by at most `ulp` of its result, on samples to which nothing, or half
@@ -126,22 +127,14 @@ typedef struct scale {
  */
 INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
 {
-    enum { RARE = 512 }; /* a guess must know all but one of so many samples */
     const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->width) == b->width;
     const double lo = fabs(b->lo), hi = fabs(b->hi), bins = b->bins;
     const double most = (lo > hi ? lo : hi) * b->inverse;
-    scale s = {0, 0, b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse};
+    scale s = {b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse, 0};
     /* Of the factor (and the product, if that is rounded), the offset and the sum; then of the
      * edges, the width and its inverse, and samples that float64 rounds. */
-    const double error =
+    s.error =
         ((fused ? 1 : 2) * most + fabs(s.offset) + bins + 2) * ulp + (most + bins + 1) * 0x1p-50;
-    const int bits = __builtin_clz(b->bins + 2) - 2; /* so that bins + 2 of them stay below 2^30 */
-    const double one = (double)(UINT32_C(1) << (bits > 0 ? bits : 0)), guard = error * one + 2;
-    if (bits <= 0 || !((2 * guard + 1) * RARE <= one) || b->inverse > 0x1p90 ||
-        b->inverse < 0x1p-90)
-        return s;
-    s.bits = (unsigned)bits;
-    s.guard = (uint32_t)guard;
     return s;
 }
 
@@ -161,17 +154,72 @@ INLINE void course_group(course *c)
     c->missed = 0;
 }
 
-#define VECTOR  lanes
-#define VECTORS LANES
 #include "cpu/even_guess.h"
-#undef VECTOR
-#undef VECTORS
 
-#define VECTOR  wide
-#define VECTORS WIDE
-#include "cpu/even_guess.h"
-#undef VECTOR
-#undef VECTORS
+/*
+ * A value that comes often among others makes counts wait for each other. Where the table is too
+ * large for many counters a place, one place at a time gets some: after each GROUP of blocks it is
+ * seen whether a value is that frequent, and then its samples are redirected to spare counters
+ * behind the table. (One that comes all the time needs none: processors foresee that.)
+ */
+typedef struct hot {
+    uint32_t *table;
+    uint32_t place;  /* its first counter; NOT_HOT: none */
+    uint32_t beside; /* of a place's counters, the last one's number */
+    uint32_t spare;
+} hot;
+
+enum { HOT_SHIFT = 1, HOT_LEAST = BLOCK / 4 }; /* most shift that needs it; fewest of a block */
+#define NOT_HOT UINT32_MAX
+
+INLINE void hot_redirect(const hot *h, uint32_t *counters)
+{
+    uint32_t to[TY_ADD_SPARE];
+    for (uint32_t i = 0; i < TY_ADD_SPARE; i++)
+        to[i] = h->spare + i;
+    const wide_i keep = wide_i_fill(~h->beside), place = wide_i_fill(h->place);
+    for (int i = 0; i < BLOCK; i += WIDE) {
+        wide_i x = wide_i_load(counters + i), spare = wide_i_load(to + i % TY_ADD_SPARE);
+        wide_i_store(counters + i, wide_i_same(wide_i_and(x, keep), place, spare, x));
+    }
+}
+
+/* The spare counters into the place that they stand for. */
+static __attribute__((noinline)) void hot_settle(hot *h)
+{
+    for (uint32_t i = h->spare; h->place != NOT_HOT && i < h->spare + TY_ADD_SPARE; i++) {
+        h->table[h->place] += h->table[i];
+        h->table[i] = 0;
+    }
+    h->place = NOT_HOT;
+}
+
+/* Undoes the redirection. */
+INLINE void hot_restore(const hot *h, uint32_t *counters)
+{
+    for (int i = 0; i < BLOCK; i++)
+        counters[i] = counters[i] >= h->spare ? h->place : counters[i];
+}
+
+/* Chooses anew after block k, when those behind k - LAG are not counted yet. */
+static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLOCK], size_t k)
+{
+    uint32_t x[BLOCK];
+    memcpy(x, ring[k % RING], sizeof x);
+    hot_restore(h, x);
+    for (int i = 0; i < BLOCK; i++)
+        x[i] &= ~h->beside;
+    uint32_t chosen = x[0] == x[BLOCK / 2] ? x[0] : x[BLOCK - 1], often = 0;
+    for (int i = 0; i < BLOCK; i++)
+        often += x[i] == chosen;
+    chosen = often >= HOT_LEAST && often < BLOCK ? chosen : NOT_HOT;
+    if (chosen == h->place)
+        return;
+    for (size_t b = k - LAG + 1; b <= k && h->place != NOT_HOT; b++)
+        hot_restore(h, ring[b % RING]);
+    hot_settle(h);
+    h->place = chosen;
+}
 
 /* How a block's places are found. */
 typedef enum { BY_RULE, BY_LANES, BY_WIDE } way;

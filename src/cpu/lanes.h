@@ -5,8 +5,9 @@
  *   lanes_f  samples and edges; lanes_i  slots; lanes_set  which lanes satisfied a comparison
  *
  * lanes_clamp leaves NaN as it is, and lanes_round makes INT32_MIN of it, as of all that is past
- * int32. lanes_i_one_more adds one in the lanes of a set, lanes_i_put(a, keep, b) is (a & keep) |
- * b. LANES_FUSED says whether lanes_mul_add rounds once.
+ * int32. lanes_to_whole is how far the nearest whole number is. lanes_i_one_more adds one in the
+ * lanes of a set, lanes_i_put(a, keep, b) is (a & keep) | b. LANES_FUSED says whether lanes_mul_add
+ * rounds once.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -40,6 +41,7 @@ typedef __mmask8 lanes_set;
 #define lanes_add(a, b)        _mm512_add_pd(a, b)
 #define lanes_sub(a, b)        _mm512_sub_pd(a, b)
 #define lanes_truncate(a)      _mm512_cvttpd_epi32(a)
+#define lanes_to_whole(a)      _mm512_abs_pd(_mm512_reduce_pd(a, 0))
 #define lanes_high(a)          _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_castpd_si512(a), 32))
 #define lanes_i_sub(a, b)      _mm256_sub_epi32(a, b)
 #define lanes_i_and(a, b)      _mm256_and_si256(a, b)
@@ -100,6 +102,7 @@ typedef __m256d lanes_set;
 #define lanes_add(a, b)        _mm256_add_pd(a, b)
 #define lanes_sub(a, b)        _mm256_sub_pd(a, b)
 #define lanes_truncate(a)      _mm256_cvttpd_epi32(a)
+#define lanes_to_whole(a)      lanes_size(lanes_sub(a, lanes_nearest(a)))
 #define lanes_i_sub(a, b)      _mm_sub_epi32(a, b)
 #define lanes_i_and(a, b)      _mm_and_si128(a, b)
 #define lanes_i_xor(a, b)      _mm_xor_si128(a, b)
@@ -222,6 +225,7 @@ LANES_PAIR(lanes_without, _mm_andnot_pd)
 #define lanes_clamp(x, a, b)   lanes_max(a, lanes_min(b, x))
 #define lanes_choose(s, a, b)  lanes_either(lanes_both(s, a), lanes_without(s, b))
 #define lanes_size(x)          lanes_without(lanes_fill(-0.0), x)
+#define lanes_to_whole(a)      lanes_size(lanes_sub(a, lanes_nearest(a)))
 #define lanes_none()           lanes_fill(0)
 #define lanes_any(s)           (_mm_movemask_pd(_mm_or_pd((s).a, (s).b)) != 0)
 
@@ -346,6 +350,7 @@ typedef int lanes_set;
 #define lanes_fill(x)          (x)
 #define lanes_add(a, b)        ((a) + (b))
 #define lanes_sub(a, b)        ((a) - (b))
+#define lanes_to_whole(a)      lanes_size(lanes_sub(a, lanes_nearest(a)))
 #define lanes_i_sub(a, b)      ((a) - (b))
 #define lanes_i_and(a, b)      ((a) & (b))
 #define lanes_i_xor(a, b)      ((a) ^ (b))

@@ -1,6 +1,7 @@
 /*
  * Vectors of float32 with as many 32-bit integers, as lanes.h has them of float64: 16 with AVX-512,
- * 8 with AVX2, 4 with SSE2, else 1.
+ * 8 with AVX2, 4 with SSE2, else 1. wide_i_same(x, y, a, b) is a in the lanes where x and y are the
+ * same, else b.
  */
 #ifndef TY_WIDE_H
 #define TY_WIDE_H
@@ -27,6 +28,7 @@ typedef __m512i wide_i;
 #define wide_i_put(a, keep, b)   _mm512_ternarylogic_epi32(a, keep, b, 0xea)
 #define wide_i_right(a, n)       _mm512_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define wide_i_negative(a)       (_mm512_movepi32_mask(a) != 0)
+#define wide_i_same(x, y, a, b)  _mm512_mask_mov_epi32(b, _mm512_cmpeq_epi32_mask(x, y), a)
 #define wide_load_f32(p)         _mm512_loadu_ps(p)
 #define WIDE_16(p)               _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define wide_load_u16(p)         _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(WIDE_16(p)))
@@ -55,6 +57,7 @@ typedef __m256i wide_i;
 #define wide_i_put(a, keep, b)   _mm256_or_si256(_mm256_and_si256(a, keep), b)
 #define wide_i_right(a, n)       _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define wide_i_negative(a)       (_mm256_movemask_ps(_mm256_castsi256_ps(a)) != 0)
+#define wide_i_same(x, y, a, b)  _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi32(x, y))
 #define wide_load_f32(p)         _mm256_loadu_ps((const float *)(const void *)(p))
 #define WIDE_16(p)               _mm_loadu_si128((const __m128i *)(const void *)(p))
 #define wide_load_u16(p)         _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(WIDE_16(p)))
@@ -83,6 +86,7 @@ typedef __m128i wide_i;
 #define wide_i_put(a, keep, b)   lanes_i_put(a, keep, b)
 #define wide_i_right(a, n)       lanes_i_right(a, n)
 #define wide_i_negative(a)       lanes_i_negative(a)
+#define wide_i_same(x, y, a, b)  lanes_i_pick(_mm_cmpeq_epi32(x, y), a, b)
 #define wide_load_f32(p)         _mm_loadu_ps((const float *)(const void *)(p))
 #define wide_load_u16(p)         _mm_cvtepi32_ps(_mm_unpacklo_epi16(LANES_16(p), _mm_setzero_si128()))
 #define wide_load_i16(p)                                                                           \
@@ -117,6 +121,7 @@ typedef uint32_t wide_i;
 #define wide_i_put(a, keep, b)   lanes_i_put(a, keep, b)
 #define wide_i_right(a, n)       lanes_i_right(a, n)
 #define wide_i_negative(a)       lanes_i_negative(a)
+#define wide_i_same(x, y, a, b)  ((x) == (y) ? (a) : (b))
 #define wide_load_u16(p)         ((float)lanes_load_u16(p))
 #define wide_load_i16(p)         ((float)lanes_load_i16(p))
 #define wide_load_f16(p)         ((float)lanes_load_f16(p))

@@ -319,7 +319,7 @@ static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const uns
 {
     unsigned shift = (unsigned)below(4);
     size_t slots = (size_t)a->bins.bins + TY_SLOT_EXTRA;
-    uint32_t *table = calloc(slots << shift, sizeof *table);
+    uint32_t *table = calloc((slots << shift) + TY_ADD_SPARE, sizeof *table);
     fn(a, x, n, table, shift);
     const int wide = left_wide();
     for (size_t i = 0; i < n; i++)
@@ -339,6 +339,12 @@ static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const uns
                     tally_dtype_name(a->dtype), a->bins.lo, a->bins.hi, a->bins.bins, shift, s,
                     (int)left);
     }
+    for (size_t k = 0; k < TY_ADD_SPARE && ok; k++) {
+        ok = !table[(slots << shift) + k];
+        if (!ok)
+            fprintf(stderr, "FAILED %s %s: a spare counter is not 0\n", name,
+                    tally_dtype_name(a->dtype));
+    }
     free(table);
     return ok;
 }
@@ -356,10 +362,16 @@ static int check_axis(tally_dtype dtype, uint64_t *checked)
                                                            : below(MOST);
     unsigned char *x = buffer + below(8);
     unsigned kind = (unsigned)below(10), mixed = (unsigned)below(2);
+    const unsigned often = below(2) ? 0 : (unsigned)below(11); /* of ten, samples like another */
+    uint64_t frequent[1] = {0};
     distance = (int)below(45);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits[1];
         sample(&a, mixed ? (unsigned)below(10) : kind, bits);
+        if (i % 6000 == 0)
+            *frequent = *bits;
+        else if (below(10) < often)
+            *bits = *frequent;
         memcpy(x + i * size, bits, size);
         want[i] = expected(&a, x + i * size);
     }
