@@ -4,7 +4,7 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|peers|all]
+#     bench/gpu.sh [check|sanitize|time|peers|routed|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
@@ -24,11 +24,12 @@ fi
 
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
-        device_test_kernels micro_methods gpu_bench >"$out/build.log" 2>&1 ||
+        device_test_kernels micro_methods micro_bins gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
 micro=$(find "$build" -name micro_methods -type f -perm -u+x | head -n 1)
+many=$(find "$build" -name micro_bins -type f -perm -u+x | head -n 1)
 
 # said NAME COMMAND…: runs it, its words to NAME.log; says how it ended.
 said() {
@@ -96,13 +97,40 @@ peers() {
     tail -n 3 "$out/gpu.txt"
 }
 
+# routed's settings that are written but not chosen yet (docs/PERFORMANCE_KERNELS.md), beside the standard ones:
+# under a minute, counts compared. Then the steps one by one, where ncu may count.
+routed() {
+    local lean=routed:lean=1 small=per-thread=16,blocks-per-sm=3 three=counters=512,shares=3
+    local m=${MIB:-2048}
+    "$many" cuda -m "$m" -r 7 -b 1048576 -i uniform,equal,sorted,power-8,ramp-32 \
+        routed routed:$three $lean $lean,$three $lean,$small $lean,$small,$three \
+        $lean,threads=256 $lean,threads=256,per-thread=16,blocks-per-sm=6 $lean,columns=16 \
+        $lean,slice=13 $lean,wave=48 $lean,joint=1 $lean,joint=1,wave=64 \
+        $lean,joint=1,$small,quads=2 >"$out/routed.jsonl" 2>"$out/routed.txt" || failed=1
+    "$many" cuda -m "$m" -r 3 -b 131072,4194304,16777216 -i uniform,equal \
+        routed $lean $lean,$small,$three $lean,joint=1 >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
+    cat "$out/routed.txt"
+    ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; failed=1; }
+    command -v ncu >/dev/null || { echo "skipped: the steps one by one: no ncu"; return; }
+    local metrics=gpu__time_duration.sum,smsp__inst_executed.sum,sm__cycles_active.avg
+    metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,dram__bytes.sum
+    metrics+=,smsp__issue_active.avg.pct_of_peak_sustained_active
+    for way in routed $lean $lean,$small,$three $lean,joint=1; do # the first is atomic-global's
+        ncu --clock-control none -k 'regex:^(split|count|both)$' -s 1 -c 4 --metrics $metrics \
+            "$many" cuda -m "$m" -r 1 -b 1048576 -i uniform "$way" >"$out/ncu.txt" 2>&1
+        echo "$way"
+        grep -E '^ +[a-z]+ \(|__' "$out/ncu.txt" | tee -a "$out/ncu-routed.txt"
+    done
+}
+
 case $what in
 build) build_peers ;;
 peers) peers ;;
 check) check ;;
 sanitize) sanitize ;;
 time) time_all ;;
+routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|all]" >&2; exit 2 ;;
 esac
 exit $failed

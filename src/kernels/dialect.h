@@ -13,8 +13,8 @@
  *         … ty_local[i] …
  *
  * (TY_KERNEL_DENSE also says how many groups a multiprocessor should hold, which bounds the
- * registers) where ty_local is the group's local memory as 32-bit words: a trailing argument under
- * OpenCL, the dynamic shared memory under CUDA.
+ * registers) where ty_local is the group's local memory as 32-bit words, the first at a multiple of
+ * 16 bytes: a trailing argument under OpenCL, the dynamic shared memory under CUDA.
  */
 #if defined(__OPENCL_VERSION__)
 #if defined(cl_khr_fp64) && !defined(TY_NO_FP64)
@@ -37,14 +37,14 @@ typedef long ty_i64;
 #define TY_LOCAL                      __local
 #define TY_KERNEL_DENSE(size, groups) TY_KERNEL(size)
 #define TY_KERNEL(size)               __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
-#define TY_LOCAL_ARG                  , __local ty_u32 *ty_local
-#define TY_LOCAL_INIT
-#define TY_LID              ((ty_u32)get_local_id(0))
-#define TY_GROUP            ((ty_u32)get_group_id(0))
-#define TY_GROUPS           ((ty_u32)get_num_groups(0))
-#define TY_GROUP_SIZE       ((ty_u32)get_local_size(0))
-#define TY_BARRIER()        barrier(CLK_LOCAL_MEM_FENCE)
-#define TY_GLOBAL_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
+#define TY_LOCAL_ARG                  , __local uint4 *ty_local_quads
+#define TY_LOCAL_INIT                 __local ty_u32 *ty_local = (__local ty_u32 *)ty_local_quads;
+#define TY_LID                        ((ty_u32)get_local_id(0))
+#define TY_GROUP                      ((ty_u32)get_group_id(0))
+#define TY_GROUPS                     ((ty_u32)get_num_groups(0))
+#define TY_GROUP_SIZE                 ((ty_u32)get_local_size(0))
+#define TY_BARRIER()                  barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_GLOBAL_BARRIER()           barrier(CLK_GLOBAL_MEM_FENCE)
 #define TY_ADD_LOCAL(address, value)                                                               \
     atomic_add((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value)                                                              \
@@ -77,13 +77,15 @@ typedef long ty_i64;
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. What TY_READ took above TY_READ_FIRST is read before anything below: left alone, the
  * assembler moves each read down to its use, to save registers, and then waits for memory a word at
- * a time.
+ * a time. What TY_OPAQUE passed over is for the compiler another word: nothing computed from it
+ * before is kept in registers for what is computed after.
  */
 #if defined(TY_WARP) && TY_WARP == 32
 #define TY_UNROLL       __attribute__((opencl_unroll_hint))
 #define TY_ROLLED       __attribute__((opencl_unroll_hint(1)))
 #define TY_WARP_SYNC()  __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define TY_READ_FIRST() TY_WARP_SYNC()
+#define TY_OPAQUE(word) __asm__ volatile("" : "+r"(word))
 TY_FN ty_u32 TY_SHUFFLE_UP(ty_u32 value, ty_u32 lanes)
 {
     ty_u32 got;
@@ -105,6 +107,7 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
 #define TY_ROLLED
 #define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
 #define TY_READ_FIRST()
+#define TY_OPAQUE(word)
 #endif
 #elif defined(__CUDACC__)
 typedef unsigned char ty_u8;
@@ -124,7 +127,7 @@ typedef long long ty_i64;
 #define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
 #define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
 #define TY_LOCAL_ARG
-#define TY_LOCAL_INIT                 extern __shared__ ty_u32 ty_local[];
+#define TY_LOCAL_INIT                 extern __shared__ __align__(16) ty_u32 ty_local[];
 #define TY_LID                        (threadIdx.x)
 #define TY_GROUP                      (blockIdx.x)
 #define TY_GROUPS                     (gridDim.x)
@@ -155,6 +158,7 @@ typedef long long ty_i64;
 #define TY_SHUFFLE(value, lane)       __shfl_sync(0xffffffffu, (value), (lane))
 #define TY_WARP_SYNC()                __syncwarp()
 #define TY_READ_FIRST()               __syncwarp()
+#define TY_OPAQUE(word)               asm volatile("" : "+r"(word))
 #define TY_READ(p)                    ty_read(p)
 
 /* A plain read of what no one writes may pass any barrier. */

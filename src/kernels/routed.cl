@@ -39,6 +39,12 @@ TY_FN ty_u32 ty_bank_byte(ty_u32 byte, ty_u32 key)
     return byte ^ (TY_MUL_HI(byte & ~127u, key) & 124u);
 }
 
+/* … of a quad of words, which also moves the words inside it: for residuals, whose order is free. */
+TY_FN ty_u32 ty_bank_quad(ty_u32 byte, ty_u32 key)
+{
+    return byte ^ (TY_MUL_HI(byte & ~127u, key) & 112u);
+}
+
 /* Exclusive prefix sums of a value a work-item, over the group; `sums` is a word a work-item, and not
  * free before the next barrier. */
 TY_FN ty_u32 ty_scan_items(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 size)
@@ -76,26 +82,13 @@ TY_FN ty_u32 ty_scan_items(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 size)
 }
 
 /* A slice's counters are shared by so many neighbouring work-items, each with so many. */
-#if TY_WARP == 32 && TY_COLUMNS > 8
-#define TY_PARTS (TY_COLUMNS / 8)
+#define TY_MOST (TY_LEAN ? 4 : 8)
+#if TY_WARP == 32 && TY_COLUMNS > TY_MOST
+#define TY_PARTS (TY_COLUMNS / TY_MOST)
 #else
 #define TY_PARTS 1
 #endif
 #define TY_WIDTH (TY_COLUMNS / TY_PARTS)
-
-/* The counts of this work-item's part of slice s into `count`, and their sum; of no slice none. Each
- * starts at another column, so that neighbours meet different banks. */
-TY_FN ty_u32 ty_part(TY_LOCAL const ty_u32 *cell, ty_u32 slices, ty_u32 s, ty_u32 part, ty_u32 *count)
-{
-    ty_u32 sum = 0;
-    TY_UNROLL
-    for (ty_u32 c = 0; c < TY_WIDTH; c++) {
-        ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
-        count[c] = s < slices ? cell[s * TY_COLUMNS + column] : 0;
-        sum += count[c];
-    }
-    return sum;
-}
 
 /* Sums over the parts of a slice up to and with this one; *total is that of all. */
 TY_FN ty_u32 ty_parts(ty_u32 sum, ty_u32 part, ty_u32 *total)
@@ -111,6 +104,110 @@ TY_FN ty_u32 ty_parts(ty_u32 sum, ty_u32 part, ty_u32 *total)
     *total = sum;
     (void)part;
 #endif
+    return sum;
+}
+
+#if TY_LEAN
+/* Quad c of this work-item's counters of slice s. */
+TY_FN TY_LOCAL uint4 *ty_counters(TY_LOCAL ty_u32 *cell, ty_u32 s, ty_u32 c)
+{
+    ty_u32 part = TY_LID % TY_PARTS;
+    return (TY_LOCAL uint4 *)(cell + s * TY_COLUMNS + part * TY_WIDTH) + c;
+}
+
+/* Their sum; of no slice none. */
+TY_FN ty_u32 ty_part(TY_LOCAL ty_u32 *cell, ty_u32 slices, ty_u32 s)
+{
+    ty_u32 sum = 0;
+    TY_UNROLL
+    for (ty_u32 c = 0; s < slices && c < TY_WIDTH / 4; c++) {
+        uint4 v = *ty_counters(cell, s, c);
+        sum += v.x + v.y + v.z + v.w;
+    }
+    return sum;
+}
+
+/* Exclusive prefix sums, over the teams of TY_PARTS work-items, of a value that all of a team have;
+ * *total is the sum. `sums` is a word a work-item and one more. */
+TY_FN ty_u32 ty_scan_teams(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 *total)
+{
+    ty_u32 before;
+#if TY_WARP == 32
+    ty_u32 lane = TY_LID & 31, warp = TY_LID / 32, sum = value;
+    TY_UNROLL
+    for (ty_u32 d = TY_PARTS; d < 32; d *= 2) {
+        ty_u32 below = TY_SHUFFLE_UP(sum, d);
+        sum += lane >= d ? below : 0;
+    }
+    if (lane == 31)
+        sums[warp] = sum;
+    TY_BARRIER();
+    ty_u32 all = lane < TY_GROUP_MAX / 32 ? sums[lane] : 0;
+    TY_UNROLL
+    for (ty_u32 d = 1; d < TY_GROUP_MAX / 32; d *= 2) {
+        ty_u32 below = TY_SHUFFLE_UP(all, d);
+        all += lane >= d ? below : 0;
+    }
+    *total = TY_SHUFFLE(all, TY_GROUP_MAX / 32 - 1);
+    before = TY_SHUFFLE(all, warp ? warp - 1 : 0);
+    before = (warp ? before : 0) + sum - value;
+#else
+    before = ty_scan_items(value, sums, TY_GROUP_MAX);
+    if (TY_LID == TY_GROUP_MAX - 1)
+        sums[TY_GROUP_MAX] = before + value;
+    TY_BARRIER();
+    *total = sums[TY_GROUP_MAX];
+#endif
+    return before;
+}
+
+/* As below, by all work-items: a team takes a slice and every so manyth after it, and slices lie in
+ * the tile team by team. entry[s] becomes the slice's start | its length << 16; returned is the
+ * tile's length; all in quads of eight residuals. */
+TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *entry,
+                      TY_LOCAL ty_u32 *work, TY_LOCAL ty_u8 *sorted, ty_u32 filler, ty_u32 key)
+{
+    ty_u32 part = TY_LID % TY_PARTS, first = TY_LID / TY_PARTS, teams = TY_GROUP_MAX / TY_PARTS;
+    ty_u32 ahead = TY_WARP == 32 ? first % (32 / TY_PARTS) : 0; /* a warp's teams go together */
+    ty_u32 quads = 0, all, total;
+    TY_ROLLED
+    for (ty_u32 s = first; s - ahead < slices; s += teams) {
+        ty_parts(ty_part(cell, slices, s), part, &total);
+        quads += (total + 7) / 8;
+    }
+    quads = ty_scan_teams(quads, work, &all);
+    TY_ROLLED
+    for (ty_u32 s = first; s - ahead < slices; s += teams) {
+        ty_u32 sum = ty_part(cell, slices, s), below = ty_parts(sum, part, &total) - sum;
+        ty_u32 at = quads * 16 + below * 2, next = quads + (total + 7) / 8;
+        TY_UNROLL
+        for (ty_u32 c = 0; s < slices && c < TY_WIDTH / 4; c++) {
+            uint4 v = *ty_counters(cell, s, c);
+            ty_u32 y = at + v.x * 2, z = y + v.y * 2, w = z + v.z * 2;
+            uint4 places = {at, y, z, w};
+            at = w + v.w * 2;
+            *ty_counters(cell, s, c) = places;
+        }
+        for (ty_u32 k = quads * 8 + total + part; k < next * 8; k += TY_PARTS)
+            *(TY_LOCAL ty_u16 *)(sorted + ty_bank_byte(k * 2, key)) = (ty_u16)filler;
+        if (part == 0 && s < slices)
+            entry[s] = quads | (next - quads) << 16;
+        quads = next;
+    }
+    return all;
+}
+#else
+/* The counts of this work-item's part of slice s into `count`, and their sum; of no slice none. Each
+ * starts at another column, so that neighbours meet different banks. */
+TY_FN ty_u32 ty_part(TY_LOCAL const ty_u32 *cell, ty_u32 slices, ty_u32 s, ty_u32 part, ty_u32 *count)
+{
+    ty_u32 sum = 0;
+    TY_UNROLL
+    for (ty_u32 c = 0; c < TY_WIDTH; c++) {
+        ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
+        count[c] = s < slices ? cell[s * TY_COLUMNS + column] : 0;
+        sum += count[c];
+    }
     return sum;
 }
 
@@ -157,6 +254,115 @@ TY_FN void ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *start
     }
 }
 
+#endif
+
+#if TY_LEAN
+/* Samples come sixteen bytes at a time, from the first that lie so. */
+#define TY_EACH  (16 / (ty_u32)sizeof(ty_sample))
+#define TY_LOADS (TY_PER / TY_EACH)
+#define TY_UNDER (TY_AHEAD > TY_EACH ? TY_AHEAD / TY_EACH : 1) /* way */
+#define TY_EAT(x)                                                                                  \
+    do {                                                                                           \
+        number[i] = TY_NUMBER(x);                                                                  \
+        TY_ADD_LOCAL(TY_OWN(number[i]), 1);                                                        \
+        i++;                                                                                       \
+    } while (0)
+TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
+{
+    return (ty_u32)((0 - (ty_u64)x) & 15) / (ty_u32)sizeof(ty_sample);
+}
+
+/* Updates that return something wait for it: so many are made before the first is used. */
+#define TY_BATCH 8
+#define TY_OWN(number)                                                                             \
+    ((TY_LOCAL ty_u32 *)(sorted + (((number) >> shift) * (TY_COLUMNS * 4) + own)))
+
+/* Tile `tile` of `tiles` of the samples from `offset` on, to residuals at `to_byte` of `scratch`, `stride`
+ * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
+ * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
+ * TY_COPIES copies so that tiles do not wait for one another. */
+TY_FN void ty_split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+                    TY_GLOBAL ty_u8 *scratch, ty_u64 to_byte, ty_u32 stride, ty_u64 lists,
+                    ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key, ty_u32 tile,
+                    ty_u32 tiles, TY_LOCAL ty_u32 *ty_local)
+{
+    ty_u32 lid = TY_LID;
+    TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
+    TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
+    ty_u32 own =
+        (stride + (lid & (TY_COLUMNS - 1)) - (TY_MARK >> shift) * (ty_u32)TY_COLUMNS) * 4;
+    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
+    TY_GLOBAL const uint4 *from =
+        (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)tile * TY_TILE) + lid;
+    ty_u32 number[TY_PER], i = 0;
+#if TY_DTYPE > 2
+    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
+    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+#endif
+    uint4 v[TY_UNDER];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_UNDER; k++)
+        v[k] = TY_STREAM(&from[k * TY_GROUP_MAX]);
+    uint4 zero = {0, 0, 0, 0};
+    TY_ROLLED
+    for (ty_u32 c = lid; c < slices * (TY_COLUMNS / 4); c += TY_GROUP_MAX)
+        ((TY_LOCAL uint4 *)cell)[c] = zero;
+    TY_BARRIER();
+    TY_OPAQUE(own);
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_LOADS; k++) {
+        uint4 now = v[k % TY_UNDER];
+        if (k + TY_UNDER < TY_LOADS)
+            v[k % TY_UNDER] = TY_STREAM(&from[(k + TY_UNDER) * TY_GROUP_MAX]);
+        TY_EAT_QUAD(now);
+    }
+    TY_BARRIER();
+    ty_u32 quads = ty_place(cell, slices, entry, entry + slices, sorted, 1u << shift, key);
+    TY_BARRIER();
+    TY_OPAQUE(own); /* computed again, not kept */
+    TY_OPAQUE(shift);
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_PER; k += TY_BATCH) {
+        ty_u32 at[TY_BATCH];
+        TY_UNROLL
+        for (ty_u32 j = 0; j < TY_BATCH; j++)
+            at[j] = TY_ADD_LOCAL(TY_OWN(number[k + j]), 2);
+        TY_UNROLL
+        for (ty_u32 j = 0; j < TY_BATCH; j++)
+            *(TY_LOCAL ty_u16 *)(sorted + ty_bank_byte(at[j], key)) =
+                (ty_u16)(number[k + j] & ((1u << shift) - 1));
+    }
+    TY_BARRIER();
+    TY_ROLLED
+    for (ty_u32 s = lid; s < slices; s += TY_GROUP_MAX) {
+        ty_u32 segment = entry[s];
+        ((TY_GLOBAL ty_u32 *)(scratch + lists))[(ty_u64)s * tiles + tile] = segment;
+        if (segment >> 16)
+            TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + sums) + tile % TY_COPIES * slices + s,
+                          segment >> 16);
+    }
+    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(scratch + to_byte) + (ty_u64)tile * (stride / 4);
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_PER / 8; k++) {
+        ty_u32 q = k * TY_GROUP_MAX + lid;
+        to[q] = *(TY_LOCAL uint4 *)(sorted + ty_bank_quad(q * 16, key));
+    }
+    TY_ROLLED
+    for (ty_u32 q = TY_TILE / 8 + lid; q < quads; q += TY_GROUP_MAX)
+        to[q] = *(TY_LOCAL uint4 *)(sorted + ty_bank_quad(q * 16, key));
+}
+
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_split(data, offset, axis, scratch, 0, stride, lists, sums, slices, shift, key, TY_GROUP,
+             TY_GROUPS, ty_local);
+}
+#else
+#define ty_head(x) 0
 /* Tile TY_GROUP of the samples from `offset` on, to residuals at the start of `scratch`, `stride`
  * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
  * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
@@ -220,25 +426,37 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     for (ty_u32 w = TY_TILE / 2 + lid; w < words; w += TY_GROUP_MAX)
         to[w] = sorted[ty_bank(w, key)];
 }
+#endif
 
-/* The samples behind the last whole tile. */
+/* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the last. */
 TY_KERNEL(TY_GROUP_MAX)
-rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u32 n, TY_GLOBAL const ty_u8 *axis,
-     TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 inside, ty_u32 n,
+     TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 i = TY_GROUP * TY_GROUP_MAX + TY_LID;
+    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
     if (i < n)
-        TY_ADD_GLOBAL(&out[ty_slot_of(TY_SAMPLES(data, offset)[i], axis)], 1);
+        TY_ADD_GLOBAL(&out[ty_slot_of(x[i < ty_head(x) ? i : inside + i], axis)], 1);
     (void)ty_local;
 }
 
+#if TY_LEAN
+#define TY_COUNT_BYTE(byte)                                                                        \
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ty_bank_byte((byte)&0x3fffcu, key), 1)
+#define TY_COUNT_PAIR(w)                                                                           \
+    do {                                                                                           \
+        TY_COUNT_BYTE((w) << 2);                                                                   \
+        TY_COUNT_BYTE((w) >> 14);                                                                  \
+    } while (0)
+#else
 #define TY_COUNT_RESIDUAL(r) TY_ADD_LOCAL(&cell[ty_bank((r), key)], 1)
 #define TY_COUNT_PAIR(w)                                                                           \
     do {                                                                                           \
         TY_COUNT_RESIDUAL((w)&0xffffu);                                                            \
         TY_COUNT_RESIDUAL((w) >> 16);                                                              \
     } while (0)
+#endif
 
 /* Counts a segment of so many quads with a team of work-items, `lane` one of them, each with
  * TY_QUADS loads under way. */
@@ -281,14 +499,13 @@ TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 extra, ty_u32 scale)
     return sum && !share ? 1 : share;
 }
 
-/* Counts what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
+/* Group `group` of those that count what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
  * groups; groups past all shares have nothing to do. */
-TY_KERNEL(TY_COUNTERS)
-count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
-      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
-      ty_u32 key TY_LOCAL_ARG)
+TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 stride, ty_u64 lists,
+                    ty_u64 sums, ty_u32 tiles, ty_u32 slices, ty_u32 shift, ty_u32 extra,
+                    ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u32 key, ty_u32 group,
+                    TY_LOCAL ty_u32 *ty_local)
 {
-    TY_LOCAL_INIT
     ty_u32 lid = TY_LID, cells = 1u << shift, each = (slices + TY_COUNTERS - 1) / TY_COUNTERS;
     ty_u32 from = lid * each, to = from + each < slices ? from + each : slices, part = 0;
     TY_LOCAL ty_u32 *found = ty_local, *queue = found + 8, *cell = queue + TY_QUEUE;
@@ -302,9 +519,9 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++) {
         ty_u32 total = ty_total(sum, slices, s), share = ty_share(total, extra, scale);
-        if (TY_GROUP - part < share) {
+        if (group - part < share) {
             found[0] = s;
-            found[1] = TY_GROUP - part;
+            found[1] = group - part;
             found[2] = share;
             found[3] = total / tiles;
         }
@@ -322,7 +539,7 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     ty_u32 team = 1, teams = TY_COUNTERS < 32 ? TY_COUNTERS : 32;
     while (team < TY_TEAM && team * 4 * TY_QUADS <= usual)
         team *= 2;
-    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)scratch;
+    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)(scratch + from_byte);
     TY_GLOBAL const ty_u32 *list =
         (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
     ty_u32 lane = lid & (team - 1), stop = step ? tiles : 0;
@@ -369,3 +586,34 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
             TY_ADD_GLOBAL(to_slot, counted);
     }
 }
+
+TY_KERNEL(TY_COUNTERS)
+count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
+      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
+      ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_count(scratch, 0, stride, lists, sums, tiles, slices, shift, extra, scale, bins, out, key,
+             TY_GROUP, ty_local);
+}
+
+#if TY_JOINT
+/* Splits one wave of tiles and counts the wave before it: every so manyth group counts, until all
+ * `counting` have, the others split. */
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+both(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+     TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u32 slices, ty_u32 shift, ty_u32 key,
+     ty_u64 to_byte, ty_u64 to_lists, ty_u64 to_sums, ty_u32 to_tiles, ty_u64 from_byte,
+     ty_u64 from_lists, ty_u64 from_sums, ty_u32 from_tiles, ty_u32 extra, ty_u32 scale,
+     ty_u32 counting, ty_u32 every, ty_u32 bins, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 turn = TY_GROUP / every, before = (TY_GROUP + every - 1) / every;
+    if (TY_GROUP % every == 0 && turn < counting)
+        ty_count(scratch, from_byte, stride, from_lists, from_sums, from_tiles, slices, shift, extra,
+                 scale, bins, out, key, turn, ty_local);
+    else
+        ty_split(data, offset, axis, scratch, to_byte, stride, to_lists, to_sums, slices, shift, key,
+                 TY_GROUP - (before < counting ? before : counting), to_tiles, ty_local);
+}
+#endif

@@ -18,7 +18,7 @@
 typedef struct plan_case {
     uint64_t bins;
     tally_dtype dtype;
-    tally_setting settings[3];
+    tally_setting settings[4];
     uint64_t samples; /* 0: the usual number */
 } plan_case;
 
@@ -37,6 +37,11 @@ static const plan_case cases[] = {
     {65535, TALLY_F32, {{"slice", "6"}, {"columns", "2"}}, 0},
     {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0},
     {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000},
+    {100000, TALLY_F32, {{"lean", "1"}}, 0},
+    {300000, TALLY_I32, {{"lean", "1"}, {"columns", "4"}}, 0},
+    {131072, TALLY_F64, {{"lean", "1"}, {"slice", "9"}}, 0},
+    {70000, TALLY_U16, {{"lean", "1"}, {"slice", "12"}, {"columns", "8"}}, 0},
+    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}, {"lean", "1"}, {"joint", "1"}}, 700000},
 };
 
 enum { kinds = 7, common_cases = 1 }; /* a case for every method; the others are routed's */
@@ -136,7 +141,7 @@ static int try_case(rng *r, const plan_case *c, tally_context *context, tally_co
     tally_plan_options host_options = o;
     o.method = m->name;
     o.settings = c->settings;
-    while (o.settings_count < 3 && c->settings[o.settings_count].key)
+    while (o.settings_count < 4 && c->settings[o.settings_count].key)
         o.settings_count++;
     tally_status status = tally_plan_create(context, &o, &plan, &error);
     if (status == TALLY_ERROR_UNSUPPORTED)

@@ -23,13 +23,17 @@ typedef struct plan_case {
     const char *method;
     uint64_t bins;
     int keys;
-    tally_setting settings[4]; /* and the key */
+    tally_setting settings[5]; /* and the key */
 } plan_case;
 
 /* Of routed 7 and 13 slices: a tile's last row of banks is not full, and samples can reach it. */
 static const plan_case cases[] = {
     {"routed", 100003, 32, {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
     {"routed", 100003, 32, {{"slice", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
+    {"routed",
+     100003,
+     16,
+     {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}, {"lean", "1"}}},
     {"spill16", 110003, 8, {{"threads", "64"}}},
     {"spill16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
     {"swizzled", 56003, 8, {{"threads", "64"}}},
@@ -125,7 +129,7 @@ static tally_status make_plan(tally_context *context, const plan_case *c, uint32
                               tally_plan **plan, tally_error *error)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    tally_setting settings[5];
+    tally_setting settings[6];
     char text[16];
     snprintf(text, sizeof text, "%u", key);
     for (int i = 0; c->settings[i].key; i++)
