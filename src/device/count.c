@@ -23,15 +23,19 @@ tally_status ty_add_seconds(ty_run *r, void *from, double *seconds, tally_error 
     return status;
 }
 
+uint32_t ty_kernel_key(const tally_plan *plan)
+{
+    const uint32_t key = (uint32_t)ty_method_parameter(plan, "key");
+    return key ? key : ty_random_u32();
+}
+
 /* The usual way: `passes` launches of the kernel `count` over the same samples. */
 static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
 {
     const ty_kernel_method *kernel = slab->plan->method->backend;
     const ty_shape *shape = slab->shape;
-    uint32_t key = kernel->keyed ? (uint32_t)ty_method_parameter(slab->plan, "key") : 0;
+    const uint32_t key = kernel->keyed ? ty_kernel_key(slab->plan) : 0;
     tally_status status = TALLY_OK;
-    if (kernel->keyed && !key)
-        key = ty_random_u32();
     for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
         ty_arg args[] = {ty_arg_memory(slab->data),
                          ty_arg_u64(slab->offset),

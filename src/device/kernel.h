@@ -53,7 +53,8 @@ typedef struct ty_kernel_method {
     /* For methods of several kernels: launches them in order, so that `out` holds the partials.
      * NULL: `passes` launches of `count`. */
     tally_status (*enqueue)(const ty_slab *slab, tally_error *error);
-    int views; /* the kernel takes any layout (view.h) and is launched by views.c */
+    int views;  /* the kernel takes any layout (view.h) and is launched by views.c */
+    int packed; /* … but samples and mask without gaps only */
 } ty_kernel_method;
 
 /* Launches one of the method's kernels; `kernel` is a string that lives as long as the program. */
@@ -68,6 +69,9 @@ static inline tally_status ty_slab_launch(const ty_slab *slab, const char *kerne
  * device, no passes; a method changes what is different. */
 void ty_shape_standard(const tally_plan *plan, const ty_device *device, uint64_t n,
                        ty_shape *shape);
+
+/* A keyed method's key of one launch. */
+uint32_t ty_kernel_key(const tally_plan *plan);
 
 /* For supports(): one dimension, no weights; `bytes_only`: u8 or i8. */
 tally_status ty_kernel_supports(const tally_plan *plan, tally_error *error);

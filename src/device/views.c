@@ -126,6 +126,8 @@ static tally_status launch_counts(ty_run *run, const piece *p, const ty_shape *s
     args[n++] = ty_arg_u32((uint32_t)run->job->plan->slots);
     args[n++] = ty_arg_u32(shape->copies);
     args[n++] = ty_arg_memory(run->w->out);
+    if (run->kernel->keyed)
+        args[n++] = ty_arg_u32(ty_kernel_key(run->job->plan));
     ty_launch count = {(uint32_t)p->count * parts, shape->group_size, shape->local_bytes, args, n};
     tally_status status =
         run->device->ops->launch(run->device, run->queue, run->program, "count", &count, error);
@@ -437,19 +439,33 @@ static tally_status count_here(ty_run *run, tally_error *error)
     return status;
 }
 
-tally_status ty_count_views(ty_run *run, tally_error *error)
-{
-    return run->job->view_device == TALLY_DEVICE_CPU ? count_here(run, error)
-                                                     : count_there(run, error);
-}
+/* ---- kernels that take packed samples only ---- */
 
-/* ---- plans whose own kernel takes packed samples only ---- */
+static int is_packed(const ty_grid *g, const ty_device *device)
+{
+    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
+    const uint64_t stride = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
+    return g->channels == 1 && g->column_stride == (int64_t)g->size && g->rows <= 1 &&
+           ((start | stride) & (g->size - 1)) == 0;
+}
 
 int ty_views_packed(const ty_job *job, const ty_device *device)
 {
-    const ty_grid *g = &job->samples[0];
-    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
-    const uint64_t stride = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
-    return !job->mask.data && g->channels == 1 && g->column_stride == (int64_t)g->size &&
-           g->rows <= 1 && ((start | stride) & (g->size - 1)) == 0;
+    const ty_kernel_method *kernel = job->plan->method->backend;
+    int packed = !job->mask.data || (kernel->packed && is_packed(&job->mask, device));
+    for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
+        packed = packed && is_packed(&job->samples[d], device);
+    return packed;
+}
+
+tally_status ty_count_views(ty_run *run, tally_error *error)
+{
+    if (run->job->view_device == TALLY_DEVICE_CPU)
+        return count_here(run, error);
+    if (run->kernel->packed && run->job->elements && !ty_views_packed(run->job, run->device))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method %s counts samples in device memory that are packed, aligned and in "
+                        "one channel, and so is a mask; auto and views take any layout",
+                        run->job->plan->method->name);
+    return count_there(run, error);
 }

@@ -110,6 +110,23 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, TY_GLOBAL const ty_u
 #endif
 }
 
+#if !defined(TY_NO_FP64)
+/* The cell (fast.h) of a coordinate + what this is too much by, for kernels that count cells; its
+ * axis held in registers. */
+#define TY_AXIS_MARK(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
+TY_FN ty_u32 ty_axis_mark(ty_u64 bits, int dtype, int even, const ty_bins *b, const ty_fast *f,
+                          TY_GLOBAL const ty_u8 *axis)
+{
+    if (even == 2)
+        return ty_mark_f32((float)ty_value_of(bits, dtype), f);
+    if (even && (dtype == 5 || dtype == 6 || dtype == 12))
+        return ty_cell_f64(ty_value_of(bits, dtype), b, f);
+    if (even && dtype > 2 && dtype != 7 && dtype != 8)
+        return ty_cell_f32_wide((float)ty_value_of(bits, dtype), b, f);
+    return ty_cell_of_slot(ty_axis_slot(bits, dtype, even, axis), b->bins);
+}
+#endif
+
 /* An axis has, at byte 48, its policies (tally_flow) for under, over and NaN and where the next
  * axis is, in steps of 64 bytes. Behind the last axis are the numbers of the active channels. */
 TY_FN TY_GLOBAL const ty_u8 *ty_axis_next(TY_GLOBAL const ty_u8 *axis)
@@ -141,6 +158,14 @@ TY_FN void ty_join(ty_joint *j, ty_u32 slot, TY_GLOBAL const ty_u8 *axis)
     j->bin = j->bin * bins + slot;
 }
 
+TY_FN ty_u32 ty_joint_slot(ty_joint j, ty_u32 all)
+{
+    return j.failed    ? all + TY_SLOT_FAILED
+           : j.nan     ? all + TY_SLOT_NAN
+           : j.outside ? all + j.outside - 1
+                       : j.bin;
+}
+
 /* The slot of the element at a batch, row and column; `all` is the product of the axes' bins. */
 TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty_u64 c, ty_u32 all,
                           TY_GLOBAL const ty_u8 *axis)
@@ -159,10 +184,7 @@ TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty
     axis = ty_axis_next(axis);
     TY_DIMENSIONS(TY_JOIN)
     (void)channel;
-    return j.failed    ? all + TY_SLOT_FAILED
-           : j.nan     ? all + TY_SLOT_NAN
-           : j.outside ? all + j.outside - 1
-                       : j.bin;
+    return ty_joint_slot(j, all);
 #endif
 }
 #define TY_PASS_GRID(d) x##d, x##d##_at, x##d##_batch, x##d##_row, x##d##_column,

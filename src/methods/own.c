@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "core/error.h"
-#include "core/random.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
 #include "methods/cost.h"
@@ -219,7 +218,6 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
     const ty_shape *shape = slab->shape;
     const tally_plan *plan = slab->plan;
     uint32_t words = spill16_words(plan), sums = spill16_sums(plan);
-    uint32_t key = (uint32_t)ty_method_parameter(plan, "key");
     uint32_t turn =
         spill16_ahead(plan, slab->device) * shape->group_size * (16 / sample_bytes(plan));
     uint32_t period = (uint32_t)ty_method_parameter(plan, "period") / turn;
@@ -234,7 +232,7 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
                            ty_arg_u32((uint32_t)plan->slots),
                            ty_arg_memory(sums ? slab->scratch : slab->out),
                            ty_arg_u32(0),
-                           ty_arg_u32(key ? key : ty_random_u32()),
+                           ty_arg_u32(ty_kernel_key(plan)),
                            ty_arg_u32(period ? period : 1),
                            ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits")),
                            ty_arg_memory(slab->scratch)};
@@ -295,4 +293,82 @@ const ty_method ty_spill16 = {
     spill16_supports,
     spill16_cost,
     &spill16,
+};
+
+/* ---- swizzled-columns ---- */
+
+enum { columns_cells = 1 << 17 }; /* swizzled_columns.cl divides numbers below it */
+
+static const ty_parameter columns_parameters[] = {
+    {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
+    {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
+    {"ahead", 1, 16, 4, "loads of 16 bytes, of all columns together, before a work-item counts"},
+    {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
+    {NULL, 0, 0, 0, NULL}};
+
+/* A word for every combination of the axes' cells, and one for masked samples. */
+static uint64_t columns_bytes(const tally_plan *plan)
+{
+    uint64_t cells = 1;
+    for (uint32_t d = 0; d < plan->options.dimensions && cells <= columns_cells; d++)
+        cells *= (uint64_t)plan->axes[d].bins.bins + TY_CELLS_EXTRA;
+    return (cells + 32) / 32 * 128;
+}
+
+/* Four samples of every column at a time; half as many where cells take float64, and its registers.
+ */
+static uint32_t columns_ahead(const tally_plan *plan)
+{
+    uint32_t units = (uint32_t)ty_method_parameter(plan, "ahead") * 4 / ty_plan_bytes(plan);
+    int all_proved = 1;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        all_proved &= plan->axes[d].proved;
+    units /= all_proved ? 1 : 2;
+    return units < 1 ? 1 : units > 16 ? 16 : units;
+}
+
+static void columns_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
+                          ty_shape *shape)
+{
+    own_shape(plan, device, n, (uint32_t)columns_bytes(plan), columns_ahead(plan), shape);
+}
+
+static tally_status columns_supports(const tally_plan *plan, tally_error *error)
+{
+    const ty_device *device = ty_plan_device(plan);
+    const uint64_t words = device->local_bytes / 4;
+    if (plan->weighted)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "swizzled-columns counts samples, not weights");
+    if (!device->has_fp64)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "swizzled-columns counts on devices that have float64");
+    if (columns_bytes(plan) / 4 > (words < columns_cells ? words : columns_cells))
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "swizzled-columns keeps every axis' bins and %u more of each in local memory: "
+            "together they are more than the %u words that a group has",
+            TY_CELLS_EXTRA, (unsigned)words);
+    return TALLY_OK;
+}
+
+static const ty_kernel_method columns = {.text = ty_text_swizzled_columns,
+                                         .fast = 1,
+                                         .keyed = 1,
+                                         .views = 1,
+                                         .packed = 1,
+                                         .shape = columns_shape};
+
+const ty_method ty_swizzled_columns = {
+    "swizzled-columns",
+    "tally",
+    "packed coordinates side by side, a mask too: a joint table in local memory",
+    ON_DEVICES,
+    UINT32_MAX,
+    1,
+    TY_MAX_BINS,
+    columns_parameters,
+    columns_supports,
+    NULL, /* not measured yet: by name only */
+    &columns,
 };

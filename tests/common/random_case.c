@@ -259,9 +259,25 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
     }
 }
 
-/* Allocates a buffer with random strides for the extents, points the view into it. */
-static unsigned char *lay_out(rng *r, tally_view *v)
+/* Allocates a buffer for samples without gaps, but for whole samples between batches. */
+static unsigned char *lay_out_packed(rng *r, tally_view *v)
 {
+    const size_t size = tally_dtype_bytes(v->dtype), each = size * v->channels;
+    const size_t batch = (v->rows * v->columns + rng_below(r, 9)) * each;
+    const size_t total = batch * v->batches + 64, start = rng_below(r, 16 / size) * size;
+    unsigned char *buffer = malloc(total + start);
+    for (size_t i = 0; i < total + start; i++)
+        buffer[i] = (unsigned char)rng_next(r);
+    v->data = buffer + start;
+    v->batch_stride_bytes = (int64_t)batch;
+    return buffer;
+}
+
+/* Allocates a buffer with random strides for the extents, points the view into it. */
+static unsigned char *lay_out(rng *r, tally_view *v, unsigned flags)
+{
+    if (flags & CASE_PACKED)
+        return lay_out_packed(r, v);
     size_t size = tally_dtype_bytes(v->dtype);
     uint64_t slack = chance(r, 3) ? rng_below(r, 5) : 0;
     int negative = chance(r, 8), packed = !chance(r, 3);
@@ -344,7 +360,7 @@ static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
     static const uint64_t edges[] = {0,  1,   2,   3,   7,   8,    63,   64,
                                      65, 255, 256, 257, 511, 1023, 1024, 1025};
     uint64_t most = flags & CASE_SMALL ? 300 : chance(r, 10) ? 60000 : 5000;
-    v->batches = chance(r, 4) ? 1 + rng_below(r, 5) : 1;
+    v->batches = chance(r, flags & CASE_PACKED ? 2 : 4) ? 1 + rng_below(r, 5) : 1;
     v->rows = chance(r, 3) ? 1 + rng_below(r, 20) : 1;
     v->columns =
         chance(r, 3) ? edges[rng_below(r, sizeof edges / sizeof *edges)] : rng_below(r, most);
@@ -360,8 +376,9 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     rng random = {seed}, *r = &random;
     memset(c, 0, sizeof *c);
     c->plan.struct_size = sizeof c->plan;
-    c->plan.dimensions =
-        !(flags & CASE_ONE_DIMENSION) && chance(r, 5) ? 2 + (unsigned)rng_below(r, 3) : 1;
+    c->plan.dimensions = !(flags & CASE_ONE_DIMENSION) && chance(r, flags & CASE_PACKED ? 2 : 5)
+                             ? 2 + (unsigned)rng_below(r, 3)
+                             : 1;
     c->plan.channels = c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, 5) : 1;
     if (c->plan.channels > 1 && chance(r, 2))
         c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
@@ -374,7 +391,7 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         random_axis(c, d, r, flags);
         c->views[d] = shape;
         c->views[d].dtype = c->plan.dtypes[d];
-        c->buffers[d] = lay_out(r, &c->views[d]);
+        c->buffers[d] = lay_out(r, &c->views[d], flags);
         fill(r, &c->views[d], &c->plan.axes[d]);
     }
     c->has_mask = chance(r, 4);
@@ -383,7 +400,7 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     c->mask.channels = 1;
     if (c->has_mask && chance(r, 4))
         c->mask.batches = 1;
-    c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(r, &c->mask);
+    c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(r, &c->mask, flags);
     for (uint64_t i = 0; c->has_mask && i < c->mask.columns; i++)
         *random_case_at(&c->mask, 0, 0, i, 0) &= (unsigned char)-(int)(i % 3 != 0);
     c->has_weights = !(flags & CASE_UNWEIGHTED) && chance(r, 4);
@@ -393,7 +410,7 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     c->weights.dtype = weights[rng_below(r, sizeof weights / sizeof *weights)];
     if (chance(r, 2))
         c->weights.channels = 1;
-    c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights);
+    c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights, flags);
     if (c->has_weights) {
         fill_weights(r, &c->weights);
         c->plan.weight_dtype = c->weights.dtype;

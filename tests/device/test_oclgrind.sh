@@ -19,6 +19,9 @@ open("floats", "wb").write(struct.pack("<303f", *[random.gauss(4, 3) for i in ra
 open("tiles", "wb").write(struct.pack("<1300f", *[random.choice((7.5, random.random() * 44 - 2))
                                                 for i in range(1300)]))
 open("wide", "wb").write(struct.pack("<200q", *[random.randrange(-4, 12) for i in range(200)]))
+with open("pairs.csv", "w") as f:
+    print("x,y", *["%r,%r" % (random.gauss(4, 3), random.gauss(4, 3)) for i in range(301)], sep="\n",
+          file=f)
 PY
 
 # What the report of a run holds besides the races that podlozhnyuk-256-tag has by design: several
@@ -124,6 +127,7 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
         done
         watch="--data-races --uninitialized"
         ;;
+    swizzled-columns) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;
     esac
     [ $runs -gt "$before" ] || fail "$method never ran"
 done

@@ -3,6 +3,8 @@
  * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
  * spill registers to memory or have a stack frame; of our own it is told, but for their ways that
  * are compiled here by a setting.
+ *
+ *     test_nvrtc [METHOD]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -16,12 +18,14 @@
 #include "methods/registry.h"
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
-static int make_plan(tally_context *host, tally_dtype dtype, uint64_t bins, tally_dtype weight,
-                     tally_plan **plan)
+static int make_plan(tally_context *host, uint32_t dimensions, tally_dtype dtype, uint64_t bins,
+                     tally_dtype weight, tally_plan **plan)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    o.axes[0] = tally_axis_even(bins, 0, 256);
-    o.dtypes[0] = dtype;
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = dimensions};
+    for (uint32_t d = 0; d < dimensions; d++) {
+        o.axes[d] = tally_axis_even(bins, 0, 256);
+        o.dtypes[d] = dtype;
+    }
     o.weight_dtype = weight;
     o.sum_squares = weight == TALLY_F64;
     return tally_plan_create(host, &o, plan, NULL);
@@ -34,7 +38,7 @@ typedef struct job {
     const ty_method *method;
     tally_dtype dtype;
     uint64_t bins;
-    uint32_t capability;
+    uint32_t dimensions, capability;
     const char *key, *value;
 } job;
 
@@ -49,7 +53,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, capability, key, value};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value};
     job_count++;
 }
 
@@ -63,8 +67,22 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
            (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
 }
 
+/* Joint tables, by methods for packed columns: two float32, and on one architecture the others. */
+static void add_joint(const ty_method *m, uint32_t arch)
+{
+    for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
+        if (dtype != TALLY_F32 && arch != 90)
+            continue;
+        if (job_count < most_jobs)
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL};
+        job_count++;
+    }
+}
+
 static void add_method(const ty_method *m, uint32_t arch)
 {
+    if (!strcmp(m->name, "swizzled-columns"))
+        add_joint(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
@@ -149,7 +167,7 @@ static int compile(const job *j)
     tally_dtype weight = strcmp(j->method->name, "weighted") != 0          ? (tally_dtype)0
                          : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
                                                                            : j->dtype;
-    if (make_plan(context, j->dtype, j->bins, weight, &plan))
+    if (make_plan(context, j->dimensions, j->dtype, j->bins, weight, &plan))
         return 0;
     const ty_method *own = plan->method;
     plan->method = j->method;
@@ -197,7 +215,7 @@ static void compile_all(void)
         pthread_join(ids[--started], NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char reason[256];
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
@@ -210,7 +228,8 @@ int main(void)
         return 1;
     for (int i = 0; ty_methods[i]; i++) {
         for (unsigned a = 0; ty_architectures[a]; a++) {
-            if (ty_methods[i]->devices & TY_ON_CUDA)
+            if (ty_methods[i]->devices & TY_ON_CUDA &&
+                (argc < 2 || !strcmp(argv[1], ty_methods[i]->name)))
                 add_method(ty_methods[i], ty_architectures[a]);
         }
     }
