@@ -2,9 +2,8 @@
 # One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
 # the memory and race checkers where they are, then times everything: each method (time), and Tally
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
-# build/gpu-results); bench/gpu_table.py makes tables of them.
-#
-#     bench/gpu.sh [check|sanitize|time|peers|routed|all]
+# build/gpu-results); bench/gpu_table.py makes tables of them. #
+#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
@@ -24,7 +23,7 @@ fi
 
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
-        device_test_kernels micro_methods micro_bins gpu_bench >"$out/build.log" 2>&1 ||
+        device_test_kernels micro_methods micro_bins micro_views gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
@@ -123,7 +122,14 @@ routed() {
     done
 }
 
+# Methods for packed columns beside `views`, counts compared: under a minute.
+columns() {
+    "$build/bench/micro_views" "${DEVICE:-cuda}" -b 1 -m "${MIB:-1024}" -r 9 >"$out/columns.jsonl" || failed=1
+    ! grep -q '"verified":false' "$out/columns.jsonl" || failed=1
+}
+
 case $what in
+columns) columns ;;
 build) build_peers ;;
 peers) peers ;;
 check) check ;;
@@ -131,6 +137,6 @@ sanitize) sanitize ;;
 time) time_all ;;
 routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|all]" >&2; exit 2 ;;
 esac
 exit $failed

@@ -3,7 +3,9 @@
  * called one after the other; samples and outputs in device memory. JSON lines on standard output,
  * a table on standard error. Counts are compared with the processor's.
  *
- *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD]
+ *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD] [-b 1]
+ *
+ * -b: only the cases that methods for packed columns count, by each of them beside the usual one.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/device.h"
-#include "plan.h"
+#include "device/kernel.h"
+#include "methods/registry.h"
 
 static tally_context *context, *host;
 static ty_device *device;
 static void *queue;
 static size_t bytes = (size_t)1 << 30;
-static int repeats = 9;
+static int repeats = 9, beside;
 static const char *name, *only;
 static tally_setting settings[2]; /* of the methods views and weighted, asked for by name then */
 static size_t settings_count;
@@ -73,18 +75,27 @@ static void fill_bytes(const char *input)
     send(there, data);
 }
 
-static void fill_floats(const char *input, unsigned char *to, ty_memory memory)
+/* float32 or float64. */
+static void fill_floats(const char *input, unsigned char *to, ty_memory memory, size_t size)
 {
-    float *x = (float *)(void *)to;
-    for (size_t i = 0; i < 2 << 20; i++) {
+    for (size_t i = 0; i < (8 << 20) / size; i++) {
         double u = (double)(random_next() >> 11) * 0x1p-53;
-        x[i] = !strcmp(input, "uniform")  ? (float)(u * 0.9999)
-               : !strcmp(input, "skewed") ? (float)(u * u * u * u * 0.9999)
-                                          : 0.37f;
+        double x = !strcmp(input, "uniform")  ? u * 0.9999
+                   : !strcmp(input, "skewed") ? u * u * u * u * 0.9999
+                                              : 0.37;
+        float f = (float)x;
+        memcpy(to + i * size, size == 4 ? (void *)&f : (void *)&x, size);
     }
     for (size_t i = 8 << 20; i < bytes; i += 8 << 20)
         memcpy(to + i, to, bytes - i < 8 << 20 ? bytes - i : 8 << 20);
     send(memory, to);
+}
+
+static void fill_mask(void)
+{
+    for (size_t i = 0; i < bytes; i++)
+        more[i] = (unsigned char)((i * 2654435761u) >> 13 & 1);
+    send(there_more, more);
 }
 
 /* ---- one configuration ---- */
@@ -139,35 +150,28 @@ static tally_status run(const setup *s, const tally_plan *plan, int on_device, v
     return tally_execute(plan, views, &e, &out, error);
 }
 
-static void time_setup(const setup *s)
+/* The right counts, from the processor; free() them. */
+static uint64_t *right_counts(const setup *s, size_t *cells)
 {
-    tally_plan *plan = NULL, *usual = NULL;
-    tally_error error = {""};
     tally_plan_options o = s->plan;
-    double seconds[32];
-    if (only && strcmp(only, s->what) != 0)
-        return;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
     o.struct_size = sizeof o;
-    o.settings = settings;
-    o.settings_count = settings_count;
-    o.method = !settings_count ? NULL : s->weighted ? "weighted" : "views";
-    if (tally_plan_create(context, &o, &plan, &error)) {
-        fprintf(stderr, "%-24s %-10s %s\n", s->what, s->input, error.message);
-        return;
-    }
-    for (int i = -1; i < repeats; i++)
-        must(run(s, plan, 1, (void *)(uintptr_t)there_out, i < 0 ? &seconds[0] : &seconds[i],
-                 &error),
-             &error);
-    size_t cells = (size_t)(s->view.batches * tally_plan_bins(plan) * tally_plan_channels(plan));
-    uint64_t *got = calloc(cells, 8), *want = calloc(cells, 8);
+    must(tally_plan_create(host, &o, &plan, &error), &error);
+    *cells = (size_t)(s->view.batches * tally_plan_bins(plan) * tally_plan_channels(plan));
+    uint64_t *want = calloc(*cells, 8);
+    must(run(s, plan, 0, want, NULL, &error), &error);
+    tally_plan_destroy(plan);
+    return want;
+}
+
+static int is_right(const setup *s, const uint64_t *want, size_t cells)
+{
+    tally_error error = {""};
+    uint64_t *got = calloc(cells, 8);
+    int same = 1;
     must(device->ops->download(device, queue, got, there_out, 0, cells * 8, &error), &error);
     must(device->ops->wait(device, queue, &error), &error);
-    o.method = NULL;
-    o.settings_count = 0;
-    must(tally_plan_create(host, &o, &usual, &error), &error);
-    must(run(s, usual, 0, want, NULL, &error), &error);
-    int same = 1;
     for (size_t i = 0; i < cells; i++) {
         double a, b;
         memcpy(&a, &got[i], 8);
@@ -175,6 +179,12 @@ static void time_setup(const setup *s)
         /* Sums in fixed point and in float64: relative to 1, what most bins hold at least. */
         same &= got[i] == want[i] || (s->weighted && fabs(a - b) < 1e-6 * fmax(fabs(b), 1));
     }
+    free(got);
+    return same;
+}
+
+static void say(const setup *s, const tally_plan *plan, double *seconds, int same)
+{
     qsort(seconds, (size_t)repeats, sizeof *seconds, ascending);
     double median = seconds[repeats / 2];
     printf("{\"device\":\"%s\",\"name\":\"%s\",\"case\":\"%s\",\"data\":\"%s\",\"method\":\"%s\","
@@ -183,13 +193,53 @@ static void time_setup(const setup *s)
            name, device->name, s->what, s->input, tally_plan_method(plan),
            (unsigned long long)tally_plan_bins(plan), s->read, median, seconds[0],
            seconds[repeats - 1], repeats, (double)s->read / median * 1e-9, same ? "true" : "false");
-    fprintf(stderr, "%-24s %-10s %-12s %8.1f GB/s %9.1f us%s\n", s->what, s->input,
+    fprintf(stderr, "%-24s %-10s %-16s %8.1f GB/s %9.1f us%s\n", s->what, s->input,
             tally_plan_method(plan), (double)s->read / median * 1e-9, median * 1e6,
             same ? "" : "  WRONG");
-    free(got);
-    free(want);
+}
+
+/* By a method, or what settings or `auto` choose (beside others `views`, by which `auto` counts
+ * layouts); *want is made when it is first needed. Returns whether the method counts such a case.
+ */
+static int time_method(const setup *s, const char *method, uint64_t **want, size_t *cells)
+{
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    tally_plan_options o = s->plan;
+    double seconds[32] = {0};
+    o.struct_size = sizeof o;
+    o.settings = settings;
+    o.settings_count = settings_count;
+    o.method = method ? method : !settings_count ? NULL : s->weighted ? "weighted" : "views";
+    tally_status status = tally_plan_create(context, &o, &plan, &error);
+    for (int i = -1; i < repeats && !status; i++)
+        status = run(s, plan, 1, (void *)(uintptr_t)there_out, &seconds[i < 0 ? 0 : i], &error);
+    if (status && !(method && status == TALLY_ERROR_UNSUPPORTED))
+        fprintf(stderr, "%-24s %-10s %s\n", s->what, s->input, error.message);
+    if (!status) {
+        *want = *want ? *want : right_counts(s, cells);
+        say(s, plan, seconds, is_right(s, *want, *cells));
+    }
     tally_plan_destroy(plan);
-    tally_plan_destroy(usual);
+    return !status;
+}
+
+static void time_setup(const setup *s)
+{
+    uint64_t *want = NULL;
+    size_t cells = 0;
+    int others = 0;
+    if (only && strcmp(only, s->what) != 0)
+        return;
+    for (int i = 0; beside && ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        if (m->devices & (TY_ON_OPENCL | TY_ON_CUDA) &&
+            ((const ty_kernel_method *)m->backend)->packed)
+            others += time_method(s, m->name, &want, &cells);
+    }
+    if (others || !beside)
+        time_method(s, NULL, &want, &cells);
+    free(want);
 }
 
 /* ---- small inputs: calls on one stream, one behind the other ---- */
@@ -296,29 +346,48 @@ static void time_bytes(const char *input)
     time_setup(&s);
 }
 
-static void time_floats(const char *input)
+static void time_tables(const char *input, tally_dtype dtype)
 {
-    setup s = {.input = input, .plan = {.dimensions = 2}};
     static const uint64_t sides[] = {100, 200, 512, 1024};
-    fill_floats(input, data, there);
-    fill_floats(input, more, there_more);
-    s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
+    static const char *const names[2][4] = {
+        {"2-D 100x100", "2-D 200x200", "2-D 512x512", "2-D 1024x1024"},
+        {"2-D f64 100x100", "2-D f64 200x200", "2-D f64 512x512", "2-D f64 1024x1024"}};
+    setup s = {.input = input, .plan = {.dimensions = 2}};
+    const size_t size = tally_dtype_bytes(dtype);
+    fill_floats(input, data, there, size);
+    fill_floats(input, more, there_more, size);
+    s.view = make_view(dtype, 1, 1, bytes / size, 1);
     s.read = bytes * 2;
-    s.plan.dtypes[0] = s.plan.dtypes[1] = TALLY_F32;
+    s.plan.dtypes[0] = s.plan.dtypes[1] = dtype;
     for (int i = 0; i < 4; i++) {
-        static const char *const names[] = {"2-D 100x100", "2-D 200x200", "2-D 512x512",
-                                            "2-D 1024x1024"};
-        s.what = names[i];
+        s.what = names[dtype == TALLY_F64][i];
         s.plan.axes[0] = s.plan.axes[1] = tally_axis_even(sides[i], 0, 1);
         time_setup(&s);
     }
-    s.plan.dimensions = 1;
+}
+
+/* With a mask beside the samples, or weights. */
+static void time_floats(const char *input)
+{
+    static const uint64_t bins[] = {64, 1024, 4096, 65536};
+    static const char *const names[] = {"weights 64", "weights 1024", "weights 4096",
+                                        "weights 65536"};
+    setup s = {.input = input, .plan = {.dimensions = 1}};
+    fill_floats(input, data, there, 4);
+    fill_mask();
+    s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
+    s.plan.dtypes[0] = TALLY_F32;
+    s.plan.axes[0] = tally_axis_even(1024, 0, 1);
+    s.what = "f32 mask";
+    s.masked = 1;
+    s.read = bytes + bytes / 4;
+    time_setup(&s);
+    s.masked = 0;
+    fill_floats(input, more, there_more, 4);
+    s.read = bytes * 2;
     s.weighted = 1;
     s.plan.weight_dtype = TALLY_F32;
-    static const uint64_t bins[] = {64, 1024, 4096, 65536};
-    for (int i = 0; i < 4; i++) {
-        static const char *const names[] = {"weights 64", "weights 1024", "weights 4096",
-                                            "weights 65536"};
+    for (int i = 0; i < 4 && !beside; i++) {
         s.what = names[i];
         s.plan.axes[0] = tally_axis_even(bins[i], 0, 1);
         time_setup(&s);
@@ -339,6 +408,8 @@ int main(int argc, char **argv)
             repeats = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-o"))
             only = argv[i + 1];
+        else if (!strcmp(argv[i], "-b"))
+            beside = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-t") || !strcmp(argv[i], "-a"))
             settings[settings_count++ & 1] =
                 (tally_setting){argv[i][1] == 't' ? "threads" : "ahead", argv[i + 1]};
@@ -362,15 +433,16 @@ int main(int argc, char **argv)
     must(device->ops->alloc(device, bytes, &there, &error), &error);
     must(device->ops->alloc(device, bytes, &there_more, &error), &error);
     must(device->ops->alloc(device, out_bytes, &there_out, &error), &error);
-    for (size_t i = 0; i < bytes; i++)
-        more[i] = (unsigned char)((i * 2654435761u) >> 13 & 1);
-    send(there_more, more);
+    fill_mask();
     for (int i = 0; i < 3; i++)
         time_bytes(inputs[i]);
-    for (size_t size = 4 << 10; size <= bytes && size <= 64 << 20; size *= 4)
+    for (size_t size = 4 << 10; !beside && size <= bytes && size <= 64 << 20; size *= 4)
         time_small("lane-private", TALLY_U8, 256, size);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        time_tables(float_inputs[i], TALLY_F32);
+        time_tables(float_inputs[i], TALLY_F64);
         time_floats(float_inputs[i]);
+    }
     device->ops->release(device, there);
     device->ops->release(device, there_more);
     device->ops->release(device, there_out);
