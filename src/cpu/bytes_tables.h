@@ -4,9 +4,8 @@
  *
  * The store unit is the limit, so what is not a store is free: chunks that repeat themselves are
  * looked for beside it. Eight 16-bit counters a value take turns, so that equal neighbours do not
- * wait for each other's store. Four of them lie together: stores to one cache line may leave two a
- * clock, which neighbours of similar value profit from, and four counters are an index times eight,
- * which an address holds without another instruction.
+ * wait for each other's store. Two of them lie together: two stores to one cache line may leave in
+ * one clock, which neighbours of similar value profit from, and a line then holds 16 values.
  */
 #ifndef TY_CPU_BYTES_TABLES_H
 #define TY_CPU_BYTES_TABLES_H
@@ -26,7 +25,7 @@ enum {
     TY_REPEATS_PAID = 4096, /* close repeats in 64 bytes, times bytes, that one table may cost */
 };
 
-typedef uint16_t ty_counters[2][256][4];
+typedef uint16_t ty_counters[4][256][2];
 
 typedef struct ty_tables {
     ty_counters counters;
@@ -49,25 +48,25 @@ TY_INLINE uint64_t ty_load64(const uint8_t *p)
     return word;
 }
 
-TY_INLINE void ty_count4(uint16_t (*counters)[4], uint32_t word)
+TY_INLINE void ty_count4(uint16_t (*counters)[256][2], uint32_t word)
 {
-    counters[word & 255][0]++;
-    counters[word >> 8 & 255][1]++;
-    counters[word >> 16 & 255][2]++;
-    counters[word >> 24][3]++;
+    counters[0][word & 255][0]++;
+    counters[0][word >> 8 & 255][1]++;
+    counters[1][word >> 16 & 255][0]++;
+    counters[1][word >> 24][1]++;
 }
 
 TY_INLINE void ty_count8(ty_counters counters, const uint8_t *p)
 {
-    ty_count4(counters[0], ty_load32(p));
-    ty_count4(counters[1], ty_load32(p + 4));
+    ty_count4(counters, ty_load32(p));
+    ty_count4(counters + 2, ty_load32(p + 4));
 }
 
 /* Counts fewer than eight bytes, each in another counter. */
 TY_INLINE void ty_count_rest(ty_counters counters, const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        counters[i / 4][p[i]][i % 4]++;
+        counters[i / 2][p[i]][i % 2]++;
 }
 
 /* Whether p[0..TY_CHUNK) is its first eight bytes over and over. */
@@ -141,13 +140,12 @@ TY_INLINE void ty_counters_add(ty_counters counters, uint64_t total[256], const 
 /* Adds each value's eight counters to its bin. Two of them together must fit 16 bits. */
 TY_INLINE void ty_counters_sum(ty_counters counters, uint64_t out[256])
 {
-    const uint64_t even = UINT64_C(0x0000ffff0000ffff);
     for (int i = 0; i < 256; i++) {
-        uint64_t a, b;
-        memcpy(&a, counters[0][i], sizeof a);
-        memcpy(&b, counters[1][i], sizeof b);
-        const uint64_t pairs = a + b, sum = (pairs & even) + (pairs >> 16 & even);
-        out[i] += (uint32_t)sum + (sum >> 32);
+        uint32_t pair[4];
+        for (int k = 0; k < 4; k++)
+            memcpy(&pair[k], counters[k][i], sizeof pair[k]);
+        const uint32_t a = pair[0] + pair[1], b = pair[2] + pair[3];
+        out[i] += (a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16);
     }
 }
 
