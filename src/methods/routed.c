@@ -280,16 +280,17 @@ static tally_status enqueue(const ty_slab *slab, tally_error *error)
     layout l;
     make_layout(slab->plan, slab->device, &l);
     uint64_t tiles = slab->n > l.margin ? (slab->n - l.margin) / l.tile : 0;
-    places p = make_places(&l, tiles);
-    uint32_t key = (uint32_t)parameter(slab->plan, "key");
+    if (!tiles)
+        return count_rest(slab, &l, 0, error);
     uint64_t waves = (tiles + l.wave - 1) / l.wave;
+    uint32_t key = (uint32_t)parameter(slab->plan, "key");
+    places p = make_places(&l, tiles);
     wave last = {0, 0, 0, 0, 0};
-    tally_status status = TALLY_OK;
     key = key ? key : ty_random_u32();
-    if (tiles)
-        status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
-                                          (size_t)(p.bytes - p.sums), error);
-    for (uint64_t i = 0; tiles && i < waves + l.joint && !status; i++) {
+    tally_status status =
+        slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
+                                 (size_t)(p.bytes - p.sums), error);
+    for (uint64_t i = 0; i < waves + l.joint && !status; i++) {
         wave w = make_wave(&l, &p, i, tiles);
         if (l.joint) {
             status = both_waves(slab, &l, &w, &last, key, error);
