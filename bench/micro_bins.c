@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "micro_read.h"
 #include "plan.h"
 
 typedef struct bench {
     const char *device_name, *inputs;
     tally_context *context;
     ty_device *device;
-    void *queue, *fill, *read;
-    ty_memory samples, sink;
+    void *queue, *fill;
+    ty_memory samples;
     uint64_t bytes, n;
     tally_dtype dtype;
     int repeats;
@@ -84,15 +85,7 @@ static const char kernels[] =
     "if (kind == 15) b = (bins / 2 / slice * slice + i * 32 % slice) % bins;\n"
     "if (b >= bins) b = bins - 1;\n"
     "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : (double)b + QUARTER;\n"
-    "to[i] = (SAMPLE)x; } }\n"
-    "ENTRY readall(GLOBAL const uint4 *p, u64 n, GLOBAL u32 *out LOCAL)\n"
-    "{ u64 i = ID, step = SIZE; u32 s = 0;\n"
-    "for (; i + 3 * step < n; i += 4 * step) {\n"
-    "uint4 a = p[i], b = p[i + step], c = p[i + 2 * step], d = p[i + 3 * step];\n"
-    "s += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) + "
-    "(d.x ^ d.y ^ d.z ^ d.w); }\n"
-    "for (; i < n; i += step) { uint4 a = p[i]; s += a.x ^ a.y ^ a.z ^ a.w; }\n"
-    "if (s == 0x9e3779b9u) out[0] = s; }\n";
+    "to[i] = (SAMPLE)x; } }\n";
 
 static const char *const inputs[] = {"equal",   "uniform",    "normal",      "ramp",
                                      "ramp-32", "ramp-slice", "walk",        "sorted",
@@ -121,33 +114,6 @@ static void fill(bench *b, int kind, uint64_t bins)
     if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
         b->device->ops->wait(b->device, b->queue, &error))
         die("fill", &error);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double time_reading(bench *b)
-{
-    const ty_device_ops *ops = b->device->ops;
-    tally_error error = {""};
-    void *from, *to;
-    double seconds[9];
-    ty_arg args[] = {ty_arg_memory(b->samples), ty_arg_u64(b->bytes / 16), ty_arg_memory(b->sink)};
-    ty_launch launch = {b->device->units * 8, 256, 0, args, 3};
-    for (int i = 0; i < 9; i++) {
-        if (ops->mark(b->device, b->queue, &from, &error) ||
-            ops->launch(b->device, b->queue, b->fill, "readall", &launch, &error) ||
-            ops->mark(b->device, b->queue, &to, &error) || ops->wait(b->device, b->queue, &error))
-            die("read pass", &error);
-        seconds[i] = ops->elapsed(b->device, from, to);
-        ops->mark_close(b->device, from);
-        ops->mark_close(b->device, to);
-    }
-    qsort(seconds, 9, sizeof *seconds, ascending);
-    return seconds[4];
 }
 
 /* ---- one configuration ---- */
@@ -312,12 +278,11 @@ int main(int argc, char **argv)
         die(b.device_name, &error);
     b.device = b.context->state;
     if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error) ||
-        b.device->ops->alloc(b.device, b.bytes, &b.samples, &error) ||
-        b.device->ops->alloc(b.device, 64, &b.sink, &error))
+        b.device->ops->alloc(b.device, b.bytes, &b.samples, &error))
         die("device", &error);
     build(&b);
     fill(&b, 1, 1 << 20);
-    b.read_seconds = time_reading(&b);
+    b.read_seconds = micro_read_seconds(b.device, b.queue, b.samples, b.bytes);
     fprintf(stderr, "%s: reading %.1f GB/s\n%23s %7s |", b.device->name,
             (double)b.bytes / b.read_seconds * 1e-9, "", "global");
     for (int i = optind; i < argc; i++)
@@ -326,7 +291,6 @@ int main(int argc, char **argv)
     for (char *end; *list; list = *end ? end + 1 : end)
         bench_bins(&b, strtoull(list, &end, 10), argv + optind, argc - optind);
     b.device->ops->release(b.device, b.samples);
-    b.device->ops->release(b.device, b.sink);
     b.device->ops->program_close(b.device, b.fill);
     b.device->ops->queue_close(b.device, b.queue);
     tally_context_destroy(b.context);

@@ -12,6 +12,7 @@
 
 #include "device/device.h"
 #include "methods/registry.h"
+#include "micro_read.h"
 #include "plan.h"
 
 typedef struct bench {
@@ -129,63 +130,6 @@ static int fill(bench *b, const char *name)
     for (size_t i = n; i < b->bytes; i += n)
         memcpy(b->data + i, first, b->bytes - i < n ? b->bytes - i : n);
     return 1;
-}
-
-/* ---- the ceiling ---- */
-
-static const char read_kernel[] =
-    "#if defined(__OPENCL_VERSION__)\n"
-    "typedef ulong u64; typedef uint u32;\n"
-    "__kernel void readall(__global const uint4 *p, u64 n, __global u32 *out, __local u32 "
-    "*unused)\n"
-    "{ u64 i = get_global_id(0), step = get_global_size(0);\n"
-    "#else\n"
-    "typedef unsigned long long u64; typedef unsigned int u32;\n"
-    "extern \"C\" __global__ void readall(const uint4 *p, u64 n, u32 *out)\n"
-    "{ u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;\n"
-    "#endif\n"
-    "u32 s = 0;\n"
-    "for (; i + 3 * step < n; i += 4 * step) {\n"
-    "uint4 a = p[i], b = p[i + step], c = p[i + 2 * step], d = p[i + 3 * step];\n"
-    "s += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) + "
-    "(d.x ^ d.y ^ d.z ^ d.w); }\n"
-    "for (; i < n; i += step) { uint4 a = p[i]; s += a.x ^ a.y ^ a.z ^ a.w; }\n"
-    "if (s == 0x9e3779b9u) out[0] = s; }\n";
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double time_reading(bench *b)
-{
-    const ty_device_ops *ops = b->device->ops;
-    tally_error error = {""};
-    void *program = NULL, *from, *to;
-    ty_memory out = 0;
-    int cached;
-    double seconds[16];
-    if (ops->build(b->device, read_kernel, "-DREAD=1", &program, &cached, &error) ||
-        ops->alloc(b->device, 64, &out, &error))
-        die("read pass", &error);
-    ty_arg args[] = {{.kind = TY_ARG_MEMORY, .value.memory = b->samples},
-                     {.kind = TY_ARG_U64, .value.u64 = b->bytes / 16},
-                     {.kind = TY_ARG_MEMORY, .value.memory = out}};
-    ty_launch launch = {b->device->units * 8, 256, 0, args, 3};
-    for (int i = 0; i < 10; i++) {
-        if (ops->mark(b->device, b->queue, &from, &error) ||
-            ops->launch(b->device, b->queue, program, "readall", &launch, &error) ||
-            ops->mark(b->device, b->queue, &to, &error) || ops->wait(b->device, b->queue, &error))
-            die("read pass", &error);
-        seconds[i] = ops->elapsed(b->device, from, to);
-        ops->mark_close(b->device, from);
-        ops->mark_close(b->device, to);
-    }
-    ops->release(b->device, out);
-    ops->program_close(b->device, program);
-    qsort(seconds + 1, 9, sizeof *seconds, ascending);
-    return seconds[5];
 }
 
 /* ---- one configuration ---- */
@@ -459,7 +403,7 @@ int main(int argc, char **argv)
         die("memory", &error);
     fill(&b, "uniform");
     upload(&b);
-    b.read_seconds = time_reading(&b);
+    b.read_seconds = micro_read_seconds(b.device, b.queue, b.samples, b.bytes);
     printf(
         "{\"device\":\"%s\",\"name\":\"%s\",\"method\":\"read-only\",\"n\":%zu,\"median_s\":%.9f,"
         "\"gbps\":%.2f}\n",
