@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "cuda_calls.h"
 #include "gpu_peer.h"
 
 namespace {
@@ -14,47 +15,31 @@ struct state {
     unsigned *counts = nullptr;
     void *levels = nullptr, *scratch = nullptr;
     size_t scratch_bytes = 0;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t from = nullptr, to = nullptr;
+    cuda_calls calls;
 };
 
-template <typename T> cudaError_t call(state *s)
+/* Levels of another type L than the samples' where their own does not hold the upper one. */
+template <typename T, typename L = T> cudaError_t call(state *s)
 {
     const gpu_problem &p = s->problem;
     const T *samples = static_cast<const T *>(p.samples);
     int levels = static_cast<int>(p.bins) + 1;
     if (s->range)
-        return cub::DeviceHistogram::HistogramRange(s->scratch, s->scratch_bytes, samples, s->counts,
-                                                    levels, static_cast<const T *>(s->levels),
-                                                    static_cast<long long>(p.n), s->stream);
-    return cub::DeviceHistogram::HistogramEven(s->scratch, s->scratch_bytes, samples, s->counts,
-                                               levels, static_cast<T>(p.lo), static_cast<T>(p.hi),
-                                               static_cast<long long>(p.n), s->stream);
-}
-
-/* u8's and u16's upper level, 256 or 65 536, is no value of their type: int holds it. */
-template <typename T> cudaError_t call_int(state *s)
-{
-    const gpu_problem &p = s->problem;
-    const T *samples = static_cast<const T *>(p.samples);
-    int levels = static_cast<int>(p.bins) + 1;
-    if (s->range)
-        return cub::DeviceHistogram::HistogramRange(s->scratch, s->scratch_bytes, samples, s->counts,
-                                                    levels, static_cast<const int *>(s->levels),
-                                                    static_cast<long long>(p.n), s->stream);
-    return cub::DeviceHistogram::HistogramEven(s->scratch, s->scratch_bytes, samples, s->counts,
-                                               levels, static_cast<int>(p.lo),
-                                               static_cast<int>(p.hi),
-                                               static_cast<long long>(p.n), s->stream);
+        return cub::DeviceHistogram::HistogramRange(
+            s->scratch, s->scratch_bytes, samples, s->counts, levels,
+            static_cast<const L *>(s->levels), static_cast<long long>(p.n), s->calls.stream);
+    return cub::DeviceHistogram::HistogramEven(
+        s->scratch, s->scratch_bytes, samples, s->counts, levels, static_cast<L>(p.lo),
+        static_cast<L>(p.hi), static_cast<long long>(p.n), s->calls.stream);
 }
 
 cudaError_t run(state *s)
 {
     switch (s->problem.dtype) {
     case GPU_U8:
-        return call_int<unsigned char>(s);
+        return call<unsigned char, int>(s);
     case GPU_U16:
-        return call_int<unsigned short>(s);
+        return call<unsigned short, int>(s);
     case GPU_I32:
         return call<int>(s);
     case GPU_F32:
@@ -82,12 +67,7 @@ void end(void *user)
     cudaFree(s->counts);
     cudaFree(s->levels);
     cudaFree(s->scratch);
-    if (s->from)
-        cudaEventDestroy(s->from);
-    if (s->to)
-        cudaEventDestroy(s->to);
-    if (s->stream)
-        cudaStreamDestroy(s->stream);
+    s->calls.close();
     delete s;
 }
 
@@ -105,11 +85,7 @@ const char *start(const gpu_problem *problem, void **made, bool range)
                                                 : copy_levels<int>(*problem);
     cudaError_t code = cudaMalloc(&s->counts, problem->bins * sizeof *s->counts);
     if (!code)
-        code = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    if (!code)
-        code = cudaEventCreate(&s->from);
-    if (!code)
-        code = cudaEventCreate(&s->to);
+        code = s->calls.open();
     if (!code)
         code = run(s); /* says how much scratch it needs */
     if (!code)
@@ -117,7 +93,7 @@ const char *start(const gpu_problem *problem, void **made, bool range)
     if (!code)
         code = run(s);
     if (!code)
-        code = cudaStreamSynchronize(s->stream);
+        code = cudaStreamSynchronize(s->calls.stream);
     if (code) {
         end(s);
         cudaGetLastError();
@@ -140,26 +116,13 @@ const char *start_range(const gpu_problem *problem, void **made)
 double time_calls(void *user, unsigned calls)
 {
     state *s = static_cast<state *>(user);
-    float milliseconds = 0;
-    cudaEventRecord(s->from, s->stream);
-    for (unsigned i = 0; i < calls; i++)
-        if (run(s))
-            return -1;
-    cudaEventRecord(s->to, s->stream);
-    if (cudaEventSynchronize(s->to) || cudaEventElapsedTime(&milliseconds, s->from, s->to))
-        return -1;
-    return milliseconds * 1e-3;
+    return s->calls.time(calls, [s] { return run(s); });
 }
 
 int counts(void *user, uint64_t *to)
 {
     state *s = static_cast<state *>(user);
-    std::vector<unsigned> host(s->problem.bins);
-    if (cudaMemcpy(host.data(), s->counts, host.size() * sizeof host[0], cudaMemcpyDeviceToHost))
-        return -1;
-    for (size_t i = 0; i < host.size(); i++)
-        to[i] = host[i];
-    return 0;
+    return cuda_counts(s->counts, s->problem.bins, to);
 }
 
 const gpu_peer peers[] = {

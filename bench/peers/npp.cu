@@ -2,8 +2,8 @@
  * counters. */
 #include <cstdio>
 #include <nppi_statistics_functions.h>
-#include <vector>
 
+#include "cuda_calls.h"
 #include "gpu_peer.h"
 
 namespace {
@@ -16,7 +16,7 @@ struct state {
     NppiSize size;
     Npp32s *counts = nullptr;
     Npp8u *scratch = nullptr;
-    cudaEvent_t from = nullptr, to = nullptr;
+    cuda_calls calls;
 };
 
 NppStatus run(state *s)
@@ -32,22 +32,16 @@ void end(void *user)
     state *s = static_cast<state *>(user);
     cudaFree(s->counts);
     cudaFree(s->scratch);
-    if (s->from)
-        cudaEventDestroy(s->from);
-    if (s->to)
-        cudaEventDestroy(s->to);
-    if (s->context.hStream)
-        cudaStreamDestroy(s->context.hStream);
+    s->calls.close();
     delete s;
 }
 
-bool fill_context(NppStreamContext *c)
+bool fill_context(NppStreamContext *c, cudaStream_t stream)
 {
     cudaDeviceProp about;
-    if (cudaGetDevice(&c->nCudaDeviceId) ||
-        cudaGetDeviceProperties(&about, c->nCudaDeviceId) ||
-        cudaStreamCreateWithFlags(&c->hStream, cudaStreamNonBlocking))
+    if (cudaGetDevice(&c->nCudaDeviceId) || cudaGetDeviceProperties(&about, c->nCudaDeviceId))
         return false;
+    c->hStream = stream;
     c->nMultiProcessorCount = about.multiProcessorCount;
     c->nMaxThreadsPerMultiProcessor = about.maxThreadsPerMultiProcessor;
     c->nMaxThreadsPerBlock = about.maxThreadsPerBlock;
@@ -68,13 +62,12 @@ const char *start(const gpu_problem *problem, void **made)
     state *s = new state;
     s->problem = *problem;
     s->size = {width, static_cast<int>(problem->n / width)};
-    bool ok = fill_context(&s->context) &&
+    bool ok = !s->calls.open() && fill_context(&s->context, s->calls.stream) &&
               !nppiHistogramEvenGetBufferSize_8u_C1R_Ctx(
                   s->size, static_cast<int>(problem->bins) + 1, &bytes, s->context) &&
               !cudaMalloc(&s->counts, (problem->bins + 1) * sizeof *s->counts) &&
-              !cudaMalloc(&s->scratch, bytes + 1) && !cudaEventCreate(&s->from) &&
-              !cudaEventCreate(&s->to) && run(s) == NPP_SUCCESS &&
-              !cudaStreamSynchronize(s->context.hStream);
+              !cudaMalloc(&s->scratch, bytes + 1) && run(s) == NPP_SUCCESS &&
+              !cudaStreamSynchronize(s->calls.stream);
     if (!ok) {
         end(s);
         cudaGetLastError();
@@ -87,26 +80,13 @@ const char *start(const gpu_problem *problem, void **made)
 double time_calls(void *user, unsigned calls)
 {
     state *s = static_cast<state *>(user);
-    float milliseconds = 0;
-    cudaEventRecord(s->from, s->context.hStream);
-    for (unsigned i = 0; i < calls; i++)
-        if (run(s) != NPP_SUCCESS)
-            return -1;
-    cudaEventRecord(s->to, s->context.hStream);
-    if (cudaEventSynchronize(s->to) || cudaEventElapsedTime(&milliseconds, s->from, s->to))
-        return -1;
-    return milliseconds * 1e-3;
+    return s->calls.time(calls, [s] { return run(s) != NPP_SUCCESS; });
 }
 
 int counts(void *user, uint64_t *to)
 {
     state *s = static_cast<state *>(user);
-    std::vector<Npp32s> host(s->problem.bins);
-    if (cudaMemcpy(host.data(), s->counts, host.size() * sizeof host[0], cudaMemcpyDeviceToHost))
-        return -1;
-    for (size_t i = 0; i < host.size(); i++)
-        to[i] = static_cast<uint64_t>(host[i]);
-    return 0;
+    return cuda_counts(s->counts, s->problem.bins, to);
 }
 
 const gpu_peer peers[] = {
