@@ -18,6 +18,7 @@ enum {
     SHORT_ROW = 256, /* packed rows below this are gathered too */
     STREAMS = 4,     /* most channels that have an engine's state each */
     LONG = 16 << 10, /* elements taken apart at a time: enough to fetch the engine's state for */
+    PIXEL = 8,       /* channels counted side by side: their counts stay in the first cache */
 };
 
 /* How a job's samples reach the engine. */
@@ -25,6 +26,7 @@ typedef enum {
     PACKED,  /* one run a channel: as it lies */
     ROWS,    /* packed rows: as they lie, one after the other */
     SPLIT,   /* 2 to 4 interleaved channels: taken apart together */
+    PIXELS,  /* more of them: a plain table each, as repeats in a channel are that far apart */
     GATHERED /* anything else, a channel at a time */
 } way;
 
@@ -40,6 +42,8 @@ static way choose_way(const ty_job *job)
     if (g->channels >= 2 && g->channels <= STREAMS && g->channel_stride == 1 &&
         g->column_stride == (int64_t)g->channels && (g->rows == 1 || g->columns >= SHORT_ROW))
         return SPLIT;
+    if (job->plan->active_count > STREAMS && g->channel_stride == 1)
+        return PIXELS;
     return GATHERED;
 }
 
@@ -166,6 +170,53 @@ static void count_gathered(const parts *p, const ty_job *job, uint64_t batch, ui
     }
 }
 
+/* n pixels, k (a constant) of whose bytes are counted, those at the offsets. */
+static inline __attribute__((always_inline)) void add_pixels(uint64_t (*counts)[VALUES],
+                                                             const uint8_t *from, uint64_t n,
+                                                             int64_t stride,
+                                                             const uint64_t *offsets, unsigned k)
+{
+    uint64_t at[PIXEL];
+    for (unsigned c = 0; c < k; c++)
+        at[c] = offsets[c];
+    for (; n; n--, from += stride) {
+        for (unsigned c = 0; c < k; c++)
+            counts[c][from[at[c]]]++;
+    }
+}
+
+/* At most PIXEL channels, from the a-th active one on. */
+static void count_pixels(const parts *p, const ty_job *job, uint64_t batch, uint64_t a,
+                         uint64_t begin, uint64_t end)
+{
+    const ty_grid *g = &job->samples[0];
+    const uint64_t *offsets = job->plan->active + a, left = job->plan->active_count - a;
+    while (begin < end) {
+        const uint64_t n = in_row(g, begin, end);
+        const uint8_t *from = ty_grid_at(g, batch, begin, 0);
+#define ADD(k) add_pixels(p->counts + a, from, n, g->column_stride, offsets, k)
+        switch (left < PIXEL ? left : PIXEL) {
+        case 5:
+            ADD(5);
+            break;
+        case 6:
+            ADD(6);
+            break;
+        case 7:
+            ADD(7);
+            break;
+        case 8:
+            ADD(8);
+            break;
+        default:
+            for (uint64_t c = 0; c < left; c++)
+                add_pixels(p->counts + a + c, from, n, g->column_stride, offsets + c, 1);
+        }
+#undef ADD
+        begin += n;
+    }
+}
+
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const parts p = parts_of(state, job);
@@ -175,11 +226,14 @@ static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin
         return;
     }
     /* Channels that lie among each other are counted stripe by stripe, from a cache. */
-    const uint64_t stripe = job->plan->active_count > 1 && w == GATHERED ? 4 * BUFFER : UINT64_MAX;
+    const int among = job->plan->active_count > 1 && (w == GATHERED || w == PIXELS);
+    const uint64_t stripe = among ? 4 * BUFFER : UINT64_MAX, step = w == PIXELS ? PIXEL : 1;
     while (begin < end) {
         uint64_t n = end - begin < stripe ? end - begin : stripe;
-        for (uint64_t a = 0; a < job->plan->active_count; a++) {
-            if (w == GATHERED)
+        for (uint64_t a = 0; a < job->plan->active_count; a += step) {
+            if (w == PIXELS)
+                count_pixels(&p, job, batch, a, begin, begin + n);
+            else if (w == GATHERED)
                 count_gathered(&p, job, batch, a, begin, begin + n);
             else
                 count_rows(&p, job, batch, a, begin, begin + n);

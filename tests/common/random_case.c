@@ -379,7 +379,8 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     c->plan.dimensions = !(flags & CASE_ONE_DIMENSION) && chance(r, flags & CASE_PACKED ? 2 : 5)
                              ? 2 + (unsigned)rng_below(r, 3)
                              : 1;
-    c->plan.channels = c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, 5) : 1;
+    c->plan.channels =
+        c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, chance(r, 6) ? 20 : 5) : 1;
     if (c->plan.channels > 1 && chance(r, 2))
         c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
     tally_view shape = TALLY_VIEW_INIT;
