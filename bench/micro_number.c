@@ -3,8 +3,9 @@
  *
  *     micro_number [seed]
  *
- * Each shape is `N` numbers, one a line. Both sides walk the whole text; the fastest of several
- * alternating passes counts, and the values must agree bit for bit.
+ * Each shape is `N` numbers, one a line, walked several times by both sides in pieces of `PIECE`,
+ * turn by turn, so that a busy machine slows both: medians over all pieces, "times" of the ratio
+ * on one piece. No branch predictor remembers `N` numbers. The values must agree bit for bit.
  */
 #include "io/number.h"
 
@@ -15,7 +16,8 @@
 #include <time.h>
 
 #define N      100000
-#define PASSES 15
+#define PIECE  2000
+#define ROUNDS (15 * (N / PIECE))
 
 static uint64_t state;
 
@@ -108,6 +110,11 @@ static int shape_12(char *p) /* milliseconds since 1970 */
     return sprintf(p, "%" PRIu64 "\n", UINT64_C(1700000000000) + next() % UINT64_C(100000000));
 }
 
+static int shape_13(char *p) /* with a point or without */
+{
+    return sprintf(p, "%g\n", (double)(next() % 2000) * 0.25);
+}
+
 static const struct {
     const char *name;
     int (*write)(char *p);
@@ -125,6 +132,7 @@ static const struct {
     {"%.16e of any float64", shape_10},
     {"%.18e", shape_11},
     {"milliseconds since 1970", shape_12},
+    {"%g of quarters", shape_13},
 };
 
 static double now(void)
@@ -134,32 +142,69 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* PIECE numbers at `p`, then where they end. */
+static const char *parse(const char *p, const char *end, double *values)
+{
+    for (size_t i = 0; i < PIECE; i++)
+        p = ty_number_parse(p, end, values + i) + 1;
+    return p;
+}
+
+static const char *parse_strtod(const char *p, double *values)
+{
+    char *q = (char *)p;
+    for (size_t i = 0; i < PIECE; i++)
+        values[i] = strtod(q, &q);
+    return q + 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, compare);
+    return x[n / 2];
+}
+
 static int measure(const char *name, const char *text, const char *end, double *ours,
                    double *theirs)
 {
-    double best[2] = {1e9, 1e9};
-    for (int pass = 0; pass < PASSES; pass++) {
-        double start = now();
-        const char *p = text;
-        for (size_t i = 0; i < N; i++)
-            p = ty_number_parse(p, end, ours + i) + 1;
-        double middle = now();
-        char *q = (char *)text;
-        for (size_t i = 0; i < N; i++)
-            theirs[i] = strtod(q, &q);
-        double done = now();
-        best[0] = middle - start < best[0] ? middle - start : best[0];
-        best[1] = done - middle < best[1] ? done - middle : best[1];
+    static double seconds[ROUNDS], strtod_seconds[ROUNDS], times[ROUNDS];
+    const char *p = text;
+    size_t at = 0;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const char *after = NULL, *after_theirs = NULL;
+        for (size_t side = 0; side < 2; side++) {
+            double start = now();
+            if (side == round % 2) {
+                after = parse(p, end, ours + at);
+                seconds[round] = now() - start;
+            } else {
+                after_theirs = parse_strtod(p, theirs + at);
+                strtod_seconds[round] = now() - start;
+            }
+        }
+        times[round] = strtod_seconds[round] / seconds[round];
+        if (after != after_theirs) {
+            fprintf(stderr, "%s: the two end apart\n", name);
+            return 1;
+        }
+        at = (at + PIECE) % N;
+        p = at ? after : text;
     }
     if (memcmp(ours, theirs, N * sizeof *ours)) {
         fprintf(stderr, "%s: the two disagree\n", name);
         return 1;
     }
-    double bytes = (double)(end - text);
-    printf("{\"bench\":\"number\",\"data\":\"%s\",\"n\":%d,\"bytes\":%.0f,\"ns\":%.2f,"
+    double ns = median(seconds, ROUNDS) / PIECE * 1e9;
+    printf("{\"bench\":\"number\",\"data\":\"%s\",\"n\":%d,\"bytes\":%td,\"ns\":%.2f,"
            "\"strtod_ns\":%.2f,\"mbps\":%.0f,\"times\":%.2f}\n",
-           name, N, bytes, best[0] / N * 1e9, best[1] / N * 1e9, bytes / best[0] / 1e6,
-           best[1] / best[0]);
+           name, N, end - text, ns, median(strtod_seconds, ROUNDS) / PIECE * 1e9,
+           (double)(end - text) / N / ns * 1e3, median(times, ROUNDS));
     return 0;
 }
 

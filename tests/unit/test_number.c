@@ -3,8 +3,8 @@
  *
  *     test_number [seed [scale]]
  *
- * Every text is parsed twice: alone, with nothing readable counted on past its end, and with more
- * text behind it, for the two take different paths through the parser.
+ * Every text is parsed alone, with nothing readable counted on past its end, and with more text
+ * behind it, much and little, for these take different paths through the parser.
  */
 #include "io/number.h"
 
@@ -75,6 +75,16 @@ static void check(const char *text, double expected)
     after = ty_number_parse(buffer, buffer + size + sizeof behind - 1, &x);
     if (after != buffer + size || !same(x, expected))
         fail(text, "followed", x, expected);
+    size_t all = size + (size_t)below(40);
+    char *copy = malloc(all); /* just as long, for the sanitizer */
+    if (!copy)
+        abort();
+    memcpy(copy, buffer, all);
+    x = -1;
+    after = ty_number_parse(copy, copy + all, &x);
+    if (after != copy + size || !same(x, expected))
+        fail(text, "near the end", x, expected);
+    free(copy);
 }
 
 static void check_strtod(const char *text)
@@ -169,6 +179,20 @@ static void test_syntax(void)
         {"12345678.", 9},
         {"1.2345678e", 9},
         {"1:", 1},
+        {"-.5;", 3},
+        {"-1.5.5", 4},
+        {"-1234567890123.5.5", 16},
+        {"1234567890123456.25.5", 19},
+        {"1.5e+1", 6},
+        {"1.5e+1a", 6},
+        {"1.5e-100:", 8},
+        {"123456789e", 9},
+        {"123456789e5", 11},
+        {"1.2345678901234567e", 18},
+        {"1234567/", 7},
+        {"12345678/", 8},
+        {"123456789012:", 12},
+        {"1.23456789/5", 10},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         check_end(ends[i].text, ends[i].size);
@@ -354,6 +378,31 @@ static void test_digits(int n, int most)
     }
 }
 
+/* Every number of digits in front of the point and behind it, every kind of exponent. */
+static void test_layouts(int n)
+{
+    static const char *const exponents[] = {"",     "e0",    "e+05", "E-07",  "e12",  "e-22",
+                                            "e+22", "e+024", "e-30", "e+300", "e-310"};
+    for (int i = 0; i < n; i++) {
+        for (int whole = 0; whole <= 22; whole++) {
+            for (int places = -1; places <= 22; places++) { /* -1: no point */
+                if (whole + places < 1)
+                    continue;
+                char text[80], *p = text;
+                if (below(2))
+                    *p++ = '-';
+                p = put_digits(p, whole, below(8) ? 0 : below(4));
+                if (places >= 0)
+                    *p++ = '.';
+                p = put_digits(p, places < 0 ? 0 : places, below(8) ? 0 : below(4));
+                const char *exponent = exponents[below(2) ? 0 : below(11)];
+                snprintf(p, sizeof text - (size_t)(p - text), "%s", exponent);
+                check_strtod(text);
+            }
+        }
+    }
+}
+
 /* Writes m × 2^e exactly: digits, then "e" and an exponent. Base 10^9, by schoolbook arithmetic. */
 static size_t write_exact(uint64_t m, int e, char *text, int *exponent)
 {
@@ -479,6 +528,7 @@ int main(int argc, char **argv)
     test_digits(5000 * scale, 12);
     test_digits(2000 * scale, 30);
     test_digits(100 * scale, 900);
+    test_layouts(5 * scale);
     test_midpoints(150 * scale);
     test_near(400 * scale);
     printf("test_number: %ld texts, %ld failures\n", cases, failures);
