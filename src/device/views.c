@@ -87,6 +87,13 @@ static uint32_t parts_of(const ty_shape *shape, uint64_t elements, uint64_t hist
     return (uint32_t)(parts ? parts : 1);
 }
 
+/* Histograms that one line of groups counts. */
+static uint64_t together(const ty_run *run)
+{
+    const int there = run->job->view_device != TALLY_DEVICE_CPU;
+    return run->kernel->pixels && there ? run->job->plan->active_count : 1;
+}
+
 /* The arguments of `count` up to the axis. */
 static unsigned put_grids(const ty_run *run, const piece *p, ty_arg *args)
 {
@@ -128,7 +135,8 @@ static tally_status launch_counts(ty_run *run, const piece *p, const ty_shape *s
     args[n++] = ty_arg_memory(run->w->out);
     if (run->kernel->keyed)
         args[n++] = ty_arg_u32(ty_kernel_key(run->job->plan));
-    ty_launch count = {(uint32_t)p->count * parts, shape->group_size, shape->local_bytes, args, n};
+    const uint32_t lines = (uint32_t)(p->count / together(run));
+    ty_launch count = {lines * parts, shape->group_size, shape->local_bytes, args, n};
     tally_status status =
         run->device->ops->launch(run->device, run->queue, run->program, "count", &count, error);
     return status ? status : ty_deliver_partials(run, shape, shape->cleared ? 1 : parts, error);
@@ -275,7 +283,7 @@ static tally_status count_piece(ty_run *run, const piece *whole, tally_error *er
         p.end = whole->end - p.begin < shape.slab ? whole->end : p.begin + shape.slab;
         const int rows = byte_rows(run, &shape);
         uint32_t parts = rows ? byte_parts(run, &shape, p.count / run->job->plan->active_count)
-                              : parts_of(&shape, p.end - p.begin, p.count);
+                              : parts_of(&shape, p.end - p.begin, p.count / together(run));
         shape.partials = (uint32_t)p.count * (shape.cleared && !rows ? 1 : parts);
         if (run->job->plan->weighted)
             shape.scratch_bytes = (size_t)p.count * (4 + run->job->plan->slots) * sizeof(uint32_t);
@@ -314,18 +322,18 @@ static uint64_t histograms_at_once(const ty_run *run)
     const ty_job *job = run->job;
     ty_shape shape;
     run->kernel->shape(job->plan, run->device, job->elements, &shape);
-    const uint64_t actives = job->plan->active_count;
     const int rows = byte_rows(run, &shape);
+    const uint64_t each = rows ? job->plan->active_count : together(run);
     uint64_t parts = rows            ? byte_parts(run, &shape, job->batches)
                      : shape.cleared ? 1
-                                     : parts_of(&shape, job->elements, job->histograms);
+                                     : parts_of(&shape, job->elements, job->histograms / each);
     uint64_t most = table_bytes / (parts * shape.cells * sizeof(uint64_t));
     const uint64_t wide = parts > shape.cells / 16 + 2 ? parts : shape.cells / 16 + 2;
     const uint64_t groups = (UINT64_C(1) << 31) / wide;
     most = most < groups ? most : groups;
     most = most < 1 ? 1 : most < job->histograms ? most : job->histograms;
     /* All channels of a batch go together. */
-    return !rows ? most : most < actives ? actives : most / actives * actives;
+    return most < each ? each : most / each * each;
 }
 
 static tally_status count_there(ty_run *run, tally_error *error)
@@ -445,14 +453,17 @@ static int is_packed(const ty_grid *g, const ty_device *device)
 {
     const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
     const uint64_t stride = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
-    return g->channels == 1 && g->column_stride == (int64_t)g->size && g->rows <= 1 &&
+    return g->column_stride == (int64_t)(g->size * g->channels) && g->rows <= 1 &&
+           (g->channels == 1 || g->channel_stride == (int64_t)g->size) &&
            ((start | stride) & (g->size - 1)) == 0;
 }
 
 int ty_views_packed(const ty_job *job, const ty_device *device)
 {
     const ty_kernel_method *kernel = job->plan->method->backend;
-    int packed = !job->mask.data || (kernel->packed && is_packed(&job->mask, device));
+    const uint64_t channels = job->samples[0].channels;
+    int packed = channels == 1 || (kernel->pixels && !job->mask.data);
+    packed = packed && (!job->mask.data || (kernel->packed && is_packed(&job->mask, device)));
     for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
         packed = packed && is_packed(&job->samples[d], device);
     return packed;
@@ -464,8 +475,8 @@ tally_status ty_count_views(ty_run *run, tally_error *error)
         return count_here(run, error);
     if (run->kernel->packed && run->job->elements && !ty_views_packed(run->job, run->device))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "method %s counts samples in device memory that are packed, aligned and in "
-                        "one channel, and so is a mask; auto and views take any layout",
-                        run->job->plan->method->name);
+                        "method %s counts samples in device memory that are packed, aligned and%s "
+                        "in one channel, and so is a mask; auto and views take any layout",
+                        run->job->plan->method->name, run->kernel->pixels ? ", with a mask," : "");
     return count_there(run, error);
 }

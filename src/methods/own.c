@@ -1,5 +1,6 @@
 /* Kernel methods of our own: how each is launched. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "device/kernel.h"
@@ -371,4 +372,69 @@ const ty_method ty_swizzled_columns = {
     columns_supports,
     NULL, /* not measured yet: by name only */
     &columns,
+};
+
+/* ---- lane-private-pixels ---- */
+
+static const ty_parameter pixels_parameters[] = {
+    {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
+    {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
+    {"ahead", 2, 16, 8, "loads of a work-item before it counts, its mask's among them"},
+    {NULL, 0, 0, 0, NULL}};
+
+/* Copies of each counter, a row of them for masked samples too; 0 where too few fit. */
+static uint32_t pixels_copies(const tally_plan *plan, const ty_device *device)
+{
+    const uint64_t row = (plan->channels * 256 + 1) * sizeof(uint32_t);
+    uint32_t copies = 32;
+    while (copies >= 4 && row * copies > device->local_bytes - 1024)
+        copies /= 2;
+    return copies >= 4 ? copies : 0;
+}
+
+static void pixels_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
+                         ty_shape *shape)
+{
+    const uint32_t channels = (uint32_t)plan->channels, copies = pixels_copies(plan, device);
+    uint32_t shift = 2;
+    while (4u * copies > 1u << shift)
+        shift++;
+    own_shape(plan, device, n, (channels * 256 + 1) * copies * 4,
+              (uint32_t)ty_method_parameter(plan, "ahead"), shape);
+    size_t at = strlen(shape->defines);
+    snprintf(shape->defines + at, sizeof shape->defines - at,
+             " -DTY_PIXEL=%u -DTY_LANES=%u -DTY_SHIFT=%u", channels, copies, shift);
+}
+
+static tally_status pixels_supports(const tally_plan *plan, tally_error *error)
+{
+    if (plan->weighted || plan->options.dimensions > 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "lane-private-pixels counts samples of one dimension, without weights");
+    if (plan->channels > 4 || !pixels_copies(plan, ty_plan_device(plan)))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "lane-private-pixels keeps 4 to 32 copies of 256 counters for each of up "
+                        "to 4 channels in local memory, not of %u channels in %u bytes",
+                        (unsigned)plan->channels, ty_plan_device(plan)->local_bytes);
+    return TALLY_OK;
+}
+
+static const ty_kernel_method pixels = {.text = ty_text_lane_private_pixels,
+                                        .views = 1,
+                                        .packed = 1,
+                                        .pixels = 1,
+                                        .shape = pixels_shape};
+
+const ty_method ty_lane_private_pixels = {
+    "lane-private-pixels",
+    "tally",
+    "packed bytes of up to four channels at once, or of one with a mask",
+    ON_DEVICES,
+    1u << TALLY_U8 | 1u << TALLY_I8,
+    1,
+    TY_MAX_BINS,
+    pixels_parameters,
+    pixels_supports,
+    NULL, /* not measured yet: by name only */
+    &pixels,
 };

@@ -38,6 +38,7 @@
     M(routed)                                                                                      \
     M(swizzled)                                                                                    \
     M(spill16)                                                                                     \
+    M(lane_private_pixels)                                                                         \
     M(swizzled_columns)                                                                            \
     M(views)                                                                                       \
     M(weighted)

@@ -360,7 +360,7 @@ static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
     static const uint64_t edges[] = {0,  1,   2,   3,   7,   8,    63,   64,
                                      65, 255, 256, 257, 511, 1023, 1024, 1025};
     uint64_t most = flags & CASE_SMALL ? 300 : chance(r, 10) ? 60000 : 5000;
-    v->batches = chance(r, flags & CASE_PACKED ? 2 : 4) ? 1 + rng_below(r, 5) : 1;
+    v->batches = chance(r, flags & CASE_PACKED ? 1 : 4) ? 1 + rng_below(r, 5) : 1;
     v->rows = chance(r, 3) ? 1 + rng_below(r, 20) : 1;
     v->columns =
         chance(r, 3) ? edges[rng_below(r, sizeof edges / sizeof *edges)] : rng_below(r, most);
@@ -376,16 +376,19 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     rng random = {seed}, *r = &random;
     memset(c, 0, sizeof *c);
     c->plan.struct_size = sizeof c->plan;
-    c->plan.dimensions = !(flags & CASE_ONE_DIMENSION) && chance(r, flags & CASE_PACKED ? 2 : 5)
-                             ? 2 + (unsigned)rng_below(r, 3)
-                             : 1;
-    c->plan.channels =
-        c->plan.dimensions == 1 && chance(r, 3) ? 1 + rng_below(r, chance(r, 6) ? 20 : 5) : 1;
+    c->plan.dimensions =
+        !(flags & (CASE_ONE_DIMENSION | CASE_BYTES)) && chance(r, flags & CASE_PACKED ? 2 : 5)
+            ? 2 + (unsigned)rng_below(r, 3)
+            : 1;
+    c->plan.channels = flags & CASE_BYTES ? 1 + rng_below(r, 4)
+                       : c->plan.dimensions == 1 && chance(r, 3)
+                           ? 1 + rng_below(r, chance(r, 6) ? 20 : 5)
+                           : 1;
     if (c->plan.channels > 1 && chance(r, 2))
         c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
     tally_view shape = TALLY_VIEW_INIT;
     for (unsigned d = 0; d < c->plan.dimensions; d++)
-        c->plan.dtypes[d] = (tally_dtype)(1 + rng_below(r, 12));
+        c->plan.dtypes[d] = (tally_dtype)(1 + rng_below(r, flags & CASE_BYTES ? 2 : 12));
     shape.channels = c->plan.channels;
     random_extents(r, &shape, tally_dtype_bytes(c->plan.dtypes[0]), flags);
     for (unsigned d = 0; d < c->plan.dimensions; d++) {

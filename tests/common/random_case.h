@@ -30,14 +30,16 @@ typedef struct random_case {
 /* What to leave out: weights; several dimensions; all but small inputs; policies that fail and
  * counters that saturate. And what to put in: one input in a hundred of some MiB, so that several
  * threads share it. Or samples and mask that lie without gaps, aligned to their size, half of the
- * cases in several dimensions or batches. */
+ * cases in several dimensions or batches. Or bytes only, of up to four channels, in one dimension.
+ */
 enum {
     CASE_UNWEIGHTED = 1,
     CASE_ONE_DIMENSION = 2,
     CASE_SMALL = 4,
     CASE_EXACT = 8,
     CASE_LARGE = 16,
-    CASE_PACKED = 32
+    CASE_PACKED = 32,
+    CASE_BYTES = 64
 };
 
 void random_case_make(random_case *c, uint64_t seed, unsigned flags);

@@ -19,9 +19,10 @@
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
 static int make_plan(tally_context *host, uint32_t dimensions, tally_dtype dtype, uint64_t bins,
-                     tally_dtype weight, tally_plan **plan)
+                     uint64_t channels, tally_dtype weight, tally_plan **plan)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = dimensions};
+    tally_plan_options o = {
+        .struct_size = sizeof o, .dimensions = dimensions, .channels = channels};
     for (uint32_t d = 0; d < dimensions; d++) {
         o.axes[d] = tally_axis_even(bins, 0, 256);
         o.dtypes[d] = dtype;
@@ -167,7 +168,8 @@ static int compile(const job *j)
     tally_dtype weight = strcmp(j->method->name, "weighted") != 0          ? (tally_dtype)0
                          : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
                                                                            : j->dtype;
-    if (make_plan(context, j->dimensions, j->dtype, j->bins, weight, &plan))
+    const uint64_t channels = strcmp(j->method->name, "lane-private-pixels") ? 1 : 3;
+    if (make_plan(context, j->dimensions, j->dtype, j->bins, channels, weight, &plan))
         return 0;
     const ty_method *own = plan->method;
     plan->method = j->method;
