@@ -2,7 +2,8 @@
 # One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
 # the memory and race checkers where they are, then times everything: each method (time), and Tally
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
-# build/gpu-results); bench/gpu_table.py makes tables of them. #
+# build/gpu-results); bench/gpu_table.py makes tables of them.
+#
 #     bench/gpu.sh [check|sanitize|time|peers|routed|columns|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
