@@ -174,12 +174,13 @@ enum { HOT_SHIFT = 1, HOT_LEAST = BLOCK / 4 }; /* most shift that needs it; fewe
 
 INLINE void hot_redirect(const hot *h, uint32_t *counters)
 {
-    uint32_t to[TY_ADD_SPARE];
-    for (uint32_t i = 0; i < TY_ADD_SPARE; i++)
-        to[i] = h->spare + i;
-    const wide_i keep = wide_i_fill(~h->beside), place = wide_i_fill(h->place);
+    static const uint32_t each[TY_ADD_SPARE] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
+    const wide_i keep = wide_i_fill(~h->beside), place = wide_i_fill(h->place),
+                 first = wide_i_fill(h->spare);
     for (int i = 0; i < BLOCK; i += WIDE) {
-        wide_i x = wide_i_load(counters + i), spare = wide_i_load(to + i % TY_ADD_SPARE);
+        wide_i x = wide_i_load(counters + i),
+               spare = wide_i_add(first, wide_i_load(each + i % TY_ADD_SPARE));
         wide_i_store(counters + i, wide_i_same(wide_i_and(x, keep), place, spare, x));
     }
 }

@@ -85,7 +85,7 @@ static void rooms_are_kept(void)
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
-    data = malloc(SAMPLES * sizeof(double));
+    data = malloc((size_t)SAMPLES * 8);
     weights = malloc(SAMPLES * sizeof *weights);
     want = malloc(MOST_BINS * sizeof *want);
     counts = malloc(MOST_BINS * sizeof *counts);
