@@ -95,7 +95,7 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
     return TALLY_OK;
 }
 
-/* dialect, bin, fast, sample, walk, words, output, merge, then the method: one text for both
+/* dialect, bin, fast, sample, walk, words, output, merge, then the method's: one text for both
  * runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
@@ -108,7 +108,8 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,
-                           kernel->text};
+                           kernel->text,
+                           kernel->more ? kernel->more : ""};
     enum { count = sizeof parts / sizeof *parts };
     size_t size = 1, at = 0;
     for (int i = 0; i < count; i++)

@@ -17,13 +17,16 @@
 typedef struct ty_shape {
     uint32_t groups, group_size;
     uint32_t local_bytes;
-    uint32_t partials;    /* histograms that a launch leaves */
-    uint32_t cells;       /* words of each: the plan's slots, or raw values (see raw_shift) */
-    int cleared;          /* `out` must be zero before a launch (global atomics) */
-    uint32_t copies;      /* views: of each counter in local memory */
-    uint32_t byte_copies; /* … by the kernel for bytes of all channels (view_bytes.cl), or 0 */
-    uint32_t passes;      /* launches over the same samples; the kernel's `pass` argument */
-    uint64_t slab;        /* most samples of one launch; at most 2^32-1 */
+    uint32_t partials;      /* histograms that a launch leaves */
+    uint32_t cells;         /* words of each: the plan's slots, or raw values (see raw_shift) */
+    int cleared;            /* `out` must be zero before a launch (global atomics) */
+    uint32_t copies;        /* views: of each counter in local memory */
+    uint32_t byte_copies;   /* … by the kernel for bytes of all channels (view_bytes.cl), or 0 */
+    uint32_t packed_copies; /* … by the kernel for packed samples and weights
+                               (weighted_packed.cl), or 0; and how that is launched */
+    uint32_t packed_groups, packed_size, packed_bytes;
+    uint32_t passes; /* launches over the same samples; the kernel's `pass` argument */
+    uint64_t slab;   /* most samples of one launch; at most 2^32-1 */
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
                     */
     size_t scratch_bytes; /* device memory that enqueue() uses besides; its content means nothing */
@@ -46,6 +49,7 @@ typedef struct ty_slab {
 
 typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
+    const char *more; /* one behind it, or NULL */
     int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
     int keyed; /* `count` takes a ty_u32 key behind `pass`: the setting "key", or if that is 0
                   one that cannot be known before the launch */

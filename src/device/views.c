@@ -79,10 +79,12 @@ static unsigned put_grid(ty_arg *args, unsigned n, const grid *g)
 /* ---- launches ---- */
 
 /* Groups a histogram, so that all histograms together fill the device. */
-static uint32_t parts_of(const ty_shape *shape, uint64_t elements, uint64_t histograms)
+static uint32_t parts_of(const ty_shape *shape, int packed, uint64_t elements, uint64_t histograms)
 {
-    const uint64_t useful = elements / ((uint64_t)shape->group_size * 16) + 1;
-    uint64_t parts = (shape->groups + histograms - 1) / histograms;
+    const uint32_t groups = packed ? shape->packed_groups : shape->groups;
+    const uint64_t size = packed ? shape->packed_size : shape->group_size;
+    const uint64_t useful = elements / (size * 16) + 1;
+    uint64_t parts = (groups + histograms - 1) / histograms;
     parts = parts < useful ? parts : useful;
     return (uint32_t)(parts ? parts : 1);
 }
@@ -202,6 +204,21 @@ static tally_status launch_bytes(ty_run *run, const piece *p, const ty_shape *sh
 
 /* ---- sums of weights ---- */
 
+/* Whether a grid's elements, of four bytes, follow each other and are aligned. */
+static int packed_words(const ty_run *run, const grid *g, int64_t channel)
+{
+    const uint64_t start = run->device->ops->extent ? 0 : g->memory;
+    return g->column == 4 && ((start | g->at | (uint64_t)g->batch | (uint64_t)channel) & 3) == 0;
+}
+
+/* Whether a piece is one for kernels/weighted_packed.cl. */
+static int packed(const ty_run *run, const piece *p, const ty_shape *shape)
+{
+    return shape->packed_copies && !p->masked && p->columns >= p->end &&
+           packed_words(run, &p->samples[0], p->channel) &&
+           packed_words(run, &p->weights, p->weight_channel);
+}
+
 static uint32_t log2_above(uint64_t n)
 {
     uint32_t k = 0;
@@ -225,6 +242,7 @@ static tally_status launch_sums(ty_run *run, const piece *p, const ty_shape *sha
     const tally_plan *plan = run->job->plan;
     const uint64_t elements = p->end - p->begin;
     const uint32_t groups = (uint32_t)p->count * parts, room = log2_above(elements);
+    const int fast = packed(run, p, shape);
     const uint32_t stride = shape->cleared || elements < 1 << 20 ? 1 : probe_stride;
     const uint32_t rounds = probes(plan) && stride > 1 ? 2 : 1;
     ty_arg args[most_args];
@@ -237,7 +255,8 @@ static tally_status launch_sums(ty_run *run, const piece *p, const ty_shape *sha
         args[n++] = ty_arg_u32(stride);
         args[n++] = ty_arg_memory(run->w->scratch);
         ty_launch probe = {groups, shape->group_size, 4, args, n};
-        status = ops->launch(run->device, run->queue, run->program, "probe", &probe, error);
+        status = ops->launch(run->device, run->queue, run->program, fast ? "probe_packed" : "probe",
+                             &probe, error);
     }
     for (uint32_t round = 0; round < rounds && !status; round++) {
         unsigned n = put_extents(run, p, parts, args, put_grids(run, p, args));
@@ -248,8 +267,10 @@ static tally_status launch_sums(ty_run *run, const piece *p, const ty_shape *sha
         args[n++] = ty_arg_u32((uint32_t)p->count);
         args[n++] = ty_arg_memory(run->w->scratch);
         args[n++] = ty_arg_memory(run->w->out);
-        ty_launch count = {groups, shape->group_size, shape->local_bytes, args, n};
-        status = ops->launch(run->device, run->queue, run->program, "count", &count, error);
+        ty_launch count = {groups, fast ? shape->packed_size : shape->group_size,
+                           fast ? shape->packed_bytes : shape->local_bytes, args, n};
+        status = ops->launch(run->device, run->queue, run->program, fast ? "count_packed" : "count",
+                             &count, error);
     }
     return status ? status : ty_deliver_sums(run, shape->cleared ? 1 : parts, room, error);
 }
@@ -283,7 +304,8 @@ static tally_status count_piece(ty_run *run, const piece *whole, tally_error *er
         p.end = whole->end - p.begin < shape.slab ? whole->end : p.begin + shape.slab;
         const int rows = byte_rows(run, &shape);
         uint32_t parts = rows ? byte_parts(run, &shape, p.count / run->job->plan->active_count)
-                              : parts_of(&shape, p.end - p.begin, p.count / together(run));
+                              : parts_of(&shape, packed(run, &p, &shape), p.end - p.begin,
+                                         p.count / together(run));
         shape.partials = (uint32_t)p.count * (shape.cleared && !rows ? 1 : parts);
         if (run->job->plan->weighted)
             shape.scratch_bytes = (size_t)p.count * (4 + run->job->plan->slots) * sizeof(uint32_t);
@@ -326,7 +348,11 @@ static uint64_t histograms_at_once(const ty_run *run)
     const uint64_t each = rows ? job->plan->active_count : together(run);
     uint64_t parts = rows            ? byte_parts(run, &shape, job->batches)
                      : shape.cleared ? 1
-                                     : parts_of(&shape, job->elements, job->histograms / each);
+                                     : parts_of(&shape, 0, job->elements, job->histograms / each);
+    if (shape.packed_copies) {
+        const uint64_t fast = parts_of(&shape, 1, job->elements, job->histograms);
+        parts = parts < fast ? fast : parts;
+    }
     uint64_t most = table_bytes / (parts * shape.cells * sizeof(uint64_t));
     const uint64_t wide = parts > shape.cells / 16 + 2 ? parts : shape.cells / 16 + 2;
     const uint64_t groups = (UINT64_C(1) << 31) / wide;

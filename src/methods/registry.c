@@ -41,7 +41,8 @@
     M(lane_private_pixels)                                                                         \
     M(swizzled_columns)                                                                            \
     M(views)                                                                                       \
-    M(weighted)
+    M(weighted)                                                                                    \
+    M(weighted_packed)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)

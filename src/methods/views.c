@@ -8,6 +8,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
+/* Of each method here. */
 static const ty_parameter parameters[] = {
     {"threads", 32, 1024, 512, "work-items of a group"},
     {"ahead", 1, 16, 4, "samples of a work-item before it counts"},
@@ -18,7 +19,7 @@ static const ty_parameter parameters[] = {
 static void shape_tables(const tally_plan *plan, const ty_device *device, uint64_t n,
                          uint32_t words, uint32_t rest, ty_shape *s)
 {
-    uint32_t size = (uint32_t)ty_method_parameter(plan, "threads");
+    uint32_t size = (uint32_t)ty_parameter_value(plan, parameters, "threads");
     if (device->warp != 32 && size > 64)
         size = 64; /* a device that runs a group as a loop */
     while (size > device->group_max)
@@ -41,7 +42,7 @@ static void shape_tables(const tally_plan *plan, const ty_device *device, uint64
     }
     s->groups = device->units * (per_unit ? per_unit : 1);
     snprintf(s->defines, sizeof s->defines, "-DTY_AHEAD=%d -DTY_FAR=%d",
-             (int)ty_method_parameter(plan, "ahead"), s->cleared);
+             (int)ty_parameter_value(plan, parameters, "ahead"), s->cleared);
 }
 
 static tally_status needs_float64(const tally_plan *plan, tally_error *error)
@@ -167,4 +168,83 @@ const ty_method ty_weighted = {
     weighted_supports,
     weighted_cost,
     &weighted_kernel,
+};
+
+/* ---- the same, of packed samples and weights by a kernel of their own ---- */
+
+static const ty_parameter packed_parameters[] = {
+    {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
+    {"blocks-per-sm", 1, 8, 1, "groups on a multiprocessor, if they fit"},
+    {"copies", 1, 32, 32,
+     "most copies of a sum in local memory, a power of two of them if they fit"},
+    {"ahead", 1, 8, 4, "loads of samples, and of weights, before a work-item adds"},
+    {NULL, 0, 0, 0, NULL}};
+
+static uint64_t packed_bytes(const tally_plan *plan, uint32_t copies)
+{
+    return ((uint64_t)plan->bins + TY_CELLS_EXTRA) * 8 * copies + TY_WEIGHTED_FLOWS * 4;
+}
+
+/* Other layouts are summed as by `weighted`: its shape, and how the other kernel is launched. */
+static void packed_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
+{
+    const uint32_t copies = (uint32_t)ty_method_parameter(plan, "copies");
+    uint32_t size = (uint32_t)ty_method_parameter(plan, "threads") & ~31u;
+    uint32_t blocks = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
+    if (device->warp != 32 && size > 64)
+        size = 64; /* a device that runs a group as a loop */
+    while (size > device->group_max)
+        size /= 2;
+    while (blocks > 1 && (blocks * size > device->unit_threads ||
+                          (packed_bytes(plan, 1) + 1024) * blocks > device->unit_local_bytes))
+        blocks--;
+    uint32_t room = device->unit_local_bytes / blocks;
+    room = (room < device->local_bytes ? room : device->local_bytes) - 1024;
+    weighted_shape(plan, device, n, s);
+    s->packed_copies = 1;
+    while (s->packed_copies * 2 <= copies && packed_bytes(plan, s->packed_copies * 2) <= room)
+        s->packed_copies *= 2;
+    s->packed_size = size;
+    s->packed_groups = device->units * blocks;
+    s->packed_bytes = (uint32_t)packed_bytes(plan, s->packed_copies);
+    size_t at = strlen(s->defines);
+    snprintf(s->defines + at, sizeof s->defines - at,
+             " -DTY_PACKED=%u -DTY_PACKED_AHEAD=%u -DTY_PACKED_GROUP=%u -DTY_PACKED_DENSE=%u",
+             s->packed_copies, (unsigned)ty_method_parameter(plan, "ahead"), size, blocks);
+}
+
+static tally_status packed_supports(const tally_plan *plan, tally_error *error)
+{
+    const uint32_t room = ty_plan_device(plan)->local_bytes - 1024;
+    if (plan->options.weight_dtype != TALLY_F32 || plan->options.sum_squares ||
+        plan->options.dimensions > 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "weighted-packed sums weights of f32, over one dimension, without their "
+                        "squares; weighted sums any");
+    if (packed_bytes(plan, 1) > room)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "weighted-packed keeps all sums in local memory: %u bins at most, not %u",
+                        (unsigned)((room - TY_WEIGHTED_FLOWS * 4) / 8 - TY_CELLS_EXTRA),
+                        plan->bins);
+    return weighted_supports(plan, error);
+}
+
+static const ty_kernel_method packed_kernel = {.text = ty_text_weighted,
+                                               .more = ty_text_weighted_packed,
+                                               .shape = packed_shape,
+                                               .views = 1,
+                                               .fast = 1};
+
+const ty_method ty_weighted_packed = {
+    "weighted-packed",
+    "tally",
+    "sums of float32 weights, the same bits, by loads of 16 bytes",
+    TY_ON_OPENCL | TY_ON_CUDA,
+    1u << TALLY_F32,
+    1,
+    TY_MAX_BINS,
+    packed_parameters,
+    packed_supports,
+    NULL,
+    &packed_kernel,
 };

@@ -59,15 +59,17 @@ static int counts_right(rng *r, random_case *c, const tally_plan *plan)
         float f32[20011 * 2];
     } data;
     static unsigned char mask[20011];
+    static float reals[20011];
+    const int real = c->plan.weight_dtype == TALLY_F32;
     int ok = 1;
     fill(r, c->plan.dtypes[0], &data, 20011 * 2);
     for (uint64_t i = 0; i < sizeof mask; i++)
-        mask[i] = (unsigned char)(rng_next(r) & 1);
+        reals[i] = mask[i] = (unsigned char)(rng_next(r) & 1);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes && ok; s++) {
         c->views[0] = tally_view_1d(&data, c->plan.dtypes[0], sizes[s]);
         c->views[0].channels = c->plan.channels;
         c->mask = tally_view_1d(mask, TALLY_U8, sizes[s]);
-        c->weights = c->mask; /* any numbers */
+        c->weights = real ? tally_view_1d(reals, TALLY_F32, sizes[s]) : c->mask; /* any numbers */
         for (c->has_mask = 0; c->has_mask < 2 && ok; c->has_mask++) {
             answer got = answer_make(c, tally_plan_bins(plan), 1);
             answer want = answer_make(c, tally_plan_bins(plan), 1);
@@ -104,8 +106,10 @@ static int try_plan(rng *r, const char *method, tally_dtype dtype, int uneven, t
             c.plan.counter = sticks ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
             c.plan.method = method;
             c.histograms = 1;
-            c.has_weights = !strcmp(method, "weighted");
-            c.plan.weight_dtype = c.has_weights ? TALLY_U8 : (tally_dtype)0;
+            c.has_weights = !strncmp(method, "weighted", 8);
+            c.plan.weight_dtype = !c.has_weights                ? (tally_dtype)0
+                                  : !strcmp(method, "weighted") ? TALLY_U8
+                                                                : TALLY_F32;
             tally_status status = tally_plan_create(context, &c.plan, &plan, error);
             if (status == TALLY_ERROR_UNSUPPORTED)
                 continue;

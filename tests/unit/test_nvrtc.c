@@ -165,7 +165,7 @@ static int compile(const job *j)
     tally_plan *plan = NULL;
     char key[16], value[16], *settings[] = {key, value};
     /* Weights of one type for each type of samples. */
-    tally_dtype weight = strcmp(j->method->name, "weighted") != 0          ? (tally_dtype)0
+    tally_dtype weight = strncmp(j->method->name, "weighted", 8) != 0      ? (tally_dtype)0
                          : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
                                                                            : j->dtype;
     const uint64_t channels = strcmp(j->method->name, "lane-private-pixels") ? 1 : 3;

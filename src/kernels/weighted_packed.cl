@@ -1,0 +1,265 @@
+/*
+ * weighted-packed: the sums of weighted.cl, the same bits, for float32 samples and weights that lie
+ * packed: loads of 16 bytes, cells without a branch (fast.h), and every counter in TY_PACKED
+ * copies, which a warp's lanes take in turn.
+ *
+ * Lanes that add to one word follow one another, a clock each. Copy c of a cell is in a bank that
+ * is c modulo TY_PACKED, so neighbouring lanes do not meet, and no data make it less than TY_PACKED
+ * lanes a clock: equal samples are the worst there are.
+ *
+ * A term of more than 1024 is at most 2^51, so adding 1.5 * 2^52 rounds it to a whole number, ties
+ * to even, and leaves it in the sum's bits. What is rare (a weight that cannot be added or is
+ * larger than the probe said, a sample outside the axis) is looked for once in four pairs.
+ */
+#if !defined(TY_NO_FP64)
+
+#define TY_TERM_ROUNDER 6755399441055744.0 /* 1.5 * 2^52 */
+#define TY_TERM_HIGH    0x43380000u        /* the upper word of its bits */
+#define TY_TERM_ROOM    11 /* for 2^11 terms and more each is small enough for the rounder */
+
+/* Cells by float64 take registers that the loads would need. */
+#if TY_EVEN_0 == 2
+#define TY_PACKED_MARK TY_ROUNDER_BITS
+#define TY_PACKED_TURN TY_PACKED_AHEAD
+#else
+#define TY_PACKED_MARK 0u
+#define TY_PACKED_TURN (TY_PACKED_AHEAD - TY_PACKED_AHEAD / 4)
+#endif
+
+/* What a work-item adds to and by. */
+typedef struct ty_packed {
+    TY_GLOBAL const ty_u8 *axis;
+    ty_bins bins;
+    ty_fast fast;
+    TY_LOCAL ty_u8 *table;
+    TY_LOCAL ty_u32 *flows;
+    TY_GLOBAL ty_u32 *state;
+    ty_u32 odds;  /* the word of it that is the histogram's first slot's */
+    ty_u32 from;  /* the byte of the work-item's copy of cell -TY_PACKED_MARK, modulo 2^32 */
+    ty_u32 plane; /* bytes from a sum's lower word to its upper */
+    double scale; /* 2^-base */
+    float limit;  /* weights below it are added */
+} ty_packed;
+
+/* The cell of a sample + TY_PACKED_MARK. */
+TY_FN ty_u32 ty_packed_mark(float x, const ty_packed *p)
+{
+#if TY_EVEN_0 == 2
+    return ty_mark_f32(x, &p->fast);
+#elif TY_EVEN_0 == 1
+    return ty_cell_f32_wide(x, &p->bins, &p->fast);
+#else
+    TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(p->axis + TY_AXIS_TABLE);
+    return ty_cell_of_slot(ty_slot_edges((double)x, &p->bins, edges), p->bins.bins);
+#endif
+}
+
+TY_FN int ty_packed_fine(float w, const ty_packed *p)
+{
+    return TY_FABS(w) < p->limit;
+}
+
+TY_FN int ty_packed_inside(ty_u32 mark, const ty_packed *p)
+{
+    return mark - (TY_PACKED_MARK + 1) < p->bins.bins;
+}
+
+/* Notes what is rare about a pair; returns the weight to be added. */
+TY_FN float ty_packed_rare(float w, ty_u32 mark, const ty_packed *p, ty_u32 *largest)
+{
+    ty_u32 own = TY_FLOAT_BITS(w) >> 23 & 255;
+    ty_u32 slot = ty_slot_of_cell(mark - TY_PACKED_MARK, p->bins.bins);
+    if (!ty_packed_inside(mark, p))
+        TY_ADD_LOCAL(&p->flows[slot - p->bins.bins], 1);
+    if (ty_packed_fine(w, p))
+        return w;
+    if (own <= TY_LARGEST)
+        *largest = own > *largest ? own : *largest;
+    else
+        TY_OR_GLOBAL(&p->state[p->odds + slot], w < 0 ? 2 : w > 0 ? 1 : 4);
+    return 0.0f;
+}
+
+/* Adds n pairs: one with a term of any size, or four with small ones, whose lower words are all
+ * under way before the first is looked at. */
+TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty_u32 *largest)
+{
+    ty_u32 mark[4], old[4];
+    ty_u64 term[4];
+    int usual = 1;
+    TY_UNROLL
+    for (int k = 0; k < n; k++) {
+        mark[k] = ty_packed_mark(x[k], p);
+        usual &= ty_packed_fine(w[k], p) & ty_packed_inside(mark[k], p);
+    }
+    if (!usual) {
+        TY_UNROLL
+        for (int k = 0; k < n; k++)
+            w[k] = ty_packed_rare(w[k], mark[k], p, largest);
+    }
+    TY_UNROLL
+    for (int k = 0; k < n; k++) {
+        mark[k] = mark[k] * (TY_PACKED * 4) + p->from;
+        term[k] = n == 1 ? (ty_u64)(ty_i64)TY_RINT((double)w[k] * p->scale)
+                         : TY_BITS_OF(TY_FMA((double)w[k], p->scale, TY_TERM_ROUNDER));
+        old[k] = TY_ADD_LOCAL(p->table + mark[k], (ty_u32)term[k]);
+    }
+    TY_UNROLL
+    for (int k = 0; k < n; k++) {
+        ty_u32 carry = (ty_u32)(((ty_u64)old[k] + (ty_u32)term[k]) >> 32);
+        ty_u32 high = (ty_u32)(term[k] >> 32) - (n == 1 ? 0 : TY_TERM_HIGH) + carry;
+        if (high)
+            TY_ADD_LOCAL(p->table + (mark[k] + p->plane), high);
+    }
+}
+
+TY_FN void ty_packed_quad(uint4 x, uint4 w, const ty_packed *p, ty_u32 *largest)
+{
+    float samples[4] = {TY_AS_FLOAT(x.x), TY_AS_FLOAT(x.y), TY_AS_FLOAT(x.z), TY_AS_FLOAT(x.w)};
+    float weights[4] = {TY_AS_FLOAT(w.x), TY_AS_FLOAT(w.y), TY_AS_FLOAT(w.z), TY_AS_FLOAT(w.w)};
+    ty_packed_add(samples, weights, 4, p, largest);
+}
+
+/* Four words that are aligned as words. */
+TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
+{
+    uint4 v;
+    v.x = from[0];
+    v.y = from[1];
+    v.z = from[2];
+    v.w = from[3];
+    return v;
+}
+
+#define TY_ALIGNED(q)   (((TY_GLOBAL const uint4 *)heavy)[q])
+#define TY_UNALIGNED(q) ty_packed_words(heavy + 4 * (ty_u64)(q))
+
+#define TY_PACKED_WALK(WEIGHTS)                                                                    \
+    do {                                                                                           \
+        for (; q + (TY_PACKED_TURN - 1) * step < quads; q += TY_PACKED_TURN * step) {              \
+            uint4 x[TY_PACKED_TURN], w[TY_PACKED_TURN];                                            \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_PACKED_TURN; k++) {                                          \
+                x[k] = wide[q + k * step];                                                         \
+                w[k] = WEIGHTS(q + k * step);                                                      \
+            }                                                                                      \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_PACKED_TURN; k++)                                            \
+                ty_packed_quad(x[k], w[k], &p, &largest);                                          \
+        }                                                                                          \
+        for (; q < quads; q += step)                                                               \
+            ty_packed_quad(wide[q], WEIGHTS(q), &p, &largest);                                     \
+    } while (0)
+
+/* As `count`, by the same arguments: rows follow each other without a gap. */
+TY_KERNEL_DENSE(TY_PACKED_GROUP, TY_PACKED_DENSE)
+count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+             TY_GRID_ARGS(weights), ty_i64 weight_channel, TY_GLOBAL const ty_u8 *axis,
+             ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts,
+             ty_u32 slots, ty_u32 copies, ty_u32 room, ty_u32 round, ty_u32 histograms,
+             TY_GLOBAL ty_u32 *state, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
+    ty_u32 bins = slots - TY_SLOT_EXTRA, words = (bins + TY_CELLS_EXTRA) * TY_PACKED;
+    ty_u64 b = (first + here) / actives;
+    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
+    TY_GLOBAL ty_u32 *own_state = state + here * 4;
+    int exponent = ty_exponent(own_state, round), idle = round && !ty_round_of(own_state);
+    ty_u32 n = idle ? 0 : (ty_u32)(end - begin), largest = 0;
+    TY_GLOBAL const float *light =
+        (TY_GLOBAL const float *)(TY_GRID_AT(x0, b, 0, 0) + channel * number + begin * 4);
+    TY_GLOBAL const ty_u32 *heavy = (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(weights, b, 0, 0) +
+                                                               weight_channel * number + begin * 4);
+    ty_u32 head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
+    TY_LOCAL ty_u32 *top = ty_local + 2 * words + TY_FLOW_WORDS - 1;
+    ty_packed p;
+    p.axis = axis;
+    p.bins = *(TY_GLOBAL const ty_bins *)axis;
+    p.fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    p.table = (TY_LOCAL ty_u8 *)ty_local;
+    p.flows = ty_local + 2 * words;
+    p.state = state;
+    p.odds = histograms * 4 + here * slots;
+    p.from = ((lid & (TY_PACKED - 1)) - TY_PACKED_MARK * TY_PACKED) * 4;
+    p.plane = words * 4;
+    p.scale = ty_power(-ty_sum_base(exponent, (int)room));
+    p.limit = TY_AS_FLOAT((ty_u32)(exponent + 1) << 23);
+    for (ty_u32 k = lid; k < (idle ? 0 : 2 * words + TY_FLOW_WORDS); k += TY_PACKED_GROUP)
+        ty_local[k] = 0;
+    TY_BARRIER();
+    head = (int)room < TY_TERM_ROOM || head > n ? n : head;
+    ty_u32 quads = (n - head) / 4, loose = head + (n - head) % 4;
+    ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
+    for (ty_u32 j = q; j < loose; j += step) {
+        ty_u32 i = j < head ? j : quads * 4 + j;
+        float x = light[i], w = TY_AS_FLOAT(heavy[i]);
+        ty_packed_add(&x, &w, 1, &p, &largest);
+    }
+    light += head;
+    heavy += head;
+    TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)light;
+    if (((ty_u64)heavy & 15) == 0)
+        TY_PACKED_WALK(TY_ALIGNED);
+    else
+        TY_PACKED_WALK(TY_UNALIGNED);
+    if (largest && !round)
+        TY_MAX_LOCAL(top, largest);
+    TY_BARRIER();
+    if (lid == 0 && !idle && !round && *top)
+        TY_MAX_GLOBAL(&own_state[1], *top);
+    out += (ty_u64)TY_GROUP * (2 * slots + TY_FLOW_WORDS);
+    for (ty_u32 s = lid; s < slots && !idle; s += TY_PACKED_GROUP) {
+        ty_u32 cell = ty_cell_of_slot(s, bins);
+        ty_u64 sum = 0;
+        for (ty_u32 j = 0; j < TY_PACKED && cell < bins + TY_CELLS_EXTRA; j++) {
+            ty_u32 at = cell * TY_PACKED + j;
+            sum += ty_local[at] | (ty_u64)ty_local[words + at] << 32;
+        }
+        out[s] = (ty_u32)sum;
+        out[slots + s] = (ty_u32)(sum >> 32);
+    }
+    if (lid < TY_FLOW_WORDS && !idle)
+        out[2 * slots + lid] = p.flows[lid];
+    (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
+    (void)columns, (void)copies, (void)x0_row, (void)x0_column;
+    (void)weights_row, (void)weights_column;
+}
+
+/* As `probe`, by the same arguments, eight loads at a time. */
+TY_KERNEL(TY_GROUP_MAX)
+probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns,
+             ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 stride,
+             TY_GLOBAL ty_u32 *state TY_LOCAL_ARG)
+{
+    enum { ahead = 8 };
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
+    ty_u64 b = (first + here) / actives, line = TY_GROUP - here * parts;
+    ty_u64 step = (ty_u64)parts * stride * TY_GROUP_MAX;
+    ty_u64 i = begin + line * stride * TY_GROUP_MAX + lid;
+    TY_GLOBAL const ty_u32 *from =
+        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(weights, b, 0, 0) +
+                                   channel * ty_channel_of(axis, first + here - b * actives));
+    if (lid == 0)
+        ty_local[0] = 0;
+    TY_BARRIER();
+    for (; i < end; i += ahead * step) {
+        ty_u32 bits[ahead];
+        TY_UNROLL
+        for (int k = 0; k < ahead; k++)
+            bits[k] = i + k * step < end ? from[i + k * step] : 0;
+        TY_UNROLL
+        for (int k = 0; k < ahead; k++) {
+            ty_u32 own = bits[k] >> 23 & 255;
+            largest = own <= TY_LARGEST && own > largest ? own : largest;
+        }
+    }
+    if (largest)
+        TY_MAX_LOCAL(&ty_local[0], largest);
+    TY_BARRIER();
+    if (lid == 0 && ty_local[0])
+        TY_MAX_GLOBAL(&state[here * 4], ty_local[0]);
+    (void)columns, (void)weights_row, (void)weights_column;
+}
+#endif
