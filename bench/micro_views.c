@@ -210,11 +210,14 @@ static int time_method(const setup *s, const char *method, uint64_t **want, size
     o.struct_size = sizeof o;
     o.settings = settings;
     o.settings_count = settings_count;
-    o.method = method ? method : !settings_count ? NULL : s->weighted ? "weighted" : "views";
+    if (method || beside || settings_count)
+        o.method = method ? method : s->weighted ? "weighted" : "views";
     tally_status status = tally_plan_create(context, &o, &plan, &error);
     for (int i = -1; i < repeats && !status; i++)
         status = run(s, plan, 1, (void *)(uintptr_t)there_out, &seconds[i < 0 ? 0 : i], &error);
-    if (status && !(method && status == TALLY_ERROR_UNSUPPORTED))
+    if (status != TALLY_ERROR_UNSUPPORTED)
+        must(status, &error);
+    else if (!method)
         fprintf(stderr, "%-24s %-10s %s\n", s->what, s->input, error.message);
     if (!status) {
         *want = *want ? *want : right_counts(s, cells);
