@@ -4,7 +4,7 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|all]
+#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|weights|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
@@ -24,7 +24,8 @@ fi
 
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
-        device_test_kernels micro_methods micro_bins micro_views gpu_bench >"$out/build.log" 2>&1 ||
+        device_test_kernels device_test_weights_packed micro_methods micro_bins micro_views \
+        micro_weights gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
@@ -129,8 +130,25 @@ columns() {
     ! grep -q '"verified":false' "$out/columns.jsonl" || failed=1
 }
 
+# weighted-packed beside weighted and a pass that reads as much, after its test on the device; then by other settings,
+# for weights of both signs too. All ways must give the same bits.
+weights() {
+    local test device=${DEVICE:-cuda} p=weighted-packed
+    test=$(find "$build/tests" -name test_weights_packed -type f -perm -u+x | head -n 1)
+    said "weights-$device" "$test" "$device" "${SEED:-20261121}" 5
+    {
+        "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" weighted $p &&
+            "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" -b 4096 -i uniform,equal,ninety -w signed $p \
+                $p:ahead=2 $p:ahead=3 $p:copies=2 $p:copies=1 $p:threads=512,ahead=6 \
+                $p:threads=512,blocks-per-sm=2,ahead=2
+    } >"$out/weights.jsonl" 2>"$out/weights.txt" || failed=1
+    cat "$out/weights.txt"
+    ! grep -q '"verified":false' "$out/weights.jsonl" || failed=1
+}
+
 case $what in
 columns) columns ;;
+weights) weights ;;
 build) build_peers ;;
 peers) peers ;;
 check) check ;;
@@ -138,6 +156,6 @@ sanitize) sanitize ;;
 time) time_all ;;
 routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|weights|all]" >&2; exit 2 ;;
 esac
 exit $failed

@@ -220,10 +220,16 @@ tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n, tally_kernel_
     ty_kernel_stats stats = {0};
     ty_shape shape;
     kernel->shape(plan, device, n, &shape);
+    const int packed = shape.packed_copies != 0; /* what the method is for */
+    if (packed) {
+        shape.groups = shape.packed_groups;
+        shape.group_size = shape.packed_size;
+        shape.local_bytes = shape.packed_bytes;
+    }
     stats.launched_size = shape.group_size;
     stats.launched_local = shape.local_bytes;
     tally_status status = device->ops->stats(device, ((const ty_device_plan *)plan->state)->program,
-                                             "count", &stats, error);
+                                             packed ? "count_packed" : "count", &stats, error);
     if (status)
         return status;
     *info = (tally_kernel_info){sizeof *info,          shape.groups,

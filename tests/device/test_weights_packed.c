@@ -297,8 +297,10 @@ static int try_one(int large, unsigned kinds[3])
                *other = make_plan(&t, "weighted", &error);
     int ok = mine && other && put(there, &t);
     if (ok) {
+        tally_kernel_info info = {.struct_size = sizeof info};
+        ok = !tally_plan_kernel(mine, t.n, &info, &error) && info.group_size && info.local_bytes;
         kinds[mine->axes[0].proved ? 2 : mine->axes[0].even]++;
-        ok = compare(&t, mine, other, there);
+        ok = ok && compare(&t, mine, other, there);
         ok = ok && (large || compare(&t, mine, other, host));
     }
     if (!ok)
