@@ -198,7 +198,7 @@ static void packed_shape(const tally_plan *plan, const ty_device *device, uint64
     while (blocks > 1 && (blocks * size > device->unit_threads ||
                           (packed_bytes(plan, 1) + 1024) * blocks > device->unit_local_bytes))
         blocks--;
-    uint32_t room = device->unit_local_bytes / blocks;
+    uint32_t room = device->unit_local_bytes / (blocks ? blocks : 1);
     room = (room < device->local_bytes ? room : device->local_bytes) - 1024;
     weighted_shape(plan, device, n, s);
     s->packed_copies = 1;
