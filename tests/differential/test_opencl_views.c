@@ -159,6 +159,10 @@ static const ty_method *packed_method(uint64_t turn)
             ((const ty_kernel_method *)m->backend)->packed)
             found[n++] = m;
     }
+    if (!n) {
+        fprintf(stderr, "no method counts packed columns\n");
+        exit(1);
+    }
     return found[turn % n];
 }
 
