@@ -337,7 +337,7 @@ static void columns_shape(const tally_plan *plan, const ty_device *device, uint6
 static tally_status columns_supports(const tally_plan *plan, tally_error *error)
 {
     const ty_device *device = ty_plan_device(plan);
-    const uint64_t words = device->local_bytes / 4;
+    const uint64_t words = (device->local_bytes - 1024) / 4; /* some runtimes refuse all of it */
     if (plan->weighted)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "swizzled-columns counts samples, not weights");
