@@ -64,7 +64,6 @@ extern const ty_bytes_stream ty_bytes_stream_avx512;
 void ty_bytes_portable_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit);
 #if defined(__x86_64__)
 void ty_bytes_avx2_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit);
-void ty_bytes_avx512_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit);
 #endif
 
 /* Room for the state of any stream. */

@@ -6,8 +6,7 @@
  * number of samples whose bits in S have odd parity is found by XOR and population count; these 64
  * parity counts are the Walsh-Hadamard transform of the stream's 64 counts, undone once at the end.
  * The two lean on different units of the core (stores and shuffles, logic and population counts),
- * so count() splits the next input while it walks the subsets, and has some of it counted in tables
- * by the integer units. No branch depends on the data.
+ * so count() splits the next input while it walks the subsets. No branch depends on the data.
  */
 #include "cpu/bytes.h"
 
@@ -22,7 +21,7 @@ struct ty_bytes_state {
 
 static void begin(ty_bytes_state *state)
 {
-    ty_planes_begin(&state->planes, TY_BYTES_LIMIT);
+    ty_planes_begin(&state->planes);
 }
 
 static void add(ty_bytes_state *state, const uint8_t *p, size_t n)
@@ -49,14 +48,6 @@ static void add_few(const uint8_t *p, size_t n, uint64_t out[256])
     ty_few_count(p, n, out);
 }
 
-void ty_bytes_avx512_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit)
-{
-    ty_planes planes;
-    ty_planes_begin(&planes, limit);
-    ty_planes_add(&planes, p, n);
-    ty_planes_end(&planes, out);
-}
-
 void ty_bytes_avx512(const uint8_t *p, size_t n, uint64_t out[256])
 {
     if (n < TY_FEW || (n < TY_PLANES_WORTH && ty_chunk_repeats(p))) {
@@ -68,7 +59,10 @@ void ty_bytes_avx512(const uint8_t *p, size_t n, uint64_t out[256])
         add_few(p, n, out);
         return;
     }
-    ty_bytes_avx512_limited(p, n, out, TY_BYTES_LIMIT);
+    ty_planes planes;
+    ty_planes_begin(&planes);
+    ty_planes_add(&planes, p, n);
+    ty_planes_end(&planes, out);
 }
 #else
 typedef int ty_bytes_avx512; /* an empty file is no translation unit */

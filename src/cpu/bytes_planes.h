@@ -1,8 +1,6 @@
 /*
  * The engine of bytes_avx512.c: bytes are split into four streams by their two top bits, and full
- * blocks of a stream are counted by the parities of their six low bit planes. That leaves stores
- * and integer units half idle, so while it walks one byte of nine is counted in tables: more would
- * make the stores the limit. These bytes come so seldom that no data make them wait for each other.
+ * blocks of a stream are counted by the parities of their six low bit planes.
  */
 #ifndef TY_CPU_BYTES_PLANES_H
 #define TY_CPU_BYTES_PLANES_H
@@ -15,11 +13,10 @@ enum {
     TY_PLANE = 9,                      /* vectors of a plane; odd, see ty_parity_count() */
     TY_BLOCK = TY_PLANE * 512,         /* bytes counted at a time */
     TY_WALK = 32,                      /* steps through the 64 subsets, two at a step */
-    TY_ASIDE = 16,                     /* bytes that tables count at a step */
-    TY_STEP = 2 * 64 + TY_ASIDE,       /* bytes of input that a step takes */
+    TY_STEPS = 2 * TY_WALK,            /* most vectors split while a block is counted */
     TY_BATCH = 16,                     /* most vectors split at a time otherwise */
     TY_FULL = TY_BLOCK + 2048,         /* a stream this full is counted before more is split */
-    TY_ROOM = TY_FULL + 128 * TY_WALK, /* so a stream never holds more */
+    TY_ROOM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
     TY_LITTLE = 1200,                  /* bytes at the end that tables count sooner than a block */
     TY_PLANES_WORTH = 12288,           /* bytes from which the engine beats tables */
 };
@@ -28,8 +25,8 @@ typedef struct ty_planes {
     __m512i parity[4][64];      /* sums of each stream's parity counts, in order of the walk */
     __m512i plane[6][TY_PLANE]; /* bits of the block being counted, XORed along the second index */
     uint64_t blocks[4];         /* blocks counted of each stream */
+    uint64_t repeated[256];     /* counts of repeated bytes that were not split */
     size_t fill[4];             /* bytes waiting in each stream */
-    ty_tables tables;           /* bytes that are not split; repeated ones in the total */
     uint8_t stream[4][TY_ROOM + 64] __attribute__((aligned(64)));
 } ty_planes;
 
@@ -180,7 +177,8 @@ TY_INLINE void ty_planes_fill(ty_planes *e, int s)
     }
 }
 
-/* Turns the first block of stream s into planes and moves what is behind it to the front. */
+/* Turns the first block of stream s into planes and moves what is behind it to the front, before
+ * more is split: it is little now. */
 TY_INLINE void ty_planes_take(ty_planes *e, int s)
 {
     ty_planes_fill(e, s);
@@ -192,33 +190,27 @@ TY_INLINE void ty_planes_take(ty_planes *e, int s)
 }
 
 /*
- * Counts the first block of stream s, which must hold one. At each of the first `steps` steps, at
- * most TY_WALK and none if a stream is TY_FULL, two vectors from p on are split, and TY_ASIDE bytes
- * of those behind all these vectors go to the tables.
+ * Counts the first block of stream s, which must hold one, and splits as it goes `vectors` vectors
+ * from p (even, at most TY_STEPS, and only while no stream is TY_FULL).
  */
 static __attribute__((noinline)) void ty_planes_count(ty_planes *e, int s, const uint8_t *p,
-                                                      unsigned steps)
+                                                      size_t vectors)
 {
     ty_planes_take(e, s);
-    ty_tables_room(&e->tables, steps * (TY_ASIDE / 8));
     __m512i z[TY_PLANE];
 #pragma GCC unroll 16
     for (int k = 0; k < TY_PLANE; k++)
         z[k] = _mm512_setzero_si512();
     __m512i *parity = e->parity[s];
     ty_cursor c = ty_planes_open(e);
-    const uint8_t *aside = p + 128 * steps;
     unsigned it = 0;
-    for (; it < steps; it++, p += 128, aside += TY_ASIDE, parity += 2) {
+    for (; it < vectors / 2; it++, p += 128, parity += 2) {
         ty_walk_to(e, it, z);
         ty_fetch_ahead(p);
         ty_split_full(&c, p);
-        ty_fetch_ahead(aside);
-        ty_count8(e->tables.counters, aside);
         parity[0] = ty_parity_count(z, parity[0]);
         ty_fetch_ahead(p + 64);
         ty_split_full(&c, p + 64);
-        ty_count8(e->tables.counters, aside + 8);
         parity[1] = ty_parity_count_flipped(e, z, parity[1]);
     }
     for (; it < TY_WALK; it++, parity += 2) {
@@ -229,12 +221,12 @@ static __attribute__((noinline)) void ty_planes_count(ty_planes *e, int s, const
     ty_planes_close(e, c);
 }
 
-static void ty_planes_begin(ty_planes *e, uint32_t limit)
+static void ty_planes_begin(ty_planes *e)
 {
     memset(e->parity, 0, sizeof e->parity);
     memset(e->blocks, 0, sizeof e->blocks);
     memset(e->fill, 0, sizeof e->fill);
-    ty_tables_begin(&e->tables, limit);
+    memset(e->repeated, 0, sizeof e->repeated);
 }
 
 TY_INLINE int ty_planes_fullest(const ty_planes *e)
@@ -282,7 +274,7 @@ TY_INLINE size_t ty_planes_repeated(ty_planes *e, const uint8_t *p, size_t n)
     while (i + 64 <= n && _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(p + i), first) == 0)
         i += 64;
     for (int k = 0; k < 8; k++)
-        e->tables.total[p[k]] += i / 8;
+        e->repeated[p[k]] += i / 8;
     return i;
 }
 
@@ -291,23 +283,23 @@ static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
     while (n >= 64) {
         size_t skip = ty_planes_repeated(e, p, n);
         if (skip == 0 && n >= TY_PERIODS && ty_same_vector(p, p + 256))
-            skip = ty_bytes_periodic(e->tables.total, p, n);
+            skip = ty_bytes_periodic(e->repeated, p, n);
         p += skip;
         n -= skip;
         if (n < 64)
             break;
         const int s = ty_planes_fullest(e);
-        size_t taken;
+        size_t vectors = n / 64;
         if (e->fill[s] < TY_BLOCK) {
-            taken = 64 * ty_planes_split(e, p, n / 64);
+            vectors = ty_planes_split(e, p, vectors);
         } else {
-            const unsigned most = e->fill[s] < TY_FULL ? TY_WALK : 0;
-            const unsigned steps = n / TY_STEP < most ? (unsigned)(n / TY_STEP) : most;
-            ty_planes_count(e, s, p, steps);
-            taken = (size_t)steps * TY_STEP;
+            vectors = vectors > TY_STEPS ? TY_STEPS : vectors & ~(size_t)1;
+            if (e->fill[s] >= TY_FULL)
+                vectors = 0;
+            ty_planes_count(e, s, p, vectors);
         }
-        p += taken;
-        n -= taken;
+        p += 64 * vectors;
+        n -= 64 * vectors;
     }
     if (n) {
         const int s = ty_planes_fullest(e);
@@ -320,14 +312,13 @@ static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
     }
 }
 
-/* Counts what is left of stream s: little in the tables, more as a block made up with zeros. */
-static void ty_planes_drain(ty_planes *e, int s, uint64_t out[256])
+/* Counts what is left of stream s: little in `counters`, more as a block made up with zeros. */
+static void ty_planes_drain(ty_planes *e, int s, ty_counters counters, uint64_t out[256])
 {
     while (e->fill[s] >= TY_BLOCK)
         ty_planes_count(e, s, NULL, 0);
     if (e->fill[s] <= TY_LITTLE) {
-        ty_tables_room(&e->tables, TY_LITTLE / 8 + 1);
-        ty_counters_add(e->tables.counters, e->tables.total, e->stream[s], e->fill[s]);
+        ty_counters_add(counters, out, e->stream[s], e->fill[s]);
         return;
     }
     const size_t padding = TY_BLOCK - e->fill[s];
@@ -375,12 +366,16 @@ static void ty_planes_transform(const ty_planes *e, int s, uint64_t out[64])
 
 static void ty_planes_end(ty_planes *e, uint64_t out[256])
 {
+    ty_counters counters;
+    memset(counters, 0, sizeof counters);
     for (int s = 0; s < 4; s++) {
-        ty_planes_drain(e, s, out);
+        ty_planes_drain(e, s, counters, out);
         if (e->blocks[s])
             ty_planes_transform(e, s, out + 64 * s);
     }
-    ty_tables_end(&e->tables, out);
+    ty_counters_sum(counters, out);
+    for (int i = 0; i < 256; i++)
+        out[i] += e->repeated[i];
 }
 
 #endif

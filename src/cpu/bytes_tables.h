@@ -155,24 +155,18 @@ static inline void ty_tables_begin(ty_tables *t, uint32_t limit)
     t->limit = limit;
 }
 
-/* Makes room for every counter to grow by `more`, which fits an empty one. */
-TY_INLINE void ty_tables_room(ty_tables *t, uint32_t more)
+/* How many of n bytes to count next; makes room for them. */
+TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
 {
-    if (t->used + more > t->limit) {
+    if (t->used == t->limit) {
         ty_counters_sum(t->counters, t->total);
         memset(t->counters, 0, sizeof t->counters);
         t->used = 0;
     }
-    t->used += more;
-}
-
-/* How many of n bytes to count next; makes room for them. */
-TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
-{
-    const size_t room = 8 * (size_t)(t->used < t->limit ? t->limit - t->used : t->limit);
+    const size_t room = 8 * (size_t)(t->limit - t->used);
     if (n > room)
         n = room;
-    ty_tables_room(t, (uint32_t)((n + 7) / 8));
+    t->used += (uint32_t)((n + 7) / 8);
     return n;
 }
 
