@@ -115,9 +115,9 @@ if(TARGET tally_command)
 endif()
 tally_test_scripts(install)
 
-# Random plans for the kernels: most are built anew, so this stops after a quarter of a minute.
+# Random plans for the kernels: most are built anew, so this stops after some seconds.
 tally_test(differential/methods_on_opencl LABEL differential
-           COMMAND differential_test_methods - 100000 opencl 15)
+           COMMAND differential_test_methods - 100000 opencl 10)
 
 # The differential programs once more with the processor's features peeled off one by one.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -54,9 +54,9 @@ PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
 wheel=$(ls $folder/wheel/*manylinux*.whl)
 echo "python: $(basename "$wheel")"
 
-for python in "${pythons[@]}"; do
-    version=$("$python" -c 'import platform; print(platform.python_version())')
-    environment "$python" $folder/$version
+tried() { # python, in a subshell
+    version=$("$1" -c 'import platform; print(platform.python_version())')
+    environment "$1" $folder/$version
     run=$PWD/$folder/$version/bin/python
     "$run" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
     echo "python: CPython $version, NumPy $("$run" -c 'import numpy; print(numpy.__version__)')"
@@ -66,4 +66,17 @@ for python in "${pythons[@]}"; do
     (cd $folder && "$run" -m pytest -q -p no:cacheprovider --doctest-modules \
         --doctest-ignore-import-errors --pyargs tally --ignore-glob='*__main__.py')
     "$run" -m tally --version
+}
+
+# At once; what each says comes in turn.
+jobs=()
+for i in "${!pythons[@]}"; do
+    (set -e; tried "${pythons[i]}") >$folder/tried-$i.log 2>&1 &
+    jobs+=($!)
 done
+failed=0
+for i in "${!jobs[@]}"; do
+    wait "${jobs[i]}" || failed=1
+    cat $folder/tried-$i.log
+done
+exit $failed

@@ -347,7 +347,7 @@ int main(int argc, char **argv)
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *name = argc > 1 ? argv[1] : "opencl";
-    const double seconds = argc > 3 ? strtod(argv[3], NULL) : 8;
+    const double seconds = argc > 3 ? strtod(argv[3], NULL) : 4;
     unsigned failed = 0, tried = 0, kinds[3] = {0, 0, 0};
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL) * 1000003;
     state += !state;
