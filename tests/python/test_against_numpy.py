@@ -110,8 +110,8 @@ def ours(name, *arguments):
 
 
 def said(error):
-    """The message; which zero was the smallest is not looked at."""
-    return str(error).replace("[-0.0,", "[0.0,")
+    """The message; which zero ends a range is not looked at."""
+    return str(error).replace("[-0.0,", "[0.0,").replace(", -0.0]", ", 0.0]")
 
 
 def same(ours, theirs, integer_weights=False):
