@@ -214,8 +214,9 @@ typedef struct tally_context_options {
     }
 
 /* Opens a device. `options` may be NULL. Threads are started by the first call that needs them.
- * A context may be shared by any number of threads. Release with tally_context_destroy, after the
- * plans made from it. */
+ * A context may be shared by any number of threads. It keeps tables of the last call for the next,
+ * up to 128 MiB of host memory. Release with tally_context_destroy, after the plans made from it.
+ */
 TALLY_API tally_status tally_context_create(const tally_context_options *options,
                                             tally_context **context, tally_error *error);
 TALLY_API void tally_context_destroy(tally_context *context); /* NULL is fine */
