@@ -98,30 +98,23 @@ peers() {
     tail -n 3 "$out/gpu.txt"
 }
 
-# routed's settings that are written but not chosen yet (docs/PERFORMANCE_KERNELS.md), beside the standard ones:
-# under a minute, counts compared. Then the steps one by one, where ncu may count.
+# routed by other settings than the standard ones, on every input: under a minute, counts compared. Then the
+# steps one by one, where ncu may count.
 routed() {
-    local lean=routed:lean=1 small=per-thread=16,blocks-per-sm=3 three=counters=512,shares=3
     local m=${MIB:-2048}
-    "$many" cuda -m "$m" -r 7 -b 1048576 -i uniform,equal,sorted,power-8,ramp-32 \
-        routed routed:$three $lean $lean,$three $lean,$small $lean,$small,$three \
-        $lean,threads=256 $lean,threads=256,per-thread=16,blocks-per-sm=6 $lean,columns=16 \
-        $lean,slice=13 $lean,wave=48 $lean,joint=1 $lean,joint=1,wave=64 \
-        $lean,joint=1,$small,quads=2 >"$out/routed.jsonl" 2>"$out/routed.txt" || failed=1
-    "$many" cuda -m "$m" -r 3 -b 131072,4194304,16777216 -i uniform,equal \
-        routed $lean $lean,$small,$three $lean,joint=1 >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
+    "$many" cuda -m "$m" -r 5 -b 1048576 routed routed:threads=256 routed:columns=16 >"$out/routed.jsonl" \
+        2>"$out/routed.txt" || failed=1
+    "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 routed \
+        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
     cat "$out/routed.txt"
     ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; failed=1; }
     command -v ncu >/dev/null || { echo "skipped: the steps one by one: no ncu"; return; }
     local metrics=gpu__time_duration.sum,smsp__inst_executed.sum,sm__cycles_active.avg
     metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,dram__bytes.sum
     metrics+=,smsp__issue_active.avg.pct_of_peak_sustained_active
-    for way in routed $lean $lean,$small,$three $lean,joint=1; do # the first is atomic-global's
-        ncu --clock-control none -k 'regex:^(split|count|both)$' -s 1 -c 4 --metrics $metrics \
-            "$many" cuda -m "$m" -r 1 -b 1048576 -i uniform "$way" >"$out/ncu.txt" 2>&1
-        echo "$way"
-        grep -E '^ +[a-z]+ \(|__' "$out/ncu.txt" | tee -a "$out/ncu-routed.txt"
-    done
+    ncu --clock-control none -k 'regex:^(split|count)$' -s 1 -c 4 --metrics $metrics \
+        "$many" cuda -m "$m" -r 1 -b 1048576 -i uniform routed >"$out/ncu.txt" 2>&1 # the first is atomic-global's
+    grep -E '^ +[a-z]+ \(|__' "$out/ncu.txt" | tee -a "$out/ncu-routed.txt"
 }
 
 # Methods for packed columns beside `views`, counts compared: under a minute.

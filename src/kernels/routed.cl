@@ -26,14 +26,8 @@
 #define TY_SLOT(cell, count) (cell)
 #endif
 
-/* Local memory is 32 banks of 32-bit words: the word in the same row of 32, moved by a keyed hash of
- * the row. A bijection of the row. */
-TY_FN ty_u32 ty_bank(ty_u32 word, ty_u32 key)
-{
-    return word ^ (TY_MUL_HI(word & ~31u, key) & 31u);
-}
-
-/* The same for a place in bytes. */
+/* Local memory is 32 banks of 32-bit words: a place in bytes, its word in the same row of 32 moved by a
+ * keyed hash of the row. A bijection of the row. */
 TY_FN ty_u32 ty_bank_byte(ty_u32 byte, ty_u32 key)
 {
     return byte ^ (TY_MUL_HI(byte & ~127u, key) & 124u);
@@ -81,10 +75,9 @@ TY_FN ty_u32 ty_scan_items(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 size)
 #endif
 }
 
-/* A slice's counters are shared by so many neighbouring work-items, each with so many. */
-#define TY_MOST (TY_LEAN ? 4 : 8)
-#if TY_WARP == 32 && TY_COLUMNS > TY_MOST
-#define TY_PARTS (TY_COLUMNS / TY_MOST)
+/* A slice's counters are shared by so many neighbouring work-items, each with four. */
+#if TY_WARP == 32
+#define TY_PARTS (TY_COLUMNS / 4)
 #else
 #define TY_PARTS 1
 #endif
@@ -107,7 +100,6 @@ TY_FN ty_u32 ty_parts(ty_u32 sum, ty_u32 part, ty_u32 *total)
     return sum;
 }
 
-#if TY_LEAN
 /* Quad c of this work-item's counters of slice s. */
 TY_FN TY_LOCAL uint4 *ty_counters(TY_LOCAL ty_u32 *cell, ty_u32 s, ty_u32 c)
 {
@@ -161,8 +153,9 @@ TY_FN ty_u32 ty_scan_teams(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 *total)
     return before;
 }
 
-/* As below, by all work-items: a team takes a slice and every so manyth after it, and slices lie in
- * the tile team by team. entry[s] becomes the slice's start | its length << 16; returned is the
+/* The counts in `cell`, rows of TY_COLUMNS a slice, to the places where each will be written in the
+ * sorted tile, in bytes. A team takes a slice and every so manyth after it, and slices lie in the
+ * tile team by team; the last quad of a slice is filled up with `filler`. entry[s] becomes the slice's start | its length << 16; returned is the
  * tile's length; all in quads of eight residuals. */
 TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *entry,
                       TY_LOCAL ty_u32 *work, TY_LOCAL ty_u8 *sorted, ty_u32 filler, ty_u32 key)
@@ -196,67 +189,7 @@ TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *ent
     }
     return all;
 }
-#else
-/* The counts of this work-item's part of slice s into `count`, and their sum; of no slice none. Each
- * starts at another column, so that neighbours meet different banks. */
-TY_FN ty_u32 ty_part(TY_LOCAL const ty_u32 *cell, ty_u32 slices, ty_u32 s, ty_u32 part, ty_u32 *count)
-{
-    ty_u32 sum = 0;
-    TY_UNROLL
-    for (ty_u32 c = 0; c < TY_WIDTH; c++) {
-        ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
-        count[c] = s < slices ? cell[s * TY_COLUMNS + column] : 0;
-        sum += count[c];
-    }
-    return sum;
-}
 
-/* The counts in `cell`, rows of TY_COLUMNS a slice, to the places where each will be written in the
- * sorted tile, in bytes. Slices start at `start`, in quads of eight residuals; the last quad of a slice
- * is filled up with `filler`. */
-TY_FN void ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *start,
-                    TY_LOCAL ty_u32 *work, TY_LOCAL ty_u16 *sorted, ty_u32 filler, ty_u32 key)
-{
-    ty_u32 each = (slices * TY_PARTS + TY_GROUP_MAX - 1) / TY_GROUP_MAX;
-    ty_u32 from = TY_LID / TY_PARTS * each, part = TY_LID % TY_PARTS, quads = 0, total;
-    ty_u32 count[TY_WIDTH];
-    TY_ROLLED
-    for (ty_u32 s = from; s < from + each; s++) {
-        ty_parts(ty_part(cell, slices, s, part, count), part, &total);
-        quads += (total + 7) / 8;
-    }
-    /* Of the parts the first is summed for all. */
-    ty_u32 before = ty_scan_items(part ? 0 : quads, work, TY_GROUP_MAX);
-    quads = part ? before - quads : before;
-    TY_ROLLED
-    for (ty_u32 s = from; s < from + each; s++) {
-        ty_u32 sum = ty_part(cell, slices, s, part, count);
-        ty_u32 at = quads * 16 + (ty_parts(sum, part, &total) - sum) * 2;
-        ty_u32 end = quads * 16 + total * 2, next = quads + (total + 7) / 8;
-        if (s >= slices)
-            continue;
-        TY_UNROLL
-        for (ty_u32 c = 0; c < TY_WIDTH; c++) {
-            ty_u32 column = part * TY_WIDTH + ((c + TY_LID * TY_WIDTH / 32) & (TY_WIDTH - 1));
-            cell[s * TY_COLUMNS + column] = at;
-            at += count[c] * 2;
-        }
-        TY_ROLLED
-        for (ty_u32 k = part * 2; k < 14; k += TY_PARTS * 2) {
-            if (end + k < next * 16)
-                sorted[ty_bank_byte(end + k, key) / 2] = (ty_u16)filler;
-        }
-        if (part == 0)
-            start[s] = quads;
-        if (s + 1 == slices)
-            start[slices] = next;
-        quads = next;
-    }
-}
-
-#endif
-
-#if TY_LEAN
 /* Samples come sixteen bytes at a time, from the first that lie so. */
 #define TY_EACH  (16 / (ty_u32)sizeof(ty_sample))
 #define TY_LOADS (TY_PER / TY_EACH)
@@ -277,15 +210,17 @@ TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
 #define TY_OWN(number)                                                                             \
     ((TY_LOCAL ty_u32 *)(sorted + (((number) >> shift) * (TY_COLUMNS * 4) + own)))
 
-/* Tile `tile` of `tiles` of the samples from `offset` on, to residuals at `to_byte` of `scratch`, `stride`
+/* Tile TY_GROUP of the samples from `offset` on, to residuals at the start of `scratch`, `stride`
  * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
  * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
  * TY_COPIES copies so that tiles do not wait for one another. */
-TY_FN void ty_split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-                    TY_GLOBAL ty_u8 *scratch, ty_u64 to_byte, ty_u32 stride, ty_u64 lists,
-                    ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key, ty_u32 tile,
-                    ty_u32 tiles, TY_LOCAL ty_u32 *ty_local)
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
 {
+    TY_LOCAL_INIT
+    ty_u32 tile = TY_GROUP, tiles = TY_GROUPS;
     ty_u32 lid = TY_LID;
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
@@ -341,7 +276,7 @@ TY_FN void ty_split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const 
             TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + sums) + tile % TY_COPIES * slices + s,
                           segment >> 16);
     }
-    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(scratch + to_byte) + (ty_u64)tile * (stride / 4);
+    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)scratch + (ty_u64)tile * (stride / 4);
     TY_UNROLL
     for (ty_u32 k = 0; k < TY_PER / 8; k++) {
         ty_u32 q = k * TY_GROUP_MAX + lid;
@@ -351,82 +286,6 @@ TY_FN void ty_split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const 
     for (ty_u32 q = TY_TILE / 8 + lid; q < quads; q += TY_GROUP_MAX)
         to[q] = *(TY_LOCAL uint4 *)(sorted + ty_bank_quad(q * 16, key));
 }
-
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
-      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    ty_split(data, offset, axis, scratch, 0, stride, lists, sums, slices, shift, key, TY_GROUP,
-             TY_GROUPS, ty_local);
-}
-#else
-#define ty_head(x) 0
-/* Tile TY_GROUP of the samples from `offset` on, to residuals at the start of `scratch`, `stride`
- * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
- * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
- * TY_COPIES copies so that tiles do not wait for one another. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
-      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, tile = TY_GROUP;
-    TY_LOCAL ty_u32 *sorted = ty_local, *work = sorted + stride, *start = work + TY_GROUP_MAX;
-    TY_LOCAL ty_u32 *cell = start + slices + 1;
-    TY_LOCAL ty_u32 *own =
-        cell + (lid & (TY_COLUMNS - 1)) - (TY_MARK >> shift) * (ty_u32)TY_COLUMNS;
-    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset) + (ty_u64)tile * TY_TILE + lid;
-    ty_u32 number[TY_PER];
-#if TY_DTYPE > 2
-    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
-#endif
-    ty_sample v[TY_AHEAD];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_AHEAD; k++)
-        v[k] = TY_STREAM(&x[k * TY_GROUP_MAX]);
-    TY_ROLLED
-    for (ty_u32 c = lid; c < slices * TY_COLUMNS; c += TY_GROUP_MAX)
-        cell[c] = 0;
-    TY_BARRIER();
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_PER; k++) {
-        number[k] = TY_NUMBER(v[k % TY_AHEAD]);
-        if (k + TY_AHEAD < TY_PER)
-            v[k % TY_AHEAD] = TY_STREAM(&x[(k + TY_AHEAD) * TY_GROUP_MAX]);
-        TY_ADD_LOCAL(&own[(number[k] >> shift) * TY_COLUMNS], 1);
-    }
-    TY_BARRIER();
-    ty_place(cell, slices, start, work, (TY_LOCAL ty_u16 *)sorted, 1u << shift, key);
-    TY_BARRIER();
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_PER; k++) {
-        ty_u32 at = TY_ADD_LOCAL(&own[(number[k] >> shift) * TY_COLUMNS], 2);
-        *(TY_LOCAL ty_u16 *)((TY_LOCAL ty_u8 *)sorted + ty_bank_byte(at, key)) =
-            (ty_u16)(number[k] & ((1u << shift) - 1));
-    }
-    TY_BARRIER();
-    TY_ROLLED
-    for (ty_u32 s = lid; s < slices; s += TY_GROUP_MAX) {
-        ty_u32 begin = start[s], quads = start[s + 1] - begin;
-        ((TY_GLOBAL ty_u32 *)(scratch + lists))[(ty_u64)s * TY_GROUPS + tile] = begin | quads << 16;
-        if (quads)
-            TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + sums) + tile % TY_COPIES * slices + s,
-                          quads);
-    }
-    TY_GLOBAL ty_u32 *to = (TY_GLOBAL ty_u32 *)scratch + (ty_u64)tile * stride;
-    ty_u32 words = start[slices] * 4;
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_PER / 2; k++)
-        to[k * TY_GROUP_MAX + lid] = sorted[ty_bank(k * TY_GROUP_MAX + lid, key)];
-    TY_ROLLED
-    for (ty_u32 w = TY_TILE / 2 + lid; w < words; w += TY_GROUP_MAX)
-        to[w] = sorted[ty_bank(w, key)];
-}
-#endif
 
 /* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the last. */
 TY_KERNEL(TY_GROUP_MAX)
@@ -441,7 +300,6 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 inside, ty_u32 n,
     (void)ty_local;
 }
 
-#if TY_LEAN
 #define TY_COUNT_BYTE(byte)                                                                        \
     TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ty_bank_byte((byte)&0x3fffcu, key), 1)
 #define TY_COUNT_PAIR(w)                                                                           \
@@ -449,14 +307,6 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 inside, ty_u32 n,
         TY_COUNT_BYTE((w) << 2);                                                                   \
         TY_COUNT_BYTE((w) >> 14);                                                                  \
     } while (0)
-#else
-#define TY_COUNT_RESIDUAL(r) TY_ADD_LOCAL(&cell[ty_bank((r), key)], 1)
-#define TY_COUNT_PAIR(w)                                                                           \
-    do {                                                                                           \
-        TY_COUNT_RESIDUAL((w)&0xffffu);                                                            \
-        TY_COUNT_RESIDUAL((w) >> 16);                                                              \
-    } while (0)
-#endif
 
 /* Counts a segment of so many quads with a team of work-items, `lane` one of them, each with
  * TY_QUADS loads under way. */
@@ -499,13 +349,14 @@ TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 extra, ty_u32 scale)
     return sum && !share ? 1 : share;
 }
 
-/* Group `group` of those that count what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
+/* Counts what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
  * groups; groups past all shares have nothing to do. */
-TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 stride, ty_u64 lists,
-                    ty_u64 sums, ty_u32 tiles, ty_u32 slices, ty_u32 shift, ty_u32 extra,
-                    ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u32 key, ty_u32 group,
-                    TY_LOCAL ty_u32 *ty_local)
+TY_KERNEL(TY_COUNTERS)
+count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
+      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
+      ty_u32 key TY_LOCAL_ARG)
 {
+    TY_LOCAL_INIT
     ty_u32 lid = TY_LID, cells = 1u << shift, each = (slices + TY_COUNTERS - 1) / TY_COUNTERS;
     ty_u32 from = lid * each, to = from + each < slices ? from + each : slices, part = 0;
     TY_LOCAL ty_u32 *found = ty_local, *queue = found + 8, *cell = queue + TY_QUEUE;
@@ -519,9 +370,9 @@ TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 str
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++) {
         ty_u32 total = ty_total(sum, slices, s), share = ty_share(total, extra, scale);
-        if (group - part < share) {
+        if (TY_GROUP - part < share) {
             found[0] = s;
-            found[1] = group - part;
+            found[1] = TY_GROUP - part;
             found[2] = share;
             found[3] = total / tiles;
         }
@@ -539,7 +390,7 @@ TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 str
     ty_u32 team = 1, teams = TY_COUNTERS < 32 ? TY_COUNTERS : 32;
     while (team < TY_TEAM && team * 4 * TY_QUADS <= usual)
         team *= 2;
-    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)(scratch + from_byte);
+    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)scratch;
     TY_GLOBAL const ty_u32 *list =
         (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
     ty_u32 lane = lid & (team - 1), stop = step ? tiles : 0;
@@ -578,7 +429,7 @@ TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 str
     TY_BARRIER();
     TY_ROLLED
     for (ty_u32 c = lid; c < cells; c += TY_COUNTERS) {
-        ty_u32 counted = cell[ty_bank(c, key)];
+        ty_u32 counted = cell[ty_bank_byte(c * 4, key) / 4];
         TY_GLOBAL ty_u32 *to_slot = &out[TY_SLOT((slice << shift) + c, bins)];
         if (counted && step == 1)
             *to_slot += counted;
@@ -586,34 +437,3 @@ TY_FN void ty_count(TY_GLOBAL const ty_u8 *scratch, ty_u64 from_byte, ty_u32 str
             TY_ADD_GLOBAL(to_slot, counted);
     }
 }
-
-TY_KERNEL(TY_COUNTERS)
-count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
-      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
-      ty_u32 key TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    ty_count(scratch, 0, stride, lists, sums, tiles, slices, shift, extra, scale, bins, out, key,
-             TY_GROUP, ty_local);
-}
-
-#if TY_JOINT
-/* Splits one wave of tiles and counts the wave before it: every so manyth group counts, until all
- * `counting` have, the others split. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-both(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-     TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u32 slices, ty_u32 shift, ty_u32 key,
-     ty_u64 to_byte, ty_u64 to_lists, ty_u64 to_sums, ty_u32 to_tiles, ty_u64 from_byte,
-     ty_u64 from_lists, ty_u64 from_sums, ty_u32 from_tiles, ty_u32 extra, ty_u32 scale,
-     ty_u32 counting, ty_u32 every, ty_u32 bins, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    ty_u32 turn = TY_GROUP / every, before = (TY_GROUP + every - 1) / every;
-    if (TY_GROUP % every == 0 && turn < counting)
-        ty_count(scratch, from_byte, stride, from_lists, from_sums, from_tiles, slices, shift, extra,
-                 scale, bins, out, key, turn, ty_local);
-    else
-        ty_split(data, offset, axis, scratch, to_byte, stride, to_lists, to_sums, slices, shift, key,
-                 TY_GROUP - (before < counting ? before : counting), to_tiles, ty_local);
-}
-#endif

@@ -70,7 +70,7 @@ const char ty_rates_text[] =
     "spill16 8 0 20 1850\n"
     "routed 1 0 30 200\n"
     "routed 2 0 30 430\n"
-    "routed 4 2000000 30 1120\n"
+    "routed 4 2000000 30 1315\n"
     "routed 4 8000000 40 920\n"
     "routed 4 0 60 400\n"
     "routed 8 2000000 30 1350\n"

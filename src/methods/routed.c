@@ -22,20 +22,18 @@ static const ty_parameter parameters[] = {
     {"shares", 0, 16, 0, "groups a multiprocessor that count, 0 for two where they fit"},
     {"blocks-per-sm", 0, 8, 0, "groups that sort on a multiprocessor, 0 for 1024 work-items"},
     {"key", 0, UINT32_MAX, 0, "of the banks, 0 for a random one each launch"},
-    /* Not measured yet (docs/PERFORMANCE_KERNELS.md). */
-    {"lean", 0, 1, 0, "1: sorts in fewer instructions, which wait less"},
-    {"joint", 0, 1, 0, "1: one launch counts a wave and sorts the next; wants lean"},
     {NULL, 0, 0, 0, NULL}};
 
 enum {
     queue_words = 512, /* of local memory, ahead of the counters of a slice */
-    copies = 16        /* of the slices' sums */
+    copies = 16,       /* of the slices' sums */
+    least_columns = 4
 };
 
 /* How a plan is launched on a device. */
 typedef struct layout {
     uint32_t threads, per, columns, counters, team, quads, shift, slices, tile, shares;
-    uint32_t lean, joint, margin; /* margin: samples before the first tile, at most */
+    uint32_t margin; /* samples before the first tile, at most */
     uint32_t stride; /* words of a tile's residuals, each slice's filled up to whole quads */
     uint32_t split_bytes, count_bytes; /* of local memory */
     uint64_t wave;                     /* tiles */
@@ -83,12 +81,11 @@ static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 static uint32_t choose_columns(const tally_plan *plan, const layout *l)
 {
     uint32_t set = (uint32_t)parameter(plan, "columns"), columns = set ? power_below(set, 32) : 32;
-    uint32_t least = l->lean ? 4 : 1;
     while (!set && columns > 8 && l->slices * columns / 8 > l->threads)
         columns /= 2;
-    while (columns > 1 && (uint64_t)l->slices * columns * 4 > l->tile * 2)
+    while (columns > least_columns && (uint64_t)l->slices * columns * 4 > l->tile * 2)
         columns /= 2;
-    return columns < least ? least : columns;
+    return columns < least_columns ? least_columns : columns;
 }
 
 /* Tiles between the steps: what is beyond the counts stays within 256 MiB, if there are not more
@@ -98,7 +95,7 @@ static uint64_t choose_wave(const tally_plan *plan, const layout *l)
     uint64_t mib = parameter(plan, "wave"), counts = plan->slots * 4 >> 20;
     if (!mib)
         mib = counts < 208 ? 240 - counts : 32;
-    uint64_t tiles = (mib << 20 >> l->joint) / (l->stride * 4 + l->slices * 4);
+    uint64_t tiles = (mib << 20) / (l->stride * 4 + l->slices * 4);
     return tiles ? tiles : 1;
 }
 
@@ -115,18 +112,16 @@ static void make_layout(const tally_plan *plan, const ty_device *device, layout 
     uint64_t most = warps ? device->group_max : device->group_max < 64 ? device->group_max : 64;
     l->threads = power_below(threads, most);
     l->per = power_below(parameter(plan, "per-thread"), 64);
-    l->joint = (uint32_t)parameter(plan, "joint");
-    l->counters = l->joint ? l->threads : power_below(counters, most);
+    l->counters = power_below(counters, most);
     l->team = power_below(parameter(plan, "team"), l->counters);
     l->shift = choose_shift(plan, device);
     l->slices = slices_of(plan, l->shift);
     l->quads = (uint32_t)parameter(plan, "quads");
-    l->lean = (uint32_t)parameter(plan, "lean");
-    l->margin = l->lean ? 15 / sample_bytes(plan) : 0;
+    l->margin = 15 / sample_bytes(plan);
     l->tile = l->threads * l->per;
     l->stride = (l->tile / 2 + l->slices * 4 + 31) & ~31u; /* whole rows of banks */
     l->columns = choose_columns(plan, l);
-    while (l->columns > (l->lean ? 4 : 1) && split_bytes(l) > device->local_bytes)
+    while (l->columns > least_columns && split_bytes(l) > device->local_bytes)
         l->columns /= 2;
     l->split_bytes = split_bytes(l);
     uint32_t cells = (1u << l->shift) + 32;
@@ -138,11 +133,10 @@ static void make_layout(const tally_plan *plan, const ty_device *device, layout 
     l->wave = choose_wave(plan, l);
 }
 
-/* Where in the scratch memory the lists and the waves' sums lie, and its size, for so many tiles: a
- * buffer has a wave's residuals and lists, and there are two if a wave is sorted while another is
- * counted. */
+/* Where in the scratch memory, behind a wave's residuals, its lists and the waves' sums lie, and
+ * its size, for so many tiles. */
 typedef struct places {
-    uint64_t lists, buffer, sums, bytes;
+    uint64_t lists, sums, bytes;
 } places;
 
 static places make_places(const layout *l, uint64_t tiles)
@@ -150,8 +144,7 @@ static places make_places(const layout *l, uint64_t tiles)
     uint64_t wave = tiles < l->wave ? tiles : l->wave;
     places p;
     p.lists = wave * l->stride * 4;
-    p.buffer = p.lists + wave * l->slices * 4;
-    p.sums = p.buffer << l->joint;
+    p.sums = p.lists + wave * l->slices * 4;
     p.bytes = p.sums + (tiles + l->wave - 1) / l->wave * l->slices * copies * 4;
     return p;
 }
@@ -171,25 +164,21 @@ static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, t
     shape->scratch_bytes = (size_t)make_places(&l, n / l.tile).bytes;
     snprintf(shape->defines, sizeof shape->defines,
              "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COPIES=%d -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
-             "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u -DTY_LEAN=%u -DTY_JOINT=%u",
-             l.per, ahead, copies, l.columns, l.counters, l.team, l.quads, dense, l.lean, l.joint);
+             "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u",
+             l.per, ahead, copies, l.columns, l.counters, l.team, l.quads, dense);
 }
 
-/* One wave: `tiles` tiles from tile `from` on, its residuals at byte `base`, its lists and its
- * slices' lengths at bytes `lists` and `sums`. */
+/* One wave: `tiles` tiles from tile `from` on, its lists and its slices' lengths at bytes `lists`
+ * and `sums` of the scratch memory. */
 typedef struct wave {
-    uint64_t from, base, lists, sums;
+    uint64_t from, lists, sums;
     uint32_t tiles;
 } wave;
 
-/* Wave i; behind the last are some of no tiles. */
 static wave make_wave(const layout *l, const places *p, uint64_t i, uint64_t tiles)
 {
-    wave w = {i * l->wave, (i & l->joint) * p->buffer, 0, 0, 0};
-    w.lists = w.base + p->lists;
-    w.sums = p->sums + i * l->slices * copies * 4;
-    if (w.from < tiles)
-        w.tiles = (uint32_t)(tiles - w.from < l->wave ? tiles - w.from : l->wave);
+    wave w = {i * l->wave, p->lists, p->sums + i * l->slices * copies * 4, 0};
+    w.tiles = (uint32_t)(tiles - w.from < l->wave ? tiles - w.from : l->wave);
     return w;
 }
 
@@ -203,24 +192,16 @@ static sharing make_sharing(const layout *l, const wave *w)
 {
     uint64_t quads = (uint64_t)w->tiles * l->tile / 8;
     uint64_t shares = quads / 256 < l->shares ? quads / 256 + 1 : l->shares;
-    sharing s = {0, 0, 0};
-    if (quads) {
-        s.groups = (uint32_t)shares + l->slices;
-        s.extra = (uint32_t)(quads / 2 / shares);
-        s.scale = (uint32_t)((shares << 32) / quads);
-    }
+    sharing s = {(uint32_t)shares + l->slices, (uint32_t)(quads / 2 / shares),
+                 (uint32_t)((shares << 32) / quads)};
     return s;
-}
-
-static uint64_t tile_offset(const ty_slab *slab, const layout *l, uint64_t tile)
-{
-    return slab->offset + tile * l->tile * sample_bytes(slab->plan);
 }
 
 static tally_status split_wave(const ty_slab *slab, const layout *l, const wave *w, uint32_t key,
                                tally_error *error)
 {
-    ty_arg args[] = {ty_arg_memory(slab->data), ty_arg_u64(tile_offset(slab, l, w->from)),
+    uint64_t offset = slab->offset + w->from * l->tile * sample_bytes(slab->plan);
+    ty_arg args[] = {ty_arg_memory(slab->data), ty_arg_u64(offset),
                      ty_arg_memory(slab->axis), ty_arg_memory(slab->scratch),
                      ty_arg_u32(l->stride),     ty_arg_u64(w->lists),
                      ty_arg_u64(w->sums),       ty_arg_u32(l->slices),
@@ -239,28 +220,6 @@ static tally_status count_wave(const ty_slab *slab, const layout *l, const wave 
                      ty_arg_u32(slab->plan->bins), ty_arg_memory(slab->out), ty_arg_u32(key)};
     ty_launch launch = {s.groups, l->counters, l->count_bytes, args, 12};
     return ty_slab_launch(slab, "count", &launch, error);
-}
-
-/* Sorts wave `to` and counts wave `from`, which was sorted before; either may have no tiles. */
-static tally_status both_waves(const ty_slab *slab, const layout *l, const wave *to,
-                               const wave *from, uint32_t key, tally_error *error)
-{
-    sharing s = make_sharing(l, from);
-    uint32_t groups = to->tiles + s.groups, every = s.groups ? groups / s.groups : 1;
-    ty_arg args[] = {ty_arg_memory(slab->data),    ty_arg_u64(tile_offset(slab, l, to->from)),
-                     ty_arg_memory(slab->axis),    ty_arg_memory(slab->scratch),
-                     ty_arg_u32(l->stride),        ty_arg_u32(l->slices),
-                     ty_arg_u32(l->shift),         ty_arg_u32(key),
-                     ty_arg_u64(to->base),         ty_arg_u64(to->lists),
-                     ty_arg_u64(to->sums),         ty_arg_u32(to->tiles),
-                     ty_arg_u64(from->base),       ty_arg_u64(from->lists),
-                     ty_arg_u64(from->sums),       ty_arg_u32(from->tiles),
-                     ty_arg_u32(s.extra),          ty_arg_u32(s.scale),
-                     ty_arg_u32(s.groups),         ty_arg_u32(every),
-                     ty_arg_u32(slab->plan->bins), ty_arg_memory(slab->out)};
-    uint32_t bytes = l->split_bytes > l->count_bytes ? l->split_bytes : l->count_bytes;
-    ty_launch launch = {groups, l->threads, bytes, args, 22};
-    return ty_slab_launch(slab, "both", &launch, error);
 }
 
 static tally_status count_rest(const ty_slab *slab, const layout *l, uint64_t tiles,
@@ -285,21 +244,15 @@ static tally_status enqueue(const ty_slab *slab, tally_error *error)
     uint64_t waves = (tiles + l.wave - 1) / l.wave;
     uint32_t key = (uint32_t)parameter(slab->plan, "key");
     places p = make_places(&l, tiles);
-    wave last = {0, 0, 0, 0, 0};
     key = key ? key : ty_random_u32();
     tally_status status =
         slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
                                  (size_t)(p.bytes - p.sums), error);
-    for (uint64_t i = 0; i < waves + l.joint && !status; i++) {
+    for (uint64_t i = 0; i < waves && !status; i++) {
         wave w = make_wave(&l, &p, i, tiles);
-        if (l.joint) {
-            status = both_waves(slab, &l, &w, &last, key, error);
-        } else {
-            status = split_wave(slab, &l, &w, key, error);
-            if (!status)
-                status = count_wave(slab, &l, &w, key, error);
-        }
-        last = w;
+        status = split_wave(slab, &l, &w, key, error);
+        if (!status)
+            status = count_wave(slab, &l, &w, key, error);
     }
     return status ? status : count_rest(slab, &l, tiles, error);
 }
@@ -314,11 +267,9 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
         status = ty_kernel_setting_fits(plan, "counters", device->group_max, error);
     if (status)
         return status;
-    if (l.joint && !l.lean)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "routed: joint=1 wants lean=1");
     if (l.per * sample_bytes(plan) <= l.margin)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "routed loads 16 bytes at a time with lean=1: per-thread at least 16 of %s",
+                        "routed loads 16 bytes at a time: per-thread at least 16 of %s",
                         tally_dtype_name(plan->options.dtypes[0]));
     uint32_t wanted = l.split_bytes > l.count_bytes ? l.split_bytes : l.count_bytes;
     if (wanted > device->local_bytes)

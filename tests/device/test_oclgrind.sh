@@ -133,10 +133,7 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
     routed) # five tiles. Oclgrind does not see what fills part of a buffer.
         watch=--data-races
         tiles=(tiles --dtype f32 --range 0 40 --bins 40 --set slice=3 --set threads=32 --set per-thread=8)
-        for way in "" "--set lean=1" "--set lean=1 --set joint=1"; do
-            # shellcheck disable=SC2086
-            grind routed "${tiles[@]}" $way
-        done
+        grind routed "${tiles[@]}"
         watch="--data-races --uninitialized"
         ;;
     swizzled-columns) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;

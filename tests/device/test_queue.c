@@ -41,10 +41,8 @@ static int load(void)
 
 /* ---- plans and counts ---- */
 
-/* By the method, with `setting` unless that is NULL. */
-static tally_plan *make_plan_set(tally_context *context, const char *method,
-                                 const tally_setting *setting, tally_dtype dtype,
-                                 tally_error *error)
+static tally_plan *make_plan(tally_context *context, const char *method, tally_dtype dtype,
+                             tally_error *error)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     tally_plan *plan = NULL;
@@ -55,15 +53,7 @@ static tally_plan *make_plan_set(tally_context *context, const char *method,
     o.dtypes[0] = dtype;
     o.method = method;
     o.counter = !strncmp(method, "saturating", 10) ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
-    o.settings = setting;
-    o.settings_count = setting != NULL;
     return tally_plan_create(context, &o, &plan, error) ? NULL : plan;
-}
-
-static tally_plan *make_plan(tally_context *context, const char *method, tally_dtype dtype,
-                             tally_error *error)
-{
-    return make_plan_set(context, method, NULL, dtype, error);
 }
 
 /* Counts `view` and, as the reference, the same samples on the host. */
@@ -140,11 +130,9 @@ static void test_buffer(tally_context *context, caller *c)
 {
     static const char *const methods[] = {
         "private-shared", "podlozhnyuk-64", "podlozhnyuk-256", "nugteren", "trish", "routed", NULL};
-    static const tally_setting lean = {"lean", "1"};
     tally_error error = {""};
     for (int m = 0; methods[m]; m++) {
-        const tally_setting *setting = strcmp(methods[m], "routed") ? NULL : &lean;
-        tally_plan *plan = make_plan_set(context, methods[m], setting, TALLY_U8, &error);
+        tally_plan *plan = make_plan(context, methods[m], TALLY_U8, &error);
         check(plan != NULL, methods[m], &error);
         for (uint64_t n = 12999; plan && n < 13004; n++) {
             tally_view view = tally_view_1d(c->memory, TALLY_U8, n);

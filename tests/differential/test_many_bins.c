@@ -34,14 +34,11 @@ static const plan_case cases[] = {
      TALLY_F32,
      {{"slice", "5"}},
      0}, /* seven slices: a tile's last row of banks is not full */
-    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "2"}}, 0},
+    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "4"}}, 0},
     {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0},
     {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000},
-    {100000, TALLY_F32, {{"lean", "1"}}, 0},
-    {300000, TALLY_I32, {{"lean", "1"}, {"columns", "4"}}, 0},
-    {131072, TALLY_F64, {{"lean", "1"}, {"slice", "9"}}, 0},
-    {70000, TALLY_U16, {{"lean", "1"}, {"slice", "12"}, {"columns", "8"}}, 0},
-    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}, {"lean", "1"}, {"joint", "1"}}, 700000},
+    {300000, TALLY_I32, {{"columns", "4"}}, 0},
+    {131072, TALLY_F64, {{"slice", "9"}}, 0},
 };
 
 enum { kinds = 7, common_cases = 1 }; /* a case for every method; the others are routed's */

@@ -97,8 +97,6 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, bins, arch, "k", "63");
         add(m, TALLY_U8, bins, arch, "threads", "256");
     }
-    if (!strcmp(m->name, "routed"))
-        add(m, TALLY_F32, bins, arch, "lean", "1");
 }
 
 /* ---- compiling ---- */
