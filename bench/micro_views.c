@@ -3,9 +3,11 @@
  * called one after the other; samples and outputs in device memory. JSON lines on standard output,
  * a table on standard error. Counts are compared with the processor's.
  *
- *     micro_views cuda|opencl [-m MIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD] [-b 1]
+ *     micro_views cuda|opencl [-m MIB] [-k KIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD] [-b
+ * 1]
  *
- * -b: only the cases that methods for packed columns count, by each of them beside the usual one.
+ * MIB or KIB: of a view. -b: only the cases that methods for packed columns count, by each of them
+ * beside `views`.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +21,14 @@
 static tally_context *context, *host;
 static ty_device *device;
 static void *queue;
-static size_t bytes = (size_t)1 << 30;
+static size_t bytes = (size_t)1 << 30; /* of a view */
 static int repeats = 9, beside;
 static const char *name, *only;
 static tally_setting settings[2]; /* of the methods views and weighted, asked for by name then */
 static size_t settings_count;
 static unsigned char *data, *more;
 static ty_memory there, there_more, there_out;
-enum { out_bytes = 64 << 20 };
+enum { out_bytes = 64 << 20, drawn = 8 << 20 /* bytes of a view, which repeat */ };
 
 static void must(tally_status status, const tally_error *error)
 {
@@ -62,23 +64,28 @@ static void send(ty_memory memory, const unsigned char *from)
 
 /* ---- inputs ---- */
 
+static void repeat(unsigned char *to)
+{
+    for (size_t i = drawn; i < bytes; i += drawn)
+        memcpy(to + i, to, bytes - i < drawn ? bytes - i : drawn);
+}
+
 static void fill_bytes(const char *input)
 {
     uint64_t *words = (uint64_t *)(void *)data;
     int value = 128;
     for (size_t i = 0; i < 1 << 20; i++)
         words[i] = !strcmp(input, "uniform") ? random_next() : 0x1111111111111111u;
-    for (size_t i = 0; !strcmp(input, "walk") && i < 8 << 20; i++)
+    for (size_t i = 0; !strcmp(input, "walk") && i < drawn; i++)
         data[i] = (unsigned char)(value = (value + (int)(random_next() >> 32 & 7) - 3) & 255);
-    for (size_t i = 8 << 20; i < bytes; i += 8 << 20)
-        memcpy(data + i, data, bytes - i < 8 << 20 ? bytes - i : 8 << 20);
+    repeat(data);
     send(there, data);
 }
 
 /* float32 or float64. */
 static void fill_floats(const char *input, unsigned char *to, ty_memory memory, size_t size)
 {
-    for (size_t i = 0; i < (8 << 20) / size; i++) {
+    for (size_t i = 0; i < drawn / size; i++) {
         double u = (double)(random_next() >> 11) * 0x1p-53;
         double x = !strcmp(input, "uniform")  ? u * 0.9999
                    : !strcmp(input, "skewed") ? u * u * u * u * 0.9999
@@ -86,8 +93,7 @@ static void fill_floats(const char *input, unsigned char *to, ty_memory memory, 
         float f = (float)x;
         memcpy(to + i * size, size == 4 ? (void *)&f : (void *)&x, size);
     }
-    for (size_t i = 8 << 20; i < bytes; i += 8 << 20)
-        memcpy(to + i, to, bytes - i < 8 << 20 ? bytes - i : 8 << 20);
+    repeat(to);
     send(memory, to);
 }
 
@@ -118,7 +124,9 @@ static void views_of(const setup *s, tally_view *views, int on_device)
 {
     for (uint32_t d = 0; d < s->plan.dimensions; d++) {
         views[d] = s->view;
-        views[d].data = on_device ? (void *)(uintptr_t)(d ? there_more : there) : d ? more : data;
+        views[d].data = on_device ? (void *)(uintptr_t)(d & 1 ? there_more : there)
+                        : d & 1   ? more
+                                  : data;
         views[d].device = on_device ? device->ops->type : 0;
     }
 }
@@ -232,7 +240,7 @@ static void time_setup(const setup *s)
     uint64_t *want = NULL;
     size_t cells = 0;
     int others = 0;
-    if (only && strcmp(only, s->what) != 0)
+    if ((only && strcmp(only, s->what) != 0) || !s->read)
         return;
     for (int i = 0; beside && ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
@@ -349,24 +357,69 @@ static void time_bytes(const char *input)
     time_setup(&s);
 }
 
+typedef struct table {
+    const char *what;
+    uint32_t dimensions;
+    tally_dtype dtype;
+    uint64_t side; /* bins of an axis */
+} table;
+
+/* Coordinates in turn from the two views there are. */
+static void time_table(const char *input, const table *t)
+{
+    setup s = {.what = t->what, .input = input, .plan = {.dimensions = t->dimensions}};
+    const size_t size = tally_dtype_bytes(t->dtype);
+    const double end = t->dtype == TALLY_U8 ? 256 : t->dtype == TALLY_U16 ? 65536 : 1;
+    s.view = make_view(t->dtype, 1, 1, bytes / size, 1);
+    s.read = bytes * t->dimensions;
+    for (uint32_t d = 0; d < t->dimensions; d++) {
+        s.plan.dtypes[d] = t->dtype;
+        s.plan.axes[d] = tally_axis_even(t->side, 0, end);
+    }
+    time_setup(&s);
+}
+
 static void time_tables(const char *input, tally_dtype dtype)
 {
-    static const uint64_t sides[] = {100, 200, 512, 1024};
-    static const char *const names[2][4] = {
-        {"2-D 100x100", "2-D 200x200", "2-D 512x512", "2-D 1024x1024"},
-        {"2-D f64 100x100", "2-D f64 200x200", "2-D f64 512x512", "2-D f64 1024x1024"}};
-    setup s = {.input = input, .plan = {.dimensions = 2}};
+    static const table tables[] = {
+        {"2-D 100x100", 2, TALLY_F32, 100},     {"2-D 200x200", 2, TALLY_F32, 200},
+        {"2-D 237x237", 2, TALLY_F32, 237},     {"2-D 512x512", 2, TALLY_F32, 512},
+        {"2-D 1024x1024", 2, TALLY_F32, 1024},  {"3-D 30x30x30", 3, TALLY_F32, 30},
+        {"2-D f64 100x100", 2, TALLY_F64, 100}, {"2-D f64 200x200", 2, TALLY_F64, 200},
+        {"2-D f64 512x512", 2, TALLY_F64, 512}, {"2-D f64 1024x1024", 2, TALLY_F64, 1024}};
     const size_t size = tally_dtype_bytes(dtype);
     fill_floats(input, data, there, size);
     fill_floats(input, more, there_more, size);
-    s.view = make_view(dtype, 1, 1, bytes / size, 1);
-    s.read = bytes * 2;
-    s.plan.dtypes[0] = s.plan.dtypes[1] = dtype;
-    for (int i = 0; i < 4; i++) {
-        s.what = names[dtype == TALLY_F64][i];
-        s.plan.axes[0] = s.plan.axes[1] = tally_axis_even(sides[i], 0, 1);
-        time_setup(&s);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (tables[i].dtype == dtype)
+            time_table(input, &tables[i]);
     }
+}
+
+/* Of integers: bytes as they come. */
+static void time_integers(const char *input)
+{
+    static const table tables[] = {{"2-D u8 64x64", 2, TALLY_U8, 64},
+                                   {"2-D u8 200x200", 2, TALLY_U8, 200},
+                                   {"2-D u16 100x100", 2, TALLY_U16, 100},
+                                   {"3-D u8 30x30x30", 3, TALLY_U8, 30}};
+    fill_bytes(input);
+    memcpy(more, data + bytes / 2, bytes - bytes / 2);
+    memcpy(more + (bytes - bytes / 2), data, bytes / 2);
+    send(there_more, more);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        time_table(input, &tables[i]);
+}
+
+static void time_mask(const char *what, const char *input, tally_dtype dtype, uint64_t bins)
+{
+    setup s = {.what = what, .input = input, .plan = {.dimensions = 1}, .masked = 1};
+    const size_t size = tally_dtype_bytes(dtype);
+    s.view = make_view(dtype, 1, 1, bytes / size, 1);
+    s.plan.dtypes[0] = dtype;
+    s.plan.axes[0] = tally_axis_even(bins, 0, dtype == TALLY_U16 ? 65536 : 1);
+    s.read = bytes + bytes / size;
+    time_setup(&s);
 }
 
 /* With a mask beside the samples, or weights. */
@@ -375,21 +428,22 @@ static void time_floats(const char *input)
     static const uint64_t bins[] = {64, 1024, 4096, 65536};
     static const char *const names[] = {"weights 64", "weights 1024", "weights 4096",
                                         "weights 65536"};
-    setup s = {.input = input, .plan = {.dimensions = 1}};
-    fill_floats(input, data, there, 4);
+    setup s = {.input = input, .plan = {.dimensions = 1}, .weighted = 1};
     fill_mask();
-    s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
-    s.plan.dtypes[0] = TALLY_F32;
-    s.plan.axes[0] = tally_axis_even(1024, 0, 1);
-    s.what = "f32 mask";
-    s.masked = 1;
-    s.read = bytes + bytes / 4;
-    time_setup(&s);
-    s.masked = 0;
+    if (beside) {
+        fill_floats(input, data, there, 8);
+        time_mask("f64 mask", input, TALLY_F64, 1024);
+        fill_bytes(input);
+        time_mask("u16 mask", input, TALLY_U16, 1024);
+    }
+    fill_floats(input, data, there, 4);
+    time_mask("f32 mask", input, TALLY_F32, 1024);
+    time_mask("f32 mask 16384", input, TALLY_F32, 16384);
+    time_mask("f32 mask 57000", input, TALLY_F32, 57000);
     fill_floats(input, more, there_more, 4);
+    s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
+    s.plan.dtypes[0] = s.plan.weight_dtype = TALLY_F32;
     s.read = bytes * 2;
-    s.weighted = 1;
-    s.plan.weight_dtype = TALLY_F32;
     for (int i = 0; i < 4 && !beside; i++) {
         s.what = names[i];
         s.plan.axes[0] = tally_axis_even(bins[i], 0, 1);
@@ -407,6 +461,8 @@ int main(int argc, char **argv)
     for (int i = 2; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "-m"))
             bytes = strtoull(argv[i + 1], NULL, 10) << 20;
+        else if (!strcmp(argv[i], "-k"))
+            bytes = strtoull(argv[i + 1], NULL, 10) << 10;
         else if (!strcmp(argv[i], "-r"))
             repeats = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-o"))
@@ -419,7 +475,7 @@ int main(int argc, char **argv)
     }
     settings_count = settings_count < 2 ? settings_count : 2;
     repeats = repeats < 1 ? 1 : repeats > 31 ? 31 : repeats;
-    bytes = bytes < 16 << 20 ? 16 << 20 : bytes;
+    const size_t room = bytes < drawn ? drawn : bytes;
     o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     if (tally_context_create(&o, &context, &error)) {
         printf("{\"device\":\"%s\",\"skipped\":\"%s\"}\n", name, error.message);
@@ -428,13 +484,13 @@ int main(int argc, char **argv)
     o.device = TALLY_DEVICE_CPU;
     must(tally_context_create(&o, &host, &error), &error);
     device = context->state;
-    data = malloc(bytes);
-    more = malloc(bytes);
+    data = malloc(room);
+    more = malloc(room);
     if (!data || !more)
         return 1;
     must(device->ops->queue_open(device, NULL, &queue, &error), &error);
-    must(device->ops->alloc(device, bytes, &there, &error), &error);
-    must(device->ops->alloc(device, bytes, &there_more, &error), &error);
+    must(device->ops->alloc(device, room, &there, &error), &error);
+    must(device->ops->alloc(device, room, &there_more, &error), &error);
     must(device->ops->alloc(device, out_bytes, &there_out, &error), &error);
     fill_mask();
     for (int i = 0; i < 3; i++)
@@ -442,6 +498,7 @@ int main(int argc, char **argv)
     for (size_t size = 4 << 10; !beside && size <= bytes && size <= 64 << 20; size *= 4)
         time_small("lane-private", TALLY_U8, 256, size);
     for (int i = 0; i < 3; i++) {
+        time_integers(inputs[i]);
         time_tables(float_inputs[i], TALLY_F32);
         time_tables(float_inputs[i], TALLY_F64);
         time_floats(float_inputs[i]);
