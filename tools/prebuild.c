@@ -6,8 +6,8 @@
  *
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
- * sums and joint tables of float samples, and what counts samples that are not packed. NVRTC is
- * opened as at run time; without it no file is made, which is said and is no failure. What was
+ * sums and joint tables of float samples, and what counts samples with a mask or not packed. NVRTC
+ * is opened as at run time; without it no file is made, which is said and is no failure. What was
  * compiled before comes from the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
@@ -20,6 +20,7 @@
 #include "cpu/threads.h"
 #include "device/kernel.h"
 #include "device/kernels_file.h"
+#include "device/run.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 
@@ -81,8 +82,25 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     if (kernel->fast && plan->axes[0].even && ty_fast_serves(options->dtypes[0])) {
         for (uint32_t d = 0; d < options->dimensions; d++)
             plan->axes[d].proved = 1; /* as it is for most axes */
+        kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
         ty_kernel_options(plan, context->state, &shape, words, sizeof words);
         add(target, kernel, words);
+    }
+    tally_plan_destroy(plan);
+}
+
+/* What a plan that `auto` makes takes for samples that its own kernel does not read. */
+static void add_others(tally_context *context, ty_target target, const tally_plan_options *options)
+{
+    tally_plan *plan = NULL;
+    tally_plan_options o = *options;
+    if (ty_plan_resolve(context, options, 0, &plan, NULL))
+        return;
+    for (int packed = 0; packed < 2; packed++) {
+        const ty_method *other = ty_other_method(plan, packed);
+        o.method = other ? other->name : NULL;
+        if (other)
+            add_plan(context, target, &o);
     }
     tally_plan_destroy(plan);
 }
@@ -100,8 +118,11 @@ static void add_plans(tally_context *context, ty_target target, tally_dtype dtyp
         o.n_hint = sizes[s];
         add_plan(context, target, &o);
     }
-    o.method = "views"; /* what a plan takes for samples that are not packed */
-    add_plan(context, target, &o);
+    add_others(context, target, &o);
+    for (o.channels = 2; o.channels <= 4 && tally_dtype_bytes(dtype) == 1; o.channels++) {
+        add_plan(context, target, &o);
+        add_others(context, target, &o);
+    }
 }
 
 /* Weighted sums and joint tables of the types that most data are of. */
@@ -121,6 +142,7 @@ static void add_joint(tally_context *context, ty_target target, tally_dtype dtyp
     o.weight_dtype = (tally_dtype)0;
     o.dimensions = 2;
     add_plan(context, target, &o);
+    add_others(context, target, &o);
 }
 
 static void add_target(ty_target target, const double *edges)

@@ -161,6 +161,44 @@ static tally_status build(tally_plan *plan, ty_device_plan *own, tally_error *er
     return status;
 }
 
+const ty_method *ty_other_method(const tally_plan *plan, int packed)
+{
+    const ty_method *best = NULL;
+    const char *why;
+    double least = 0;
+    for (int i = 0; ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        if (!m->cost || ty_method_supports(m, plan, NULL))
+            continue;
+        const ty_kernel_method *kernel = m->backend;
+        const double cost = m->cost(plan, &why);
+        if (kernel->views && kernel->packed == packed && (!best || cost < least)) {
+            best = m;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+/* What counts the samples that the kernel of a plan made by `auto` does not read; the plan's text
+ * says it. */
+static void find_others(tally_plan *plan, ty_device_plan *own)
+{
+    const ty_kernel_method *kernel = plan->method->backend;
+    size_t at = strlen(plan->text);
+    if (plan->seconds <= 0 || (kernel->views && !kernel->packed))
+        return;
+    own->others[0].method = ty_other_method(plan, 0);
+    if (!kernel->packed && plan->channels == 1)
+        own->others[1].method = ty_other_method(plan, 1);
+    if (own->others[1].method)
+        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; with a mask %s",
+                               own->others[1].method->name);
+    if (own->others[0].method && at < sizeof plan->text)
+        snprintf(plan->text + at, sizeof plan->text - at, "; other layouts %s",
+                 own->others[0].method->name);
+}
+
 static tally_status prepare(tally_plan *plan, tally_error *error)
 {
     ty_device_plan *own = ty_calloc(1, sizeof *own);
@@ -175,6 +213,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     tally_status status = build(plan, own, error);
     if (status)
         return status;
+    find_others(plan, own);
     static const char *const origins[] = {"compiled", "from the disk cache",
                                           "from the kernels file"};
     size_t at = strlen(plan->text);
@@ -197,7 +236,8 @@ static void finish(tally_plan *plan)
         return;
     ty_device *device = device_of(plan);
     ty_workspaces_close(plan);
-    tally_plan_destroy(own->views);
+    for (int i = 0; i < 2; i++)
+        tally_plan_destroy(own->others[i].plan);
     device->ops->program_close(device, own->program);
     pthread_mutex_destroy(&own->lock);
     ty_free(own);
@@ -282,30 +322,50 @@ static tally_status run_with(ty_run *r, int *busy, tally_error *error)
     return status;
 }
 
-/* A plan that `auto` made counts what its own kernel cannot read by the method `views`; so it does
- * with many short histograms, which that counts in one launch. */
-static int wants_views(const ty_job *job)
+/* What a plan that `auto` made counts a job by, if not by its own kernel: another, because it reads
+ * the samples as they lie; or the method for any layout, because that counts many short histograms
+ * in one launch. NULL: its own. */
+static ty_other *other_of(const ty_job *job)
 {
     const tally_plan *plan = job->plan;
+    const ty_device *device = device_of(plan);
     const ty_kernel_method *kernel = plan->method->backend;
-    if (kernel->views || plan->seconds <= 0 || job->view_device == TALLY_DEVICE_CPU)
-        return 0;
-    return !ty_views_packed(job, device_of(plan)) ||
-           (job->batches > 1 && job->elements < many_elements);
+    ty_other *others = ((ty_device_plan *)plan->state)->others;
+    if (!others->method || job->view_device == TALLY_DEVICE_CPU)
+        return NULL;
+    const int short_ones = !kernel->views && job->batches > 1 && job->elements < many_elements;
+    if (!short_ones && ty_kernel_reads(kernel, job, device))
+        return NULL;
+    return job->mask.data && others[1].method &&
+                   ty_kernel_reads(others[1].method->backend, job, device)
+               ? &others[1]
+               : &others[0];
 }
 
-static tally_status views_plan(const tally_plan *plan, const tally_plan **views, tally_error *error)
+static tally_status make_other(const tally_plan *plan, ty_other *other, tally_error *error)
 {
-    ty_device_plan *own = plan->state;
     tally_plan_options o = plan->options;
-    tally_status status = TALLY_OK;
-    o.method = "views";
+    o.method = other->method->name;
     o.settings = NULL;
     o.settings_count = 0;
+    return other->plan ? TALLY_OK : tally_plan_create(plan->context, &o, &other->plan, error);
+}
+
+/* Its plan; that for any layout if there is no compiler for its kernel. */
+static tally_status other_plan(const tally_plan *plan, ty_other *other, const tally_plan **made,
+                               tally_error *error)
+{
+    ty_device_plan *own = plan->state;
+    tally_status status = TALLY_ERROR_UNSUPPORTED;
     pthread_mutex_lock(&own->lock);
-    if (!own->views)
-        status = tally_plan_create(plan->context, &o, &own->views, error);
-    *views = own->views;
+    if (!other->missing)
+        status = make_other(plan, other, error);
+    if (status == TALLY_ERROR_UNSUPPORTED && other != own->others) {
+        other->missing = 1;
+        other = own->others;
+        status = make_other(plan, other, error);
+    }
+    *made = other->plan;
     pthread_mutex_unlock(&own->lock);
     return status;
 }
@@ -321,8 +381,9 @@ static tally_status backend_run(ty_job *job, tally_error *error)
     const ty_device_ops *ops = r.device->ops;
     tally_status status = TALLY_OK;
     int busy = 0, mode = 0;
-    if (wants_views(job)) {
-        status = views_plan(plan, &job->plan, error);
+    ty_other *other = other_of(job);
+    if (other) {
+        status = other_plan(plan, other, &job->plan, error);
         return status ? status : backend_run(job, error);
     }
     if (!job->histograms || (!job->elements && !job->output->on_device))

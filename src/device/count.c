@@ -159,7 +159,7 @@ static tally_status count_pointer(ty_run *r, uint64_t batch, tally_error *error)
     ty_job *job = r->job;
     const ty_grid *g = &job->samples[0];
     uint64_t offset = (uint64_t)((int64_t)batch * g->batch_stride), bytes = 0;
-    if (!ty_views_packed(job, r->device))
+    if (!ty_kernel_reads(r->kernel, job, r->device))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "method %s counts samples in device memory that are packed, aligned, in "
                         "one channel and without a mask; auto and views take any layout",

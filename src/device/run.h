@@ -30,14 +30,25 @@ typedef struct ty_workspace {
     struct ty_workspace *next;
 } ty_workspace;
 
+/* The same plan by another method, for samples that its own kernel does not read. */
+typedef struct ty_other {
+    const ty_method *method; /* NULL: none */
+    tally_plan *plan;        /* made when a call first needs it */
+    int missing;             /* its kernel cannot be had here */
+} ty_other;
+
 /* plan->state */
 typedef struct ty_device_plan {
     void *program;
     int origin;
     pthread_mutex_t lock;
     ty_workspace *idle, *recorded;
-    tally_plan *views; /* the same by the method `views`, made when a layout first needs it */
+    ty_other others[2]; /* of what `auto` made: for any layout; for packed samples and a mask */
 } ty_device_plan;
+
+/* The cheapest method for the plan whose kernel reads any layout; `packed`: packed samples and a
+ * mask. NULL: none. */
+const ty_method *ty_other_method(const tally_plan *plan, int packed);
 
 /* A workspace for a run on the caller's `stream`, or our own queue if that is NULL. With
  * `recording` it is a new one, that stays with the plan. */
@@ -105,9 +116,10 @@ tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, ta
 /* views.c: all histograms, by a method that takes any layout. */
 tally_status ty_count_views(ty_run *run, tally_error *error);
 
-/* Whether samples on the device lie as kernels of one line read them: packed, aligned, in one
- * channel, without a mask. */
-int ty_views_packed(const ty_job *job, const ty_device *device);
+/* Whether a kernel reads samples on the device as they lie. One that does not take any layout reads
+ * packed, aligned ones of one channel without a mask; if it is `packed` with a mask likewise, if it
+ * is `pixels` those of all channels side by side. */
+int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_device *device);
 
 /* deliver.c: sets run->place for `count` histograms from h on. */
 tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_error *error);

@@ -484,10 +484,11 @@ static int is_packed(const ty_grid *g, const ty_device *device)
            ((start | stride) & (g->size - 1)) == 0;
 }
 
-int ty_views_packed(const ty_job *job, const ty_device *device)
+int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_device *device)
 {
-    const ty_kernel_method *kernel = job->plan->method->backend;
     const uint64_t channels = job->samples[0].channels;
+    if (kernel->views && !kernel->packed)
+        return 1;
     int packed = channels == 1 || (kernel->pixels && !job->mask.data);
     packed = packed && (!job->mask.data || (kernel->packed && is_packed(&job->mask, device)));
     for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
@@ -499,7 +500,7 @@ tally_status ty_count_views(ty_run *run, tally_error *error)
 {
     if (run->job->view_device == TALLY_DEVICE_CPU)
         return count_here(run, error);
-    if (run->kernel->packed && run->job->elements && !ty_views_packed(run->job, run->device))
+    if (run->job->elements && !ty_kernel_reads(run->kernel, run->job, run->device))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "method %s counts samples in device memory that are packed, aligned and%s "
                         "in one channel, and so is a mask; auto and views take any layout",

@@ -118,6 +118,12 @@ uint32_t ty_plan_bytes(const tally_plan *plan)
 
 double ty_cost(const tally_plan *plan, const char *method)
 {
+    const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
+    return apart ? ty_cost_channels(plan, method) : unknown_seconds;
+}
+
+double ty_cost_channels(const tally_plan *plan, const char *method)
+{
     const ty_tuning *tuning = plan->context->tuning;
     const ty_rate *rate = ty_rate_find(
         tuning, method, (uint32_t)tally_dtype_bytes(plan->options.dtypes[0]), plan->bins);

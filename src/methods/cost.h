@@ -52,6 +52,10 @@ const ty_rate *ty_rate_find(const ty_tuning *tuning, const char *method, uint32_
  * nothing else serves. */
 double ty_cost(const tally_plan *plan, const char *method);
 
+/* The same for a kernel that reads samples of several channels side by side: `ty_cost` is for one
+ * that reads a single channel's only. */
+double ty_cost_channels(const tally_plan *plan, const char *method);
+
 /* Samples to expect in a call, and bytes of one with all its coordinates and its weight. */
 double ty_plan_samples(const tally_plan *plan);
 uint32_t ty_plan_bytes(const tally_plan *plan);

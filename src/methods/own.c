@@ -353,6 +353,12 @@ static tally_status columns_supports(const tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
+static double columns_cost(const tally_plan *plan, const char **why)
+{
+    *why = "packed columns, one joint table in local memory, its banks scrambled";
+    return ty_cost(plan, "swizzled-columns");
+}
+
 static const ty_kernel_method columns = {.text = ty_text_swizzled_columns,
                                          .fast = 1,
                                          .keyed = 1,
@@ -370,7 +376,7 @@ const ty_method ty_swizzled_columns = {
     TY_MAX_BINS,
     columns_parameters,
     columns_supports,
-    NULL, /* not measured yet: by name only */
+    columns_cost,
     &columns,
 };
 
@@ -419,6 +425,12 @@ static tally_status pixels_supports(const tally_plan *plan, tally_error *error)
     return TALLY_OK;
 }
 
+static double pixels_cost(const tally_plan *plan, const char **why)
+{
+    *why = "packed bytes of all channels in one read";
+    return ty_cost_channels(plan, "lane-private-pixels");
+}
+
 static const ty_kernel_method pixels = {.text = ty_text_lane_private_pixels,
                                         .views = 1,
                                         .packed = 1,
@@ -435,6 +447,6 @@ const ty_method ty_lane_private_pixels = {
     TY_MAX_BINS,
     pixels_parameters,
     pixels_supports,
-    NULL, /* not measured yet: by name only */
+    pixels_cost,
     &pixels,
 };

@@ -80,8 +80,16 @@ const char ty_rates_text[] =
     "private-shared 4 0 10 1980\n"
     "private-shared 8 0 10 3000\n"
     "trish 1 0 10 1570\n"
+    "lane-private-pixels 1 0 10 4210\n"
+    "swizzled-columns 1 0 10 1220\n"
+    "swizzled-columns 2 0 10 1220\n"
+    "swizzled-columns 4 20000 10 4150\n"
+    "swizzled-columns 4 0 10 4120\n"
+    "swizzled-columns 8 20000 10 4310\n"
+    "swizzled-columns 8 0 10 4170\n"
     "views 0 56000 12 100\n"
     "views 0 0 12 17\n"
+    "weighted-packed 4 0 25 4040\n"
     "weighted 0 0 25 100\n"
     "atomic-global 1 0 10 1.4\n"
     "atomic-global 2 0 10 2.7\n"
@@ -103,7 +111,10 @@ const char ty_rates_text[] =
     "private-shared 4 0 15 1940\n"
     "private-shared 8 0 15 2900\n"
     "trish 1 0 15 1560\n"
+    "lane-private-pixels 1 0 15 4000\n" /* not measured */
+    "swizzled-columns 0 0 15 1000\n"    /* not measured */
     "views 0 0 15 100\n"
+    "weighted-packed 4 0 30 1000\n" /* not measured */
     "weighted 0 0 30 100\n"
     "atomic-global 1 0 15 1.4\n"
     "atomic-global 2 0 15 2.7\n"

@@ -95,7 +95,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = plan->options.dimensions > 1 ? "several coordinates" : "any layout";
-    return ty_cost(plan, "views");
+    return ty_cost_channels(plan, "views");
 }
 
 static const ty_kernel_method kernel = {
@@ -150,7 +150,7 @@ static tally_status weighted_supports(const tally_plan *plan, tally_error *error
 static double weighted_cost(const tally_plan *plan, const char **why)
 {
     *why = "sums that do not depend on their order";
-    return ty_cost(plan, "weighted");
+    return ty_cost_channels(plan, "weighted");
 }
 
 static const ty_kernel_method weighted_kernel = {
@@ -229,6 +229,12 @@ static tally_status packed_supports(const tally_plan *plan, tally_error *error)
     return weighted_supports(plan, error);
 }
 
+static double packed_cost(const tally_plan *plan, const char **why)
+{
+    *why = "packed weights by loads of 16 bytes, others as by weighted";
+    return ty_cost_channels(plan, "weighted-packed");
+}
+
 static const ty_kernel_method packed_kernel = {.text = ty_text_weighted,
                                                .more = ty_text_weighted_packed,
                                                .shape = packed_shape,
@@ -245,6 +251,6 @@ const ty_method ty_weighted_packed = {
     TY_MAX_BINS,
     packed_parameters,
     packed_supports,
-    NULL,
+    packed_cost,
     &packed_kernel,
 };

@@ -14,6 +14,7 @@
 
 #include "core/alloc.h"
 #include "device/kernels_file.h"
+#include "device/run.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 #include "plan.h"
@@ -187,9 +188,11 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
         o.dtypes[1] = o.dtypes[0];
     }
     o.n_hint = unit() < 0.1 ? 0 : (uint64_t)exp(unit() * 24);
-    snprintf(asked, sizeof asked, "%s, %llu bins of %g to %g, n %llu",
+    if (o.dtypes[0] <= TALLY_I8)
+        o.channels = 1 + (uint64_t)(unit() * 4);
+    snprintf(asked, sizeof asked, "%s, %llu bins of %g to %g, %llu channels, n %llu",
              tally_dtype_name(o.dtypes[0]), (unsigned long long)bins, uneven ? 0 : lo,
-             uneven ? 0 : hi, (unsigned long long)o.n_hint);
+             uneven ? 0 : hi, (unsigned long long)o.channels, (unsigned long long)o.n_hint);
     /* Not another method, taken for want of this one's kernel. */
     tally_plan *first = NULL;
     tally_status status = ty_plan_resolve(context, &o, 0, &first, error);
@@ -204,6 +207,23 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     }
     tally_plan_destroy(first);
     return status;
+}
+
+/* What counts samples that the plan's own kernel does not read is in the file, too. */
+static void check_others(tally_context *context, const tally_plan *plan, const char *words)
+{
+    for (int packed = 0; packed < 2; packed++) {
+        const ty_method *method = ty_other_method(plan, packed);
+        tally_plan_options o = plan->options;
+        tally_plan *other = NULL;
+        if (!method)
+            continue;
+        o.method = method->name;
+        check(!tally_plan_create(context, &o, &other, NULL) &&
+                  strstr(tally_plan_describe(other), "kernel from the kernels file"),
+              words);
+        tally_plan_destroy(other);
+    }
 }
 
 /* Where the tables of speeds want a kernel that the file lacks, `auto` takes the next one. */
@@ -244,6 +264,8 @@ static int without_compiler(uint64_t seed)
                  (unsigned long long)seed, i, asked,
                  status ? error.message : tally_plan_describe(plan));
         check(!status && strstr(tally_plan_describe(plan), "kernel from the kernels file"), words);
+        if (!status)
+            check_others(context, plan, words);
         tally_plan_destroy(plan);
     }
     if (context)
