@@ -22,12 +22,22 @@ static uint32_t fallback(void)
     return value;
 }
 
+/* The kernel is asked for so many words at a time: asked at every small call of a device, it takes
+ * a tenth of the call. */
+enum { pool_words = 64 };
+
 uint32_t ty_random_u32(void)
 {
-    uint32_t value;
-    ssize_t got;
-    do
-        got = getrandom(&value, sizeof value, GRND_NONBLOCK);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof value ? value : fallback();
+    static _Thread_local uint32_t pool[pool_words];
+    static _Thread_local unsigned left;
+    if (!left) {
+        ssize_t got;
+        do
+            got = getrandom(pool, sizeof pool, GRND_NONBLOCK);
+        while (got < 0 && errno == EINTR);
+        if (got != (ssize_t)sizeof pool)
+            return fallback();
+        left = pool_words;
+    }
+    return pool[--left];
 }
