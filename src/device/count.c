@@ -68,6 +68,16 @@ static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint
     return status ? status : ty_deliver_partials(r, shape, shape->partials, error);
 }
 
+/* How n samples are launched: a repeated call asks for the same again. */
+static const ty_shape *shape_for(ty_run *r, uint64_t n)
+{
+    ty_workspace *w = r->w;
+    if (w->shaped != n)
+        r->kernel->shape(r->job->plan, r->device, n, &w->shape);
+    w->shaped = n;
+    return &w->shape;
+}
+
 /* n samples of device memory, in slabs; adds the device's seconds if they are asked for. */
 static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uint64_t n,
                                  tally_error *error)
@@ -78,14 +88,12 @@ static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uin
     if (r->job->device_seconds)
         status = ops->mark(r->device, r->queue, &from, error);
     while (n && !status) {
-        ty_shape shape;
-        r->kernel->shape(r->job->plan, r->device, n, &shape);
-        uint64_t slab = n < shape.slab ? n : shape.slab;
-        if (slab != n)
-            r->kernel->shape(r->job->plan, r->device, slab, &shape);
-        status = ty_workspace_out(r->device, r->w, &shape, error);
+        const ty_shape *shape = shape_for(r, n);
+        const uint64_t slab = n < shape->slab ? n : shape->slab;
+        shape = shape_for(r, slab);
+        status = ty_workspace_out(r->device, r->w, shape, error);
         if (!status)
-            status = launch_slab(r, data, offset, slab, &shape, error);
+            status = launch_slab(r, data, offset, slab, shape, error);
         offset += slab * r->job->samples[0].size;
         n -= slab;
     }

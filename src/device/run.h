@@ -25,7 +25,9 @@ typedef struct ty_workspace {
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
                                  closed, for a wait may fail with the copy still pending */
     void *outputs[3];         /* of a failed call, on their way by the host: kept likewise */
-    uint64_t *host;           /* totals of `histograms` histograms */
+    ty_shape shape;           /* of a launch for `shaped` samples */
+    uint64_t shaped;
+    uint64_t *host; /* totals of `histograms` histograms */
     uint64_t histograms;
     struct ty_workspace *next;
 } ty_workspace;
