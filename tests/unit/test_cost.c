@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "execute_help.h"
 #include "input_help.h"
 #include "locale_help.h"
@@ -148,6 +149,62 @@ static void test_choice(tally_context *context)
     context->tuning = own;
 }
 
+/* What `auto` takes on an H200, as far as a plan tells; how samples lie is tested on a device
+ * (device/test_layouts). */
+typedef struct wish {
+    tally_dtype dtypes[3], weight;
+    uint64_t bins, channels; /* bins: of each axis */
+    const char *method;
+} wish;
+
+static void check_wish(tally_context *context, const wish *w, uint64_t n)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .channels = w->channels, .n_hint = n};
+    tally_plan *plan = NULL;
+    for (; o.dimensions < 3 && w->dtypes[o.dimensions]; o.dimensions++) {
+        o.dtypes[o.dimensions] = w->dtypes[o.dimensions];
+        o.axes[o.dimensions] = tally_axis_even(w->bins, 0, (double)w->bins);
+    }
+    o.weight_dtype = w->weight;
+    const tally_status status = ty_plan_resolve(context, &o, 0, &plan, NULL);
+    CHECK_SAY(!status && !strcmp(tally_plan_method(plan), w->method), "%s: not %s, %llu samples",
+              status ? "no plan" : tally_plan_describe(plan), w->method, (unsigned long long)n);
+    tally_plan_destroy(plan);
+}
+
+static void test_device_choice(void)
+{
+    static const wish wishes[] = {
+        {{TALLY_U8}, 0, 256, 1, "lane-private"},
+        {{TALLY_U8}, 0, 256, 3, "lane-private-pixels"},
+        {{TALLY_I8}, 0, 100, 4, "lane-private-pixels"},
+        {{TALLY_U8}, 0, 256, 5, "views"},
+        {{TALLY_U16}, 0, 256, 3, "views"},
+        {{TALLY_F32}, 0, 1024, 1, "lane-private"},
+        {{TALLY_F32}, 0, 16384, 1, "swizzled"},
+        {{TALLY_F32}, 0, 100, 2, "views"},
+        {{TALLY_F32, TALLY_F32}, 0, 100, 1, "swizzled-columns"},
+        {{TALLY_F64, TALLY_F64}, 0, 237, 1, "swizzled-columns"},
+        {{TALLY_U8, TALLY_U8}, 0, 200, 1, "swizzled-columns"},
+        {{TALLY_F32, TALLY_U16, TALLY_F64}, 0, 30, 1, "swizzled-columns"},
+        {{TALLY_F32}, TALLY_F32, 4096, 1, "weighted-packed"},
+        {{TALLY_F32}, TALLY_F32, 65536, 1, "weighted"},
+        {{TALLY_F32}, TALLY_F64, 4096, 1, "weighted"},
+        {{TALLY_U16}, TALLY_F32, 4096, 1, "weighted"},
+        {{TALLY_F32, TALLY_F32}, TALLY_F32, 20, 1, "weighted"},
+    };
+    ty_device device = ty_device_standin(90);
+    tally_context context = {.backend = &ty_cuda_backend,
+                             .device = TALLY_DEVICE_CUDA,
+                             .state = &device,
+                             .tuning = &tuning};
+    ty_tuning_default("cuda-sm_90", &tuning);
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        check_wish(&context, &wishes[i], 100);
+        check_wish(&context, &wishes[i], 1 << 28);
+    }
+}
+
 /* ---- what is kept on disk ---- */
 
 static char folder[] = "/tmp/tally-speeds-XXXXXX";
@@ -246,6 +303,7 @@ int main(void)
     test_parsing();
     test_blocks();
     test_choice(context);
+    test_device_choice();
     CHECK(ty_methods_signature() == ty_methods_signature() && ty_methods_signature() != 0);
     tally_context_destroy(context);
     test_file();
