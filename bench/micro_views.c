@@ -422,6 +422,24 @@ static void time_mask(const char *what, const char *input, tally_dtype dtype, ui
     time_setup(&s);
 }
 
+/* Rows of so many samples, with gaps between them or in images of 256 rows. */
+static void time_rows(const char *what, const char *input, uint32_t dimensions, uint64_t columns,
+                      uint64_t gap, int images)
+{
+    setup s = {.what = what, .input = input, .plan = {.dimensions = dimensions}};
+    const uint64_t rows = bytes / 4 / (columns + gap);
+    s.view = images ? make_view(TALLY_F32, rows / 256, 256, columns, 1)
+                    : make_view(TALLY_F32, 1, rows, columns, 1);
+    s.view.row_stride_bytes = (int64_t)(columns + gap) * 4;
+    s.view.batch_stride_bytes = s.view.row_stride_bytes * 256;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        s.plan.dtypes[d] = TALLY_F32;
+        s.plan.axes[d] = tally_axis_even(100, 0, 1);
+    }
+    s.read = (size_t)(s.view.batches * s.view.rows * columns) * 4 * dimensions;
+    time_setup(&s);
+}
+
 /* With a mask beside the samples, or weights. */
 static void time_floats(const char *input)
 {
@@ -441,6 +459,14 @@ static void time_floats(const char *input)
     time_mask("f32 mask 16384", input, TALLY_F32, 16384);
     time_mask("f32 mask 57000", input, TALLY_F32, 57000);
     fill_floats(input, more, there_more, 4);
+    time_rows("f32 region of 20", input, 1, 20, 5, 0);
+    time_rows("f32 region of 128", input, 1, 128, 8, 0);
+    time_rows("f32 region of 400", input, 1, 400, 7, 0);
+    time_rows("f32 region of 3840", input, 1, 3840, 256, 0);
+    time_rows("f32 region of 100000", input, 1, 100000, 1, 0);
+    time_rows("2-D region of 3840", input, 2, 3840, 256, 0);
+    time_rows("f32 images of 256", input, 1, 256, 0, 1);
+    time_rows("f32 images of 16", input, 1, 16, 0, 1);
     s.view = make_view(TALLY_F32, 1, 1, bytes / 4, 1);
     s.plan.dtypes[0] = s.plan.weight_dtype = TALLY_F32;
     s.read = bytes * 2;

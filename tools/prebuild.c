@@ -96,8 +96,8 @@ static void add_others(tally_context *context, ty_target target, const tally_pla
     tally_plan_options o = *options;
     if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
-    for (int packed = 0; packed < 2; packed++) {
-        const ty_method *other = ty_other_method(plan, packed);
+    for (int k = 0; k < TY_LAYOUTS; k++) {
+        const ty_method *other = ty_other_method(plan, (ty_layout)k);
         o.method = other ? other->name : NULL;
         if (other)
             add_plan(context, target, &o);

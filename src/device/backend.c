@@ -161,18 +161,24 @@ static tally_status build(tally_plan *plan, ty_device_plan *own, tally_error *er
     return status;
 }
 
-const ty_method *ty_other_method(const tally_plan *plan, int packed)
+static int reads_layout(const ty_kernel_method *kernel, ty_layout layout)
+{
+    return kernel->views && layout == (!kernel->packed ? TY_ANY_LAYOUT
+                                       : kernel->rows  ? TY_IN_ROWS
+                                                       : TY_PACKED);
+}
+
+const ty_method *ty_other_method(const tally_plan *plan, ty_layout layout)
 {
     const ty_method *best = NULL;
     const char *why;
     double least = 0;
     for (int i = 0; ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
-        if (!m->cost || ty_method_supports(m, plan, NULL))
+        if (!m->cost || ty_method_supports(m, plan, NULL) || !reads_layout(m->backend, layout))
             continue;
-        const ty_kernel_method *kernel = m->backend;
         const double cost = m->cost(plan, &why);
-        if (kernel->views && kernel->packed == packed && (!best || cost < least)) {
+        if (!best || cost < least) {
             best = m;
             least = cost;
         }
@@ -184,19 +190,19 @@ const ty_method *ty_other_method(const tally_plan *plan, int packed)
  * says it. */
 static void find_others(tally_plan *plan, ty_device_plan *own)
 {
+    static const char *const words[] = {"other layouts", "with a mask", "in long rows"};
     const ty_kernel_method *kernel = plan->method->backend;
-    size_t at = strlen(plan->text);
-    if (plan->seconds <= 0 || (kernel->views && !kernel->packed))
+    if (plan->seconds <= 0 || reads_layout(kernel, TY_ANY_LAYOUT))
         return;
-    own->others[0].method = ty_other_method(plan, 0);
-    if (!kernel->packed && plan->channels == 1)
-        own->others[1].method = ty_other_method(plan, 1);
-    if (own->others[1].method)
-        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; with a mask %s",
-                               own->others[1].method->name);
-    if (own->others[0].method && at < sizeof plan->text)
-        snprintf(plan->text + at, sizeof plan->text - at, "; other layouts %s",
-                 own->others[0].method->name);
+    for (int k = TY_LAYOUTS; k-- > 0;) {
+        const ty_layout layout = (ty_layout)k;
+        if (layout != TY_ANY_LAYOUT && (plan->channels > 1 || reads_layout(kernel, layout)))
+            continue;
+        const ty_method *method = own->others[k].method = ty_other_method(plan, layout);
+        const size_t at = strlen(plan->text);
+        if (method)
+            snprintf(plan->text + at, sizeof plan->text - at, "; %s %s", words[k], method->name);
+    }
 }
 
 static tally_status prepare(tally_plan *plan, tally_error *error)
@@ -236,7 +242,7 @@ static void finish(tally_plan *plan)
         return;
     ty_device *device = device_of(plan);
     ty_workspaces_close(plan);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TY_LAYOUTS; i++)
         tally_plan_destroy(own->others[i].plan);
     device->ops->program_close(device, own->program);
     pthread_mutex_destroy(&own->lock);
@@ -331,15 +337,16 @@ static ty_other *other_of(const ty_job *job)
     const ty_device *device = device_of(plan);
     const ty_kernel_method *kernel = plan->method->backend;
     ty_other *others = ((ty_device_plan *)plan->state)->others;
-    if (!others->method || job->view_device == TALLY_DEVICE_CPU)
+    if (!others[TY_ANY_LAYOUT].method || job->view_device == TALLY_DEVICE_CPU)
         return NULL;
     const int short_ones = !kernel->views && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_kernel_reads(kernel, job, device))
         return NULL;
-    return job->mask.data && others[1].method &&
-                   ty_kernel_reads(others[1].method->backend, job, device)
-               ? &others[1]
-               : &others[0];
+    for (int k = TY_PACKED; k < TY_LAYOUTS && (job->mask.data || !short_ones); k++) {
+        if (others[k].method && ty_kernel_reads(others[k].method->backend, job, device))
+            return &others[k];
+    }
+    return &others[TY_ANY_LAYOUT];
 }
 
 static tally_status make_other(const tally_plan *plan, ty_other *other, tally_error *error)
@@ -360,9 +367,9 @@ static tally_status other_plan(const tally_plan *plan, ty_other *other, const ta
     pthread_mutex_lock(&own->lock);
     if (!other->missing)
         status = make_other(plan, other, error);
-    if (status == TALLY_ERROR_UNSUPPORTED && other != own->others) {
+    if (status == TALLY_ERROR_UNSUPPORTED && other != &own->others[TY_ANY_LAYOUT]) {
         other->missing = 1;
-        other = own->others;
+        other = &own->others[TY_ANY_LAYOUT];
         status = make_other(plan, other, error);
     }
     *made = other->plan;

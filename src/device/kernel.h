@@ -59,6 +59,7 @@ typedef struct ty_kernel_method {
     tally_status (*enqueue)(const ty_slab *slab, tally_error *error);
     int views;  /* the kernel takes any layout (view.h) and is launched by views.c */
     int packed; /* … but samples and mask without gaps only */
+    int rows;   /* … or with gaps between long rows */
     int pixels; /* … and of samples on the device all active channels of a batch at once */
 } ty_kernel_method;
 

@@ -32,6 +32,9 @@ typedef struct ty_workspace {
     struct ty_workspace *next;
 } ty_workspace;
 
+/* What kernels read on the device: samples in any layout; packed ones and a mask; rows of these. */
+typedef enum ty_layout { TY_ANY_LAYOUT, TY_PACKED, TY_IN_ROWS, TY_LAYOUTS } ty_layout;
+
 /* The same plan by another method, for samples that its own kernel does not read. */
 typedef struct ty_other {
     const ty_method *method; /* NULL: none */
@@ -45,12 +48,11 @@ typedef struct ty_device_plan {
     int origin;
     pthread_mutex_t lock;
     ty_workspace *idle, *recorded;
-    ty_other others[2]; /* of what `auto` made: for any layout; for packed samples and a mask */
+    ty_other others[TY_LAYOUTS]; /* of a plan that `auto` made, where its own is another */
 } ty_device_plan;
 
-/* The cheapest method for the plan whose kernel reads any layout; `packed`: packed samples and a
- * mask. NULL: none. */
-const ty_method *ty_other_method(const tally_plan *plan, int packed);
+/* The cheapest method for the plan whose kernel reads such a layout, or NULL. */
+const ty_method *ty_other_method(const tally_plan *plan, ty_layout layout);
 
 /* A workspace for a run on the caller's `stream`, or our own queue if that is NULL. With
  * `recording` it is a new one, that stays with the plan. */
@@ -119,8 +121,8 @@ tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, ta
 tally_status ty_count_views(ty_run *run, tally_error *error);
 
 /* Whether a kernel reads samples on the device as they lie. One that does not take any layout reads
- * packed, aligned ones of one channel without a mask; if it is `packed` with a mask likewise, if it
- * is `pixels` those of all channels side by side. */
+ * packed, aligned ones of one channel without a mask; if it is `packed` with a mask likewise, if
+ * `rows` in long rows too, if `pixels` those of all channels side by side. */
 int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_device *device);
 
 /* deliver.c: sets run->place for `count` histograms from h on. */

@@ -475,13 +475,23 @@ static tally_status count_here(ty_run *run, tally_error *error)
 
 /* ---- kernels that take packed samples only ---- */
 
-static int is_packed(const ty_grid *g, const ty_device *device)
+/* Rows with gaps that are worth a warp each, as many as one launch counts. */
+static int long_rows(const ty_grid *g, const ty_device *device)
+{
+    enum { fewest_columns = 128 };
+    return g->columns >= fewest_columns && g->rows <= (UINT64_C(1) << 31) / g->columns &&
+           device->group_max >= 64;
+}
+
+static int is_packed(const ty_grid *g, int rows, const ty_device *device)
 {
     const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
-    const uint64_t stride = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
-    return g->column_stride == (int64_t)(g->size * g->channels) && g->rows <= 1 &&
+    uint64_t strides = g->batches > 1 ? (uint64_t)g->batch_stride : 0;
+    strides |= g->rows > 1 ? (uint64_t)g->row_stride : 0;
+    return g->column_stride == (int64_t)(g->size * g->channels) &&
+           (g->rows <= 1 || (rows && long_rows(g, device))) &&
            (g->channels == 1 || g->channel_stride == (int64_t)g->size) &&
-           ((start | stride) & (g->size - 1)) == 0;
+           ((start | strides) & (g->size - 1)) == 0;
 }
 
 int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_device *device)
@@ -490,9 +500,10 @@ int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_
     if (kernel->views && !kernel->packed)
         return 1;
     int packed = channels == 1 || (kernel->pixels && !job->mask.data);
-    packed = packed && (!job->mask.data || (kernel->packed && is_packed(&job->mask, device)));
+    packed = packed &&
+             (!job->mask.data || (kernel->packed && is_packed(&job->mask, kernel->rows, device)));
     for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
-        packed = packed && is_packed(&job->samples[d], device);
+        packed = packed && is_packed(&job->samples[d], kernel->rows, device);
     return packed;
 }
 
@@ -500,10 +511,13 @@ tally_status ty_count_views(ty_run *run, tally_error *error)
 {
     if (run->job->view_device == TALLY_DEVICE_CPU)
         return count_here(run, error);
-    if (run->job->elements && !ty_kernel_reads(run->kernel, run->job, run->device))
+    if (run->kernel->packed && run->job->elements &&
+        !ty_kernel_reads(run->kernel, run->job, run->device))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "method %s counts samples in device memory that are packed, aligned and%s "
-                        "in one channel, and so is a mask; auto and views take any layout",
-                        run->job->plan->method->name, run->kernel->pixels ? ", with a mask," : "");
+                        "method %s counts samples in device memory that are packed%s, aligned "
+                        "and%s in one channel, and so is a mask; auto and views take any layout",
+                        run->job->plan->method->name,
+                        run->kernel->rows ? " or in long packed rows" : "",
+                        run->kernel->pixels ? ", with a mask," : "");
     return count_there(run, error);
 }

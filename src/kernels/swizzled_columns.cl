@@ -8,10 +8,17 @@
  * and one more for what is masked out, so that counting is arithmetic without a branch. What flows
  * mean is settled once a group, when the table is written out as slots.
  *
- * A line of `parts` groups counts a histogram. Columns that do not all begin a vector at the same
- * sample are read a sample at a time.
+ * A line of `parts` groups counts a histogram: all their work-items together one row; with TY_ROWS
+ * rows that may have gaps between them, every 32 work-items a piece of one. Columns that do not all
+ * begin a vector at the same sample are read a sample at a time.
  */
 #define TY_UNIT 4 /* samples that are read together */
+#if TY_ROWS
+#define TY_PIECE 4096u
+#define TY_TEAM  32u
+#else
+#define TY_TEAM (parts * TY_GROUP_MAX)
+#endif
 
 /* A unit of one column as 32-bit words. */
 TY_FN void ty_unit_read(TY_GLOBAL const ty_u8 *p, int size, ty_u32 *w)
@@ -55,16 +62,17 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
 #define TY_SIZE(d)     ty_dtype_size(TY_DTYPE_##d)
 #define TY_CELLS_OF(d) (bins##d.bins + TY_CELLS_EXTRA)
 
-/* What is done for each coordinate: its axis and column taken up; whether a unit may start at sample
- * h; unit q + k*step read; a sample's cell joined, from a unit or from memory. */
+/* What is done for each coordinate: its axis taken up; where a piece's column begins; whether a unit
+ * may start at its sample h; unit q + k*step read; a sample's cell joined, from a unit or from memory. */
 #define TY_TAKE(d)                                                                                 \
     ty_bins bins##d = *(TY_GLOBAL const ty_bins *)list;                                            \
     ty_fast fast##d = *(TY_GLOBAL const ty_fast *)(list + TY_AXIS_FAST);                           \
-    TY_GLOBAL const ty_u8 *axis##d = list, *column##d = TY_GRID_AT(x##d, b, 0, begin);             \
+    TY_GLOBAL const ty_u8 *axis##d = list, *column##d;                                             \
     list = ty_axis_next(list);                                                                     \
     all *= bins##d.bins;                                                                           \
     cells *= TY_CELLS_OF(d);                                                                       \
     mark = mark * TY_CELLS_OF(d) + TY_AXIS_MARK(TY_EVEN_##d);
+#define TY_PLACE(d) column##d = TY_GRID_AT(x##d, b, row, at);
 #define TY_START(d) starts &= ty_unit_starts(column##d + h * TY_SIZE(d), TY_SIZE(d));
 #define TY_HOLD(d)  ty_u32 w##d[TY_AHEAD][8];
 #define TY_FETCH(d) ty_unit_read(column##d + i * TY_SIZE(d), TY_SIZE(d), w##d[k]);
@@ -140,34 +148,48 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, more = key * 0x9e3779b9u;
-    ty_u32 all = 1, cells = 1, mark = 0, head = 0, starts = 0;
-    ty_u64 b = (first + here) / actives, n = end - begin;
-    TY_GLOBAL const ty_u8 *list = axis, *keep = TY_GRID_AT(mask, b, 0, begin);
+    ty_u32 all = 1, cells = 1, mark = 0, part = TY_GROUP - here * parts;
+    ty_u64 b = (first + here) / actives;
+    TY_GLOBAL const ty_u8 *list = axis;
     TY_DIMENSIONS(TY_TAKE)
     ty_u32 dustbin = mark + cells;
     for (ty_u32 k = lid; k < ((cells + 32) & ~31u); k += TY_GROUP_MAX)
         ty_local[k] = 0;
     TY_BARRIER();
-    for (ty_u32 h = 0; h < TY_UNIT && !starts; h++) {
-        starts = !masked || ty_unit_starts(keep + h, 1);
-        TY_DIMENSIONS(TY_START)
-        head = h;
-    }
-    starts = starts && head < n;
-    ty_u32 units = starts ? (ty_u32)((n - head) / TY_UNIT) : 0;
-    ty_u32 step = parts * TY_GROUP_MAX, q = (TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
-    if (masked)
-        TY_WALK_UNITS(1);
-    else
-        TY_WALK_UNITS(0);
-    /* Samples that are in no unit. */
-    head = units ? head : 0;
-    q = (TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
-    for (; q < n - (ty_u64)units * TY_UNIT; q += step) {
-        ty_u64 i = q < head ? q : q + (ty_u64)units * TY_UNIT;
-        ty_u32 cell = 0;
-        TY_DIMENSIONS(TY_JOIN_ONE)
-        TY_COUNT_CELL(!masked || keep[i]);
+#if TY_ROWS
+    ty_u32 cuts = (ty_u32)((columns + TY_PIECE - 1) / TY_PIECE), me = lid & 31;
+    ty_u32 pieces = (ty_u32)(end / columns) * cuts, piece = (lid >> 5) * parts + part;
+    for (; piece < pieces; piece += parts * (TY_GROUP_MAX / 32)) {
+        ty_u32 row = piece / cuts;
+        ty_u64 at = (ty_u64)(piece - row * cuts) * TY_PIECE;
+        ty_u64 n = columns - at < TY_PIECE ? columns - at : TY_PIECE;
+#else
+    {
+        ty_u32 row = 0, me = part * TY_GROUP_MAX + lid;
+        ty_u64 at = begin, n = end - begin;
+#endif
+        ty_u32 step = TY_TEAM, head = 0, starts = 0;
+        TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);
+        TY_DIMENSIONS(TY_PLACE)
+        for (ty_u32 h = 0; h < TY_UNIT && !starts; h++) {
+            starts = !masked || ty_unit_starts(keep + h, 1);
+            TY_DIMENSIONS(TY_START)
+            head = h;
+        }
+        starts = starts && head < n;
+        ty_u32 units = starts ? (ty_u32)((n - head) / TY_UNIT) : 0, q = me;
+        if (masked)
+            TY_WALK_UNITS(1);
+        else
+            TY_WALK_UNITS(0);
+        /* Samples that are in no unit. */
+        head = units ? head : 0;
+        for (q = me; q < n - (ty_u64)units * TY_UNIT; q += step) {
+            ty_u64 i = q < head ? q : q + (ty_u64)units * TY_UNIT;
+            ty_u32 cell = 0;
+            TY_DIMENSIONS(TY_JOIN_ONE)
+            TY_COUNT_CELL(!masked || keep[i]);
+        }
     }
     TY_BARRIER();
     /* Cells that are bins are written, and cleared: what is left in the table is outside some axis. */

@@ -380,6 +380,52 @@ const ty_method ty_swizzled_columns = {
     &columns,
 };
 
+/* ---- swizzled-rows ---- */
+
+static void rows_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
+{
+    columns_shape(plan, device, n, shape);
+    size_t at = strlen(shape->defines);
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_ROWS=1");
+}
+
+static tally_status rows_supports(const tally_plan *plan, tally_error *error)
+{
+    if (plan->options.dimensions == 1 && sample_bytes(plan) == 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "swizzled-rows counts bytes beside other columns only; views reads rows of "
+                        "bytes 16 at a time");
+    return columns_supports(plan, error);
+}
+
+static double rows_cost(const tally_plan *plan, const char **why)
+{
+    *why = "packed rows, one joint table in local memory, its banks scrambled";
+    return ty_cost(plan, "swizzled-rows");
+}
+
+static const ty_kernel_method rows = {.text = ty_text_swizzled_columns,
+                                      .fast = 1,
+                                      .keyed = 1,
+                                      .views = 1,
+                                      .packed = 1,
+                                      .rows = 1,
+                                      .shape = rows_shape};
+
+const ty_method ty_swizzled_rows = {
+    "swizzled-rows",
+    "tally",
+    "the same for rows with gaps between them, 32 work-items a piece of a row",
+    ON_DEVICES,
+    UINT32_MAX,
+    1,
+    TY_MAX_BINS,
+    columns_parameters,
+    rows_supports,
+    rows_cost,
+    &rows,
+};
+
 /* ---- lane-private-pixels ---- */
 
 static const ty_parameter pixels_parameters[] = {

@@ -87,6 +87,7 @@ const char ty_rates_text[] =
     "swizzled-columns 4 0 10 4120\n"
     "swizzled-columns 8 20000 10 4310\n"
     "swizzled-columns 8 0 10 4170\n"
+    "swizzled-rows 0 0 10 1000\n" /* not measured */
     "views 0 56000 12 100\n"
     "views 0 0 12 17\n"
     "weighted-packed 4 0 25 4040\n"
@@ -113,6 +114,7 @@ const char ty_rates_text[] =
     "trish 1 0 15 1560\n"
     "lane-private-pixels 1 0 15 4000\n" /* not measured */
     "swizzled-columns 0 0 15 1000\n"    /* not measured */
+    "swizzled-rows 0 0 15 1000\n"       /* not measured */
     "views 0 0 15 100\n"
     "weighted-packed 4 0 30 1000\n" /* not measured */
     "weighted 0 0 30 100\n"

@@ -40,6 +40,7 @@
     M(spill16)                                                                                     \
     M(lane_private_pixels)                                                                         \
     M(swizzled_columns)                                                                            \
+    M(swizzled_rows)                                                                               \
     M(views)                                                                                       \
     M(weighted)                                                                                    \
     M(weighted_packed)

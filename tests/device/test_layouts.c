@@ -19,7 +19,7 @@
 enum { most = 1 << 14, room = most * 8 * 5, most_cells = 1 << 14 };
 
 /* How the samples lie. */
-typedef enum layout { packed, strided, region } layout;
+typedef enum layout { packed, strided, region, thin } layout;
 
 typedef struct scene {
     const char *what;
@@ -33,7 +33,7 @@ typedef struct scene {
 } scene;
 
 static const char columns[] = "swizzled-columns", pixels[] = "lane-private-pixels",
-                  lanes[] = "lane-private", views[] = "views";
+                  lanes[] = "lane-private", in_rows[] = "swizzled-rows", views[] = "views";
 
 static const scene scenes[] = {
     {"bytes", {TALLY_U8}, 0, 256, 1, 0, 1, 0, packed, packed, lanes, lanes},
@@ -51,6 +51,21 @@ static const scene scenes[] = {
     {"RGB, a region", {TALLY_I8}, 0, 100, 3, 0, 1, 0, region, packed, pixels, views},
     {"five channels", {TALLY_U8}, 0, 256, 5, 0, 1, 0, packed, packed, views, views},
     {"u16 RGB", {TALLY_U16}, 0, 100, 3, 0, 1, 0, packed, packed, views, views},
+    {"f32, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 0, region, packed, lanes, in_rows},
+    {"f32, short rows", {TALLY_F32}, 0, 100, 1, 0, 1, 0, thin, packed, lanes, views},
+    {"f32 with a mask, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 1, region, region, lanes, in_rows},
+    {"f32 × u8, a region",
+     {TALLY_F32, TALLY_U8},
+     0,
+     30,
+     1,
+     0,
+     1,
+     0,
+     region,
+     packed,
+     columns,
+     in_rows},
     {"f32 with a mask", {TALLY_F32}, 0, 100, 1, 0, 1, 1, packed, packed, lanes, columns},
     {"every other f32", {TALLY_F32}, 0, 100, 1, 0, 1, 1, strided, packed, lanes, views},
     {"f32 × f32", {TALLY_F32, TALLY_F32}, 0, 30, 1, 0, 1, 0, packed, packed, columns, columns},
@@ -123,8 +138,8 @@ static ty_tuning rates, *own_rates;
 static ty_device_ops ops; /* the device's, with a launch of our own */
 static tally_status (*launch)(ty_device *, void *, void *, const char *, const ty_launch *,
                               tally_error *);
-static const void *seen; /* the program of the last launch that counted */
-static uint64_t state;
+static const void *seen;     /* the program of the last launch that counted */
+static uint64_t state, rows; /* of a region */
 
 static uint64_t below(uint64_t n)
 {
@@ -175,9 +190,11 @@ static int lay_out(grid *g, tally_dtype dtype, uint64_t n, uint64_t batches, uin
     v->channels = channels;
     v->channel_stride_bytes = size;
     v->column_stride_bytes = how == strided ? pixel * 2 : pixel;
-    v->rows = how == region ? 3 : 1;
-    v->columns = how == region ? n / 3 : n;
-    v->row_stride_bytes = (int64_t)v->columns * pixel + (how == region ? pixel * 7 : 0);
+    const uint64_t columns_there = how == region ? n / rows : how == thin ? 20 : n;
+    v->rows = n / columns_there;
+    v->columns = columns_there;
+    v->row_stride_bytes = (int64_t)v->columns * pixel;
+    v->row_stride_bytes += how == packed || how == strided ? 0 : pixel * (int64_t)(1 + below(9));
     v->batches = batches;
     v->batch_stride_bytes = (int64_t)v->rows * v->row_stride_bytes * (how == strided ? 2 : 1);
     const int64_t bytes = v->batch_stride_bytes * (int64_t)batches;
@@ -192,10 +209,9 @@ static int lay_out_all(const scene *s, uint64_t n)
     int ok = 1;
     for (int d = 0; d < 3 && s->dtypes[d]; d++)
         ok &= lay_out(&samples[d], s->dtypes[d], n, s->batches, s->channels, s->layout, 0);
-    const uint64_t columns_there = samples[0].view.columns, rows = samples[0].view.rows;
-    ok = ok && lay_out(&mask, TALLY_U8, columns_there * rows, s->batches, 1, s->mask_layout, 1);
-    ok = ok && (!s->weight ||
-                lay_out(&weights, s->weight, columns_there * rows, s->batches, 1, packed, 1));
+    const uint64_t counted = samples[0].view.columns * samples[0].view.rows;
+    ok = ok && lay_out(&mask, TALLY_U8, counted, s->batches, 1, s->mask_layout, 1);
+    ok = ok && (!s->weight || lay_out(&weights, s->weight, counted, s->batches, 1, packed, 1));
     return ok;
 }
 
@@ -247,7 +263,7 @@ static const char *counted_by(const tally_plan *plan)
     const ty_device_plan *own = plan->state;
     if (seen == own->program)
         return plan->method->name;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TY_LAYOUTS; i++) {
         const tally_plan *other = own->others[i].plan;
         if (other && seen == ((const ty_device_plan *)other->state)->program)
             return other->method->name;
@@ -258,6 +274,7 @@ static const char *counted_by(const tally_plan *plan)
 static int try_call(const scene *s, const tally_plan *plan, uint64_t n)
 {
     static answer got, want;
+    rows = 2 + below(3);
     int ok = lay_out_all(s, n);
     if (ok) {
         seen = NULL;
@@ -313,7 +330,8 @@ static int try_scene(const scene *s)
     if (!ok)
         fprintf(stderr, "FAILED: %s: %s, not %s\n", s->what,
                 plan ? tally_plan_describe(plan) : error.message, s->method);
-    ok = ok && try_call(s, plan, 3 + below(60)) && try_call(s, plan, most - below(2000));
+    ok = ok && try_call(s, plan, (s->layout == region ? 512 : 40) + below(60)) &&
+         try_call(s, plan, most - below(2000));
     tally_plan_destroy(plan);
     return ok;
 }

@@ -136,7 +136,7 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
         grind routed "${tiles[@]}"
         watch="--data-races --uninitialized"
         ;;
-    swizzled-columns) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;
+    swizzled-columns | swizzled-rows) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;
     esac
     [ $runs -gt "$before" ] || fail "$method never ran"
 done
