@@ -132,8 +132,7 @@ weights() {
     {
         "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" weighted $p &&
             "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" -b 4096 -i uniform,equal,ninety -w signed $p \
-                $p:ahead=2 $p:ahead=3 $p:copies=2 $p:copies=1 $p:threads=512,ahead=6 \
-                $p:threads=512,blocks-per-sm=2,ahead=2
+                $p:ahead=2 $p:ahead=3 $p:threads=512,ahead=6
     } >"$out/weights.jsonl" 2>"$out/weights.txt" || failed=1
     cat "$out/weights.txt"
     ! grep -q '"verified":false' "$out/weights.jsonl" || failed=1

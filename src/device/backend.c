@@ -328,9 +328,14 @@ static tally_status run_with(ty_run *r, int *busy, tally_error *error)
     return status;
 }
 
+/* Whether the method for any layout reads a job's bytes 16 at a time (kernels/view_bytes.cl). */
+static int reads_bytes_at_once(const ty_job *job)
+{
+    return job->plan->options.dimensions == 1 && job->samples[0].size == 1 && !job->mask.data;
+}
+
 /* What a plan that `auto` made counts a job by, if not by its own kernel: another, because it reads
- * the samples as they lie; or the method for any layout, because that counts many short histograms
- * in one launch. NULL: its own. */
+ * the samples as they lie, or counts many short histograms in one launch. NULL: its own. */
 static ty_other *other_of(const ty_job *job)
 {
     const tally_plan *plan = job->plan;
@@ -342,7 +347,7 @@ static ty_other *other_of(const ty_job *job)
     const int short_ones = !kernel->views && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_kernel_reads(kernel, job, device))
         return NULL;
-    for (int k = TY_PACKED; k < TY_LAYOUTS && (job->mask.data || !short_ones); k++) {
+    for (int k = TY_PACKED; k < TY_LAYOUTS && !reads_bytes_at_once(job); k++) {
         if (others[k].method && ty_kernel_reads(others[k].method->backend, job, device))
             return &others[k];
     }

@@ -152,7 +152,7 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
     } while (0)
 
 /* As `count`, by the same arguments: rows follow each other without a gap. */
-TY_KERNEL_DENSE(TY_PACKED_GROUP, TY_PACKED_DENSE)
+TY_KERNEL_DENSE(TY_PACKED_GROUP, 1)
 count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
              TY_GRID_ARGS(weights), ty_i64 weight_channel, TY_GLOBAL const ty_u8 *axis,
              ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts,

@@ -174,9 +174,6 @@ const ty_method ty_weighted = {
 
 static const ty_parameter packed_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
-    {"blocks-per-sm", 1, 8, 1, "groups on a multiprocessor, if they fit"},
-    {"copies", 1, 32, 32,
-     "most copies of a sum in local memory, a power of two of them if they fit"},
     {"ahead", 1, 8, 4, "loads of samples, and of weights, before a work-item adds"},
     {NULL, 0, 0, 0, NULL}};
 
@@ -185,32 +182,28 @@ static uint64_t packed_bytes(const tally_plan *plan, uint32_t copies)
     return ((uint64_t)plan->bins + TY_CELLS_EXTRA) * 8 * copies + TY_WEIGHTED_FLOWS * 4;
 }
 
-/* Other layouts are summed as by `weighted`: its shape, and how the other kernel is launched. */
+/* Other layouts are summed as by `weighted`: its shape, and how the other kernel is launched. One
+ * group a multiprocessor, as large as may be, has room for the most copies. */
 static void packed_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
 {
-    const uint32_t copies = (uint32_t)ty_method_parameter(plan, "copies");
+    enum { most_copies = 32 };
     uint32_t size = (uint32_t)ty_method_parameter(plan, "threads") & ~31u;
-    uint32_t blocks = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
     if (device->warp != 32 && size > 64)
         size = 64; /* a device that runs a group as a loop */
     while (size > device->group_max)
         size /= 2;
-    while (blocks > 1 && (blocks * size > device->unit_threads ||
-                          (packed_bytes(plan, 1) + 1024) * blocks > device->unit_local_bytes))
-        blocks--;
-    uint32_t room = device->unit_local_bytes / (blocks ? blocks : 1);
-    room = (room < device->local_bytes ? room : device->local_bytes) - 1024;
     weighted_shape(plan, device, n, s);
     s->packed_copies = 1;
-    while (s->packed_copies * 2 <= copies && packed_bytes(plan, s->packed_copies * 2) <= room)
+    while (s->packed_copies < most_copies &&
+           packed_bytes(plan, s->packed_copies * 2) <= device->local_bytes - 1024)
         s->packed_copies *= 2;
     s->packed_size = size;
-    s->packed_groups = device->units * blocks;
+    s->packed_groups = device->units;
     s->packed_bytes = (uint32_t)packed_bytes(plan, s->packed_copies);
     size_t at = strlen(s->defines);
     snprintf(s->defines + at, sizeof s->defines - at,
-             " -DTY_PACKED=%u -DTY_PACKED_AHEAD=%u -DTY_PACKED_GROUP=%u -DTY_PACKED_DENSE=%u",
-             s->packed_copies, (unsigned)ty_method_parameter(plan, "ahead"), size, blocks);
+             " -DTY_PACKED=%u -DTY_PACKED_AHEAD=%u -DTY_PACKED_GROUP=%u", s->packed_copies,
+             (unsigned)ty_method_parameter(plan, "ahead"), size);
 }
 
 static tally_status packed_supports(const tally_plan *plan, tally_error *error)

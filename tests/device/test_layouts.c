@@ -52,6 +52,8 @@ static const scene scenes[] = {
     {"five channels", {TALLY_U8}, 0, 256, 5, 0, 1, 0, packed, packed, views, views},
     {"u16 RGB", {TALLY_U16}, 0, 100, 3, 0, 1, 0, packed, packed, views, views},
     {"f32, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 0, region, packed, lanes, in_rows},
+    {"f32, batches", {TALLY_F32}, 0, 100, 1, 0, 3, 0, packed, packed, lanes, columns},
+    {"byte batches", {TALLY_U8}, 0, 256, 1, 0, 3, 0, packed, packed, lanes, views},
     {"f32, short rows", {TALLY_F32}, 0, 100, 1, 0, 1, 0, thin, packed, lanes, views},
     {"f32 with a mask, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 1, region, region, lanes, in_rows},
     {"f32 × u8, a region",
