@@ -402,8 +402,9 @@ typedef struct tally_execute_options {
     /* If not NULL, gets the seconds that the device spent counting, by its own clock, copies not
      * included; 0 where there is no such clock (CPU). */
     double *device_seconds;
-    /* If not NULL, gets the part of those seconds that went into adding up partial histograms. The
-     * device is waited for after each launch, so the whole takes a little longer. */
+    /* If not NULL, gets the part of those seconds that went into adding up partial histograms; 0
+     * where the kernel that counts adds them up itself. The device is waited for after each launch,
+     * so the whole takes a little longer. */
     double *merge_seconds;
 } tally_execute_options;
 

@@ -95,8 +95,8 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
     return TALLY_OK;
 }
 
-/* dialect, bin, fast, sample, walk, words, output, merge, then the method's: one text for both
- * runtimes. */
+/* dialect, bin, fast, sample, walk, words, output, merge, finish, then the method's: one text for
+ * both runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
     const char *parts[] = {ty_text_dialect_h,
@@ -108,6 +108,7 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,
+                           kernel->finishes ? ty_text_finish_h : "",
                            kernel->text,
                            kernel->more ? kernel->more : ""};
     enum { count = sizeof parts / sizeof *parts };

@@ -35,19 +35,23 @@ static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
     const ty_kernel_method *kernel = slab->plan->method->backend;
     const ty_shape *shape = slab->shape;
     const uint32_t key = kernel->keyed ? ty_kernel_key(slab->plan) : 0;
+    const ty_device_ops *ops = slab->device->ops;
     tally_status status = TALLY_OK;
     for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
-        ty_arg args[] = {ty_arg_memory(slab->data),
-                         ty_arg_u64(slab->offset),
-                         ty_arg_u64(slab->n),
-                         ty_arg_memory(slab->axis),
-                         ty_arg_u32((uint32_t)slab->plan->slots),
-                         ty_arg_memory(slab->out),
-                         ty_arg_u32(pass),
-                         ty_arg_u32(key)};
-        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args,
-                            kernel->keyed ? 8 : 7};
-        status = ty_slab_launch(slab, "count", &launch, error);
+        ty_arg args[8 + TY_FINISH_COUNT] = {ty_arg_memory(slab->data),
+                                            ty_arg_u64(slab->offset),
+                                            ty_arg_u64(slab->n),
+                                            ty_arg_memory(slab->axis),
+                                            ty_arg_u32((uint32_t)slab->plan->slots),
+                                            ty_arg_memory(slab->out),
+                                            ty_arg_u32(pass),
+                                            ty_arg_u32(key)};
+        unsigned count = kernel->keyed ? 8 : 7;
+        for (unsigned i = 0; kernel->finishes && i < TY_FINISH_COUNT; i++)
+            args[count++] = slab->finish[i];
+        ty_launch launch = {shape->groups, shape->group_size, shape->local_bytes, args, count};
+        status = (slab->early ? ops->launch_early : ops->launch)(
+            slab->device, slab->queue, slab->program, "count", &launch, error);
     }
     return status;
 }
@@ -57,15 +61,29 @@ static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint
 {
     const ty_device_ops *ops = r->device->ops;
     const ty_workspace *w = r->w;
-    ty_slab slab = {r->job->plan, shape, r->device, r->queue, r->program, data,
-                    offset,       n,     w->axis,   w->out,   w->scratch};
+    ty_slab slab = {.plan = r->job->plan,
+                    .shape = shape,
+                    .device = r->device,
+                    .queue = r->queue,
+                    .program = r->program,
+                    .data = data,
+                    .offset = offset,
+                    .n = n,
+                    .axis = w->axis,
+                    .out = w->out ? w->out : w->table, /* an argument has to be some memory */
+                    .scratch = w->scratch,
+                    .early = r->kernel->finishes && !r->recording};
     tally_status status = TALLY_OK;
+    if (r->kernel->finishes)
+        ty_deliver_args(r, shape, slab.finish);
     if (shape->cleared)
         status = ops->clear(r->device, r->queue, w->out, 0,
                             (size_t)shape->partials * shape->cells * 4, error);
     if (!status)
         status = (r->kernel->enqueue ? r->kernel->enqueue : enqueue_passes)(&slab, error);
-    return status ? status : ty_deliver_partials(r, shape, shape->partials, error);
+    if (status || shape->delivers)
+        return status;
+    return ty_deliver_partials(r, shape, shape->partials, error);
 }
 
 /* How n samples are launched: a repeated call asks for the same again. */
@@ -91,7 +109,8 @@ static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uin
         const ty_shape *shape = shape_for(r, n);
         const uint64_t slab = n < shape->slab ? n : shape->slab;
         shape = shape_for(r, slab);
-        status = ty_workspace_out(r->device, r->w, shape, error);
+        if (!shape->delivers)
+            status = ty_workspace_out(r->device, r->w, shape, error);
         if (!status)
             status = launch_slab(r, data, offset, slab, shape, error);
         offset += slab * r->job->samples[0].size;

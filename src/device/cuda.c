@@ -37,6 +37,7 @@ typedef struct {
         const char *name; /* string constants: compared by address */
         CUfunction function;
         uint32_t local_bytes;
+        int awaits; /* it has TY_AWAIT: code for older architectures has none */
     } functions[queue_functions];
     unsigned function_count;
 } cuda_queue;
@@ -60,9 +61,12 @@ static tally_status fail(tally_error *error, const char *call, CUresult code)
 static void find_devices(void)
 {
     static const char *const candidates[] = {"libcuda.so.1", "libcuda.so", NULL};
-#define SYMBOL(symbol, name, parameters) {symbol, offsetof(ty_cuda_api, name), 1},
-    static const ty_symbol symbols[] = {TY_CUDA_FUNCTIONS(SYMBOL){NULL, 0, 0}};
+#define SYMBOL(symbol, name, parameters)   {symbol, offsetof(ty_cuda_api, name), 1},
+#define OPTIONAL(symbol, name, parameters) {symbol, offsetof(ty_cuda_api, name), 0},
+    static const ty_symbol symbols[] = {TY_CUDA_FUNCTIONS(SYMBOL)
+                                            TY_CUDA_OPTIONAL(OPTIONAL){NULL, 0, 0}};
 #undef SYMBOL
+#undef OPTIONAL
     int count = 0;
     if (!ty_dynlib_open("TALLY_CUDA_LIBRARY", candidates, symbols, &cu, found.reason,
                         sizeof found.reason))
@@ -151,7 +155,7 @@ static CUresult read_limits(ty_device *device, CUdevice id)
     device->warp = attribute(id, CU_WARP_SIZE, &code);
     device->capability =
         attribute(id, CU_CAPABILITY_MAJOR, &code) * 10 + attribute(id, CU_CAPABILITY_MINOR, &code);
-    device->has_fp64 = 1;
+    device->has_fp64 = device->has_fence = 1;
     snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d",
              device->capability, found.version);
     return code;
@@ -478,54 +482,76 @@ static tally_status stats(ty_device *device, void *program, const char *kernel,
     return TALLY_OK;
 }
 
-/* The function of that name with room for that much shared memory, looked up once a queue. */
+/* The function of that name with room for that much shared memory, looked up once a queue: its
+ * number there. */
 static CUresult find_function(const ty_device *device, cuda_queue *q, CUmodule module,
-                              const char *name, uint32_t local_bytes, CUfunction *function)
+                              const char *name, uint32_t local_bytes, unsigned *number)
 {
     unsigned i = 0;
+    CUfunction function;
     while (i < q->function_count &&
            (q->functions[i].module != module || q->functions[i].name != name))
         i++;
     if (i == queue_functions)
         i = q->function_count = 0;
-    if (i < q->function_count && q->functions[i].local_bytes >= local_bytes) {
-        *function = q->functions[i].function;
+    *number = i;
+    if (i < q->function_count && q->functions[i].local_bytes >= local_bytes)
         return 0;
-    }
-    CUresult code = cu.module_function(function, module, name);
+    CUresult code = cu.module_function(&function, module, name);
     if (!code)
-        code = set_local(device, *function, local_bytes);
+        code = set_local(device, function, local_bytes);
     if (code)
         return code;
     q->functions[i].module = module;
     q->functions[i].name = name;
-    q->functions[i].function = *function;
+    q->functions[i].function = function;
     q->functions[i].local_bytes = local_bytes;
+    q->functions[i].awaits =
+        cu.launch_with && function_number(function, CU_FUNCTION_PTX_VERSION) >= 90;
     q->function_count = i < q->function_count ? q->function_count : i + 1;
     return 0;
 }
 
 static CUresult launch_current(const ty_device *device, cuda_queue *q, CUmodule module,
-                               const char *kernel, const ty_launch *l)
+                               const char *kernel, const ty_launch *l, int early)
 {
-    CUfunction function;
+    unsigned number;
     void *pointers[64];
-    CUresult code = find_function(device, q, module, kernel, l->local_bytes, &function);
+    CUresult code = find_function(device, q, module, kernel, l->local_bytes, &number);
     if (code)
         return code;
     for (unsigned i = 0; i < l->arg_count; i++)
         pointers[i] = (void *)&l->args[i].value;
+    CUfunction function = q->functions[number].function;
+    if (early && q->functions[number].awaits) {
+        CUlaunchAttribute serial = {.id = CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.on = 1};
+        CUlaunchConfig config = {
+            {l->groups, 1, 1}, {l->group_size, 1, 1}, l->local_bytes, q->stream, &serial, 1};
+        return cu.launch_with(&config, function, pointers, NULL);
+    }
     return cu.launch(function, l->groups, 1, 1, l->group_size, 1, 1, l->local_bytes, q->stream,
                      pointers, NULL);
 }
 
-static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
-                                  const ty_launch *launch, tally_error *error)
+static tally_status launch(ty_device *device, void *queue, void *program, const char *kernel,
+                           const ty_launch *launch, int early, tally_error *error)
 {
     if (launch->arg_count > 64)
         return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 64 arguments", kernel);
-    TRY(device, kernel, launch_current(device, queue, program, kernel, launch));
+    TRY(device, kernel, launch_current(device, queue, program, kernel, launch, early));
     return TALLY_OK;
+}
+
+static tally_status launch_kernel(ty_device *device, void *queue, void *program, const char *kernel,
+                                  const ty_launch *l, tally_error *error)
+{
+    return launch(device, queue, program, kernel, l, 0, error);
+}
+
+static tally_status launch_early(ty_device *device, void *queue, void *program, const char *kernel,
+                                 const ty_launch *l, tally_error *error)
+{
+    return launch(device, queue, program, kernel, l, 1, error);
 }
 
 static CUresult record(CUevent *event, CUstream stream)
@@ -564,9 +590,18 @@ static void mark_close(ty_device *device, void *event)
 }
 
 const ty_device_ops ty_cuda_ops = {
-    "cuda",       TALLY_DEVICE_CUDA, count_devices, describe,      open_device, close_device,
-    queue_open,   queue_close,       wait_queue,    wait_all,      recording,   relax,
-    alloc,        release,           NULL,          upload,        download,    clear,
-    pinned_alloc, pinned_free,       build,         program_close, stats,       launch_kernel,
-    mark,         elapsed,           mark_close,
+    "cuda",        TALLY_DEVICE_CUDA,
+    count_devices, describe,
+    open_device,   close_device,
+    queue_open,    queue_close,
+    wait_queue,    wait_all,
+    recording,     relax,
+    alloc,         release,
+    NULL,          upload,
+    download,      clear,
+    pinned_alloc,  pinned_free,
+    build,         program_close,
+    stats,         launch_kernel,
+    launch_early,  mark,
+    elapsed,       mark_close,
 };

@@ -31,13 +31,16 @@ enum {
     CU_FUNCTION_SHARED = 1,
     CU_FUNCTION_LOCAL = 3,
     CU_FUNCTION_REGISTERS = 4,
+    CU_FUNCTION_PTX_VERSION = 5,
     CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
     CU_FUNCTION_CARVEOUT = 9,
 
     CU_STREAM_NON_BLOCKING = 1,
     CU_CAPTURE_NONE = 0,
     CU_CAPTURE_MODE_GLOBAL = 0,
-    CU_CAPTURE_MODE_RELAXED = 2
+    CU_CAPTURE_MODE_RELAXED = 2,
+
+    CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6
 };
 
 /* name in the library, member, parameters */
@@ -83,9 +86,29 @@ enum {
     F("cuEventElapsedTime", event_elapsed, (float *, CUevent, CUevent))                            \
     F("cuEventDestroy_v2", event_destroy, (CUevent))
 
+typedef struct CUlaunchAttribute {
+    int id;
+    char unused[4];
+    union {
+        char bytes[64];
+        int on;
+    } value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig {
+    unsigned grid[3], block[3], local_bytes;
+    CUstream stream;
+    CUlaunchAttribute *attributes;
+    unsigned attribute_count;
+} CUlaunchConfig;
+
+/* Those that older drivers lack. */
+#define TY_CUDA_OPTIONAL(F)                                                                        \
+    F("cuLaunchKernelEx", launch_with, (const CUlaunchConfig *, CUfunction, void **, void **))
+
 #define TY_MEMBER(symbol, name, parameters) CUresult(*name) parameters;
 typedef struct ty_cuda_api {
-    TY_CUDA_FUNCTIONS(TY_MEMBER)
+    TY_CUDA_FUNCTIONS(TY_MEMBER) TY_CUDA_OPTIONAL(TY_MEMBER)
 } ty_cuda_api;
 #undef TY_MEMBER
 

@@ -94,15 +94,38 @@ static uint32_t merge_width(uint32_t partials)
     return wide;
 }
 
-tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
+void ty_deliver_args(ty_run *run, const ty_shape *shape, ty_arg args[TY_FINISH_COUNT])
+{
+    const ty_place *t = &run->place;
+    args[0] = ty_arg_u32(shape->delivers != 0);
+    args[1] = ty_arg_memory(run->w->table ? run->w->table : run->w->out);
+    args[2] = ty_arg_memory(t->counts);
+    args[3] = ty_arg_u64(t->first);
+    args[4] = ty_arg_memory(t->flows);
+    args[5] = ty_arg_u64(t->histogram);
+    args[6] = ty_arg_u32(t->bins);
+    args[7] = ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD));
+    run->fresh &= !shape->delivers;
+}
+
+static uint32_t targets(const ty_place *t)
+{
+    return t->bins + (t->how & TY_OUT_FLOWS ? 4 : 0);
+}
+
+static tally_status launch_merge(ty_run *run, const char *kernel, const ty_launch *merge,
                                  tally_error *error)
 {
     const ty_device_ops *ops = run->device->ops;
+    return (run->recording ? ops->launch : ops->launch_early)(run->device, run->queue, run->program,
+                                                              kernel, merge, error);
+}
+
+static tally_status merge_words(ty_run *run, const ty_shape *shape, uint32_t partials,
+                                tally_error *error)
+{
     const ty_place *t = &run->place;
-    double *seconds = run->job->merge_seconds;
-    void *from = NULL;
-    uint32_t targets = t->bins + (t->how & TY_OUT_FLOWS ? 4 : 0);
-    uint32_t wide = merge_width(partials), blocks = targets / wide + (targets % wide != 0);
+    uint32_t wide = merge_width(partials), blocks = targets(t) / wide + (targets(t) % wide != 0);
     ty_arg args[] = {ty_arg_memory(run->w->out),
                      ty_arg_u32(partials),
                      ty_arg_u32(shape->cells),
@@ -117,11 +140,40 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t pa
                      ty_arg_u32(t->bins),
                      ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
     ty_launch merge = {blocks * (uint32_t)t->count, 256, 2048, args, sizeof args / sizeof *args};
+    return launch_merge(run, "merge", &merge, error);
+}
+
+/* One histogram's partials of 16-bit counts (halves.cl). */
+static tally_status merge_halves(ty_run *run, uint32_t partials, tally_error *error)
+{
+    const ty_place *t = &run->place;
+    ty_arg args[] = {ty_arg_memory(run->w->out),
+                     ty_arg_u32(partials),
+                     ty_arg_u32((uint32_t)run->job->plan->slots),
+                     ty_arg_memory(run->w->table),
+                     ty_arg_memory(t->counts),
+                     ty_arg_u64(t->first),
+                     ty_arg_memory(t->flows),
+                     ty_arg_u64(t->histogram),
+                     ty_arg_u32(t->bins),
+                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
+    ty_launch merge = {targets(t) / 64 + (targets(t) % 64 != 0), 256, 8192, args,
+                       sizeof args / sizeof *args};
+    return launch_merge(run, "merge_halves", &merge, error);
+}
+
+tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
+                                 tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    double *seconds = run->job->merge_seconds;
+    void *from = NULL;
     tally_status status = TALLY_OK;
     if (seconds)
         status = ops->mark(run->device, run->queue, &from, error);
     if (!status)
-        status = ops->launch(run->device, run->queue, run->program, "merge", &merge, error);
+        status = shape->halves ? merge_halves(run, partials, error)
+                               : merge_words(run, shape, partials, error);
     run->fresh = 0;
     if (from && !status)
         return ty_add_seconds(run, from, seconds, error);

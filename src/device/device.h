@@ -115,6 +115,10 @@ typedef struct ty_device_ops {
                           ty_kernel_stats *stats, tally_error *error);
     tally_status (*launch)(ty_device *device, void *queue, void *program, const char *kernel,
                            const ty_launch *launch, tally_error *error);
+    /* The same for a kernel that waits itself for what is before it on the queue (TY_AWAIT): where
+     * it can it starts while that ends. Not while the queue records. */
+    tally_status (*launch_early)(ty_device *device, void *queue, void *program, const char *kernel,
+                                 const ty_launch *launch, tally_error *error);
 
     /* Device time: marks on a queue, and the seconds between two that have passed. */
     tally_status (*mark)(ty_device *device, void *queue, void **event, tally_error *error);
@@ -137,6 +141,7 @@ struct ty_device {
     uint32_t warp;             /* work-items that can be synchronised as a warp; 1: none */
     uint32_t capability;       /* CUDA: 90 for 9.0; else 0 */
     int has_fp64;
+    int has_fence; /* what a group wrote before a fence is seen by one that is told so after it */
 };
 
 extern const ty_device_ops ty_opencl_ops, ty_cuda_ops;

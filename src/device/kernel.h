@@ -27,11 +27,15 @@ typedef struct ty_shape {
     uint32_t packed_groups, packed_size, packed_bytes;
     uint32_t passes; /* launches over the same samples; the kernel's `pass` argument */
     uint64_t slab;   /* most samples of one launch; at most 2^32-1 */
+    int delivers;    /* a launch delivers its counts itself (finish.h) and leaves no partials */
+    int halves;      /* partials are of 16-bit counts (finish.h), `cells` words of them */
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
                     */
     size_t scratch_bytes; /* device memory that enqueue() uses besides; its content means nothing */
     char defines[256];    /* "-DK=31 …"; must not depend on n */
 } ty_shape;
+
+enum { TY_FINISH_COUNT = 8 }; /* TY_FINISH_ARGS (finish.h) */
 
 /* A slab of samples on its way: what enqueue() launches kernels with. */
 typedef struct ty_slab {
@@ -42,6 +46,8 @@ typedef struct ty_slab {
     ty_memory data; /* n samples from byte `offset` */
     uint64_t offset, n;
     ty_memory axis, out, scratch;
+    int early;                      /* `count` may start while what is before it ends */
+    ty_arg finish[TY_FINISH_COUNT]; /* of methods that deliver: the last arguments */
 } ty_slab;
 
 /* Words behind a weighted partial's sums: numbers of samples in the flows (weighted.cl). */
@@ -51,6 +57,7 @@ typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
     const char *more; /* one behind it, or NULL */
     int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
+    int finishes;     /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
     int keyed; /* `count` takes a ty_u32 key behind `pass`: the setting "key", or if that is 0
                   one that cannot be known before the launch */
     void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);

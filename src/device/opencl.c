@@ -337,6 +337,7 @@ const ty_device_ops ty_opencl_ops = {
     ty_opencl_program_close,
     ty_opencl_stats,
     launch_kernel,
+    launch_kernel,
     mark,
     elapsed,
     mark_close,

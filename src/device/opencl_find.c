@@ -267,6 +267,7 @@ int ty_opencl_limits(ty_device *device, cl_device_id id)
                        ? 32
                        : 1;
     device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
+    device->has_fence = device->warp == 32; /* by NVIDIA's own instruction; 1.2 has none */
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     return device->units && device->group_max >= group_least && device->local_bytes;
 }

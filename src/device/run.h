@@ -20,6 +20,7 @@ typedef struct ty_workspace {
     void *borrowed; /* a queue around it */
     int busy;       /* work may be under way on `stream` */
     ty_memory axis, runs, out, scratch, totals, samples[2];
+    ty_memory table; /* zero between launches (kernels/finish.h), or none */
     size_t out_bytes, scratch_bytes, samples_bytes;
     unsigned char *stage[2];  /* pinned */
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
@@ -131,6 +132,8 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
  * they are the first. */
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,
                                  tally_error *error);
+/* TY_FINISH_ARGS of a launch of that shape; one that delivers counts as the delivery. */
+void ty_deliver_args(ty_run *run, const ty_shape *shape, ty_arg args[TY_FINISH_COUNT]);
 /* The same for a weighted method's partials of 2^room terms. */
 tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tally_error *error);
 /* Ends them: an output in host memory gets what is in the place. */

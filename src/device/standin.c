@@ -6,7 +6,12 @@ const uint32_t ty_architectures[] = {75, 80, 86, 89, 90, 100, 120, 0};
 /* Limits as in the CUDA programming guide's table of compute capabilities. */
 ty_device ty_device_standin(uint32_t capability)
 {
-    ty_device d = {.ops = &ty_cuda_ops, .units = 80, .group_max = 1024, .warp = 32, .has_fp64 = 1};
+    ty_device d = {.ops = &ty_cuda_ops,
+                   .units = 80,
+                   .group_max = 1024,
+                   .warp = 32,
+                   .has_fp64 = 1,
+                   .has_fence = 1};
     d.capability = capability;
     d.local_bytes = capability == 75                        ? 64 << 10
                     : capability == 80                      ? 163 << 10

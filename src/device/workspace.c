@@ -86,6 +86,15 @@ static tally_status make_runs(const tally_plan *plan, ty_device *device, ty_work
     return upload_image(device, w, w->images[1], bytes, &w->runs, error);
 }
 
+/* A word for each slot, and one for tickets. */
+static tally_status make_table(const tally_plan *plan, ty_device *device, ty_workspace *w,
+                               tally_error *error)
+{
+    const size_t bytes = ((size_t)plan->slots + 1) * sizeof(uint32_t);
+    tally_status status = device->ops->alloc(device, bytes, &w->table, error);
+    return status ? status : device->ops->clear(device, w->queue, w->table, 0, bytes, error);
+}
+
 static tally_status make(const tally_plan *plan, ty_workspace **made, tally_error *error)
 {
     const ty_kernel_method *kernel = plan->method->backend;
@@ -100,6 +109,8 @@ static tally_status make(const tally_plan *plan, ty_workspace **made, tally_erro
         status = make_axes(plan, device, w, error);
     if (!status && shape.raw_shift >= 0)
         status = make_runs(plan, device, w, (unsigned)shape.raw_shift, error);
+    if (!status && (shape.delivers || shape.halves))
+        status = make_table(plan, device, w, error);
     if (!status)
         status = device->ops->wait(device, w->queue, error);
     if (status)
@@ -116,6 +127,7 @@ void ty_workspace_close(ty_device *device, ty_workspace *w)
         ops->wait(device, w->queue, NULL);
     ops->release(device, w->axis);
     ops->release(device, w->runs);
+    ops->release(device, w->table);
     ops->release(device, w->out);
     ops->release(device, w->scratch);
     ops->release(device, w->totals);

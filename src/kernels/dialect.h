@@ -45,6 +45,7 @@ typedef long ty_i64;
 #define TY_GROUP_SIZE                 ((ty_u32)get_local_size(0))
 #define TY_BARRIER()                  barrier(CLK_LOCAL_MEM_FENCE)
 #define TY_GLOBAL_BARRIER()           barrier(CLK_GLOBAL_MEM_FENCE)
+#define TY_WHOLE_BARRIER()            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TY_ADD_LOCAL(address, value)                                                               \
     atomic_add((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value)                                                              \
@@ -55,6 +56,9 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_TAKE_GLOBAL(address) atomic_xchg((volatile __global ty_u32 *)(address), 0u)
+#define TY_AWAIT()
+#define TY_ADMIT()
 #define TY_READ(p) (*(p))
 #define TY_RINT(x) rint(x)
 #define TY_MAX_LOCAL(address, value)                                                               \
@@ -81,11 +85,12 @@ typedef long ty_i64;
  * before is kept in registers for what is computed after.
  */
 #if defined(TY_WARP) && TY_WARP == 32
-#define TY_UNROLL       __attribute__((opencl_unroll_hint))
-#define TY_ROLLED       __attribute__((opencl_unroll_hint(1)))
-#define TY_WARP_SYNC()  __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define TY_READ_FIRST() TY_WARP_SYNC()
-#define TY_OPAQUE(word) __asm__ volatile("" : "+r"(word))
+#define TY_UNROLL         __attribute__((opencl_unroll_hint))
+#define TY_ROLLED         __attribute__((opencl_unroll_hint(1)))
+#define TY_WARP_SYNC()    __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TY_READ_FIRST()   TY_WARP_SYNC()
+#define TY_OPAQUE(word)   __asm__ volatile("" : "+r"(word))
+#define TY_DEVICE_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
 TY_FN ty_u32 TY_SHUFFLE_UP(ty_u32 value, ty_u32 lanes)
 {
     ty_u32 got;
@@ -106,6 +111,8 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
 #define TY_UNROLL /* a device that runs work-items as a loop of its own has no use for it */
 #define TY_ROLLED
 #define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+#define TY_DEVICE_FENCE()                                                                          \
+    mem_fence(CLK_GLOBAL_MEM_FENCE) /* 1.2 promises no more: ty_device.has_fence */
 #define TY_READ_FIRST()
 #define TY_OPAQUE(word)
 #endif
@@ -134,11 +141,14 @@ typedef long long ty_i64;
 #define TY_GROUP_SIZE                 (blockDim.x)
 #define TY_BARRIER()                  __syncthreads()
 #define TY_GLOBAL_BARRIER()           __syncthreads()
+#define TY_WHOLE_BARRIER()            __syncthreads()
+#define TY_DEVICE_FENCE()             __threadfence()
 #define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_AND_LOCAL(address, value)  atomicAnd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
+#define TY_TAKE_GLOBAL(address)       atomicExch((ty_u32 *)(address), 0u)
 #define TY_RINT(x)                    rint(x)
 #define TY_MAX_LOCAL(address, value)  atomicMax((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MAX_GLOBAL(address, value) atomicMax((ty_u32 *)(address), (ty_u32)(value))
@@ -168,6 +178,16 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
     asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(p) : "memory");
     return word;
 }
+/* A kernel that was launched early (ty_device_ops.launch_early) waits for all that is before it,
+ * and lets what is behind it start, which waits in turn. Both do nothing after an ordinary launch.
+ */
+#if __CUDA_ARCH__ >= 900
+#define TY_AWAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define TY_ADMIT() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define TY_AWAIT()
+#define TY_ADMIT()
+#endif
 #if __CUDA_ARCH__ >= 800 /* votes of a whole warp */
 #define TY_BALLOT(condition)    __ballot_sync(0xffffffffu, condition)
 #define TY_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, (int)((lane)&31))

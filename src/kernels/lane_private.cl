@@ -6,7 +6,7 @@
  * so that the 32 work-items that run together always meet 32 different banks, whatever the data. An
  * update needs no return value and never collides inside a warp, so its cost is one local-memory
  * operation. Bytes are counted as raw values (256 cells; the axis is applied to the totals), others as
- * cells of the axis. The group adds up its copies and leaves a partial.
+ * cells of the axis. The group adds up its copies (finish.h).
  */
 #if TY_DTYPE == 1 || TY_DTYPE == 2
 /* The address is put together in bytes, the lane's part by an OR, so that a byte costs a shift, one
@@ -21,15 +21,29 @@
     TY_COUNT_BYTE((v) >> 17)
 #define TY_EAT(x)                 TY_COUNT_BYTE((ty_u32)(x) << 7)
 #define TY_CELL_OF_RESULT(result) (result)
+#define TY_SLOT_OF_RESULT(result) ty_slot_of((ty_sample)(result), axis)
 #else
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
+#define TY_SLOT_OF_RESULT(result) (result)
 #define TY_EAT(x)                                                                                  \
     TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (ty_mark_of(x, &bins, &fast, axis) * 128 + own), 1)
 #endif
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+/* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks. */
+TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 cells)
+{
+    ty_u32 sum = 0;
+    for (ty_u32 k = 0; cell < cells && k < 32; k++)
+        sum += copies[cell * 32 + ((TY_LID + k) & 31)];
+    return sum;
+}
+
+#define TY_RESULT(r) ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells)
+
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_ADMIT();
     ty_u32 lid = TY_LID, lane = lid & 31;
 #if TY_DTYPE == 1 || TY_DTYPE == 2
     ty_u32 cells = 256, results = 256, own = lane * 4;
@@ -40,16 +54,12 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 #endif
     for (ty_u32 c = lid; c < cells * 32; c += TY_GROUP_MAX)
         ty_local[c] = 0;
+    TY_AWAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
     TY_BARRIER();
-    /* A work-item a result, starting at its own copy so that neighbours meet different banks. */
-    for (ty_u32 r = lid; r < results; r += TY_GROUP_MAX) {
-        ty_u32 sum = 0, cell = TY_CELL_OF_RESULT(r);
-        for (ty_u32 k = 0; cell < cells && k < 32; k++)
-            sum += ty_local[cell * 32 + ((lane + k) & 31)];
-        out[(ty_u64)TY_GROUP * results + r] = sum;
-    }
+    TY_LEAVE(results);
+    TY_DELIVER(results, TY_SLOT_OF_RESULT(r));
     (void)axis;
     (void)slots;
     (void)pass;

@@ -56,6 +56,8 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     int under = target == 0 && (how & TY_OUT_CLAMP_UNDER);
     int over = target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     ty_u64 sum = 0;
+    TY_ADMIT();
+    TY_AWAIT();
     partials += (ty_u64)here * count * cells;
     first += (ty_u64)here * bins;
     histogram += here;

@@ -18,21 +18,24 @@
         TY_ADD_LOCAL(&ty_local[TY_WORD(mark_)], 1);                                                        \
     } while (0)
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key TY_LOCAL_ARG)
+#define TY_CELL_COUNT(cell) ((cell) < cells ? ty_local[TY_WORD((cell) + TY_MARK)] : 0)
+#define TY_RESULT(r)        TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_ADMIT();
     ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
     for (ty_u32 w = lid; w < words; w += TY_GROUP_MAX)
         ty_local[w] = 0;
+    TY_AWAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
     TY_BARRIER();
-    for (ty_u32 s = lid; s < slots; s += TY_GROUP_MAX) {
-        ty_u32 cell = ty_cell_of_slot(s, bins.bins);
-        out[(ty_u64)TY_GROUP * slots + s] = cell < cells ? ty_local[TY_WORD(cell + TY_MARK)] : 0;
-    }
+    TY_LEAVE_HALVES();
+    TY_DELIVER(slots, r);
     (void)pass;
 }

@@ -49,6 +49,15 @@ static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t 
     snprintf(shape->defines, sizeof shape->defines, "-DTY_AHEAD=%u -DTY_DENSE=%u", ahead, per_unit);
 }
 
+/* A table with more slots takes the last group longer than partials take a launch of their own. */
+enum { table_slots = 4096 };
+
+/* One launch is enough where one group is all, or the last of several can know that it is. */
+static int delivers(const tally_plan *plan, const ty_device *device, const ty_shape *shape)
+{
+    return plan->slots <= table_slots && (shape->groups == 1 || device->has_fence);
+}
+
 /* ---- lane-private ---- */
 
 static uint32_t lane_private_cells(const tally_plan *plan)
@@ -71,6 +80,7 @@ static void lane_private_shape(const tally_plan *plan, const ty_device *device, 
         shape->cells = 256;
         shape->raw_shift = 0;
     }
+    shape->delivers = delivers(plan, device, shape);
 }
 
 static tally_status lane_private_supports(const tally_plan *plan, tally_error *error)
@@ -92,7 +102,7 @@ static double lane_private_cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method lane_private = {
-    .text = ty_text_lane_private, .fast = 1, .shape = lane_private_shape};
+    .text = ty_text_lane_private, .fast = 1, .finishes = 1, .shape = lane_private_shape};
 
 const ty_method ty_lane_private = {
     "lane-private",
@@ -127,6 +137,9 @@ static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint
 {
     own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan),
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
+    shape->delivers = delivers(plan, device, shape);
+    shape->halves = 1;
+    shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;
 }
 
 static tally_status swizzled_supports(const tally_plan *plan, tally_error *error)
@@ -146,8 +159,12 @@ static double swizzled_cost(const tally_plan *plan, const char **why)
     return ty_cost(plan, "swizzled");
 }
 
-static const ty_kernel_method swizzled = {
-    .text = ty_text_swizzled, .fast = 1, .keyed = 1, .shape = swizzled_shape};
+static const ty_kernel_method swizzled = {.text = ty_text_swizzled,
+                                          .more = ty_text_halves,
+                                          .fast = 1,
+                                          .finishes = 1,
+                                          .keyed = 1,
+                                          .shape = swizzled_shape};
 
 const ty_method ty_swizzled = {
     "swizzled",

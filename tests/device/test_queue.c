@@ -230,6 +230,19 @@ static void test_slabs(tally_context *context)
     }
 }
 
+/* Counts of a group past 16 bits, most of them of one value. */
+static void test_halves(tally_context *context)
+{
+    static uint16_t many[400000];
+    tally_error error = {""};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+        many[i] = (uint16_t)(i % 7 ? 40 : i % 600);
+    tally_plan *plan = make_plan(context, "swizzled", TALLY_U16, &error);
+    tally_view view = tally_view_1d(many, TALLY_U16, sizeof many / sizeof *many);
+    check(plan && counts_right(plan, &view, many, NULL, &error), "halves", &error);
+    tally_plan_destroy(plan);
+}
+
 /* ---- threads ---- */
 
 typedef struct {
@@ -307,6 +320,7 @@ int main(void)
     if (!open_caller(&c, 0))
         return 1;
     test_slabs(context);
+    test_halves(context);
     test_threads(context);
     test_no_float64(context);
     tally_context_destroy(context);

@@ -326,10 +326,9 @@ FAKE_API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, con
 
 FAKE_API CUresult cuFuncGetAttribute(int *value, int what, CUfunction function)
 {
-    (void)what;
     ENTER_CURRENT("cuFuncGetAttribute");
     fake_is(function, FAKE_PROGRAM, "cuFuncGetAttribute");
-    *value = 0;
+    *value = what == CU_FUNCTION_PTX_VERSION ? (int)fake_number("CAPABILITY", 90) : 0;
     return 0;
 }
 
@@ -351,16 +350,37 @@ FAKE_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return 0;
 }
 
+static void check_launch(const char *name, CUfunction function, const unsigned grid[3],
+                         const unsigned block[3], unsigned local, CUstream stream, void **arguments)
+{
+    fake_is(function, FAKE_PROGRAM, name);
+    fake_is(stream, FAKE_QUEUE, name);
+    if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] * grid[2] * block[1] * block[2] != 1 ||
+        local > 227 << 10 || !arguments)
+        fake_die(name, "sizes");
+}
+
 FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
                                  unsigned size, unsigned sy, unsigned sz, unsigned local,
                                  CUstream stream, void **arguments, void **extra)
 {
+    const unsigned grid[3] = {x, y, z}, block[3] = {size, sy, sz};
     (void)extra;
     ENTER_CURRENT("cuLaunchKernel");
-    fake_is(function, FAKE_PROGRAM, "cuLaunchKernel");
-    fake_is(stream, FAKE_QUEUE, "cuLaunchKernel");
-    if (!x || !size || size > 1024 || y * z * sy * sz != 1 || local > 227 << 10 || !arguments)
-        fake_die("cuLaunchKernel", "sizes");
+    check_launch("cuLaunchKernel", function, grid, block, local, stream, arguments);
+    return 0;
+}
+
+FAKE_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                                   void **arguments, void **extra)
+{
+    (void)extra;
+    ENTER_CURRENT("cuLaunchKernelEx");
+    check_launch("cuLaunchKernelEx", function, config->grid, config->block, config->local_bytes,
+                 config->stream, arguments);
+    if (config->attribute_count != 1 ||
+        config->attributes[0].id != CU_LAUNCH_PROGRAMMATIC_SERIALIZATION)
+        fake_die("cuLaunchKernelEx", "attributes");
     return 0;
 }
 
