@@ -84,11 +84,14 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
     return status;
 }
 
-/* Targets of a group of the merge kernel: fewer where there are many partials, so that no work-item
- * adds up more than 16 as long as a target can have more work-items. */
+/* Targets of a group of the merge kernel: so many that each of its work-items has a partial to
+ * read, fewer than 16 where there are many partials, so that no work-item adds up more than 16 as
+ * long as a target can have more work-items. */
 static uint32_t merge_width(uint32_t partials)
 {
-    uint32_t wide = 16;
+    uint32_t wide = 256;
+    while (wide > 16 && 256 / wide < partials)
+        wide /= 2;
     while (wide > 1 && partials > 16 * (256 / wide))
         wide /= 2;
     return wide;

@@ -1,6 +1,6 @@
 /*
  * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has
- * `wide` targets (1, 2 … 16), of which 256/wide rows of work-items add up every so many partials. Several histograms have
+ * `wide` targets (1, 2 … 256), of which 256/wide rows of work-items add up every so many partials. Several histograms have
  * `blocks` groups and `count` partials each, one behind the other.
  *
  * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
