@@ -187,6 +187,13 @@ const ty_method *ty_other_method(const tally_plan *plan, ty_layout layout)
     return best;
 }
 
+/* Whether the method for any layout reads samples 16 bytes at a time if there is no mask
+ * (kernels/view_bytes.cl). */
+static int reads_bytes(const tally_plan *plan)
+{
+    return plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
+}
+
 /* What counts the samples that the kernel of a plan made by `auto` does not read; the plan's text
  * says it. */
 static void find_others(tally_plan *plan, ty_device_plan *own)
@@ -202,7 +209,8 @@ static void find_others(tally_plan *plan, ty_device_plan *own)
         const ty_method *method = own->others[k].method = ty_other_method(plan, layout);
         const size_t at = strlen(plan->text);
         if (method)
-            snprintf(plan->text + at, sizeof plan->text - at, "; %s %s", words[k], method->name);
+            snprintf(plan->text + at, sizeof plan->text - at, "; %s%s %s", words[k],
+                     layout == TY_IN_ROWS && reads_bytes(plan) ? " with a mask" : "", method->name);
     }
 }
 
@@ -329,12 +337,6 @@ static tally_status run_with(ty_run *r, int *busy, tally_error *error)
     return status;
 }
 
-/* Whether the method for any layout reads a job's bytes 16 at a time (kernels/view_bytes.cl). */
-static int reads_bytes_at_once(const ty_job *job)
-{
-    return job->plan->options.dimensions == 1 && job->samples[0].size == 1 && !job->mask.data;
-}
-
 /* What a plan that `auto` made counts a job by, if not by its own kernel: another, because it reads
  * the samples as they lie, or counts many short histograms in one launch. NULL: its own. */
 static ty_other *other_of(const ty_job *job)
@@ -348,7 +350,7 @@ static ty_other *other_of(const ty_job *job)
     const int short_ones = !kernel->views && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_kernel_reads(kernel, job, device))
         return NULL;
-    for (int k = TY_PACKED; k < TY_LAYOUTS && !reads_bytes_at_once(job); k++) {
+    for (int k = TY_PACKED; k < TY_LAYOUTS && (job->mask.data || !reads_bytes(plan)); k++) {
         if (others[k].method && ty_kernel_reads(others[k].method->backend, job, device))
             return &others[k];
     }

@@ -406,15 +406,6 @@ static void rows_shape(const tally_plan *plan, const ty_device *device, uint64_t
     snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_ROWS=1");
 }
 
-static tally_status rows_supports(const tally_plan *plan, tally_error *error)
-{
-    if (plan->options.dimensions == 1 && sample_bytes(plan) == 1)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "swizzled-rows counts bytes beside other columns only; views reads rows of "
-                        "bytes 16 at a time");
-    return columns_supports(plan, error);
-}
-
 static double rows_cost(const tally_plan *plan, const char **why)
 {
     *why = "packed rows, one joint table in local memory, its banks scrambled";
@@ -438,7 +429,7 @@ const ty_method ty_swizzled_rows = {
     1,
     TY_MAX_BINS,
     columns_parameters,
-    rows_supports,
+    columns_supports,
     rows_cost,
     &rows,
 };

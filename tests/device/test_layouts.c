@@ -42,6 +42,7 @@ static const scene scenes[] = {
     {"a mask with gaps", {TALLY_U8}, 0, 256, 1, 0, 1, 1, packed, strided, lanes, views},
     {"every other byte", {TALLY_U8}, 0, 256, 1, 0, 1, 0, strided, packed, lanes, views},
     {"a region", {TALLY_U8}, 0, 256, 1, 0, 1, 0, region, packed, lanes, views},
+    {"a region with a mask", {TALLY_U8}, 0, 256, 1, 0, 1, 1, region, region, lanes, in_rows},
     {"two channels", {TALLY_U8}, 0, 256, 2, 0, 1, 0, packed, packed, pixels, pixels},
     {"RGB", {TALLY_I8}, 0, 100, 3, 0, 1, 0, packed, packed, pixels, pixels},
     {"RGB images", {TALLY_I8}, 0, 100, 3, 0, 3, 0, packed, packed, pixels, pixels},

@@ -233,7 +233,8 @@ int main(int argc, char **argv)
     }
     device = context->state;
     must(device->ops->queue_open(device, NULL, &queue, &error), &error);
-    while (tried < cases && failed < 5 && (seconds <= 0 || now() - begin < seconds))
+    while (tried < cases && failed < 5 &&
+           (seconds <= 0 || !in_columns || !counted[2] || now() - begin < seconds))
         failed += !run_case(seed + tried++);
     device->ops->queue_close(device, queue);
     tally_context_destroy(context);
