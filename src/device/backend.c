@@ -385,6 +385,38 @@ static tally_status other_plan(const tally_plan *plan, ty_other *other, const ta
     return status;
 }
 
+/* With a workspace of the plan's. */
+static tally_status run_inside(ty_run *r, tally_error *error)
+{
+    const ty_job *job = r->job;
+    const tally_plan *plan = job->plan;
+    const ty_device_ops *ops = r->device->ops;
+    tally_status status = TALLY_OK;
+    int busy = 0, mode = 0;
+    if (job->stream && ops->recording)
+        status = ops->recording(r->device, job->stream, &r->recording, error);
+    if (status)
+        return status;
+    if (r->recording)
+        mode = ops->relax(-1);
+    status = ty_workspace_take(plan, job->stream, r->recording, &r->w, error);
+    if (!status) {
+        r->queue = job->stream ? r->w->borrowed : r->w->queue;
+        status = run_with(r, &busy, error);
+        /* What is still under way uses the workspace. */
+        if (status && !r->recording)
+            ops->wait(r->device, r->queue, NULL);
+        int sound = !status || status == TALLY_ERROR_CANCELLED || status == TALLY_ERROR_UNSUPPORTED;
+        if (sound || r->recording)
+            ty_workspace_give(plan, r->w, r->recording, busy);
+        else
+            ty_workspace_close(r->device, r->w);
+    }
+    if (r->recording)
+        ops->relax(mode);
+    return status;
+}
+
 static tally_status backend_run(ty_job *job, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -393,37 +425,21 @@ static tally_status backend_run(ty_job *job, tally_error *error)
                 .device = device_of(plan),
                 .kernel = plan->method->backend,
                 .program = own->program};
-    const ty_device_ops *ops = r.device->ops;
-    tally_status status = TALLY_OK;
-    int busy = 0, mode = 0;
     ty_other *other = other_of(job);
     if (other) {
-        status = other_plan(plan, other, &job->plan, error);
+        tally_status status = other_plan(plan, other, &job->plan, error);
         return status ? status : backend_run(job, error);
     }
     if (!job->histograms || (!job->elements && !job->output->on_device))
         return TALLY_OK;
-    if (job->stream && ops->recording)
-        status = ops->recording(r.device, job->stream, &r.recording, error);
-    if (status)
-        return status;
-    if (r.recording)
-        mode = ops->relax(-1);
-    status = ty_workspace_take(plan, job->stream, r.recording, &r.w, error);
-    if (!status) {
-        r.queue = job->stream ? r.w->borrowed : r.w->queue;
-        status = run_with(&r, &busy, error);
-        /* What is still under way uses the workspace. */
-        if (status && !r.recording)
-            ops->wait(r.device, r.queue, NULL);
-        int sound = !status || status == TALLY_ERROR_CANCELLED || status == TALLY_ERROR_UNSUPPORTED;
-        if (sound || r.recording)
-            ty_workspace_give(plan, r.w, r.recording, busy);
-        else
-            ty_workspace_close(r.device, r.w);
-    }
-    if (r.recording)
-        ops->relax(mode);
+    /* A caller's function may make another device current, and call Tally for it. */
+    const ty_device_ops *ops = r.device->ops;
+    const int enters = ops->enter && !job->progress;
+    if (enters)
+        ops->enter(r.device);
+    tally_status status = run_inside(&r, error);
+    if (enters)
+        ops->leave(r.device);
     return status;
 }
 

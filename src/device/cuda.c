@@ -161,16 +161,35 @@ static CUresult read_limits(ty_device *device, CUdevice id)
     return code;
 }
 
+static _Thread_local const void *entered; /* the device whose context this thread has entered */
+
 /* Runs `call` with the device's context current on this thread. */
 #define WITH(device, code, call)                                                                   \
     do {                                                                                           \
         CUcontext popped_;                                                                         \
-        (code) = cu.context_push(((cuda_device *)(device)->native)->context);                      \
+        const int inside_ = entered == (device)->native;                                           \
+        (code) = inside_ ? 0 : cu.context_push(((cuda_device *)(device)->native)->context);        \
         if (!(code)) {                                                                             \
             (code) = (call);                                                                       \
-            cu.context_pop(&popped_);                                                              \
+            if (!inside_)                                                                          \
+                cu.context_pop(&popped_);                                                          \
         }                                                                                          \
     } while (0)
+
+/* Where it fails, every operation goes on trying for itself. */
+static void enter(ty_device *device)
+{
+    if (!entered && !cu.context_push(((cuda_device *)device->native)->context))
+        entered = device->native;
+}
+
+static void leave(ty_device *device)
+{
+    CUcontext popped;
+    if (entered == device->native)
+        cu.context_pop(&popped);
+    entered = NULL;
+}
 
 static CUresult open_context(uint32_t index, void *native, cuda_device *own)
 {
@@ -596,6 +615,7 @@ const ty_device_ops ty_cuda_ops = {
     queue_open,    queue_close,
     wait_queue,    wait_all,
     recording,     relax,
+    enter,         leave,
     alloc,         release,
     NULL,          upload,
     download,      clear,

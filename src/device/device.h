@@ -86,6 +86,10 @@ typedef struct ty_device_ops {
     /* Lets this thread allocate while some stream records (`mode` -1), or gives back the mode that
      * was returned then. */
     int (*relax)(int mode);
+    /* Makes the device this thread's current one for the operations until `leave`, which otherwise
+     * each do so; NULL: there is no such thing. */
+    void (*enter)(ty_device *device);
+    void (*leave)(ty_device *device);
 
     tally_status (*alloc)(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error);
     void (*release)(ty_device *device, ty_memory memory);

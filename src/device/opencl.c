@@ -325,6 +325,8 @@ const ty_device_ops ty_opencl_ops = {
     NULL,
     NULL,
     NULL,
+    NULL,
+    NULL,
     alloc,
     release,
     extent,
