@@ -138,9 +138,10 @@ enum { scene_count = sizeof scenes / sizeof *scenes };
 
 static tally_context *context;
 static ty_tuning rates, *own_rates;
-static ty_device_ops ops; /* the device's, with a launch of our own */
-static tally_status (*launch)(ty_device *, void *, void *, const char *, const ty_launch *,
+static ty_device_ops ops; /* the device's, with launches of our own */
+typedef tally_status launcher(ty_device *, void *, void *, const char *, const ty_launch *,
                               tally_error *);
+static launcher *launch, *launch_early;
 static const void *seen;     /* the program of the last launch that counted */
 static uint64_t state, rows; /* of a region */
 
@@ -157,6 +158,13 @@ static tally_status look(ty_device *device, void *queue, void *program, const ch
 {
     seen = strncmp(kernel, "count", 5) ? seen : program;
     return launch(device, queue, program, kernel, how, error);
+}
+
+static tally_status look_early(ty_device *device, void *queue, void *program, const char *kernel,
+                               const ty_launch *how, tally_error *error)
+{
+    seen = strncmp(kernel, "count", 5) ? seen : program;
+    return launch_early(device, queue, program, kernel, how, error);
 }
 
 /* ---- samples ---- */
@@ -367,7 +375,9 @@ static int open_device(const char *name)
     ty_device *device = context->state;
     ops = *device->ops;
     launch = ops.launch;
+    launch_early = ops.launch_early;
     ops.launch = look;
+    ops.launch_early = look_early;
     device->ops = &ops;
     own_rates = context->tuning;
     context->tuning = &rates;
