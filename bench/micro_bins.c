@@ -1,12 +1,13 @@
 /*
  * Speed of methods for many bins on a device, by the device's own clock, on samples made there,
  * beside a pass that only reads: JSON lines on standard output, a table on standard error. The
- * counts of every timed configuration are compared with those of atomic-global, which is timed once
- * beside it.
+ * counts of every timed configuration are compared with those of atomic-global, or of views for
+ * joint tables, which is timed once beside it.
  *
- *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-d f32|f64|i32] [-i INPUT,…]
- *                            [-s SETTING,…] METHOD…
+ *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-j DIMENSIONS] [-d f32|f64|i32]
+ *                            [-i INPUT,…] METHOD…
  *
+ * MIB are of all columns; BINS are of an axis, and inputs are over the bins of the joint table.
  * A METHOD may carry its settings: routed:columns=16,team=8.
  */
 #include <stdio.h>
@@ -23,7 +24,8 @@ typedef struct bench {
     tally_context *context;
     ty_device *device;
     void *queue, *fill;
-    ty_memory samples;
+    uint32_t dimensions;
+    ty_memory samples[TALLY_MAX_DIMENSIONS];
     uint64_t bytes, n;
     tally_dtype dtype;
     int repeats;
@@ -36,7 +38,8 @@ static void die(const char *what, const tally_error *error)
     exit(1);
 }
 
-/* Sample i of an input: bin number `b` plus a quarter, where the type has one so far out. */
+/* Sample i of an input: bin number `b`, on an axis of `side` bins that has `tail` behind it, plus a
+ * quarter, where the type has one so far out. */
 static const char kernels[] =
     "#if defined(__OPENCL_VERSION__)\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
@@ -60,7 +63,8 @@ static const char kernels[] =
     "static inline u64 mix(u64 z)\n"
     "{ z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;\n"
     "return z ^ (z >> 31); }\n"
-    "ENTRY fill(GLOBAL SAMPLE *to, u64 n, u64 bins, u32 kind, u32 slice LOCAL)\n"
+    "ENTRY fill(GLOBAL SAMPLE *to, u64 n, u64 bins, u32 kind, u32 slice, u64 side,\n"
+    "u64 tail LOCAL)\n"
     "{ for (u64 i = ID; i < n; i += SIZE) {\n"
     "u64 z = mix(i * 0x9E3779B97F4A7C15ull + 0x1234567ull), b = 0; u32 out = 0;\n"
     "double u = (double)(z >> 11) * 0x1p-53;\n"
@@ -84,6 +88,7 @@ static const char kernels[] =
     "if (kind == 14) b = ((i & 31) * slice + (z >> 8) % slice) % bins;\n"
     "if (kind == 15) b = (bins / 2 / slice * slice + i * 32 % slice) % bins;\n"
     "if (b >= bins) b = bins - 1;\n"
+    "b = b / tail % side;\n"
     "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : (double)b + QUARTER;\n"
     "to[i] = (SAMPLE)x; } }\n";
 
@@ -105,15 +110,31 @@ static void build(bench *b)
         die("kernels", &error);
 }
 
-static void fill(bench *b, int kind, uint64_t bins)
+static uint64_t all_bins(const bench *b, uint64_t side)
+{
+    uint64_t bins = 1;
+    for (uint32_t d = 0; d < b->dimensions; d++)
+        bins *= side;
+    return bins;
+}
+
+static void fill(bench *b, int kind, uint64_t side)
 {
     tally_error error = {""};
-    ty_arg args[] = {ty_arg_memory(b->samples), ty_arg_u64(b->n), ty_arg_u64(bins),
-                     ty_arg_u32((uint32_t)kind), ty_arg_u32(8192)};
-    ty_launch launch = {b->device->units * 8, 256, 0, args, 5};
-    if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
-        b->device->ops->wait(b->device, b->queue, &error))
-        die("fill", &error);
+    uint64_t tail = 1, bins = all_bins(b, side);
+    for (uint32_t d = b->dimensions; d--; tail *= side) {
+        ty_arg args[] = {ty_arg_memory(b->samples[d]),
+                         ty_arg_u64(b->n),
+                         ty_arg_u64(bins),
+                         ty_arg_u32((uint32_t)kind),
+                         ty_arg_u32(8192),
+                         ty_arg_u64(side),
+                         ty_arg_u64(tail)};
+        ty_launch launch = {b->device->units * 8, 256, 0, args, 7};
+        if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
+            b->device->ops->wait(b->device, b->queue, &error))
+            die("fill", &error);
+    }
 }
 
 /* ---- one configuration ---- */
@@ -141,13 +162,15 @@ static void parse(const char *word, config *c)
     }
 }
 
-static tally_plan *make_plan(bench *b, const config *c, uint64_t bins)
+static tally_plan *make_plan(bench *b, const config *c, uint64_t side)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = b->dimensions};
     tally_plan *plan = NULL;
     tally_error error = {""};
-    o.axes[0] = tally_axis_even(bins, 0, (double)bins);
-    o.dtypes[0] = b->dtype;
+    for (uint32_t d = 0; d < b->dimensions; d++) {
+        o.axes[d] = tally_axis_even(side, 0, (double)side);
+        o.dtypes[d] = b->dtype;
+    }
     o.method = c->method;
     o.settings = c->settings;
     o.settings_count = c->count;
@@ -163,12 +186,15 @@ static double run(bench *b, const tally_plan *plan, uint64_t *counts, tally_flow
     tally_output out = TALLY_OUTPUT_INIT;
     tally_error error = {""};
     double seconds = 0;
-    tally_view view = tally_view_1d((void *)(uintptr_t)b->samples, b->dtype, b->n);
-    view.device = b->device->ops->type;
+    tally_view views[TALLY_MAX_DIMENSIONS];
+    for (uint32_t d = 0; d < b->dimensions; d++) {
+        views[d] = tally_view_1d((void *)(uintptr_t)b->samples[d], b->dtype, b->n);
+        views[d].device = b->device->ops->type;
+    }
     out.counts = counts;
     out.flows = flows;
     e.device_seconds = &seconds;
-    if (tally_execute(plan, &view, &e, &out, &error))
+    if (tally_execute(plan, views, &e, &out, &error))
         die("execute", &error);
     return seconds;
 }
@@ -185,12 +211,13 @@ static void time_config(bench *b, const config *c, const tally_plan *plan, int i
     qsort(seconds, (size_t)b->repeats, sizeof *seconds, ascending);
     double median = seconds[b->repeats / 2], gbps = (double)b->bytes / median * 1e-9;
     printf("{\"device\":\"%s\",\"name\":\"%s\",\"method\":\"%s\",\"set\":\"%s\",\"dtype\":\"%s\","
-           "\"n\":%llu,\"bins\":%llu,\"data\":\"%s\",\"median_s\":%.9f,\"min_s\":%.9f,"
+           "\"n\":%llu,\"dimensions\":%u,\"bins\":%llu,\"data\":\"%s\",\"median_s\":%.9f,\"min_s\":"
+           "%.9f,"
            "\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"fraction_of_read\":%.4f,"
            "\"verified\":%s}\n",
            b->device_name, b->device->name, c->method, c->set, tally_dtype_name(b->dtype),
-           (unsigned long long)b->n, (unsigned long long)bins, inputs[input], median, seconds[0],
-           seconds[b->repeats - 1], b->repeats, gbps, b->read_seconds / median,
+           (unsigned long long)b->n, b->dimensions, (unsigned long long)bins, inputs[input], median,
+           seconds[0], seconds[b->repeats - 1], b->repeats, gbps, b->read_seconds / median,
            ok ? "true" : "false");
     fprintf(stderr, " %7.1f%s", gbps, ok ? "" : "!");
 }
@@ -205,20 +232,22 @@ static int wanted(const char *list, const char *word)
     return !list;
 }
 
-static void bench_bins(bench *b, uint64_t bins, char **words, int count)
+static void bench_bins(bench *b, uint64_t side, char **words, int count)
 {
-    config configs[16], global = {.method = "atomic-global", .set = ""};
-    tally_plan *plans[16], *check = make_plan(b, &global, bins);
+    config configs[16],
+        global = {.method = b->dimensions > 1 ? "views" : "atomic-global", .set = ""};
+    tally_plan *plans[16], *check = make_plan(b, &global, side);
+    const uint64_t bins = all_bins(b, side);
     uint64_t *want = malloc(bins * 8), *counts = malloc(bins * 8);
     for (int c = 0; c < count; c++) {
         parse(words[c], &configs[c]);
-        plans[c] = make_plan(b, &configs[c], bins);
+        plans[c] = make_plan(b, &configs[c], side);
     }
     for (int kind = 0; kind < input_count; kind++) {
         tally_flows flows = {0};
         if (!wanted(b->inputs, inputs[kind]))
             continue;
-        fill(b, kind, bins);
+        fill(b, kind, side);
         fprintf(stderr, "%9llu %-13s", (unsigned long long)bins, inputs[kind]);
         double seconds = run(b, check, want, &flows);
         fprintf(stderr, " %7.1f |", (double)b->bytes / seconds * 1e-9);
@@ -238,7 +267,7 @@ static void bench_bins(bench *b, uint64_t bins, char **words, int count)
 
 int main(int argc, char **argv)
 {
-    bench b = {.repeats = 7, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
+    bench b = {.dimensions = 1, .repeats = 7, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *list = "65536,110000,131072,262144,1048576,4194304,16777216";
@@ -248,7 +277,7 @@ int main(int argc, char **argv)
     b.device_name = argv[1];
     options.device = strcmp(argv[1], "cuda") ? TALLY_DEVICE_OPENCL : TALLY_DEVICE_CUDA;
     argc--, argv++;
-    while ((option = getopt(argc, argv, "m:r:b:d:i:")) != -1) {
+    while ((option = getopt(argc, argv, "m:r:b:d:i:j:")) != -1) {
         switch (option) {
         case 'm':
             b.bytes = strtoull(optarg, NULL, 10) << 20;
@@ -267,22 +296,31 @@ int main(int argc, char **argv)
         case 'i':
             b.inputs = optarg;
             break;
+        case 'j':
+            b.dimensions = (uint32_t)atoi(optarg);
+            break;
         default:
             return 2;
         }
     }
-    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16)
+    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16 || b.dimensions < 1 ||
+        b.dimensions > TALLY_MAX_DIMENSIONS)
         return 2;
-    b.n = b.bytes / tally_dtype_bytes(b.dtype);
+    b.n = b.bytes / tally_dtype_bytes(b.dtype) / b.dimensions;
+    b.bytes = b.n * tally_dtype_bytes(b.dtype) * b.dimensions;
     if (tally_context_create(&options, &b.context, &error))
         die(b.device_name, &error);
     b.device = b.context->state;
-    if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error) ||
-        b.device->ops->alloc(b.device, b.bytes, &b.samples, &error))
+    if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error))
         die("device", &error);
+    for (uint32_t d = 0; d < b.dimensions; d++) {
+        if (b.device->ops->alloc(b.device, b.bytes / b.dimensions, &b.samples[d], &error))
+            die("device", &error);
+    }
     build(&b);
-    fill(&b, 1, 1 << 20);
-    b.read_seconds = micro_read_seconds(b.device, b.queue, b.samples, b.bytes);
+    fill(&b, 1, 1 << 10);
+    b.read_seconds =
+        b.dimensions * micro_read_seconds(b.device, b.queue, b.samples[0], b.bytes / b.dimensions);
     fprintf(stderr, "%s: reading %.1f GB/s\n%23s %7s |", b.device->name,
             (double)b.bytes / b.read_seconds * 1e-9, "", "global");
     for (int i = optind; i < argc; i++)
@@ -290,7 +328,8 @@ int main(int argc, char **argv)
     fprintf(stderr, "\n");
     for (char *end; *list; list = *end ? end + 1 : end)
         bench_bins(&b, strtoull(list, &end, 10), argv + optind, argc - optind);
-    b.device->ops->release(b.device, b.samples);
+    for (uint32_t d = 0; d < b.dimensions; d++)
+        b.device->ops->release(b.device, b.samples[d]);
     b.device->ops->program_close(b.device, b.fill);
     b.device->ops->queue_close(b.device, b.queue);
     tally_context_destroy(b.context);
