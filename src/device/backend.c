@@ -15,6 +15,7 @@
 #include "device/kernels_file.h"
 #include "device/run.h"
 #include "kernels/text.h"
+#include "methods/cost.h"
 #include "methods/registry.h"
 
 /* Batches shorter than this are worth a launch together more than a kernel of their own. */
@@ -105,6 +106,7 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
                            kernel->views ? ty_text_view_h : ty_text_sample_h,
                            kernel->views ? ty_text_fixed_h : ty_text_walk_h,
                            kernel->views ? ty_text_view_bytes : "",
+                           kernel->packed ? ty_text_columns_h : "",
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,
@@ -173,13 +175,14 @@ const ty_method *ty_other_method(const tally_plan *plan, ty_layout layout)
 {
     const ty_method *best = NULL;
     const char *why;
-    double least = 0;
+    /* What counts any layout is taken even if its speed is not known. */
+    double least = ty_unknown_seconds * (layout == TY_ANY_LAYOUT ? 2 : 1);
     for (int i = 0; ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
         if (!m->cost || ty_method_supports(m, plan, NULL) || !reads_layout(m->backend, layout))
             continue;
         const double cost = m->cost(plan, &why);
-        if (!best || cost < least) {
+        if (cost < least) {
             best = m;
             least = cost;
         }
@@ -347,7 +350,8 @@ static ty_other *other_of(const ty_job *job)
     ty_other *others = ((ty_device_plan *)plan->state)->others;
     if (!others[TY_ANY_LAYOUT].method || job->view_device == TALLY_DEVICE_CPU)
         return NULL;
-    const int short_ones = !kernel->views && job->batches > 1 && job->elements < many_elements;
+    const int by_one = !kernel->views || kernel->enqueue != NULL;
+    const int short_ones = by_one && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_kernel_reads(kernel, job, device))
         return NULL;
     for (int k = TY_PACKED; k < TY_LAYOUTS && (job->mask.data || !reads_bytes(plan)); k++) {

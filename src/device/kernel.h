@@ -48,6 +48,11 @@ typedef struct ty_slab {
     ty_memory axis, out, scratch;
     int early;                      /* `count` may start while what is before it ends */
     ty_arg finish[TY_FINISH_COUNT]; /* of methods that deliver: the last arguments */
+    /* Of a method for views, in place of `data`: the arguments of its samples and mask (view.h),
+     * and n elements of a batch from element `offset` on. */
+    const ty_arg *grids;
+    unsigned grid_count;
+    uint64_t batch;
 } ty_slab;
 
 /* Words behind a weighted partial's sums: numbers of samples in the flows (weighted.cl). */

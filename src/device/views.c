@@ -127,10 +127,34 @@ static unsigned put_extents(const ty_run *run, const piece *p, uint32_t parts, t
     return n;
 }
 
+/* By a method of several kernels, a histogram at a time. */
+static tally_status launch_own(ty_run *run, const piece *p, const ty_shape *shape,
+                               tally_error *error)
+{
+    ty_arg args[most_args];
+    const ty_slab slab = {.plan = run->job->plan,
+                          .shape = shape,
+                          .device = run->device,
+                          .queue = run->queue,
+                          .program = run->program,
+                          .offset = p->begin,
+                          .n = p->end - p->begin,
+                          .axis = run->w->axis,
+                          .out = run->w->out,
+                          .scratch = run->w->scratch,
+                          .grids = args,
+                          .grid_count = put_grids(run, p, args),
+                          .batch = p->h / run->job->plan->active_count};
+    tally_status status = run->kernel->enqueue(&slab, error);
+    return status ? status : ty_deliver_partials(run, shape, 1, error);
+}
+
 static tally_status launch_counts(ty_run *run, const piece *p, const ty_shape *shape,
                                   uint32_t parts, tally_error *error)
 {
     ty_arg args[most_args];
+    if (run->kernel->enqueue)
+        return launch_own(run, p, shape, error);
     unsigned n = put_extents(run, p, parts, args, put_grids(run, p, args));
     args[n++] = ty_arg_u32((uint32_t)run->job->plan->slots);
     args[n++] = ty_arg_u32(shape->copies);
@@ -353,6 +377,8 @@ static uint64_t histograms_at_once(const ty_run *run)
         const uint64_t fast = parts_of(&shape, 1, job->elements, job->histograms);
         parts = parts < fast ? fast : parts;
     }
+    if (run->kernel->enqueue)
+        return 1;
     uint64_t most = table_bytes / (parts * shape.cells * sizeof(uint64_t));
     const uint64_t wide = parts > shape.cells / 16 + 2 ? parts : shape.cells / 16 + 2;
     const uint64_t groups = (UINT64_C(1) << 31) / wide;

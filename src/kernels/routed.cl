@@ -16,8 +16,11 @@
 #define TY_TILE  (TY_GROUP_MAX * TY_PER)
 #define TY_QUEUE 504 /* long segments that a group puts off */
 
-/* Samples are numbered by cells where those are cheaper than slots; TY_MARK is added to both. */
-#if TY_DTYPE > 2
+/* A slot in `out` for each number that samples of one column, or of several (routed_columns.cl), get: cells
+ * where those are cheaper than slots, of which TY_MARK more are told. */
+#if defined(TY_DIMS)
+#define TY_SLOT(cell, count) (cell)
+#elif TY_DTYPE > 2
 #define TY_NUMBER(x)         ty_mark_of(x, &bins, &fast, axis)
 #define TY_SLOT(cell, count) ty_slot_of_cell(cell, count)
 #else
@@ -190,67 +193,38 @@ TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *ent
     return all;
 }
 
-/* Samples come sixteen bytes at a time, from the first that lie so. */
-#define TY_EACH  (16 / (ty_u32)sizeof(ty_sample))
-#define TY_LOADS (TY_PER / TY_EACH)
-#define TY_UNDER (TY_AHEAD > TY_EACH ? TY_AHEAD / TY_EACH : 1) /* way */
-#define TY_EAT(x)                                                                                  \
-    do {                                                                                           \
-        number[i] = TY_NUMBER(x);                                                                  \
-        TY_ADD_LOCAL(TY_OWN(number[i]), 1);                                                        \
-        i++;                                                                                       \
-    } while (0)
-TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
-{
-    return (ty_u32)((0 - (ty_u64)x) & 15) / (ty_u32)sizeof(ty_sample);
-}
-
 /* Updates that return something wait for it: so many are made before the first is used. */
 #define TY_BATCH 8
 #define TY_OWN(number)                                                                             \
     ((TY_LOCAL ty_u32 *)(sorted + (((number) >> shift) * (TY_COLUMNS * 4) + own)))
 
-/* Tile TY_GROUP of the samples from `offset` on, to residuals at the start of `scratch`, `stride`
+/* A work-item's own counter of slice 0, in bytes: where TY_OWN counts from for numbers that are `mark` more. */
+TY_FN ty_u32 ty_own(ty_u32 stride, ty_u32 mark, ty_u32 shift)
+{
+    return (stride + (TY_LID & (TY_COLUMNS - 1)) - (mark >> shift) * (ty_u32)TY_COLUMNS) * 4;
+}
+
+/* The counters, behind a tile's `stride` words of residuals, are made zero. */
+TY_FN void ty_clear(TY_LOCAL ty_u32 *ty_local, ty_u32 stride, ty_u32 slices)
+{
+    uint4 zero = {0, 0, 0, 0};
+    TY_ROLLED
+    for (ty_u32 c = TY_LID; c < slices * (TY_COLUMNS / 4); c += TY_GROUP_MAX)
+        ((TY_LOCAL uint4 *)(ty_local + stride))[c] = zero;
+    TY_BARRIER();
+}
+
+/* Sorts tile TY_GROUP, whose numbers are counted: to residuals at the start of `scratch`, `stride`
  * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
  * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
  * TY_COPIES copies so that tiles do not wait for one another. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
-      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, ty_u32 stride,
+                   ty_u64 lists, ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key,
+                   TY_LOCAL ty_u32 *ty_local)
 {
-    TY_LOCAL_INIT
-    ty_u32 tile = TY_GROUP, tiles = TY_GROUPS;
-    ty_u32 lid = TY_LID;
+    ty_u32 lid = TY_LID, tile = TY_GROUP, tiles = TY_GROUPS;
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
-    ty_u32 own =
-        (stride + (lid & (TY_COLUMNS - 1)) - (TY_MARK >> shift) * (ty_u32)TY_COLUMNS) * 4;
-    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
-    TY_GLOBAL const uint4 *from =
-        (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)tile * TY_TILE) + lid;
-    ty_u32 number[TY_PER], i = 0;
-#if TY_DTYPE > 2
-    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
-#endif
-    uint4 v[TY_UNDER];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_UNDER; k++)
-        v[k] = TY_STREAM(&from[k * TY_GROUP_MAX]);
-    uint4 zero = {0, 0, 0, 0};
-    TY_ROLLED
-    for (ty_u32 c = lid; c < slices * (TY_COLUMNS / 4); c += TY_GROUP_MAX)
-        ((TY_LOCAL uint4 *)cell)[c] = zero;
-    TY_BARRIER();
-    TY_OPAQUE(own);
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_LOADS; k++) {
-        uint4 now = v[k % TY_UNDER];
-        if (k + TY_UNDER < TY_LOADS)
-            v[k % TY_UNDER] = TY_STREAM(&from[(k + TY_UNDER) * TY_GROUP_MAX]);
-        TY_EAT_QUAD(now);
-    }
     TY_BARRIER();
     ty_u32 quads = ty_place(cell, slices, entry, entry + slices, sorted, 1u << shift, key);
     TY_BARRIER();
@@ -287,10 +261,58 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
         to[q] = *(TY_LOCAL uint4 *)(sorted + ty_bank_quad(q * 16, key));
 }
 
+#if !defined(TY_DIMS)
+/* Samples come sixteen bytes at a time, from the first that lie so. */
+#define TY_EACH  (16 / (ty_u32)sizeof(ty_sample))
+#define TY_LOADS (TY_PER / TY_EACH)
+#define TY_UNDER (TY_AHEAD > TY_EACH ? TY_AHEAD / TY_EACH : 1) /* way */
+#define TY_EAT(x)                                                                                  \
+    do {                                                                                           \
+        number[i] = TY_NUMBER(x);                                                                  \
+        TY_ADD_LOCAL(TY_OWN(number[i]), 1);                                                        \
+        i++;                                                                                       \
+    } while (0)
+TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
+{
+    return (ty_u32)((0 - (ty_u64)x) & 15) / (ty_u32)sizeof(ty_sample);
+}
+
+/* Sorts tile TY_GROUP of the samples from `offset` on. */
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
+    ty_u32 number[TY_PER], i = 0, own = ty_own(stride, TY_MARK, shift);
+    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
+    TY_GLOBAL const uint4 *from =
+        (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)TY_GROUP * TY_TILE) + TY_LID;
+#if TY_DTYPE > 2
+    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
+    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+#endif
+    uint4 v[TY_UNDER];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_UNDER; k++)
+        v[k] = TY_STREAM(&from[k * TY_GROUP_MAX]);
+    ty_clear(ty_local, stride, slices);
+    TY_OPAQUE(own);
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_LOADS; k++) {
+        uint4 now = v[k % TY_UNDER];
+        if (k + TY_UNDER < TY_LOADS)
+            v[k % TY_UNDER] = TY_STREAM(&from[(k + TY_UNDER) * TY_GROUP_MAX]);
+        TY_EAT_QUAD(now);
+    }
+    ty_sort(number, own, scratch, stride, lists, sums, slices, shift, key, ty_local);
+}
+
 /* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the last. */
 TY_KERNEL(TY_GROUP_MAX)
-rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 inside, ty_u32 n,
-     TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty_u64 inside,
+     ty_u32 n, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 i = TY_GROUP * TY_GROUP_MAX + TY_LID;
@@ -299,6 +321,7 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 inside, ty_u32 n,
         TY_ADD_GLOBAL(&out[ty_slot_of(x[i < ty_head(x) ? i : inside + i], axis)], 1);
     (void)ty_local;
 }
+#endif
 
 #define TY_COUNT_BYTE(byte)                                                                        \
     TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ty_bank_byte((byte)&0x3fffcu, key), 1)
@@ -349,12 +372,12 @@ TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 extra, ty_u32 scale)
     return sum && !share ? 1 : share;
 }
 
-/* Counts what `split` left of a wave of tiles. A slice of s quads is shared by (s + extra) * scale / 2^32
+/* Counts what `split` left of a wave of tiles into a table at byte `table` of `out`. A slice of s quads is shared by (s + extra) * scale / 2^32
  * groups; groups past all shares have nothing to do. */
 TY_KERNEL(TY_COUNTERS)
 count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
       ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
-      ty_u32 key TY_LOCAL_ARG)
+      ty_u64 table, ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, cells = 1u << shift, each = (slices + TY_COUNTERS - 1) / TY_COUNTERS;
@@ -379,6 +402,7 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
         part += share;
     }
     TY_BARRIER();
+    out += table / 4;
     ty_u32 slice = found[0], first = found[1], step = found[2], usual = found[3];
     cells = step ? cells : 0;
     TY_ROLLED

@@ -9,8 +9,7 @@
 /* Fewest bytes that another thread of the processor is woken for, as in src/cpu/backend.c. */
 enum { thread_bytes = 512 << 10 };
 
-/* Cost of what has no row: more than anything that has one. */
-static const double unknown_seconds = 1e9;
+const double ty_unknown_seconds = 1e9;
 
 /* Blanks, then digits with perhaps a point among them, whatever point the locale has; NULL if it is
  * something else. */
@@ -119,7 +118,7 @@ uint32_t ty_plan_bytes(const tally_plan *plan)
 double ty_cost(const tally_plan *plan, const char *method)
 {
     const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
-    return apart ? ty_cost_channels(plan, method) : unknown_seconds;
+    return apart ? ty_cost_channels(plan, method) : ty_unknown_seconds;
 }
 
 double ty_cost_channels(const tally_plan *plan, const char *method)
@@ -128,7 +127,7 @@ double ty_cost_channels(const tally_plan *plan, const char *method)
     const ty_rate *rate = ty_rate_find(
         tuning, method, (uint32_t)tally_dtype_bytes(plan->options.dtypes[0]), plan->bins);
     if (!rate)
-        return unknown_seconds;
+        return ty_unknown_seconds;
     double bytes = ty_plan_samples(plan) * ty_plan_bytes(plan), threads = 1 + bytes / thread_bytes;
     threads = threads < tuning->threads ? threads : tuning->threads;
     double speed = rate->gbps * threads;
@@ -141,7 +140,7 @@ double ty_cost_channels(const tally_plan *plan, const char *method)
 double ty_cost_host(const ty_tuning *tuning, double bytes)
 {
     const ty_rate *host = ty_rate_find(tuning, TY_RATE_HOST, 0, 0);
-    return host ? host->call_us * 1e-6 + bytes / host->gbps * 1e-9 : unknown_seconds;
+    return host ? host->call_us * 1e-6 + bytes / host->gbps * 1e-9 : ty_unknown_seconds;
 }
 
 /* FNV-1a. */

@@ -56,6 +56,9 @@ double ty_cost(const tally_plan *plan, const char *method);
  * that reads a single channel's only. */
 double ty_cost_channels(const tally_plan *plan, const char *method);
 
+/* The cost of what has no row: more than anything that has one. */
+extern const double ty_unknown_seconds;
+
 /* Samples to expect in a call, and bytes of one with all its coordinates and its weight. */
 double ty_plan_samples(const tally_plan *plan);
 uint32_t ty_plan_bytes(const tally_plan *plan);

@@ -75,6 +75,10 @@ const char ty_rates_text[] =
     "routed 4 0 60 400\n"
     "routed 8 2000000 30 1350\n"
     "routed 8 0 60 600\n"
+    "routed-columns 1 0 40 400\n" /* not measured */
+    "routed-columns 2 0 40 900\n" /* not measured */
+    "routed-columns 4 0 40 2020\n"
+    "routed-columns 8 0 40 1440\n"
     "private-shared 1 0 10 668\n"
     "private-shared 2 0 10 1000\n"
     "private-shared 4 0 10 1980\n"
@@ -123,9 +127,10 @@ const char ty_rates_text[] =
     "lane-private 8 0 15 3990\n"
     "swizzled 4 0 15 3430\n"
     "swizzled 8 0 15 3940\n"
-    "swizzled 0 0 15 2000\n" /* not measured */
-    "spill16 0 0 20 500\n"   /* not measured */
-    "routed 0 0 60 300\n"    /* not measured */
+    "swizzled 0 0 15 2000\n"      /* not measured */
+    "spill16 0 0 20 500\n"        /* not measured */
+    "routed 0 0 60 300\n"         /* not measured */
+    "routed-columns 0 0 80 300\n" /* not measured */
     "private-shared 1 0 15 668\n"
     "private-shared 2 0 15 950\n"
     "private-shared 4 0 15 1940\n"

@@ -41,6 +41,7 @@
     M(lane_private_pixels)                                                                         \
     M(swizzled_columns)                                                                            \
     M(swizzled_rows)                                                                               \
+    M(routed_columns)                                                                              \
     M(views)                                                                                       \
     M(weighted)                                                                                    \
     M(weighted_packed)

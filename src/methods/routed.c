@@ -1,4 +1,5 @@
-/* routed: more bins than local memory holds (src/kernels/routed.cl). */
+/* routed: more bins than local memory holds (src/kernels/routed.cl), and routed-columns, the same
+ * for joint tables (routed_columns.cl). */
 #include <stdio.h>
 
 #include "core/error.h"
@@ -27,14 +28,19 @@ static const ty_parameter parameters[] = {
 enum {
     queue_words = 512, /* of local memory, ahead of the counters of a slice */
     copies = 16,       /* of the slices' sums */
-    least_columns = 4
+    least_columns = 4,
+    unit = 4,               /* samples of joint tables that are read together (columns.h) */
+    numbers_most = 1 << 24, /* of joint tables: what cells' marks are multiples of */
+    most_args = 64
 };
 
 /* How a plan is launched on a device. */
 typedef struct layout {
     uint32_t threads, per, columns, counters, team, quads, shift, slices, tile, shares;
-    uint32_t margin; /* samples before the first tile, at most */
-    uint32_t stride; /* words of a tile's residuals, each slice's filled up to whole quads */
+    int joint;        /* the cells of several columns are counted */
+    uint64_t numbers; /* that samples get: slots, or cells and one for what is masked out */
+    uint32_t margin;  /* samples before the first tile, at most */
+    uint32_t stride;  /* words of a tile's residuals, each slice's filled up to whole quads */
     uint32_t split_bytes, count_bytes; /* of local memory */
     uint64_t wave;                     /* tiles */
 } layout;
@@ -57,21 +63,30 @@ static uint32_t power_below(uint64_t value, uint64_t most)
     return power;
 }
 
-static uint32_t slices_of(const tally_plan *plan, uint32_t shift)
+/* Cells of a joint table; if they are too many, some number that is. */
+static uint64_t cells_of(const tally_plan *plan)
 {
-    return (uint32_t)((plan->slots + (1u << shift) - 1) >> shift);
+    uint64_t cells = 1;
+    for (uint32_t d = 0; d < plan->options.dimensions && cells < numbers_most; d++)
+        cells *= (uint64_t)plan->axes[d].bins.bins + TY_CELLS_EXTRA;
+    return cells;
+}
+
+static uint32_t slices_of(uint64_t numbers, uint32_t shift)
+{
+    return (uint32_t)((numbers + (1u << shift) - 1) >> shift);
 }
 
 /* Slices that take at most half of a group's local memory, unless there would be too many of them.
  */
-static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
+static uint32_t choose_shift(const tally_plan *plan, const ty_device *device, uint64_t numbers)
 {
     uint32_t set = (uint32_t)parameter(plan, "slice"), shift = 14;
     if (set)
         return set;
     while (4u << shift > device->local_bytes / 2)
         shift--;
-    while (slices_of(plan, shift) > 160 && 9u << shift <= device->local_bytes && shift < 15)
+    while (slices_of(numbers, shift) > 160 && 9u << shift <= device->local_bytes && shift < 15)
         shift++;
     return shift;
 }
@@ -92,7 +107,7 @@ static uint32_t choose_columns(const tally_plan *plan, const layout *l)
  * counts than that. */
 static uint64_t choose_wave(const tally_plan *plan, const layout *l)
 {
-    uint64_t mib = parameter(plan, "wave"), counts = plan->slots * 4 >> 20;
+    uint64_t mib = parameter(plan, "wave"), counts = l->numbers * 4 >> 20;
     if (!mib)
         mib = counts < 208 ? 240 - counts : 32;
     uint64_t tiles = (mib << 20) / (l->stride * 4 + l->slices * 4);
@@ -104,7 +119,7 @@ static uint32_t split_bytes(const layout *l)
     return (l->stride + l->threads + 1 + l->slices * (l->columns + 1)) * 4;
 }
 
-static void make_layout(const tally_plan *plan, const ty_device *device, layout *l)
+static void make_layout(const tally_plan *plan, const ty_device *device, int joint, layout *l)
 {
     int warps = device->warp == 32;
     uint64_t threads = parameter(plan, "threads");
@@ -114,10 +129,12 @@ static void make_layout(const tally_plan *plan, const ty_device *device, layout 
     l->per = power_below(parameter(plan, "per-thread"), 64);
     l->counters = power_below(counters, most);
     l->team = power_below(parameter(plan, "team"), l->counters);
-    l->shift = choose_shift(plan, device);
-    l->slices = slices_of(plan, l->shift);
+    l->joint = joint;
+    l->numbers = joint ? cells_of(plan) + 1 : plan->slots;
+    l->shift = choose_shift(plan, device, l->numbers);
+    l->slices = slices_of(l->numbers, l->shift);
     l->quads = (uint32_t)parameter(plan, "quads");
-    l->margin = 15 / sample_bytes(plan);
+    l->margin = joint ? unit - 1 : 15 / sample_bytes(plan);
     l->tile = l->threads * l->per;
     l->stride = (l->tile / 2 + l->slices * 4 + 31) & ~31u; /* whole rows of banks */
     l->columns = choose_columns(plan, l);
@@ -133,10 +150,10 @@ static void make_layout(const tally_plan *plan, const ty_device *device, layout 
     l->wave = choose_wave(plan, l);
 }
 
-/* Where in the scratch memory, behind a wave's residuals, its lists and the waves' sums lie, and
- * its size, for so many tiles. */
+/* Where in the scratch memory, behind a wave's residuals, its lists, the waves' sums and a joint
+ * table's numbers lie, and its size, for so many tiles. */
 typedef struct places {
-    uint64_t lists, sums, bytes;
+    uint64_t lists, sums, table, bytes;
 } places;
 
 static places make_places(const layout *l, uint64_t tiles)
@@ -145,16 +162,30 @@ static places make_places(const layout *l, uint64_t tiles)
     places p;
     p.lists = wave * l->stride * 4;
     p.sums = p.lists + wave * l->slices * 4;
-    p.bytes = p.sums + (tiles + l->wave - 1) / l->wave * l->slices * copies * 4;
+    p.table = p.sums + (tiles + l->wave - 1) / l->wave * l->slices * copies * 4;
+    p.bytes = p.table + (l->joint ? l->numbers * 4 : 0);
     return p;
 }
 
-static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
+/* Samples that are loaded ahead; of joint tables, units of the same bytes together, but one where
+ * cells take float64, and its registers. */
+static uint32_t choose_ahead(const tally_plan *plan, const layout *l)
+{
+    uint64_t ahead = parameter(plan, "ahead");
+    int all_proved = 1;
+    if (!l->joint)
+        return power_below(ahead, l->per);
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        all_proved &= plan->axes[d].proved;
+    return power_below(ahead * 4 / (unit * ty_plan_bytes(plan)), all_proved ? l->per / unit : 1);
+}
+
+static void shape_of(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
+                     ty_shape *shape)
 {
     layout l;
-    make_layout(plan, device, &l);
+    make_layout(plan, device, joint, &l);
     uint32_t dense = (uint32_t)parameter(plan, "blocks-per-sm");
-    uint32_t ahead = power_below(parameter(plan, "ahead"), l.per);
     if (!dense)
         dense = l.per > 32 || l.threads > 1024 ? 1 : 1024 / l.threads;
     ty_shape_standard(plan, device, n, shape);
@@ -165,7 +196,7 @@ static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, t
     snprintf(shape->defines, sizeof shape->defines,
              "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COPIES=%d -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
              "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u",
-             l.per, ahead, copies, l.columns, l.counters, l.team, l.quads, dense);
+             l.per, choose_ahead(plan, &l), copies, l.columns, l.counters, l.team, l.quads, dense);
 }
 
 /* One wave: `tiles` tiles from tile `from` on, its lists and its slices' lengths at bytes `lists`
@@ -197,86 +228,152 @@ static sharing make_sharing(const layout *l, const wave *w)
     return s;
 }
 
+/* The samples from tile `tile` on, as the kernels take them. */
+static unsigned put_samples(const ty_slab *slab, const layout *l, uint64_t tile, ty_arg *args)
+{
+    const uint64_t first = tile * l->tile;
+    unsigned n = 0;
+    if (l->joint) {
+        for (; n < slab->grid_count; n++)
+            args[n] = slab->grids[n];
+        args[n++] = ty_arg_memory(slab->axis);
+        args[n++] = ty_arg_u64(slab->batch);
+        args[n++] = ty_arg_u64(slab->offset + first);
+        return n;
+    }
+    args[n++] = ty_arg_memory(slab->data);
+    args[n++] = ty_arg_u64(slab->offset + first * sample_bytes(slab->plan));
+    args[n++] = ty_arg_memory(slab->axis);
+    return n;
+}
+
 static tally_status split_wave(const ty_slab *slab, const layout *l, const wave *w, uint32_t key,
                                tally_error *error)
 {
-    uint64_t offset = slab->offset + w->from * l->tile * sample_bytes(slab->plan);
-    ty_arg args[] = {ty_arg_memory(slab->data), ty_arg_u64(offset),
-                     ty_arg_memory(slab->axis), ty_arg_memory(slab->scratch),
-                     ty_arg_u32(l->stride),     ty_arg_u64(w->lists),
-                     ty_arg_u64(w->sums),       ty_arg_u32(l->slices),
-                     ty_arg_u32(l->shift),      ty_arg_u32(key)};
-    ty_launch launch = {w->tiles, l->threads, l->split_bytes, args, 10};
+    ty_arg args[most_args];
+    unsigned n = put_samples(slab, l, w->from, args);
+    args[n++] = ty_arg_memory(slab->scratch);
+    args[n++] = ty_arg_u32(l->stride);
+    args[n++] = ty_arg_u64(w->lists);
+    args[n++] = ty_arg_u64(w->sums);
+    args[n++] = ty_arg_u32(l->slices);
+    args[n++] = ty_arg_u32(l->shift);
+    args[n++] = ty_arg_u32(key);
+    ty_launch launch = {w->tiles, l->threads, l->split_bytes, args, n};
     return ty_slab_launch(slab, "split", &launch, error);
 }
 
-static tally_status count_wave(const ty_slab *slab, const layout *l, const wave *w, uint32_t key,
-                               tally_error *error)
+static tally_status count_wave(const ty_slab *slab, const layout *l, const wave *w, uint64_t table,
+                               uint32_t key, tally_error *error)
 {
     sharing s = make_sharing(l, w);
-    ty_arg args[] = {ty_arg_memory(slab->scratch), ty_arg_u32(l->stride),    ty_arg_u64(w->lists),
-                     ty_arg_u64(w->sums),          ty_arg_u32(w->tiles),     ty_arg_u32(l->slices),
-                     ty_arg_u32(l->shift),         ty_arg_u32(s.extra),      ty_arg_u32(s.scale),
-                     ty_arg_u32(slab->plan->bins), ty_arg_memory(slab->out), ty_arg_u32(key)};
-    ty_launch launch = {s.groups, l->counters, l->count_bytes, args, 12};
+    ty_arg args[] = {ty_arg_memory(slab->scratch),
+                     ty_arg_u32(l->stride),
+                     ty_arg_u64(w->lists),
+                     ty_arg_u64(w->sums),
+                     ty_arg_u32(w->tiles),
+                     ty_arg_u32(l->slices),
+                     ty_arg_u32(l->shift),
+                     ty_arg_u32(s.extra),
+                     ty_arg_u32(s.scale),
+                     ty_arg_u32(slab->plan->bins),
+                     ty_arg_memory(l->joint ? slab->scratch : slab->out),
+                     ty_arg_u64(l->joint ? table : 0),
+                     ty_arg_u32(key)};
+    ty_launch launch = {s.groups, l->counters, l->count_bytes, args, 13};
     return ty_slab_launch(slab, "count", &launch, error);
 }
 
-static tally_status count_rest(const ty_slab *slab, const layout *l, uint64_t tiles,
+static tally_status count_rest(const ty_slab *slab, const layout *l, uint64_t tiles, uint64_t table,
                                tally_error *error)
 {
     uint64_t inside = tiles * l->tile;
-    uint32_t n = (uint32_t)(slab->n - inside);
-    ty_arg args[] = {ty_arg_memory(slab->data), ty_arg_u64(slab->offset),
-                     ty_arg_u64(inside),        ty_arg_u32(n),
-                     ty_arg_memory(slab->axis), ty_arg_memory(slab->out)};
-    ty_launch launch = {(n + l->threads - 1) / l->threads, l->threads, 0, args, 6};
-    return n ? ty_slab_launch(slab, "rest", &launch, error) : TALLY_OK;
+    uint32_t rest = (uint32_t)(slab->n - inside);
+    ty_arg args[most_args];
+    unsigned n = put_samples(slab, l, 0, args);
+    args[n++] = ty_arg_u64(inside);
+    args[n++] = ty_arg_u32(rest);
+    args[n++] = ty_arg_memory(l->joint ? slab->scratch : slab->out);
+    if (l->joint)
+        args[n++] = ty_arg_u64(table);
+    ty_launch launch = {(rest + l->threads - 1) / l->threads, l->threads, 0, args, n};
+    return rest ? ty_slab_launch(slab, "rest", &launch, error) : TALLY_OK;
 }
 
-static tally_status enqueue(const ty_slab *slab, tally_error *error)
+/* A joint table's numbers, to slots. */
+static tally_status settle(const ty_slab *slab, const layout *l, uint64_t table, tally_error *error)
+{
+    ty_arg args[] = {ty_arg_memory(slab->axis), ty_arg_memory(slab->scratch), ty_arg_u64(table),
+                     ty_arg_memory(slab->out)};
+    ty_launch launch = {(uint32_t)((l->numbers + l->threads - 1) / l->threads), l->threads, 0, args,
+                        4};
+    return ty_slab_launch(slab, "settle", &launch, error);
+}
+
+static tally_status enqueue_of(const ty_slab *slab, int joint, tally_error *error)
 {
     layout l;
-    make_layout(slab->plan, slab->device, &l);
+    make_layout(slab->plan, slab->device, joint, &l);
     uint64_t tiles = slab->n > l.margin ? (slab->n - l.margin) / l.tile : 0;
-    if (!tiles)
-        return count_rest(slab, &l, 0, error);
     uint64_t waves = (tiles + l.wave - 1) / l.wave;
     uint32_t key = (uint32_t)parameter(slab->plan, "key");
     places p = make_places(&l, tiles);
+    tally_status status = TALLY_OK;
     key = key ? key : ty_random_u32();
-    tally_status status =
-        slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
-                                 (size_t)(p.bytes - p.sums), error);
+    if (p.bytes > p.sums)
+        status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
+                                          (size_t)(p.bytes - p.sums), error);
     for (uint64_t i = 0; i < waves && !status; i++) {
         wave w = make_wave(&l, &p, i, tiles);
         status = split_wave(slab, &l, &w, key, error);
         if (!status)
-            status = count_wave(slab, &l, &w, key, error);
+            status = count_wave(slab, &l, &w, p.table, key, error);
     }
-    return status ? status : count_rest(slab, &l, tiles, error);
+    if (!status)
+        status = count_rest(slab, &l, tiles, p.table, error);
+    return status || !joint ? status : settle(slab, &l, p.table, error);
 }
 
-static tally_status supports(const tally_plan *plan, tally_error *error)
+/* What both ask of settings and local memory. */
+static tally_status fits(const tally_plan *plan, const char *name, const layout *l,
+                         tally_error *error)
 {
     const ty_device *device = ty_plan_device(plan);
-    layout l;
-    make_layout(plan, device, &l);
     tally_status status = ty_kernel_setting_fits(plan, "threads", device->group_max, error);
     if (!status)
         status = ty_kernel_setting_fits(plan, "counters", device->group_max, error);
     if (status)
         return status;
+    uint32_t wanted = l->split_bytes > l->count_bytes ? l->split_bytes : l->count_bytes;
+    if (wanted > device->local_bytes)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s wants %u bytes of local memory for %u bins, of %u", name, wanted,
+                        plan->bins, device->local_bytes);
+    return TALLY_OK;
+}
+
+/* ---- one column ---- */
+
+static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
+{
+    shape_of(plan, device, 0, n, shape);
+}
+
+static tally_status enqueue(const ty_slab *slab, tally_error *error)
+{
+    return enqueue_of(slab, 0, error);
+}
+
+static tally_status supports(const tally_plan *plan, tally_error *error)
+{
+    layout l;
+    make_layout(plan, ty_plan_device(plan), 0, &l);
     if (l.per * sample_bytes(plan) <= l.margin)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "routed loads 16 bytes at a time: per-thread at least 16 of %s",
                         tally_dtype_name(plan->options.dtypes[0]));
-    uint32_t wanted = l.split_bytes > l.count_bytes ? l.split_bytes : l.count_bytes;
-    if (wanted > device->local_bytes)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "routed wants %u bytes of local memory for %u bins, of %u", wanted,
-                        plan->bins, device->local_bytes);
-    return ty_kernel_supports(plan, error);
+    tally_status status = fits(plan, "routed", &l, error);
+    return status ? status : ty_kernel_supports(plan, error);
 }
 
 static double cost(const tally_plan *plan, const char **why)
@@ -300,4 +397,65 @@ const ty_method ty_routed = {
     supports,
     cost,
     &routed,
+};
+
+/* ---- several columns ---- */
+
+static void columns_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
+                          ty_shape *shape)
+{
+    shape_of(plan, device, 1, n, shape);
+}
+
+static tally_status columns_enqueue(const ty_slab *slab, tally_error *error)
+{
+    return enqueue_of(slab, 1, error);
+}
+
+static tally_status columns_supports(const tally_plan *plan, tally_error *error)
+{
+    layout l;
+    if (plan->weighted)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "routed-columns counts samples, not weights");
+    if (!ty_plan_device(plan)->has_fp64)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "routed-columns counts on devices that have float64");
+    if (cells_of(plan) >= numbers_most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "routed-columns counts every axis' bins and %u more of each: together "
+                        "they are not below %u",
+                        TY_CELLS_EXTRA, (unsigned)numbers_most);
+    make_layout(plan, ty_plan_device(plan), 1, &l);
+    return fits(plan, "routed-columns", &l, error);
+}
+
+static double columns_cost(const tally_plan *plan, const char **why)
+{
+    *why = "samples are sorted by slices of the joint table, so that every count is made in local "
+           "memory";
+    /* One column is for routed; its kernels are not compiled ahead. */
+    return plan->options.dimensions > 1 ? ty_cost(plan, "routed-columns") : ty_unknown_seconds;
+}
+
+static const ty_kernel_method columns = {.text = ty_text_routed,
+                                         .more = ty_text_routed_columns,
+                                         .fast = 1,
+                                         .views = 1,
+                                         .packed = 1,
+                                         .shape = columns_shape,
+                                         .enqueue = columns_enqueue};
+
+const ty_method ty_routed_columns = {
+    "routed-columns",
+    "tally",
+    "packed coordinates side by side, a mask too: a joint table counted as by routed",
+    TY_ON_OPENCL | TY_ON_CUDA,
+    UINT32_MAX,
+    1,
+    TY_MAX_BINS,
+    parameters,
+    columns_supports,
+    columns_cost,
+    &columns,
 };

@@ -137,6 +137,12 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
         watch="--data-races --uninitialized"
         ;;
     swizzled-columns | swizzled-rows) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;
+    routed-columns)
+        watch=--data-races
+        grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 --set slice=4 --set threads=32 \
+            --set per-thread=8
+        watch="--data-races --uninitialized"
+        ;;
     esac
     [ $runs -gt "$before" ] || fail "$method never ran"
 done

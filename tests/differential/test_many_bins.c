@@ -19,29 +19,48 @@ typedef struct plan_case {
     uint64_t bins;
     tally_dtype dtype;
     tally_setting settings[4];
-    uint64_t samples; /* 0: the usual number */
+    uint64_t samples;    /* 0: the usual number */
+    uint32_t dimensions; /* of as many bins each; 0: one */
 } plan_case;
 
 /* Methods that refuse a case's settings or bins leave it out. */
 static const plan_case cases[] = {
-    {100000, TALLY_F32, {{0}}, 0},
-    {16777216, TALLY_F32, {{0}}, 0},
-    {1000000, TALLY_F32, {{0}}, 0},
-    {300000, TALLY_I32, {{0}}, 0},
-    {131072, TALLY_F64, {{0}}, 0},
-    {5000, TALLY_F32, {{"slice", "5"}}, 0},
+    {100000, TALLY_F32, {{0}}, 0, 0},
+    {16777216, TALLY_F32, {{0}}, 0, 0},
+    {1000000, TALLY_F32, {{0}}, 0, 0},
+    {300000, TALLY_I32, {{0}}, 0, 0},
+    {131072, TALLY_F64, {{0}}, 0, 0},
+    {5000, TALLY_F32, {{"slice", "5"}}, 0, 0},
     {200,
      TALLY_F32,
      {{"slice", "5"}},
+     0,
      0}, /* seven slices: a tile's last row of banks is not full */
-    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "4"}}, 0},
-    {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0},
-    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000},
-    {300000, TALLY_I32, {{"columns", "4"}}, 0},
-    {131072, TALLY_F64, {{"slice", "9"}}, 0},
+    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "4"}}, 0, 0},
+    {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0, 0},
+    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 0},
+    {300000, TALLY_I32, {{"columns", "4"}}, 0, 0},
+    {131072, TALLY_F64, {{"slice", "9"}}, 0, 0},
+    {1000, TALLY_F32, {{0}}, 0, 2},
+    {1021, TALLY_F64, {{"slice", "12"}, {"columns", "8"}}, 0, 2}, /* 1024 cells of an axis */
+    {253, TALLY_U16, {{"slice", "8"}, {"threads", "64"}}, 0, 2},  /* a row is a slice */
+    {197, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 2},
+    {37, TALLY_I32, {{"slice", "7"}, {"per-thread", "8"}}, 0, 3},
 };
 
-enum { kinds = 7, common_cases = 1 }; /* a case for every method; the others are routed's */
+enum {
+    kinds = 7,
+    common_cases = 1
+}; /* a case for every method; the others are routed's, and
+   joint tables routed-columns' */
+
+static uint64_t all_bins(const plan_case *c)
+{
+    uint64_t all = c->bins;
+    for (uint32_t d = 1; d < c->dimensions; d++)
+        all *= c->bins;
+    return all;
+}
 
 /* In units of the axis, [0, 1). */
 static double sample(rng *r, unsigned kind, double progress, uint64_t i)
@@ -85,14 +104,14 @@ typedef struct answer {
     tally_flows flows;
 } answer;
 
-static tally_status count(const tally_plan *plan, const tally_view *view, int reference, answer *to,
-                          tally_error *error)
+static tally_status count(const tally_plan *plan, const tally_view *views, int reference,
+                          answer *to, tally_error *error)
 {
     tally_output out = TALLY_OUTPUT_INIT;
     memset(&to->flows, 0, sizeof to->flows);
     out.counts = to->counts;
     out.flows = &to->flows;
-    return (reference ? tally_execute_reference : tally_execute)(plan, view, NULL, &out, error);
+    return (reference ? tally_execute_reference : tally_execute)(plan, views, NULL, &out, error);
 }
 
 static int same(const answer *a, const answer *b, uint64_t bins)
@@ -101,23 +120,35 @@ static int same(const answer *a, const answer *b, uint64_t bins)
            !memcmp(&a->flows, &b->flows, sizeof a->flows);
 }
 
+/* The columns of a joint table are of one kind, or the second of the next. */
+static void fill_columns(rng *r, const plan_case *c, unsigned kind, unsigned char *data,
+                         tally_view *views, uint64_t n)
+{
+    for (uint32_t d = 0; d < (c->dimensions ? c->dimensions : 1); d++) {
+        unsigned char *column = data + d * n * 8;
+        fill(r, c, d == 1 && rng_below(r, 2) ? (kind + 1) % kinds : kind, column, n);
+        views[d] = tally_view_1d(column, c->dtype, n);
+    }
+}
+
 static int try_data(rng *r, const plan_case *c, const tally_plan *plan, const tally_plan *want_plan,
                     const char *method, uint64_t most)
 {
-    unsigned char *data = malloc(most * 8);
-    answer got = {malloc((size_t)c->bins * 8), {0}}, want = {malloc((size_t)c->bins * 8), {0}};
+    const uint64_t bins = all_bins(c);
+    unsigned char *data = malloc(most * 8 * (c->dimensions ? c->dimensions : 1));
+    answer got = {malloc((size_t)bins * 8), {0}}, want = {malloc((size_t)bins * 8), {0}};
+    tally_view views[TALLY_MAX_DIMENSIONS];
     int ok = 1;
-    for (unsigned kind = 0; kind < kinds && ok; kind += c->bins >= 1000000 ? kinds - 1 : 1) {
+    for (unsigned kind = 0; kind < kinds && ok; kind += bins >= 1000000 ? kinds - 1 : 1) {
         uint64_t n = kind == 1 ? most / 3 : most - rng_below(r, 5);
         tally_error error = {""};
-        fill(r, c, kind, data, n);
-        tally_view view = tally_view_1d(data, c->dtype, n);
-        ok = !count(plan, &view, 0, &got, &error) &&
-             !count(want_plan, &view, c->bins <= 1000000 && n < 300000, &want, &error) &&
-             same(&got, &want, c->bins);
+        fill_columns(r, c, kind, data, views, n);
+        ok = !count(plan, views, 0, &got, &error) &&
+             !count(want_plan, views, bins <= 1000000 && n < 300000, &want, &error) &&
+             same(&got, &want, bins);
         if (!ok)
             printf("FAILED %s, %llu bins, %s, data %u, %llu samples: %s\n", method,
-                   (unsigned long long)c->bins, tally_dtype_name(c->dtype), kind,
+                   (unsigned long long)bins, tally_dtype_name(c->dtype), kind,
                    (unsigned long long)n, error.message[0] ? error.message : "wrong counts");
     }
     free(data);
@@ -130,11 +161,14 @@ static int try_data(rng *r, const plan_case *c, const tally_plan *plan, const ta
 static int try_case(rng *r, const plan_case *c, tally_context *context, tally_context *host,
                     const ty_method *m, uint64_t most)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan_options o = {.struct_size = sizeof o,
+                            .dimensions = c->dimensions ? c->dimensions : 1};
     tally_plan *plan = NULL, *want = NULL;
     tally_error error = {""};
-    o.axes[0] = tally_axis_even(c->bins, 0, (double)c->bins);
-    o.dtypes[0] = c->dtype;
+    for (uint32_t d = 0; d < o.dimensions; d++) {
+        o.axes[d] = tally_axis_even(c->bins, 0, (double)c->bins);
+        o.dtypes[d] = c->dtype;
+    }
     tally_plan_options host_options = o;
     o.method = m->name;
     o.settings = c->settings;
@@ -170,10 +204,11 @@ static int try_device(rng *r, tally_device_type device, tally_context *host, uin
     for (int m = 0; ty_methods[m]; m++) {
         if (!ty_methods[m]->cost) /* not made for many bins: may take a pass for each */
             continue;
-        size_t count = sizeof cases / sizeof *cases;
-        if (strcmp(ty_methods[m]->name, "routed"))
-            count = common_cases;
-        for (size_t i = 0; i < count; i++) {
+        const int routed = !strcmp(ty_methods[m]->name, "routed"),
+                  joint = !strcmp(ty_methods[m]->name, "routed-columns");
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            if (i >= common_cases && !(cases[i].dimensions ? joint : routed))
+                continue;
             int got = try_case(r, &cases[i], context, host, ty_methods[m], most);
             *done += got > 0;
             failed += got < 0;

@@ -169,6 +169,11 @@ static const ty_method *packed_method(uint64_t turn)
 
 static int run_case(uint64_t seed)
 {
+    static const tally_setting small[4][3] = {
+        {{"slice", "4"}, {"threads", "32"}, {"per-thread", "8"}},
+        {{"slice", "8"}, {"threads", "64"}, {"per-thread", "16"}},
+        {{"slice", "11"}, {"threads", "32"}, {"columns", "4"}},
+        {{"slice", "6"}, {"per-thread", "8"}, {"ahead", "64"}}};
     random_case c;
     tally_plan *plan = NULL;
     tally_error error = {""};
@@ -181,6 +186,10 @@ static int run_case(uint64_t seed)
     if (packed && !(method->dtypes >> TALLY_F32 & 1))
         flags |= CASE_BYTES;
     random_case_make(&c, seed, flags);
+    if (by_name && !strcmp(method->name, "routed-columns")) { /* many slices, many tiles */
+        c.plan.settings = small[seed >> 8 & 3];
+        c.plan.settings_count = 3;
+    }
     c.plan.method = by_name         ? method->name
                     : seed & 2      ? "auto"
                     : c.has_weights ? "weighted"

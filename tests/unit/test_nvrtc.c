@@ -82,7 +82,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
 
 static void add_method(const ty_method *m, uint32_t arch)
 {
-    if (!strcmp(m->name, "swizzled-columns"))
+    if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "routed-columns"))
         add_joint(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
