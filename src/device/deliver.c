@@ -84,15 +84,15 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
     return status;
 }
 
-/* Targets of a group of the merge kernel: so many that each of its work-items has a partial to
- * read, fewer than 16 where there are many partials, so that no work-item adds up more than 16 as
- * long as a target can have more work-items. */
-static uint32_t merge_width(uint32_t partials)
+/* Targets of a group of the merge kernel, each the sum of so many words: so many that each of its
+ * work-items has a word to read, fewer than 16 where there are many words, so that no work-item
+ * adds up more than 16 as long as a target can have more work-items. */
+static uint32_t merge_width(uint64_t words)
 {
     uint32_t wide = 256;
-    while (wide > 16 && 256 / wide < partials)
+    while (wide > 16 && 256 / wide < words)
         wide /= 2;
-    while (wide > 1 && partials > 16 * (256 / wide))
+    while (wide > 1 && words > 16 * (256 / wide))
         wide /= 2;
     return wide;
 }
@@ -128,7 +128,8 @@ static tally_status merge_words(ty_run *run, const ty_shape *shape, uint32_t par
                                 tally_error *error)
 {
     const ty_place *t = &run->place;
-    uint32_t wide = merge_width(partials), blocks = targets(t) / wide + (targets(t) % wide != 0);
+    uint32_t wide = merge_width((uint64_t)partials * (run->w->longest ? run->w->longest : 1)),
+             blocks = targets(t) / wide + (targets(t) % wide != 0);
     ty_arg args[] = {ty_arg_memory(run->w->out),
                      ty_arg_u32(partials),
                      ty_arg_u32(shape->cells),

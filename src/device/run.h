@@ -20,7 +20,8 @@ typedef struct ty_workspace {
     void *borrowed; /* a queue around it */
     int busy;       /* work may be under way on `stream` */
     ty_memory axis, runs, out, scratch, totals, samples[2];
-    ty_memory table; /* zero between launches (kernels/finish.h), or none */
+    ty_memory table;  /* zero between launches (kernels/finish.h), or none */
+    uint32_t longest; /* of the runs, in cells; 0 without runs */
     size_t out_bytes, scratch_bytes, samples_bytes;
     unsigned char *stage[2];  /* pinned */
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is

@@ -75,8 +75,10 @@ static tally_status make_runs(const tally_plan *plan, ty_device *device, ty_work
     w->images[1] = (unsigned char *)runs;
     for (uint32_t c = 0; c < cells; c++)
         runs[slots[c << shift] + 1]++;
-    for (uint64_t s = 0; s < plan->slots; s++)
+    for (uint64_t s = 0; s < plan->slots; s++) {
+        w->longest = w->longest > runs[s + 1] ? w->longest : runs[s + 1];
         runs[s + 1] += runs[s];
+    }
     /* From behind, so that each slot's end moves to its begin and back. */
     for (uint32_t c = 0; c < cells; c++)
         list[runs[slots[c << shift]]++] = c;

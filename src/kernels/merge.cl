@@ -22,8 +22,13 @@ TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 
 {
 #if TY_RAW
     ty_u64 sum = 0;
-    for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++)
-        sum += ty_cell_sum(partials, count, row, rows, cells, runs[slots + 1 + k]);
+    ty_u32 length = runs[slot + 1] - runs[slot];
+    TY_GLOBAL const ty_u32 *list = runs + slots + 1 + runs[slot];
+    /* A row takes every so many of the run's cells in all partials: a run may be long. */
+    for (ty_u32 i = row; i < length * count; i += rows) {
+        ty_u32 p = i / length;
+        sum += partials[(ty_u64)p * cells + list[i - p * length]];
+    }
     return sum;
 #else
     (void)runs;
