@@ -4,8 +4,9 @@
  * configuration on standard error. All counts are compared with the processor's.
  *
  *     micro_own cuda|opencl [-m MIB] [-r REPEATS] [-t DTYPES] [-b BINS] [-i INPUTS] [-o METHODS]
- *               [-s KEY=VALUE,…[/KEY=VALUE,…]…] [-x LO:HI] [-p PHOTOGRAPH]
+ *               [-s KEY=VALUE,…[/KEY=VALUE,…]…] [-x LO:HI] [-d MIB] [-p PHOTOGRAPH]
  *
+ * Samples repeat after the MiB of -d, so that a short run need not make so many.
  * Lists are separated by commas; without one everything is measured. Every method is measured with
  * each of the settings of -s that it takes.
  */
@@ -232,12 +233,36 @@ enum { input_count = sizeof inputs / sizeof *inputs };
 /* The axis' ends for a dtype. */
 static void ends(const bench *b, tally_dtype dtype, double *lo, double *hi)
 {
-    *lo = b->lo < b->hi ? b->lo : 0;
+    *lo = b->lo < b->hi ? b->lo : dtype == TALLY_I16 ? -32768 : 0;
     *hi = b->lo < b->hi        ? b->hi
           : dtype == TALLY_U8  ? 256
           : dtype == TALLY_U16 ? 65536
+          : dtype == TALLY_I16 ? 32768
           : dtype >= TALLY_F16 ? 1
                                : 3e6;
+}
+
+/* The next float16 towards zero; what overflows or is none keeps being so. */
+static uint16_t half_of(double x)
+{
+    const uint16_t sign = signbit(x) ? 0x8000 : 0;
+    const double size = fabs(x);
+    if (x != x)
+        return 0x7e00;
+    if (size >= 65536)
+        return sign | 0x7c00;
+    if (size < 0x1p-14)
+        return (uint16_t)(sign | (uint16_t)(size * 0x1p24));
+    const int exponent = ilogb(size);
+    return (uint16_t)(sign | (exponent + 15) << 10 | ((int)ldexp(size, 10 - exponent) & 1023));
+}
+
+static uint16_t brain_of(double x)
+{
+    const float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return x != x ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
 static void put(tally_dtype dtype, unsigned char *to, uint64_t i, double x)
@@ -249,6 +274,17 @@ static void put(tally_dtype dtype, unsigned char *to, uint64_t i, double x)
         break;
     case TALLY_U16:
         ((uint16_t *)(void *)to)[i] = (uint16_t)(whole < 0 ? 0 : whole > 65535 ? 65535 : whole);
+        break;
+    case TALLY_I16:
+        ((int16_t *)(void *)to)[i] = (int16_t)(whole < -32768  ? -32768
+                                               : whole > 32767 ? 32767
+                                                               : whole);
+        break;
+    case TALLY_F16:
+        ((uint16_t *)(void *)to)[i] = half_of(x);
+        break;
+    case TALLY_BF16:
+        ((uint16_t *)(void *)to)[i] = brain_of(x);
         break;
     case TALLY_I32:
         ((int32_t *)(void *)to)[i] = (int32_t)whole;
@@ -450,7 +486,7 @@ static void bench_input(bench *b, tally_dtype dtype, int input, table t)
         char number[24];
         snprintf(number, sizeof number, "%llu", (unsigned long long)all_bins[k]);
         if (!wanted(b->bins, number) || (dtype == TALLY_U8 && all_bins[k] > 256) ||
-            (dtype == TALLY_U16 && all_bins[k] > 65536))
+            ((dtype == TALLY_U16 || dtype == TALLY_I16) && all_bins[k] > 65536))
             continue;
         if (!filled || inputs[input].by_bins)
             fill(b, input, dtype, all_bins[k]);
@@ -537,6 +573,9 @@ static void parse(bench *b, int argc, char **argv, const char **path)
         case 'x':
             sscanf(value, "%lf:%lf", &b->lo, &b->hi);
             break;
+        case 'd':
+            b->period = (size_t)(strtoull(value, NULL, 10) << 20);
+            break;
         case 'p':
             *path = value;
             break;
@@ -548,14 +587,15 @@ static void parse(bench *b, int argc, char **argv, const char **path)
     if (!b->set_count)
         b->sets[b->set_count++] = "";
     b->repeats = b->repeats < 1 ? 1 : b->repeats > most_repeats ? most_repeats : b->repeats;
-    b->period = b->bytes < period_bytes ? b->bytes : period_bytes;
+    b->period = b->bytes < b->period ? b->bytes : b->period;
     b->bytes -= b->bytes % b->period;
 }
 
 int main(int argc, char **argv)
 {
-    static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_I32, TALLY_F32, TALLY_F64};
-    bench b = {.bytes = (size_t)2 << 30, .repeats = 7};
+    static const tally_dtype dtypes[] = {TALLY_U8,   TALLY_U16, TALLY_I16, TALLY_F16,
+                                         TALLY_BF16, TALLY_I32, TALLY_F32, TALLY_F64};
+    bench b = {.bytes = (size_t)2 << 30, .period = period_bytes, .repeats = 7};
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *path = NULL;
