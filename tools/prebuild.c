@@ -17,6 +17,7 @@
 
 #include "core/alloc.h"
 #include "core/fast.h"
+#include "core/line.h"
 #include "cpu/threads.h"
 #include "device/kernel.h"
 #include "device/kernels_file.h"
@@ -79,9 +80,14 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, context->state, &shape, words, sizeof words);
     add(target, kernel, words);
-    if (kernel->fast && plan->axes[0].even && ty_fast_serves(options->dtypes[0])) {
+    /* As most axes are. */
+    const int serves[] = {0, ty_fast_serves(options->dtypes[0]),
+                          !kernel->views && ty_line_serves(options->dtypes[0])};
+    for (int proof = TY_PROVED_F32; proof <= TY_PROVED_LINE; proof++) {
+        if (!kernel->fast || !plan->axes[0].even || !serves[proof])
+            continue;
         for (uint32_t d = 0; d < options->dimensions; d++)
-            plan->axes[d].proved = 1; /* as it is for most axes */
+            plan->axes[d].proved = (ty_proof)proof;
         kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
         ty_kernel_options(plan, context->state, &shape, words, sizeof words);
         add(target, kernel, words);

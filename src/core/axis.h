@@ -11,6 +11,13 @@
 
 struct ty_cells;
 
+/* Which of fast's arithmetic decides an axis; a kernel's TY_EVEN is one more. */
+typedef enum ty_proof {
+    TY_UNPROVED,
+    TY_PROVED_F32, /* core/fast.h */
+    TY_PROVED_LINE /* core/line.h */
+} ty_proof;
+
 typedef struct ty_axis {
     tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
     tally_dtype dtype;
@@ -22,7 +29,7 @@ typedef struct ty_axis {
     struct ty_cells
         *cells;   /* the processor's way to search `edges`, made and freed by it, or NULL */
     ty_fast fast; /* for kernels that count cells; filled when such a plan is made */
-    int proved;   /* fast's float32 arithmetic decides this axis (core/fast.h) */
+    ty_proof proved;
 } ty_axis;
 
 /* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is

@@ -24,6 +24,8 @@
  */
 #include "core/fast.h"
 
+#include "core/line.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -151,13 +153,14 @@ int ty_fast_serves(tally_dtype dtype)
     return float32s >> dtype & 1;
 }
 
-void ty_fast_resolve(ty_axis *axis)
+void ty_fast_resolve(ty_axis *axis, int line)
 {
-    axis->proved = 0;
-    if (ty_fast_serves(axis->dtype))
-        axis->proved = ty_fast_make(axis, &axis->fast);
-    else
-        make_bounds(axis, &axis->fast);
+    axis->proved = TY_UNPROVED;
+    make_bounds(axis, &axis->fast);
+    if (line && ty_line_make(axis, &axis->fast))
+        axis->proved = TY_PROVED_LINE;
+    else if (ty_fast_serves(axis->dtype) && ty_fast_make(axis, &axis->fast))
+        axis->proved = TY_PROVED_F32;
 }
 
 const char *ty_fast_words(const ty_axis *axis)
@@ -166,5 +169,7 @@ const char *ty_fast_words(const ty_axis *axis)
         return "slots of the 256 values from a table";
     if (!axis->even)
         return "slots by searching the edges";
+    if (axis->proved == TY_PROVED_LINE)
+        return "slots by a line, proved for every value";
     return axis->proved ? "slots by float32, proved for every edge" : "slots by float64";
 }

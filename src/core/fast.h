@@ -13,9 +13,9 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast);
 /* Whether all values of the dtype are float32s. */
 int ty_fast_serves(tally_dtype dtype);
 
-/* Does so for an axis of a kernel's plan, in the axis, if float32 serves its dtype.
- */
-void ty_fast_resolve(ty_axis *axis);
+/* Resolves an axis of a kernel's plan: by a line (core/line.h) if the kernel takes one, else by
+ * float32, if these serve the dtype and are proved. */
+void ty_fast_resolve(ty_axis *axis, int line);
 
 /* How the axis' cells are found, in a few words. */
 const char *ty_fast_words(const ty_axis *axis);

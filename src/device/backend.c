@@ -128,13 +128,19 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
     return text;
 }
 
+/* sample.h's TY_EVEN. */
+static int even_of(const ty_axis *axis)
+{
+    return axis->proved ? (int)axis->proved + 1 : axis->even;
+}
+
 void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
                        char *options, size_t size)
 {
     snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s%s%s",
-             (int)plan->options.dtypes[0], plan->axes[0].proved ? 2 : plan->axes[0].even,
-             device->warp, shape->group_size, shape->raw_shift < 0 ? "" : " -DTY_RAW=1",
-             device->has_fp64 ? "" : " -DTY_NO_FP64", shape->defines[0] ? " " : "", shape->defines);
+             (int)plan->options.dtypes[0], even_of(&plan->axes[0]), device->warp, shape->group_size,
+             shape->raw_shift < 0 ? "" : " -DTY_RAW=1", device->has_fp64 ? "" : " -DTY_NO_FP64",
+             shape->defines[0] ? " " : "", shape->defines);
     const ty_kernel_method *kernel = plan->method->backend;
     if (!kernel->views)
         return;
@@ -143,7 +149,7 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         at = strlen(options);
         snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d", d,
-                 (int)plan->options.dtypes[d], d, plan->axes[d].proved ? 2 : plan->axes[d].even);
+                 (int)plan->options.dtypes[d], d, even_of(&plan->axes[d]));
     }
 }
 
@@ -227,7 +233,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     const ty_kernel_method *kernel = plan->method->backend;
     if (kernel->fast)
         for (uint32_t d = 0; d < plan->options.dimensions; d++)
-            ty_fast_resolve(&plan->axes[d]);
+            ty_fast_resolve(&plan->axes[d], !kernel->views);
     tally_status status = build(plan, own, error);
     if (status)
         return status;

@@ -73,6 +73,7 @@ typedef long ty_i64;
 #define TY_FLOAT_BITS(x) as_uint(x)
 #define TY_LOW_WORD(x)   ((ty_u32)as_ulong(x))
 #define TY_FMAF(a, b, c) fma((float)(a), (float)(b), (float)(c))
+#define TY_FLOOR(x)      floor((float)(x))
 #define TY_FMA(a, b, c)  fma((double)(a), (double)(b), (double)(c))
 #define TY_FABS(x)       fabs(x)
 #define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
@@ -210,6 +211,7 @@ typedef int64_t ty_i64;
 #define TY_FLOAT_BITS(x) ty_float_bits(x)
 #define TY_LOW_WORD(x)   ty_low_word(x)
 #define TY_FMAF(a, b, c) fmaf(a, b, c)
+#define TY_FLOOR(x)      floorf(x)
 #define TY_FMA(a, b, c)  fma(a, b, c)
 #define TY_FABS(x)       fabsf(x)
 #define TY_SATURATE(x)   ty_saturate(x)
@@ -237,6 +239,60 @@ TY_FN float ty_saturate(float x)
 {
     return x > 0 ? x < 1 ? x : 1 : 0;
 }
+#endif
+
+#if defined(__CUDACC__) || (defined(__OPENCL_VERSION__) && defined(TY_WARP) && TY_WARP == 32)
+/* Instructions that neither language has a word for. */
+#if defined(__CUDACC__)
+#define TY_ASM asm
+#else
+#define TY_ASM __asm__
+#endif
+#define TY_FLOOR_BITS(x, n)   ty_floor_bits(x, n)
+#define TY_MIN_NAN(a, b)      ty_min_nan(a, b)
+#define TY_OF_HALF(bits)      ty_of_half(bits)
+#define TY_MAD_UPPER(a, b, c) ty_mad_upper(a, b, c)
+
+/* floor(x) + n: the multiple of 2^-149 below, whose bits are that number. Below zero it comes out
+ * below zero, above 2^24 above 2^24; a NaN above all. */
+TY_FN int ty_floor_bits(float x, ty_u32 n)
+{
+    float sum;
+    TY_ASM("fma.rm.f32 %0, %1, 0f00000001, %2;" : "=f"(sum) : "f"(x), "f"(TY_AS_FLOAT(n)));
+    return (int)TY_FLOAT_BITS(sum);
+}
+
+/* The smaller, or NaN if the first is one. */
+TY_FN float ty_min_nan(float a, float b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float least;
+    TY_ASM("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+    return least;
+#else
+    return a > b ? b : a;
+#endif
+}
+
+TY_FN float ty_of_half(ty_u16 bits)
+{
+    float value;
+    TY_ASM("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+
+/* One instruction, where the compiler makes two of a sum in 64 bits. */
+TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
+{
+    ty_u32 upper;
+    TY_ASM("{.reg .u32 low; mad.lo.cc.u32 low, %1, %2, %3; madc.hi.u32 %0, %1, %2, %4;}"
+           : "=r"(upper)
+           : "r"(a), "r"(b), "r"((ty_u32)c), "r"((ty_u32)(c >> 32)));
+    return upper;
+}
+#else
+/* The upper word of a*b + c. */
+#define TY_MAD_UPPER(a, b, c) ((ty_u32)(((ty_u64)(a) * (b) + (c)) >> 32))
 #endif
 
 #endif

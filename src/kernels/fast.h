@@ -29,8 +29,14 @@ typedef struct ty_fast {
     float hi, last;           /* a sample equal to hi counts as `last`; hi is NaN when open */
     float first, above;       /* the first float32 on the axis, and the first above it */
     ty_u32 bins;
-    ty_u32 unused;
-    double top; /* the first float64 above it */
+    ty_u32 step;       /* 16-bit integers: cells from one to the next, in 2^-32 */
+    double top;        /* the first float64 above it */
+    ty_u64 start;      /* where integer 0, or -32768, lies, in 2^-32 cells */
+    float slope;       /* 16-bit floats: 1/width */
+    float phase;       /* where 0 lies above an edge, in bins */
+    float most;        /* bins from that edge to the last */
+    ty_u32 zero;       /* the cell above that edge */
+    float end, within; /* a sample equal to end counts as `within`; end is NaN when open */
 } ty_fast;
 
 /* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
@@ -54,6 +60,37 @@ TY_FN ty_u32 ty_mark_f32(float x, const ty_fast *f)
 TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
 {
     return ty_mark_f32(x, f) - TY_ROUNDER_BITS;
+}
+
+/*
+ * 16-bit samples have so few values that core/line.c proves for each of them what a line says.
+ *
+ * Integers: the upper half of one product, held between the cells outside. `key` is the value above
+ * the type's least.
+ */
+TY_FN ty_u32 ty_cell_line(ty_u32 key, const ty_fast *f)
+{
+    int cell = (int)TY_MAD_UPPER(key, f->step, f->start), most = (int)f->bins + 1;
+    cell = cell < most ? cell : most;
+    return (ty_u32)(cell > 0 ? cell : 0);
+}
+
+/* Floats. */
+TY_FN ty_u32 ty_cell_line_float(float x, const ty_fast *f)
+{
+    float v = x == f->end ? f->within : x;
+    float p = TY_FMAF(v, f->slope, f->phase);
+#if defined(TY_FLOOR_BITS)
+    int cell = TY_FLOOR_BITS(TY_MIN_NAN(p, f->most), f->zero), most = (int)f->bins + 2;
+    cell = cell < most ? cell : most;
+    return (ty_u32)(cell > 0 ? cell : 0);
+#else
+    float least = 0.0f - (float)f->zero;
+    p = p > least ? p : least; /* so that NaN becomes least */
+    p = p < f->most ? p : f->most;
+    ty_u32 cell = (ty_u32)((int)TY_FLOOR(p) + (int)f->zero);
+    return x == x ? cell : f->bins + 2;
+#endif
 }
 
 /* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */

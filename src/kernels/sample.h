@@ -1,7 +1,7 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
  * (methods that ask for it: ty_kernel_method.fast) by float32 arithmetic that was proved for the
- * axis. */
+ * axis, 3 (the same; 16-bit samples) by a line that was proved for every value. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
@@ -39,10 +39,14 @@ typedef double ty_sample;
  */
 TY_FN float ty_value(ty_sample bits)
 {
+#if defined(TY_OF_HALF)
+    return TY_OF_HALF(bits);
+#else
     ty_u32 sign = (ty_u32)(bits & 0x8000u) << 16, rest = (ty_u32)(bits & 0x7fffu) << 13;
     if (rest >= 0x0f800000u)
         return TY_AS_FLOAT(sign | 0x70000000u | rest);
     return TY_AS_FLOAT(sign | rest) * 0x1p112f;
+#endif
 }
 #elif TY_DTYPE == 10
 TY_FN float ty_value(ty_sample bits)
@@ -92,6 +96,12 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_fast *f,
 {
 #if TY_EVEN == 2
     return ty_mark_f32(ty_value(x), f);
+#elif TY_EVEN == 3 && TY_DTYPE > 4
+    return ty_cell_line_float(ty_value(x), f);
+#elif TY_EVEN == 3 && TY_DTYPE == 4
+    return ty_cell_line((ty_u16)x ^ 0x8000u, f);
+#elif TY_EVEN == 3
+    return ty_cell_line(x, f);
 #elif TY_EVEN == 0 || TY_DTYPE == 7 || TY_DTYPE == 8
     return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
 #elif TY_DTYPE == 5 || TY_DTYPE == 6 || TY_DTYPE == 12

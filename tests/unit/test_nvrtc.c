@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/line.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
 #include "methods/registry.h"
@@ -41,6 +42,7 @@ typedef struct job {
     uint64_t bins;
     uint32_t dimensions, capability;
     const char *key, *value;
+    ty_proof proof; /* of the axis */
 } job;
 
 enum { most_jobs = 1024, most_workers = 8 };
@@ -54,7 +56,15 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED};
+    job_count++;
+}
+
+static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t capability,
+                       ty_proof proof)
+{
+    if (job_count < most_jobs)
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof};
     job_count++;
 }
 
@@ -75,7 +85,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED};
         job_count++;
     }
 }
@@ -89,6 +99,14 @@ static void add_method(const ty_method *m, uint32_t arch)
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
         if (wanted(m, dtype, arch))
             add(m, dtype, bins, arch, NULL, NULL);
+    }
+    /* Axes that were proved, as most are. */
+    const ty_kernel_method *kernel = m->backend;
+    if (kernel->fast && (m->dtypes >> TALLY_F32 & 1))
+        add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
+    for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_BF16; dtype++) {
+        if (kernel->fast && !kernel->views && ty_line_serves(dtype) && (m->dtypes >> dtype & 1))
+            add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
@@ -117,8 +135,8 @@ static int check_registers(const job *j, const char *log)
             break;
         kernels++;
         if (stack || stores || loads) {
-            int own =
-                !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0 && !j->key;
+            int own = !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0 &&
+                      !j->key && !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6));
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
                     j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,
@@ -171,6 +189,7 @@ static int compile(const job *j)
         return 0;
     const ty_method *own = plan->method;
     plan->method = j->method;
+    plan->axes[0].proved = j->proof;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);
         snprintf(value, sizeof value, "%s", j->value);

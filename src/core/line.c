@@ -1,0 +1,186 @@
+/*
+ * Cells of 16-bit samples by a line, proved for every value that a sample can have.
+ *
+ * Integers. Let a value's key k be how far it is above its type's least, and X[j] the first key
+ * that is not below edge j (above it, for the end of a closed axis). Cell j+1 begins at X[j], so
+ *
+ *      cell(k) = (k*step + start) >> 32
+ *
+ * is right for all 65536 keys if, for every edge j with J = (j+1) * 2^32,
+ *
+ *      X[j] * step + start >= J     where X[j] is a key
+ *      (X[j]-1) * step + start < J  where X[j] is above the first one,
+ *
+ * what comes out below 0 or above bins+1 being held there. For a given step these bound start from
+ * both sides. The room between the bounds is a concave function of the step, made of straight
+ * pieces: from a step without room the pieces there say on which side there may be some, and where
+ * the two pieces found last meet is the next step to try.
+ *
+ * Floats: the line in float32, from the bins' width; then all 65536 values are looked at.
+ */
+#include "core/line.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { keys = 65536, most_bins = 1 << 20, most_tries = 40 };
+
+static int is_integer(tally_dtype dtype)
+{
+    return dtype == TALLY_U16 || dtype == TALLY_I16;
+}
+
+int ty_line_serves(tally_dtype dtype)
+{
+    return is_integer(dtype) || dtype == TALLY_F16 || dtype == TALLY_BF16;
+}
+
+/* ---- integers ---- */
+
+/* The first key of cell j+1, 0 … 65536. */
+static int64_t first_key(const ty_axis *axis, ty_u32 j)
+{
+    const ty_bins *b = &axis->bins;
+    double edge = ty_axis_edge(axis, j), least = axis->dtype == TALLY_I16 ? -32768 : 0;
+    double key = (j == b->bins && b->closed ? floor(edge) + 1 : ceil(edge)) - least;
+    return key <= 0 ? 0 : key >= keys ? keys : (int64_t)key;
+}
+
+/* What a step leaves to start: low <= start < high; and the keys at which the bounds are met. */
+typedef struct room {
+    int64_t step, low, high, low_key, high_key;
+} room;
+
+static room room_of(const ty_axis *axis, int64_t step)
+{
+    const int64_t one = INT64_C(1) << 32, none = INT64_C(1) << 60;
+    room r = {step, -none, none, 0, 0};
+    for (ty_u32 j = 0; j <= axis->bins.bins; j++) {
+        int64_t key = first_key(axis, j), cell = ((int64_t)j + 1) * one;
+        int64_t low = cell - key * step, high = low + step;
+        if (key < keys && low > r.low) {
+            r.low = low;
+            r.low_key = key;
+        }
+        if (key > 0 && high < r.high) {
+            r.high = high;
+            r.high_key = key - 1;
+        }
+    }
+    return r;
+}
+
+/* Room grows by so much where the step does by one. */
+static int64_t slope(const room *r)
+{
+    return r->low_key - r->high_key;
+}
+
+/* Where the straight pieces left and right of the most room meet. */
+static int64_t between(const room *left, const room *right)
+{
+    double rise = (double)slope(left), fall = (double)slope(right);
+    double apart = (double)(right->high - right->low) - (double)(left->high - left->low);
+    double at = (apart + rise * (double)left->step - fall * (double)right->step) / (rise - fall);
+    int64_t step = (int64_t)nearbyint(at);
+    step = step > left->step ? step : left->step + 1;
+    return step < right->step ? step : right->step - 1;
+}
+
+static int integer_line(const ty_axis *axis, ty_fast *fast)
+{
+    double guess = 0x1p32 / axis->bins.width;
+    if (guess > 0x1.001p32)
+        return 0; /* bins narrower than an integer */
+    int64_t most = UINT32_MAX, first = (int64_t)nearbyint(guess);
+    room r = room_of(axis, first < most ? first : most), left = {0}, right = {0};
+    left.step = right.step = -1;
+    for (int i = 0; i < most_tries && r.low >= r.high; i++) {
+        *(slope(&r) > 0 ? &left : &right) = r;
+        if (!slope(&r))
+            return 0;
+        if (left.step < 0)
+            r = room_of(axis, 0);
+        else if (right.step < 0)
+            r = room_of(axis, most);
+        else if (right.step - left.step > 1)
+            r = room_of(axis, between(&left, &right));
+        else
+            return 0;
+    }
+    if (r.low >= r.high)
+        return 0;
+    fast->step = (ty_u32)r.step;
+    fast->start = (ty_u64)(r.low + (r.high - r.low) / 2);
+    return 1;
+}
+
+/* ---- floats ---- */
+
+static float value_of(tally_dtype dtype, ty_u32 bits)
+{
+    ty_u32 word = bits << 16;
+    if (dtype == TALLY_F16) {
+        ty_u32 rest = (bits & 0x7fffu) << 13;
+        word = (bits & 0x8000u) << 16 | rest;
+        if (rest >= 0x0f800000u)
+            word |= 0x70000000u;
+    }
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return dtype == TALLY_F16 && fabsf(value) < 0x1p16F ? value * 0x1p112F : value;
+}
+
+static int float_proved(const ty_axis *axis, const ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    for (ty_u32 bits = 0; bits < keys; bits++) {
+        float x = value_of(axis->dtype, bits);
+        ty_u32 want = ty_cell_of_slot(ty_slot_even((double)x, b), b->bins);
+        if (ty_cell_line_float(x, fast) != want)
+            return 0;
+    }
+    return 1;
+}
+
+/* The edge next to zero, from which bins are counted: values near zero are closest together. */
+static ty_u32 edge_next_to_zero(const ty_bins *b)
+{
+    double place = -b->lo * b->inverse;
+    return !(place > 0) ? 0 : place >= b->bins ? b->bins : (ty_u32)nearbyint(place);
+}
+
+static int float_line(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    ty_u32 zero = edge_next_to_zero(b);
+    double phase = -ty_axis_edge(axis, zero) * b->inverse;
+    if (fabs(phase) > 0x1p20 || b->width < 0x1p-100 || b->width > 0x1p100)
+        return 0;
+    fast->zero = zero + 1;
+    fast->most = (float)(b->bins - zero);
+    fast->end = fast->within = NAN;
+    if (b->closed) {
+        fast->end = (float)b->hi;
+        fast->within = (float)(b->hi - b->width / 2);
+        if ((double)fast->end != b->hi)
+            fast->end = NAN;
+    }
+    /* A little up or down, for edges that are samples' values and came out on the wrong side. */
+    static const float aside[] = {0, 1, -1, 2, -2};
+    for (int i = 0; i < 25; i++) {
+        fast->slope = (float)b->inverse * (1 + aside[i % 5] * 0x1p-23F);
+        fast->phase = (float)phase + aside[i / 5] * 0x1p-22F * (float)fmax(1, fabs(phase));
+        if (float_proved(axis, fast))
+            return 1;
+    }
+    return 0;
+}
+
+int ty_line_make(const ty_axis *axis, ty_fast *fast)
+{
+    fast->bins = axis->bins.bins;
+    if (!axis->even || !ty_line_serves(axis->dtype) || axis->bins.bins > most_bins)
+        return 0;
+    return is_integer(axis->dtype) ? integer_line(axis, fast) : float_line(axis, fast);
+}

@@ -1,0 +1,16 @@
+/* The constants of ty_cell_line and ty_cell_line_float for an axis of 16-bit samples, and their
+ * proof. */
+#ifndef TY_LINE_H
+#define TY_LINE_H
+
+#include "core/axis.h"
+
+/* Whether samples of the dtype have 16 bits. */
+int ty_line_serves(tally_dtype dtype);
+
+/* Fills what the line needs of `fast`; returns 1 when it finds the cell of every value that the
+ * axis' dtype has, as the edges would. Below a millisecond, but for bins about as narrow as the
+ * integers are apart: some. */
+int ty_line_make(const ty_axis *axis, ty_fast *fast);
+
+#endif
