@@ -95,14 +95,15 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     tally_plan_destroy(plan);
 }
 
-/* What a plan that `auto` makes takes for samples that its own kernel does not read. */
+/* What a plan that `auto` makes takes for samples that its own kernel does not read. Rows with gaps
+ * are left to what takes any layout where there is no compiler. */
 static void add_others(tally_context *context, ty_target target, const tally_plan_options *options)
 {
     tally_plan *plan = NULL;
     tally_plan_options o = *options;
     if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
-    for (int k = 0; k < TY_LAYOUTS; k++) {
+    for (int k = 0; k < TY_IN_ROWS; k++) {
         const ty_method *other = ty_other_method(plan, (ty_layout)k);
         o.method = other ? other->name : NULL;
         if (other)

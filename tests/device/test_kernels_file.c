@@ -212,7 +212,7 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
 /* What counts samples that the plan's own kernel does not read is in the file, too. */
 static void check_others(tally_context *context, const tally_plan *plan, const char *words)
 {
-    for (int k = 0; k < TY_LAYOUTS; k++) {
+    for (int k = 0; k < TY_IN_ROWS; k++) {
         const ty_method *method = ty_other_method(plan, (ty_layout)k);
         tally_plan_options o = plan->options;
         tally_plan *other = NULL;
