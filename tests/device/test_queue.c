@@ -211,8 +211,7 @@ static void test_slabs(tally_context *context)
         const ty_method *m = ty_methods[i];
         if (!(m->devices & TY_ON_OPENCL) || !strncmp(m->name, "weighted", 8)) /* see test_weights */
             continue;
-        const int bytes = m->dtypes >> TALLY_U8 & 1 && strcmp(m->name, "swizzled-rows") != 0;
-        tally_dtype dtype = bytes ? TALLY_U8 : TALLY_U16;
+        tally_dtype dtype = m->dtypes >> TALLY_U8 & 1 ? TALLY_U8 : TALLY_U16;
         size_t size = tally_dtype_bytes(dtype);
         tally_plan *plan = make_plan(context, m->name, dtype, &error);
         check(plan != NULL, m->name, &error);
