@@ -4,11 +4,12 @@
  * counts of every timed configuration are compared with those of atomic-global, or of views for
  * joint tables, which is timed once beside it.
  *
- *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-j DIMENSIONS] [-d f32|f64|i32]
- *                            [-i INPUT,…] METHOD…
+ *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-j DIMENSIONS] [-i INPUT,…]
+ *                            [-d f32|f64|i32|u16|u8] [-o SAMPLES] METHOD…
  *
- * MIB are of all columns; BINS are of an axis, and inputs are over the bins of the joint table.
- * A METHOD may carry its settings: routed:columns=16,team=8.
+ * MIB are of all columns; BINS are of an axis, and inputs are over the bins of the joint table. -o:
+ * each column begins so many samples later in its memory than the one before (cuda). A METHOD may
+ * carry its settings: routed:columns=16,team=8.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ typedef struct bench {
     void *queue, *fill;
     uint32_t dimensions;
     ty_memory samples[TALLY_MAX_DIMENSIONS];
-    uint64_t bytes, n;
+    uint64_t bytes, n, later;
     tally_dtype dtype;
     int repeats;
     double read_seconds;
@@ -43,7 +44,7 @@ static void die(const char *what, const tally_error *error)
 static const char kernels[] =
     "#if defined(__OPENCL_VERSION__)\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "typedef ulong u64; typedef uint u32;\n"
+    "typedef ulong u64; typedef uint u32; typedef ushort u16; typedef uchar u8;\n"
     "#define GLOBAL __global\n"
     "#define ENTRY __kernel void\n"
     "#define LOCAL , __local u32 *unused\n" /* what every launch has behind its arguments */
@@ -51,6 +52,7 @@ static const char kernels[] =
     "#define SIZE get_global_size(0)\n"
     "#else\n"
     "typedef unsigned long long u64; typedef unsigned int u32;\n"
+    "typedef unsigned short u16; typedef unsigned char u8;\n"
     "#define GLOBAL\n"
     "#define ENTRY extern \"C\" __global__ void\n"
     "#define LOCAL\n"
@@ -102,10 +104,14 @@ static void build(bench *b)
 {
     tally_error error = {""};
     int cached;
-    static const char *const types[] = {"float", "double", "int"};
-    int t = b->dtype == TALLY_F64 ? 1 : b->dtype == TALLY_I32 ? 2 : 0;
+    static const char *const types[] = {[TALLY_U8] = "u8",
+                                        [TALLY_U16] = "u16",
+                                        [TALLY_I32] = "int",
+                                        [TALLY_F32] = "float",
+                                        [TALLY_F64] = "double"};
     char options[128];
-    snprintf(options, sizeof options, "-DSAMPLE=%s -DQUARTER=%s", types[t], t == 2 ? "0" : "0.25");
+    snprintf(options, sizeof options, "-DSAMPLE=%s -DQUARTER=%s", types[b->dtype],
+             b->dtype < TALLY_F32 ? "0" : "0.25");
     if (b->device->ops->build(b->device, kernels, options, &b->fill, &cached, &error))
         die("kernels", &error);
 }
@@ -118,12 +124,18 @@ static uint64_t all_bins(const bench *b, uint64_t side)
     return bins;
 }
 
+/* The first sample of column d. */
+static ty_memory column(const bench *b, uint32_t d)
+{
+    return b->samples[d] + d * b->later * tally_dtype_bytes(b->dtype);
+}
+
 static void fill(bench *b, int kind, uint64_t side)
 {
     tally_error error = {""};
     uint64_t tail = 1, bins = all_bins(b, side);
     for (uint32_t d = b->dimensions; d--; tail *= side) {
-        ty_arg args[] = {ty_arg_memory(b->samples[d]),
+        ty_arg args[] = {ty_arg_memory(column(b, d)),
                          ty_arg_u64(b->n),
                          ty_arg_u64(bins),
                          ty_arg_u32((uint32_t)kind),
@@ -188,7 +200,7 @@ static double run(bench *b, const tally_plan *plan, uint64_t *counts, tally_flow
     double seconds = 0;
     tally_view views[TALLY_MAX_DIMENSIONS];
     for (uint32_t d = 0; d < b->dimensions; d++) {
-        views[d] = tally_view_1d((void *)(uintptr_t)b->samples[d], b->dtype, b->n);
+        views[d] = tally_view_1d((void *)(uintptr_t)column(b, d), b->dtype, b->n);
         views[d].device = b->device->ops->type;
     }
     out.counts = counts;
@@ -277,7 +289,7 @@ int main(int argc, char **argv)
     b.device_name = argv[1];
     options.device = strcmp(argv[1], "cuda") ? TALLY_DEVICE_OPENCL : TALLY_DEVICE_CUDA;
     argc--, argv++;
-    while ((option = getopt(argc, argv, "m:r:b:d:i:j:")) != -1) {
+    while ((option = getopt(argc, argv, "m:r:b:d:i:j:o:")) != -1) {
         switch (option) {
         case 'm':
             b.bytes = strtoull(optarg, NULL, 10) << 20;
@@ -289,9 +301,14 @@ int main(int argc, char **argv)
             list = optarg;
             break;
         case 'd':
-            b.dtype = !strcmp(optarg, "f64")  ? TALLY_F64
-                      : strcmp(optarg, "i32") ? TALLY_F32
-                                              : TALLY_I32;
+            b.dtype = !strcmp(optarg, "f64")   ? TALLY_F64
+                      : !strcmp(optarg, "i32") ? TALLY_I32
+                      : !strcmp(optarg, "u16") ? TALLY_U16
+                      : !strcmp(optarg, "u8")  ? TALLY_U8
+                                               : TALLY_F32;
+            break;
+        case 'o':
+            b.later = strtoull(optarg, NULL, 10);
             break;
         case 'i':
             b.inputs = optarg;
@@ -303,7 +320,7 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16 || b.dimensions < 1 ||
+    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16 || b.later > 16 || b.dimensions < 1 ||
         b.dimensions > TALLY_MAX_DIMENSIONS)
         return 2;
     b.n = b.bytes / tally_dtype_bytes(b.dtype) / b.dimensions;
@@ -314,7 +331,7 @@ int main(int argc, char **argv)
     if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error))
         die("device", &error);
     for (uint32_t d = 0; d < b.dimensions; d++) {
-        if (b.device->ops->alloc(b.device, b.bytes / b.dimensions, &b.samples[d], &error))
+        if (b.device->ops->alloc(b.device, b.bytes / b.dimensions + 4096, &b.samples[d], &error))
             die("device", &error);
     }
     build(&b);
