@@ -156,13 +156,18 @@ typedef struct places {
     uint64_t lists, sums, table, bytes;
 } places;
 
+static uint64_t waves_of(const layout *l, uint64_t tiles)
+{
+    return tiles ? (tiles - 1) / l->wave + 1 : 0;
+}
+
 static places make_places(const layout *l, uint64_t tiles)
 {
     uint64_t wave = tiles < l->wave ? tiles : l->wave;
     places p;
     p.lists = wave * l->stride * 4;
     p.sums = p.lists + wave * l->slices * 4;
-    p.table = p.sums + (tiles + l->wave - 1) / l->wave * l->slices * copies * 4;
+    p.table = p.sums + waves_of(l, tiles) * l->slices * copies * 4;
     p.bytes = p.table + (l->joint ? l->numbers * 4 : 0);
     return p;
 }
@@ -315,7 +320,7 @@ static tally_status enqueue_of(const ty_slab *slab, int joint, tally_error *erro
     layout l;
     make_layout(slab->plan, slab->device, joint, &l);
     uint64_t tiles = slab->n > l.margin ? (slab->n - l.margin) / l.tile : 0;
-    uint64_t waves = (tiles + l.wave - 1) / l.wave;
+    uint64_t waves = waves_of(&l, tiles);
     uint32_t key = (uint32_t)parameter(slab->plan, "key");
     places p = make_places(&l, tiles);
     tally_status status = TALLY_OK;
