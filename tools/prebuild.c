@@ -17,6 +17,7 @@
 
 #include "core/alloc.h"
 #include "core/fast.h"
+#include "core/guide.h"
 #include "core/line.h"
 #include "cpu/threads.h"
 #include "device/kernel.h"
@@ -68,6 +69,24 @@ static void add(ty_target target, const ty_kernel_method *kernel, const char *op
     snprintf(new->options, sizeof new->options, "%s", options);
 }
 
+/* Every way to find cells by a guide that the plan's edges may ask for. */
+static void add_ways(ty_target target, tally_plan *plan)
+{
+    const ty_kernel_method *kernel = plan->method->backend;
+    ty_axis *axis = &plan->axes[0];
+    ty_shape shape;
+    char words[512];
+    if (!kernel->guided || !ty_guide_serves(axis))
+        return;
+    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_SEARCH; axis->way++) {
+        for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
+            kernel->shape(plan, plan->context->state, UINT64_C(1) << 31, &shape);
+            ty_kernel_options(plan, plan->context->state, &shape, words, sizeof words);
+            add(target, kernel, words);
+        }
+    }
+}
+
 /* The kernel of the plan that `auto` makes of these options, if it makes one. */
 static void add_plan(tally_context *context, ty_target target, const tally_plan_options *options)
 {
@@ -92,6 +111,7 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
         ty_kernel_options(plan, context->state, &shape, words, sizeof words);
         add(target, kernel, words);
     }
+    add_ways(target, plan);
     tally_plan_destroy(plan);
 }
 

@@ -274,6 +274,7 @@ void ty_axis_clear(ty_axis *axis)
     ty_free(axis->edges);
     ty_free(axis->categories);
     ty_free(axis->byte_slots);
+    ty_free(axis->guide_words);
     memset(axis, 0, sizeof *axis);
 }
 

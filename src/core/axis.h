@@ -5,6 +5,7 @@
 #include <tally/tally.h>
 
 #include "kernels/fast.h"
+#include "kernels/guide.h"
 
 /* More would need slots wider than 32 bits and tables that no machine holds. */
 #define TY_MAX_BINS UINT64_C(2147483648)
@@ -30,6 +31,10 @@ typedef struct ty_axis {
         *cells;   /* the processor's way to search `edges`, made and freed by it, or NULL */
     ty_fast fast; /* for kernels that count cells; filled when such a plan is made */
     ty_proof proved;
+    int way;      /* how kernels find cells by `guide` (kernels/guide.h), 0: they do not */
+    int positive; /* … with keys of positive numbers only */
+    ty_guide guide;
+    uint32_t *guide_words; /* its table, owned */
 } ty_axis;
 
 /* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is

@@ -32,8 +32,7 @@
 
 enum { most_bins = 1 << 22 };
 
-/* The smallest float32 that is not below e. */
-static float at_least(double e)
+float ty_float_at_least(double e)
 {
     float f = (float)e;
     return (double)f < e ? nextafterf(f, INFINITY) : f;
@@ -55,7 +54,8 @@ static int proved(const ty_axis *axis, const ty_fast *f)
 {
     ty_u32 n = axis->bins.bins;
     for (ty_u32 j = 0; j <= n; j++) {
-        float first = at_least(ty_axis_edge(axis, j)), before = nextafterf(first, -INFINITY);
+        float first = ty_float_at_least(ty_axis_edge(axis, j)),
+              before = nextafterf(first, -INFINITY);
         float u = TY_ROUNDER + (float)j, k = u - f->anchor;
         if (j == n && first == f->hi) /* hi itself is taken for `last` */
             first = nextafterf(first, INFINITY);
@@ -110,7 +110,7 @@ static void make_last(const ty_axis *axis, ty_fast *f)
     float hi = (float)axis->bins.hi;
     if (axis->bins.closed && (double)hi == axis->bins.hi) {
         f->hi = hi;
-        f->last = at_least(ty_axis_edge(axis, axis->bins.bins - 1));
+        f->last = ty_float_at_least(ty_axis_edge(axis, axis->bins.bins - 1));
     }
 }
 
@@ -120,8 +120,8 @@ static void make_bounds(const ty_axis *axis, ty_fast *fast)
     memset(fast, 0, sizeof *fast);
     fast->bins = b->bins;
     fast->top = b->closed ? nextafter(b->hi, INFINITY) : b->hi;
-    fast->first = at_least(b->lo);
-    fast->above = at_least(fast->top);
+    fast->first = ty_float_at_least(b->lo);
+    fast->above = ty_float_at_least(fast->top);
 }
 
 int ty_fast_make(const ty_axis *axis, ty_fast *fast)
@@ -167,6 +167,10 @@ const char *ty_fast_words(const ty_axis *axis)
 {
     if (axis->byte_slots)
         return "slots of the 256 values from a table";
+    if (axis->way)
+        return axis->way == TY_BY_LOOK    ? "slots by a table of keys"
+               : axis->way == TY_BY_LOOKS ? "slots by a table of keys, in two looks"
+                                          : "slots by a table of keys and a short search";
     if (!axis->even)
         return "slots by searching the edges";
     if (axis->proved == TY_PROVED_LINE)

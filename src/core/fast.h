@@ -17,6 +17,9 @@ int ty_fast_serves(tally_dtype dtype);
  * float32, if these serve the dtype and are proved. */
 void ty_fast_resolve(ty_axis *axis, int line);
 
+/* The smallest float32 that is not below e. */
+float ty_float_at_least(double e);
+
 /* How the axis' cells are found, in a few words. */
 const char *ty_fast_words(const ty_axis *axis);
 

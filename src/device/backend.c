@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/fast.h"
+#include "core/guide.h"
 #include "device/kernels_file.h"
 #include "device/run.h"
 #include "kernels/text.h"
@@ -96,13 +97,14 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
     return TALLY_OK;
 }
 
-/* dialect, bin, fast, sample, walk, words, output, merge, finish, then the method's: one text for
- * both runtimes. */
+/* dialect, bin, fast, guide, sample, walk, words, output, merge, finish, then the method's: one
+ * text for both runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
     const char *parts[] = {ty_text_dialect_h,
                            ty_text_bin_h,
                            ty_text_fast_h,
+                           ty_text_guide_h,
                            kernel->views ? ty_text_view_h : ty_text_sample_h,
                            kernel->views ? ty_text_fixed_h : ty_text_walk_h,
                            kernel->views ? ty_text_view_bytes : "",
@@ -131,7 +133,7 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
 /* sample.h's TY_EVEN. */
 static int even_of(const ty_axis *axis)
 {
-    return axis->proved ? (int)axis->proved + 1 : axis->even;
+    return axis->way ? axis->way : axis->proved ? (int)axis->proved + 1 : axis->even;
 }
 
 void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
@@ -142,9 +144,12 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
              shape->raw_shift < 0 ? "" : " -DTY_RAW=1", device->has_fp64 ? "" : " -DTY_NO_FP64",
              shape->defines[0] ? " " : "", shape->defines);
     const ty_kernel_method *kernel = plan->method->backend;
+    const ty_axis *axis = &plan->axes[0];
+    size_t at = strlen(options);
+    if (axis->way)
+        snprintf(options + at, size - at, " -DTY_POSITIVE=%d", axis->positive);
     if (!kernel->views)
         return;
-    size_t at = strlen(options);
     snprintf(options + at, size - at, " -DTY_DIMS=%u", plan->options.dimensions);
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         at = strlen(options);
@@ -223,6 +228,20 @@ static void find_others(tally_plan *plan, ty_device_plan *own)
     }
 }
 
+/* A guide to uneven edges, in the local memory that the method's counters leave. */
+static tally_status make_guide(tally_plan *plan, tally_error *error)
+{
+    const ty_kernel_method *kernel = plan->method->backend;
+    const ty_device *device = device_of(plan);
+    const uint32_t spared = 1024; /* some runtimes refuse all of it */
+    ty_shape shape;
+    kernel->shape(plan, device, UINT64_C(1) << 31, &shape);
+    if (shape.local_bytes + spared >= device->local_bytes)
+        return TALLY_OK;
+    return ty_guide_make(&plan->axes[0], (device->local_bytes - spared - shape.local_bytes) / 4, 0,
+                         error);
+}
+
 static tally_status prepare(tally_plan *plan, tally_error *error)
 {
     ty_device_plan *own = ty_calloc(1, sizeof *own);
@@ -234,7 +253,9 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     if (kernel->fast)
         for (uint32_t d = 0; d < plan->options.dimensions; d++)
             ty_fast_resolve(&plan->axes[d], !kernel->views);
-    tally_status status = build(plan, own, error);
+    tally_status status = kernel->guided ? make_guide(plan, error) : TALLY_OK;
+    if (!status)
+        status = build(plan, own, error);
     if (status)
         return status;
     find_others(plan, own);

@@ -27,10 +27,28 @@ static size_t table_bytes(const ty_axis *axis)
                             : 0;
 }
 
+/* Where an axis' guide lies. */
+static size_t guide_from(const ty_axis *axis)
+{
+    return TY_AXIS_TABLE + table_bytes(axis);
+}
+
 /* Room for an axis, up to where the next one may start. */
 static size_t axis_room(const ty_axis *axis)
 {
-    return (TY_AXIS_TABLE + table_bytes(axis) + 63) & ~(size_t)63;
+    return (guide_from(axis) + (size_t)axis->guide.words * 4 + 63) & ~(size_t)63;
+}
+
+static void put_decider(const ty_axis *axis, unsigned char *image)
+{
+    ty_guide guide = axis->guide;
+    guide.bytes = (uint32_t)guide_from(axis);
+    if (axis->way) {
+        memcpy(image + TY_AXIS_FAST, &guide, sizeof guide);
+        memcpy(image + guide_from(axis), axis->guide_words, (size_t)guide.words * 4);
+    } else {
+        memcpy(image + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
+    }
 }
 
 /* The axes as kernels read them, one behind the other, then the active channels' numbers: each as
@@ -51,7 +69,7 @@ static tally_status make_axes(const tally_plan *plan, ty_device *device, ty_work
                                    (uint32_t)axis->about.nan, (uint32_t)(axis_room(axis) / 64)};
         memcpy(image + at, &axis->bins, sizeof axis->bins);
         memcpy(image + at + 48, about, sizeof about);
-        memcpy(image + at + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
+        put_decider(axis, image + at);
         if (table)
             memcpy(image + at + TY_AXIS_TABLE, table, table_bytes(axis));
         at += axis_room(axis);

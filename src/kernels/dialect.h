@@ -76,6 +76,7 @@ typedef long ty_i64;
 #define TY_FLOOR(x)      floor((float)(x))
 #define TY_FMA(a, b, c)  fma((double)(a), (double)(b), (double)(c))
 #define TY_FABS(x)       fabs(x)
+#define TY_MAX_ABS(x, y) fmax(fabs(x), (y))
 #define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
 #define TY_MUL_HI(a, b)  mul_hi((ty_u32)(a), (ty_u32)(b))
 #define TY_STREAM(from)  (*(from)) /* a load of what is read once */
@@ -162,6 +163,7 @@ typedef long long ty_i64;
 #define TY_FMAF(a, b, c)              __fmaf_rn(a, b, c)
 #define TY_FMA(a, b, c)               __fma_rn(a, b, c)
 #define TY_FABS(x)                    fabsf(x)
+#define TY_MAX_ABS(x, y)              fmaxf(fabsf(x), (y))
 #define TY_SATURATE(x)                __saturatef(x)
 #define TY_MUL_HI(a, b)               __umulhi((a), (b))
 #define TY_STREAM(from)               __ldcs(from)
@@ -201,19 +203,24 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 typedef uint8_t ty_u8;
 typedef uint16_t ty_u16;
 typedef uint32_t ty_u32;
+typedef int32_t ty_i32;
 typedef uint64_t ty_u64;
 typedef int64_t ty_i64;
-#define TY_FN            static inline
-#define TY_TABLE         const
+#define TY_FN    static inline
+#define TY_TABLE const
+#define TY_LOCAL
+#define TY_ROLLED
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
 #define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
 #define TY_FLOAT_BITS(x) ty_float_bits(x)
 #define TY_LOW_WORD(x)   ty_low_word(x)
+#define TY_BITS_OF(x)    ty_double_bits(x)
 #define TY_FMAF(a, b, c) fmaf(a, b, c)
 #define TY_FLOOR(x)      floorf(x)
 #define TY_FMA(a, b, c)  fma(a, b, c)
 #define TY_FABS(x)       fabsf(x)
+#define TY_MAX_ABS(x, y) fmaxf(fabsf(x), (y))
 #define TY_SATURATE(x)   ty_saturate(x)
 
 TY_FN ty_u32 ty_float_bits(float x)
@@ -225,13 +232,18 @@ TY_FN ty_u32 ty_float_bits(float x)
     return v.u;
 }
 
-TY_FN ty_u32 ty_low_word(double x)
+TY_FN ty_u64 ty_double_bits(double x)
 {
     union {
         double d;
         ty_u64 u;
     } v = {x};
-    return (ty_u32)v.u;
+    return v.u;
+}
+
+TY_FN ty_u32 ty_low_word(double x)
+{
+    return (ty_u32)ty_double_bits(x);
 }
 
 /* NaN becomes 0. */

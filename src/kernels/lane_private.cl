@@ -25,8 +25,8 @@
 #else
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
 #define TY_SLOT_OF_RESULT(result) (result)
-#define TY_EAT(x)                                                                                  \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (ty_mark_of(x, &bins, &fast, axis) * 128 + own), 1)
+#define TY_EAT(x)                 TY_LOOK(x)
+#define TY_COUNT_MARK(mark)       TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark)*128 + own), 1)
 #endif
 
 /* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks. */
@@ -49,8 +49,9 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_L
     ty_u32 cells = 256, results = 256, own = lane * 4;
 #else
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_CELLS_EXTRA, results = slots, own = lane * 4 - TY_MARK * 128;
+    TY_WHERE where = TY_WHERE_OF(fast, axis, cells * 32);
 #endif
     for (ty_u32 c = lid; c < cells * 32; c += TY_GROUP_MAX)
         ty_local[c] = 0;

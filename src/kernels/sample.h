@@ -1,11 +1,13 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
  * (methods that ask for it: ty_kernel_method.fast) by float32 arithmetic that was proved for the
- * axis, 3 (the same; 16-bit samples) by a line that was proved for every value. */
+ * axis, 3 (the same; 16-bit samples) by a line that was proved for every value, 4 to 6
+ * (ty_kernel_method.guided) by a guide to uneven edges, as guide.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
 #include "fast.h"
+#include "guide.h"
 
 /* n samples from byte `offset` of `data`; `axis` as fast.h says; `slots` is bins + TY_SLOT_EXTRA.
  */
@@ -85,16 +87,48 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 }
 
 #if TY_DTYPE > 2
+/* What decides cells, held in registers, and the table that it looks at: the axis, or a guide
+ * copied to local memory from word `to` on. */
+#if TY_EVEN >= 4
+typedef ty_guide ty_decider;
+#define TY_WHERE                    TY_LOCAL const ty_u8 *
+#define TY_GUIDE_CELL(bits, key)    ty_guide_cell_##bits(key, f, axis, TY_EVEN)
+#define TY_WHERE_OF(fast, axis, to) ty_guide_take(&(fast), axis, ty_local, to)
+TY_FN TY_WHERE ty_guide_take(ty_guide *g, TY_GLOBAL const ty_u8 *axis, TY_LOCAL ty_u32 *all,
+                             ty_u32 to)
+{
+    TY_GLOBAL const ty_u32 *words = (TY_GLOBAL const ty_u32 *)(axis + g->bytes);
+    const ty_u32 copied = g->cells << g->copies;
+    ty_guide_place(g, to * 4, TY_LID);
+    for (ty_u32 w = TY_LID; w < copied; w += TY_GROUP_MAX)
+        all[to + w] = words[w >> g->copies];
+    for (ty_u32 w = TY_LID; w < g->words - g->cells; w += TY_GROUP_MAX)
+        all[to + copied + w] = words[g->cells + w];
+    return (TY_LOCAL const ty_u8 *)all;
+}
+#else
+typedef ty_fast ty_decider;
+#define TY_WHERE                    TY_GLOBAL const ty_u8 *
+#define TY_WHERE_OF(fast, axis, to) (axis)
+#endif
 /* The cell of one sample + TY_MARK, its axis held in registers. */
 #if TY_EVEN == 2
 #define TY_MARK TY_ROUNDER_BITS
 #else
 #define TY_MARK 0u
 #endif
-TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_fast *f,
-                        TY_GLOBAL const ty_u8 *axis)
+TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN == 2
+#if TY_EVEN >= 4 && (TY_DTYPE == 5 || TY_DTYPE == 6)
+    return TY_GUIDE_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
+#elif TY_EVEN >= 4 && (TY_DTYPE == 7 || TY_DTYPE == 8)
+    return TY_GUIDE_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));
+#elif TY_EVEN >= 4
+    ty_u32 cell = TY_DTYPE == 12
+                      ? TY_GUIDE_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
+                      : TY_GUIDE_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
+    return ty_value(x) == ty_value(x) ? cell : f->nan;
+#elif TY_EVEN == 2
     return ty_mark_f32(ty_value(x), f);
 #elif TY_EVEN == 3 && TY_DTYPE > 4
     return ty_cell_line_float(ty_value(x), f);
@@ -111,8 +145,7 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_fast *f,
 #endif
 }
 
-TY_FN ty_u32 ty_cell_of(ty_sample x, const ty_bins *b, const ty_fast *f,
-                        TY_GLOBAL const ty_u8 *axis)
+TY_FN ty_u32 ty_cell_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
     return ty_mark_of(x, b, f, axis) - TY_MARK;
 }

@@ -12,9 +12,10 @@
 #define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
 #define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & ~TY_MARK)
 
-#define TY_EAT(x)                                                                                  \
+#define TY_EAT(x) TY_LOOK(x)
+#define TY_COUNT_MARK(mark)                                                                        \
     do {                                                                                           \
-        ty_u32 mark_ = ty_mark_of(x, &bins, &fast, axis);                                          \
+        ty_u32 mark_ = mark;                                                                       \
         TY_ADD_LOCAL(&ty_local[TY_WORD(mark_)], 1);                                                        \
     } while (0)
 
@@ -27,8 +28,9 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINI
     TY_ADMIT();
     ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
+    TY_WHERE where = TY_WHERE_OF(fast, axis, words);
     for (ty_u32 w = lid; w < words; w += TY_GROUP_MAX)
         ty_local[w] = 0;
     TY_AWAIT();

@@ -51,6 +51,28 @@
     } while (0)
 #endif
 
+/* Kernels that count cells define TY_COUNT_MARK(mark) and TY_EAT(x) as TY_LOOK(x). Where cells are
+ * looked up in local memory (guide.h), a turn of some loads looks before any sample of it is
+ * counted: no compiler moves a look ahead of an update that might change what is read, and one at a
+ * time a look is waited for. */
+#if TY_EVEN >= 4
+#define TY_EACH         (16 / sizeof(ty_sample))
+#define TY_TURN         (TY_EACH == 4 ? 4 : 2)
+#define TY_LOOK(x)      looked[looks++] = ty_mark_of(x, &bins, &fast, where)
+#define TY_LOOK_FIRST() TY_READ_FIRST()
+#define TY_LOOKS_BEGIN  ty_u32 looked[TY_TURN * TY_EACH], looks = 0;
+#define TY_LOOKS_END                                                                               \
+    TY_UNROLL                                                                                      \
+    for (ty_u32 look = 0; look < looks; look++)                                                    \
+        TY_COUNT_MARK(looked[look]);
+#else
+#define TY_TURN    1
+#define TY_LOOK(x) TY_COUNT_MARK(ty_mark_of(x, &bins, &fast, where))
+#define TY_LOOK_FIRST()
+#define TY_LOOKS_BEGIN
+#define TY_LOOKS_END
+#endif
+
 /* Where the whole quads of a launch lie. */
 typedef struct ty_span {
     TY_GLOBAL const ty_sample *first;
@@ -89,16 +111,27 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
                 v[k] = span.quads[q + k * step];                                                   \
+            TY_LOOK_FIRST();                                                                       \
             TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
-                TY_EAT_QUAD(v[k]);                                                                 \
+            for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                       \
+                TY_LOOKS_BEGIN                                                                     \
+                TY_UNROLL                                                                          \
+                for (ty_u32 j = k; j < k + TY_TURN && j < TY_AHEAD; j++)                           \
+                    TY_EAT_QUAD(v[j]);                                                             \
+                TY_LOOKS_END                                                                       \
+            }                                                                                      \
         }                                                                                          \
         for (; q < span.count; q += step) {                                                        \
             uint4 v = span.quads[q];                                                               \
+            TY_LOOKS_BEGIN                                                                         \
             TY_EAT_QUAD(v);                                                                        \
+            TY_LOOKS_END                                                                           \
         }                                                                                          \
-        if (TY_GROUP == 0 && TY_LID < span.head + span.tail)                                       \
+        if (TY_GROUP == 0 && TY_LID < span.head + span.tail) {                                     \
+            TY_LOOKS_BEGIN                                                                         \
             TY_EAT(ty_span_odd(span, TY_LID));                                                     \
+            TY_LOOKS_END                                                                           \
+        }                                                                                          \
     } while (0)
 
 #endif

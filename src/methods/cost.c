@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/guide.h"
 #include "methods/registry.h"
 #include "plan.h"
 
@@ -115,13 +116,26 @@ uint32_t ty_plan_bytes(const tally_plan *plan)
     return (uint32_t)bytes;
 }
 
-double ty_cost(const tally_plan *plan, const char *method)
+static int is_uneven(const tally_plan *plan)
 {
-    const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
-    return apart ? ty_cost_channels(plan, method) : ty_unknown_seconds;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        if (ty_guide_serves(&plan->axes[d]))
+            return 1;
+    }
+    return 0;
 }
 
-double ty_cost_channels(const tally_plan *plan, const char *method)
+/* Where a table measured by `tune` lacks the row, a search is said to be ten times as slow as the
+ * rest. */
+static double edges_speed(const ty_rate *most, const char *edges, double speed)
+{
+    if (!most)
+        return strcmp(edges, TY_RATE_SEARCH) ? speed : speed / 10;
+    return speed < most->gbps ? speed : most->gbps;
+}
+
+/* `edges`: the row that bounds uneven axes. */
+static double cost_by(const tally_plan *plan, const char *method, const char *edges)
 {
     const ty_tuning *tuning = plan->context->tuning;
     const ty_rate *rate = ty_rate_find(
@@ -134,7 +148,27 @@ double ty_cost_channels(const tally_plan *plan, const char *method)
     const ty_rate *read = ty_rate_find(tuning, TY_RATE_READ, 0, 0);
     if (threads > 1 && read && speed > read->gbps)
         speed = read->gbps;
+    if (is_uneven(plan) && plan->context->device != TALLY_DEVICE_CPU)
+        speed = edges_speed(ty_rate_find(tuning, edges, rate->bytes, plan->bins), edges, speed);
     return rate->call_us * 1e-6 + bytes / speed * 1e-9;
+}
+
+double ty_cost_channels(const tally_plan *plan, const char *method)
+{
+    return cost_by(plan, method, TY_RATE_SEARCH);
+}
+
+double ty_cost(const tally_plan *plan, const char *method)
+{
+    const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
+    return apart ? ty_cost_channels(plan, method) : unknown_seconds;
+}
+
+double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
+{
+    const int fits = plan->options.dimensions == 1 && ty_guide_usual_bytes(&plan->axes[0]) <= room;
+    return fits && plan->channels == 1 ? cost_by(plan, method, TY_RATE_GUIDE)
+                                       : ty_cost(plan, method);
 }
 
 double ty_cost_host(const ty_tuning *tuning, double bytes)

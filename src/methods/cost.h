@@ -36,6 +36,11 @@ typedef struct ty_tuning {
 #define TY_RATE_READ "read"
 #define TY_RATE_HOST "host"
 
+/* Nor are these: what kernels count in bins of uneven edges, which they find by a guide
+ * (core/guide.h) or search in memory. */
+#define TY_RATE_GUIDE  "guide"
+#define TY_RATE_SEARCH "search"
+
 /* The defaults for an architecture ("cuda-sm_90", "cpu-avx2", …): its own block of rates.c, else
  * that of what stands before the hyphen. */
 void ty_tuning_default(const char *arch, ty_tuning *tuning);
@@ -51,6 +56,10 @@ const ty_rate *ty_rate_find(const ty_tuning *tuning, const char *method, uint32_
 /* For a method's cost(): the model's seconds for the plan. A method without a row is taken when
  * nothing else serves. */
 double ty_cost(const tally_plan *plan, const char *method);
+
+/* The same for a kernel that finds uneven edges by a guide, if `room` bytes of local memory are
+ * enough for one whatever the edges. */
+double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room);
 
 /* The same for a kernel that reads samples of several channels side by side: `ty_cost` is for one
  * that reads a single channel's only. */

@@ -15,6 +15,20 @@ static uint32_t sample_bytes(const tally_plan *plan)
     return tally_dtype_bytes(plan->options.dtypes[0]);
 }
 
+/* Of a guide to uneven edges, behind the counters. */
+static uint32_t guide_bytes(const tally_plan *plan)
+{
+    const ty_guide *g = &plan->axes[0].guide;
+    return (g->words - g->cells + (g->cells << g->copies)) * 4;
+}
+
+/* What counters leave of local memory for one; a runtime may keep a KiB. */
+static uint64_t room_beside(const tally_plan *plan, uint64_t counters)
+{
+    const uint32_t local = ty_plan_device(plan)->local_bytes;
+    return counters + 1024 < local ? local - 1024 - counters : 0;
+}
+
 static uint32_t group_size(const tally_plan *plan, const ty_device *device)
 {
     uint32_t size = (uint32_t)ty_method_parameter(plan, "threads") & ~31u;
@@ -74,7 +88,7 @@ static const ty_parameter lane_private_parameters[] = {
 static void lane_private_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                                ty_shape *shape)
 {
-    own_shape(plan, device, n, lane_private_cells(plan) * 128,
+    own_shape(plan, device, n, lane_private_cells(plan) * 128 + guide_bytes(plan),
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
     if (sample_bytes(plan) == 1) {
         shape->cells = 256;
@@ -98,11 +112,15 @@ static tally_status lane_private_supports(const tally_plan *plan, tally_error *e
 static double lane_private_cost(const tally_plan *plan, const char **why)
 {
     *why = "32 copies fit local memory: no conflict, whatever the data";
-    return ty_cost(plan, "lane-private");
+    return ty_cost_guided(plan, "lane-private",
+                          room_beside(plan, (uint64_t)lane_private_cells(plan) * 128));
 }
 
-static const ty_kernel_method lane_private = {
-    .text = ty_text_lane_private, .fast = 1, .finishes = 1, .shape = lane_private_shape};
+static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
+                                              .fast = 1,
+                                              .guided = 1,
+                                              .finishes = 1,
+                                              .shape = lane_private_shape};
 
 const ty_method ty_lane_private = {
     "lane-private",
@@ -135,7 +153,7 @@ static uint64_t swizzled_bytes(const tally_plan *plan)
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                            ty_shape *shape)
 {
-    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan),
+    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan),
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
@@ -156,12 +174,13 @@ static tally_status swizzled_supports(const tally_plan *plan, tally_error *error
 static double swizzled_cost(const tally_plan *plan, const char **why)
 {
     *why = "one copy fits local memory, its banks scrambled against any data";
-    return ty_cost(plan, "swizzled");
+    return ty_cost_guided(plan, "swizzled", room_beside(plan, swizzled_bytes(plan)));
 }
 
 static const ty_kernel_method swizzled = {.text = ty_text_swizzled,
                                           .more = ty_text_halves,
                                           .fast = 1,
+                                          .guided = 1,
                                           .finishes = 1,
                                           .keyed = 1,
                                           .shape = swizzled_shape};

@@ -87,7 +87,8 @@ static void test_blocks(void)
         for (uint32_t i = 0; i < tuning.count; i++) {
             const char *method = tuning.rates[i].method;
             CHECK_SAY(ty_method_find(method) || !strcmp(method, TY_RATE_READ) ||
-                          !strcmp(method, TY_RATE_HOST),
+                          !strcmp(method, TY_RATE_HOST) || !strcmp(method, TY_RATE_GUIDE) ||
+                          !strcmp(method, TY_RATE_SEARCH),
                       "[%s] row %u: no method %s", name, i + 1, method);
         }
         const char *other = !strncmp(name, "cpu", 3) ? TY_RATE_READ : TY_RATE_HOST;

@@ -42,7 +42,8 @@ typedef struct job {
     uint64_t bins;
     uint32_t dimensions, capability;
     const char *key, *value;
-    ty_proof proof; /* of the axis */
+    ty_proof proof;    /* of the axis */
+    int way, positive; /* of a guide to uneven edges (kernels/guide.h), or 0 */
 } job;
 
 enum { most_jobs = 1024, most_workers = 8 };
@@ -56,7 +57,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0};
     job_count++;
 }
 
@@ -64,7 +65,7 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
                        ty_proof proof)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0};
     job_count++;
 }
 
@@ -78,6 +79,21 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
            (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
 }
 
+/* Guides to uneven edges: every way and type on one architecture, float32 on the others. */
+static void add_ways(const ty_method *m, uint32_t arch)
+{
+    static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
+    for (int way = TY_BY_LOOK; way <= TY_BY_SEARCH; way++) {
+        for (int d = 0; d < (arch == 90 ? 5 : 1); d++) {
+            add(m, dtypes[d], 256, arch, NULL, NULL);
+            if (job_count <= most_jobs) {
+                jobs[job_count - 1].way = way;
+                jobs[job_count - 1].positive = way == TY_BY_LOOK;
+            }
+        }
+    }
+}
+
 /* Joint tables, by methods for packed columns: two float32, and on one architecture the others. */
 static void add_joint(const ty_method *m, uint32_t arch)
 {
@@ -85,7 +101,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0};
         job_count++;
     }
 }
@@ -94,6 +110,8 @@ static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "routed-columns"))
         add_joint(m, arch);
+    if (((const ty_kernel_method *)m->backend)->guided)
+        add_ways(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
@@ -136,7 +154,8 @@ static int check_registers(const job *j, const char *log)
         kernels++;
         if (stack || stores || loads) {
             int own = !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0 &&
-                      !j->key && !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6));
+                      !j->key && !j->way &&
+                      !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6));
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
                     j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,
@@ -160,6 +179,8 @@ static int compile_plan(const job *j, tally_plan *plan)
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
+    plan->axes[0].way = j->way;
+    plan->axes[0].positive = j->positive;
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, &device, &shape, options, 512);
     strcat(options, " --ptxas-options=--verbose");

@@ -1,0 +1,242 @@
+/*
+ * Kernels that find cells of uneven and logarithmic edges by a guide (src/kernels/guide.h): edges
+ * of every spacing, so crowded that only a search is left, or nothing; samples of every type on the
+ * edges, next to them, anywhere, NaN and infinite. On the first OpenCL device; counts and flows are
+ * the reference's, and every way must have been taken.
+ *
+ *     test_edges [SEED]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers.h"
+
+#include <tally/tally.h>
+
+enum { most_samples = 60013, most_bins = 3000, kinds = 6 };
+
+static tally_context *device;
+static int checks, failed;
+static unsigned ways[4];
+static uint64_t state;
+static uint64_t data[most_samples + 8];
+static double edges[most_bins + 1];
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* ---- edges ---- */
+
+/* What a type has values for on both sides. */
+static double scale_of(tally_dtype dtype)
+{
+    return dtype == TALLY_F16 || dtype == TALLY_U16 || dtype == TALLY_I16 ? 3e4
+           : dtype >= TALLY_BF16                                          ? 1e6
+                                                                          : 2e9;
+}
+
+/* Edge i of n, between 0 and 1. */
+static double spaced(int kind, double u)
+{
+    double x = 2 * u - 1;
+    switch (kind) {
+    case 0: /* logarithmic */
+        return exp2(-16 * (1 - u));
+    case 1: /* both sides of 0, dense beside it */
+        return x * x * x;
+    case 2:
+        return 2 * unit() - 1;
+    case 3: /* many in few places */
+        return (double)(next() % 5) / 5 + unit() * 1e-3;
+    case 4: /* several between neighbouring float32s */
+        return 0.5 + u * 1e-6;
+    default: /* far more than the type's range */
+        return x * 1e3;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t draw_edges(tally_dtype dtype, int kind)
+{
+    uint64_t n = 2 + next() % (next() % 2 ? 300 : most_bins - 1), kept = 0;
+    for (uint64_t i = 0; i < n; i++)
+        edges[i] = spaced(kind, (double)i / (double)(n - 1)) * scale_of(dtype);
+    if (kind == 1)
+        edges[n / 2] = 0;
+    qsort(edges, n, sizeof *edges, ascending);
+    for (uint64_t i = 0; i < n; i++) {
+        if (!kept || edges[i] > edges[kept - 1])
+            edges[kept++] = edges[i];
+    }
+    return kept;
+}
+
+/* ---- samples ---- */
+
+static uint16_t half_of(float x) /* truncated, as bits next to the value will do */
+{
+    uint32_t bits;
+    x *= 0x1p-112f;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits >> 16 & 0x8000u) | (bits >> 13 & 0x7fffu));
+}
+
+static void put(tally_dtype dtype, uint64_t i, double x)
+{
+    union {
+        double d;
+        float f;
+        uint64_t u;
+        uint32_t w;
+        uint16_t h;
+    } v = {.u = next()};
+    const int whole = dtype < TALLY_F16, any = next() % 16 == 0;
+    const int step = (int)(next() % 3) - 1;
+    size_t size = tally_dtype_bytes(dtype);
+    if (!any && whole) {
+        double least = dtype == TALLY_U16 || dtype == TALLY_U32 || dtype == TALLY_U64 ? 0 : -2e9;
+        x = floor(fmax(x + step, least));
+        v.u = x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+    } else if (!any && dtype == TALLY_F64) {
+        v.d = step ? nextafter(x, step * INFINITY) : x;
+    } else if (!any) {
+        v.f = step ? nextafterf((float)x, (float)step * INFINITY) : (float)x;
+        if (dtype == TALLY_F16)
+            v.h = half_of(v.f);
+        else if (dtype == TALLY_BF16)
+            v.h = (uint16_t)(v.w >> 16);
+    }
+    memcpy((char *)data + i * size, &v,
+           size); /* the lower bytes: little-endian, as every device here */
+}
+
+static void fill(tally_dtype dtype, uint64_t count)
+{
+    const double width = edges[count - 1] - edges[0];
+    for (uint64_t i = 0; i < most_samples; i++) {
+        double x = next() % 2 ? edges[next() % count] : edges[0] + (unit() * 1.1 - 0.05) * width;
+        put(dtype, i, next() % 64 ? x : 0 * x);
+    }
+}
+
+/* ---- counting ---- */
+
+typedef struct answer {
+    uint64_t counts[most_bins];
+    tally_flows flows;
+} answer;
+
+static void die(const char *what, const tally_error *error)
+{
+    fprintf(stderr, "FAILED: %s: %s\n", what, error->message);
+    exit(1);
+}
+
+static tally_plan *make_plan(const char *method, tally_dtype dtype, const tally_axis *axis)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    o.axes[0] = *axis;
+    o.dtypes[0] = dtype;
+    o.method = method;
+    if (tally_plan_create(device, &o, &plan, &error))
+        die(method, &error);
+    return plan;
+}
+
+static void count(const tally_plan *plan, int reference, tally_dtype dtype, uint64_t skip,
+                  answer *a)
+{
+    tally_view view =
+        tally_view_1d((char *)data + skip * tally_dtype_bytes(dtype), dtype, most_samples - skip);
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    memset(a, 0, sizeof *a);
+    out.counts = a->counts;
+    out.flows = &a->flows;
+    if ((reference ? tally_execute_reference : tally_execute)(plan, &view, NULL, &out, &error))
+        die(tally_plan_method(plan), &error);
+}
+
+static void note_way(const tally_plan *plan)
+{
+    const char *words = tally_plan_describe(plan);
+    ways[strstr(words, "in two looks")   ? 2
+         : strstr(words, "short search") ? 3
+         : strstr(words, "by a table")   ? 1
+                                         : 0]++;
+}
+
+static void check(tally_dtype dtype, int kind, const char *method)
+{
+    static answer got, want;
+    uint64_t edge_count = draw_edges(dtype, kind), skip = next() % 8;
+    if (edge_count < 2)
+        return;
+    tally_axis axis = tally_axis_edges(edge_count - 1, edges);
+    axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
+    fill(dtype, edge_count);
+    tally_plan *plan = make_plan(method, dtype, &axis);
+    count(plan, 1, dtype, skip, &want);
+    count(plan, 0, dtype, skip, &got);
+    note_way(plan);
+    checks++;
+    if (memcmp(&got, &want, sizeof got)) {
+        failed++;
+        fprintf(stderr, "FAILED: %s, %s, %llu bins, edges of kind %d: %s\n", method,
+                tally_dtype_name(dtype), (unsigned long long)edge_count - 1, kind,
+                tally_plan_describe(plan));
+    }
+    tally_plan_destroy(plan);
+}
+
+int main(int argc, char **argv)
+{
+    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    o.device = TALLY_DEVICE_OPENCL;
+    if (tally_context_create(&o, &device, &error)) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    printf("seed %llu\n", (unsigned long long)state);
+    for (int kind = 0; kind < kinds; kind++) {
+        for (int again = 0; again < 6; again++)
+            check(TALLY_F32, kind, again ? "swizzled" : "lane-private");
+        for (int again = 0; again < 4; again++)
+            check(again % 2 ? TALLY_F64 : TALLY_I32, kind, "swizzled");
+    }
+    /* Each takes compiling: one spacing of edges a type. */
+    static const tally_dtype others[] = {TALLY_U16, TALLY_U32, TALLY_I64, TALLY_F16};
+    for (int i = 0; i < 4; i++)
+        check(others[i], (int)(next() % kinds), "swizzled");
+    printf(
+        "%d checks, %d failed; %u plans of one look, %u of two, %u searched, %u without a guide\n",
+        checks, failed, ways[1], ways[2], ways[3], ways[0]);
+    if (!ways[1] || !ways[2] || !ways[3]) {
+        fprintf(stderr, "FAILED: a way was not taken\n");
+        failed++;
+    }
+    tally_context_destroy(device);
+    return failed != 0;
+}

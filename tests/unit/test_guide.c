@@ -1,0 +1,245 @@
+/*
+ * Guides to uneven edges against bin.h's rule: random edges of every kind, evenly and unevenly
+ * spaced, clustered, next to each other, beside zero and at the ends of the types, by each way;
+ * samples on every edge, next to it, and at random.
+ *
+ *     test_guide [SEED]
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/guide.h"
+
+enum { most_bins = 4000 };
+
+static uint64_t state;
+static int failed;
+static unsigned made[7], checks;
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+static float float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* ---- axes ---- */
+
+static double edge_at(int kind, double at)
+{
+    double x = 2 * at - 1;
+    switch (kind) {
+    case 0:
+        return at;
+    case 1:
+        return 10 * x;
+    case 2:
+        return at * at * 1000;
+    case 3:
+        return x * x * x * 5;
+    case 4:
+        return exp(at * 40 - 20);
+    case 5:
+        return x * 3e38;
+    case 6:
+        return 7 + at * 1e-3;
+    case 7:
+        return x * 1e-40; /* denormal as float32 */
+    case 8:
+        return x * 1e39; /* some beyond float32 */
+    case 9:
+        return floor(x * 1e4);
+    case 10:
+        return floor(x * 2147483648.0) + (at > 0.9 ? 0.5 : 0);
+    case 11:
+        return floor(at * 4294967296.0);
+    default:
+        return floor(x * 0x1p63) * (at > 0.5 ? 2 : 1);
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Edges, their number below `most_bins`; fewer than 2 if the draw was a poor one. */
+static uint32_t draw_edges(double *edges)
+{
+    uint32_t n = (uint32_t)(2 + next() % (next() % 4 ? 300 : most_bins - 2)), kept = 0;
+    int kind = (int)(next() % 13), spacing = (int)(next() % 4), zero = next() % 2;
+    double centre = unit();
+    for (uint32_t i = 0; i < n; i++) {
+        double at = spacing == 0   ? (double)i / n
+                    : spacing == 1 ? unit()
+                    : spacing == 2 ? centre + (double)(next() % 4096) * 1e-7
+                                   : (i % 8 ? (double)(next() % 5) / 5 + unit() * 1e-4 : unit());
+        edges[i] = edge_at(kind, at);
+    }
+    if (zero)
+        edges[0] = 0;
+    if (next() % 4 == 0 && n > 8) { /* next to each other as float32 */
+        for (uint32_t i = 1; i < 6; i++)
+            edges[i] = (double)nextafterf((float)edges[i - 1], INFINITY);
+    }
+    qsort(edges, n, sizeof *edges, ascending);
+    for (uint32_t i = 0; i < n; i++) {
+        if (isfinite(edges[i]) && (!kept || edges[i] > edges[kept - 1]))
+            edges[kept++] = edges[i];
+    }
+    return kept;
+}
+
+/* ---- samples ---- */
+
+static uint32_t cell_of(const ty_axis *a, int64_t key)
+{
+    ty_guide g = a->guide;
+    const unsigned char *table = (const unsigned char *)a->guide_words;
+    g.copies = 0; /* as the table lies here */
+    ty_guide_place(&g, 0, 0);
+    return tally_dtype_bytes(a->dtype) == 8 ? ty_guide_cell_64(key, &g, table, a->way)
+                                            : ty_guide_cell_32((int32_t)key, &g, table, a->way);
+}
+
+static void check(const ty_axis *a, double x, uint32_t slot, int64_t key)
+{
+    uint32_t want = ty_cell_of_slot(slot, a->bins.bins), cell = cell_of(a, key);
+    checks++;
+    if (cell != want && failed++ < 10)
+        fprintf(stderr, "FAILED: %s, way %d, %u bins %.17g … %.17g: x %.17g: cell %u, not %u\n",
+                tally_dtype_name(a->dtype), a->way, a->bins.bins, a->bins.lo, a->bins.hi, x, cell,
+                want);
+}
+
+static void check_float(const ty_axis *a, double x)
+{
+    if (a->dtype == TALLY_F32)
+        check(a, (double)(float)x, ty_slot_edges((double)(float)x, &a->bins, a->edges),
+              ty_key_f32((float)x, &a->guide, a->positive));
+    else
+        check(a, x, ty_slot_edges(x, &a->bins, a->edges), ty_key_f64(x, &a->guide, a->positive));
+}
+
+/* The 32 or 64 lower bits as the dtype has them. */
+static void check_integer(const ty_axis *a, uint64_t x)
+{
+    const ty_bins *b = &a->bins;
+    if (a->dtype == TALLY_I32)
+        check(a, (double)(int32_t)x, ty_slot_edges((double)(int32_t)x, b, a->edges), (int32_t)x);
+    else if (a->dtype == TALLY_U32)
+        check(a, (double)(uint32_t)x, ty_slot_edges((double)(uint32_t)x, b, a->edges),
+              (int32_t)((uint32_t)x ^ 0x80000000u));
+    else if (a->dtype == TALLY_I64)
+        check(a, (double)(int64_t)x, ty_slot_edges_i64((int64_t)x, b, a->edges), (int64_t)x);
+    else
+        check(a, (double)x, ty_slot_edges_u64(x, b, a->edges), (int64_t)(x ^ UINT64_C(1) << 63));
+}
+
+static uint64_t integer_of(const ty_axis *a, double x)
+{
+    if (a->dtype == TALLY_U64)
+        return x < 0 ? 0 : x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+    return x < -0x1p63 ? UINT64_C(1) << 63 : x >= 0x1p63 ? INT64_MAX : (uint64_t)(int64_t)x;
+}
+
+static void check_near(const ty_axis *a, double e)
+{
+    if (a->dtype == TALLY_F32) {
+        float f = (float)e;
+        check_float(a, (double)nextafterf(f, -INFINITY));
+        check_float(a, (double)f);
+        check_float(a, (double)nextafterf(f, INFINITY));
+    } else if (a->dtype == TALLY_F64) {
+        check_float(a, nextafter(e, -INFINITY));
+        check_float(a, e);
+        check_float(a, nextafter(e, INFINITY));
+    } else {
+        for (uint64_t k = 0; k < 4; k++)
+            check_integer(a, integer_of(a, e) + k - 1);
+    }
+}
+
+static void check_axis(const ty_axis *a)
+{
+    static const double special[] = {0.0,    -0.0,   INFINITY, -INFINITY,    1e-45,
+                                     -1e-45, 5e-324, -5e-324,  3.4028234e38, -3.4028234e38};
+    made[a->way]++;
+    for (uint32_t i = 0; i <= a->bins.bins; i++)
+        check_near(a, a->edges[i]);
+    for (int i = 0; i < 300; i++) {
+        double x = a->bins.lo + (unit() * 1.2 - 0.1) * (a->bins.hi - a->bins.lo);
+        float f = float_of((uint32_t)next());
+        if (a->dtype == TALLY_F32 || a->dtype == TALLY_F64) {
+            check_float(a, i < 10 ? special[i] : f == f ? (double)f : 0);
+            check_float(a, x);
+        } else {
+            check_integer(a, next() >> next() % 64);
+            check_integer(a, integer_of(a, x));
+        }
+    }
+}
+
+static void try_axis(double *edges, uint32_t count)
+{
+    static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32,
+                                         TALLY_U32, TALLY_I64, TALLY_U64};
+    static const uint32_t rooms[] = {1 << 18, 50000, 2000};
+    tally_axis axis = tally_axis_edges(count - 1, edges);
+    tally_dtype dtype = dtypes[next() % 6];
+    tally_error error = {""};
+    axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
+    for (int way = 0; way <= TY_BY_SEARCH; way = way ? way + 1 : TY_BY_LOOK) {
+        ty_axis a;
+        uint32_t room = rooms[next() % 3];
+        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) || ty_guide_make(&a, room, way, &error)) {
+            fprintf(stderr, "FAILED: %s\n", error.message);
+            exit(1);
+        }
+        if (a.way)
+            check_axis(&a);
+        else
+            made[0]++;
+        if (a.way && (a.guide.words > room || (way && a.way != way)))
+            failed++;
+        ty_axis_clear(&a);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static double edges[most_bins];
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
+    state = seed;
+    printf("seed %" PRIu64 "\n", seed);
+    for (int i = 0; i < 600; i++) {
+        uint32_t count = draw_edges(edges);
+        if (count > 1)
+            try_axis(edges, count);
+    }
+    printf("%u checks; %u axes without a guide, %u of one look, %u of two, %u searched\n", checks,
+           made[0], made[4], made[5], made[6]);
+    if (!made[0] || made[4] < 100 || made[5] < 100 || made[6] < 100) {
+        fprintf(stderr, "FAILED: too few axes of a kind\n");
+        failed++;
+    }
+    return failed != 0;
+}
