@@ -4,11 +4,14 @@
  * configuration on standard error. All counts are compared with the processor's.
  *
  *     micro_own cuda|opencl [-m MIB] [-r REPEATS] [-t DTYPES] [-b BINS] [-i INPUTS] [-o METHODS]
- *               [-s KEY=VALUE,…[/KEY=VALUE,…]…] [-x LO:HI] [-d MIB] [-p PHOTOGRAPH]
+ *               [-s KEY=VALUE,…[/KEY=VALUE,…]…] [-x LO:HI] [-a AXIS] [-d MIB]
+ *               [-p PHOTOGRAPH]
  *
  * Samples repeat after the MiB of -d, so that a short run need not make so many.
  * Lists are separated by commas; without one everything is measured. Every method is measured with
- * each of the settings of -s that it takes.
+ * each of the settings of -s that it takes. AXIS: even; log, 1e-3 … 1e3; square, cubic, random:
+ * uneven edges, by powers of their number on [0, 1] and [-5, 5], and drawn on [-5, 5]; -x does not
+ * change these. Inputs fill the bins of uneven axes as they fill even ones.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +40,8 @@ typedef struct bench {
     const char *sets[most_sets], *set; /* of -s; the one in use */
     int set_count;
     double lo, hi; /* -x */
+    const char *axis;
+    double *edges; /* of an uneven axis; NULL for an even one */
     double read_seconds;
 } bench;
 
@@ -265,6 +270,55 @@ static uint16_t brain_of(double x)
     return x != x ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
+/* Edge i of n of an uneven axis, but for whole numbers from 0 to 3e6. */
+static double uneven_edge(const bench *b, uint64_t i, uint64_t n)
+{
+    double u = (double)i / (double)n, x = 2 * u - 1;
+    return !strcmp(b->axis, "square")  ? u * u
+           : !strcmp(b->axis, "cubic") ? x * x * x * 4 + x
+                                       : 10 * unit() - 5;
+}
+
+/* The edges of an axis that is not even, for the number of bins. */
+static void make_edges(bench *b, tally_dtype dtype, uint64_t bins)
+{
+    tally_axis log =
+        tally_axis_log(bins, dtype >= TALLY_F16 ? 1e-3 : 1, dtype >= TALLY_F16 ? 1e3 : 3e6);
+    tally_error error;
+    free(b->edges);
+    b->edges = NULL;
+    if (!strcmp(b->axis, "even"))
+        return;
+    b->edges = malloc((bins + 1) * sizeof *b->edges);
+    if (!b->edges || (!strcmp(b->axis, "log") && tally_axis_edges_get(&log, b->edges, &error)))
+        die("edges", &error);
+    if (!strcmp(b->axis, "log"))
+        return;
+    for (uint64_t i = 0; i <= bins; i++)
+        b->edges[i] = uneven_edge(b, i, bins);
+    qsort(b->edges, bins + 1, sizeof *b->edges, ascending);
+    double lo = b->edges[0], width = b->edges[bins] - lo;
+    for (uint64_t i = 0; i <= bins; i++) {
+        if (dtype < TALLY_F16)
+            b->edges[i] = floor((b->edges[i] - lo) / width * 3e6);
+        if (i && !(b->edges[i] > b->edges[i - 1]))
+            b->edges[i] =
+                dtype < TALLY_F16 ? b->edges[i - 1] + 1 : nextafter(b->edges[i - 1], INFINITY);
+    }
+}
+
+/* A place between 0 and 1, or somewhat outside, on the axis. */
+static double on_axis(const bench *b, double place, double lo, double hi, uint64_t bins)
+{
+    if (!b->edges || !(place >= 0 && place < 1))
+        return b->edges ? b->edges[0] + place * (b->edges[bins] - b->edges[0])
+                        : lo + place * (hi - lo);
+    double at = place * (double)bins;
+    uint64_t i = (uint64_t)at;
+    i = i < bins ? i : bins - 1;
+    return b->edges[i] + (at - (double)i) * (b->edges[i + 1] - b->edges[i]);
+}
+
 static void put(tally_dtype dtype, unsigned char *to, uint64_t i, double x)
 {
     double whole = x == x ? floor(x) : 0;
@@ -305,7 +359,7 @@ static void fill(bench *b, int input, tally_dtype dtype, uint64_t bins)
     tally_error error;
     ends(b, dtype, &lo, &hi);
     for (uint64_t i = 0; i < n; i++)
-        put(dtype, b->data, i, lo + inputs[input].make(b, i, n, bins) * (hi - lo));
+        put(dtype, b->data, i, on_axis(b, inputs[input].make(b, i, n, bins), lo, hi, bins));
     for (size_t at = 0; at < b->bytes; at += b->period) {
         if (b->device->ops->upload(b->device, b->queue, b->samples, at, b->data, b->period, &error))
             die("upload", &error);
@@ -342,7 +396,7 @@ static tally_plan_options make_options(const bench *b, tally_dtype dtype, uint64
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     double lo, hi;
     ends(b, dtype, &lo, &hi);
-    o.axes[0] = tally_axis_even(bins, lo, hi);
+    o.axes[0] = b->edges ? tally_axis_edges(bins, b->edges) : tally_axis_even(bins, lo, hi);
     o.dtypes[0] = dtype;
     o.n_hint = b->bytes / tally_dtype_bytes(dtype);
     return o;
@@ -375,11 +429,12 @@ static double report(const bench *b, const char *method, tally_dtype dtype, uint
 {
     qsort(seconds, (size_t)b->repeats, sizeof *seconds, ascending);
     double median = seconds[b->repeats / 2];
-    printf("{\"device\":\"%s\",\"name\":\"%s\",\"method\":\"%s\",\"set\":\"%s\",\"dtype\":\"%s\","
+    printf("{\"device\":\"%s\",\"name\":\"%s\",\"method\":\"%s\",\"set\":\"%s\",\"axis\":\"%s\","
+           "\"dtype\":\"%s\","
            "\"n\":%llu,\"bins\":%llu,\"data\":\"%s\",\"median_s\":%.9f,\"min_s\":%.9f,"
            "\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"fraction_of_read\":%.4f,"
            "\"verified\":%s}\n",
-           b->name, b->device->name, method, b->set, tally_dtype_name(dtype),
+           b->name, b->device->name, method, b->set, b->axis, tally_dtype_name(dtype),
            (unsigned long long)(b->bytes / tally_dtype_bytes(dtype)), (unsigned long long)bins,
            input, median, seconds[0], seconds[b->repeats - 1], b->repeats,
            (double)b->bytes / median * 1e-9, b->read_seconds / median, verified ? "true" : "false");
@@ -488,7 +543,8 @@ static void bench_input(bench *b, tally_dtype dtype, int input, table t)
         if (!wanted(b->bins, number) || (dtype == TALLY_U8 && all_bins[k] > 256) ||
             ((dtype == TALLY_U16 || dtype == TALLY_I16) && all_bins[k] > 65536))
             continue;
-        if (!filled || inputs[input].by_bins)
+        make_edges(b, dtype, all_bins[k]);
+        if (!filled || inputs[input].by_bins || b->edges)
             fill(b, input, dtype, all_bins[k]);
         filled = 1;
         bench_bins(b, dtype, input, k, t);
@@ -576,6 +632,9 @@ static void parse(bench *b, int argc, char **argv, const char **path)
         case 'd':
             b->period = (size_t)(strtoull(value, NULL, 10) << 20);
             break;
+        case 'a':
+            b->axis = value;
+            break;
         case 'p':
             *path = value;
             break;
@@ -595,7 +654,7 @@ int main(int argc, char **argv)
 {
     static const tally_dtype dtypes[] = {TALLY_U8,   TALLY_U16, TALLY_I16, TALLY_F16,
                                          TALLY_BF16, TALLY_I32, TALLY_F32, TALLY_F64};
-    bench b = {.bytes = (size_t)2 << 30, .period = period_bytes, .repeats = 7};
+    bench b = {.bytes = (size_t)2 << 30, .period = period_bytes, .repeats = 7, .axis = "even"};
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *path = NULL;
@@ -631,6 +690,7 @@ int main(int argc, char **argv)
     b.device->ops->queue_close(b.device, b.queue);
     b.device->ops->pinned_free(b.device, block);
     free(b.photograph);
+    free(b.edges);
     tally_context_destroy(b.context);
     tally_context_destroy(b.host);
     return b.failed ? 1 : 0;

@@ -161,7 +161,7 @@ double ty_cost_channels(const tally_plan *plan, const char *method)
 double ty_cost(const tally_plan *plan, const char *method)
 {
     const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
-    return apart ? ty_cost_channels(plan, method) : unknown_seconds;
+    return apart ? ty_cost_channels(plan, method) : ty_unknown_seconds;
 }
 
 double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
