@@ -311,8 +311,7 @@ static uint32_t exact_words(const ty_axis *axis, const marks *m)
     return is_wide(axis->dtype) ? 2 * (m->count + 1) : 0;
 }
 
-static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, uint64_t most,
-                         tally_error *error)
+static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, tally_error *error)
 {
     ty_guide *g = &axis->guide;
     /* Both even: comparisons in full lie at a multiple of 8 bytes, however many copies there are.
@@ -323,9 +322,6 @@ static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, uint64_t 
     g->exact = rest * 4;
     g->four = 4;
     g->begin = upper(g->first, g->drop);
-    while (g->copies < most_copies &&
-           g->words + ((uint64_t)g->cells << (g->copies + 1)) - g->cells <= most)
-        g->copies++;
     g->nan = axis->bins.bins + 2;
     axis->guide_words = ty_calloc((size_t)g->words, sizeof *axis->guide_words);
     if (!axis->guide_words)
@@ -339,6 +335,14 @@ static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, uint64_t 
     if (is_wide(axis->dtype))
         fill_exact(m, (int64_t *)(void *)(axis->guide_words + g->cells + rest));
     return TALLY_OK;
+}
+
+/* As many copies as fit, up to one a lane. */
+static void copy_cells(ty_guide *g, uint64_t most)
+{
+    while (g->copies < most_copies &&
+           g->words - g->cells + ((uint64_t)g->cells << (g->copies + 1)) <= most)
+        g->copies++;
 }
 
 /* The first way that fits, one step of searching more at a time. */
@@ -364,7 +368,7 @@ uint64_t ty_guide_usual_bytes(const ty_axis *axis)
     return thresholds * (is_wide(axis->dtype) ? 16 : 8);
 }
 
-tally_status ty_guide_make(ty_axis *axis, uint32_t words, int way, tally_error *error)
+tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tally_error *error)
 {
     const uint64_t most = (uint64_t)axis->bins.bins + 1;
     marks m = {NULL, NULL, 0};
@@ -380,8 +384,10 @@ tally_status ty_guide_make(ty_axis *axis, uint32_t words, int way, tally_error *
         uint32_t taken = exact_words(axis, &m) + 2;
         if (cut(axis, &axis->guide, &m) && words > taken &&
             choose(axis, &m, words - taken, way, &size))
-            status = fill(axis, &m, size, words, error);
+            status = fill(axis, &m, size, error);
     }
+    if (axis->way && !(calm && axis->way == TY_BY_LOOK))
+        copy_cells(&axis->guide, words);
     ty_free(m.full);
     ty_free(m.at);
     return status;

@@ -13,8 +13,9 @@ int ty_guide_by_float(const ty_axis *axis);
 uint64_t ty_guide_usual_bytes(const ty_axis *axis);
 
 /* Makes the table of an axis with edges of its own for samples of its dtype, of at most `words`
- * words, as `way` (0: the fastest that fits) says. Where none fits axis->way stays 0, and edges are
- * searched in float64. */
-tally_status ty_guide_make(ty_axis *axis, uint32_t words, int way, tally_error *error);
+ * words, as `way` (0: the fastest that fits) says. `calm`: the method's updates never meet in a
+ * bank; beside them one look may, and needs no copies. Where no table fits, axis->way stays 0, and
+ * edges are searched in float64. */
+tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tally_error *error);
 
 #endif

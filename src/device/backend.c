@@ -238,8 +238,8 @@ static tally_status make_guide(tally_plan *plan, tally_error *error)
     kernel->shape(plan, device, UINT64_C(1) << 31, &shape);
     if (shape.local_bytes + spared >= device->local_bytes)
         return TALLY_OK;
-    return ty_guide_make(&plan->axes[0], (device->local_bytes - spared - shape.local_bytes) / 4, 0,
-                         error);
+    return ty_guide_make(&plan->axes[0], (device->local_bytes - spared - shape.local_bytes) / 4,
+                         kernel->guided == 2, 0, error);
 }
 
 static tally_status prepare(tally_plan *plan, tally_error *error)

@@ -63,7 +63,8 @@ typedef struct ty_kernel_method {
     const char *more; /* one behind it, or NULL */
     int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
     int finishes;     /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
-    int guided; /* it finds cells of uneven edges by a guide (guide.h) behind its local memory */
+    int guided; /* it finds cells of uneven edges by a guide (guide.h) behind its local memory; 2:
+                   its updates never meet in a bank */
     int keyed;  /* `count` takes a ty_u32 key behind `pass`: the setting "key", or if that is 0
                    one that cannot be known before the launch */
     void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);

@@ -52,12 +52,12 @@
 #endif
 
 /* Kernels that count cells define TY_COUNT_MARK(mark) and TY_EAT(x) as TY_LOOK(x). Where cells are
- * looked up in local memory (guide.h), a turn of some loads looks before any sample of it is
+ * looked up in local memory (guide.h), a turn of four samples or eight looks before any of it is
  * counted: no compiler moves a look ahead of an update that might change what is read, and one at a
  * time a look is waited for. */
 #if TY_EVEN >= 4
 #define TY_EACH         (16 / sizeof(ty_sample))
-#define TY_TURN         (TY_EACH == 4 ? 4 : 2)
+#define TY_TURN         (TY_EACH == 2 ? 2 : 1)
 #define TY_LOOK(x)      looked[looks++] = ty_mark_of(x, &bins, &fast, where)
 #define TY_LOOK_FIRST() TY_READ_FIRST()
 #define TY_LOOKS_BEGIN  ty_u32 looked[TY_TURN * TY_EACH], looks = 0;

@@ -118,7 +118,7 @@ static double lane_private_cost(const tally_plan *plan, const char **why)
 
 static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
                                               .fast = 1,
-                                              .guided = 1,
+                                              .guided = 2,
                                               .finishes = 1,
                                               .shape = lane_private_shape};
 

@@ -210,7 +210,8 @@ static void try_axis(double *edges, uint32_t count)
     for (int way = 0; way <= TY_BY_SEARCH; way = way ? way + 1 : TY_BY_LOOK) {
         ty_axis a;
         uint32_t room = rooms[next() % 3];
-        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) || ty_guide_make(&a, room, way, &error)) {
+        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) ||
+            ty_guide_make(&a, room, next() % 2, way, &error)) {
             fprintf(stderr, "FAILED: %s\n", error.message);
             exit(1);
         }
@@ -218,7 +219,9 @@ static void try_axis(double *edges, uint32_t count)
             check_axis(&a);
         else
             made[0]++;
-        if (a.way && (a.guide.words > room || (way && a.way != way)))
+        const ty_guide *g = &a.guide;
+        const uint64_t words = g->words - g->cells + ((uint64_t)g->cells << g->copies);
+        if (a.way && (words > room || (way && a.way != way)))
             failed++;
         ty_axis_clear(&a);
     }
