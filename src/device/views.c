@@ -501,10 +501,10 @@ static tally_status count_here(ty_run *run, tally_error *error)
 
 /* ---- kernels that take packed samples only ---- */
 
-/* Rows with gaps that are worth a warp each, as many as one launch counts. */
+/* Rows with gaps that are worth a few work-items each, as many as one launch counts. */
 static int long_rows(const ty_grid *g, const ty_device *device)
 {
-    enum { fewest_columns = 128 };
+    enum { fewest_columns = 32 };
     return g->columns >= fewest_columns && g->rows <= (UINT64_C(1) << 31) / g->columns &&
            device->group_max >= 64;
 }

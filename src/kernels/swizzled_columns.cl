@@ -5,14 +5,14 @@
  * mean is settled once a group, when the table is written out as slots.
  *
  * A line of `parts` groups counts a histogram: all their work-items together one row; with TY_ROWS
- * rows that may have gaps between them, every 32 work-items a piece of one. Columns that do not all
- * begin a vector at the same sample are read a sample at a time.
+ * rows that may have gaps between them, 32 work-items a piece of one, or fewer a short one. Columns
+ * that do not all begin a vector at the same sample are read a sample at a time.
  */
-#if TY_ROWS
 #define TY_PIECE 4096u
-#define TY_TEAM  32u
+#if TY_ROWS
+#define TY_INDEX ty_u32 /* of a sample in a piece, or in a column */
 #else
-#define TY_TEAM (parts * TY_GROUP_MAX)
+#define TY_INDEX ty_u64
 #endif
 
 /* Cells stay below 2^24, what their marks are multiples of; the keys take it as they take rows. */
@@ -37,14 +37,16 @@
         TY_ADD_LOCAL(&ty_local[TY_WORD(cell)], 1);                                                 \
     } while (0)
 
-/* `ahead` units from unit q on, `step` apart. */
-#define TY_COUNT_UNITS(ahead, masked)                                                              \
+/* `ahead` units from unit q on, `step` apart, up to the last: behind it that is read again, so that
+ * all loads are made without a branch, and not counted. */
+#define TY_COUNT_UNITS(ahead, masked, last)                                                        \
     do {                                                                                           \
         ty_u32 m[TY_AHEAD];                                                                        \
         TY_DIMENSIONS(TY_HOLD)                                                                     \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
-            ty_u64 i = head + (ty_u64)(q + k * step) * TY_UNIT;                                    \
+            ty_u32 unit = q + k * step < (last) ? q + k * step : (last);                           \
+            TY_INDEX i = head + (TY_INDEX)unit * TY_UNIT;                                          \
             TY_DIMENSIONS(TY_FETCH)                                                                \
             m[k] = (masked) ? *(TY_GLOBAL const ty_u32 *)(keep + i) : 0;                           \
         }                                                                                          \
@@ -54,17 +56,29 @@
             for (int j = 0; j < TY_UNIT; j++) {                                                    \
                 ty_u32 cell = 0;                                                                   \
                 TY_DIMENSIONS(TY_JOIN_UNIT)                                                        \
-                TY_COUNT_CELL(!(masked) || (m[k] >> (8 * j) & 0xffu));                             \
+                if (q + k * step <= (last))                                                        \
+                    TY_COUNT_CELL(!(masked) || (m[k] >> (8 * j) & 0xffu));                         \
             }                                                                                      \
         }                                                                                          \
     } while (0)
+#define TY_NO_LAST ~0u
+#if TY_ROWS
 #define TY_WALK_UNITS(masked)                                                                      \
     do {                                                                                           \
         for (; q + (TY_AHEAD - 1) * step < units; q += TY_AHEAD * step)                            \
-            TY_COUNT_UNITS(TY_AHEAD, masked);                                                      \
-        for (; q < units; q += step)                                                               \
-            TY_COUNT_UNITS(1, masked);                                                             \
+            TY_COUNT_UNITS(TY_AHEAD, masked, TY_NO_LAST);                                          \
+        if (q < units)                                                                             \
+            TY_COUNT_UNITS(TY_AHEAD, masked, units - 1);                                           \
     } while (0)
+#else
+#define TY_WALK_UNITS(masked)                                                                      \
+    do {                                                                                           \
+        for (; q + (TY_AHEAD - 1) * step < units; q += TY_AHEAD * step)                            \
+            TY_COUNT_UNITS(TY_AHEAD, masked, TY_NO_LAST);                                          \
+        for (; q < units; q += step)                                                               \
+            TY_COUNT_UNITS(1, masked, TY_NO_LAST);                                                 \
+    } while (0)
+#endif
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask),
                                               ty_u32 masked, TY_GLOBAL const ty_u8 *axis,
@@ -84,18 +98,21 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
         ty_local[k] = 0;
     TY_BARRIER();
 #if TY_ROWS
-    ty_u32 cuts = (ty_u32)((columns + TY_PIECE - 1) / TY_PIECE), me = lid & 31;
-    ty_u32 pieces = (ty_u32)(end / columns) * cuts, piece = (lid >> 5) * parts + part;
-    for (; piece < pieces; piece += parts * (TY_GROUP_MAX / 32)) {
-        ty_u32 row = piece / cuts;
-        ty_u64 at = (ty_u64)(piece - row * cuts) * TY_PIECE;
-        ty_u64 n = columns - at < TY_PIECE ? columns - at : TY_PIECE;
+    ty_u32 step = 32; /* work-items of a piece: fewer where rows have no work for so many */
+    while (step > 4 && columns < (ty_u64)step * TY_UNIT * TY_AHEAD)
+        step /= 2;
+    ty_u32 cuts = (ty_u32)((columns + TY_PIECE - 1) / TY_PIECE), me = lid & (step - 1);
+    ty_u32 pieces = (ty_u32)(end / columns) * cuts;
+    ty_u32 piece = ((lid >> 5) * parts + part) * (32 / step) + (lid & 31) / step;
+    for (; piece < pieces; piece += parts * (TY_GROUP_MAX / step)) {
+        ty_u32 row = piece / cuts, at = (piece - row * cuts) * TY_PIECE;
+        ty_u32 n = columns - at < TY_PIECE ? (ty_u32)columns - at : TY_PIECE;
 #else
     {
-        ty_u32 row = 0, me = part * TY_GROUP_MAX + lid;
+        ty_u32 row = 0, me = part * TY_GROUP_MAX + lid, step = parts * TY_GROUP_MAX;
         ty_u64 at = begin, n = end - begin;
 #endif
-        ty_u32 step = TY_TEAM, head = 0, starts = 0;
+        ty_u32 head = 0, starts = 0;
         TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);
         TY_DIMENSIONS(TY_PLACE)
         TY_FIND_HEAD(!masked || ty_unit_starts(keep + h, 1))
@@ -107,8 +124,8 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
             TY_WALK_UNITS(0);
         /* Samples that are in no unit. */
         head = units ? head : 0;
-        for (q = me; q < n - (ty_u64)units * TY_UNIT; q += step) {
-            ty_u64 i = q < head ? q : q + (ty_u64)units * TY_UNIT;
+        for (q = me; q < n - (TY_INDEX)units * TY_UNIT; q += step) {
+            TY_INDEX i = q < head ? q : q + (TY_INDEX)units * TY_UNIT;
             ty_u32 cell = 0;
             TY_DIMENSIONS(TY_JOIN_ONE)
             TY_COUNT_CELL(!masked || keep[i]);

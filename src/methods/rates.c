@@ -107,7 +107,7 @@ const char ty_rates_text[] =
     "swizzled-columns 8 0 26 4170\n"
     "swizzled-rows 1 0 33 1460\n"
     "swizzled-rows 2 0 33 2180\n"
-    "swizzled-rows 4 0 33 1400\n"
+    "swizzled-rows 4 0 33 1820\n"
     "swizzled-rows 8 0 33 3830\n"
     "views 1 20000 15 310\n"
     "views 1 58000 26 210\n"

@@ -19,7 +19,7 @@
 enum { most = 1 << 14, room = most * 8 * 5, most_cells = 1 << 14 };
 
 /* How the samples lie. */
-typedef enum layout { packed, strided, region, thin } layout;
+typedef enum layout { packed, strided, region, narrow, thin } layout;
 
 typedef struct scene {
     const char *what;
@@ -55,6 +55,8 @@ static const scene scenes[] = {
     {"f32, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 0, region, packed, lanes, in_rows},
     {"f32, batches", {TALLY_F32}, 0, 100, 1, 0, 3, 0, packed, packed, lanes, columns},
     {"byte batches", {TALLY_U8}, 0, 256, 1, 0, 3, 0, packed, packed, lanes, views},
+    {"f32, narrow rows", {TALLY_F32}, 0, 100, 1, 0, 2, 0, narrow, packed, lanes, in_rows},
+    {"f32, narrow rows, a mask", {TALLY_F32}, 0, 100, 1, 0, 1, 1, narrow, narrow, lanes, in_rows},
     {"f32, short rows", {TALLY_F32}, 0, 100, 1, 0, 1, 0, thin, packed, lanes, views},
     {"f32 with a mask, a region", {TALLY_F32}, 0, 100, 1, 0, 1, 1, region, region, lanes, in_rows},
     {"f32 × u8, a region",
@@ -201,7 +203,10 @@ static int lay_out(grid *g, tally_dtype dtype, uint64_t n, uint64_t batches, uin
     v->channels = channels;
     v->channel_stride_bytes = size;
     v->column_stride_bytes = how == strided ? pixel * 2 : pixel;
-    const uint64_t columns_there = how == region ? n / rows : how == thin ? 20 : n;
+    const uint64_t columns_there = how == region   ? n / rows
+                                   : how == narrow ? 40
+                                   : how == thin   ? 20
+                                                   : n;
     v->rows = n / columns_there;
     v->columns = columns_there;
     v->row_stride_bytes = (int64_t)v->columns * pixel;
@@ -341,7 +346,8 @@ static int try_scene(const scene *s)
     if (!ok)
         fprintf(stderr, "FAILED: %s: %s, not %s\n", s->what,
                 plan ? tally_plan_describe(plan) : error.message, s->method);
-    ok = ok && try_call(s, plan, (s->layout == region ? 512 : 40) + below(60)) &&
+    ok = ok &&
+         try_call(s, plan, (s->layout == packed || s->layout == strided ? 40 : 512) + below(60)) &&
          try_call(s, plan, most - below(2000));
     tally_plan_destroy(plan);
     return ok;
