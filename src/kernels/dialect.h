@@ -91,6 +91,7 @@ typedef long ty_i64;
 #define TY_ROLLED         __attribute__((opencl_unroll_hint(1)))
 #define TY_WARP_SYNC()    __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define TY_READ_FIRST()   TY_WARP_SYNC()
+#define TY_LOADED()       TY_READ_FIRST()
 #define TY_OPAQUE(word)   __asm__ volatile("" : "+r"(word))
 #define TY_DEVICE_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
 TY_FN ty_u32 TY_SHUFFLE_UP(ty_u32 value, ty_u32 lanes)
@@ -116,6 +117,7 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
 #define TY_DEVICE_FENCE()                                                                          \
     mem_fence(CLK_GLOBAL_MEM_FENCE) /* 1.2 promises no more: ty_device.has_fence */
 #define TY_READ_FIRST()
+#define TY_LOADED()
 #define TY_OPAQUE(word)
 #endif
 #elif defined(__CUDACC__)
@@ -171,8 +173,20 @@ typedef long long ty_i64;
 #define TY_SHUFFLE(value, lane)       __shfl_sync(0xffffffffu, (value), (lane))
 #define TY_WARP_SYNC()                __syncwarp()
 #define TY_READ_FIRST()               __syncwarp()
-#define TY_OPAQUE(word)               asm volatile("" : "+r"(word))
-#define TY_READ(p)                    ty_read(p)
+#define TY_LOADED()
+#define TY_READ_ONCE(quad) ty_read_once(quad)
+#define TY_OPAQUE(word)    asm volatile("" : "+r"(word))
+#define TY_READ(p)         ty_read(p)
+
+/* 16 bytes that no one writes, past the first-level cache. */
+TY_FN uint4 ty_read_once(const uint4 *quad)
+{
+    uint4 v;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(quad));
+    return v;
+}
 
 /* A plain read of what no one writes may pass any barrier. */
 TY_FN ty_u32 ty_read(const ty_u32 *p)

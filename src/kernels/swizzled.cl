@@ -12,6 +12,13 @@
 #define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
 #define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & ~TY_MARK)
 
+/* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
+ * it costs them less. */
+#if defined(TY_READ_ONCE) && (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
+#undef TY_QUAD
+#define TY_QUAD(at) TY_READ_ONCE(at)
+#endif
+
 #define TY_EAT(x) TY_LOOK(x)
 #define TY_COUNT_MARK(mark)                                                                        \
     do {                                                                                           \

@@ -102,15 +102,20 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
     return s.first[j < s.head ? j : (ty_u64)s.count * each + j];
 }
 
+/* How a quad of the turn is loaded. */
+#define TY_QUAD(at) (*(at))
+
+/* Whole warps take turns together, for TY_LOADED. */
 #define TY_WALK(data, offset, n)                                                                   \
     do {                                                                                           \
         ty_span span = ty_span_of(data, offset, n);                                                \
         ty_u32 step = TY_GROUPS * TY_GROUP_MAX, q = TY_GROUP * TY_GROUP_MAX + TY_LID;              \
-        for (; q + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                     \
+        for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {              \
             uint4 v[TY_AHEAD];                                                                     \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
-                v[k] = span.quads[q + k * step];                                                   \
+                v[k] = TY_QUAD(&span.quads[q + k * step]);                                         \
+            TY_LOADED();                                                                           \
             TY_LOOK_FIRST();                                                                       \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                       \
