@@ -5,7 +5,7 @@
  *
  * so that the 32 work-items that run together always meet 32 different banks, whatever the data. An
  * update needs no return value and never collides inside a warp, so its cost is one local-memory
- * operation. Bytes are counted as raw values (256 cells; the axis is applied to the totals), others as
+ * operation. Where so many do not fit it is 16 copies, and two work-items may meet at a bank. Bytes are counted as raw values (256 cells; the axis is applied to the totals), others as
  * cells of the axis. The group adds up its copies (finish.h).
  */
 #if TY_DTYPE == 1 || TY_DTYPE == 2
@@ -26,15 +26,15 @@
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
 #define TY_SLOT_OF_RESULT(result) (result)
 #define TY_EAT(x)                 TY_LOOK(x)
-#define TY_COUNT_MARK(mark)       TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark)*128 + own), 1)
+#define TY_COUNT_MARK(mark)       TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark) * (TY_COPIES * 4) + own), 1)
 #endif
 
 /* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks. */
 TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 cells)
 {
     ty_u32 sum = 0;
-    for (ty_u32 k = 0; cell < cells && k < 32; k++)
-        sum += copies[cell * 32 + ((TY_LID + k) & 31)];
+    for (ty_u32 k = 0; cell < cells && k < TY_COPIES; k++)
+        sum += copies[cell * TY_COPIES + ((TY_LID + k) & (TY_COPIES - 1))];
     return sum;
 }
 
@@ -44,16 +44,17 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_L
 {
     TY_LOCAL_INIT
     TY_ADMIT();
-    ty_u32 lid = TY_LID, lane = lid & 31;
+    ty_u32 lid = TY_LID, own = (lid & (TY_COPIES - 1)) * 4;
 #if TY_DTYPE == 1 || TY_DTYPE == 2
-    ty_u32 cells = 256, results = 256, own = lane * 4;
+    ty_u32 cells = 256, results = 256;
 #else
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, results = slots, own = lane * 4 - TY_MARK * 128;
-    TY_WHERE where = TY_WHERE_OF(fast, axis, cells * 32);
+    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, results = slots;
+    TY_WHERE where = TY_WHERE_OF(fast, axis, cells * TY_COPIES);
+    own -= TY_MARK * (TY_COPIES * 4);
 #endif
-    for (ty_u32 c = lid; c < cells * 32; c += TY_GROUP_MAX)
+    for (ty_u32 c = lid; c < cells * TY_COPIES; c += TY_GROUP_MAX)
         ty_local[c] = 0;
     TY_AWAIT();
     TY_BARRIER();

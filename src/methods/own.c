@@ -79,6 +79,17 @@ static uint32_t lane_private_cells(const tally_plan *plan)
     return sample_bytes(plan) == 1 ? 256 : plan->bins + TY_CELLS_EXTRA;
 }
 
+/* 32 copies of every counter, or 16 where these do not fit. */
+static uint32_t lane_private_copies(const tally_plan *plan, const ty_device *device)
+{
+    return lane_private_cells(plan) <= device->local_bytes / 128 ? 32 : 16;
+}
+
+static uint64_t lane_private_bytes(const tally_plan *plan, const ty_device *device)
+{
+    return (uint64_t)lane_private_cells(plan) * lane_private_copies(plan, device) * 4;
+}
+
 static const ty_parameter lane_private_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
@@ -88,8 +99,11 @@ static const ty_parameter lane_private_parameters[] = {
 static void lane_private_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                                ty_shape *shape)
 {
-    own_shape(plan, device, n, lane_private_cells(plan) * 128 + guide_bytes(plan),
+    own_shape(plan, device, n, (uint32_t)lane_private_bytes(plan, device) + guide_bytes(plan),
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
+    size_t at = strlen(shape->defines);
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_COPIES=%u",
+             lane_private_copies(plan, device));
     if (sample_bytes(plan) == 1) {
         shape->cells = 256;
         shape->raw_shift = 0;
@@ -99,11 +113,11 @@ static void lane_private_shape(const tally_plan *plan, const ty_device *device, 
 
 static tally_status lane_private_supports(const tally_plan *plan, tally_error *error)
 {
-    uint64_t most = ty_plan_device(plan)->local_bytes / 128;
+    uint64_t most = ty_plan_device(plan)->local_bytes / 64;
     if (lane_private_cells(plan) > most)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
-            "lane-private keeps 32 copies of every bin in local memory: %u bins at most, "
+            "lane-private keeps 16 copies of every bin in local memory: %u bins at most, "
             "not %u",
             (unsigned)(most - TY_CELLS_EXTRA), plan->bins);
     return ty_kernel_supports(plan, error);
@@ -111,9 +125,12 @@ static tally_status lane_private_supports(const tally_plan *plan, tally_error *e
 
 static double lane_private_cost(const tally_plan *plan, const char **why)
 {
-    *why = "32 copies fit local memory: no conflict, whatever the data";
+    const ty_device *device = ty_plan_device(plan);
+    *why = lane_private_copies(plan, device) == 32
+               ? "32 copies fit local memory: no conflict, whatever the data"
+               : "16 copies fit local memory: two at a bank at most, whatever the data";
     return ty_cost_guided(plan, "lane-private",
-                          room_beside(plan, (uint64_t)lane_private_cells(plan) * 128));
+                          room_beside(plan, lane_private_bytes(plan, device)));
 }
 
 static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
@@ -125,7 +142,7 @@ static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
 const ty_method ty_lane_private = {
     "lane-private",
     "tally",
-    "32 interleaved copies: a warp never meets a bank twice",
+    "32 interleaved copies, or 16: a warp never meets a bank more than twice",
     ON_DEVICES,
     UINT32_MAX,
     1,

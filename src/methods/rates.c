@@ -67,9 +67,12 @@ const char ty_rates_text[] =
     "search 8 300 0 750\n"
     "search 8 0 0 450\n"
     "lane-private 1 0 10 4410\n"
-    "lane-private 2 0 10 4350\n"
-    "lane-private 4 0 10 4400\n"
-    "lane-private 8 0 10 4430\n"
+    "lane-private 2 1800 10 4350\n"
+    "lane-private 2 0 12 4350\n" /* 16 copies */
+    "lane-private 4 1800 10 4400\n"
+    "lane-private 4 0 12 4400\n"
+    "lane-private 8 1800 10 4430\n"
+    "lane-private 8 0 12 4430\n"
     "swizzled 2 40000 10 3720\n"
     "swizzled 2 0 15 3440\n"
     "swizzled 4 20000 10 4260\n"
@@ -133,12 +136,12 @@ const char ty_rates_text[] =
     "[opencl]\n"
     "host 0 0 30 12\n"
     "lane-private 1 0 15 4350\n"
-    "lane-private 2 0 15 1250\n"
-    "lane-private 4 0 15 3600\n"
-    "lane-private 8 0 15 3990\n"
-    "swizzled 4 0 15 3430\n"
-    "swizzled 8 0 15 3940\n"
-    "swizzled 0 0 15 2000\n"      /* not measured */
+    "lane-private 2 0 15 4370\n"
+    "lane-private 4 0 15 4400\n"
+    "lane-private 8 0 15 4450\n"
+    "swizzled 2 0 15 3660\n"
+    "swizzled 4 0 15 4200\n"
+    "swizzled 8 0 15 4410\n"
     "spill16 0 0 20 500\n"        /* not measured */
     "routed 0 0 60 300\n"         /* not measured */
     "routed-columns 0 0 80 300\n" /* not measured */
