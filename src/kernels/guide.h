@@ -98,7 +98,8 @@ TY_FN ty_u32 ty_guide_cell_64(ty_i64 key, const ty_guide *g, TY_LOCAL const ty_u
     TY_LOCAL const ty_i64 *least = (TY_LOCAL const ty_i64 *)(table + (g->rest + g->exact));
     key = key > g->low ? key : g->low;
     key = key < g->high ? key : g->high;
-    ty_u32 cell = ty_guide_cell((ty_i32)((ty_u64)(key - g->low) >> g->window), g, table, way);
+    ty_u32 cell =
+        ty_guide_cell((ty_i32)(((ty_u64)key - (ty_u64)g->low) >> g->window), g, table, way);
     return cell - (key < least[cell] ? 1u : 0u);
 }
 
