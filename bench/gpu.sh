@@ -4,7 +4,7 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|weights|all]
+#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|weights|small|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
@@ -25,7 +25,7 @@ fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
         device_test_kernels device_test_weights_packed micro_methods micro_bins micro_views \
-        micro_weights gpu_bench >"$out/build.log" 2>&1 ||
+        micro_small micro_weights gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
@@ -138,7 +138,18 @@ weights() {
     ! grep -q '"verified":false' "$out/weights.jsonl" || failed=1
 }
 
+# Small calls one behind the other, beside CUB in turn: a few seconds.
+small() {
+    [ -e "$build/peers/cub.so" ] || build_peers
+    local cub=()
+    [ ! -e "$build/peers/cub.so" ] || cub=(-p "$build/peers/cub.so")
+    "$build/bench/micro_small" "${DEVICE:-cuda}" "${cub[@]}" -k u8:256,f32:1024,f32:2048,f32:16384,f32:56000 auto \
+        >"$out/small.jsonl" 2>"$out/small.txt" || failed=1
+    cat "$out/small.txt"
+}
+
 case $what in
+small) small ;;
 columns) columns ;;
 weights) weights ;;
 build) build_peers ;;
@@ -148,6 +159,6 @@ sanitize) sanitize ;;
 time) time_all ;;
 routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|weights|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|weights|small|all]" >&2; exit 2 ;;
 esac
 exit $failed
