@@ -80,6 +80,8 @@ typedef long ty_i64;
 #define TY_SATURATE(x)   fmin(fmax((x), 0.0f), 1.0f)
 #define TY_MUL_HI(a, b)  mul_hi((ty_u32)(a), (ty_u32)(b))
 #define TY_STREAM(from)  (*(from)) /* a load of what is read once */
+#define TY_PINNED(from)  (*(from))
+#define TY_PIN(number, zero)
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. What TY_READ took above TY_READ_FIRST is read before anything below: left alone, the
  * assembler moves each read down to its use, to save registers, and then waits for memory a word at
@@ -186,6 +188,27 @@ TY_FN uint4 ty_read_once(const uint4 *quad)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(quad));
     return v;
+}
+
+/* A load of what is read once that stays before TY_PIN in a loop: left alone, the assembler moves
+ * loads down to their use. The branch is never taken; it has a number so that two are not made one.
+ */
+#define TY_PINNED(from)    ty_pinned(from)
+#define TY_PIN(number, zero)                                                                       \
+    {                                                                                              \
+        ty_u32 never = (zero);                                                                     \
+        TY_OPAQUE(never);                                                                          \
+        if (never == ~(ty_u32)(number))                                                            \
+            break;                                                                                 \
+    }
+TY_FN uint4 ty_pinned(const uint4 *from)
+{
+    uint4 q;
+    asm volatile("ld.relaxed.gpu.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q.x), "=r"(q.y), "=r"(q.z), "=r"(q.w)
+                 : "l"(from)
+                 : "memory");
+    return q;
 }
 
 /* A plain read of what no one writes may pass any barrier. */

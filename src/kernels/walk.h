@@ -105,27 +105,59 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
 /* How a quad of the turn is loaded. */
 #define TY_QUAD(at) (*(at))
 
-/* Whole warps take turns together, for TY_LOADED. */
+#if TY_TWO_SETS && TY_EVEN < 4
+/* Two sets of loads in turn, one on its way while the other is counted: where the counters leave
+ * little first-level cache, eight loads of every work-item at once do not fit it, and all warps
+ * wait together. */
+#define TY_SET (TY_AHEAD / 2)
+#define TY_LOAD_SET(to, at, number)                                                                \
+    TY_UNROLL                                                                                      \
+    for (ty_u32 k = 0; k < TY_SET; k++)                                                            \
+        to[k] = TY_PINNED(&span.quads[(at) + k * step]);                                           \
+    TY_PIN(number, pass)
+#define TY_EAT_SET(from)                                                                           \
+    TY_UNROLL                                                                                      \
+    for (ty_u32 k = 0; k < TY_SET; k++)                                                            \
+    TY_EAT_QUAD(from[k])
+#define TY_WALK_TURNS(span, q, step)                                                               \
+    while (q + (TY_SET - 1) * step < span.count) {                                                 \
+        uint4 a[TY_SET], b[TY_SET];                                                                \
+        TY_LOAD_SET(a, q, 0);                                                                      \
+        for (q += TY_SET * step; q + (2 * TY_SET - 1) * step < span.count;                         \
+             q += 2 * TY_SET * step) {                                                             \
+            TY_LOAD_SET(b, q, 1);                                                                  \
+            TY_EAT_SET(a);                                                                         \
+            TY_LOAD_SET(a, q + TY_SET * step, 2);                                                  \
+            TY_EAT_SET(b);                                                                         \
+        }                                                                                          \
+        TY_EAT_SET(a);                                                                             \
+    }
+#else
+/* Whole warps take turns together, for TY_LOADED and TY_LOOK_FIRST. */
+#define TY_WALK_TURNS(span, q, step)                                                               \
+    for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                  \
+        uint4 v[TY_AHEAD];                                                                         \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                      \
+            v[k] = TY_QUAD(&span.quads[q + k * step]);                                             \
+        TY_LOADED();                                                                               \
+        TY_LOOK_FIRST();                                                                           \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                           \
+            TY_LOOKS_BEGIN                                                                         \
+            TY_UNROLL                                                                              \
+            for (ty_u32 j = k; j < k + TY_TURN && j < TY_AHEAD; j++)                               \
+                TY_EAT_QUAD(v[j]);                                                                 \
+            TY_LOOKS_END                                                                           \
+        }                                                                                          \
+    }
+#endif
+
 #define TY_WALK(data, offset, n)                                                                   \
     do {                                                                                           \
         ty_span span = ty_span_of(data, offset, n);                                                \
         ty_u32 step = TY_GROUPS * TY_GROUP_MAX, q = TY_GROUP * TY_GROUP_MAX + TY_LID;              \
-        for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {              \
-            uint4 v[TY_AHEAD];                                                                     \
-            TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                  \
-                v[k] = TY_QUAD(&span.quads[q + k * step]);                                         \
-            TY_LOADED();                                                                           \
-            TY_LOOK_FIRST();                                                                       \
-            TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                       \
-                TY_LOOKS_BEGIN                                                                     \
-                TY_UNROLL                                                                          \
-                for (ty_u32 j = k; j < k + TY_TURN && j < TY_AHEAD; j++)                           \
-                    TY_EAT_QUAD(v[j]);                                                             \
-                TY_LOOKS_END                                                                       \
-            }                                                                                      \
-        }                                                                                          \
+        TY_WALK_TURNS(span, q, step)                                                               \
         for (; q < span.count; q += step) {                                                        \
             uint4 v = span.quads[q];                                                               \
             TY_LOOKS_BEGIN                                                                         \

@@ -64,7 +64,7 @@ static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t 
 }
 
 /* A table with more slots takes the last group longer than partials take a launch of their own. */
-enum { table_slots = 4096 };
+enum { table_slots = 4096 + TY_SLOT_EXTRA };
 
 /* One launch is enough where one group is all, or the last of several can know that it is. */
 static int delivers(const tally_plan *plan, const ty_device *device, const ty_shape *shape)
@@ -167,11 +167,20 @@ static uint64_t swizzled_bytes(const tally_plan *plan)
     return ((uint64_t)plan->bins + TY_CELLS_EXTRA + 31) / 32 * 128;
 }
 
+/* Of counters, above which the first-level cache is too small for all loads at once (walk.h):
+ * measured with f32. */
+enum { two_sets_bytes = 160 << 10 };
+
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                            ty_shape *shape)
 {
-    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan),
-              (uint32_t)ty_method_parameter(plan, "ahead"), shape);
+    const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
+    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan), ahead, shape);
+    if (device->capability && plan->options.dtypes[0] == TALLY_F32 && ahead > 1 &&
+        swizzled_bytes(plan) > two_sets_bytes) {
+        const size_t at = strlen(shape->defines);
+        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_TWO_SETS=1");
+    }
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
     shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;

@@ -104,7 +104,7 @@ int main(void)
         uint64_t bins;
         long launches;
     } plans[] = {{TALLY_U8, 256, 1},   {TALLY_U8, 100, 1},    {TALLY_F32, 1024, 1},
-                 {TALLY_F32, 2048, 1}, {TALLY_F32, 16384, 2}, {TALLY_F64, 1000, 1}};
+                 {TALLY_F32, 4096, 1}, {TALLY_F32, 16384, 2}, {TALLY_F64, 1000, 1}};
     static const uint64_t sizes[] = {4096, 65536, 1 << 20, 4 << 20, 16 << 20, most_bytes};
     tally_context_options where = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *context = NULL;
