@@ -97,8 +97,8 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
     return TALLY_OK;
 }
 
-/* dialect, bin, fast, guide, sample, walk, words, output, merge, finish, then the method's: one
- * text for both runtimes. */
+/* dialect, bin, fast, guide, sample, walk, words, output, merge, bytes of views, finish, then
+ * the method's: one text for both runtimes. */
 char *ty_kernel_text(const ty_kernel_method *kernel)
 {
     const char *parts[] = {ty_text_dialect_h,
@@ -107,11 +107,12 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
                            ty_text_guide_h,
                            kernel->views ? ty_text_view_h : ty_text_sample_h,
                            kernel->views ? ty_text_fixed_h : ty_text_walk_h,
-                           kernel->views ? ty_text_view_bytes : "",
                            kernel->packed ? ty_text_columns_h : "",
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,
+                           kernel->views ? ty_text_view_bytes : "",
+                           kernel->views ? ty_text_view_images : "",
                            kernel->finishes ? ty_text_finish_h : "",
                            kernel->text,
                            kernel->more ? kernel->more : ""};
@@ -377,7 +378,8 @@ static ty_other *other_of(const ty_job *job)
     ty_other *others = ((ty_device_plan *)plan->state)->others;
     if (!others[TY_ANY_LAYOUT].method || job->view_device == TALLY_DEVICE_CPU)
         return NULL;
-    const int by_one = !kernel->views || kernel->enqueue != NULL;
+    const int by_one =
+        !kernel->views || kernel->enqueue != NULL || (kernel->pixels && !job->mask.data);
     const int short_ones = by_one && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_kernel_reads(kernel, job, device))
         return NULL;

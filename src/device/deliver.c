@@ -97,17 +97,23 @@ static uint32_t merge_width(uint64_t words)
     return wide;
 }
 
-void ty_deliver_args(ty_run *run, const ty_shape *shape, ty_arg args[TY_FINISH_COUNT])
+unsigned ty_deliver_place(const ty_run *run, ty_arg *args, unsigned n)
 {
     const ty_place *t = &run->place;
+    args[n++] = ty_arg_memory(t->counts);
+    args[n++] = ty_arg_u64(t->first);
+    args[n++] = ty_arg_memory(t->flows);
+    args[n++] = ty_arg_u64(t->histogram);
+    args[n++] = ty_arg_u32(t->bins);
+    args[n++] = ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD));
+    return n;
+}
+
+void ty_deliver_args(ty_run *run, const ty_shape *shape, ty_arg args[TY_FINISH_COUNT])
+{
     args[0] = ty_arg_u32(shape->delivers != 0);
     args[1] = ty_arg_memory(run->w->table ? run->w->table : run->w->out);
-    args[2] = ty_arg_memory(t->counts);
-    args[3] = ty_arg_u64(t->first);
-    args[4] = ty_arg_memory(t->flows);
-    args[5] = ty_arg_u64(t->histogram);
-    args[6] = ty_arg_u32(t->bins);
-    args[7] = ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD));
+    ty_deliver_place(run, args, 2);
     run->fresh &= !shape->delivers;
 }
 
@@ -128,22 +134,17 @@ static tally_status merge_words(ty_run *run, const ty_shape *shape, uint32_t par
                                 tally_error *error)
 {
     const ty_place *t = &run->place;
-    uint32_t wide = merge_width((uint64_t)partials * (run->w->longest ? run->w->longest : 1)),
+    uint32_t wide = merge_width((uint64_t)partials * (shape->raw_shift < 0 ? 1 : run->w->longest)),
              blocks = targets(t) / wide + (targets(t) % wide != 0);
-    ty_arg args[] = {ty_arg_memory(run->w->out),
-                     ty_arg_u32(partials),
-                     ty_arg_u32(shape->cells),
-                     ty_arg_u32((uint32_t)run->job->plan->slots),
-                     ty_arg_u32(wide),
-                     ty_arg_u32(blocks),
-                     ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis),
-                     ty_arg_memory(t->counts),
-                     ty_arg_u64(t->first),
-                     ty_arg_memory(t->flows),
-                     ty_arg_u64(t->histogram),
-                     ty_arg_u32(t->bins),
-                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
-    ty_launch merge = {blocks * (uint32_t)t->count, 256, 2048, args, sizeof args / sizeof *args};
+    ty_arg args[13] = {ty_arg_memory(run->w->out),
+                       ty_arg_u32(partials),
+                       ty_arg_u32(shape->cells),
+                       ty_arg_u32((uint32_t)run->job->plan->slots),
+                       ty_arg_u32(wide),
+                       ty_arg_u32(blocks),
+                       ty_arg_memory(run->w->runs ? run->w->runs : run->w->axis)};
+    const unsigned n = ty_deliver_place(run, args, 7);
+    ty_launch merge = {blocks * (uint32_t)t->count, 256, 2048, args, n};
     return launch_merge(run, "merge", &merge, error);
 }
 
@@ -151,18 +152,10 @@ static tally_status merge_words(ty_run *run, const ty_shape *shape, uint32_t par
 static tally_status merge_halves(ty_run *run, uint32_t partials, tally_error *error)
 {
     const ty_place *t = &run->place;
-    ty_arg args[] = {ty_arg_memory(run->w->out),
-                     ty_arg_u32(partials),
-                     ty_arg_u32((uint32_t)run->job->plan->slots),
-                     ty_arg_memory(run->w->table),
-                     ty_arg_memory(t->counts),
-                     ty_arg_u64(t->first),
-                     ty_arg_memory(t->flows),
-                     ty_arg_u64(t->histogram),
-                     ty_arg_u32(t->bins),
-                     ty_arg_u32(t->how | (run->fresh ? 0 : TY_OUT_ADD))};
-    ty_launch merge = {targets(t) / 64 + (targets(t) % 64 != 0), 256, 8192, args,
-                       sizeof args / sizeof *args};
+    ty_arg args[10] = {ty_arg_memory(run->w->out), ty_arg_u32(partials),
+                       ty_arg_u32((uint32_t)run->job->plan->slots), ty_arg_memory(run->w->table)};
+    const unsigned n = ty_deliver_place(run, args, 4);
+    ty_launch merge = {targets(t) / 64 + (targets(t) % 64 != 0), 256, 8192, args, n};
     return launch_merge(run, "merge_halves", &merge, error);
 }
 

@@ -17,11 +17,15 @@
 typedef struct ty_shape {
     uint32_t groups, group_size;
     uint32_t local_bytes;
-    uint32_t partials;      /* histograms that a launch leaves */
-    uint32_t cells;         /* words of each: the plan's slots, or raw values (see raw_shift) */
-    int cleared;            /* `out` must be zero before a launch (global atomics) */
-    uint32_t copies;        /* views: of each counter in local memory */
-    uint32_t byte_copies;   /* … by the kernel for bytes of all channels (view_bytes.cl), or 0 */
+    uint32_t partials;    /* histograms that a launch leaves */
+    uint32_t cells;       /* words of each: the plan's slots, or raw values (see raw_shift) */
+    int cleared;          /* `out` must be zero before a launch (global atomics) */
+    uint32_t copies;      /* views: of each counter in local memory */
+    uint32_t byte_copies; /* … at most, by the kernel for bytes of all channels (view_bytes.cl),
+                             or 0; and how that is launched */
+    uint32_t byte_groups, byte_size;
+    uint32_t image_groups, image_size, image_bytes; /* … by that for many images (view_images.cl),
+                                                       0 groups if its tables do not fit */
     uint32_t packed_copies; /* … by the kernel for packed samples and weights
                                (weighted_packed.cl), or 0; and how that is launched */
     uint32_t packed_groups, packed_size, packed_bytes;

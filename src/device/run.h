@@ -127,8 +127,19 @@ tally_status ty_count_views(ty_run *run, tally_error *error);
  * `rows` in long rows too, if `pixels` those of all channels side by side. */
 int ty_kernel_reads(const ty_kernel_method *kernel, const ty_job *job, const ty_device *device);
 
+/* view_bytes.c: whether kernels/view_bytes.cl counts the job's samples, ... */
+int ty_bytes_serves(const ty_run *run, const ty_shape *shape);
+/* ... how many groups of it count one of so many batches, ... */
+uint32_t ty_bytes_parts(const ty_run *run, const ty_shape *shape, uint64_t batches);
+/* ... and its launch for histograms [h, h + count): with one group a batch they are delivered, with
+ * more their partials are in the workspace. */
+tally_status ty_bytes_launch(ty_run *run, const ty_shape *shape, uint64_t h, uint64_t count,
+                             uint32_t parts, tally_error *error);
+
 /* deliver.c: sets run->place for `count` histograms from h on. */
 tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_error *error);
+/* TY_OUTPUT_ARGS (kernels/output.h) from args[n] on; returns where they end. */
+unsigned ty_deliver_place(const ty_run *run, ty_arg *args, unsigned n);
 /* Adds the partials in the workspace, so many a histogram, to the place, or writes them there if
  * they are the first. */
 tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t partials,

@@ -168,64 +168,6 @@ static tally_status launch_counts(ty_run *run, const piece *p, const ty_shape *s
     return status ? status : ty_deliver_partials(run, shape, shape->cleared ? 1 : parts, error);
 }
 
-/* ---- bytes of all channels in one read (kernels/view_bytes.cl) ---- */
-
-/* Whether a job's bytes lie in rows without gaps between columns and channels. */
-static int byte_rows(const ty_run *run, const ty_shape *shape)
-{
-    const ty_job *job = run->job;
-    const ty_grid *g = &job->samples[0];
-    const uint64_t most = UINT64_C(1) << 31;
-    return shape->byte_copies && !job->mask.data && job->view_device != TALLY_DEVICE_CPU &&
-           g->column_stride == (int64_t)g->channels &&
-           (g->channels == 1 || g->channel_stride == 1) && job->elements <= shape->slab &&
-           g->rows < most && g->columns < most / 4;
-}
-
-static uint32_t byte_local(const ty_run *run, const ty_shape *shape)
-{
-    return (uint32_t)run->job->plan->channels * 1024 * shape->byte_copies;
-}
-
-/* Groups a batch. */
-static uint32_t byte_parts(const ty_run *run, const ty_shape *shape, uint64_t batches)
-{
-    const ty_device *device = run->device;
-    const uint64_t each = (uint64_t)shape->group_size * 64; /* bytes worth a group */
-    uint32_t per_unit = device->unit_local_bytes / (byte_local(run, shape) + 1024);
-    uint32_t fit = device->warp == 32 ? device->unit_threads / shape->group_size : 4;
-    per_unit = per_unit < fit ? per_unit : fit;
-    uint64_t groups = (uint64_t)device->units * (per_unit ? per_unit : 1);
-    uint64_t parts = (groups + batches - 1) / batches;
-    uint64_t useful = run->job->elements * run->job->plan->channels / each + 1;
-    return (uint32_t)(parts < useful ? parts : useful);
-}
-
-static tally_status launch_bytes(ty_run *run, const piece *p, const ty_shape *shape, uint32_t parts,
-                                 tally_error *error)
-{
-    const tally_plan *plan = run->job->plan;
-    const ty_grid *g = &run->job->samples[0];
-    const uint32_t length = (uint32_t)(g->columns * g->channels);
-    const uint64_t batches = p->count / plan->active_count;
-    ty_arg args[16];
-    unsigned n = put_grid(args, 0, &p->samples[0]);
-    args[n++] = ty_arg_memory(run->w->axis);
-    args[n++] = ty_arg_u32((uint32_t)g->rows);
-    args[n++] = ty_arg_u32(length);
-    args[n++] = ty_arg_u32((length + 15) / 16 + 1);
-    args[n++] = ty_arg_u64(p->h / plan->active_count);
-    args[n++] = ty_arg_u32((uint32_t)plan->active_count);
-    args[n++] = ty_arg_u32(parts);
-    args[n++] = ty_arg_u32((uint32_t)plan->slots);
-    args[n++] = ty_arg_memory(run->w->out);
-    ty_launch count = {(uint32_t)batches * parts, shape->group_size, byte_local(run, shape), args,
-                       n};
-    tally_status status = run->device->ops->launch(run->device, run->queue, run->program,
-                                                   "count_bytes", &count, error);
-    return status ? status : ty_deliver_partials(run, shape, parts, error);
-}
-
 /* ---- sums of weights ---- */
 
 /* Whether a grid's elements, of four bytes, follow each other and are aligned. */
@@ -303,8 +245,10 @@ static tally_status launch(ty_run *run, const piece *p, const ty_shape *shape, u
                            tally_error *error)
 {
     tally_status status = TALLY_OK;
-    if (byte_rows(run, shape))
-        return launch_bytes(run, p, shape, parts, error);
+    if (ty_bytes_serves(run, shape)) {
+        status = ty_bytes_launch(run, shape, p->h, p->count, parts, error);
+        return status || parts == 1 ? status : ty_deliver_partials(run, shape, parts, error);
+    }
     if (shape->cleared)
         status = run->device->ops->clear(run->device, run->queue, run->w->out, 0,
                                          (size_t)p->count * shape->cells * sizeof(uint32_t), error);
@@ -326,11 +270,12 @@ static tally_status count_piece(ty_run *run, const piece *whole, tally_error *er
     for (p.begin = whole->begin; p.begin < whole->end && !status; p.begin = p.end) {
         run->kernel->shape(run->job->plan, run->device, whole->end - p.begin, &shape);
         p.end = whole->end - p.begin < shape.slab ? whole->end : p.begin + shape.slab;
-        const int rows = byte_rows(run, &shape);
-        uint32_t parts = rows ? byte_parts(run, &shape, p.count / run->job->plan->active_count)
+        const int rows = ty_bytes_serves(run, &shape);
+        uint32_t parts = rows ? ty_bytes_parts(run, &shape, p.count / run->job->plan->active_count)
                               : parts_of(&shape, packed(run, &p, &shape), p.end - p.begin,
                                          p.count / together(run));
-        shape.partials = (uint32_t)p.count * (shape.cleared && !rows ? 1 : parts);
+        shape.partials =
+            rows && parts == 1 ? 0 : (uint32_t)p.count * (shape.cleared && !rows ? 1 : parts);
         if (run->job->plan->weighted)
             shape.scratch_bytes = (size_t)p.count * (4 + run->job->plan->slots) * sizeof(uint32_t);
         status = ty_workspace_out(run->device, run->w, &shape, error);
@@ -368,9 +313,9 @@ static uint64_t histograms_at_once(const ty_run *run)
     const ty_job *job = run->job;
     ty_shape shape;
     run->kernel->shape(job->plan, run->device, job->elements, &shape);
-    const int rows = byte_rows(run, &shape);
+    const int rows = ty_bytes_serves(run, &shape);
     const uint64_t each = rows ? job->plan->active_count : together(run);
-    uint64_t parts = rows            ? byte_parts(run, &shape, job->batches)
+    uint64_t parts = rows            ? ty_bytes_parts(run, &shape, job->batches)
                      : shape.cleared ? 1
                                      : parts_of(&shape, 0, job->elements, job->histograms / each);
     if (shape.packed_copies) {

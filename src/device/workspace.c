@@ -127,8 +127,9 @@ static tally_status make(const tally_plan *plan, ty_workspace **made, tally_erro
     tally_status status = device->ops->queue_open(device, NULL, &w->queue, error);
     if (!status)
         status = make_axes(plan, device, w, error);
-    if (!status && shape.raw_shift >= 0)
-        status = make_runs(plan, device, w, (unsigned)shape.raw_shift, error);
+    if (!status && (shape.raw_shift >= 0 || shape.byte_copies))
+        status =
+            make_runs(plan, device, w, shape.byte_copies ? 0 : (unsigned)shape.raw_shift, error);
     if (!status && (shape.delivers || shape.halves))
         status = make_table(plan, device, w, error);
     if (!status)

@@ -82,6 +82,8 @@ typedef long ty_i64;
 #define TY_STREAM(from)  (*(from)) /* a load of what is read once */
 #define TY_PINNED(from)  (*(from))
 #define TY_PIN(number, zero)
+/* A word whose byte 1 is 0 with byte k of another there. */
+#define TY_BYTE_INTO(word, other, k) ((word) | (((other) >> 8 * (k)&0xffu) << 8))
 /* NVIDIA's compiler takes PTX; a group that is a few warps runs in lock step only where it is asked
  * to. What TY_READ took above TY_READ_FIRST is read before anything below: left alone, the
  * assembler moves each read down to its use, to save registers, and then waits for memory a word at
@@ -89,13 +91,14 @@ typedef long ty_i64;
  * before is kept in registers for what is computed after.
  */
 #if defined(TY_WARP) && TY_WARP == 32
-#define TY_UNROLL         __attribute__((opencl_unroll_hint))
-#define TY_ROLLED         __attribute__((opencl_unroll_hint(1)))
-#define TY_WARP_SYNC()    __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define TY_READ_FIRST()   TY_WARP_SYNC()
-#define TY_LOADED()       TY_READ_FIRST()
-#define TY_OPAQUE(word)   __asm__ volatile("" : "+r"(word))
-#define TY_DEVICE_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
+#define TY_UNROLL            __attribute__((opencl_unroll_hint))
+#define TY_ROLLED            __attribute__((opencl_unroll_hint(1)))
+#define TY_WARP_SYNC()       __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TY_READ_FIRST()      TY_WARP_SYNC()
+#define TY_LOADED()          TY_READ_FIRST()
+#define TY_OPAQUE(word)      __asm__ volatile("" : "+r"(word))
+#define TY_OPAQUE_LONG(word) __asm__ volatile("" : "+l"(word))
+#define TY_DEVICE_FENCE()    __asm__ volatile("membar.gl;" ::: "memory")
 TY_FN ty_u32 TY_SHUFFLE_UP(ty_u32 value, ty_u32 lanes)
 {
     ty_u32 got;
@@ -121,6 +124,7 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
 #define TY_READ_FIRST()
 #define TY_LOADED()
 #define TY_OPAQUE(word)
+#define TY_OPAQUE_LONG(word)
 #endif
 #elif defined(__CUDACC__)
 typedef unsigned char ty_u8;
@@ -171,14 +175,16 @@ typedef long long ty_i64;
 #define TY_SATURATE(x)                __saturatef(x)
 #define TY_MUL_HI(a, b)               __umulhi((a), (b))
 #define TY_STREAM(from)               __ldcs(from)
+#define TY_BYTE_INTO(word, other, k)  __byte_perm((word), (other), 0x3200 | (4 + (k)) << 4)
 #define TY_SHUFFLE_UP(value, lanes)   __shfl_up_sync(0xffffffffu, (value), (lanes))
 #define TY_SHUFFLE(value, lane)       __shfl_sync(0xffffffffu, (value), (lane))
 #define TY_WARP_SYNC()                __syncwarp()
 #define TY_READ_FIRST()               __syncwarp()
 #define TY_LOADED()
-#define TY_READ_ONCE(quad) ty_read_once(quad)
-#define TY_OPAQUE(word)    asm volatile("" : "+r"(word))
-#define TY_READ(p)         ty_read(p)
+#define TY_READ_ONCE(quad)   ty_read_once(quad)
+#define TY_OPAQUE(word)      asm volatile("" : "+r"(word))
+#define TY_OPAQUE_LONG(word) asm volatile("" : "+l"(word))
+#define TY_READ(p)           ty_read(p)
 
 /* 16 bytes that no one writes, past the first-level cache. */
 TY_FN uint4 ty_read_once(const uint4 *quad)
@@ -193,7 +199,7 @@ TY_FN uint4 ty_read_once(const uint4 *quad)
 /* A load of what is read once that stays before TY_PIN in a loop: left alone, the assembler moves
  * loads down to their use. The branch is never taken; it has a number so that two are not made one.
  */
-#define TY_PINNED(from)    ty_pinned(from)
+#define TY_PINNED(from)      ty_pinned(from)
 #define TY_PIN(number, zero)                                                                       \
     {                                                                                              \
         ty_u32 never = (zero);                                                                     \

@@ -58,8 +58,6 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     ty_u32 here = TY_GROUP / blocks, targets = TY_TARGETS;
     ty_u32 target = (TY_GROUP - here * blocks) * wide + (TY_LID & (wide - 1));
     ty_u32 row = TY_LID / wide, rows = 256 / wide;
-    int under = target == 0 && (how & TY_OUT_CLAMP_UNDER);
-    int over = target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     ty_u64 sum = 0;
     TY_ADMIT();
     TY_AWAIT();
@@ -68,9 +66,9 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     histogram += here;
     if (target < targets)
         sum = ty_slot_sum(partials, count, row, rows, cells, runs, slots, target);
-    if (under)
+    if (TY_TAKES_UNDER(target))
         sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_UNDER);
-    if (over)
+    if (TY_TAKES_OVER(target))
         sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_OVER);
     ty_sum_put(ty_local, TY_LID, sum);
     for (ty_u32 stride = 128; stride >= wide; stride /= 2) {

@@ -61,27 +61,76 @@ static tally_status needs_float64(const tally_plan *plan, tally_error *error)
 
 /* ---- counts ---- */
 
-/* Bytes of up to four channels have a kernel that reads all channels at once: copies of its
- * counters, or 0 where too few fit. */
-static uint32_t byte_copies(const tally_plan *plan, const ty_device *device)
+/* Launches of the kernels for bytes (view_bytes.cl, view_images.cl), by the number of channels:
+ * work-items of a group, groups on a multiprocessor, loads ahead. The fastest on an H200 without a
+ * spilled register (docs/PERFORMANCE_KERNELS.md). */
+typedef struct launch_of {
+    uint32_t threads, dense, ahead;
+} launch_of;
+
+static const launch_of bytes_launch[] = {{256, 6, 4}, {512, 2, 4}, {512, 2, 4}, {1024, 1, 4}},
+                       images_launch[] = {{512, 3, 2}, {512, 3, 2}, {512, 1, 8}, {512, 1, 8}};
+
+/* What of it fits a device with `local` bytes for a group. */
+static launch_of launch_fit(launch_of l, const ty_device *device, uint64_t local)
 {
-    const uint64_t bytes = plan->channels * 256 * sizeof(uint32_t);
+    if (device->warp != 32 && l.threads > 64)
+        l.threads = 64; /* a device that runs a group as a loop */
+    while (l.threads > device->group_max)
+        l.threads /= 2;
+    while (l.dense > 1 && (l.dense * l.threads > device->unit_threads ||
+                           l.dense * (local + 1024) > device->unit_local_bytes))
+        l.dense--;
+    return l;
+}
+
+/* Bytes of up to four channels have a kernel that reads all channels at once: as many copies of a
+ * counter as fit, or 0 where too few do. */
+static void shape_bytes(const tally_plan *plan, const ty_device *device, ty_shape *s)
+{
+    const uint32_t bytes = (uint32_t)plan->channels * 1024;
     uint32_t copies = 32;
     if (plan->options.dimensions > 1 || tally_dtype_bytes(plan->options.dtypes[0]) > 1 ||
         plan->channels > 4)
-        return 0;
+        return;
     while (copies && bytes * copies > device->local_bytes - 1024)
         copies /= 2;
-    return copies >= 4 ? copies : 0;
+    const launch_of l = launch_fit(bytes_launch[plan->channels - 1], device, bytes * copies + 128);
+    if (copies < 4)
+        return;
+    s->byte_copies = copies;
+    s->byte_size = l.threads;
+    s->byte_groups = device->units * l.dense;
+    size_t at = strlen(s->defines);
+    snprintf(s->defines + at, sizeof s->defines - at,
+             " -DTY_CHANNELS=%u -DTY_BYTES_GROUP=%u -DTY_BYTES_DENSE=%u -DTY_BYTES_AHEAD=%u",
+             (unsigned)plan->channels, l.threads, l.dense, l.ahead);
+}
+
+/* And one for many images, if its tables fit: a row of 256 bytes for two tables, the plan's slots
+ * with their values, and what each slot's sum was before. */
+static void shape_images(const tally_plan *plan, const ty_device *device, ty_shape *s)
+{
+    const uint64_t turns = plan->channels == 1 ? 2 : 1, tables = plan->channels * turns;
+    const uint64_t bytes = (tables + 1) / 2 * 65536 +
+                           4 * (plan->slots + 257 + plan->slots * plan->active_count * turns);
+    if (!s->byte_copies || bytes > device->local_bytes - 1024)
+        return;
+    const launch_of l = launch_fit(images_launch[plan->channels - 1], device, bytes);
+    s->image_bytes = (uint32_t)bytes;
+    s->image_size = l.threads;
+    s->image_groups = device->units * l.dense;
+    size_t at = strlen(s->defines);
+    snprintf(s->defines + at, sizeof s->defines - at,
+             " -DTY_IMAGES_GROUP=%u -DTY_IMAGES_DENSE=%u -DTY_IMAGES_AHEAD=%u", l.threads, l.dense,
+             l.ahead);
 }
 
 static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)
 {
     shape_tables(plan, device, n, 1, 0, s);
-    s->byte_copies = byte_copies(plan, device);
-    size_t at = strlen(s->defines);
-    snprintf(s->defines + at, sizeof s->defines - at, " -DTY_CHANNELS=%u -DTY_COPIES=%u",
-             s->byte_copies ? (unsigned)plan->channels : 0, s->byte_copies);
+    shape_bytes(plan, device, s);
+    shape_images(plan, device, s);
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

@@ -45,7 +45,7 @@ static const scene scenes[] = {
     {"a region with a mask", {TALLY_U8}, 0, 256, 1, 0, 1, 1, region, region, lanes, in_rows},
     {"two channels", {TALLY_U8}, 0, 256, 2, 0, 1, 0, packed, packed, pixels, pixels},
     {"RGB", {TALLY_I8}, 0, 100, 3, 0, 1, 0, packed, packed, pixels, pixels},
-    {"RGB images", {TALLY_I8}, 0, 100, 3, 0, 3, 0, packed, packed, pixels, pixels},
+    {"RGB images", {TALLY_I8}, 0, 100, 3, 0, 3, 0, packed, packed, pixels, views},
     {"R and B of RGBA", {TALLY_U8}, 0, 256, 4, 5, 1, 0, packed, packed, pixels, pixels},
     {"A of RGBA", {TALLY_U8}, 0, 256, 4, 8, 1, 0, packed, packed, pixels, pixels},
     {"RGB with a mask", {TALLY_I8}, 0, 100, 3, 0, 1, 1, packed, packed, pixels, views},
