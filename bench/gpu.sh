@@ -4,7 +4,7 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|weights|small|all]
+#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|images|weights|small|all]
 #
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
@@ -25,7 +25,7 @@ fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
     cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
         device_test_kernels device_test_weights_packed micro_methods micro_bins micro_views \
-        micro_small micro_weights gpu_bench >"$out/build.log" 2>&1 ||
+        micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
     { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
 kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
@@ -123,6 +123,12 @@ columns() {
     ! grep -q '"verified":false' "$out/columns.jsonl" || failed=1
 }
 
+# Batches of images, counts compared.
+images() {
+    "$build/bench/micro_images" "${DEVICE:-cuda}" -r 9 >"$out/images.jsonl" || failed=1
+    ! grep -q '"verified":false' "$out/images.jsonl" || failed=1
+}
+
 # weighted-packed beside weighted and a pass that reads as much, after its test on the device; then by other settings,
 # for weights of both signs too. All ways must give the same bits.
 weights() {
@@ -151,6 +157,7 @@ small() {
 case $what in
 small) small ;;
 columns) columns ;;
+images) images ;;
 weights) weights ;;
 build) build_peers ;;
 peers) peers ;;
@@ -159,6 +166,6 @@ sanitize) sanitize ;;
 time) time_all ;;
 routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|weights|small|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|all]" >&2; exit 2 ;;
 esac
 exit $failed
