@@ -365,7 +365,7 @@ static int choose(ty_axis *axis, const marks *m, uint64_t words, int way, uint64
 uint64_t ty_guide_usual_bytes(const ty_axis *axis)
 {
     const uint64_t thresholds = (uint64_t)axis->bins.bins + 1;
-    return thresholds * (is_wide(axis->dtype) ? 16 : 8);
+    return thresholds * (is_wide(axis->dtype) ? 14 : 6);
 }
 
 tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tally_error *error)

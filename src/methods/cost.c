@@ -167,8 +167,10 @@ double ty_cost(const tally_plan *plan, const char *method)
 double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
 {
     const int fits = plan->options.dimensions == 1 && ty_guide_usual_bytes(&plan->axes[0]) <= room;
-    return fits && plan->channels == 1 ? cost_by(plan, method, TY_RATE_GUIDE)
-                                       : ty_cost(plan, method);
+    if (fits && plan->channels == 1)
+        return cost_by(plan, method, TY_RATE_GUIDE);
+    /* Some edges find room in less, so that it goes before what only searches. */
+    return ty_cost(plan, method) * (is_uneven(plan) ? 0.99 : 1);
 }
 
 double ty_cost_host(const ty_tuning *tuning, double bytes)
