@@ -106,6 +106,8 @@ routed() {
         2>"$out/routed.txt" || failed=1
     "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 routed \
         >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
+    "$many" cuda -m $((2 * m)) -r 3 -j 2 -b 512,1024 -i uniform,equal,ramp-32,power-8 routed-columns \
+        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
     cat "$out/routed.txt"
     ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; failed=1; }
     command -v ncu >/dev/null || { echo "skipped: the steps one by one: no ncu"; return; }

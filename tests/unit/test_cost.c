@@ -188,6 +188,7 @@ static void test_device_choice(void)
         {{TALLY_F64, TALLY_F64}, 0, 100, 1, "swizzled-columns"},
         {{TALLY_U8, TALLY_U8}, 0, 200, 1, "swizzled-columns"},
         {{TALLY_F32, TALLY_U16, TALLY_F64}, 0, 25, 1, "swizzled-columns"},
+        {{TALLY_F32, TALLY_F32}, 0, 5000, 1, "views"},
         {{TALLY_F32}, TALLY_F32, 4096, 1, "weighted-packed"},
         {{TALLY_F32}, TALLY_F32, 65536, 1, "weighted"},
         {{TALLY_F32}, TALLY_F64, 4096, 1, "weighted"},
@@ -201,10 +202,18 @@ static void test_device_choice(void)
                              .tuning = &tuning};
     ty_tuning_default("cuda-sm_90", &tuning);
     /* `views` clears and writes a table of many cells a little sooner. */
-    static const wish large = {{TALLY_F32, TALLY_F32}, 0, 237, 1, "swizzled-columns"},
-                      few = {{TALLY_F32, TALLY_F32}, 0, 237, 1, "views"};
-    check_wish(&context, &large, 1 << 20);
-    check_wish(&context, &few, 100);
+    static const wish large[] = {
+        {{TALLY_F32, TALLY_F32}, 0, 237, 1, "swizzled-columns"},
+        {{TALLY_F32, TALLY_F32}, 0, 238, 1, "routed-columns"},
+        {{TALLY_F64, TALLY_U16}, 0, 3000, 1, "routed-columns"},
+        {{TALLY_F32, TALLY_F32, TALLY_F32}, 0, 100, 1, "routed-columns"},
+    };
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        wish few = large[i];
+        few.method = "views";
+        check_wish(&context, &few, 100);
+        check_wish(&context, &large[i], 1 << 20);
+    }
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
         check_wish(&context, &wishes[i], 100);
         check_wish(&context, &wishes[i], 1 << 28);
