@@ -92,7 +92,7 @@ const char ty_rates_text[] =
     "routed-columns 1 0 40 400\n" /* not measured */
     "routed-columns 2 0 40 900\n" /* not measured */
     "routed-columns 4 0 40 2020\n"
-    "routed-columns 8 0 40 1440\n"
+    "routed-columns 8 0 40 2560\n"
     "private-shared 1 0 10 668\n"
     "private-shared 2 0 10 1000\n"
     "private-shared 4 0 10 1980\n"
