@@ -56,10 +56,10 @@ const char ty_rates_text[] =
     /* NVIDIA H200. */
     "[cuda]\n"
     "host 0 0 30 10.2\n"
-    "guide 2 0 0 3180\n"
-    "guide 4 1100 0 3460\n"
+    "guide 2 0 0 3130\n"
+    "guide 4 1100 0 3410\n"
     "guide 4 0 0 1440\n"
-    "guide 8 0 0 3360\n"
+    "guide 8 0 0 3240\n"
     "search 2 0 0 240\n"
     "search 4 300 0 390\n"
     "search 4 2000 0 229\n"
