@@ -102,7 +102,7 @@ peers() {
 # steps one by one, where ncu may count.
 routed() {
     local m=${MIB:-2048}
-    "$many" cuda -m "$m" -r 5 -b 1048576 routed routed:threads=256 routed:columns=16 >"$out/routed.jsonl" \
+    "$many" cuda -m "$m" -r 5 -b 1048576 routed routed:threads=512 routed:slice=14,threads=512 >"$out/routed.jsonl" \
         2>"$out/routed.txt" || failed=1
     "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 routed \
         >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1

@@ -10,11 +10,13 @@
  *
  * No step's cost depends on the data. The sort counts in TY_COLUMNS columns, one a lane, so that the
  * lanes of a warp never meet on one counter; where it then writes, and where `count` counts, an
- * address' bank is changed by a hash of the rest of the address with a key of the launch. No group
+ * address' bank is changed by a hash with a key of the launch. No group
  * waits for another: steps are launches.
  */
 #define TY_TILE  (TY_GROUP_MAX * TY_PER)
-#define TY_QUEUE 504 /* long segments that a group puts off */
+#define TY_FOUND 16  /* words of a group that counts: what it found */
+#define TY_QUEUE 504 /* long segments that it puts off */
+#define TY_MUCH  8   /* quads of a segment that keep a work-item busy */
 
 /* A slot in `out` for each number that samples of one column, or of several (routed_columns.cl), get: cells
  * where those are cheaper than slots, of which TY_MARK more are told. */
@@ -41,6 +43,24 @@ TY_FN ty_u32 ty_bank_quad(ty_u32 byte, ty_u32 key)
 {
     return byte ^ (TY_MUL_HI(byte & ~127u, key) & 112u);
 }
+
+/* The residual of a sample, 16 bits: where among a slice's counters its cell is, in bytes, shifted by TY_WIDE to
+ * fit; what TY_MASK leaves out is undefined. A slice's cells times an odd number are a bijection that
+ * spreads any stride; the product's highest five bits become the bank. */
+#define TY_FACTOR(key, shift) (((key) | 1u) << (32 - (shift)))
+#define TY_SPREAD(shift)      ((128u << (shift) | 128u) >> TY_WIDE)
+#define TY_MASK(shift)        ((4u << ((shift) < 5 ? 5 : (shift))) - 4)
+TY_FN ty_u32 ty_residual(ty_u32 number, ty_u32 factor, ty_u32 spread)
+{
+    return TY_MUL_HI(number * factor, spread);
+}
+
+/* A segment of a sorted tile: its start and length in quads of eight residuals, and how many of the
+ * last quad are none: zeros, which count as the slice's first cell and are taken off again. */
+#define TY_SEGMENT(start, quads, none) ((start) | (quads) << 14 | (none) << 28)
+#define TY_SEGMENT_START(segment)      ((segment)&0x3fffu)
+#define TY_SEGMENT_QUADS(segment)      ((segment) >> 14 & 0x3fffu)
+#define TY_SEGMENT_NONE(segment)       ((segment) >> 28)
 
 /* Exclusive prefix sums of a value a work-item, over the group; `sums` is a word a work-item, and not
  * free before the next barrier. */
@@ -158,10 +178,10 @@ TY_FN ty_u32 ty_scan_teams(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 *total)
 
 /* The counts in `cell`, rows of TY_COLUMNS a slice, to the places where each will be written in the
  * sorted tile, in bytes. A team takes a slice and every so manyth after it, and slices lie in the
- * tile team by team; the last quad of a slice is filled up with `filler`. entry[s] becomes the slice's start | its length << 16; returned is the
- * tile's length; all in quads of eight residuals. */
+ * tile team by team; the last quad of a slice is filled up. entry[s] becomes the slice's
+ * TY_SEGMENT; returned is the tile's length in quads. */
 TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *entry,
-                      TY_LOCAL ty_u32 *work, TY_LOCAL ty_u8 *sorted, ty_u32 filler, ty_u32 key)
+                      TY_LOCAL ty_u32 *work, TY_LOCAL ty_u8 *sorted, ty_u32 key)
 {
     ty_u32 part = TY_LID % TY_PARTS, first = TY_LID / TY_PARTS, teams = TY_GROUP_MAX / TY_PARTS;
     ty_u32 ahead = TY_WARP == 32 ? first % (32 / TY_PARTS) : 0; /* a warp's teams go together */
@@ -185,9 +205,9 @@ TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *ent
             *ty_counters(cell, s, c) = places;
         }
         for (ty_u32 k = quads * 8 + total + part; k < next * 8; k += TY_PARTS)
-            *(TY_LOCAL ty_u16 *)(sorted + ty_bank_byte(k * 2, key)) = (ty_u16)filler;
+            *(TY_LOCAL ty_u16 *)(sorted + ty_bank_byte(k * 2, key)) = 0;
         if (part == 0 && s < slices)
-            entry[s] = quads | (next - quads) << 16;
+            entry[s] = TY_SEGMENT(quads, next - quads, (next - quads) * 8 - total);
         quads = next;
     }
     return all;
@@ -215,9 +235,8 @@ TY_FN void ty_clear(TY_LOCAL ty_u32 *ty_local, ty_u32 stride, ty_u32 slices)
 }
 
 /* Sorts tile TY_GROUP, whose numbers are counted: to residuals at the start of `scratch`, `stride`
- * words a tile, to the list [slice][tile] at byte `lists`, a segment's start | its length << 16 in
- * quads of eight, and to the slices' lengths, summed, at byte `sums`, in
- * TY_COPIES copies so that tiles do not wait for one another. */
+ * words a tile, to the list [slice][tile] of segments at byte `lists`, and to two numbers a slice at byte
+ * `sums`: its segments' lengths, summed, and behind those of all slices how many are not empty. */
 TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, ty_u32 stride,
                    ty_u64 lists, ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key,
                    TY_LOCAL ty_u32 *ty_local)
@@ -226,10 +245,11 @@ TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, t
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
     TY_BARRIER();
-    ty_u32 quads = ty_place(cell, slices, entry, entry + slices, sorted, 1u << shift, key);
+    ty_u32 quads = ty_place(cell, slices, entry, entry + slices, sorted, key);
     TY_BARRIER();
     TY_OPAQUE(own); /* computed again, not kept */
     TY_OPAQUE(shift);
+    ty_u32 factor = TY_FACTOR(key, shift), spread = TY_SPREAD(shift);
     TY_UNROLL
     for (ty_u32 k = 0; k < TY_PER; k += TY_BATCH) {
         ty_u32 at[TY_BATCH];
@@ -239,16 +259,18 @@ TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, t
         TY_UNROLL
         for (ty_u32 j = 0; j < TY_BATCH; j++)
             *(TY_LOCAL ty_u16 *)(sorted + ty_bank_byte(at[j], key)) =
-                (ty_u16)(number[k + j] & ((1u << shift) - 1));
+                (ty_u16)ty_residual(number[k + j], factor, spread);
     }
     TY_BARRIER();
     TY_ROLLED
     for (ty_u32 s = lid; s < slices; s += TY_GROUP_MAX) {
-        ty_u32 segment = entry[s];
+        ty_u32 segment = entry[s], length = TY_SEGMENT_QUADS(segment);
         ((TY_GLOBAL ty_u32 *)(scratch + lists))[(ty_u64)s * tiles + tile] = segment;
-        if (segment >> 16)
-            TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + sums) + tile % TY_COPIES * slices + s,
-                          segment >> 16);
+        if (length) {
+            TY_GLOBAL ty_u32 *sum = (TY_GLOBAL ty_u32 *)(scratch + sums) + s;
+            TY_ADD_GLOBAL(sum, length);
+            TY_ADD_GLOBAL(sum + slices, 1);
+        }
     }
     TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)scratch + (ty_u64)tile * (stride / 4);
     TY_UNROLL
@@ -323,18 +345,17 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty
 }
 #endif
 
-#define TY_COUNT_BYTE(byte)                                                                        \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ty_bank_byte((byte)&0x3fffcu, key), 1)
+#define TY_COUNT_BYTE(byte) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ((byte)&mask), 1)
 #define TY_COUNT_PAIR(w)                                                                           \
     do {                                                                                           \
-        TY_COUNT_BYTE((w) << 2);                                                                   \
-        TY_COUNT_BYTE((w) >> 14);                                                                  \
+        TY_COUNT_BYTE((w) << TY_WIDE);                                                             \
+        TY_COUNT_BYTE((w) >> (16 - TY_WIDE));                                                      \
     } while (0)
 
 /* Counts a segment of so many quads with a team of work-items, `lane` one of them, each with
  * TY_QUADS loads under way. */
 TY_FN void ty_count_segment(TY_GLOBAL const uint4 *quad, ty_u32 quads, ty_u32 lane, ty_u32 team,
-                            ty_u32 key, TY_LOCAL ty_u32 *cell)
+                            ty_u32 mask, TY_LOCAL ty_u32 *cell)
 {
     for (ty_u32 q = lane; q < quads; q += TY_QUADS * team) {
         uint4 v[TY_QUADS];
@@ -355,49 +376,74 @@ TY_FN void ty_count_segment(TY_GLOBAL const uint4 *quad, ty_u32 quads, ty_u32 la
     }
 }
 
-/* All copies of slice s' length. */
-TY_FN ty_u32 ty_total(TY_GLOBAL const ty_u32 *sum, ty_u32 slices, ty_u32 s)
+/* Work-items that take segments together, and the number of the next lot that none has taken. */
+#if TY_WARP == 32
+#define TY_CREW 32
+TY_FN ty_u32 ty_take(TY_LOCAL ty_u32 *taken, ty_u32 turn)
 {
-    ty_u32 total = 0;
-    TY_UNROLL
-    for (ty_u32 c = 0; c < TY_COPIES; c++)
-        total += sum[c * slices + s];
-    return total;
+    if ((TY_LID & 31) == 0)
+        turn = TY_ADD_LOCAL(taken, 1) + TY_COUNTERS / 32;
+    return TY_SHUFFLE(turn, 0);
+}
+#else
+#define TY_CREW TY_COUNTERS
+TY_FN ty_u32 ty_take(TY_LOCAL ty_u32 *taken, ty_u32 turn)
+{
+    (void)taken;
+    return turn + 1;
+}
+#endif
+
+/* How many groups serve a slice that got `sum` of `all` quads, so that none has much more to do than
+ * another: all slices together have `shares` and one more each that is not empty. */
+TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 shares, ty_u32 all)
+{
+    return sum ? (ty_u32)((ty_u64)sum * shares / all) + 1 : 0;
 }
 
-/* How many groups serve a slice that got `sum` quads: its part of all shares, at least one. */
-TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 extra, ty_u32 scale)
-{
-    ty_u32 share = TY_MUL_HI(sum + extra, scale);
-    return sum && !share ? 1 : share;
-}
-
-/* Counts what `split` left of a wave of tiles into a table at byte `table` of `out`. A slice of s quads is shared by (s + extra) * scale / 2^32
- * groups; groups past all shares have nothing to do. */
+/* Counts what `split` left of a wave of tiles into a table at byte `table` of `out`. Slices share
+ * `groups` groups; where more than half as many slices are not empty, half of them and one a slice. Groups past all
+ * shares have nothing to do. */
 TY_KERNEL(TY_COUNTERS)
 count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
-      ty_u32 slices, ty_u32 shift, ty_u32 extra, ty_u32 scale, ty_u32 bins, TY_GLOBAL ty_u32 *out,
-      ty_u64 table, ty_u32 key TY_LOCAL_ARG)
+      ty_u32 slices, ty_u32 shift, ty_u32 groups, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u64 table,
+      ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, cells = 1u << shift, each = (slices + TY_COUNTERS - 1) / TY_COUNTERS;
-    ty_u32 from = lid * each, to = from + each < slices ? from + each : slices, part = 0;
-    TY_LOCAL ty_u32 *found = ty_local, *queue = found + 8, *cell = queue + TY_QUEUE;
+    ty_u32 lid = TY_LID, cells = 1u << shift, mask = TY_MASK(shift), none = 0;
+    ty_u32 each = (slices + TY_COUNTERS - 1) / TY_COUNTERS, all = 0, full = 0, part = 0;
+    ty_u32 from = lid * each, to = from + each < slices ? from + each : slices;
+    TY_LOCAL ty_u32 *found = ty_local, *queue = found + TY_FOUND, *cell = queue + 2 * TY_QUEUE;
     TY_GLOBAL const ty_u32 *sum = (TY_GLOBAL const ty_u32 *)(scratch + sums);
+    if (lid < TY_FOUND)
+        found[lid] = 0;
+    TY_BARRIER();
+    TY_ROLLED
+    for (ty_u32 s = from; s < to; s++) {
+        all += sum[s];
+        full += sum[s] != 0;
+    }
+    if (full) {
+        TY_ADD_LOCAL(&found[8], all);
+        TY_ADD_LOCAL(&found[9], full);
+    }
+    TY_BARRIER();
+    all = found[8];
+    full = found[9];
+    ty_u32 shares = groups > 2 * full ? groups - full : (groups + 1) / 2;
+    shares = shares < all / 256 + 1 ? shares : all / 256 + 1;
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++)
-        part += ty_share(ty_total(sum, slices, s), extra, scale);
-    if (lid < 8)
-        found[lid] = 0;
+        part += ty_share(sum[s], shares, all);
     part = ty_scan_items(part, cell, TY_COUNTERS);
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++) {
-        ty_u32 total = ty_total(sum, slices, s), share = ty_share(total, extra, scale);
+        ty_u32 share = ty_share(sum[s], shares, all);
         if (TY_GROUP - part < share) {
             found[0] = s;
             found[1] = TY_GROUP - part;
             found[2] = share;
-            found[3] = total / tiles;
+            found[3] = sum[s] / sum[slices + s];
         }
         part += share;
     }
@@ -406,30 +452,35 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     ty_u32 slice = found[0], first = found[1], step = found[2], usual = found[3];
     cells = step ? cells : 0;
     TY_ROLLED
-    for (ty_u32 c = lid; step && c < cells + 32; c += TY_COUNTERS)
+    for (ty_u32 c = lid; step && c <= mask / 4; c += TY_COUNTERS)
         cell[c] = 0;
     TY_BARRIER();
     /* Teams so large that a work-item gets several quads of a segment of the usual length. Segments much
      * longer than that wait in the queue for larger teams. */
     ty_u32 team = 1, teams = TY_COUNTERS < 32 ? TY_COUNTERS : 32;
-    while (team < TY_TEAM && team * 4 * TY_QUADS <= usual)
+    while (team < TY_TEAM && team * TY_MUCH <= usual)
         team *= 2;
     TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)scratch;
     TY_GLOBAL const ty_u32 *list =
         (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
     ty_u32 lane = lid & (team - 1), stop = step ? tiles : 0;
-    ty_u32 t = first + lid / team * step, next = t < stop ? list[t] : 0;
+    ty_u32 lot = TY_CREW / team * step, own = first + lid % TY_CREW / team * step;
+    ty_u32 turn = lid / TY_CREW, next = own + turn * lot < stop ? list[own + turn * lot] : 0;
+    TY_OPAQUE(mask);
     TY_ROLLED
-    for (; t < stop; t += TY_COUNTERS / team * step) {
-        ty_u32 segment = next, length = segment >> 16, left = length, workers = team;
-        if (t + TY_COUNTERS / team * step < stop)
-            next = list[t + TY_COUNTERS / team * step];
-        if (length > 4 * TY_QUADS * team) {
+    while (turn * lot < stop) {
+        ty_u32 t = own + turn * lot, segment = next;
+        turn = ty_take(&found[7], turn);
+        next = own + turn * lot < stop ? list[own + turn * lot] : 0;
+        ty_u32 length = TY_SEGMENT_QUADS(segment), left = length, workers = team;
+        none += lane == 0 ? TY_SEGMENT_NONE(segment) : 0;
+        if (length > TY_MUCH * team) {
             left = 0;
             if (lane == 0) {
                 ty_u32 at = TY_ADD_LOCAL(&found[4], 1);
                 if (at < TY_QUEUE) {
-                    queue[at] = t;
+                    queue[2 * at] = t;
+                    queue[2 * at + 1] = segment;
                     TY_ADD_LOCAL(&found[5], length);
                 } else { /* no place: counted here, by one */
                     left = length;
@@ -437,23 +488,26 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
                 }
             }
         }
-        ty_count_segment(quads + (ty_u64)t * (stride / 4) + (segment & 0xffffu), left, lane,
-                         workers, key, cell);
+        ty_count_segment(quads + (ty_u64)t * (stride / 4) + TY_SEGMENT_START(segment), left, lane, workers,
+                         mask, cell);
     }
+    if (none)
+        TY_ADD_LOCAL(&found[6], none);
     TY_BARRIER();
     ty_u32 queued = found[4] < TY_QUEUE ? found[4] : TY_QUEUE;
-    while (teams < TY_COUNTERS && teams * 2 * TY_QUADS * queued <= found[5])
+    while (teams < TY_COUNTERS && teams * TY_MUCH / 2 * queued <= found[5])
         teams *= 2;
     TY_ROLLED
     for (ty_u32 i = lid / teams; i < queued; i += TY_COUNTERS / teams) {
-        ty_u32 segment = list[queue[i]];
-        ty_count_segment(quads + (ty_u64)queue[i] * (stride / 4) + (segment & 0xffffu),
-                         segment >> 16, lid & (teams - 1), teams, key, cell);
+        ty_u32 segment = queue[2 * i + 1];
+        ty_count_segment(quads + (ty_u64)queue[2 * i] * (stride / 4) + TY_SEGMENT_START(segment),
+                         TY_SEGMENT_QUADS(segment), lid & (teams - 1), teams, mask, cell);
     }
     TY_BARRIER();
     TY_ROLLED
     for (ty_u32 c = lid; c < cells; c += TY_COUNTERS) {
-        ty_u32 counted = cell[ty_bank_byte(c * 4, key) / 4];
+        ty_u32 byte = ty_residual(c, TY_FACTOR(key, shift), TY_SPREAD(shift)) << TY_WIDE & mask;
+        ty_u32 counted = cell[byte / 4] - (c ? 0 : found[6]);
         TY_GLOBAL ty_u32 *to_slot = &out[TY_SLOT((slice << shift) + c, bins)];
         if (counted && step == 1)
             *to_slot += counted;

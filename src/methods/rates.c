@@ -84,9 +84,9 @@ const char ty_rates_text[] =
     "spill16 8 0 20 1850\n"
     "routed 1 0 30 200\n"
     "routed 2 0 30 430\n"
-    "routed 4 2000000 30 1315\n"
-    "routed 4 8000000 40 920\n"
-    "routed 4 0 60 400\n"
+    "routed 4 2000000 30 1450\n"
+    "routed 4 8000000 40 1160\n"
+    "routed 4 0 60 640\n"
     "routed 8 2000000 30 1350\n"
     "routed 8 0 60 600\n"
     "routed-columns 1 0 40 400\n" /* not measured */

@@ -11,7 +11,9 @@
 #include "methods/registry.h"
 
 static const ty_parameter parameters[] = {
-    {"threads", 32, 1024, 512, "work-items of a group that sorts a tile, a power of two"},
+    {"threads", 0, 1024, 0,
+     "work-items of a group that sorts a tile, a power of two of at least 32, 0 by the number of "
+     "slices"},
     {"per-thread", 8, 64, 32,
      "samples of a work-item, a power of two: a tile is so many times the threads"},
     {"ahead", 1, 64, 16, "loads of a work-item before it counts, a power of two"},
@@ -27,8 +29,8 @@ static const ty_parameter parameters[] = {
     {NULL, 0, 0, 0, NULL}};
 
 enum {
-    queue_words = 512, /* of local memory, ahead of the counters of a slice */
-    copies = 16,       /* of the slices' sums */
+    queue_words = 1024,  /* of local memory, ahead of the counters of a slice */
+    most_quads = 0x3fff, /* of a tile (TY_SEGMENT) */
     least_columns = 4,
     unit = 4,               /* samples of joint tables that are read together (columns.h) */
     numbers_most = 1 << 24, /* of joint tables: what cells' marks are multiples of */
@@ -78,18 +80,23 @@ static uint32_t slices_of(uint64_t numbers, uint32_t shift)
     return (uint32_t)((numbers + (1u << shift) - 1) >> shift);
 }
 
-/* Slices that take at most half of a group's local memory, unless there would be too many of them.
- */
-static uint32_t choose_shift(const tally_plan *plan, const ty_device *device, uint64_t numbers)
+/* Slices as large as local memory and residuals of 16 bits allow. */
+static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 {
-    uint32_t set = (uint32_t)parameter(plan, "slice"), shift = 14;
+    uint32_t set = (uint32_t)parameter(plan, "slice"), shift = 8;
+    while (!set && (8u << shift) + queue_words * 4 + 1024 <= device->local_bytes && shift < 15)
+        shift++;
+    return set ? set : shift;
+}
+
+/* Work-items that sort a tile: the more slices, the more, so that a slice's segments are not short.
+ */
+static uint32_t choose_threads(const tally_plan *plan, const layout *l)
+{
+    uint32_t set = (uint32_t)parameter(plan, "threads");
     if (set)
         return set;
-    while (4u << shift > device->local_bytes / 2)
-        shift--;
-    while (slices_of(numbers, shift) > 160 && 9u << shift <= device->local_bytes && shift < 15)
-        shift++;
-    return shift;
+    return l->slices <= 48 ? 256 : l->slices <= 256 ? 512 : 1024;
 }
 
 /* Counters of a slice and tile: so many that a warp's work-items never meet on one, fewer where the
@@ -136,17 +143,16 @@ static uint32_t choose_per(const tally_plan *plan, int joint)
 static void make_layout(const tally_plan *plan, const ty_device *device, int joint, layout *l)
 {
     int warps = device->warp == 32;
-    uint64_t threads = parameter(plan, "threads");
     uint64_t counters = parameter(plan, "counters");
     uint64_t most = warps ? device->group_max : device->group_max < 64 ? device->group_max : 64;
-    l->threads = power_below(threads, most);
     l->per = choose_per(plan, joint);
     l->counters = power_below(counters, most);
     l->team = power_below(parameter(plan, "team"), l->counters);
     l->joint = joint;
     l->numbers = joint ? cells_of(plan) + 1 : plan->slots;
-    l->shift = choose_shift(plan, device, l->numbers);
+    l->shift = choose_shift(plan, device);
     l->slices = slices_of(l->numbers, l->shift);
+    l->threads = power_below(choose_threads(plan, l), most);
     l->quads = (uint32_t)parameter(plan, "quads");
     l->margin = joint ? unit - 1 : 15 / sample_bytes(plan);
     l->tile = l->threads * l->per;
@@ -155,7 +161,7 @@ static void make_layout(const tally_plan *plan, const ty_device *device, int joi
     while (l->columns > least_columns && split_bytes(l) > device->local_bytes)
         l->columns /= 2;
     l->split_bytes = split_bytes(l);
-    uint32_t cells = (1u << l->shift) + 32;
+    uint32_t cells = l->shift < 5 ? 32 : 1u << l->shift;
     l->count_bytes = (queue_words + (cells > l->counters ? cells : l->counters)) * 4;
     uint32_t shares = (uint32_t)parameter(plan, "shares");
     if (!shares)
@@ -181,7 +187,7 @@ static places make_places(const layout *l, uint64_t tiles)
     places p;
     p.lists = wave * l->stride * 4;
     p.sums = p.lists + wave * l->slices * 4;
-    p.table = p.sums + waves_of(l, tiles) * l->slices * copies * 4;
+    p.table = p.sums + waves_of(l, tiles) * l->slices * 8;
     p.bytes = p.table + (l->joint ? l->numbers * 4 : 0);
     return p;
 }
@@ -213,9 +219,10 @@ static void shape_of(const tally_plan *plan, const ty_device *device, int joint,
     shape->cleared = 1;
     shape->scratch_bytes = (size_t)make_places(&l, n / l.tile).bytes;
     snprintf(shape->defines, sizeof shape->defines,
-             "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COPIES=%d -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
-             "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u",
-             l.per, choose_ahead(plan, &l), copies, l.columns, l.counters, l.team, l.quads, dense);
+             "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
+             "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u -DTY_WIDE=%d",
+             l.per, choose_ahead(plan, &l), l.columns, l.counters, l.team, l.quads, dense,
+             l.shift == 15);
 }
 
 /* One wave: `tiles` tiles from tile `from` on, its lists and its slices' lengths at bytes `lists`
@@ -227,24 +234,9 @@ typedef struct wave {
 
 static wave make_wave(const layout *l, const places *p, uint64_t i, uint64_t tiles)
 {
-    wave w = {i * l->wave, p->lists, p->sums + i * l->slices * copies * 4, 0};
+    wave w = {i * l->wave, p->lists, p->sums + i * l->slices * 8, 0};
     w.tiles = (uint32_t)(tiles - w.from < l->wave ? tiles - w.from : l->wave);
     return w;
-}
-
-/* How the groups that count are shared out among the slices (ty_share): `shares`, and one more a
- * slice at most. */
-typedef struct sharing {
-    uint32_t groups, extra, scale;
-} sharing;
-
-static sharing make_sharing(const layout *l, const wave *w)
-{
-    uint64_t quads = (uint64_t)w->tiles * l->tile / 8;
-    uint64_t shares = quads / 256 < l->shares ? quads / 256 + 1 : l->shares;
-    sharing s = {(uint32_t)shares + l->slices, (uint32_t)(quads / 2 / shares),
-                 (uint32_t)((shares << 32) / quads)};
-    return s;
 }
 
 /* The samples from tile `tile` on, as the kernels take them. */
@@ -285,7 +277,7 @@ static tally_status split_wave(const ty_slab *slab, const layout *l, const wave 
 static tally_status count_wave(const ty_slab *slab, const layout *l, const wave *w, uint64_t table,
                                uint32_t key, tally_error *error)
 {
-    sharing s = make_sharing(l, w);
+    uint32_t groups = l->shares > 2 * l->slices ? l->shares : (l->shares + 1) / 2 + l->slices;
     ty_arg args[] = {ty_arg_memory(slab->scratch),
                      ty_arg_u32(l->stride),
                      ty_arg_u64(w->lists),
@@ -293,13 +285,12 @@ static tally_status count_wave(const ty_slab *slab, const layout *l, const wave 
                      ty_arg_u32(w->tiles),
                      ty_arg_u32(l->slices),
                      ty_arg_u32(l->shift),
-                     ty_arg_u32(s.extra),
-                     ty_arg_u32(s.scale),
+                     ty_arg_u32(l->shares),
                      ty_arg_u32(slab->plan->bins),
                      ty_arg_memory(l->joint ? slab->scratch : slab->out),
                      ty_arg_u64(l->joint ? table : 0),
                      ty_arg_u32(key)};
-    ty_launch launch = {s.groups, l->counters, l->count_bytes, args, 13};
+    ty_launch launch = {groups, l->counters, l->count_bytes, args, 12};
     return ty_slab_launch(slab, "count", &launch, error);
 }
 
@@ -363,6 +354,13 @@ static tally_status fits(const tally_plan *plan, const char *name, const layout 
         status = ty_kernel_setting_fits(plan, "counters", device->group_max, error);
     if (status)
         return status;
+    if (l->threads < 32)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s wants threads of at least 32, not %u",
+                        name, l->threads);
+    if (l->tile / 8 + l->slices > most_quads)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: tiles of %u samples and %u slices are too many together", name,
+                        l->tile, l->slices);
     uint32_t wanted = l->split_bytes > l->count_bytes ? l->split_bytes : l->count_bytes;
     if (wanted > device->local_bytes)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
