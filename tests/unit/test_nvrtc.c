@@ -118,12 +118,16 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (wanted(m, dtype, arch))
             add(m, dtype, bins, arch, NULL, NULL);
     }
-    /* Axes that were proved, as most are. */
+    /* Axes that were proved, as most are: on one architecture, where samples are 16-bit ones of
+     * either kind in a method that is fast with them on all. */
     const ty_kernel_method *kernel = m->backend;
-    if (kernel->fast && (m->dtypes >> TALLY_F32 & 1))
+    const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
+    if (kernel->fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_BF16; dtype++) {
-        if (kernel->fast && !kernel->views && ty_line_serves(dtype) && (m->dtypes >> dtype & 1))
+        int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
+        if (kernel->fast && !kernel->views && ty_line_serves(dtype) && (m->dtypes >> dtype & 1) &&
+            (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }
     /* Every number of bins that is kept in registers: some of them. */
