@@ -67,14 +67,14 @@ const char ty_rates_text[] =
     "search 8 300 0 750\n"
     "search 8 0 0 450\n"
     "lane-private 1 0 10 4410\n"
-    "lane-private 2 1800 10 4350\n"
-    "lane-private 2 0 12 4350\n" /* 16 copies */
+    "lane-private 2 1800 10 4470\n"
+    "lane-private 2 0 12 4470\n" /* 16 copies */
     "lane-private 4 1800 10 4400\n"
     "lane-private 4 0 12 4400\n"
     "lane-private 8 1800 10 4430\n"
     "lane-private 8 0 12 4430\n"
-    "swizzled 2 40000 10 3720\n"
-    "swizzled 2 0 15 3440\n"
+    "swizzled 2 40000 10 3810\n"
+    "swizzled 2 0 15 3550\n"
     "swizzled 4 20000 10 4260\n"
     "swizzled 4 40000 12 4170\n"
     "swizzled 4 0 15 3790\n"
