@@ -160,6 +160,25 @@ static double two(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
     return i & 1 ? 0.81 : 0.12;
 }
 
+static double eight(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
+{
+    (void)b, (void)n, (void)bins;
+    return (double)(i & 7) * 0.11 + 0.05;
+}
+
+/* Two neighbouring bins at random. */
+static double coin(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
+{
+    (void)b, (void)i, (void)n;
+    return ((double)(bins / 3 & ~UINT64_C(1)) + 1.5 - (double)(next() >> 63)) / (double)bins;
+}
+
+static double third(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
+{
+    (void)b, (void)i, (void)n, (void)bins;
+    return next() % 3 ? unit() : 0.37;
+}
+
 static double grid(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
@@ -223,16 +242,29 @@ static const struct {
     const char *name;
     draw *make;
     int by_bins; /* depends on the number of bins */
-} inputs[] = {{"zeros", zeros, 0},     {"equal", equal, 0},
-              {"uniform", uniform, 0}, {"normal", normal, 0},
-              {"ramp1", ramp1, 1},     {"ramp32", ramp32, 1},
-              {"ramp33", ramp33, 1},   {"lanes1024", lanes, 1},
-              {"walk", walk, 0},       {"sorted", sorted, 0},
-              {"two", two, 0},         {"grid", grid, 0},
-              {"edges", edges, 1},     {"skewed", skewed, 0},
-              {"mostly", mostly, 0},   {"runs", runs, 0},
-              {"nan", missing, 0},     {"over", over, 0},
-              {"strays", strays, 0},   {"photograph", photograph, 0}};
+} inputs[] = {{"zeros", zeros, 0},
+              {"equal", equal, 0},
+              {"uniform", uniform, 0},
+              {"normal", normal, 0},
+              {"ramp1", ramp1, 1},
+              {"ramp32", ramp32, 1},
+              {"ramp33", ramp33, 1},
+              {"lanes1024", lanes, 1},
+              {"walk", walk, 0},
+              {"sorted", sorted, 0},
+              {"two", two, 0},
+              {"eight", eight, 0},
+              {"coin", coin, 1},
+              {"third", third, 0},
+              {"grid", grid, 0},
+              {"edges", edges, 1},
+              {"skewed", skewed, 0},
+              {"mostly", mostly, 0},
+              {"runs", runs, 0},
+              {"nan", missing, 0},
+              {"over", over, 0},
+              {"strays", strays, 0},
+              {"photograph", photograph, 0}};
 enum { input_count = sizeof inputs / sizeof *inputs };
 
 /* The axis' ends for a dtype. */

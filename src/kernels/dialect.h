@@ -52,6 +52,9 @@ typedef long ty_i64;
     atomic_add((volatile __global ty_u32 *)(address), (ty_u32)(value))
 #define TY_AND_LOCAL(address, value)                                                               \
     atomic_and((volatile __local ty_u32 *)(address), (ty_u32)(value))
+#define TY_DEC_LOCAL(address) atomic_dec((volatile __local ty_u32 *)(address)) /* wraps */
+#define TY_SWAP_LOCAL(address, value)                                                              \
+    atomic_xchg((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)                                                               \
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
@@ -93,6 +96,7 @@ typedef long ty_i64;
 #if defined(TY_WARP) && TY_WARP == 32
 #define TY_UNROLL            __attribute__((opencl_unroll_hint))
 #define TY_ROLLED            __attribute__((opencl_unroll_hint(1)))
+#define TY_UNROLL4           __attribute__((opencl_unroll_hint(4)))
 #define TY_WARP_SYNC()       __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define TY_READ_FIRST()      TY_WARP_SYNC()
 #define TY_LOADED()          TY_READ_FIRST()
@@ -118,6 +122,7 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
 #else
 #define TY_UNROLL /* a device that runs work-items as a loop of its own has no use for it */
 #define TY_ROLLED
+#define TY_UNROLL4
 #define TY_WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
 #define TY_DEVICE_FENCE()                                                                          \
     mem_fence(CLK_GLOBAL_MEM_FENCE) /* 1.2 promises no more: ty_device.has_fence */
@@ -138,8 +143,9 @@ typedef long long ty_i64;
 #define TY_FN    static __device__ __forceinline__
 #define TY_TABLE const
 #define TY_GLOBAL
-#define TY_UNROLL _Pragma("unroll")
-#define TY_ROLLED _Pragma("unroll 1")
+#define TY_UNROLL  _Pragma("unroll")
+#define TY_ROLLED  _Pragma("unroll 1")
+#define TY_UNROLL4 _Pragma("unroll 4")
 #define TY_LOCAL
 #define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
 #define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
@@ -156,6 +162,8 @@ typedef long long ty_i64;
 #define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_AND_LOCAL(address, value)  atomicAnd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_DEC_LOCAL(address)         atomicDec((ty_u32 *)(address), 0xffffffffu)
+#define TY_SWAP_LOCAL(address, value) atomicExch((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_TAKE_GLOBAL(address)       atomicExch((ty_u32 *)(address), 0u)
@@ -234,12 +242,9 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 #define TY_AWAIT()
 #define TY_ADMIT()
 #endif
-#if __CUDA_ARCH__ >= 800 /* votes of a whole warp */
-#define TY_BALLOT(condition)    __ballot_sync(0xffffffffu, condition)
-#define TY_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, (int)((lane)&31))
-#define TY_MATCH(value)         __match_any_sync(0xffffffffu, value)
-#define TY_POPCOUNT(x)          ((ty_u32)__popc(x))
-#endif
+#define TY_BALLOT(condition) __ballot_sync(0xffffffffu, condition)
+#define TY_POPCOUNT(x)       ((ty_u32)__popc(x))
+#define TY_LAST(x)           (31u - (ty_u32)__clz((int)(x)))
 #else
 #include <math.h>
 #include <stdint.h>

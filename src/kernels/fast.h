@@ -43,18 +43,24 @@ typedef struct ty_fast {
 #define TY_ROUNDER      8388609.0f
 #define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
 
-/* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost. */
-TY_FN ty_u32 ty_mark_f32(float x, const ty_fast *f)
+/* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost, of x that is neither NaN
+ * nor the hi of a closed axis. */
+TY_FN ty_u32 ty_mark_f32_usual(float x, const ty_fast *f)
 {
-    float v = x == f->hi ? f->last : x;
-    float y = v - f->from;
+    float y = x - f->from;
     float u = TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
     float k = u - f->anchor;
     /* y - k*width - origin: what is left is small beside the edge, so nothing is rounded away. */
     float left = TY_FMAF(-k, f->width, y) - f->origin;
     float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
     u -= TY_FMAF(-k, f->width_low, left) < edge ? 1.0f : 0.0f;
-    return x == x ? TY_FLOAT_BITS(u) : TY_ROUNDER_BITS + f->bins + 2;
+    return TY_FLOAT_BITS(u);
+}
+
+TY_FN ty_u32 ty_mark_f32(float x, const ty_fast *f)
+{
+    ty_u32 mark = ty_mark_f32_usual(x == f->hi ? f->last : x, f);
+    return x == x ? mark : TY_ROUNDER_BITS + f->bins + 2;
 }
 
 TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)

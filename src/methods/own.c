@@ -227,7 +227,7 @@ const ty_method ty_swizzled = {
 
 /* ---- spill16 ---- */
 
-enum { spill16_raw = 65536, spill16_piece = 32768 };
+enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 69 };
 
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
@@ -235,7 +235,8 @@ static const ty_parameter spill16_parameters[] = {
     {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
     {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
-    {"hits", 0, 1 << 20, 16, "drawn samples that make a cell drained, 0 for none ever"},
+    {"places", 1, 8, 4, "places that a warp loads from at once: 1, 2, 4 or 8"},
+    {"hits", 0, 1 << 20, 12, "drawn samples that make a cell drained, 0 for none ever"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are. */
@@ -245,10 +246,10 @@ static uint32_t spill16_words(const tally_plan *plan)
     return (uint32_t)((cells + 63) / 64 * 32);
 }
 
-/* The counters, a table of what the drawn samples found, three sums. */
+/* The counters, a table of what the drawn samples found, sums, a list of pairs. */
 static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
 {
-    return ((uint64_t)spill16_words(plan) + group_size(plan, device) + 3) * 4;
+    return ((uint64_t)spill16_words(plan) + group_size(plan, device) + spill16_lists) * 4;
 }
 
 /* Where two-byte samples are added up before the axis is applied. */
@@ -257,11 +258,21 @@ static uint32_t spill16_sums(const tally_plan *plan)
     return sample_bytes(plan) == 2 ? spill16_raw : 0;
 }
 
+/* Of 8 loads so many leave the registers of a group of 1024 to what else is in them. */
+static uint32_t spill16_room(const tally_plan *plan)
+{
+    tally_dtype dtype = plan->options.dtypes[0];
+    if (dtype == TALLY_U64 || dtype == TALLY_I64)
+        return 7;
+    return dtype == TALLY_F32 && !plan->axes[0].proved ? 4 : 8;
+}
+
 /* A piece must fit a counter beside what a period leaves there (spill16.cl). */
 static uint32_t spill16_ahead(const tally_plan *plan, const ty_device *device)
 {
-    uint32_t set = (uint32_t)ty_method_parameter(plan, "ahead");
+    uint32_t set = (uint32_t)ty_method_parameter(plan, "ahead") * spill16_room(plan) / 8;
     uint32_t most = spill16_piece / (group_size(plan, device) * (16 / sample_bytes(plan)));
+    set = set ? set : 1;
     return set < most ? set : most;
 }
 
@@ -270,6 +281,9 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
 {
     own_shape(plan, device, n, (uint32_t)spill16_bytes(plan, device), spill16_ahead(plan, device),
               shape);
+    size_t at = strlen(shape->defines);
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_FROM=%u",
+             (unsigned)ty_method_parameter(plan, "places"));
     shape->partials = 1;
     shape->cleared = 1;
     shape->scratch_bytes = ((size_t)shape->groups * spill16_words(plan) + spill16_sums(plan)) * 4;
@@ -284,6 +298,7 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
     uint32_t turn =
         spill16_ahead(plan, slab->device) * shape->group_size * (16 / sample_bytes(plan));
     uint32_t period = (uint32_t)ty_method_parameter(plan, "period") / turn;
+    uint32_t key = ty_kernel_key(plan);
     tally_status status = TALLY_OK;
     if (sums)
         status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, 0,
@@ -295,17 +310,20 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
                            ty_arg_u32((uint32_t)plan->slots),
                            ty_arg_memory(sums ? slab->scratch : slab->out),
                            ty_arg_u32(0),
-                           ty_arg_u32(ty_kernel_key(plan)),
+                           ty_arg_u32(key),
                            ty_arg_u32(period ? period : 1),
                            ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits")),
                            ty_arg_memory(slab->scratch)};
     ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 11};
     if (!status)
         status = ty_slab_launch(slab, "count", &count, error);
-    ty_arg gather_args[] = {ty_arg_memory(slab->scratch), ty_arg_u32(shape->groups),
-                            ty_arg_u32(words), ty_arg_memory(slab->axis),
-                            ty_arg_memory(sums ? slab->scratch : slab->out)};
-    ty_launch gather = {words / 16, 256, 2048, gather_args, 5};
+    ty_arg gather_args[] = {ty_arg_memory(slab->scratch),
+                            ty_arg_u32(shape->groups),
+                            ty_arg_u32(words),
+                            ty_arg_memory(slab->axis),
+                            ty_arg_memory(sums ? slab->scratch : slab->out),
+                            ty_arg_u32(key)};
+    ty_launch gather = {words / 32, 256, 32 * 65 * 4, gather_args, 6};
     if (!status)
         status = ty_slab_launch(slab, "gather", &gather, error);
     ty_arg fold_args[] = {ty_arg_memory(slab->scratch), ty_arg_memory(slab->axis),
@@ -319,7 +337,8 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
 static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
 {
     const ty_device *device = ty_plan_device(plan);
-    int fits = ((uint64_t)spill16_words(plan) + 1024 + 3) * 4 <= device->local_bytes;
+    const uint32_t places = (uint32_t)ty_parameter_value(plan, spill16_parameters, "places");
+    int fits = ((uint64_t)spill16_words(plan) + 1024 + spill16_lists) * 4 <= device->local_bytes;
     if (!fits && sample_bytes(plan) == 2)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
@@ -331,7 +350,11 @@ static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
             error, TALLY_ERROR_UNSUPPORTED,
             "spill16 keeps a 16-bit copy of every bin in local memory: %u bins at most, "
             "not %u",
-            (unsigned)((device->local_bytes / 4 - 1027) / 32 * 64 - TY_CELLS_EXTRA), plan->bins);
+            (unsigned)((device->local_bytes / 4 - 1024 - spill16_lists) / 32 * 64 - TY_CELLS_EXTRA),
+            plan->bins);
+    if (places & (places - 1))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "spill16 loads from 1, 2, 4 or 8 places at once, not from %u", places);
     return ty_kernel_supports(plan, error);
 }
 
