@@ -89,14 +89,13 @@ static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
     return set ? set : shift;
 }
 
-/* Work-items that sort a tile: the more slices, the more, so that a slice's segments are not short.
- */
+/* Work-items that sort a tile: the more slices, the larger the tile, so that a slice's segments are
+ * not short. */
 static uint32_t choose_threads(const tally_plan *plan, const layout *l)
 {
     uint32_t set = (uint32_t)parameter(plan, "threads");
-    if (set)
-        return set;
-    return l->slices <= 48 ? 256 : l->slices <= 256 ? 512 : 1024;
+    uint32_t tile = l->slices <= 48 ? 8192 : l->slices <= 256 ? 16384 : 32768;
+    return set ? set : tile / l->per < 1024 ? tile / l->per : 1024;
 }
 
 /* Counters of a slice and tile: so many that a warp's work-items never meet on one, fewer where the
