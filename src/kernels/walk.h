@@ -56,11 +56,10 @@
  * counted: no compiler moves a look ahead of an update that might change what is read, and one at a
  * time a look is waited for. */
 #if TY_EVEN >= 4
-#define TY_EACH         (16 / sizeof(ty_sample))
-#define TY_TURN         (TY_EACH == 2 ? 2 : 1)
-#define TY_LOOK(x)      looked[looks++] = ty_mark_of(x, &bins, &fast, where)
-#define TY_LOOK_FIRST() TY_READ_FIRST()
-#define TY_LOOKS_BEGIN  ty_u32 looked[TY_TURN * TY_EACH], looks = 0;
+#define TY_EACH        (16 / sizeof(ty_sample))
+#define TY_TURN        (TY_EACH == 2 ? 2 : 1)
+#define TY_LOOK(x)     looked[looks++] = ty_mark_of(x, &bins, &fast, where)
+#define TY_LOOKS_BEGIN ty_u32 looked[TY_TURN * TY_EACH], looks = 0;
 #define TY_LOOKS_END                                                                               \
     TY_UNROLL                                                                                      \
     for (ty_u32 look = 0; look < looks; look++)                                                    \
@@ -68,7 +67,6 @@
 #else
 #define TY_TURN    1
 #define TY_LOOK(x) TY_COUNT_MARK(ty_mark_of(x, &bins, &fast, where))
-#define TY_LOOK_FIRST()
 #define TY_LOOKS_BEGIN
 #define TY_LOOKS_END
 #endif
@@ -133,7 +131,7 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
         TY_EAT_SET(a);                                                                             \
     }
 #else
-/* Whole warps take turns together, for TY_LOADED and TY_LOOK_FIRST. */
+/* Whole warps take turns together, for TY_LOADED. */
 #define TY_WALK_TURNS(span, q, step)                                                               \
     for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                  \
         uint4 v[TY_AHEAD];                                                                         \
@@ -141,7 +139,6 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
         for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                      \
             v[k] = TY_QUAD(&span.quads[q + k * step]);                                             \
         TY_LOADED();                                                                               \
-        TY_LOOK_FIRST();                                                                           \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                           \
             TY_LOOKS_BEGIN                                                                         \
