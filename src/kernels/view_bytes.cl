@@ -139,7 +139,7 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
         if (q + k * step < count)
             v[k] = TY_STREAM(&quads[q + k * step]);
     }
-    for (ty_u32 k = TY_LID; k < words * (TY_BYTES_GROUP >> wide) / 4; k += TY_BYTES_GROUP)
+    for (ty_u32 k = TY_LID; k < words * (TY_BYTES_GROUP >> wide) / 4 + 8; k += TY_BYTES_GROUP)
         ((TY_LOCAL uint4 *)ty_local)[k] = zero;
     ty_own_of(own, head + rest * 16, shift, base);
     TY_BARRIER();
