@@ -64,6 +64,7 @@ split(TY_FROM_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u6
             if (u + TY_AHEAD < TY_UNITS) {
                 ty_u32 i = (u + TY_AHEAD) * TY_GROUP_MAX * TY_UNIT;
                 TY_DIMENSIONS(TY_FETCH)
+                TY_READ_FIRST(); /* else loads are moved up until registers are spilled */
             }
         }
     } else {

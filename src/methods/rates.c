@@ -91,10 +91,11 @@ const char ty_rates_text[] =
     "routed 4 0 60 640\n"
     "routed 8 2000000 30 1350\n"
     "routed 8 0 60 600\n"
-    "routed-columns 1 0 40 400\n" /* not measured */
-    "routed-columns 2 0 40 900\n" /* not measured */
-    "routed-columns 4 0 40 2020\n"
-    "routed-columns 8 0 40 2560\n"
+    "routed-columns 1 0 60 575\n"
+    "routed-columns 2 0 60 1060\n"
+    "routed-columns 4 8000000 60 1830\n"
+    "routed-columns 4 0 100 1150\n"
+    "routed-columns 8 0 60 2620\n"
     "private-shared 1 0 10 668\n"
     "private-shared 2 0 10 1000\n"
     "private-shared 4 0 10 1980\n"

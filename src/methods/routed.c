@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "core/error.h"
-#include "core/fast.h"
 #include "core/random.h"
 #include "device/kernel.h"
 #include "kernels/text.h"
@@ -126,25 +125,12 @@ static uint32_t split_bytes(const layout *l)
     return (l->stride + l->threads + 1 + l->slices * (l->columns + 1)) * 4;
 }
 
-/* Samples of a work-item. Cells of joint tables that take float64, and its registers, leave room
- * for half as many. */
-static uint32_t choose_per(const tally_plan *plan, int joint)
-{
-    int narrow = 1;
-    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        const tally_dtype dtype = plan->options.dtypes[d];
-        narrow &= tally_dtype_bytes(dtype) == 1 || (plan->axes[d].even && ty_fast_serves(dtype));
-    }
-    const int half = joint && !narrow && !ty_plan_setting(plan, "per-thread");
-    return power_below(parameter(plan, "per-thread") >> half, 64);
-}
-
 static void make_layout(const tally_plan *plan, const ty_device *device, int joint, layout *l)
 {
     int warps = device->warp == 32;
     uint64_t counters = parameter(plan, "counters");
     uint64_t most = warps ? device->group_max : device->group_max < 64 ? device->group_max : 64;
-    l->per = choose_per(plan, joint);
+    l->per = power_below(parameter(plan, "per-thread"), 64);
     l->counters = power_below(counters, most);
     l->team = power_below(parameter(plan, "team"), l->counters);
     l->joint = joint;
