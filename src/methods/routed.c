@@ -93,7 +93,7 @@ static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 static uint32_t choose_threads(const tally_plan *plan, const layout *l)
 {
     uint32_t set = (uint32_t)parameter(plan, "threads");
-    uint32_t tile = l->slices <= 48 ? 8192 : l->slices <= 256 ? 16384 : 32768;
+    uint32_t tile = l->slices <= 16 ? 8192 : l->slices <= 256 ? 16384 : 32768;
     return set ? set : tile / l->per < 1024 ? tile / l->per : 1024;
 }
 

@@ -214,6 +214,10 @@ static void test_device_choice(void)
         check_wish(&context, &few, 100);
         check_wish(&context, &large[i], 1 << 20);
     }
+    /* Where every group's many counters go to one table it is slow however short the input. */
+    static const wish many = {{TALLY_F32}, 0, 56000, 1, "swizzled"};
+    check_wish(&context, &many, 0);
+    check_wish(&context, &many, 1 << 14);
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
         check_wish(&context, &wishes[i], 100);
         check_wish(&context, &wishes[i], 1 << 28);
