@@ -98,15 +98,18 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
         ty_local[k] = 0;
     TY_BARRIER();
 #if TY_ROWS
+    /* Whole rows, which one launch counts, or a part of a row that is alone and longer. */
+    ty_u32 length = (ty_u32)(end - begin < columns ? end - begin : columns);
     ty_u32 step = 32; /* work-items of a piece: fewer where rows have no work for so many */
-    while (step > 4 && columns < (ty_u64)step * TY_UNIT * TY_AHEAD)
+    while (step > 4 && length < step * TY_UNIT * TY_AHEAD)
         step /= 2;
-    ty_u32 cuts = (ty_u32)((columns + TY_PIECE - 1) / TY_PIECE), me = lid & (step - 1);
-    ty_u32 pieces = (ty_u32)(end / columns) * cuts;
+    ty_u32 cuts = (length + TY_PIECE - 1) / TY_PIECE, me = lid & (step - 1);
+    ty_u32 pieces = (ty_u32)(end - begin) / length * cuts;
     ty_u32 piece = ((lid >> 5) * parts + part) * (32 / step) + (lid & 31) / step;
     for (; piece < pieces; piece += parts * (TY_GROUP_MAX / step)) {
-        ty_u32 row = piece / cuts, at = (piece - row * cuts) * TY_PIECE;
-        ty_u32 n = columns - at < TY_PIECE ? (ty_u32)columns - at : TY_PIECE;
+        ty_u32 row = piece / cuts, from = (piece - row * cuts) * TY_PIECE;
+        ty_u32 n = length - from < TY_PIECE ? length - from : TY_PIECE;
+        ty_u64 at = begin + from;
 #else
     {
         ty_u32 row = 0, me = part * TY_GROUP_MAX + lid, step = parts * TY_GROUP_MAX;
