@@ -1,7 +1,7 @@
 /*
  * On the first OpenCL device: a caller's queue, samples in a caller's buffer, batches at odd
- * offsets, launches in small slabs, several contexts and threads at once, a device without float64.
- * Counts are the reference's.
+ * offsets, launches in small slabs, a row of 2^33 samples, several contexts and threads at once, a
+ * device without float64. Counts are the reference's.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -202,6 +202,20 @@ static void small_slabs(const tally_plan *plan, const ty_device *device, uint64_
         shape->slab = 9001;
 }
 
+static int counts_right_in_slabs(tally_plan *plan, const tally_view *view, tally_error *error)
+{
+    const ty_method *m = plan->method;
+    ty_method own = *m;
+    ty_kernel_method kernel = *(const ty_kernel_method *)m->backend;
+    inner = m->backend;
+    kernel.shape = small_slabs;
+    own.backend = &kernel;
+    plan->method = &own;
+    const int right = counts_right(plan, view, view->data, NULL, error);
+    plan->method = m;
+    return right;
+}
+
 /* Every method with launches of 9001 samples at most: as 2^32 samples are counted in slabs of 2^31.
  */
 static void test_slabs(tally_context *context)
@@ -217,17 +231,53 @@ static void test_slabs(tally_context *context)
         check(plan != NULL, m->name, &error);
         if (!plan)
             continue;
-        ty_method own = *m;
-        ty_kernel_method kernel = *(const ty_kernel_method *)m->backend;
-        inner = m->backend;
-        kernel.shape = small_slabs;
-        own.backend = &kernel;
-        plan->method = &own;
         tally_view view = tally_view_1d(data + size, dtype, most_samples / size - 1);
-        check(counts_right(plan, &view, data + size, NULL, &error), m->name, &error);
-        plan->method = m;
+        check(counts_right_in_slabs(plan, &view, &error), m->name, &error);
         tally_plan_destroy(plan);
     }
+}
+
+/* ---- a row that is longer than a launch ---- */
+
+enum { at_arg = 1, columns_arg = 13, begin_arg = 14, end_arg = 15, most_args = 48 };
+
+static const ty_device_ops *real;
+
+/* As if the samples were those from 2^32 on of a row of 2^33: of one dimension's arguments, where
+ * the row is, how long, and what of it a launch counts. */
+static tally_status launch_far(ty_device *device, void *queue, void *program, const char *kernel,
+                               const ty_launch *launch, tally_error *error)
+{
+    const uint64_t far = UINT64_C(1) << 32;
+    ty_arg args[most_args];
+    ty_launch moved = *launch;
+    if (!strcmp(kernel, "count") && launch->arg_count <= most_args) {
+        memcpy(args, launch->args, launch->arg_count * sizeof *args);
+        args[at_arg].value.u64 -= far * sizeof(uint16_t);
+        args[columns_arg].value.u64 = far * 2;
+        args[begin_arg].value.u64 += far;
+        args[end_arg].value.u64 += far;
+        moved.args = args;
+    }
+    return real->launch(device, queue, program, kernel, &moved, error);
+}
+
+static void test_long_row(tally_context *context)
+{
+    static const char *const methods[] = {"swizzled-columns", "swizzled-rows", "views", NULL};
+    ty_device *device = context->state;
+    ty_device_ops ops = *device->ops;
+    tally_error error = {""};
+    ops.launch = launch_far;
+    real = device->ops;
+    device->ops = &ops;
+    for (int i = 0; methods[i]; i++) {
+        tally_plan *plan = make_plan(context, methods[i], TALLY_U16, &error);
+        tally_view view = tally_view_1d(data, TALLY_U16, most_samples / 2);
+        check(plan && counts_right_in_slabs(plan, &view, &error), methods[i], &error);
+        tally_plan_destroy(plan);
+    }
+    device->ops = real;
 }
 
 /* Counts of a group past 16 bits, most of them of one value. */
@@ -320,6 +370,7 @@ int main(void)
     if (!open_caller(&c, 0))
         return 1;
     test_slabs(context);
+    test_long_row(context);
     test_halves(context);
     test_threads(context);
     test_no_float64(context);
