@@ -179,7 +179,7 @@ static void many_method(const char *method, void *memory, uint64_t n, unsigned c
     tally_flows flows = {0, 0, 0, 0};
     tally_output output = TALLY_OUTPUT_INIT;
     tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
-    tally_error error = {""};
+    tally_error error = {"other counts"};
     tally_plan *plan = make_plan(method, TALLY_U8, &error);
     if (!plan && takes_others(&error))
         return;
