@@ -167,21 +167,24 @@ TY_FN void ty_add_tagged(TY_LOCAL ty_u32 *ty_local, const ty_heat *h, ty_u32 mar
     TY_ADD_LOCAL(TY_WORD_AT(place), TY_UNIT(mark));
 }
 
-/* Tags up to four cells that lanes meet in and that are not tagged. */
+/* Tags up to four cells that lanes meet in and that are not tagged. All have looked before any
+ * writes. */
 TY_FN void ty_tag(TY_LOCAL ty_u32 *ty_local, ty_heat *h, ty_u32 probe)
 {
     TY_LOCAL ty_u32 *at = TY_WORD_AT(TY_WARM(h, probe));
     ty_u32 turn = h->turn >> 10;
     TY_ROLLED
     for (ty_u32 round = 0; round < 4; round++) {
-        ty_u32 open = TY_BALLOT(*at != TY_TAG(probe));
+        ty_u32 there = *at, open = TY_BALLOT(there != TY_TAG(probe));
         if (TY_POPCOUNT(open) < TY_OFTEN)
             break;
         ty_u32 from = (TY_LAST(open >> (turn & 31) | open << (-turn & 31)) + turn) & 31;
         if (TY_POPCOUNT(TY_BALLOT(probe == TY_SHUFFLE(probe, from))) < TY_OFTEN)
             break;
         int mine = from == (TY_LID & 31);
-        if (TY_BALLOT(mine && *at != TY_COLD) && turn % 4 == 0) {
+        int again = TY_BALLOT(mine && there != TY_COLD) && turn % 4 == 0;
+        TY_WARP_SYNC();
+        if (again) {
             *TY_WORD_AT(h->own) = TY_COLD; /* two in one place: scatter them otherwise */
             h->tags = h->turn | 1;
             TY_WARP_SYNC();
@@ -226,9 +229,9 @@ TY_FN void ty_look(TY_LOCAL ty_u32 *ty_local, ty_heat *h, const ty_u32 *marks, t
         h->tags = h->turn | 1;
         *TY_WORD_AT(h->own) = TY_COLD;
         TY_WARP_SYNC();
-        if ((TY_LID & 31) < 2) {
-            ty_u32 mark = TY_LID & 31 ? h->second : h->leader;
-            *TY_WORD_AT(TY_WARM(h, mark)) = TY_TAG(mark);
+        if ((TY_LID & 31) == 0) { /* one lane: where both have the same word, it is the leader's */
+            *TY_WORD_AT(TY_WARM(h, h->second)) = TY_TAG(h->second);
+            *TY_WORD_AT(TY_WARM(h, h->leader)) = TY_TAG(h->leader);
         }
         TY_WARP_SYNC();
     }
