@@ -235,7 +235,8 @@ static const ty_parameter spill16_parameters[] = {
     {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
     {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
-    {"places", 1, 8, 4, "places that a warp loads from at once: 1, 2, 4 or 8"},
+    {"places", 0, 8, 0,
+     "places that a warp loads from at once: 1, 2, 4 or 8; 0 for 4, or 1 if samples have 2 bytes"},
     {"hits", 0, 1 << 20, 12, "drawn samples that make a cell drained, 0 for none ever"},
     {NULL, 0, 0, 0, NULL}};
 
@@ -256,6 +257,13 @@ static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
 static uint32_t spill16_sums(const tally_plan *plan)
 {
     return sample_bytes(plan) == 2 ? spill16_raw : 0;
+}
+
+/* More places are for sorted samples; two-byte ones, 8 a load, are faster from one even so. */
+static uint32_t spill16_places(const tally_plan *plan)
+{
+    uint32_t set = (uint32_t)ty_method_parameter(plan, "places");
+    return set ? set : sample_bytes(plan) == 2 ? 1 : 4;
 }
 
 /* Of 8 loads so many leave the registers of a group of 1024 to what else is in them. */
@@ -283,7 +291,7 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
               shape);
     size_t at = strlen(shape->defines);
     snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_FROM=%u",
-             (unsigned)ty_method_parameter(plan, "places"));
+             spill16_places(plan));
     shape->partials = 1;
     shape->cleared = 1;
     shape->scratch_bytes = ((size_t)shape->groups * spill16_words(plan) + spill16_sums(plan)) * 4;
