@@ -85,7 +85,7 @@ expect 1 'bytes of device memory: out of device memory \(-4\)' -- \
 expect 1 'bytes of device memory: out of memory \(2\)' -- \
     env FAKE_CUDA_MEMORY=100 "$TALLY" "${raw[@]}" --device cuda
 expect 1 "the fake driver's words" -- \
-    env FAKE_CUDA_FAIL=60 FAKE_CUDA_CODE=719 FAKE_CUDA_LOST=1 "$TALLY" "${raw[@]}" --device cuda
+    env FAKE_CUDA_FAIL=40 FAKE_CUDA_CODE=719 FAKE_CUDA_LOST=1 "$TALLY" "${raw[@]}" --device cuda
 # With no driver at all the processor counts.
 expect 0 "" -- env TALLY_OPENCL_LIBRARY=none TALLY_CUDA_LIBRARY=none "$TALLY" "${raw[@]}" --format csv
 finish
