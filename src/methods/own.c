@@ -234,10 +234,10 @@ static const ty_parameter spill16_parameters[] = {
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
-    {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
+    {"period", 1, 1 << 30, 1 << 20, "samples of a group before its counters are checked"},
     {"places", 0, 8, 0,
      "places that a warp loads from at once: 1, 2, 4 or 8; 0 for 4, or 1 if samples have 2 bytes"},
-    {"hits", 0, 1 << 20, 12, "drawn samples that make a cell drained, 0 for none ever"},
+    {"hits", 0, 1 << 20, 20, "drawn samples that make a cell drained, 0 for none ever"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are. */
