@@ -209,10 +209,12 @@ static int compile(const job *j)
     tally_dtype weight = strncmp(j->method->name, "weighted", 8) != 0      ? (tally_dtype)0
                          : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
                                                                            : j->dtype;
-    const uint64_t channels =
-        j->dtype == TALLY_U8 || !strcmp(j->method->name, "lane-private-pixels") ? 3 : 1;
-    if (make_plan(context, j->dimensions, j->dtype, j->bins, channels, weight, &plan))
+    const int pixels = j->dtype == TALLY_U8 || !strcmp(j->method->name, "lane-private-pixels");
+    const uint64_t channels = pixels && j->dimensions == 1 ? 3 : 1;
+    if (make_plan(context, j->dimensions, j->dtype, j->bins, channels, weight, &plan)) {
+        fprintf(stderr, "FAILED %s %s: no plan\n", j->method->name, tally_dtype_name(j->dtype));
         return 0;
+    }
     const ty_method *own = plan->method;
     plan->method = j->method;
     plan->axes[0].proved = j->proof;
