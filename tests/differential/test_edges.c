@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "draw.h"
 #include "drivers.h"
 
 #include <tally/tally.h>
@@ -21,22 +22,8 @@ enum { most_samples = 60013, most_bins = 3000, kinds = 6 };
 static tally_context *device;
 static int checks, failed;
 static unsigned ways[4];
-static uint64_t state;
 static uint64_t data[most_samples + 8];
 static double edges[most_bins + 1];
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 /* ---- edges ---- */
 

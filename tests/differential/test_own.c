@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "draw.h"
 #include "drivers.h"
 
 #include <tally/tally.h>
@@ -19,25 +20,11 @@ enum { most_samples = 1200007, most_bins = 3000 };
 
 static tally_context *device, *host;
 static int checks, failed;
-static uint64_t state;
 static union {
     uint16_t u16[most_samples];
     float f32[most_samples];
     double f64[most_samples];
 } data;
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 /* ---- inputs, on an axis from 0 to 1 ---- */
 

@@ -12,22 +12,9 @@
 #include <time.h>
 
 #include "core/fast.h"
+#include "draw.h"
 
-static uint64_t state;
 static int failed;
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 static float float_of(uint32_t bits)
 {

@@ -11,28 +11,15 @@
 #include <time.h>
 
 #include "core/line.h"
+#include "draw.h"
 
 enum { values = 65536, most_bins = 70000 };
 
 static const tally_dtype dtypes[] = {TALLY_U16, TALLY_I16, TALLY_F16, TALLY_BF16};
 
-static uint64_t state;
 static int failed;
 static tally_context *context;
 static uint16_t raw[values];
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 static float decode(tally_dtype dtype, uint16_t bits)
 {

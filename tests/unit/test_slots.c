@@ -15,6 +15,7 @@
 #include "cpu/cells.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
+#include "draw.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -22,24 +23,9 @@
 
 enum { MOST = 20000 };
 
-static uint64_t state;
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static uint64_t below(uint64_t n)
 {
     return next() % n;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
 }
 
 /* The rule, from the bits of one sample. */
