@@ -32,7 +32,7 @@ enum { ptx_arch = 75, ptx_like = 100, most_items = 8192 };
 typedef struct item {
     ty_target target;
     const ty_kernel_method *kernel;
-    char options[512];
+    char options[TY_OPTIONS_MOST];
     void *code;
     size_t size;
     int cached;
@@ -75,11 +75,16 @@ static void add_ways(ty_target target, tally_plan *plan)
     const ty_kernel_method *kernel = plan->method->backend;
     ty_axis *axis = &plan->axes[0];
     ty_shape shape;
-    char words[512];
-    if (!kernel->guided || !ty_guide_serves(axis))
+    char words[TY_OPTIONS_MOST];
+    const int floats = ty_guide_by_float(axis);
+    if (!kernel->far || !ty_guide_serves(axis))
         return;
-    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_SEARCH; axis->way++) {
-        for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
+    for (axis->way = kernel->guided ? TY_BY_LOOK : TY_BY_LOG; axis->way <= TY_BY_PLACE;
+         axis->way++) {
+        if (axis->way == TY_BY_PLACE && !floats)
+            continue;
+        for (axis->positive = axis->way == TY_BY_LOG && floats; axis->positive <= floats;
+             axis->positive++) {
             kernel->shape(plan, plan->context->state, UINT64_C(1) << 31, &shape);
             ty_kernel_options(plan, plan->context->state, &shape, words, sizeof words);
             add(target, kernel, words);
@@ -95,7 +100,7 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
         return;
     const ty_kernel_method *kernel = plan->method->backend;
     ty_shape shape;
-    char words[512];
+    char words[TY_OPTIONS_MOST];
     kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, context->state, &shape, words, sizeof words);
     add(target, kernel, words);

@@ -168,9 +168,12 @@ const char *ty_fast_words(const ty_axis *axis)
     if (axis->byte_slots)
         return "slots of the 256 values from a table";
     if (axis->way)
-        return axis->way == TY_BY_LOOK    ? "slots by a table of keys"
-               : axis->way == TY_BY_LOOKS ? "slots by a table of keys, in two looks"
-                                          : "slots by a table of keys and a short search";
+        return axis->way == TY_BY_LOOK     ? "slots by a table of keys"
+               : axis->way == TY_BY_LOOKS  ? "slots by a table of keys, in two looks"
+               : axis->way == TY_BY_SEARCH ? "slots by a table of keys and a short search"
+               : axis->way == TY_BY_LOG    ? "slots by logarithm"
+               : axis->way == TY_BY_UPPER  ? "slots by a table of keys in device memory"
+                                           : "slots by a table of places in device memory";
     if (!axis->even)
         return "slots by searching the edges";
     if (axis->proved == TY_PROVED_LINE)

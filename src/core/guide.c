@@ -16,13 +16,6 @@
 
 enum { most_thresholds = 1 << 17, most_steps = 16, most_copies = 5 };
 
-/* The thresholds of an axis, in order; those above every key are left out. */
-typedef struct marks {
-    int64_t *full;
-    int32_t *at; /* what the table goes by: all of them, or of 64 bits those that tell them apart */
-    uint32_t count;
-} marks;
-
 static int is_wide(tally_dtype dtype)
 {
     return tally_dtype_bytes(dtype) == 8;
@@ -42,7 +35,7 @@ int ty_guide_serves(const ty_axis *axis)
 /* ---- thresholds ---- */
 
 /* Edge i, for floats the first number of a bin: that above the end of a closed axis. */
-static double bound(const ty_axis *axis, uint32_t i)
+double ty_guide_bound(const ty_axis *axis, uint32_t i)
 {
     double e = ty_axis_edge(axis, i);
     e = i == axis->bins.bins && axis->bins.closed ? nextafter(e, INFINITY) : e;
@@ -55,7 +48,7 @@ static double find_floor(const ty_axis *axis)
 {
     double least = 1;
     for (uint32_t i = 0; i <= axis->bins.bins; i++) {
-        double t = fabs(bound(axis, i));
+        double t = fabs(ty_guide_bound(axis, i));
         least = t > 0 && t < least ? t : least;
     }
     return axis->dtype == TALLY_F64 ? least / 2 : (double)((float)least / 2);
@@ -89,27 +82,46 @@ static int integer_key(tally_dtype dtype, double e, int past, int64_t *key)
     return 1;
 }
 
-static void find_full(ty_axis *axis, marks *m)
+static void find_full(ty_axis *axis, ty_marks *m)
 {
     const uint32_t bins = axis->bins.bins;
     if (ty_guide_by_float(axis)) {
         double floor = find_floor(axis);
-        axis->positive = bound(axis, 0) > 0;
+        axis->positive = ty_guide_bound(axis, 0) > 0;
         axis->guide.floor = (float)floor;
         axis->guide.floor_bits = TY_BITS_OF(floor);
     }
     for (uint32_t i = 0; i <= bins; i++) {
         const int past = i == bins && axis->bins.closed;
         if (ty_guide_by_float(axis))
-            m->full[m->count++] = float_key(axis, bound(axis, i));
+            m->full[m->count++] = float_key(axis, ty_guide_bound(axis, i));
         else
             m->count +=
                 (uint32_t)integer_key(axis->dtype, ty_axis_edge(axis, i), past, &m->full[m->count]);
     }
 }
 
+tally_status ty_marks_find(ty_axis *axis, ty_marks *m, tally_error *error)
+{
+    const size_t most = (size_t)axis->bins.bins + 1;
+    *m = (ty_marks){ty_malloc(most * sizeof *m->full), ty_malloc(most * sizeof *m->at), 0};
+    if (!m->full || !m->at) {
+        ty_marks_clear(m);
+        return ty_error_memory(error, "thresholds", most * 12);
+    }
+    find_full(axis, m);
+    return TALLY_OK;
+}
+
+void ty_marks_clear(ty_marks *m)
+{
+    ty_free(m->full);
+    ty_free(m->at);
+    *m = (ty_marks){NULL, NULL, 0};
+}
+
 /* The upper 31 bits of those that the thresholds reach over; 0 if they do not tell all apart. */
-static int cut_window(ty_guide *g, marks *m)
+static int cut_window(ty_guide *g, ty_marks *m)
 {
     const int64_t first = m->full[0], last = m->full[m->count - 1];
     g->low = first > INT64_MIN ? first - 1 : first;
@@ -127,7 +139,7 @@ static int cut_window(ty_guide *g, marks *m)
     return 1;
 }
 
-static int cut(const ty_axis *axis, ty_guide *g, marks *m)
+static int cut(const ty_axis *axis, ty_guide *g, ty_marks *m)
 {
     if (!m->count)
         return 0;
@@ -153,13 +165,13 @@ static uint64_t cells_of(const ty_guide *g, uint32_t drop)
 }
 
 /* Whether cells fit a word beside the lower bits. */
-static int words_fit(const marks *m, uint32_t drop)
+static int words_fit(const ty_marks *m, uint32_t drop)
 {
     return ((uint64_t)m->count + 1) << drop <= UINT64_C(1) << 32;
 }
 
 /* Most thresholds [from, to) that share all but `drop` lower bits. */
-static uint32_t most_shared(const marks *m, uint32_t from, uint32_t to, uint32_t drop)
+static uint32_t most_shared(const ty_marks *m, uint32_t from, uint32_t to, uint32_t drop)
 {
     uint32_t most = 0, run = 0;
     for (uint32_t i = from; i < to; i++) {
@@ -170,7 +182,7 @@ static uint32_t most_shared(const marks *m, uint32_t from, uint32_t to, uint32_t
 }
 
 /* The end of the thresholds from i on that share all but the lower bits. */
-static uint32_t run_end(const marks *m, uint32_t i, uint32_t drop)
+static uint32_t run_end(const ty_marks *m, uint32_t i, uint32_t drop)
 {
     uint32_t end = i;
     while (end < m->count && upper(m->at[end], drop) == upper(m->at[i], drop))
@@ -179,7 +191,7 @@ static uint32_t run_end(const marks *m, uint32_t i, uint32_t drop)
 }
 
 /* The most lower bits, at most `drop`, that no two thresholds share; 32 if two are equal. */
-static uint32_t finest(const marks *m, uint32_t from, uint32_t to, uint32_t drop)
+static uint32_t finest(const ty_marks *m, uint32_t from, uint32_t to, uint32_t drop)
 {
     for (uint32_t i = from + 1; i < to; i++) {
         uint32_t differ = (uint32_t)m->at[i] ^ (uint32_t)m->at[i - 1];
@@ -192,14 +204,14 @@ static uint32_t finest(const marks *m, uint32_t from, uint32_t to, uint32_t drop
 }
 
 /* Words that a way takes with so many lower bits; UINT64_MAX if it cannot be. */
-static uint64_t size_one(const ty_guide *g, const marks *m, uint32_t drop)
+static uint64_t size_one(const ty_guide *g, const ty_marks *m, uint32_t drop)
 {
     if (!words_fit(m, drop) || finest(m, 0, m->count, drop) != drop)
         return UINT64_MAX;
     return cells_of(g, drop);
 }
 
-static uint64_t size_two(const ty_guide *g, const marks *m, uint32_t drop)
+static uint64_t size_two(const ty_guide *g, const ty_marks *m, uint32_t drop)
 {
     uint64_t words = 1;
     if (!words_fit(m, drop))
@@ -214,7 +226,7 @@ static uint64_t size_two(const ty_guide *g, const marks *m, uint32_t drop)
     return words < UINT64_C(1) << 25 ? words + cells_of(g, drop) : UINT64_MAX;
 }
 
-static uint64_t size_search(const ty_guide *g, const marks *m, uint32_t drop, int steps)
+static uint64_t size_search(const ty_guide *g, const ty_marks *m, uint32_t drop, int steps)
 {
     if (g->last == INT32_MAX || most_shared(m, 0, m->count, drop) >= 1u << steps)
         return UINT64_MAX;
@@ -222,7 +234,7 @@ static uint64_t size_search(const ty_guide *g, const marks *m, uint32_t drop, in
 }
 
 /* The fewest words that a way takes; its lower bits to *drop. */
-static uint64_t fewest(const ty_guide *g, const marks *m, int way, int steps, uint32_t *drop)
+static uint64_t fewest(const ty_guide *g, const ty_marks *m, int way, int steps, uint32_t *drop)
 {
     uint64_t best = UINT64_MAX;
     for (uint32_t d = 0; d < 32; d++) {
@@ -241,7 +253,7 @@ static uint64_t fewest(const ty_guide *g, const marks *m, int way, int steps, ui
 
 /* ---- filling ---- */
 
-static uint32_t packed(const marks *m, uint32_t i, uint32_t drop, uint32_t cell, uint32_t width)
+static uint32_t packed(const ty_marks *m, uint32_t i, uint32_t drop, uint32_t cell, uint32_t width)
 {
     uint32_t word = i << drop;
     if (i < m->count && upper(m->at[i], width) == cell)
@@ -249,7 +261,7 @@ static uint32_t packed(const marks *m, uint32_t i, uint32_t drop, uint32_t cell,
     return word;
 }
 
-static void fill_one(const ty_guide *g, const marks *m, uint32_t *words)
+static void fill_one(const ty_guide *g, const ty_marks *m, uint32_t *words)
 {
     const uint32_t d = g->drop;
     for (uint32_t c = 0, i = 0; c < g->cells; c++) {
@@ -259,7 +271,7 @@ static void fill_one(const ty_guide *g, const marks *m, uint32_t *words)
     }
 }
 
-static void fill_two(const ty_guide *g, const marks *m, uint32_t *words)
+static void fill_two(const ty_guide *g, const ty_marks *m, uint32_t *words)
 {
     const uint32_t d = g->drop, cells = g->cells;
     uint32_t used = 0, plain = UINT32_MAX; /* a word without a threshold, for its cell */
@@ -286,7 +298,7 @@ static void fill_two(const ty_guide *g, const marks *m, uint32_t *words)
     }
 }
 
-static void fill_search(const ty_guide *g, const marks *m, uint32_t rest, uint32_t *words)
+static void fill_search(const ty_guide *g, const ty_marks *m, uint32_t rest, uint32_t *words)
 {
     uint32_t i = 0, cells = g->cells;
     for (uint32_t c = 0; c < cells; c++) {
@@ -298,20 +310,28 @@ static void fill_search(const ty_guide *g, const marks *m, uint32_t rest, uint32
         words[cells + k] = (uint32_t)(k < m->count ? m->at[k] : INT32_MAX);
 }
 
-/* What each cell's keys are not below, for comparisons in full: cell 0 has all that are low. */
-static void fill_exact(const marks *m, int64_t *least)
+void ty_guide_fill_least(const ty_axis *axis, const ty_marks *m, void *least)
 {
-    least[0] = INT64_MIN;
-    for (uint32_t i = 0; i < m->count; i++)
-        least[i + 1] = m->full[i];
+    int32_t *narrow = least;
+    int64_t *wide = least;
+    if (is_wide(axis->dtype))
+        wide[0] = INT64_MIN;
+    else
+        narrow[0] = INT32_MIN;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (is_wide(axis->dtype))
+            wide[i + 1] = m->full[i];
+        else
+            narrow[i + 1] = (int32_t)m->full[i];
+    }
 }
 
-static uint32_t exact_words(const ty_axis *axis, const marks *m)
+static uint32_t exact_words(const ty_axis *axis, const ty_marks *m)
 {
     return is_wide(axis->dtype) ? 2 * (m->count + 1) : 0;
 }
 
-static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, tally_error *error)
+static tally_status fill(ty_axis *axis, const ty_marks *m, uint64_t size, tally_error *error)
 {
     ty_guide *g = &axis->guide;
     /* Both even: comparisons in full lie at a multiple of 8 bytes, however many copies there are.
@@ -333,7 +353,7 @@ static tally_status fill(ty_axis *axis, const marks *m, uint64_t size, tally_err
     else
         fill_search(g, m, rest, axis->guide_words);
     if (is_wide(axis->dtype))
-        fill_exact(m, (int64_t *)(void *)(axis->guide_words + g->cells + rest));
+        ty_guide_fill_least(axis, m, axis->guide_words + g->cells + rest);
     return TALLY_OK;
 }
 
@@ -346,7 +366,7 @@ static void copy_cells(ty_guide *g, uint64_t most)
 }
 
 /* The first way that fits, one step of searching more at a time. */
-static int choose(ty_axis *axis, const marks *m, uint64_t words, int way, uint64_t *size)
+static int choose(ty_axis *axis, const ty_marks *m, uint64_t words, int way, uint64_t *size)
 {
     ty_guide *g = &axis->guide;
     for (int w = TY_BY_LOOK, steps = 1; steps <= most_steps; w < TY_BY_SEARCH ? w++ : steps++) {
@@ -370,25 +390,18 @@ uint64_t ty_guide_usual_bytes(const ty_axis *axis)
 
 tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tally_error *error)
 {
-    const uint64_t most = (uint64_t)axis->bins.bins + 1;
-    marks m = {NULL, NULL, 0};
+    ty_marks m;
     uint64_t size;
-    if (!ty_guide_serves(axis) || most > most_thresholds)
+    if (!ty_guide_serves(axis) || (uint64_t)axis->bins.bins + 1 > most_thresholds)
         return TALLY_OK;
-    m.full = ty_malloc((size_t)most * sizeof *m.full);
-    m.at = ty_malloc((size_t)most * sizeof *m.at);
-    tally_status status =
-        m.full && m.at ? TALLY_OK : ty_error_memory(error, "thresholds", most * 12);
-    if (!status) {
-        find_full(axis, &m);
-        uint32_t taken = exact_words(axis, &m) + 2;
-        if (cut(axis, &axis->guide, &m) && words > taken &&
-            choose(axis, &m, words - taken, way, &size))
-            status = fill(axis, &m, size, error);
-    }
+    tally_status status = ty_marks_find(axis, &m, error);
+    if (status)
+        return status;
+    uint32_t taken = exact_words(axis, &m) + 2;
+    if (cut(axis, &axis->guide, &m) && words > taken && choose(axis, &m, words - taken, way, &size))
+        status = fill(axis, &m, size, error);
     if (axis->way && !(calm && axis->way == TY_BY_LOOK))
         copy_cells(&axis->guide, words);
-    ty_free(m.full);
-    ty_free(m.at);
+    ty_marks_clear(&m);
     return status;
 }

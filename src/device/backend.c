@@ -147,15 +147,16 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     const ty_kernel_method *kernel = plan->method->backend;
     const ty_axis *axis = &plan->axes[0];
     size_t at = strlen(options);
-    if (axis->way)
+    if (axis->way && !kernel->views)
         snprintf(options + at, size - at, " -DTY_POSITIVE=%d", axis->positive);
     if (!kernel->views)
         return;
     snprintf(options + at, size - at, " -DTY_DIMS=%u", plan->options.dimensions);
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         at = strlen(options);
-        snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d", d,
-                 (int)plan->options.dtypes[d], d, even_of(&plan->axes[d]));
+        snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d -DTY_POSITIVE_%u=%d",
+                 d, (int)plan->options.dtypes[d], d, even_of(&plan->axes[d]), d,
+                 plan->axes[d].positive);
     }
 }
 
@@ -164,7 +165,7 @@ static tally_status build(tally_plan *plan, ty_device_plan *own, tally_error *er
     const ty_kernel_method *kernel = plan->method->backend;
     ty_device *device = device_of(plan);
     ty_shape shape;
-    char options[512];
+    char options[TY_OPTIONS_MOST];
     kernel->shape(plan, device, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, device, &shape, options, sizeof options);
     char *text = ty_kernel_text(kernel);
@@ -230,7 +231,7 @@ static void find_others(tally_plan *plan, ty_device_plan *own)
 }
 
 /* A guide to uneven edges, in the local memory that the method's counters leave. */
-static tally_status make_guide(tally_plan *plan, tally_error *error)
+static tally_status make_near(tally_plan *plan, tally_error *error)
 {
     const ty_kernel_method *kernel = plan->method->backend;
     const ty_device *device = device_of(plan);
@@ -241,6 +242,16 @@ static tally_status make_guide(tally_plan *plan, tally_error *error)
         return TALLY_OK;
     return ty_guide_make(&plan->axes[0], (device->local_bytes - spared - shape.local_bytes) / 4,
                          kernel->guided == 2, 0, error);
+}
+
+/* … or in device memory. */
+static tally_status make_guides(tally_plan *plan, tally_error *error)
+{
+    const ty_kernel_method *kernel = plan->method->backend;
+    tally_status status = kernel->guided ? make_near(plan, error) : TALLY_OK;
+    for (uint32_t d = 0; kernel->far && d < plan->options.dimensions && !status; d++)
+        status = ty_far_make(&plan->axes[d], 0, error);
+    return status;
 }
 
 static tally_status prepare(tally_plan *plan, tally_error *error)
@@ -254,7 +265,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     if (kernel->fast)
         for (uint32_t d = 0; d < plan->options.dimensions; d++)
             ty_fast_resolve(&plan->axes[d], !kernel->views);
-    tally_status status = kernel->guided ? make_guide(plan, error) : TALLY_OK;
+    tally_status status = make_guides(plan, error);
     if (!status)
         status = build(plan, own, error);
     if (status)

@@ -69,6 +69,7 @@ typedef struct ty_kernel_method {
     int finishes;     /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
     int guided; /* it finds cells of uneven edges by a guide (guide.h) behind its local memory; 2:
                    its updates never meet in a bank */
+    int far;    /* … by one in device memory, where that has no room for one */
     int keyed;  /* `count` takes a ty_u32 key behind `pass`: the setting "key", or if that is 0
                    one that cannot be known before the launch */
     void (*shape)(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape);
@@ -107,6 +108,7 @@ tally_status ty_kernel_setting_fits(const tally_plan *plan, const char *key, uin
 
 /* The whole source of a method (ty_free; NULL when memory is out), and its compiler options. */
 char *ty_kernel_text(const ty_kernel_method *kernel);
+#define TY_OPTIONS_MOST 768
 void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty_shape *shape,
                        char *options, size_t size);
 

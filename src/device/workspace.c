@@ -27,10 +27,10 @@ static size_t table_bytes(const ty_axis *axis)
                             : 0;
 }
 
-/* Where an axis' guide lies. */
+/* Where an axis' guide lies: no entry in two sectors of a cache. */
 static size_t guide_from(const ty_axis *axis)
 {
-    return TY_AXIS_TABLE + table_bytes(axis);
+    return (TY_AXIS_TABLE + table_bytes(axis) + 63) & ~(size_t)63;
 }
 
 /* Room for an axis, up to where the next one may start. */
@@ -43,6 +43,7 @@ static void put_decider(const ty_axis *axis, unsigned char *image)
 {
     ty_guide guide = axis->guide;
     guide.bytes = (uint32_t)guide_from(axis);
+    guide.least += guide.bytes;
     if (axis->way) {
         memcpy(image + TY_AXIS_FAST, &guide, sizeof guide);
         memcpy(image + guide_from(axis), axis->guide_words, (size_t)guide.words * 4);

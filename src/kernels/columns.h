@@ -69,6 +69,7 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
 #define TY_TAKE(d)                                                                                 \
     ty_bins bins##d = *(TY_GLOBAL const ty_bins *)list;                                            \
     ty_fast fast##d = *(TY_GLOBAL const ty_fast *)(list + TY_AXIS_FAST);                           \
+    ty_guide guide##d = *(TY_GLOBAL const ty_guide *)(list + TY_AXIS_FAST);                        \
     TY_GLOBAL const ty_u8 *axis##d = list;                                                         \
     list = ty_axis_next(list);                                                                     \
     all *= bins##d.bins;                                                                           \
@@ -78,14 +79,11 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
 #define TY_START(d) starts &= ty_unit_starts(column##d + h * TY_SIZE(d), TY_SIZE(d));
 #define TY_HOLD(d)  ty_u32 w##d[TY_AHEAD][8];
 #define TY_FETCH(d) ty_unit_read(column##d + i * TY_SIZE(d), TY_SIZE(d), w##d[k]);
-#define TY_JOIN_UNIT(d)                                                                            \
-    cell =                                                                                         \
-        cell * TY_CELLS_OF(d) + ty_axis_mark(ty_unit_bits(w##d[k], TY_SIZE(d), j), TY_DTYPE_##d,   \
-                                             TY_EVEN_##d, &bins##d, &fast##d, axis##d);
-#define TY_JOIN_ONE(d)                                                                             \
-    cell = cell * TY_CELLS_OF(d) +                                                                 \
-           ty_axis_mark(ty_one_read(column##d + i * TY_SIZE(d), TY_SIZE(d)), TY_DTYPE_##d,         \
-                        TY_EVEN_##d, &bins##d, &fast##d, axis##d);
+#define TY_JOIN_CELL(d, bits)                                                                      \
+    cell = cell * TY_CELLS_OF(d) + ty_axis_mark(bits, TY_DTYPE_##d, TY_EVEN_##d, TY_POSITIVE_##d,  \
+                                                &bins##d, &fast##d, &guide##d, axis##d);
+#define TY_JOIN_UNIT(d) TY_JOIN_CELL(d, ty_unit_bits(w##d[k], TY_SIZE(d), j))
+#define TY_JOIN_ONE(d)  TY_JOIN_CELL(d, ty_one_read(column##d + i * TY_SIZE(d), TY_SIZE(d)))
 
 /* Where units start: at sample `head`, if `starts` is true then; `also` is what else has to be true
  * of sample h. */

@@ -257,11 +257,15 @@ typedef int64_t ty_i64;
 #define TY_FN    static inline
 #define TY_TABLE const
 #define TY_LOCAL
+#define TY_GLOBAL
 #define TY_ROLLED
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
 #define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
 #define TY_FLOAT_BITS(x) ty_float_bits(x)
+#define TY_AS_FLOAT(x)   ty_as_float(x)
+#define TY_AS_DOUBLE(x)  ty_as_double(x)
+#define TY_MUL_HI(a, b)  ((ty_u32)((ty_u64)(a) * (b) >> 32))
 #define TY_LOW_WORD(x)   ty_low_word(x)
 #define TY_BITS_OF(x)    ty_double_bits(x)
 #define TY_FMAF(a, b, c) fmaf(a, b, c)
@@ -280,6 +284,15 @@ TY_FN ty_u32 ty_float_bits(float x)
     return v.u;
 }
 
+TY_FN float ty_as_float(ty_u32 u)
+{
+    union {
+        ty_u32 u;
+        float f;
+    } v = {u};
+    return v.f;
+}
+
 TY_FN ty_u64 ty_double_bits(double x)
 {
     union {
@@ -287,6 +300,15 @@ TY_FN ty_u64 ty_double_bits(double x)
         ty_u64 u;
     } v = {x};
     return v.u;
+}
+
+TY_FN double ty_as_double(ty_u64 u)
+{
+    union {
+        ty_u64 u;
+        double d;
+    } v = {u};
+    return v.d;
 }
 
 TY_FN ty_u32 ty_low_word(double x)

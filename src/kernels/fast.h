@@ -127,10 +127,10 @@ TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
 
 #endif
 
-/* An axis as kernels read it: ty_bins, at these bytes ty_fast and a table (one-byte dtypes: the 256
- * slots; else the edges, or nothing). */
+/* An axis as kernels read it: ty_bins, at these bytes ty_fast, or ty_guide, and a table (one-byte
+ * dtypes: the 256 slots; else the edges, or nothing). */
 #define TY_AXIS_FAST  64
-#define TY_AXIS_TABLE 192
+#define TY_AXIS_TABLE 256
 
 /* Between the two numberings. */
 TY_FN ty_u32 ty_cell_of_slot(ty_u32 slot, ty_u32 bins)

@@ -1,5 +1,5 @@
 /*
- * Uneven and logarithmic axes: which cell, without a branch, from a table in local memory.
+ * Uneven and logarithmic axes: which cell, from a table in local memory, or one in device memory.
  *
  * A sample becomes a key, a 32-bit integer in the samples' order, and every edge a threshold, the
  * least key that is not below it: comparing keys decides exactly as comparing numbers does. The
@@ -15,15 +15,28 @@
  *
  * Keys of 64-bit samples are of 64 bits, and so are their thresholds; what stands above for a key
  * are the 31 bits of it that tell all thresholds apart, and one comparison in full follows.
+ *
+ * Where no local memory is left, what tells the cell is in device memory (core/far.c):
+ *
+ *      7: edges that follow a logarithm. A polynomial tells a key's logarithm, and a product where
+ *         that is among the edges. Only beside an edge, nearer than the plan found the product to
+ *         be wrong, the key is compared with its threshold.
+ *      8: an entry for the key's upper bits: a cell and the threshold behind it; the few entries
+ *         with more thresholds say so, and these are searched.
+ *      9: the same by the sample's place between first and last edge.
  */
 #ifndef TY_GUIDE_H
 #define TY_GUIDE_H
 
 #include "dialect.h"
 
-#define TY_BY_LOOK   4
-#define TY_BY_LOOKS  5
-#define TY_BY_SEARCH 6
+#define TY_BY_LOOK        4
+#define TY_BY_LOOKS       5
+#define TY_BY_SEARCH      6
+#define TY_BY_LOG         7
+#define TY_BY_UPPER       8
+#define TY_BY_PLACE       9
+#define TY_IN_MEMORY(way) ((way) >= TY_BY_LOG)
 
 typedef struct ty_guide {
     ty_i32 first, last; /* keys beyond are taken for these: under and over */
@@ -45,7 +58,13 @@ typedef struct ty_guide {
     ty_i64 low, high; /* … first and last */
     ty_u64 floor_bits; /* f64: floor */
     ty_u32 nan;        /* the cell of NaN */
-    ty_u32 unused;
+    /* In device memory. */
+    ty_u32 least; /* bytes from the axis' begin to what each cell's keys are not below */
+    ty_u32 count; /* thresholds */
+    ty_u32 origin, slope, offset; /* 7: the logarithm's place is above `origin`, in 2^-part cells */
+    ty_u32 part, mask, near;     /* … its lower bits; up to `near` of them an edge may be above */
+    float start, per;            /* 9: the first edge, entries a unit */
+    ty_u64 start_bits, per_bits; /* … of f64 */
 } ty_guide;
 
 /* Where a guide lies in local memory: from byte `to` on. */
@@ -103,7 +122,134 @@ TY_FN ty_u32 ty_guide_cell_64(ty_i64 key, const ty_guide *g, TY_LOCAL const ty_u
     return cell - (key < least[cell] ? 1u : 0u);
 }
 
+/* ---- in device memory ---- */
+
+/* The logarithm to base 2 of a positive float32 that is not denormal, in 2^-23 and more by a
+ * constant, modulo 2^32. A larger number's is never smaller (tests/unit/test_guide.c tries all). */
+TY_FN ty_u32 ty_log_of(ty_u32 bits)
+{
+    float t = TY_AS_FLOAT((bits & 0x7fffffu) | 0x3f800000u) - 1.5f;
+    float y = TY_FMAF(t, 0.0147787211f, -0.0251232032f);
+    y = TY_FMAF(t, y, 0.0374629386f);
+    y = TY_FMAF(t, y, -0.0705896765f);
+    y = TY_FMAF(t, y, 0.142526373f);
+    y = TY_FMAF(t, y, -0.320632339f);
+    y = TY_FMAF(t, y, 0.961795986f);
+    y = TY_FMAF(t, y, 1.58496273f); /* 1 … 2 */
+    return (bits & 0xff800000u) + TY_FLOAT_BITS(y);
+}
+
+/* The bits of a key as a float32, of a wide one's exponent the lower eight: for ty_log_of. */
+TY_FN ty_u32 ty_log_bits_32(ty_i32 key, int dtype)
+{
+    return dtype == 5   ? TY_FLOAT_BITS((float)((ty_u32)key ^ 0x80000000u))
+           : dtype == 6 ? TY_FLOAT_BITS((float)key)
+                        : (ty_u32)key;
+}
+
+TY_FN ty_u32 ty_log_bits_64(ty_i64 key, int dtype)
+{
+    return dtype == 7   ? TY_FLOAT_BITS((float)((ty_u64)key ^ (ty_u64)1 << 63))
+           : dtype == 8 ? TY_FLOAT_BITS((float)key)
+                        : (ty_u32)((ty_u64)key >> 29);
+}
+
+/* Where among the edges a logarithm is: in cells, `part` bits of them behind the point. */
+TY_FN ty_u32 ty_log_place(ty_u32 bits, const ty_guide *g)
+{
+    return TY_MUL_HI(ty_log_of(bits) - g->origin, g->slope) + g->offset;
+}
+
+#define TY_WORDS_AT(type, axis, byte) ((TY_GLOBAL const type *)((axis) + (byte)))
+
+/* The same for keys of 32 and of 64 bits: by logarithm; the search behind an entry whose first
+ * threshold the key is not below; an entry, which is the number of thresholds before it, upon that
+ * log2 of those in it, and the first of these. */
+#define TY_MORE 27
+#define TY_FAR_CELLS(bits)                                                                         \
+    TY_FN ty_u32 ty_log_cell_##bits(ty_i##bits key, const ty_guide *g,                             \
+                                    TY_GLOBAL const ty_u8 *axis, ty_i##bits first,                 \
+                                    ty_i##bits last, int dtype)                                    \
+    {                                                                                              \
+        ty_i##bits inside = key > first ? key : first;                                             \
+        inside = inside < last ? inside : last;                                                    \
+        ty_u32 at = ty_log_place(ty_log_bits_##bits(inside, dtype), g), cell = at >> g->part;      \
+        ty_i##bits least = key;                                                                    \
+        if ((at & g->mask) <= g->near)                                                             \
+            least = TY_WORDS_AT(ty_i##bits, axis, g->least)[cell];                                 \
+        return cell - (key < least ? 1u : 0u);                                                     \
+    }                                                                                              \
+    TY_FN ty_u32 ty_entry_cell_##bits(ty_i##bits key, ty_u32 entry, ty_i##bits bound,              \
+                                      const ty_guide *g, TY_GLOBAL const ty_u8 *axis)              \
+    {                                                                                              \
+        ty_u32 cell = entry & ((1u << TY_MORE) - 1);                                               \
+        if (key < bound)                                                                           \
+            return cell;                                                                           \
+        cell++;                                                                                    \
+        TY_ROLLED                                                                                  \
+        for (ty_u32 step = (1u << (entry >> TY_MORE)) >> 1; step; step >>= 1) {                    \
+            ty_u32 next = cell + step;                                                             \
+            if (next <= g->count && key >= TY_WORDS_AT(ty_i##bits, axis, g->least)[next])          \
+                cell = next;                                                                       \
+        }                                                                                          \
+        return cell;                                                                               \
+    }
+TY_FAR_CELLS(32)
+TY_FAR_CELLS(64)
+
+/* Which entry. */
+TY_FN ty_u32 ty_upper_32(ty_i32 key, const ty_guide *g)
+{
+    key = key > g->first ? key : g->first;
+    key = key < g->last ? key : g->last;
+    return ((ty_u32)key - (ty_u32)g->first) >> g->drop;
+}
+
+TY_FN ty_u32 ty_upper_64(ty_i64 key, const ty_guide *g)
+{
+    key = key > g->low ? key : g->low;
+    key = key < g->high ? key : g->high;
+    return (ty_u32)(((ty_u64)key - (ty_u64)g->low) >> g->drop);
+}
+
+/* A sum and a product, each rounded, keep the order of samples; NaN comes first. */
+TY_FN ty_u32 ty_place_f32(float x, const ty_guide *g)
+{
+    float most = (float)(g->cells - 1), at = (x - g->start) * g->per;
+    at = at > 0 ? at : 0;
+    return (ty_u32)(at < most ? at : most);
+}
+
+/* The cell of a key; of a sample with a place its entry is `at`. */
+TY_FN ty_u32 ty_far_cell_32(ty_i32 key, ty_u32 at, const ty_guide *g, TY_GLOBAL const ty_u8 *axis,
+                            int way, int dtype)
+{
+    if (way == TY_BY_LOG)
+        return ty_log_cell_32(key, g, axis, g->first, g->last, dtype);
+    at = way == TY_BY_PLACE ? at : ty_upper_32(key, g);
+    ty_u64 entry = TY_WORDS_AT(ty_u64, axis, g->bytes)[at];
+    return ty_entry_cell_32(key, (ty_u32)entry, (ty_i32)(entry >> 32), g, axis);
+}
+
+TY_FN ty_u32 ty_far_cell_64(ty_i64 key, ty_u32 at, const ty_guide *g, TY_GLOBAL const ty_u8 *axis,
+                            int way, int dtype)
+{
+    if (way == TY_BY_LOG)
+        return ty_log_cell_64(key, g, axis, g->low, g->high, dtype);
+    at = way == TY_BY_PLACE ? at : ty_upper_64(key, g);
+    TY_GLOBAL const ty_i64 *entry = TY_WORDS_AT(ty_i64, axis, g->bytes) + 2 * (ty_u64)at;
+    return ty_entry_cell_64(key, (ty_u32)entry[0], entry[1], g, axis);
+}
+
 #if !defined(TY_NO_FP64)
+TY_FN ty_u32 ty_place_f64(double x, const ty_guide *g)
+{
+    double most = (double)(g->cells - 1);
+    double at = (x - TY_AS_DOUBLE(g->start_bits)) * TY_AS_DOUBLE(g->per_bits);
+    at = at > 0 ? at : 0;
+    return (ty_u32)(at < most ? at : most);
+}
+
 TY_FN ty_i64 ty_key_f64(double x, const ty_guide *g, int positive)
 {
     ty_u64 bits = TY_BITS_OF(positive ? x : x + 0.0);
@@ -113,6 +259,33 @@ TY_FN ty_i64 ty_key_f64(double x, const ty_guide *g, int positive)
     bits &= 0x7fffffffffffffffu;
     return (ty_i64)((bits > g->floor_bits ? bits : g->floor_bits) - g->floor_bits) ^ sign;
 }
+
+TY_FN ty_u32 ty_far_cell_f64(double x, const ty_guide *g, TY_GLOBAL const ty_u8 *axis, int way,
+                             int positive)
+{
+    ty_u32 at = way == TY_BY_PLACE ? ty_place_f64(x, g) : 0;
+    ty_u32 cell = ty_far_cell_64(ty_key_f64(x, g, positive), at, g, axis, way, 12);
+    return x == x ? cell : g->nan;
+}
 #endif
+
+TY_FN ty_u32 ty_far_cell_f32(float x, const ty_guide *g, TY_GLOBAL const ty_u8 *axis, int way,
+                             int positive)
+{
+    ty_u32 at = way == TY_BY_PLACE ? ty_place_f32(x, g) : 0;
+    ty_u32 cell = ty_far_cell_32(ty_key_f32(x, g, positive), at, g, axis, way, 11);
+    return x == x ? cell : g->nan;
+}
+
+/* … of a whole number's 32 or 64 bits. */
+TY_FN ty_u32 ty_far_cell_whole(ty_u64 bits, const ty_guide *g, TY_GLOBAL const ty_u8 *axis, int way,
+                               int dtype)
+{
+    if (dtype == 5 || dtype == 6)
+        return ty_far_cell_32((ty_i32)((ty_u32)bits ^ (dtype == 5 ? 0x80000000u : 0u)), 0, g, axis,
+                              way, dtype);
+    return ty_far_cell_64((ty_i64)(bits ^ (dtype == 7 ? (ty_u64)1 << 63 : 0)), 0, g, axis, way,
+                          dtype);
+}
 
 #endif

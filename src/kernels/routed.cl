@@ -313,7 +313,7 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
         (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)TY_GROUP * TY_TILE) + TY_LID;
 #if TY_DTYPE > 2
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
 #endif
     uint4 v[TY_UNDER];
     TY_UNROLL

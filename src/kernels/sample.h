@@ -2,7 +2,8 @@
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
  * (methods that ask for it: ty_kernel_method.fast) by float32 arithmetic that was proved for the
  * axis, 3 (the same; 16-bit samples) by a line that was proved for every value, 4 to 6
- * (ty_kernel_method.guided) by a guide to uneven edges, as guide.h says. */
+ * (ty_kernel_method.guided) by a guide to uneven edges in local memory, 7 to 9 by one in device
+ * memory, as guide.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
@@ -67,7 +68,8 @@ TY_FN double ty_value(ty_sample x)
 }
 #endif
 
-/* The slot of one sample. */
+/* The slot of one sample, without a guide. */
+#define TY_SEARCHED (TY_EVEN == 0 || TY_EVEN >= TY_BY_LOOK)
 TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_DTYPE == 1 || TY_DTYPE == 2
@@ -76,12 +78,12 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
 #if TY_DTYPE == 7
-    return TY_EVEN ? ty_slot_even_u64(x, &b) : ty_slot_edges_u64(x, &b, edges);
+    return TY_SEARCHED ? ty_slot_edges_u64(x, &b, edges) : ty_slot_even_u64(x, &b);
 #elif TY_DTYPE == 8
-    return TY_EVEN ? ty_slot_even_i64(x, &b) : ty_slot_edges_i64(x, &b, edges);
+    return TY_SEARCHED ? ty_slot_edges_i64(x, &b, edges) : ty_slot_even_i64(x, &b);
 #else
-    return TY_EVEN ? ty_slot_even((double)ty_value(x), &b)
-                   : ty_slot_edges((double)ty_value(x), &b, edges);
+    return TY_SEARCHED ? ty_slot_edges((double)ty_value(x), &b, edges)
+                       : ty_slot_even((double)ty_value(x), &b);
 #endif
 #endif
 }
@@ -89,7 +91,11 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 #if TY_DTYPE > 2
 /* What decides cells, held in registers, and the table that it looks at: the axis, or a guide
  * copied to local memory from word `to` on. */
-#if TY_EVEN >= 4
+#if TY_IN_MEMORY(TY_EVEN)
+typedef ty_guide ty_decider;
+#define TY_WHERE                    TY_GLOBAL const ty_u8 *
+#define TY_WHERE_OF(fast, axis, to) (axis)
+#elif TY_EVEN >= 4
 typedef ty_guide ty_decider;
 #define TY_WHERE                    TY_LOCAL const ty_u8 *
 #define TY_GUIDE_CELL(bits, key)    ty_guide_cell_##bits(key, f, axis, TY_EVEN)
@@ -119,7 +125,15 @@ typedef ty_fast ty_decider;
 #endif
 TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN >= 4 && (TY_DTYPE == 5 || TY_DTYPE == 6)
+#if TY_IN_MEMORY(TY_EVEN)
+#if TY_DTYPE >= 5 && TY_DTYPE <= 8
+    return ty_far_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
+#elif TY_DTYPE == 12
+    return ty_far_cell_f64(x, f, axis, TY_EVEN, TY_POSITIVE);
+#else
+    return ty_far_cell_f32(ty_value(x), f, axis, TY_EVEN, TY_POSITIVE);
+#endif
+#elif TY_EVEN >= 4 && (TY_DTYPE == 5 || TY_DTYPE == 6)
     return TY_GUIDE_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
 #elif TY_EVEN >= 4 && (TY_DTYPE == 7 || TY_DTYPE == 8)
     return TY_GUIDE_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));

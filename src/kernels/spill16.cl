@@ -337,7 +337,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
     ty_u32 cells = 65536;
 #else
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_CELLS_EXTRA;
 #if TY_EVEN == 2
     float unusual = fast.hi == fast.hi ? fast.hi : TY_AS_FLOAT(0x7f800000u);

@@ -1,12 +1,14 @@
 /*
  * Samples wherever they lie: strides of any size and alignment, several coordinates, a mask. Used
  * instead of sample.h by kernels that are launched by src/device/views.c. TY_DIMS is the number of
- * coordinates, TY_DTYPE_d and TY_EVEN_d what sample.h's TY_DTYPE and TY_EVEN are, for each.
+ * coordinates, TY_DTYPE_d, TY_EVEN_d and TY_POSITIVE_d what sample.h's TY_DTYPE, TY_EVEN and
+ * TY_POSITIVE are, for each.
  */
 #ifndef TY_VIEW_KERNEL_H
 #define TY_VIEW_KERNEL_H
 
 #include "fast.h"
+#include "guide.h"
 
 /* Bytes from `x` to the sample at a batch, row and column. */
 #define TY_GRID_ARGS(x)                                                                            \
@@ -85,8 +87,22 @@ TY_FN double ty_value_of(ty_u64 bits, int dtype)
 }
 #endif
 
+#if !defined(TY_NO_FP64)
+/* The cell of a coordinate, by a guide in device memory. */
+TY_FN ty_u32 ty_axis_guided(ty_u64 bits, int dtype, int even, int positive, const ty_guide *g,
+                            TY_GLOBAL const ty_u8 *axis)
+{
+    if (dtype >= 5 && dtype <= 8)
+        return ty_far_cell_whole(bits, g, axis, even, dtype);
+    if (dtype == 12)
+        return ty_far_cell_f64(TY_AS_DOUBLE(bits), g, axis, even, positive);
+    return ty_far_cell_f32((float)ty_value_of(bits, dtype), g, axis, even, positive);
+}
+#endif
+
 /* A coordinate's slot on its own axis. */
-TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, TY_GLOBAL const ty_u8 *axis)
+TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
+                          TY_GLOBAL const ty_u8 *axis)
 {
     if (dtype <= 2)
         return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[bits];
@@ -96,6 +112,10 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, TY_GLOBAL const ty_u
         return ty_slot_of_cell(ty_cell_f32((float)ty_value_of(bits, dtype), &f), f.bins);
     }
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
+    if (TY_IN_MEMORY(even)) {
+        ty_guide g = *(TY_GLOBAL const ty_guide *)(axis + TY_AXIS_FAST);
+        return ty_slot_of_cell(ty_axis_guided(bits, dtype, even, positive, &g, axis), b.bins);
+    }
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
     if (dtype == 7)
         return even ? ty_slot_even_u64(bits, &b) : ty_slot_edges_u64(bits, &b, edges);
@@ -105,7 +125,7 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, TY_GLOBAL const ty_u
     return even ? ty_slot_even(ty_value_of(bits, dtype), &b)
                 : ty_slot_edges(ty_value_of(bits, dtype), &b, edges);
 #else
-    (void)even;
+    (void)even, (void)positive;
     return 0;
 #endif
 }
@@ -114,16 +134,18 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, TY_GLOBAL const ty_u
 /* The cell (fast.h) of a coordinate + what this is too much by, for kernels that count cells; its
  * axis held in registers. */
 #define TY_AXIS_MARK(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
-TY_FN ty_u32 ty_axis_mark(ty_u64 bits, int dtype, int even, const ty_bins *b, const ty_fast *f,
-                          TY_GLOBAL const ty_u8 *axis)
+TY_FN ty_u32 ty_axis_mark(ty_u64 bits, int dtype, int even, int positive, const ty_bins *b,
+                          const ty_fast *f, const ty_guide *g, TY_GLOBAL const ty_u8 *axis)
 {
+    if (TY_IN_MEMORY(even) && dtype > 2)
+        return ty_axis_guided(bits, dtype, even, positive, g, axis);
     if (even == 2)
         return ty_mark_f32((float)ty_value_of(bits, dtype), f);
     if (even && (dtype == 5 || dtype == 6 || dtype == 12))
         return ty_cell_f64(ty_value_of(bits, dtype), b, f);
     if (even && dtype > 2 && dtype != 7 && dtype != 8)
         return ty_cell_f32_wide((float)ty_value_of(bits, dtype), b, f);
-    return ty_cell_of_slot(ty_axis_slot(bits, dtype, even, axis), b->bins);
+    return ty_cell_of_slot(ty_axis_slot(bits, dtype, even, positive, axis), b->bins);
 }
 #endif
 
@@ -173,13 +195,13 @@ TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty
 #if TY_DIMS == 1
     (void)all;
     return ty_axis_slot(ty_word_at(TY_GRID_AT(x0, b, r, c) + channel, ty_dtype_size(TY_DTYPE_0)),
-                        TY_DTYPE_0, TY_EVEN_0, axis);
+                        TY_DTYPE_0, TY_EVEN_0, TY_POSITIVE_0, axis);
 #else
     ty_joint j = {0, 0, 0, 0};
 #define TY_JOIN(d)                                                                                 \
     ty_join(&j,                                                                                    \
             ty_axis_slot(ty_word_at(TY_GRID_AT(x##d, b, r, c), ty_dtype_size(TY_DTYPE_##d)),       \
-                         TY_DTYPE_##d, TY_EVEN_##d, axis),                                         \
+                         TY_DTYPE_##d, TY_EVEN_##d, TY_POSITIVE_##d, axis),                        \
             axis);                                                                                 \
     axis = ty_axis_next(axis);
     TY_DIMENSIONS(TY_JOIN)

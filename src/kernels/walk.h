@@ -54,12 +54,14 @@
 /* Kernels that count cells define TY_COUNT_MARK(mark) and TY_EAT(x) as TY_LOOK(x). Where cells are
  * looked up in local memory (guide.h), a turn of four samples or eight looks before any of it is
  * counted: no compiler moves a look ahead of an update that might change what is read, and one at a
- * time a look is waited for. */
+ * time a look is waited for. In device memory, longer: a turn of two loads. */
 #if TY_EVEN >= 4
-#define TY_EACH        (16 / sizeof(ty_sample))
-#define TY_TURN        (TY_EACH == 2 ? 2 : 1)
+#define TY_QUAD_SAMPLES (16 / sizeof(ty_sample))
+#if !defined(TY_TURN)
+#define TY_TURN (TY_QUAD_SAMPLES == 2 || TY_IN_MEMORY(TY_EVEN) ? 2 : 1)
+#endif
 #define TY_LOOK(x)     looked[looks++] = ty_mark_of(x, &bins, &fast, where)
-#define TY_LOOKS_BEGIN ty_u32 looked[TY_TURN * TY_EACH], looks = 0;
+#define TY_LOOKS_BEGIN ty_u32 looked[TY_TURN * TY_QUAD_SAMPLES], looks = 0;
 #define TY_LOOKS_END                                                                               \
     TY_UNROLL                                                                                      \
     for (ty_u32 look = 0; look < looks; look++)                                                    \

@@ -31,6 +31,7 @@ typedef struct ty_packed {
     TY_GLOBAL const ty_u8 *axis;
     ty_bins bins;
     ty_fast fast;
+    ty_guide guide;
     TY_LOCAL ty_u8 *table;
     TY_LOCAL ty_u32 *flows;
     TY_GLOBAL ty_u32 *state;
@@ -48,6 +49,8 @@ TY_FN ty_u32 ty_packed_mark(float x, const ty_packed *p)
     return ty_mark_f32(x, &p->fast);
 #elif TY_EVEN_0 == 1
     return ty_cell_f32_wide(x, &p->bins, &p->fast);
+#elif TY_IN_MEMORY(TY_EVEN_0)
+    return ty_far_cell_f32(x, &p->guide, p->axis, TY_EVEN_0, TY_POSITIVE_0);
 #else
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(p->axis + TY_AXIS_TABLE);
     return ty_cell_of_slot(ty_slot_edges((double)x, &p->bins, edges), p->bins.bins);
@@ -177,6 +180,7 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     p.axis = axis;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
     p.fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    p.guide = *(TY_GLOBAL const ty_guide *)(axis + TY_AXIS_FAST);
     p.table = (TY_LOCAL ty_u8 *)ty_local;
     p.flows = ty_local + 2 * words;
     p.state = state;

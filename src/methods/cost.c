@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/guide.h"
+#include "device/kernel.h"
 #include "methods/registry.h"
 #include "plan.h"
 
@@ -125,13 +126,26 @@ static int is_uneven(const tally_plan *plan)
     return 0;
 }
 
-/* Where a table measured by `tune` lacks the row, a search is said to be ten times as slow as the
- * rest. */
+/* Where a table measured by `tune` lacks the row, looking in device memory is said to be ten times
+ * as slow as the rest. */
 static double edges_speed(const ty_rate *most, const char *edges, double speed)
 {
+    const int slow = !strcmp(edges, TY_RATE_SEARCH) || !strcmp(edges, TY_RATE_FAR);
     if (!most)
-        return strcmp(edges, TY_RATE_SEARCH) ? speed : speed / 10;
+        return slow ? speed / 10 : speed;
     return speed < most->gbps ? speed : most->gbps;
+}
+
+/* How a method of a device finds uneven edges without a guide in local memory. */
+static const char *edges_row(const tally_plan *plan, const char *method)
+{
+    const ty_method *m = ty_method_find(method);
+    int far = 0;
+    if (!m || !((const ty_kernel_method *)m->backend)->far)
+        return TY_RATE_SEARCH;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        far |= ty_guide_serves(&plan->axes[d]) && plan->axes[d].about.kind != TALLY_AXIS_LOG;
+    return far ? TY_RATE_FAR : TY_RATE_LOG;
 }
 
 /* `edges`: the row that bounds uneven axes. */
@@ -155,7 +169,8 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
 
 double ty_cost_channels(const tally_plan *plan, const char *method)
 {
-    return cost_by(plan, method, TY_RATE_SEARCH);
+    const int uneven = plan->context->device != TALLY_DEVICE_CPU && is_uneven(plan);
+    return cost_by(plan, method, uneven ? edges_row(plan, method) : TY_RATE_SEARCH);
 }
 
 double ty_cost(const tally_plan *plan, const char *method)

@@ -36,9 +36,11 @@ typedef struct ty_tuning {
 #define TY_RATE_READ "read"
 #define TY_RATE_HOST "host"
 
-/* Nor are these: what kernels count in bins of uneven edges, which they find by a guide
- * (core/guide.h) or search in memory. */
+/* Nor are these: what kernels count in bins of uneven edges, which they find by a guide in local
+ * memory (core/guide.h), by one in device memory, logarithmic edges or any, or search there. */
 #define TY_RATE_GUIDE  "guide"
+#define TY_RATE_LOG    "log"
+#define TY_RATE_FAR    "far"
 #define TY_RATE_SEARCH "search"
 
 /* The defaults for an architecture ("cuda-sm_90", "cpu-avx2", …): its own block of rates.c, else

@@ -19,7 +19,8 @@ static uint32_t sample_bytes(const tally_plan *plan)
 static uint32_t guide_bytes(const tally_plan *plan)
 {
     const ty_guide *g = &plan->axes[0].guide;
-    return (g->words - g->cells + (g->cells << g->copies)) * 4;
+    return TY_IN_MEMORY(plan->axes[0].way) ? 0
+                                           : (g->words - g->cells + (g->cells << g->copies)) * 4;
 }
 
 /* What counters leave of local memory for one; a runtime may keep a KiB. */
@@ -136,6 +137,7 @@ static double lane_private_cost(const tally_plan *plan, const char **why)
 static const ty_kernel_method lane_private = {.text = ty_text_lane_private,
                                               .fast = 1,
                                               .guided = 2,
+                                              .far = 1,
                                               .finishes = 1,
                                               .shape = lane_private_shape};
 
@@ -207,6 +209,7 @@ static const ty_kernel_method swizzled = {.text = ty_text_swizzled,
                                           .more = ty_text_halves,
                                           .fast = 1,
                                           .guided = 1,
+                                          .far = 1,
                                           .finishes = 1,
                                           .keyed = 1,
                                           .shape = swizzled_shape};
@@ -372,8 +375,11 @@ static double spill16_cost(const tally_plan *plan, const char **why)
     return ty_cost(plan, "spill16");
 }
 
-static const ty_kernel_method spill16 = {
-    .text = ty_text_spill16, .fast = 1, .shape = spill16_shape, .enqueue = spill16_enqueue};
+static const ty_kernel_method spill16 = {.text = ty_text_spill16,
+                                         .fast = 1,
+                                         .far = 1,
+                                         .shape = spill16_shape,
+                                         .enqueue = spill16_enqueue};
 
 const ty_method ty_spill16 = {
     "spill16",
@@ -455,6 +461,7 @@ static double columns_cost(const tally_plan *plan, const char **why)
 static const ty_kernel_method columns = {.text = ty_text_swizzled_columns,
                                          .fast = 1,
                                          .keyed = 1,
+                                         .far = 1,
                                          .views = 1,
                                          .packed = 1,
                                          .shape = columns_shape};
@@ -491,6 +498,7 @@ static double rows_cost(const tally_plan *plan, const char **why)
 static const ty_kernel_method rows = {.text = ty_text_swizzled_columns,
                                       .fast = 1,
                                       .keyed = 1,
+                                      .far = 1,
                                       .views = 1,
                                       .packed = 1,
                                       .rows = 1,

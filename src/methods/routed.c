@@ -385,7 +385,7 @@ static double cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method routed = {
-    .text = ty_text_routed, .fast = 1, .shape = shape, .enqueue = enqueue};
+    .text = ty_text_routed, .fast = 1, .far = 1, .shape = shape, .enqueue = enqueue};
 
 const ty_method ty_routed = {
     "routed",
@@ -444,6 +444,7 @@ static const ty_kernel_method columns = {.text = ty_text_routed,
                                          .more = ty_text_routed_columns,
                                          .fast = 1,
                                          .views = 1,
+                                         .far = 1,
                                          .packed = 1,
                                          .shape = columns_shape,
                                          .enqueue = columns_enqueue};

@@ -148,7 +148,7 @@ static double cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method kernel = {
-    .text = ty_text_views, .shape = shape, .views = 1, .fast = 1};
+    .text = ty_text_views, .shape = shape, .views = 1, .far = 1, .fast = 1};
 
 const ty_method ty_views = {
     "views",
@@ -203,7 +203,7 @@ static double weighted_cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method weighted_kernel = {
-    .text = ty_text_weighted, .shape = weighted_shape, .views = 1, .fast = 1};
+    .text = ty_text_weighted, .shape = weighted_shape, .views = 1, .far = 1, .fast = 1};
 
 const ty_method ty_weighted = {
     "weighted",
@@ -281,6 +281,7 @@ static const ty_kernel_method packed_kernel = {.text = ty_text_weighted,
                                                .more = ty_text_weighted_packed,
                                                .shape = packed_shape,
                                                .views = 1,
+                                               .far = 1,
                                                .fast = 1};
 
 const ty_method ty_weighted_packed = {

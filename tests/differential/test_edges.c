@@ -1,8 +1,9 @@
 /*
- * Kernels that find cells of uneven and logarithmic edges by a guide (src/kernels/guide.h): edges
- * of every spacing, so crowded that only a search is left, or nothing; samples of every type on the
- * edges, next to them, anywhere, NaN and infinite. On the first OpenCL device; counts and flows are
- * the reference's, and every way must have been taken.
+ * Kernels that find cells of uneven and logarithmic edges by a guide (src/kernels/guide.h), in
+ * local memory or in the device's: edges of every spacing, so crowded that only a search is left,
+ * or few and many thousands; samples of every type on the edges, next to them, anywhere, NaN and
+ * infinite. On the first OpenCL device; counts and flows are the reference's, and every way must
+ * have been taken.
  *
  *     test_edges [SEED]
  */
@@ -17,11 +18,11 @@
 
 #include <tally/tally.h>
 
-enum { most_samples = 60013, most_bins = 3000, kinds = 6 };
+enum { most_samples = 60013, few_bins = 3000, most_bins = 70000, kinds = 6 };
 
 static tally_context *device;
 static int checks, failed;
-static unsigned ways[4];
+static unsigned ways[7];
 static uint64_t data[most_samples + 8];
 static double edges[most_bins + 1];
 
@@ -61,9 +62,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t draw_edges(tally_dtype dtype, int kind)
+static uint64_t draw_edges(tally_dtype dtype, int kind, uint64_t most)
 {
-    uint64_t n = 2 + next() % (next() % 2 ? 300 : most_bins - 1), kept = 0;
+    uint64_t n = 2 + next() % (next() % 2 ? 300 : most - 1), kept = 0;
     for (uint64_t i = 0; i < n; i++)
         edges[i] = spaced(kind, (double)i / (double)(n - 1)) * scale_of(dtype);
     if (kind == 1)
@@ -167,16 +168,19 @@ static void count(const tally_plan *plan, int reference, tally_dtype dtype, uint
 static void note_way(const tally_plan *plan)
 {
     const char *words = tally_plan_describe(plan);
-    ways[strstr(words, "in two looks")   ? 2
-         : strstr(words, "short search") ? 3
-         : strstr(words, "by a table")   ? 1
-                                         : 0]++;
+    ways[strstr(words, "in two looks")       ? 2
+         : strstr(words, "short search")     ? 3
+         : strstr(words, "by logarithm")     ? 4
+         : strstr(words, "keys in device")   ? 5
+         : strstr(words, "places in device") ? 6
+         : strstr(words, "by a table")       ? 1
+                                             : 0]++;
 }
 
-static void check(tally_dtype dtype, int kind, const char *method)
+static void check(tally_dtype dtype, int kind, const char *method, uint64_t most)
 {
     static answer got, want;
-    uint64_t edge_count = draw_edges(dtype, kind), skip = next() % 8;
+    uint64_t edge_count = draw_edges(dtype, kind, most), skip = next() % 8;
     if (edge_count < 2)
         return;
     tally_axis axis = tally_axis_edges(edge_count - 1, edges);
@@ -196,6 +200,19 @@ static void check(tally_dtype dtype, int kind, const char *method)
     tally_plan_destroy(plan);
 }
 
+/* Methods without room in local memory: each takes compiling, so that three of them have one
+ * spacing each, and one has every way. */
+static void check_far(void)
+{
+    static const char *const methods[] = {"spill16", "views", "swizzled-columns"};
+    static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
+    for (int kind = 0; kind < 3; kind++)
+        check(TALLY_F32, kind, "routed", most_bins);
+    check(dtypes[1 + next() % 4], (int)(next() % kinds), "routed", most_bins);
+    for (int m = 0; m < 3; m++)
+        check(dtypes[next() % 5], (int)(next() % kinds), methods[m], m == 2 ? few_bins : most_bins);
+}
+
 int main(int argc, char **argv)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
@@ -209,18 +226,20 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)state);
     for (int kind = 0; kind < kinds; kind++) {
         for (int again = 0; again < 6; again++)
-            check(TALLY_F32, kind, again ? "swizzled" : "lane-private");
+            check(TALLY_F32, kind, again ? "swizzled" : "lane-private", few_bins);
         for (int again = 0; again < 4; again++)
-            check(again % 2 ? TALLY_F64 : TALLY_I32, kind, "swizzled");
+            check(again % 2 ? TALLY_F64 : TALLY_I32, kind, "swizzled", few_bins);
     }
     /* Each takes compiling: one spacing of edges a type. */
     static const tally_dtype others[] = {TALLY_U16, TALLY_U32, TALLY_I64, TALLY_F16};
     for (int i = 0; i < 4; i++)
-        check(others[i], (int)(next() % kinds), "swizzled");
-    printf(
-        "%d checks, %d failed; %u plans of one look, %u of two, %u searched, %u without a guide\n",
-        checks, failed, ways[1], ways[2], ways[3], ways[0]);
-    if (!ways[1] || !ways[2] || !ways[3]) {
+        check(others[i], (int)(next() % kinds), "swizzled", few_bins);
+    check_far();
+    printf("%d checks, %d failed; %u plans of one look, %u of two, %u searched, in device memory "
+           "%u by "
+           "logarithm, %u by key, %u by place; %u without a guide\n",
+           checks, failed, ways[1], ways[2], ways[3], ways[4], ways[5], ways[6], ways[0]);
+    if (!ways[1] || !ways[2] || !ways[3] || !ways[4] || !ways[5] || !ways[6]) {
         fprintf(stderr, "FAILED: a way was not taken\n");
         failed++;
     }

@@ -18,7 +18,7 @@
 enum { most_bins = 4000 };
 
 static int failed;
-static unsigned made[7], checks;
+static unsigned made[10], checks;
 
 static float float_of(uint32_t bits)
 {
@@ -97,9 +97,26 @@ static uint32_t draw_edges(double *edges)
 
 /* ---- samples ---- */
 
-static uint32_t cell_of(const ty_axis *a, int64_t key)
+/* … of a float its value tells more. */
+static uint32_t far_cell_of(const ty_axis *a, int64_t key, double x)
+{
+    const unsigned char *table = (const unsigned char *)a->guide_words;
+    ty_guide g = a->guide;
+    g.bytes = 0;
+    if (a->dtype == TALLY_F32)
+        return ty_far_cell_f32((float)x, &g, table, a->way, a->positive);
+    if (a->dtype == TALLY_F64)
+        return ty_far_cell_f64(x, &g, table, a->way, a->positive);
+    if (tally_dtype_bytes(a->dtype) == 4)
+        return ty_far_cell_32((int32_t)key, 0, &g, table, a->way, (int)a->dtype);
+    return ty_far_cell_64(key, 0, &g, table, a->way, (int)a->dtype);
+}
+
+static uint32_t cell_of(const ty_axis *a, int64_t key, double x)
 {
     ty_guide g = a->guide;
+    if (TY_IN_MEMORY(a->way))
+        return far_cell_of(a, key, x);
     const unsigned char *table = (const unsigned char *)a->guide_words;
     g.copies = 0; /* as the table lies here */
     ty_guide_place(&g, 0, 0);
@@ -109,7 +126,7 @@ static uint32_t cell_of(const ty_axis *a, int64_t key)
 
 static void check(const ty_axis *a, double x, uint32_t slot, int64_t key)
 {
-    uint32_t want = ty_cell_of_slot(slot, a->bins.bins), cell = cell_of(a, key);
+    uint32_t want = ty_cell_of_slot(slot, a->bins.bins), cell = cell_of(a, key, x);
     checks++;
     if (cell != want && failed++ < 10)
         fprintf(stderr, "FAILED: %s, way %d, %u bins %.17g … %.17g: x %.17g: cell %u, not %u\n",
@@ -214,6 +231,65 @@ static void try_axis(double *edges, uint32_t count)
     }
 }
 
+/* By each way in device memory. */
+static void try_far(const double *edges, uint32_t count)
+{
+    static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32,
+                                         TALLY_U32, TALLY_I64, TALLY_U64};
+    tally_axis axis = tally_axis_edges(count - 1, edges);
+    tally_dtype dtype = dtypes[next() % 6];
+    tally_error error = {""};
+    axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
+    for (int way = 0; way <= TY_BY_PLACE; way = way ? way + 1 : TY_BY_LOG) {
+        ty_axis a;
+        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) || ty_far_make(&a, way, &error)) {
+            fprintf(stderr, "FAILED: %s\n", error.message);
+            exit(1);
+        }
+        if (a.way)
+            check_axis(&a);
+        /* Numbers of every type are above a lower edge. */
+        if ((way && a.way && a.way != way) || (!way && !a.way && edges[0] < 1e9)) {
+            fprintf(stderr, "FAILED: way %d asked for, %d made\n", way, a.way);
+            failed++;
+        }
+        ty_axis_clear(&a);
+    }
+}
+
+/* By logarithm and drawn, some as long as they are made for. */
+static void try_large(void)
+{
+    enum { most = 300000 };
+    static double edges[most];
+    for (int i = 0; i < 60; i++) {
+        uint32_t count = 2 + (uint32_t)(next() % (i < 4 ? most : 300)), kept = 0;
+        double low = exp(unit() * 30 - 15), high = low * exp(unit() * 30);
+        for (uint32_t k = 0; k < count; k++)
+            edges[k] = i % 2 ? unit() * 10 - 5 : low * pow(high / low, (double)k / count);
+        qsort(edges, count, sizeof *edges, ascending);
+        for (uint32_t k = 0; k < count; k++) {
+            if (!kept || edges[k] > edges[kept - 1])
+                edges[kept++] = edges[k];
+        }
+        if (kept > 1)
+            try_far(edges, kept);
+    }
+}
+
+/* What ty_log_of promises: it never falls, over a binade and into the next, and is right. */
+static void check_log(void)
+{
+    uint32_t before = ty_log_of(0);
+    for (uint32_t m = 0; m < 1u << 24; m++) {
+        const uint32_t is = ty_log_of(m);
+        const double log = log2(1 + (m & 0x7fffff) * 0x1p-23) + (m >> 23);
+        if ((is < before || fabs(is - ty_log_of(0) - ldexp(log, 23)) > 8) && failed++ < 10)
+            fprintf(stderr, "FAILED: the logarithm of %u is %u behind %u\n", m, is, before);
+        before = is;
+    }
+}
+
 int main(int argc, char **argv)
 {
     static double edges[most_bins];
@@ -222,12 +298,18 @@ int main(int argc, char **argv)
     printf("seed %" PRIu64 "\n", seed);
     for (int i = 0; i < 600; i++) {
         uint32_t count = draw_edges(edges);
-        if (count > 1)
+        if (count > 1) {
             try_axis(edges, count);
+            try_far(edges, count);
+        }
     }
-    printf("%u checks; %u axes without a guide, %u of one look, %u of two, %u searched\n", checks,
-           made[0], made[4], made[5], made[6]);
-    if (!made[0] || made[4] < 100 || made[5] < 100 || made[6] < 100) {
+    try_large();
+    check_log();
+    printf("%u checks; %u axes without a guide, %u of one look, %u of two, %u searched, in device "
+           "memory %u by logarithm, %u by key, %u by place\n",
+           checks, made[0], made[4], made[5], made[6], made[7], made[8], made[9]);
+    if (!made[0] || made[4] < 100 || made[5] < 100 || made[6] < 100 || made[7] < 10 ||
+        made[8] < 100 || made[9] < 100) {
         fprintf(stderr, "FAILED: too few axes of a kind\n");
         failed++;
     }

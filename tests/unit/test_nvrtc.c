@@ -2,7 +2,7 @@
  * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
  * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
  * spill registers to memory or have a stack frame; of our own it is told, but for their ways that
- * are compiled here by a setting.
+ * are compiled here by a setting and guides in local memory.
  *
  *     test_nvrtc [METHOD]
  */
@@ -79,16 +79,19 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
            (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
 }
 
-/* Guides to uneven edges: every way and type on one architecture, float32 on the others. */
+/* Guides to uneven edges: every way and type on one architecture, float32 on the others; those in
+ * device memory, which are the same for all methods, of every type with one. */
 static void add_ways(const ty_method *m, uint32_t arch)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
-    for (int way = TY_BY_LOOK; way <= TY_BY_SEARCH; way++) {
-        for (int d = 0; d < (arch == 90 ? 5 : 1); d++) {
+    const int near = ((const ty_kernel_method *)m->backend)->guided, one = near == 1;
+    for (int way = near ? TY_BY_LOOK : TY_BY_LOG; way <= TY_BY_PLACE; way++) {
+        const int far = TY_IN_MEMORY(way);
+        for (int d = 0; d < (arch == 90 && (one || !far) ? 5 : arch == 90 || !far); d++) {
             add(m, dtypes[d], 256, arch, NULL, NULL);
             if (job_count <= most_jobs) {
                 jobs[job_count - 1].way = way;
-                jobs[job_count - 1].positive = way == TY_BY_LOOK;
+                jobs[job_count - 1].positive = way == TY_BY_LOOK || way == TY_BY_LOG;
             }
         }
     }
@@ -110,7 +113,7 @@ static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "routed-columns"))
         add_joint(m, arch);
-    if (((const ty_kernel_method *)m->backend)->guided)
+    if (((const ty_kernel_method *)m->backend)->far)
         add_ways(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
@@ -158,7 +161,7 @@ static int check_registers(const job *j, const char *log)
         kernels++;
         if (stack || stores || loads) {
             int own = !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0 &&
-                      !j->key && !j->way &&
+                      !j->key && (!j->way || TY_IN_MEMORY(j->way)) &&
                       !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6));
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
@@ -179,14 +182,14 @@ static int compile_plan(const job *j, tally_plan *plan)
     const ty_kernel_method *kernel = j->method->backend;
     ty_device device = ty_device_standin(j->capability);
     ty_shape shape;
-    char options[512 + 32], *log = NULL;
+    char options[TY_OPTIONS_MOST + 32], *log = NULL;
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
     plan->axes[0].way = j->way;
     plan->axes[0].positive = j->positive;
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
-    ty_kernel_options(plan, &device, &shape, options, 512);
+    ty_kernel_options(plan, &device, &shape, options, TY_OPTIONS_MOST);
     strcat(options, " --ptxas-options=--verbose");
     char *text = ty_kernel_text(kernel);
     tally_status status =
