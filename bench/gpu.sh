@@ -93,7 +93,7 @@ peers() {
     commit=$(git rev-parse HEAD 2>/dev/null)
     COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" -p "$build/peers" \
         -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
-        -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abc}" >"$out/gpu.jsonl" \
+        -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abcd}" >"$out/gpu.jsonl" \
         2>"$out/gpu.txt" || failed=1
     tail -n 3 "$out/gpu.txt"
 }

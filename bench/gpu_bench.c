@@ -5,13 +5,14 @@
  *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-c PHOTOGRAPH] [-t TEXT] [-m MIB] [-o
  * PARTS] [-d DTYPE]
  *
- * PARTS, of "abc": a, every type, number of bins and input, on 2 GiB (-m); b, the peers beside it
- * on 256 MiB; c, small and middle sizes. Counts are compared with the processor's, of a block that
- * the samples repeat.
+ * PARTS, of "abcd": a, every type, number of bins and input, on 2 GiB (-m); b, the peers beside it
+ * on 256 MiB; c, small and middle sizes; d, uneven edges, beside the peer that takes some. Counts
+ * are compared with the processor's, of a block that the samples repeat.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_I32, TALLY_F32, 
 enum { bins_count = sizeof all_bins / sizeof *all_bins, most_repeats = 9, most_peers = 16 };
 
 /* The block that samples repeat, and what the peers get at most. */
-static const uint64_t block_bytes = 128 << 20, peer_bytes = 256 << 20;
+static const uint64_t block_bytes = 128 << 20, peer_bytes = 256 << 20, uneven_bytes = 16 << 20;
 
 typedef struct bench {
     tally_context *context, *host;
@@ -56,6 +57,8 @@ typedef struct point {
     uint64_t n, bins;
     const char *input;
     double read_seconds; /* for as many bytes */
+    const char *axis;    /* of uneven edges, or NULL */
+    const double *edges;
 } point;
 
 typedef struct timing {
@@ -141,19 +144,40 @@ static double time_reading(bench *b, uint64_t bytes)
 
 /* ---- samples ---- */
 
+/* Moves a block's samples of [0, 1) from even bins into those between the point's edges. */
+static void move_samples(bench *b, const point *p)
+{
+    float *narrow = (float *)(void *)b->block;
+    double *wide = (double *)(void *)b->block;
+    for (uint64_t i = 0; i < b->block_made / gpu_dtype_bytes(p->dtype); i++) {
+        double at = (p->dtype == GPU_F64 ? wide[i] : (double)narrow[i]) * (double)p->bins;
+        double bin = floor(fmin(fmax(at, 0), (double)(p->bins - 1)));
+        const double *edge = p->edges + (size_t)bin;
+        double x = edge[0] + (edge[1] - edge[0]) * (at - bin);
+        x = p->dtype == GPU_F64 ? x : (double)(float)x;
+        x = x < edge[1] ? x : edge[0]; /* rounded up to the next bin */
+        if (p->dtype == GPU_F64)
+            wide[i] = x;
+        else
+            narrow[i] = (float)x;
+    }
+}
+
 /* Puts the point's input into device memory. 0 when it cannot be made. */
 static int make_samples(bench *b, const point *p)
 {
     tally_error error = {""};
-    uint64_t bytes = p->n * gpu_dtype_bytes(p->dtype);
-    b->block_made = bytes < block_bytes ? bytes : block_bytes;
+    uint64_t bytes = p->n * gpu_dtype_bytes(p->dtype), most = p->edges ? uneven_bytes : block_bytes;
+    b->block_made = bytes < most ? bytes : most;
     if (!gpu_input_fill(b->host->pool, p->input, p->dtype, p->bins, &b->files, b->block,
                         b->block_made / gpu_dtype_bytes(p->dtype)))
         return 0;
+    if (p->edges)
+        move_samples(b, p);
     if (b->device->ops->upload(b->device, b->queue, b->samples, 0, b->block, b->block_made, &error))
         die("upload", error.message);
-    if (bytes > block_bytes) {
-        ty_arg args[] = {memory(b->samples), number(bytes / 16), number(block_bytes / 16)};
+    if (bytes > b->block_made) {
+        ty_arg args[] = {memory(b->samples), number(bytes / 16), number(b->block_made / 16)};
         launch(b, "repeat", args);
     }
     wait_for(b);
@@ -163,7 +187,8 @@ static int make_samples(bench *b, const point *p)
 static tally_plan_options options_of(const point *p)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    o.axes[0] = tally_axis_even(p->bins, 0, gpu_dtype_span(p->dtype));
+    o.axes[0] = p->edges ? tally_axis_edges(p->bins, p->edges)
+                         : tally_axis_even(p->bins, 0, gpu_dtype_span(p->dtype));
     o.dtypes[0] = dtypes[p->dtype];
     o.n_hint = p->n;
     return o;
@@ -208,10 +233,11 @@ static void report(const point *p, const char *part, const char *by, const char 
     qsort(t->seconds, (size_t)t->repeats, sizeof *t->seconds, ascending);
     double median = t->seconds[t->repeats / 2];
     printf("{\"part\":\"%s\",\"by\":\"%s\",\"call\":\"%s\",\"version\":\"%s\",\"dtype\":\"%s\","
-           "\"bins\":%llu,\"data\":\"%s\",\"n\":%llu,\"bytes\":%.0f,\"median_s\":%.9f,"
+           "\"bins\":%llu,\"data\":\"%s\",%s%s%s\"n\":%llu,\"bytes\":%.0f,\"median_s\":%.9f,"
            "\"min_s\":%.9f,\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"fraction_of_read\":%.4f,"
            "\"same\":%s,\"bins_differing\":%llu}\n",
            part, by, call, version, dtype_names[p->dtype], (unsigned long long)p->bins, p->input,
+           p->axis ? "\"axis\":\"" : "", p->axis ? p->axis : "", p->axis ? "\"," : "",
            (unsigned long long)p->n, bytes, median, t->seconds[0], t->seconds[t->repeats - 1],
            t->repeats, bytes / median * 1e-9, p->read_seconds / median,
            t->differing ? "false" : "true", (unsigned long long)t->differing);
@@ -297,7 +323,8 @@ static void run_peer(bench *b, const point *p, const char *part, int which, unsi
 {
     const gpu_peer *peer = b->peers[which];
     gpu_problem problem = {
-        p->dtype, p->n, p->bins, 0, gpu_dtype_span(p->dtype), (void *)(uintptr_t)b->samples};
+        p->dtype, p->n, p->bins, 0, gpu_dtype_span(p->dtype), (void *)(uintptr_t)b->samples,
+        p->edges};
     void *state = NULL;
     timing t = {.repeats = 0};
     if (peer->start(&problem, &state))
@@ -431,8 +458,10 @@ static void part_all(bench *b)
         for (int i = 0; gpu_inputs[i] && !skips(b, d); i++) {
             int made = 0;
             for (int k = 0; k < bins_count; k++) {
-                point p = {(gpu_dtype)d, b->bytes / gpu_dtype_bytes(d), all_bins[k], gpu_inputs[i],
-                           read};
+                point p = {(gpu_dtype)d, b->bytes / gpu_dtype_bytes(d),
+                           all_bins[k],  gpu_inputs[i],
+                           read,         NULL,
+                           NULL};
                 if (!fits(d, p.bins))
                     continue;
                 if (!made || by_bins(p.input))
@@ -454,8 +483,10 @@ static void part_peers(bench *b)
     for (int d = 0; d < 5; d++) {
         for (int k = 0; k < bins_count && !skips(b, d); k++) {
             for (int i = 0; i < 5; i++) {
-                point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d), all_bins[k], inputs[i],
-                           read};
+                point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d),
+                           all_bins[k],  inputs[i],
+                           read,         NULL,
+                           NULL};
                 int few = p.bins == 256 || p.bins == 2048 || p.bins == 65536 || p.bins == 1 << 20;
                 int some =
                     few || p.bins == 16 || p.bins == 8192 || p.bins == 262144 || p.bins == 16 << 20;
@@ -493,8 +524,13 @@ static void part_sizes(bench *b)
         unsigned calls = shift < 24 ? 100 : shift < 28 ? 20 : 3;
         for (int k = 0; k < 4; k++) {
             for (int i = 0; i < 3 && !skips(b, kinds[k].dtype); i++) {
-                point p = {kinds[k].dtype, bytes / gpu_dtype_bytes(kinds[k].dtype), kinds[k].bins,
-                           inputs[i], read};
+                point p = {kinds[k].dtype,
+                           bytes / gpu_dtype_bytes(kinds[k].dtype),
+                           kinds[k].bins,
+                           inputs[i],
+                           read,
+                           NULL,
+                           NULL};
                 if (!make_samples(b, &p))
                     continue;
                 count_wanted(b, &p);
@@ -504,6 +540,55 @@ static void part_sizes(bench *b)
                         run_peer(b, &p, "sizes", w, calls);
                 }
             }
+        }
+    }
+}
+
+/* Edges by logarithm, 1e-3 … 1e3, or drawn between 0 and 1; numbers of the samples' type. */
+static double *make_edges(gpu_dtype dtype, uint64_t bins, int drawn)
+{
+    double *edges = malloc((bins + 1) * sizeof *edges), at = 0;
+    uint64_t state = 88172645463325252u;
+    if (!edges)
+        die("edges", "out of memory");
+    for (uint64_t i = 0; i <= bins; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        at -= log((double)((state >> 11) + 1) * 0x1p-53);
+        edges[i] = drawn ? at / (double)bins : 1e-3 * pow(1e6, (double)i / (double)bins);
+        if (dtype == GPU_F32)
+            edges[i] = (double)(float)edges[i];
+        if (i && edges[i] <= edges[i - 1])
+            edges[i] = dtype == GPU_F32 ? (double)nextafterf((float)edges[i - 1], INFINITY)
+                                        : nextafter(edges[i - 1], INFINITY);
+    }
+    return edges;
+}
+
+/* Uneven edges, beside the one peer that takes some. */
+static void part_edges(bench *b)
+{
+    static const char *const inputs[] = {"zeros", "uniform", "ramp", "skewed"};
+    static const uint64_t bins[] = {1024, 8192, 65536, 262144, 1 << 20};
+    double read = time_reading(b, peer_bytes);
+    for (int d = GPU_F32; d <= GPU_F64; d++) {
+        for (int k = 0; k < 10 && !skips(b, d); k++) {
+            const int drawn = k % 2;
+            double *edges = make_edges((gpu_dtype)d, bins[k / 2], drawn);
+            for (int i = 0; i < 4; i++) {
+                point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d), bins[k / 2], inputs[i],
+                           read,         drawn ? "drawn" : "log",         edges};
+                if (!make_samples(b, &p))
+                    continue;
+                count_wanted(b, &p);
+                run_tally(b, &p, "edges", 1);
+                for (int w = 0; w < b->peer_count; w++) {
+                    if (!strcmp(b->peers[w]->call, "HistogramRange"))
+                        run_peer(b, &p, "edges", w, 1);
+                }
+            }
+            free(edges);
         }
     }
 }
@@ -556,7 +641,7 @@ static void print_header(const bench *b)
 int main(int argc, char **argv)
 {
     bench b = {.bytes = (uint64_t)2 << 30};
-    const char *parts = "abc", *peers = NULL, *python = NULL;
+    const char *parts = "abcd", *peers = NULL, *python = NULL;
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
         switch (argv[i][0] == '-' ? argv[i][1] : 0) {
@@ -599,6 +684,8 @@ int main(int argc, char **argv)
         part_sizes(&b);
     if (strchr(parts, 'b'))
         part_peers(&b);
+    if (strchr(parts, 'd'))
+        part_edges(&b);
     if (strchr(parts, 'a'))
         part_all(&b);
     fprintf(stderr, "gpu_bench: %d configurations of Tally, %d wrong\n", measured, wrong);

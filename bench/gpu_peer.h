@@ -13,12 +13,13 @@ extern "C" {
 
 typedef enum gpu_dtype { GPU_U8, GPU_U16, GPU_I32, GPU_F32, GPU_F64 } gpu_dtype;
 
-/* n samples in device memory, in so many even bins of [lo, hi). */
+/* n samples in device memory, in so many even bins of [lo, hi), or between bins+1 `edges`. */
 typedef struct gpu_problem {
     gpu_dtype dtype;
     uint64_t n, bins;
     double lo, hi;
     const void *samples;
+    const double *edges; /* numbers of the samples' type, or NULL */
 } gpu_problem;
 
 typedef struct gpu_peer {

@@ -200,7 +200,7 @@ def differing(run):
     """Whose counts are not the exact ones."""
     found = collections.defaultdict(list)
     total = collections.Counter()
-    for part in ("peers", "sizes", "all"):
+    for part in ("peers", "sizes", "all", "edges"):
         for line in run.parts[part]:
             who = line["by"] + ("" if line["by"] == "Tally" else f" `{line['call']}`")
             total[who] += 1
@@ -210,6 +210,25 @@ def differing(run):
              ", ".join(sorted({line["dtype"] for line in found[who]})) or "–"]
             for who in sorted(total)]
     return table(["", "configurations", "with other counts", "types"], rows)
+
+
+def edges(run):
+    """Uneven edges: Tally on the slowest and fastest input, and how many times as fast as CUB."""
+    cells = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for line in run.parts["edges"]:
+        cells[line["axis"], line["dtype"], line["bins"]][line["by"]][line["data"]] = line
+    rows = []
+    for (axis, dtype, bins), by in sorted(cells.items(), key=lambda c: (c[0][0] != "log", c[0][1:])):
+        ours, theirs = by["Tally"], by.get("CUB", {})
+        beside = [ours[data]["gbps"] / line["gbps"] for data, line in theirs.items() if data in ours]
+        rows.append([{"log": "logarithmic"}.get(axis, axis), f"{dtype}, {words(bins)}",
+                     ", ".join(sorted({line["call"] for line in ours.values()})),
+                     span((line["gbps"] for line in ours.values()), lambda x: words(round(x))),
+                     span((line["fraction_of_read"] for line in ours.values()),
+                          lambda x: f"{100 * x:.0f} %"),
+                     span(beside, times) if beside else "–"])
+    return table(["edges", "samples, bins", "method", "GB/s", "of reading", "CUB `HistogramRange`"],
+                 rows)
 
 
 def cold(run):
@@ -243,7 +262,7 @@ def readme(run):
 
 
 TABLES = {"gpu": readme, "gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": sizes,
-          "gpu-differing": differing, "gpu-cold": cold, "gpu-source": source}
+          "gpu-differing": differing, "gpu-cold": cold, "gpu-edges": edges, "gpu-source": source}
 
 
 def put(name, new, check):

@@ -54,8 +54,9 @@ template <typename T> void *copy_levels(const gpu_problem &p)
     std::vector<T> levels(p.bins + 1);
     void *to = nullptr;
     for (uint64_t i = 0; i <= p.bins; i++)
-        levels[i] = static_cast<T>(p.lo + (p.hi - p.lo) * static_cast<double>(i) /
-                                              static_cast<double>(p.bins));
+        levels[i] = static_cast<T>(p.edges ? p.edges[i]
+                                           : p.lo + (p.hi - p.lo) * static_cast<double>(i) /
+                                                        static_cast<double>(p.bins));
     if (cudaMalloc(&to, levels.size() * sizeof(T)) == cudaSuccess)
         cudaMemcpy(to, levels.data(), levels.size() * sizeof(T), cudaMemcpyHostToDevice);
     return to;
