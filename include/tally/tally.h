@@ -302,7 +302,7 @@ typedef struct tally_plan_options {
     tally_counter counter; /* unweighted only */
     tally_dtype weight_dtype; /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
     int32_t sum_squares;      /* weighted: also Σw², in f64 */
-    uint64_t n_hint;          /* samples expected in a call, 0 unknown: helps `auto` only */
+    uint64_t n_hint;          /* samples expected in a call, 0 unknown: only speed hangs on it */
     const char *method;       /* registry name; NULL or "auto" */
     const tally_setting *settings; /* settings_count of them; copied */
     size_t settings_count;

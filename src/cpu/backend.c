@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "cpu/cells.h"
 #include "cpu/cpu.h"
+#include "cpu/even.h"
 #include "cpu/features.h"
 #include "cpu/threads.h"
 #include "methods/registry.h"
@@ -284,6 +285,15 @@ static int cpu_directs(const ty_job *job)
     return method->direct && job->batches == 1 && job->elements && job->elements <= method->most;
 }
 
+/* Proving an edge takes as long as counting some samples does less. */
+static void prove(ty_axis *axis, uint64_t samples)
+{
+    enum { AN_EDGE = 8 };
+    if (axis->dtype == TALLY_F32 && ty_even_serves(axis) &&
+        (!samples || samples / AN_EDGE >= axis->bins.bins))
+        ty_even_loops_get()->prove(axis);
+}
+
 static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
 {
     ty_cpu_plan *state = ty_calloc(1, sizeof *state);
@@ -295,6 +305,7 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
         tally_status status = ty_cells_make(&plan->axes[d], &plan->axes[d].cells, error);
         if (status)
             return status;
+        prove(&plan->axes[d], plan->options.n_hint);
         state->slots[d] = ty_slots_pick(&plan->axes[d]);
     }
     state->add = ty_add_pick(&plan->axes[0]);

@@ -9,6 +9,7 @@
 typedef struct ty_even_loops {
     ty_slots_fn slots[TALLY_F64 + 1];
     ty_add_fn add[TALLY_F64 + 1];
+    void (*prove)(ty_axis *axis); /* fills axis->sure, for float32; looks at every edge */
 } ty_even_loops;
 
 extern const ty_even_loops ty_even_base;

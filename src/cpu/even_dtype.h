@@ -3,6 +3,7 @@
  *   DTYPE     its name, TYPE the C type of its bits
  *   INTEGERS  1 if it is one
  *   NARROW    defined if float32 holds every sample
+ *   SURE      defined if they are float32
  *   EXACT     64-bit integers: bin.h's rule
  */
 #define PASTE2(a, b) a##_##b
@@ -62,11 +63,26 @@ static __attribute__((noinline)) void NAME(alone)(const unsigned char *from, con
     NAME(block)(from, c, counters, NULL, NULL);
 }
 
+/* Blocks k … end - 1, the first of which is at `from`; those LAG before are counted meanwhile. */
 static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, const consts *c,
-                                                     uint32_t *counters, uint32_t *table,
-                                                     const uint32_t *earlier)
+                                                     const ty_sure *sure,
+                                                     uint32_t ring[RING][BLOCK], uint32_t *table,
+                                                     size_t k, size_t end)
 {
-    NAME(block)(from, c, counters, table, earlier);
+    const size_t step = BLOCK * sizeof(TYPE);
+#if defined(SURE)
+    const sure_lanes s = sure_of(sure, &c->bins, c->shift);
+    for (; sure->proved && k < end; k++, from += step) {
+        fetch_ahead(from, step);
+        sure_block(from, &s, ring[k % RING], table, ring[(k - LAG) % RING]);
+    }
+#else
+    (void)sure;
+#endif
+    for (; k < end; k++, from += step) {
+        fetch_ahead(from, step);
+        NAME(block)(from, c, ring[k % RING], table, ring[(k - LAG) % RING]);
+    }
 }
 
 /* By a guess; returns whether it may be wrong for some sample. */
@@ -98,8 +114,9 @@ INLINE int NAME(guess_wide)(const unsigned char *from, const guess_wide *g, uint
 }
 #endif
 
-INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
+INLINE guesses NAME(guesses)(const ty_axis *axis, unsigned shift)
 {
+    const ty_bins *b = &axis->bins;
     guesses g;
     scale s;
 #if defined(NARROW)
@@ -108,6 +125,10 @@ INLINE guesses NAME(guesses)(const ty_bins *b, unsigned shift)
     if (guess_of_wide(&s, b, shift, &g.wide))
         return g;
 #endif
+    if (axis->sure.proved) {
+        g.how = BY_RULE;
+        return g;
+    }
     s = scale_of(b, INTEGERS, 0x1p-53, LANES_FUSED);
     g.how = guess_of_lanes(&s, b, shift, &g.lanes) ? BY_LANES : BY_RULE;
     return g;
@@ -139,6 +160,15 @@ static __attribute__((noinline)) void
 NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *slots)
 {
     const consts c = consts_of(axis, 0);
+#if defined(SURE)
+    const sure_lanes sure = sure_of(&axis->sure, &axis->bins, 0);
+    for (; axis->sure.proved && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
+        fetch_ahead(from, BLOCK * sizeof(TYPE));
+        sure_block(from, &sure, slots, NULL, NULL);
+        places_to_slots(slots, c.bins.bins);
+        slots += BLOCK;
+    }
+#endif
     for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
         NAME(alone)(from, &c, slots);
@@ -156,7 +186,7 @@ NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, ui
 static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
 {
     enum { MISSES_MOST = 2 };
-    const guesses g = NAME(guesses)(&axis->bins, 0);
+    const guesses g = NAME(guesses)(axis, 0);
     const unsigned char *from = samples;
     for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_MOST;
          n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
@@ -178,28 +208,36 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 {
     _Alignas(64) uint32_t ring[RING][BLOCK];
     const consts c = consts_of(axis, shift);
-    const guesses g = NAME(guesses)(&axis->bins, shift);
+    const guesses g = NAME(guesses)(axis, shift);
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     course way = {0, 0, 0};
     hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift};
-    for (size_t k = 0; k < blocks; k++, from += step) {
-        fetch_ahead(from, step);
+    for (size_t k = 0, next; k < blocks; k = next, from += step) {
         uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
+        next = k + 1;
         if (k < LAG) {
             NAME(alone)(from, &c, now);
         } else if (g.how == BY_RULE || way.rest) {
-            NAME(counting)(from, &c, now, table, earlier);
-        } else if (__builtin_expect(NAME(guess)(from, &g, now, table, earlier), 0)) {
-            NAME(alone)(from, &c, now);
-            way.missed++;
+            if (hot.place == NOT_HOT) { /* to the group's end */
+                next = (k | (GROUP - 1)) + 1;
+                next = next < blocks ? next : blocks;
+            }
+            NAME(counting)(from, &c, &axis->sure, ring, table, k, next);
+            from += (next - k - 1) * step;
+        } else {
+            fetch_ahead(from, step);
+            if (__builtin_expect(NAME(guess)(from, &g, now, table, earlier), 0)) {
+                NAME(alone)(from, &c, now);
+                way.missed++;
+            }
         }
         if (hot.place != NOT_HOT)
             hot_redirect(&hot, now);
-        if (k % GROUP == GROUP - 1) {
+        if (next % GROUP == 0) {
             course_group(&way);
             if (shift <= HOT_SHIFT)
-                hot_choose(&hot, ring, k);
+                hot_choose(&hot, ring, next - 1);
         }
     }
     for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++)
@@ -221,4 +259,5 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 #undef TYPE
 #undef INTEGERS
 #undef NARROW
+#undef SURE
 #undef EXACT

@@ -222,6 +222,8 @@ static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLO
     h->place = chosen;
 }
 
+#include "cpu/even_sure.h"
+
 /* How a block's places are found. */
 typedef enum { BY_RULE, BY_LANES, BY_WIDE } way;
 
@@ -281,6 +283,7 @@ typedef struct guesses {
 #define TYPE     float
 #define INTEGERS 0
 #define NARROW
+#define SURE
 #include "cpu/even_dtype.h"
 
 #define DTYPE    f64
@@ -303,4 +306,5 @@ const ty_even_loops TY_EVEN_TABLE = {
 #define WHICH(suffix) add_##suffix
     .add = ROWS,
 #undef WHICH
+    .prove = sure_make,
 };

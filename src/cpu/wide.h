@@ -1,7 +1,7 @@
 /*
  * Vectors of float32 with as many 32-bit integers, as lanes.h has them of float64: 16 with AVX-512,
  * 8 with AVX2, 4 with SSE2, else 1. wide_i_same(x, y, a, b) is a in the lanes where x and y are the
- * same, else b.
+ * same, else b; wide_i_most compares as signed integers; wide_lanes(x, i) are lanes i … as float64.
  */
 #ifndef TY_WIDE_H
 #define TY_WIDE_H
@@ -29,11 +29,17 @@ typedef __m512i wide_i;
 #define wide_i_right(a, n)       _mm512_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define wide_i_negative(a)       (_mm512_movepi32_mask(a) != 0)
 #define wide_i_same(x, y, a, b)  _mm512_mask_mov_epi32(b, _mm512_cmpeq_epi32_mask(x, y), a)
-#define wide_load_f32(p)         _mm512_loadu_ps(p)
-#define WIDE_16(p)               _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define wide_load_u16(p)         _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(WIDE_16(p)))
-#define wide_load_i16(p)         _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(WIDE_16(p)))
-#define wide_load_f16(p)         _mm512_cvtph_ps(WIDE_16(p))
+#define wide_i_most(a, b)        _mm512_max_epi32(a, b)
+#define wide_bits(x)             _mm512_castps_si512(x)
+#define wide_of_bits(i)          _mm512_castsi512_ps(i)
+#define wide_add(a, b)           _mm512_add_ps(a, b)
+#define wide_lanes(x, i)                                                                           \
+    _mm512_cvtps_pd((i) ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x))
+#define wide_load_f32(p) _mm512_loadu_ps(p)
+#define WIDE_16(p)       _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define wide_load_u16(p) _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(WIDE_16(p)))
+#define wide_load_i16(p) _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(WIDE_16(p)))
+#define wide_load_f16(p) _mm512_cvtph_ps(WIDE_16(p))
 #define wide_load_bf16(p)                                                                          \
     _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(WIDE_16(p)), 16))
 
@@ -58,11 +64,17 @@ typedef __m256i wide_i;
 #define wide_i_right(a, n)       _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define wide_i_negative(a)       (_mm256_movemask_ps(_mm256_castsi256_ps(a)) != 0)
 #define wide_i_same(x, y, a, b)  _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi32(x, y))
-#define wide_load_f32(p)         _mm256_loadu_ps((const float *)(const void *)(p))
-#define WIDE_16(p)               _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define wide_load_u16(p)         _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(WIDE_16(p)))
-#define wide_load_i16(p)         _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(WIDE_16(p)))
-#define wide_load_f16(p)         _mm256_cvtph_ps(WIDE_16(p))
+#define wide_i_most(a, b)        _mm256_max_epi32(a, b)
+#define wide_bits(x)             _mm256_castps_si256(x)
+#define wide_of_bits(i)          _mm256_castsi256_ps(i)
+#define wide_add(a, b)           _mm256_add_ps(a, b)
+#define wide_lanes(x, i)                                                                           \
+    _mm256_cvtps_pd((i) ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x))
+#define wide_load_f32(p) _mm256_loadu_ps((const float *)(const void *)(p))
+#define WIDE_16(p)       _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define wide_load_u16(p) _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(WIDE_16(p)))
+#define wide_load_i16(p) _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(WIDE_16(p)))
+#define wide_load_f16(p) _mm256_cvtph_ps(WIDE_16(p))
 #define wide_load_bf16(p)                                                                          \
     _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(WIDE_16(p)), 16))
 
@@ -87,6 +99,11 @@ typedef __m128i wide_i;
 #define wide_i_right(a, n)       lanes_i_right(a, n)
 #define wide_i_negative(a)       lanes_i_negative(a)
 #define wide_i_same(x, y, a, b)  lanes_i_pick(_mm_cmpeq_epi32(x, y), a, b)
+#define wide_i_most(a, b)        lanes_i_pick(_mm_cmpgt_epi32(a, b), a, b)
+#define wide_bits(x)             _mm_castps_si128(x)
+#define wide_of_bits(i)          _mm_castsi128_ps(i)
+#define wide_add(a, b)           _mm_add_ps(a, b)
+#define wide_lanes(x, i)         lanes_of_f32(x)
 #define wide_load_f32(p)         _mm_loadu_ps((const float *)(const void *)(p))
 #define wide_load_u16(p)         _mm_cvtepi32_ps(_mm_unpacklo_epi16(LANES_16(p), _mm_setzero_si128()))
 #define wide_load_i16(p)                                                                           \
@@ -107,6 +124,20 @@ enum { WIDE = 1, WIDE_FUSED = 0 };
 typedef float wide_f;
 typedef uint32_t wide_i;
 
+INLINE float wide_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE uint32_t wide_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 #define wide_fill(x)             ((float)(x))
 #define wide_mul_add(a, b, c)    ((a) * (b) + (c))
 #define wide_clamp(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
@@ -122,6 +153,9 @@ typedef uint32_t wide_i;
 #define wide_i_right(a, n)       lanes_i_right(a, n)
 #define wide_i_negative(a)       lanes_i_negative(a)
 #define wide_i_same(x, y, a, b)  ((x) == (y) ? (a) : (b))
+#define wide_i_most(a, b)        ((int32_t)(a) > (int32_t)(b) ? (a) : (b))
+#define wide_add(a, b)           ((a) + (b))
+#define wide_lanes(x, i)         ((double)(x))
 #define wide_load_u16(p)         ((float)lanes_load_u16(p))
 #define wide_load_i16(p)         ((float)lanes_load_i16(p))
 #define wide_load_f16(p)         ((float)lanes_load_f16(p))

@@ -1,0 +1,136 @@
+/*
+ * float32 placed for certain. The place of a float32 by one float64 product and sum grows with the
+ * sample, so it is right for all of them if at every edge it is right for two: the first that is
+ * not below the edge, and the one before. The arithmetic is off by some 2^-50 bins and float32s are
+ * much further apart, but for those near zero: where an edge is zero, what is below is taken for a
+ * sample that is so by a little more. A sample equal to the end of a closed axis is taken for the
+ * one before. Included by even_loops.h.
+ */
+typedef struct sure_lanes {
+    lanes_f slope, start, bottom, top;
+    lanes_i nan, spread[SPREAD(LANES)];
+    wide_f zero;
+    wide_i least, end, last;
+    unsigned shift;
+} sure_lanes;
+
+INLINE sure_lanes sure_of(const ty_sure *from, const ty_bins *b, unsigned shift)
+{
+    sure_lanes s;
+    uint32_t spread[16], end, last;
+    memcpy(&end, &from->end, sizeof end);
+    memcpy(&last, &from->last, sizeof last);
+    s.slope = lanes_fill(from->slope);
+    s.start = lanes_fill(from->start);
+    s.bottom = lanes_fill(0);
+    s.top = lanes_fill(1 + (double)b->bins);
+    s.nan = lanes_i_fill(b->bins + TY_SLOT_NAN);
+    s.zero = wide_fill(0);
+    s.least = wide_i_fill(from->least);
+    s.end = wide_i_fill(end);
+    s.last = wide_i_fill(last);
+    s.shift = shift;
+    for (uint32_t i = 0; i < 16; i++)
+        spread[i] = i & ((1u << shift) - 1);
+    for (int i = 0; i < SPREAD(LANES); i++)
+        s.spread[i] = lanes_i_load(spread + i * LANES);
+    return s;
+}
+
+/* The samples that others are taken for. Adding 0 makes 0 of -0. */
+INLINE wide_f sure_samples(const unsigned char *from, const sure_lanes *s)
+{
+    wide_i x = wide_bits(wide_add(wide_load_f32(from), s->zero));
+    return wide_of_bits(wide_i_most(wide_i_same(x, s->end, s->last, x), s->least));
+}
+
+/* The counters of BLOCK samples; with a table, earlier ones are counted meanwhile. */
+INLINE void sure_block(const unsigned char *from, const sure_lanes *s, uint32_t *counters,
+                       uint32_t *table, const uint32_t *earlier)
+{
+#pragma GCC unroll 16
+    for (int i = 0; i < BLOCK; i += WIDE) {
+        const wide_f x = sure_samples(from + (size_t)i * sizeof(float), s);
+        for (int k = 0; k < WIDE; k += LANES) {
+            lanes_f t = lanes_mul_add(wide_lanes(x, k), s->slope, s->start);
+            lanes_i p = lanes_i_least(lanes_truncate(lanes_clamp(t, s->bottom, s->top)), s->nan);
+            lanes_i_store(counters + i + k,
+                          lanes_i_add(lanes_i_shift(p, s->shift),
+                                      s->spread[(i + k) / LANES % SPREAD(LANES)]));
+        }
+        if (table)
+            count_all(table, earlier + i, WIDE);
+    }
+}
+
+/* The float32 that comes `step` after x (before, if negative) and is not NaN. */
+INLINE float float_beside(float x, int32_t step)
+{
+    int32_t bits;
+    x += 0.0f; /* not -0 */
+    memcpy(&bits, &x, sizeof bits);
+    /* In order as integers: -0 is -1 there. */
+    bits = bits < 0 ? bits ^ INT32_MAX : bits;
+    bits += step;
+    bits += bits == -1 ? step : 0;
+    bits = bits < 0 ? bits ^ INT32_MAX : bits;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Whether edges j … j + BLOCK - 1, as far as there are, divide the float32s as their places do. */
+static __attribute__((noinline)) int sure_at(const ty_axis *axis, const sure_lanes *s, uint32_t j)
+{
+    float first[BLOCK], before[BLOCK];
+    uint32_t above[BLOCK], below[BLOCK];
+    const ty_bins *b = &axis->bins;
+    const uint32_t n = b->bins - j < BLOCK - 1 ? b->bins - j + 1 : BLOCK;
+    int wrong = 0;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        const int inner = i < n && j + i < b->bins;
+        const double e = inner ? b->lo + (double)(j + i) * b->width : b->hi;
+        const float near = (float)e;
+        const int later = (double)near < e || (!inner && near == axis->sure.end);
+        first[i] = later ? float_beside(near, 1) : near;
+        before[i] = float_beside(first[i], -1);
+    }
+    sure_block((const unsigned char *)first, s, above, NULL, NULL);
+    sure_block((const unsigned char *)before, s, below, NULL, NULL);
+    for (uint32_t i = 0; i < n; i++)
+        wrong |= above[i] <= j + i || below[i] > j + i;
+    return !wrong;
+}
+
+static int sure_everywhere(const ty_axis *axis)
+{
+    const ty_bins *b = &axis->bins;
+    const sure_lanes s = sure_of(&axis->sure, b, 0);
+    for (uint32_t j = 0; j <= b->bins; j += BLOCK) {
+        if (!sure_at(axis, &s, j))
+            return 0;
+    }
+    return 1;
+}
+
+/* The line for an axis of float32s, if it can be proved: axis->sure. */
+static void sure_make(ty_axis *axis)
+{
+    enum { BINS_MOST = 1 << 22 };
+    const ty_bins *b = &axis->bins;
+    const double largest = fabs(b->lo) > fabs(b->hi) ? fabs(b->lo) : fabs(b->hi);
+    const scale by = scale_of(b, 0, 0x1p-53, LANES_FUSED);
+    const float hi = (float)b->hi, least = -(float)(b->width * 0x1p-16);
+    const int closed = b->closed && (double)hi == b->hi;
+    const double zero = rint(-b->lo * b->inverse);
+    axis->sure = (ty_sure){by.inverse, by.offset + by.error, INT32_MIN, NAN, NAN, 0};
+    if (b->bins > BINS_MOST || !(largest < 0x1p100) || !(b->width > 0x1p-80))
+        return;
+    if (closed) {
+        axis->sure.end = hi + 0; /* not -0 */
+        axis->sure.last = float_beside(hi, -1);
+    }
+    if (zero >= 0 && zero <= b->bins && b->lo + zero * b->width == 0)
+        memcpy(&axis->sure.least, &least, sizeof least);
+    axis->sure.proved = sure_everywhere(axis);
+    lanes_leave();
+}
