@@ -2,6 +2,7 @@
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
+KERNELS ?= ptx
 BUILD   = build/release
 export JOBS
 
@@ -14,7 +15,8 @@ help: ## this list
 build: ## build the library and the command, into build/release
 	@scripts/build.sh release -DTALLY_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-kernels: build ## compile CUDA kernels ahead, for machines without a compiler (needs NVRTC)
+kernels: build ## compile CUDA kernels ahead (needs NVRTC); KERNELS=all for machine code, a package's choice
+	@cmake -S . -B $(BUILD) -DTALLY_KERNELS="$(KERNELS)" > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target kernels
 
 demo: ## install what is missing, build, count and draw the bundled photograph and table

@@ -6,9 +6,10 @@
  *
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
- * sums and joint tables of float samples, and what counts samples with a mask or not packed. NVRTC
- * is opened as at run time; without it no file is made, which is said and is no failure. What was
- * compiled before comes from the cache ($TALLY_CACHE_DIR).
+ * sums and joint tables of float samples, and what counts samples with a mask or not packed. Uneven
+ * edges are half of all: of types that are rarely binned so, only what takes any layout is
+ * compiled. NVRTC is opened as at run time; without it no file is made, which is said and is no
+ * failure. What was compiled before comes from the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,13 @@ static void add_others(tally_context *context, ty_target target, const tally_pla
     tally_plan_destroy(plan);
 }
 
+/* Types that most data are of. */
+static int is_usual(tally_dtype dtype)
+{
+    return dtype == TALLY_U8 || dtype == TALLY_U16 || dtype == TALLY_I32 || dtype == TALLY_F32 ||
+           dtype == TALLY_F64;
+}
+
 /* Plans that differ in what may change a kernel, for one dtype and number of bins. */
 static void add_plans(tally_context *context, ty_target target, tally_dtype dtype, uint64_t bins,
                       const double *edges)
@@ -146,10 +154,14 @@ static void add_plans(tally_context *context, ty_target target, tally_dtype dtyp
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     o.dtypes[0] = dtype;
     o.axes[0] = edges ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
+    if (edges && !is_usual(dtype))
+        o.method = "views";
     for (int s = 0; s < 8; s++) {
         o.n_hint = sizes[s];
         add_plan(context, target, &o);
     }
+    if (o.method)
+        return;
     add_others(context, target, &o);
     for (o.channels = 2; o.channels <= 4 && tally_dtype_bytes(dtype) == 1; o.channels++) {
         add_plan(context, target, &o);

@@ -131,9 +131,12 @@ char *ty_kernel_text(const ty_kernel_method *kernel)
     return text;
 }
 
-/* sample.h's TY_EVEN. */
-static int even_of(const ty_axis *axis)
+/* sample.h's TY_EVEN; a byte's slot is in a table whatever the axis, so that one kernel is all. */
+static int even_of(const tally_plan *plan, uint32_t d)
 {
+    const ty_axis *axis = &plan->axes[d];
+    if (tally_dtype_bytes(plan->options.dtypes[d]) == 1)
+        return 1;
     return axis->way ? axis->way : axis->proved ? (int)axis->proved + 1 : axis->even;
 }
 
@@ -141,7 +144,7 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
                        char *options, size_t size)
 {
     snprintf(options, size, "-DTY_DTYPE=%d -DTY_EVEN=%d -DTY_WARP=%u -DTY_GROUP_MAX=%u%s%s%s%s",
-             (int)plan->options.dtypes[0], even_of(&plan->axes[0]), device->warp, shape->group_size,
+             (int)plan->options.dtypes[0], even_of(plan, 0), device->warp, shape->group_size,
              shape->raw_shift < 0 ? "" : " -DTY_RAW=1", device->has_fp64 ? "" : " -DTY_NO_FP64",
              shape->defines[0] ? " " : "", shape->defines);
     const ty_kernel_method *kernel = plan->method->backend;
@@ -155,7 +158,7 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         at = strlen(options);
         snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d -DTY_POSITIVE_%u=%d",
-                 d, (int)plan->options.dtypes[d], d, even_of(&plan->axes[d]), d,
+                 d, (int)plan->options.dtypes[d], d, even_of(plan, d), d,
                  plan->axes[d].positive);
     }
 }

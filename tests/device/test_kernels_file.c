@@ -62,6 +62,32 @@ static void save_four(void)
     ty_kernels_forget();
 }
 
+/* A target of several blocks. */
+static void test_blocks(void)
+{
+    enum { count = 5, size = 900000 };
+    ty_kernel_entry e[count];
+    char *code[count], options[] = "-D?";
+    tally_error error = {""};
+    for (int i = 0; i < count; i++) {
+        code[i] = malloc(size + 1);
+        if (!code[i])
+            exit(1);
+        memset(code[i], 'a' + i, size);
+        code[i][size] = '\0';
+        options[2] = (char)('0' + i);
+        entry(&e[i], i < 4 ? 80 : 90, 0, "text", options, code[i]);
+    }
+    check(ty_kernels_save(path, e, count, &error) == TALLY_OK, error.message);
+    ty_kernels_forget();
+    check(strstr(ty_kernels_describe(), ": 5 kernels for sm_80 sm_90") != NULL, "blocks described");
+    for (int i = count; i-- > 0;) {
+        options[2] = (char)('0' + i);
+        check(gives("text", options, i < 4 ? 80 : 90, 0, code[i]), "a kernel of a later block");
+        free(code[i]);
+    }
+}
+
 static void test_targets(void)
 {
     struct stat info;
@@ -168,6 +194,14 @@ static double unit(void)
     return (double)(state >> 11) * 0x1p-53;
 }
 
+/* Of types that are rarely binned by uneven edges the file has only what takes any layout. */
+static int is_rare(const tally_plan_options *o)
+{
+    const tally_dtype t = o->dtypes[0];
+    return o->axes[0].kind == TALLY_AXIS_EDGES && t != TALLY_U8 && t != TALLY_U16 &&
+           t != TALLY_I32 && t != TALLY_F32 && t != TALLY_F64;
+}
+
 /* A plan of any number of bins and samples, of which the file has no list. */
 static tally_status random_plan(tally_context *context, const double *edges, tally_plan **plan,
                                 tally_error *error)
@@ -198,7 +232,7 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     tally_status status = ty_plan_resolve(context, &o, 0, &first, error);
     if (!status)
         status = tally_plan_create(context, &o, plan, error);
-    if (!status && (*plan)->method != first->method) {
+    if (!status && (*plan)->method != first->method && !is_rare(&o)) {
         snprintf(error->message, sizeof error->message, "%s instead of %s",
                  tally_plan_method(*plan), tally_plan_method(first));
         tally_plan_destroy(*plan);
@@ -216,7 +250,7 @@ static void check_others(tally_context *context, const tally_plan *plan, const c
         const ty_method *method = ty_other_method(plan, (ty_layout)k);
         tally_plan_options o = plan->options;
         tally_plan *other = NULL;
-        if (!method)
+        if (!method || (is_rare(&o) && k != TY_ANY_LAYOUT))
             continue;
         o.method = method->name;
         check(!tally_plan_create(context, &o, &other, NULL) &&
@@ -331,6 +365,7 @@ int main(int argc, char **argv)
     setenv("TALLY_OPENCL_LIBRARY", "none", 1);
     printf("seed %llu\n", (unsigned long long)seed);
     test_targets();
+    test_blocks();
     test_damage();
     snprintf(command, sizeof command, "TALLY_CACHE_DIR=%s/cache %s %s 90,ptx", folder, PREBUILD,
              path);
