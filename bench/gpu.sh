@@ -4,17 +4,19 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [check|sanitize|time|peers|routed|columns|images|weights|small|all]
+#     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|all]
 #
+# LIMIT=SECONDS ends it: what did not fit is named, and the exit status is 3. BUILT=1: all is built already.
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 what=${1:-all}
 out=${OUT:-build/gpu-results}
 build=${BUILD:-build/gpu}
+seed=${SEED:-20261121}
 mkdir -p "$out"
+rm -f "$out/failed" "$out/cut"
 export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-/tmp/tally-kernels}
-failed=0
 
 # NVIDIA's OpenCL library is found through a file that names it; some images lack the file.
 if command -v nvidia-smi >/dev/null && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && [ -w /etc ]; then
@@ -22,44 +24,96 @@ if command -v nvidia-smi >/dev/null && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] &
     echo libnvidia-opencl.so.1 >/etc/OpenCL/vendors/nvidia.icd
 fi
 
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
-    cmake --build "$build" -j"$(nproc)" --target differential_test_methods \
-        device_test_kernels device_test_weights_packed micro_methods micro_bins micro_views \
-        micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
-    { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
-methods=$(find "$build/tests" -name '*test_methods' -type f -perm -u+x | head -n 1)
-kernels=$(find "$build/tests" -name test_kernels -type f -perm -u+x | head -n 1)
-micro=$(find "$build" -name micro_methods -type f -perm -u+x | head -n 1)
-many=$(find "$build" -name micro_bins -type f -perm -u+x | head -n 1)
-
-# said NAME COMMAND…: runs it, its words to NAME.log; says how it ended.
-said() {
-    local name=$1
-    shift
-    "$@" >"$out/$name.log" 2>&1
-    status=$?
-    [ $status -eq 0 ] || failed=1
-    echo "$name: exit $status: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" || tail -n 1 "$out/$name.log")"
+methods=$build/tests/differential/test_methods kernels=$build/tests/device/test_kernels
+micro=$build/bench/micro_methods many=$build/bench/micro_bins
+build_all() {
+    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
+        cmake --build "$build" -j"$(nproc)" --target tally_command prebuild differential_test_{methods,own,edges,many_bins} \
+            differential_test_opencl_{keys,views,images} device_test_{kernels,layouts,output,weights,weights_packed} \
+            micro_methods micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
+        { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 }
 
+# left [MOST]: seconds until LIMIT, at least one, no more than MOST.
+left() {
+    local most=${1:-86400} seconds=$((${LIMIT:-86400} - SECONDS))
+    ((seconds < most)) || seconds=$most
+    echo $((seconds > 0 ? seconds : 1))
+}
+
+# said NAME COMMAND…: runs it, its words to NAME.log; says how it ended. What LIMIT cuts off is named at the end.
+said() {
+    local name=$1 begin=$SECONDS
+    shift
+    if ((begin >= ${LIMIT:-86400})); then
+        echo "$name" >>"$out/cut"
+        return
+    fi
+    timeout "$(left)" "$@" >"$out/$name.log" 2>&1
+    local status=$?
+    case $status in
+    0 | 77) ;;
+    124) echo "$name" >>"$out/cut" ;;
+    *) echo "$name" >>"$out/failed" ;;
+    esac
+    echo "$name: exit $status, $((SECONDS - begin)) s: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" || tail -n 1 "$out/$name.log")"
+}
+
+# The same beside others, JOBS at once; `wait` waits for all.
+beside() {
+    while (($(jobs -rp | wc -l) >= ${JOBS:-$(nproc)})); do wait -n; done
+    said "$@" &
+}
+
+# Compiling takes most of this time: the random calls go over several processes.
 check() {
-    for device in cuda opencl; do
-        said "check-$device" "$methods" "${SEED:-20261121}" "${CASES:-400}" $device
-        said "tag-$device" "$kernels" $device tag "" "${TAG_RUNS:-10000}" "${SEED:-20261121}"
+    local device share shares=${SHARES:-8} cases=${CASES:-400} d=$build/tests/differential v=$build/tests/device
+    local each=$(((cases + shares - 1) / shares))
+    for device in ${DEVICES:-cuda opencl}; do
+        for ((share = 0; share < shares; share++)); do
+            beside "methods-$device-$share" "$methods" $((seed + share * each)) $each $device
+        done
+        beside "own-$device" "$d/test_own" "$seed" $device
+        beside "edges-$device" "$d/test_edges" "$seed" $device
+        beside "keys-$device" "$d/test_opencl_keys" $device
+        beside "views-$device" "$d/test_opencl_views" "$seed" 100000 $device 8
+        beside "images-$device" "$d/test_opencl_images" "$seed" 8 $device views
+        beside "layouts-$device" "$v/test_layouts" $device "$seed"
+        beside "output-$device" "$v/test_output" $device
+        beside "weights-$device" "$v/test_weights" $device
+        beside "weights-packed-$device" "$v/test_weights_packed" $device "$seed" 5
+        beside "tag-$device" "$kernels" $device tag "" "${TAG_RUNS:-10000}" "$seed"
+    done
+    beside many-bins "$d/test_many_bins" "$seed"
+    wait
+    for device in ${DEVICES:-cuda opencl}; do
         said "many-$device" "$kernels" $device many
     done
+}
+
+# One program under a checker: checked TOOL NAME COMMAND…
+checked() {
+    beside "$1-$2" compute-sanitizer --tool "$1" --error-exitcode 9 "${@:3}"
 }
 
 # Small inputs, for a checked kernel runs a thousand times slower. podlozhnyuk-256-tag's races are by
 # design: it is checked for the rest, and its races are listed apart.
 sanitize() {
+    local d=$build/tests/differential v=$build/tests/device tool
     command -v compute-sanitizer >/dev/null || { echo "skipped: no compute-sanitizer"; return; }
-    for tool in memcheck synccheck initcheck; do
-        said $tool compute-sanitizer --tool $tool --error-exitcode 9 "$kernels" cuda small
+    for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
+        checked $tool kernels "$kernels" cuda small "$([ $tool = racecheck ] && echo -podlozhnyuk-256-tag)"
+        checked $tool own "$d/test_own" "$seed" cuda 4000
+        checked $tool edges "$d/test_edges" "$seed" cuda 600
+        checked $tool images "$d/test_opencl_images" "$seed" 4 cuda views
+        checked $tool layouts "$v/test_layouts" cuda "$seed"
+        checked $tool weights-packed "$v/test_weights_packed" cuda "$seed" 1
+        TALLY_OPENCL_LIBRARY=none checked $tool many-bins "$d/test_many_bins" "$seed" 1000
+        [ $tool = racecheck ] || checked $tool output "$v/test_output" cuda # streams and graphs: nothing new in local memory
     done
-    said racecheck compute-sanitizer --tool racecheck --error-exitcode 9 \
-        "$kernels" cuda small -podlozhnyuk-256-tag
-    compute-sanitizer --tool racecheck "$kernels" cuda small podlozhnyuk-256-tag >"$out/tag-races.log" 2>&1
+    wait
+    [ -z "${TOOLS:-}" ] || return
+    timeout "$(left 60)" compute-sanitizer --tool racecheck "$kernels" cuda small podlozhnyuk-256-tag >"$out/tag-races.log" 2>&1
     echo "podlozhnyuk-256-tag: $(grep -E 'RACECHECK SUMMARY' "$out/tag-races.log"); in: $(
         grep -oE '(Write|Read) Thread.* in [a-z_]+|at [a-z_]+.*tally.cu:[0-9]+' "$out/tag-races.log" |
             grep -oE 'at .*' | sort | uniq -c | tr '\n' ';')"
@@ -70,7 +124,7 @@ time_all() {
         {
             "$micro" $device -s bytes -m "${MIB:-1024}" ${PHOTO:+-p "$PHOTO"} &&
                 "$micro" $device -s floats -m "$((2 * ${MIB:-1024}))"
-        } >"$out/methods-$device.jsonl" 2>"$out/methods-$device.txt" || failed=1
+        } >"$out/methods-$device.jsonl" 2>"$out/methods-$device.txt" || echo "$what" >>"$out/failed"
         cat "$out/methods-$device.txt"
     done
 }
@@ -94,7 +148,7 @@ peers() {
     COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" -p "$build/peers" \
         -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
         -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abcd}" >"$out/gpu.jsonl" \
-        2>"$out/gpu.txt" || failed=1
+        2>"$out/gpu.txt" || echo "$what" >>"$out/failed"
     tail -n 3 "$out/gpu.txt"
 }
 
@@ -103,13 +157,13 @@ peers() {
 routed() {
     local m=${MIB:-2048}
     "$many" cuda -m "$m" -r 5 -b 1048576 routed routed:threads=512 routed:slice=14,threads=512 >"$out/routed.jsonl" \
-        2>"$out/routed.txt" || failed=1
+        2>"$out/routed.txt" || echo "$what" >>"$out/failed"
     "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 routed \
-        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
+        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || echo "$what" >>"$out/failed"
     "$many" cuda -m $((2 * m)) -r 3 -j 2 -b 512,1024 -i uniform,equal,ramp-32,power-8 routed-columns \
-        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || failed=1
+        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || echo "$what" >>"$out/failed"
     cat "$out/routed.txt"
-    ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; failed=1; }
+    ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; echo "$what" >>"$out/failed"; }
     command -v ncu >/dev/null || { echo "skipped: the steps one by one: no ncu"; return; }
     local metrics=gpu__time_duration.sum,smsp__inst_executed.sum,sm__cycles_active.avg
     metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,dram__bytes.sum
@@ -121,14 +175,14 @@ routed() {
 
 # Methods for packed columns beside `views`, counts compared: under a minute.
 columns() {
-    "$build/bench/micro_views" "${DEVICE:-cuda}" -b 1 -m "${MIB:-1024}" -r 9 >"$out/columns.jsonl" || failed=1
-    ! grep -q '"verified":false' "$out/columns.jsonl" || failed=1
+    "$build/bench/micro_views" "${DEVICE:-cuda}" -b 1 -m "${MIB:-1024}" -r 9 >"$out/columns.jsonl" || echo "$what" >>"$out/failed"
+    ! grep -q '"verified":false' "$out/columns.jsonl" || echo "$what" >>"$out/failed"
 }
 
 # Batches of images, counts compared.
 images() {
-    "$build/bench/micro_images" "${DEVICE:-cuda}" -r 9 >"$out/images.jsonl" || failed=1
-    ! grep -q '"verified":false' "$out/images.jsonl" || failed=1
+    "$build/bench/micro_images" "${DEVICE:-cuda}" -r 9 >"$out/images.jsonl" || echo "$what" >>"$out/failed"
+    ! grep -q '"verified":false' "$out/images.jsonl" || echo "$what" >>"$out/failed"
 }
 
 # weighted-packed beside weighted and a pass that reads as much, after its test on the device; then by other settings,
@@ -141,9 +195,9 @@ weights() {
         "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" weighted $p &&
             "$build/bench/micro_weights" "$device" -m "${MIB:-1024}" -b 4096 -i uniform,equal,ninety -w signed $p \
                 $p:ahead=2 $p:ahead=3 $p:threads=512,ahead=6
-    } >"$out/weights.jsonl" 2>"$out/weights.txt" || failed=1
+    } >"$out/weights.jsonl" 2>"$out/weights.txt" || echo "$what" >>"$out/failed"
     cat "$out/weights.txt"
-    ! grep -q '"verified":false' "$out/weights.jsonl" || failed=1
+    ! grep -q '"verified":false' "$out/weights.jsonl" || echo "$what" >>"$out/failed"
 }
 
 # Small calls one behind the other, beside CUB in turn: a few seconds.
@@ -152,10 +206,11 @@ small() {
     local cub=()
     [ ! -e "$build/peers/cub.so" ] || cub=(-p "$build/peers/cub.so")
     "$build/bench/micro_small" "${DEVICE:-cuda}" "${cub[@]}" -k u8:256,f32:1024,f32:2048,f32:16384,f32:56000 auto \
-        >"$out/small.jsonl" 2>"$out/small.txt" || failed=1
+        >"$out/small.jsonl" 2>"$out/small.txt" || echo "$what" >>"$out/failed"
     cat "$out/small.txt"
 }
 
+[ -n "${BUILT:-}" ] || build_all
 case $what in
 small) small ;;
 columns) columns ;;
@@ -170,4 +225,6 @@ routed) routed ;;
 all) check; sanitize; time_all; peers ;;
 *) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|all]" >&2; exit 2 ;;
 esac
-exit $failed
+! [ -e "$out/cut" ] || echo "no time was left for: $(tr '\n' ' ' <"$out/cut")"
+! [ -e "$out/failed" ] || { echo "failed: $(tr '\n' ' ' <"$out/failed")"; exit 1; }
+! [ -e "$out/cut" ] || exit 3

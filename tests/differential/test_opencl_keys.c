@@ -1,8 +1,10 @@
 /*
  * The key that a launch draws scrambles where kernels write in local memory; counts must not depend
  * on it. Methods that have one, at 100 000 bins and more, under every key of a fixed list, on
- * sorted samples and on samples laid out against the method. On the first OpenCL device; counts and
- * flows are the reference's. Nothing here is random.
+ * sorted samples and on samples laid out against the method. Counts and flows are the
+ * reference's. Nothing here is random.
+ *
+ *     test_opencl_keys [opencl|cuda]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,12 +171,12 @@ static void check_case(tally_context *device, const plan_case *c)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *device = NULL;
     tally_error error = {""};
-    o.device = TALLY_DEVICE_OPENCL;
+    o.device = argc > 1 && !strcmp(argv[1], "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     if (tally_context_create(&o, &device, &error)) {
         printf("skipped: %s\n", error.message);
         return 77;
