@@ -7,9 +7,10 @@
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
  * sums and joint tables of float samples, and what counts samples with a mask or not packed. Uneven
- * edges are half of all: of types that are rarely binned so, only what takes any layout is
- * compiled. NVRTC is opened as at run time; without it no file is made, which is said and is no
- * failure. What was compiled before comes from the cache ($TALLY_CACHE_DIR).
+ * edges would be two thirds of all: guides in local memory are in it for the usual types, else the
+ * search, and of the other types only what takes any layout. NVRTC is opened as at run time;
+ * without it no file is made, which is said and is no failure. What was compiled before comes from
+ * the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,22 +71,25 @@ static void add(ty_target target, const ty_kernel_method *kernel, const char *op
     snprintf(new->options, sizeof new->options, "%s", options);
 }
 
-/* Every way to find cells by a guide that the plan's edges may ask for. */
+/* Types that most data are of. */
+static int is_usual(tally_dtype dtype)
+{
+    return dtype == TALLY_U8 || dtype == TALLY_U16 || dtype == TALLY_I32 || dtype == TALLY_F32 ||
+           dtype == TALLY_F64;
+}
+
+/* The ways to find cells by a guide in local memory that the plan's edges may ask for. Plans whose
+ * kernel is not here search their edges. */
 static void add_ways(ty_target target, tally_plan *plan)
 {
     const ty_kernel_method *kernel = plan->method->backend;
     ty_axis *axis = &plan->axes[0];
     ty_shape shape;
     char words[TY_OPTIONS_MOST];
-    const int floats = ty_guide_by_float(axis);
-    if (!kernel->far || !ty_guide_serves(axis))
+    if (!kernel->guided || !ty_guide_serves(axis))
         return;
-    for (axis->way = kernel->guided ? TY_BY_LOOK : TY_BY_LOG; axis->way <= TY_BY_PLACE;
-         axis->way++) {
-        if (axis->way == TY_BY_PLACE && !floats)
-            continue;
-        for (axis->positive = axis->way == TY_BY_LOG && floats; axis->positive <= floats;
-             axis->positive++) {
+    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_SEARCH; axis->way++) {
+        for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
             kernel->shape(plan, plan->context->state, UINT64_C(1) << 31, &shape);
             ty_kernel_options(plan, plan->context->state, &shape, words, sizeof words);
             add(target, kernel, words);
@@ -136,13 +140,6 @@ static void add_others(tally_context *context, ty_target target, const tally_pla
             add_plan(context, target, &o);
     }
     tally_plan_destroy(plan);
-}
-
-/* Types that most data are of. */
-static int is_usual(tally_dtype dtype)
-{
-    return dtype == TALLY_U8 || dtype == TALLY_U16 || dtype == TALLY_I32 || dtype == TALLY_F32 ||
-           dtype == TALLY_F64;
 }
 
 /* Plans that differ in what may change a kernel, for one dtype and number of bins. */

@@ -158,8 +158,7 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         at = strlen(options);
         snprintf(options + at, size - at, " -DTY_DTYPE_%u=%d -DTY_EVEN_%u=%d -DTY_POSITIVE_%u=%d",
-                 d, (int)plan->options.dtypes[d], d, even_of(plan, d), d,
-                 plan->axes[d].positive);
+                 d, (int)plan->options.dtypes[d], d, even_of(plan, d), d, plan->axes[d].positive);
     }
 }
 
@@ -257,6 +256,21 @@ static tally_status make_guides(tally_plan *plan, tally_error *error)
     return status;
 }
 
+/* Whether there were guides to uneven edges; without them edges are searched in float64. */
+static int drop_guides(tally_plan *plan)
+{
+    int had = 0;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        ty_axis *axis = &plan->axes[d];
+        had |= axis->way != 0;
+        ty_free(axis->guide_words);
+        axis->guide_words = NULL;
+        axis->way = axis->positive = 0;
+        memset(&axis->guide, 0, sizeof axis->guide);
+    }
+    return had;
+}
+
 static tally_status prepare(tally_plan *plan, tally_error *error)
 {
     ty_device_plan *own = ty_calloc(1, sizeof *own);
@@ -270,6 +284,9 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
             ty_fast_resolve(&plan->axes[d], !kernel->views);
     tally_status status = make_guides(plan, error);
     if (!status)
+        status = build(plan, own, error);
+    /* Where there is no compiler: the kernels file has few kernels that use guides. */
+    if (status == TALLY_ERROR_UNSUPPORTED && drop_guides(plan))
         status = build(plan, own, error);
     if (status)
         return status;
