@@ -4,7 +4,7 @@
 # beside the peers that are there (peers). Results go to the folder named by OUT (or
 # build/gpu-results); bench/gpu_table.py makes tables of them.
 #
-#     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|all]
+#     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]
 #
 # LIMIT=SECONDS ends it: what did not fit is named, and the exit status is 3. BUILT=1: all is built already.
 # PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
@@ -30,7 +30,7 @@ build_all() {
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
         cmake --build "$build" -j"$(nproc)" --target tally_command prebuild differential_test_{methods,own,edges,many_bins} \
             differential_test_opencl_{keys,views,images} device_test_{kernels,layouts,output,weights,weights_packed} \
-            micro_methods micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
+            micro_methods micro_own micro_host micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
         { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 }
 
@@ -91,8 +91,9 @@ check() {
     done
 }
 
-# One program under a checker: checked TOOL NAME COMMAND…
+# One program under a checker: checked TOOL NAME COMMAND…; of PROGRAMS, if these are named.
 checked() {
+    [[ " ${PROGRAMS:-$2} " == *" $2 "* ]] || return 0
     beside "$1-$2" compute-sanitizer --tool "$1" --error-exitcode 9 "${@:3}"
 }
 
@@ -109,7 +110,7 @@ sanitize() {
         checked $tool layouts "$v/test_layouts" cuda "$seed"
         checked $tool weights-packed "$v/test_weights_packed" cuda "$seed" 1
         TALLY_OPENCL_LIBRARY=none checked $tool many-bins "$d/test_many_bins" "$seed" 1000
-        [ $tool = racecheck ] || checked $tool output "$v/test_output" cuda # streams and graphs: nothing new in local memory
+        [ $tool != memcheck ] || checked $tool output "$v/test_output" cuda # streams and graphs: no other kernels
     done
     wait
     [ -z "${TOOLS:-}" ] || return
@@ -145,10 +146,15 @@ peers() {
     [ -e "$build/peers/cub.so" ] || build_peers
     gunzip -c data/book.txt.gz >"$build/book.txt"
     commit=$(git rev-parse HEAD 2>/dev/null)
-    COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" -p "$build/peers" \
+    COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" ${LIMIT:+-l "$(left)"} -p "$build/peers" \
         -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
         -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abcd}" >"$out/gpu.jsonl" \
-        2>"$out/gpu.txt" || echo "$what" >>"$out/failed"
+        2>"$out/gpu.txt"
+    case $? in
+    0) ;;
+    3) grep -o 'no time was left for .*' "$out/gpu.txt" | sed 's/no time was left for //' >>"$out/cut" ;;
+    *) echo "$what" >>"$out/failed" ;;
+    esac
     tail -n 3 "$out/gpu.txt"
 }
 
@@ -177,6 +183,30 @@ routed() {
 columns() {
     "$build/bench/micro_views" "${DEVICE:-cuda}" -b 1 -m "${MIB:-1024}" -r 9 >"$out/columns.jsonl" || echo "$what" >>"$out/failed"
     ! grep -q '"verified":false' "$out/columns.jsonl" || echo "$what" >>"$out/failed"
+}
+
+# What `auto` takes under CUDA and under OpenCL, on one device.
+runtimes() {
+    local device
+    for device in cuda opencl; do
+        timeout "$(left)" "$build/bench/micro_own" $device -m "${MIB:-2048}" -d 64 -r 9 -o auto -b 256,2048,8192 \
+            -t u8,u16,i32,f32,f64 -i uniform,equal,skewed || echo "$what" >>"$out/failed"
+    done >"$out/runtimes.jsonl" 2>"$out/runtimes.txt"
+    cat "$out/runtimes.txt"
+}
+
+# Samples in the host's memory, and files, which are streamed: by the processor, by the device, and as `auto` decides.
+host() {
+    local file=/dev/shm/tally-host-file device words
+    timeout "$(left)" "$build/bench/micro_host" -m "${MIB:-512}" >"$out/host.jsonl" || echo "$what" >>"$out/failed"
+    head -c $((2 << 30)) </dev/zero | tr '\0' '\101' >$file
+    for device in cpu cuda auto; do
+        words=$("$build/tally" run $file --dtype f32 --bins 2048 --range 0 100 -d $device -v -f csv 2>&1 >/dev/null)
+        echo "{\"file\":\"f32\",\"bins\":2048,\"on\":\"$device\",\"bytes\":$((2 << 30)),$(
+            sed -nE 's/^tally: [0-9]+ elements in ([0-9.]+) s of counting.*/"seconds":\1,/p; s/^tally: ([0-9.]+) s in all/"in_all":\1/p' <<<"$words" | tr -d '\n')}"
+    done >>"$out/host.jsonl"
+    rm -f $file
+    cat "$out/host.jsonl"
 }
 
 # Batches of images, counts compared.
@@ -215,6 +245,8 @@ case $what in
 small) small ;;
 columns) columns ;;
 images) images ;;
+runtimes) runtimes ;;
+host) host ;;
 weights) weights ;;
 build) build_peers ;;
 peers) peers ;;
@@ -223,7 +255,7 @@ sanitize) sanitize ;;
 time) time_all ;;
 routed) routed ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]" >&2; exit 2 ;;
 esac
 ! [ -e "$out/cut" ] || echo "no time was left for: $(tr '\n' ' ' <"$out/cut")"
 ! [ -e "$out/failed" ] || { echo "failed: $(tr '\n' ' ' <"$out/failed")"; exit 1; }

@@ -2,12 +2,13 @@
  * The GPU benchmark: Tally and its peers on the same samples in device memory, timed by events,
  * every count compared; JSON lines on standard output. bench/gpu.sh builds and runs it.
  *
- *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-c PHOTOGRAPH] [-t TEXT] [-m MIB] [-o
- * PARTS] [-d DTYPE]
+ *     gpu_bench [-p PEERS] [-y PYTHON] [-i PHOTOGRAPH] [-c PHOTOGRAPH] [-t TEXT] [-m MIB]
+ *               [-o PARTS] [-d DTYPE] [-l SECONDS]
  *
  * PARTS, of "abcd": a, every type, number of bins and input, on 2 GiB (-m); b, the peers beside it
  * on 256 MiB; c, small and middle sizes; d, uneven edges, beside the peer that takes some. Counts
- * are compared with the processor's, of a block that the samples repeat.
+ * are compared with the processor's, of a block that the samples repeat. What SECONDS leave no
+ * time for is named at the end, and the exit status is 3.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,6 +72,41 @@ static void die(const char *what, const char *words)
 {
     fprintf(stderr, "gpu_bench: %s: %s\n", what, words);
     exit(1);
+}
+
+/* ---- time ---- */
+
+/* Seconds that went into what, for the last words. */
+enum { on_inputs, on_host, on_tally, on_peers, works };
+static const char *const work_names[] = {"inputs", "the processor's counts", "Tally", "peers"};
+static double spent[works];
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What -l leaves no time for: configurations of each part and type. */
+static double end_at;
+static struct {
+    char what[24];
+    unsigned count;
+} cut[32];
+
+static int late(const point *p, const char *part)
+{
+    char what[24];
+    int i = 0;
+    if (end_at <= 0 || now() < end_at)
+        return 0;
+    snprintf(what, sizeof what, "%s %s", part, dtype_names[p->dtype]);
+    while (i < 31 && cut[i].count && strcmp(cut[i].what, what) != 0)
+        i++;
+    snprintf(cut[i].what, sizeof cut[i].what, "%s", what);
+    cut[i].count++;
+    return 1;
 }
 
 static int ascending(const void *a, const void *b)
@@ -168,6 +204,7 @@ static int make_samples(bench *b, const point *p)
 {
     tally_error error = {""};
     uint64_t bytes = p->n * gpu_dtype_bytes(p->dtype), most = p->edges ? uneven_bytes : block_bytes;
+    const double begin = now();
     b->block_made = bytes < most ? bytes : most;
     if (!gpu_input_fill(b->host->pool, p->input, p->dtype, p->bins, &b->files, b->block,
                         b->block_made / gpu_dtype_bytes(p->dtype)))
@@ -181,6 +218,7 @@ static int make_samples(bench *b, const point *p)
         launch(b, "repeat", args);
     }
     wait_for(b);
+    spent[on_inputs] += now() - begin;
     return 1;
 }
 
@@ -203,6 +241,7 @@ static void count_wanted(bench *b, const point *p)
     tally_output out = TALLY_OUTPUT_INIT;
     uint64_t samples = b->block_made / gpu_dtype_bytes(p->dtype), times = p->n / samples;
     tally_view view = tally_view_1d(b->block, o.dtypes[0], samples);
+    const double begin = now();
     out.counts = b->wanted;
     if (p->n % samples)
         die("sizes", "not a whole number of blocks");
@@ -212,6 +251,7 @@ static void count_wanted(bench *b, const point *p)
     tally_plan_destroy(plan);
     for (uint64_t i = 0; i < p->bins; i++)
         b->wanted[i] *= times;
+    spent[on_host] += now() - begin;
 }
 
 static uint64_t differing(const bench *b, uint64_t bins)
@@ -246,6 +286,12 @@ static void report(const point *p, const char *part, const char *by, const char 
         measured++;
         wrong += t->differing != 0;
     }
+}
+
+/* Calls on a stream, of which one took so long: no more than some milliseconds of them. */
+static unsigned calls_for(double seconds, unsigned most)
+{
+    return seconds * most < 0.02 ? most : seconds < 0.02 ? (unsigned)(0.02 / seconds) : 1;
 }
 
 static int repeats_for(double seconds)
@@ -303,11 +349,13 @@ static void run_tally(bench *b, const point *p, const char *part, unsigned calls
     tally_error error = {""};
     timing t = {.repeats = 0};
     tally_view view = tally_view_1d((void *)(uintptr_t)b->samples, o.dtypes[0], p->n);
+    const double begin = now();
     view.device = TALLY_DEVICE_CUDA;
     if (tally_plan_create(b->context, &o, &plan, &error))
         die("plan", error.message);
     double first = time_once(plan, &view, b->got);
     t.differing = differing(b, p->bins);
+    calls = calls_for(first, calls);
     int slow = first > 0.1, many = !slow && time_stream(b, plan, &view, calls) > 0;
     t.repeats = slow ? 1 : repeats_for(first);
     t.seconds[0] = first;
@@ -315,6 +363,7 @@ static void run_tally(bench *b, const point *p, const char *part, unsigned calls
         t.seconds[i] = many ? time_stream(b, plan, &view, calls) : time_once(plan, &view, b->got);
     report(p, part, "Tally", tally_plan_method(plan), tally_version(), &t);
     tally_plan_destroy(plan);
+    spent[on_tally] += now() - begin;
 }
 
 /* ---- peers in this process ---- */
@@ -327,16 +376,19 @@ static void run_peer(bench *b, const point *p, const char *part, int which, unsi
         p->edges};
     void *state = NULL;
     timing t = {.repeats = 0};
+    const double begin = now();
     if (peer->start(&problem, &state))
         return;
     double first = peer->time(state, 1);
     t.differing = first < 0 || peer->counts(state, b->got) ? p->bins : differing(b, p->bins);
     t.repeats = repeats_for(first);
+    calls = calls_for(first > 0 ? first : 1, calls);
     for (int i = 0; i < t.repeats && first >= 0; i++)
         t.seconds[i] = peer->time(state, calls) / calls;
     if (first >= 0)
         report(p, part, peer->by, peer->call, b->versions[which], &t);
     peer->end(state);
+    spent[on_peers] += now() - begin;
 }
 
 static void open_peers(bench *b, const char *folder)
@@ -408,6 +460,7 @@ static void run_python(bench *b, const point *p, const char *part)
     double bytes = (double)(p->n * gpu_dtype_bytes(p->dtype));
     if (!b->to_python)
         return;
+    const double begin = now();
     write_file(samples, b->block, b->block_made);
     write_file(counts, b->wanted, p->bins * sizeof *b->wanted);
     fprintf(b->to_python,
@@ -429,6 +482,7 @@ static void run_python(bench *b, const point *p, const char *part)
     fflush(stdout);
     unlink(samples);
     unlink(counts);
+    spent[on_peers] += now() - begin;
 }
 
 /* ---- the parts ---- */
@@ -462,7 +516,7 @@ static void part_all(bench *b)
                            all_bins[k],  gpu_inputs[i],
                            read,         NULL,
                            NULL};
-                if (!fits(d, p.bins))
+                if (!fits(d, p.bins) || late(&p, "all"))
                     continue;
                 if (!made || by_bins(p.input))
                     made = make_samples(b, &p);
@@ -475,14 +529,33 @@ static void part_all(bench *b)
     }
 }
 
+/* Python's peers get the block only, which is half as long. */
+static void beside_peers(bench *b, const point *p, int in_python)
+{
+    point half = *p;
+    count_wanted(b, p);
+    run_tally(b, p, "peers", 1);
+    /* CUB 3.0.1 ends with 16 Mi bins in an illegal address, whatever the type. */
+    for (int w = 0; w < b->peer_count && p->bins < 16 << 20; w++)
+        run_peer(b, p, "peers", w, 1);
+    if (!in_python || !b->to_python)
+        return;
+    half.n /= 2;
+    half.read_seconds /= 2;
+    for (uint64_t i = 0; i < p->bins; i++)
+        b->wanted[i] /= 2;
+    run_python(b, &half, "peers");
+}
+
 /* The peers, where a call of theirs takes no longer than a few tenths of a second. */
 static void part_peers(bench *b)
 {
     static const char *const inputs[] = {"zeros", "uniform", "ramp", "skewed", "photograph"};
     double read = time_reading(b, peer_bytes);
     for (int d = 0; d < 5; d++) {
-        for (int k = 0; k < bins_count && !skips(b, d); k++) {
-            for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5 && !skips(b, d); i++) {
+            int made = 0;
+            for (int k = 0; k < bins_count; k++) {
                 point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d),
                            all_bins[k],  inputs[i],
                            read,         NULL,
@@ -490,21 +563,13 @@ static void part_peers(bench *b)
                 int few = p.bins == 256 || p.bins == 2048 || p.bins == 65536 || p.bins == 1 << 20;
                 int some =
                     few || p.bins == 16 || p.bins == 8192 || p.bins == 262144 || p.bins == 16 << 20;
-                if (!some || !fits(d, p.bins) || !make_samples(b, &p))
+                if (!some || !fits(d, p.bins) || late(&p, "peers"))
                     continue;
-                count_wanted(b, &p);
-                run_tally(b, &p, "peers", 1);
-                /* CUB 3.0.1 ends with 16 Mi bins in an illegal address, whatever the type. */
-                for (int w = 0; w < b->peer_count && p.bins < 16 << 20; w++)
-                    run_peer(b, &p, "peers", w, 1);
-                /* Python's get the block only, which is half as long. */
-                point half = p;
-                half.n = b->block_made / gpu_dtype_bytes(d);
-                half.read_seconds = read / 2;
-                if (few && i < 2 && b->to_python) {
-                    count_wanted(b, &half);
-                    run_python(b, &half, "peers");
-                }
+                if (!made || by_bins(p.input))
+                    made = make_samples(b, &p);
+                if (!made)
+                    break;
+                beside_peers(b, &p, few && i < 2);
             }
         }
     }
@@ -531,7 +596,7 @@ static void part_sizes(bench *b)
                            read,
                            NULL,
                            NULL};
-                if (!make_samples(b, &p))
+                if (late(&p, "sizes") || !make_samples(b, &p))
                     continue;
                 count_wanted(b, &p);
                 run_tally(b, &p, "sizes", calls);
@@ -579,7 +644,7 @@ static void part_edges(bench *b)
             for (int i = 0; i < 4; i++) {
                 point p = {(gpu_dtype)d, peer_bytes / gpu_dtype_bytes(d), bins[k / 2], inputs[i],
                            read,         drawn ? "drawn" : "log",         edges};
-                if (!make_samples(b, &p))
+                if (late(&p, "edges") || !make_samples(b, &p))
                     continue;
                 count_wanted(b, &p);
                 run_tally(b, &p, "edges", 1);
@@ -609,13 +674,13 @@ static void open_device(bench *b)
     if (tally_context_create(&o, &b->host, &error))
         die("cpu", error.message);
     b->device = b->context->state;
-    b->block = malloc(block_bytes);
     b->wanted = malloc(sizeof *b->wanted * (16 << 20));
     b->got = malloc(sizeof *b->got * (16 << 20));
-    if (!b->block || !b->wanted || !b->got)
+    if (!b->wanted || !b->got)
         die("host", "out of memory");
     const ty_device_ops *ops = b->device->ops;
-    if (ops->queue_open(b->device, NULL, &b->queue, &error) ||
+    if (ops->pinned_alloc(b->device, block_bytes, (void **)&b->block, &error) ||
+        ops->queue_open(b->device, NULL, &b->queue, &error) ||
         ops->alloc(b->device, b->bytes, &b->samples, &error) ||
         ops->alloc(b->device, 64, &b->read_out, &error) ||
         ops->alloc(b->device, (size_t)8 * (16 << 20), &b->counts_memory, &error) ||
@@ -669,6 +734,9 @@ int main(int argc, char **argv)
         case 'd':
             b.only_dtype = value;
             break;
+        case 'l':
+            end_at = now() + strtod(value, NULL);
+            break;
         default:
             die(argv[i], "no such option");
         }
@@ -688,6 +756,11 @@ int main(int argc, char **argv)
         part_edges(&b);
     if (strchr(parts, 'a'))
         part_all(&b);
-    fprintf(stderr, "gpu_bench: %d configurations of Tally, %d wrong\n", measured, wrong);
-    return wrong || !measured;
+    for (int i = 0; i < works; i++)
+        fprintf(stderr, "%s%.1f s on %s", i ? ", " : "", spent[i], work_names[i]);
+    for (int i = 0; cut[i].count; i++)
+        fprintf(stderr, "%s%u of %s", i ? ", " : "\nno time was left for ", cut[i].count,
+                cut[i].what);
+    fprintf(stderr, "\ngpu_bench: %d configurations of Tally, %d wrong\n", measured, wrong);
+    return wrong || !measured ? 1 : cut[0].count ? 3 : 0;
 }

@@ -9,9 +9,10 @@
  *
  * Samples repeat after the MiB of -d, so that a short run need not make so many.
  * Lists are separated by commas; without one everything is measured. Every method is measured with
- * each of the settings of -s that it takes. AXIS: even; log, 1e-3 … 1e3; square, cubic, random:
- * uneven edges, by powers of their number on [0, 1] and [-5, 5], and drawn on [-5, 5]; -x does not
- * change these. Inputs fill the bins of uneven axes as they fill even ones.
+ * each of the settings of -s that it takes; `auto`, if named, is what that takes. AXIS: even; log,
+ * 1e-3 … 1e3; square, cubic, random: uneven edges, by powers of their number on [0, 1] and [-5, 5],
+ * and drawn on [-5, 5]; -x does not change these. Inputs fill the bins of uneven axes as they fill
+ * even ones.
  */
 #include <math.h>
 #include <stdio.h>
@@ -503,7 +504,7 @@ static double time_one(bench *b, const char *method, tally_dtype dtype, uint64_t
     tally_flows flows;
     double seconds[most_repeats], one = 0;
     int right = 1;
-    o.method = method;
+    o.method = strcmp(method, "auto") != 0 ? method : NULL;
     o.settings = settings;
     o.settings_count = parse_settings(b->set, text, sizeof text, settings);
     if (tally_plan_create(b->context, &o, &plan, &error)) {
@@ -527,7 +528,7 @@ static double time_one(bench *b, const char *method, tally_dtype dtype, uint64_t
             seconds[i] = one;
     }
     b->failed += !right;
-    double fraction = report(b, method, dtype, bins, input, seconds, right);
+    double fraction = report(b, tally_plan_method(plan), dtype, bins, input, seconds, right);
     free(counts);
     tally_plan_destroy(plan);
     return right ? fraction : 0;
@@ -539,7 +540,7 @@ static const uint64_t all_bins[] = {2,     16,    64,    100,   256,    1024,   
                                     16384, 32768, 56000, 65536, 110000, 262144, 1 << 20};
 enum { bins_count = sizeof all_bins / sizeof *all_bins, most_methods = 8 };
 
-static const char *const own_methods[] = {"lane-private", "swizzled", "spill16", "routed"};
+static const char *const own_methods[] = {"lane-private", "swizzled", "spill16", "routed", "auto"};
 enum { method_count = sizeof own_methods / sizeof *own_methods };
 
 typedef struct worst {
@@ -555,7 +556,9 @@ static void bench_bins(bench *b, tally_dtype dtype, int input, int k, table t)
     for (int i = 0; i < b->set_count * method_count; i++) {
         int m = i % method_count, s = i / method_count;
         const ty_method *method = ty_method_find(own_methods[m]);
-        if (!wanted(b->methods, own_methods[m]) || !method || !(method->dtypes >> dtype & 1))
+        const int chosen = b->methods && !strcmp(own_methods[m], "auto");
+        if (!wanted(b->methods, own_methods[m]) ||
+            (!chosen && (!method || !(method->dtypes >> dtype & 1))))
             continue;
         b->set = b->sets[s];
         double f = time_one(b, own_methods[m], dtype, all_bins[k], inputs[input].name, want);
