@@ -72,7 +72,7 @@ static double time_calls(const tune *t, const tally_plan *plan, const void *data
     tally_view views[2];
     tally_output out = TALLY_OUTPUT_INIT;
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
-    double seconds[5], own, enough = data == t->memory ? 0.05 : 0.2;
+    double seconds[5], own, enough = data == t->memory ? 0.02 : 0.2;
     int repeats = 0;
     views[0] = tally_view_1d(data, plan->options.dtypes[0], n);
     if (data == t->memory) {

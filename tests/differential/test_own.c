@@ -20,7 +20,7 @@
 enum { most_samples = 1200007, most_bins = 3000 };
 
 static tally_context *device, *host;
-static int checks, failed;
+static int checks, failed, left_out;
 static uint64_t samples = most_samples;
 static union {
     uint16_t u16[most_samples];
@@ -105,6 +105,7 @@ static void die(const char *what, const tally_error *error)
     exit(1);
 }
 
+/* NULL where the device has too little local memory. */
 static tally_plan *make_plan(tally_context *context, const char *method, const char *set,
                              tally_dtype dtype, uint64_t bins)
 {
@@ -123,7 +124,8 @@ static tally_plan *make_plan(tally_context *context, const char *method, const c
     o.axes[0] = tally_axis_even(bins, 0, dtype == TALLY_U16 ? 65535 : 1);
     o.dtypes[0] = dtype;
     o.method = method;
-    if (tally_plan_create(context, &o, &plan, &error))
+    tally_status status = tally_plan_create(context, &o, &plan, &error);
+    if (status && (status != TALLY_ERROR_UNSUPPORTED || !strstr(error.message, "local memory")))
         die(method, &error);
     return plan;
 }
@@ -146,7 +148,8 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
 {
     static answer got;
     tally_plan *plan = make_plan(device, method, set, dtype, bins);
-    for (int again = samples < most_samples; again < 2; again++) {
+    left_out += !plan;
+    for (int again = !plan ? 2 : samples < most_samples; again < 2; again++) {
         count(plan, dtype, skip, &got);
         checks++;
         if (memcmp(&got, want, sizeof got)) {
@@ -207,8 +210,9 @@ int main(int argc, char **argv)
             check_input(TALLY_U16, 100, i);
     }
     check_input(TALLY_F64, 2999, 6);
-    printf("%d checks, %d failed\n", checks, failed);
+    printf("%d checks, %d failed; %d plans left out for lack of local memory\n", checks, failed,
+           left_out);
     tally_context_destroy(device);
     tally_context_destroy(host);
-    return failed != 0;
+    return failed || !checks;
 }
