@@ -153,11 +153,12 @@ int ty_fast_serves(tally_dtype dtype)
     return float32s >> dtype & 1;
 }
 
-void ty_fast_resolve(ty_axis *axis, int line)
+void ty_fast_resolve(ty_axis *axis, int line, ty_u32 splits)
 {
     axis->proved = TY_UNPROVED;
     make_bounds(axis, &axis->fast);
-    if (line && ty_line_make(axis, &axis->fast))
+    if (line &&
+        (ty_line_make(axis, &axis->fast) || (splits && ty_line_split(axis, &axis->fast, splits))))
         axis->proved = TY_PROVED_LINE;
     else if (ty_fast_serves(axis->dtype) && ty_fast_make(axis, &axis->fast))
         axis->proved = TY_PROVED_F32;
@@ -176,6 +177,8 @@ const char *ty_fast_words(const ty_axis *axis)
                                            : "slots by a table of places in device memory";
     if (!axis->even)
         return "slots by searching the edges";
+    if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
+        return "slots by two lines, proved for every value";
     if (axis->proved == TY_PROVED_LINE)
         return "slots by a line, proved for every value";
     return axis->proved ? "slots by float32, proved for every edge" : "slots by float64";

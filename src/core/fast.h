@@ -13,9 +13,9 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast);
 /* Whether all values of the dtype are float32s. */
 int ty_fast_serves(tally_dtype dtype);
 
-/* Resolves an axis of a kernel's plan: by a line (core/line.h) if the kernel takes one, else by
- * float32, if these serve the dtype and are proved. */
-void ty_fast_resolve(ty_axis *axis, int line);
+/* Resolves an axis of a kernel's plan: by a line (core/line.h) if the kernel takes one, by two if
+ * it has room for so many `splits`, else by float32, if these serve the dtype and are proved. */
+void ty_fast_resolve(ty_axis *axis, int line, ty_u32 splits);
 
 /* The smallest float32 that is not below e. */
 float ty_float_at_least(double e);

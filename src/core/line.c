@@ -37,27 +37,60 @@ int ty_line_serves(tally_dtype dtype)
 
 /* ---- integers ---- */
 
-/* The first key of cell j+1, 0 … 65536. */
+/* The key of an integer, 0 … 65536. */
+static int64_t key_of(const ty_axis *axis, double x)
+{
+    double key = x - (axis->dtype == TALLY_I16 ? -32768 : 0);
+    return key <= 0 ? 0 : key >= keys ? keys : (int64_t)key;
+}
+
+/* The first key of cell j+1. */
 static int64_t first_key(const ty_axis *axis, ty_u32 j)
 {
     const ty_bins *b = &axis->bins;
-    double edge = ty_axis_edge(axis, j), least = axis->dtype == TALLY_I16 ? -32768 : 0;
-    double key = (j == b->bins && b->closed ? floor(edge) + 1 : ceil(edge)) - least;
-    return key <= 0 ? 0 : key >= keys ? keys : (int64_t)key;
+    double edge = ty_axis_edge(axis, j);
+    return key_of(axis, j == b->bins && b->closed ? floor(edge) + 1 : ceil(edge));
 }
+
+/* Whether an edge would be an integer but for rounding. */
+static int is_whole(const ty_axis *axis, ty_u32 j)
+{
+    double edge = ty_axis_edge(axis, j);
+    return fabs(edge - nearbyint(edge)) < 0x1p-30;
+}
+
+/* The first key of cell j+1 where integers that are edges lie below them. */
+static int64_t key_above(const ty_axis *axis, ty_u32 j)
+{
+    return is_whole(axis, j) ? key_of(axis, nearbyint(ty_axis_edge(axis, j)) + 1)
+                             : first_key(axis, j);
+}
+
+/* The integer that is edge j. */
+static int64_t whole_key(const ty_axis *axis, ty_u32 j)
+{
+    return key_of(axis, nearbyint(ty_axis_edge(axis, j)));
+}
+
+/* Edges `first`, first + every, … up to the last one: where the first, second, … cell begins. */
+typedef struct starts {
+    const ty_axis *axis;
+    int64_t (*key)(const ty_axis *, ty_u32);
+    ty_u32 first, every;
+} starts;
 
 /* What a step leaves to start: low <= start < high; and the keys at which the bounds are met. */
 typedef struct room {
     int64_t step, low, high, low_key, high_key;
 } room;
 
-static room room_of(const ty_axis *axis, int64_t step)
+static room room_of(const starts *s, int64_t step)
 {
     const int64_t one = INT64_C(1) << 32, none = INT64_C(1) << 60;
     room r = {step, -none, none, 0, 0};
-    for (ty_u32 j = 0; j <= axis->bins.bins; j++) {
-        int64_t key = first_key(axis, j), cell = ((int64_t)j + 1) * one;
-        int64_t low = cell - key * step, high = low + step;
+    int64_t cell = one;
+    for (ty_u32 j = s->first; j <= s->axis->bins.bins; j += s->every, cell += one) {
+        int64_t key = s->key(s->axis, j), low = cell - key * step, high = low + step;
         if (key < keys && low > r.low) {
             r.low = low;
             r.low_key = key;
@@ -87,32 +120,109 @@ static int64_t between(const room *left, const room *right)
     return step < right->step ? step : right->step - 1;
 }
 
-static int integer_line(const ty_axis *axis, ty_fast *fast)
+/* A line that finds the cells; 0 if there is none. */
+static int find_line(const starts *s, int64_t *step, int64_t *start)
 {
-    double guess = 0x1p32 / axis->bins.width;
+    double guess = 0x1p32 / (s->axis->bins.width * s->every);
     if (guess > 0x1.001p32)
         return 0; /* bins narrower than an integer */
     int64_t most = UINT32_MAX, first = (int64_t)nearbyint(guess);
-    room r = room_of(axis, first < most ? first : most), left = {0}, right = {0};
+    room r = room_of(s, first < most ? first : most), left = {0}, right = {0};
     left.step = right.step = -1;
     for (int i = 0; i < most_tries && r.low >= r.high; i++) {
         *(slope(&r) > 0 ? &left : &right) = r;
         if (!slope(&r))
             return 0;
         if (left.step < 0)
-            r = room_of(axis, 0);
+            r = room_of(s, 0);
         else if (right.step < 0)
-            r = room_of(axis, most);
+            r = room_of(s, most);
         else if (right.step - left.step > 1)
-            r = room_of(axis, between(&left, &right));
+            r = room_of(s, between(&left, &right));
         else
             return 0;
     }
-    if (r.low >= r.high)
+    *step = r.step;
+    *start = r.low + (r.high - r.low) / 2;
+    return r.low < r.high;
+}
+
+static int integer_line(const ty_axis *axis, ty_fast *fast)
+{
+    const starts all = {axis, first_key, 0, 1};
+    int64_t step, start;
+    if (!find_line(&all, &step, &start))
         return 0;
-    fast->step = (ty_u32)r.step;
-    fast->start = (ty_u64)(r.low + (r.high - r.low) / 2);
+    fast->step = (ty_u32)step;
+    fast->start = (ty_u64)start;
     return 1;
+}
+
+/* ---- integers, with splits ---- */
+
+/* Which edges should be integers; 0 if not one in every so many is. */
+static int find_whole(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_u32 edges = axis->bins.bins + 1;
+    ty_u32 first = edges, every = edges + 1;
+    fast->splits = 0;
+    for (ty_u32 j = 0; j < edges; j++) {
+        if (!is_whole(axis, j))
+            continue;
+        if (++fast->splits == 1)
+            first = j;
+        else if (fast->splits == 2)
+            every = j - first;
+        else if (j != first + (fast->splits - 1) * every)
+            return 0;
+    }
+    fast->every = every;
+    fast->phase_edge = first;
+    fast->per_edge = (ty_u32)(UINT32_MAX / every + 1);
+    return fast->splits > 0 && every > 1 && first < every;
+}
+
+/* Whether every key's cells are those that its bin's consist of. */
+static int split_proved(const ty_axis *axis, const ty_fast *fast)
+{
+    const ty_u32 over = fast->bins + 1;
+    ty_u32 cell = 0, from, n = ty_split_of(cell, &axis->bins, fast, &from);
+    for (int64_t key = 0; key < keys; key++) {
+        while (cell < over && key >= first_key(axis, cell)) {
+            const ty_u32 end = from + n;
+            n = ty_split_of(++cell, &axis->bins, fast, &from);
+            if (from < end)
+                return 0;
+        }
+        const ty_u32 split = ty_cell_split((ty_u32)key, fast);
+        if (split < from || split >= from + n)
+            return 0;
+    }
+    /* What is behind the last key has cells too. */
+    for (ty_u32 end = from + n; cell < over; end = from + n) {
+        n = ty_split_of(++cell, &axis->bins, fast, &from);
+        if (from < end)
+            return 0;
+    }
+    return from + n <= over + fast->splits + 1;
+}
+
+int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+{
+    const int served = axis->even && is_integer(axis->dtype) && axis->bins.bins <= keys;
+    if (!served || !find_whole(axis, fast) || fast->splits > most)
+        return 0;
+    const starts all = {axis, key_above, 0, 1};
+    const starts whole = {axis, whole_key, fast->phase_edge, fast->every};
+    int64_t step, start, more_step, more_start;
+    if (!find_line(&all, &step, &start) || !find_line(&whole, &more_step, &more_start))
+        return 0;
+    fast->bins = axis->bins.bins;
+    fast->step = (ty_u32)step;
+    fast->more_step = (ty_u32)more_step;
+    fast->more_start = (ty_u32)((ty_u64)more_start & UINT32_MAX);
+    fast->start = (ty_u64)start + ((ty_u64)more_start - fast->more_start);
+    return split_proved(axis, fast);
 }
 
 /* ---- floats ---- */

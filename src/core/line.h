@@ -13,4 +13,8 @@ int ty_line_serves(tally_dtype dtype);
  * integers are apart: some. */
 int ty_line_make(const ty_axis *axis, ty_fast *fast);
 
+/* Where that finds none, for integers: by two lines, and up to `most` cells more (ty_cell_split).
+ */
+int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most);
+
 #endif

@@ -152,6 +152,8 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     size_t at = strlen(options);
     if (axis->way && !kernel->views)
         snprintf(options + at, size - at, " -DTY_POSITIVE=%d", axis->positive);
+    if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
+        snprintf(options + at, size - at, " -DTY_SPLIT=1");
     if (!kernel->views)
         return;
     snprintf(options + at, size - at, " -DTY_DIMS=%u", plan->options.dimensions);
@@ -256,13 +258,16 @@ static tally_status make_guides(tally_plan *plan, tally_error *error)
     return status;
 }
 
-/* Whether there were guides to uneven edges; without them edges are searched in float64. */
-static int drop_guides(tally_plan *plan)
+/* Whether axes had guides to uneven edges, or splits; without them cells are found in float64. */
+static int drop_rare(tally_plan *plan)
 {
     int had = 0;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         ty_axis *axis = &plan->axes[d];
-        had |= axis->way != 0;
+        had |= axis->way != 0 || axis->fast.splits;
+        if (axis->fast.splits)
+            axis->proved = TY_UNPROVED;
+        axis->fast.splits = 0;
         ty_free(axis->guide_words);
         axis->guide_words = NULL;
         axis->way = axis->positive = 0;
@@ -281,12 +286,13 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     const ty_kernel_method *kernel = plan->method->backend;
     if (kernel->fast)
         for (uint32_t d = 0; d < plan->options.dimensions; d++)
-            ty_fast_resolve(&plan->axes[d], !kernel->views);
+            ty_fast_resolve(&plan->axes[d], !kernel->views,
+                            kernel->splits ? kernel->splits(plan) : 0);
     tally_status status = make_guides(plan, error);
     if (!status)
         status = build(plan, own, error);
-    /* Where there is no compiler: the kernels file has few kernels that use guides. */
-    if (status == TALLY_ERROR_UNSUPPORTED && drop_guides(plan))
+    /* Where there is no compiler: the kernels file has few of the kernels that use these. */
+    if (status == TALLY_ERROR_UNSUPPORTED && drop_rare(plan))
         status = build(plan, own, error);
     if (status)
         return status;

@@ -67,6 +67,8 @@ typedef struct ty_kernel_method {
     const char *more; /* one behind it, or NULL */
     int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
     int finishes;     /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
+    uint32_t (*splits)(const tally_plan *plan); /* … or NULL: for how many more cells (core/line.h)
+                                                   it has room */
     int guided; /* it finds cells of uneven edges by a guide (guide.h) behind its local memory; 2:
                    its updates never meet in a bank */
     int far;    /* … by one in device memory, where that has no room for one */

@@ -267,6 +267,7 @@ typedef int64_t ty_i64;
 #define TY_AS_DOUBLE(x)  ty_as_double(x)
 #define TY_MUL_HI(a, b)  ((ty_u32)((ty_u64)(a) * (b) >> 32))
 #define TY_LOW_WORD(x)   ty_low_word(x)
+#define TY_MUL_HI(a, b)  ((ty_u32)((ty_u64)(a) * (b) >> 32))
 #define TY_BITS_OF(x)    ty_double_bits(x)
 #define TY_FMAF(a, b, c) fmaf(a, b, c)
 #define TY_FLOOR(x)      floorf(x)

@@ -37,6 +37,12 @@ typedef struct ty_fast {
     float most;        /* bins from that edge to the last */
     ty_u32 zero;       /* the cell above that edge */
     float end, within; /* a sample equal to end counts as `within`; end is NaN when open */
+    ty_u32 splits;     /* cells beyond the usual ones (ty_cell_split): edges that are integers, */
+    ty_u32 every;      /* … one in so many edges */
+    ty_u32 phase_edge; /* … from this edge on, below `every` */
+    ty_u32 per_edge;   /* 2^32 / every, rounded up */
+    ty_u32 more_step;  /* splits from one integer to the next, in 2^-32 */
+    ty_u32 more_start; /* added to their place */
 } ty_fast;
 
 /* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
@@ -79,6 +85,42 @@ TY_FN ty_u32 ty_cell_line(ty_u32 key, const ty_fast *f)
     int cell = (int)TY_MAD_UPPER(key, f->step, f->start), most = (int)f->bins + 1;
     cell = cell < most ? cell : most;
     return (ty_u32)(cell > 0 ? cell : 0);
+}
+
+/* Where some edges that should be integers came out of float64 above them and others did not, no
+ * line finds both. These integers get cells of their own, each below the cell of the edge's bin: a
+ * line that takes them all for below their edges, and another that counts them. */
+TY_FN ty_u32 ty_cell_split(ty_u32 key, const ty_fast *f)
+{
+    ty_u32 line = TY_MAD_UPPER(key, f->step, f->start);
+    int cell = (int)TY_MAD_UPPER(key, f->more_step, (ty_u64)line << 32 | f->more_start);
+    int most = (int)(f->bins + f->splits) + 1;
+    cell = cell < most ? cell : most;
+    return (ty_u32)(cell > 0 ? cell : 0);
+}
+
+/* Whether an edge that should be an integer has it below itself. */
+TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
+{
+    const ty_u32 last = edge == b->bins;
+    double e = last ? b->hi : b->lo + (double)edge * b->width;
+    return e > TY_RINT(e) || (last && b->closed && e == TY_RINT(e)) ? 1u : 0u;
+}
+
+/* The cells `from` … `from` + n - 1 that a cell of ty_cell_line's consists of; returns n. */
+TY_FN ty_u32 ty_split_of(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32 *from)
+{
+    const ty_u32 edge = cell + f->every - 1 - f->phase_edge;
+    const ty_u32 below = TY_MUL_HI(edge, f->per_edge), place = edge - below * f->every;
+    ty_u32 n = 1;
+    *from = cell + below;
+    if (place == 0 && cell > 0 && !ty_edge_lowers(cell - 1, b)) {
+        --*from;
+        n++;
+    }
+    if (place == f->every - 1 && cell <= b->bins && ty_edge_lowers(cell, b))
+        n++;
+    return n;
 }
 
 /* Floats. */

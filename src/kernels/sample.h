@@ -117,6 +117,11 @@ typedef ty_fast ty_decider;
 #define TY_WHERE                    TY_GLOBAL const ty_u8 *
 #define TY_WHERE_OF(fast, axis, to) (axis)
 #endif
+#if TY_SPLIT
+#define TY_CELL_LINE(key, f) ty_cell_split(key, f)
+#else
+#define TY_CELL_LINE(key, f) ty_cell_line(key, f)
+#endif
 /* The cell of one sample + TY_MARK, its axis held in registers. */
 #if TY_EVEN == 2
 #define TY_MARK TY_ROUNDER_BITS
@@ -146,10 +151,8 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
     return ty_mark_f32(ty_value(x), f);
 #elif TY_EVEN == 3 && TY_DTYPE > 4
     return ty_cell_line_float(ty_value(x), f);
-#elif TY_EVEN == 3 && TY_DTYPE == 4
-    return ty_cell_line((ty_u16)x ^ 0x8000u, f);
 #elif TY_EVEN == 3
-    return ty_cell_line(x, f);
+    return TY_CELL_LINE(TY_DTYPE == 4 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
 #elif TY_EVEN == 0 || TY_DTYPE == 7 || TY_DTYPE == 8
     return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
 #elif TY_DTYPE == 5 || TY_DTYPE == 6 || TY_DTYPE == 12

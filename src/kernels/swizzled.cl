@@ -27,7 +27,24 @@
     } while (0)
 
 #define TY_CELL_COUNT(cell) ((cell) < cells ? ty_local[TY_WORD((cell) + TY_MARK)] : 0)
-#define TY_RESULT(r)        TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+#if TY_SPLIT
+TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const ty_bins *bins,
+                            const ty_fast *fast, ty_u32 key, ty_u32 more)
+{
+    ty_u32 from, count = 0;
+    if (cell > bins->bins + 1)
+        return 0; /* integers have no NaN */
+    for (ty_u32 n = ty_split_of(cell, bins, fast, &from); n--; from++)
+        count += ty_local[TY_WORD(from)];
+    return count;
+}
+#define TY_RESULT(r)                                                                               \
+    ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, key, more)
+#define TY_SPLITS fast.splits
+#else
+#define TY_RESULT(r) TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+#define TY_SPLITS    0
+#endif
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
@@ -36,7 +53,7 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINI
     ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
+    ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
     TY_WHERE where = TY_WHERE_OF(fast, axis, words);
     for (ty_u32 w = lid; w < words; w += TY_GROUP_MAX)
         ty_local[w] = 0;

@@ -166,7 +166,12 @@ static const ty_parameter swizzled_parameters[] = {
 
 static uint64_t swizzled_bytes(const tally_plan *plan)
 {
-    return ((uint64_t)plan->bins + TY_CELLS_EXTRA + 31) / 32 * 128;
+    return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 31) / 32 * 128;
+}
+
+static uint32_t swizzled_splits(const tally_plan *plan)
+{
+    return (uint32_t)(room_beside(plan, swizzled_bytes(plan)) / 4);
 }
 
 /* Of counters, above which the first-level cache is too small for all loads at once (walk.h):
@@ -212,6 +217,7 @@ static const ty_kernel_method swizzled = {.text = ty_text_swizzled,
                                           .far = 1,
                                           .finishes = 1,
                                           .keyed = 1,
+                                          .splits = swizzled_splits,
                                           .shape = swizzled_shape};
 
 const ty_method ty_swizzled = {

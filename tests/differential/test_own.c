@@ -186,6 +186,56 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
         compare("swizzled", swizzled_sets[i], dtype, bins, skip, inputs[input].name, &want);
 }
 
+/* Every value of 16 bits, some of them thousands of times, on axes of so many bins that edges which
+ * should be integers came out of float64 above some of them (ty_cell_split). */
+static void check_splits(void)
+{
+    static const struct {
+        tally_dtype dtype;
+        uint64_t bins;
+        double lo, hi;
+        tally_last_edge last;
+    } axes[] = {{TALLY_U16, 56000, 0, 65536, TALLY_LAST_OPEN},
+                {TALLY_U16, 50000, 0, 65536, TALLY_LAST_CLOSED},
+                {TALLY_I16, 56000, -32768, 32768, TALLY_LAST_CLOSED}};
+    static uint64_t want[56000], got[56000];
+    for (uint64_t i = 0; i < most_samples; i++)
+        data.u16[i] = (uint16_t)(i < 65536 ? i : next() % 2 ? next() % 65536 : next() % 64 * 1024);
+    for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
+        tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+        tally_view view = tally_view_1d(&data, axes[a].dtype, most_samples);
+        tally_output out = TALLY_OUTPUT_INIT;
+        tally_flows flows[2];
+        tally_error error = {""};
+        tally_plan *plan = NULL;
+        o.axes[0] = tally_axis_even(axes[a].bins, axes[a].lo, axes[a].hi);
+        o.axes[0].last = axes[a].last;
+        o.dtypes[0] = axes[a].dtype;
+        for (int ours = 0; ours < 2; ours++) {
+            o.method = ours ? "swizzled" : "serial";
+            tally_status status = tally_plan_create(ours ? device : host, &o, &plan, &error);
+            if (status && (!ours || status != TALLY_ERROR_UNSUPPORTED))
+                die(o.method, &error);
+            if (status) {
+                left_out++;
+                return;
+            }
+            out.counts = ours ? got : want;
+            out.flows = &flows[ours];
+            if (tally_execute(plan, &view, NULL, &out, &error))
+                die(o.method, &error);
+            tally_plan_destroy(plan);
+        }
+        checks++;
+        if (memcmp(got, want, axes[a].bins * sizeof *got) ||
+            memcmp(&flows[0], &flows[1], sizeof *flows)) {
+            failed++;
+            fprintf(stderr, "FAILED: swizzled, %s, %llu bins, splits\n",
+                    tally_dtype_name(axes[a].dtype), (unsigned long long)axes[a].bins);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
@@ -210,6 +260,7 @@ int main(int argc, char **argv)
             check_input(TALLY_U16, 100, i);
     }
     check_input(TALLY_F64, 2999, 6);
+    check_splits();
     printf("%d checks, %d failed; %d plans left out for lack of local memory\n", checks, failed,
            left_out);
     tally_context_destroy(device);

@@ -1,6 +1,6 @@
 /*
  * The line of 16-bit samples: on random and on everyday axes every one of the 65536 values, against
- * the slow reference. Axes that everyone uses must be proved.
+ * the slow reference; or two lines (ty_cell_split). Axes that everyone uses must be proved.
  *
  *     test_line [SEED]
  */
@@ -37,8 +37,27 @@ static float decode(tally_dtype dtype, uint16_t bits)
                             : ldexpf((float)mantissa, -24));
 }
 
+static ty_u32 owner[2 * most_bins]; /* of each cell of ty_cell_split, a cell of ty_cell_line */
+
+/* Fills it; 0 when a cell has two owners. */
+static int fill_owners(const ty_axis *axis, const ty_fast *fast)
+{
+    memset(owner, 0xff, sizeof owner);
+    for (ty_u32 cell = 0; cell <= fast->bins + 1; cell++) {
+        ty_u32 from, n = ty_split_of(cell, &axis->bins, fast, &from);
+        for (ty_u32 i = from; i < from + n; i++) {
+            if (i > fast->bins + fast->splits + 1 || owner[i] != UINT32_MAX)
+                return 0;
+            owner[i] = cell;
+        }
+    }
+    return 1;
+}
+
 static ty_u32 cell_of(tally_dtype dtype, uint16_t bits, const ty_fast *fast)
 {
+    if (fast->splits)
+        return owner[ty_cell_split(dtype == TALLY_I16 ? bits ^ 0x8000u : bits, fast)];
     if (dtype == TALLY_U16)
         return ty_cell_line(bits, fast);
     if (dtype == TALLY_I16)
@@ -92,8 +111,21 @@ static int rises(tally_dtype dtype, const ty_fast *fast)
     return 1;
 }
 
-/* 1 when the axis was made and proved. */
-static int check(tally_axis axis, tally_dtype dtype, int *made)
+/* How an axis was proved. */
+enum { unproved, by_line, by_split };
+
+static int prove(const ty_axis *axis, ty_fast *fast, int may)
+{
+    if ((may & by_line) && ty_line_make(axis, fast))
+        return by_line;
+    if ((may & by_split) && ty_line_split(axis, fast, most_bins))
+        return by_split;
+    fast->splits = 0;
+    return unproved;
+}
+
+/* How the axis was proved, of the ways that it may be, if it could be made. */
+static int check(tally_axis axis, tally_dtype dtype, int may, int *made)
 {
     static uint64_t want[most_bins + TY_CELLS_EXTRA], got[most_bins + TY_CELLS_EXTRA];
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
@@ -109,7 +141,9 @@ static int check(tally_axis axis, tally_dtype dtype, int *made)
     if (resolved.even && !tally_plan_create(context, &o, &plan, NULL)) {
         uint64_t bins = resolved.bins.bins;
         ++*made;
-        proved = ty_line_make(&resolved, &fast);
+        proved = prove(&resolved, &fast, may);
+        if (proved == by_split && !fill_owners(&resolved, &fast))
+            wrong("a cell of two bins,", dtype, &axis);
         memset(got, 0, sizeof got);
         for (int i = 0; proved && i < values; i++) {
             ty_u32 cell = cell_of(dtype, raw[i], &fast);
@@ -150,7 +184,8 @@ static void check_random(int count)
         int made = 0, proved = 0;
         clock_t begin = clock();
         for (int i = 0; i < count; i++)
-            proved += check(random_axis(dtypes[d]), dtypes[d], &made);
+            proved +=
+                check(random_axis(dtypes[d]), dtypes[d], by_line | by_split, &made) != unproved;
         printf("%s: %d axes, %d proved, %.2f s\n", tally_dtype_name(dtypes[d]), made, proved,
                (double)(clock() - begin) / CLOCKS_PER_SEC);
         if (made < count / 2 || proved < made / 2) {
@@ -171,7 +206,7 @@ static tally_axis closed(uint64_t bins, double lo, double hi)
 static void expect(tally_axis axis, tally_dtype dtype, int proved)
 {
     int made = 0;
-    if (check(axis, dtype, &made) != proved || !made)
+    if (check(axis, dtype, by_line | by_split, &made) != proved || !made)
         wrong(proved ? "not proved," : "must not be proved,", dtype, &axis);
 }
 
@@ -209,12 +244,29 @@ static void check_everyday(void)
     expect(closed(7, -1e6, 1e6), TALLY_I16, 1);
 }
 
-/* Bins narrower than integers; edges that are integers but for rounding, some above themselves. */
-static void check_refusals(void)
+/* Edges that are integers but for rounding, some above themselves. */
+static void check_splits(int count)
 {
-    expect(tally_axis_even(2000, 0, 1000), TALLY_U16, 0);
-    expect(tally_axis_even(56000, 0, 65536), TALLY_U16, 0);
-    expect(tally_axis_even(50000, -32768, 32768), TALLY_I16, 0);
+    static const double spans[] = {65536, 60000, 32768, 1000, 65535, 255};
+    int made = 0, proved = 0;
+    expect(tally_axis_even(56000, 0, 65536), TALLY_U16, by_split);
+    expect(closed(56000, 0, 65536), TALLY_U16, by_split);
+    expect(tally_axis_even(50000, -32768, 32768), TALLY_I16, by_split);
+    expect(tally_axis_even(2000, 0, 1000), TALLY_U16, unproved); /* narrower than integers */
+    /* … and where a line would do. */
+    for (int i = 0; i < count; i++) {
+        const tally_dtype dtype = dtypes[next() % 2];
+        const double span = spans[next() % 6], least = dtype == TALLY_I16 ? -32768 : 0;
+        const double lo = least + (next() % 2 ? 0 : (double)(next() % 3000) - 1000);
+        tally_axis axis = tally_axis_even(1 + next() % (uint64_t)span, lo, lo + span);
+        axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+        proved += check(axis, dtype, by_split, &made) == by_split;
+    }
+    printf("splits: %d axes, %d proved\n", made, proved);
+    if (proved < count / 4) {
+        fprintf(stderr, "FAILED: splits: %d of %d proved\n", proved, count);
+        failed++;
+    }
 }
 
 int main(int argc, char **argv)
@@ -228,7 +280,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < values; i++)
         raw[i] = (uint16_t)i;
     check_everyday();
-    check_refusals();
+    check_splits(60);
     check_random(100);
     tally_context_destroy(context);
     printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);

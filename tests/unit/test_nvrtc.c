@@ -44,6 +44,7 @@ typedef struct job {
     const char *key, *value;
     ty_proof proof;    /* of the axis */
     int way, positive; /* of a guide to uneven edges (kernels/guide.h), or 0 */
+    uint32_t splits;   /* ty_fast's */
 } job;
 
 enum { most_jobs = 1024, most_workers = 8 };
@@ -57,7 +58,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0};
     job_count++;
 }
 
@@ -65,7 +66,7 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
                        ty_proof proof)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0};
     job_count++;
 }
 
@@ -104,7 +105,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0};
         job_count++;
     }
 }
@@ -132,6 +133,11 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (kernel->fast && !kernel->views && ty_line_serves(dtype) && (m->dtypes >> dtype & 1) &&
             (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
+    }
+    if (kernel->splits) {
+        add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].splits = 1;
     }
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
@@ -221,6 +227,7 @@ static int compile(const job *j)
     const ty_method *own = plan->method;
     plan->method = j->method;
     plan->axes[0].proved = j->proof;
+    plan->axes[0].fast.splits = j->splits;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);
         snprintf(value, sizeof value, "%s", j->value);
