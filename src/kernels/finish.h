@@ -43,14 +43,32 @@ TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
                ((t) == wide - 1 && (how & TY_OUT_CLAMP_OVER) ? TY_RESULT(wide + TY_SLOT_OVER)      \
                                                              : 0))
 
+TY_FN void ty_leave_half(TY_GLOBAL ty_u32 *to, ty_u32 w, ty_u32 low, ty_u32 high,
+                         TY_GLOBAL ty_u32 *table)
+{
+    to[w] = (low & 0xffffu) | high << 16;
+    if ((low | high) >> 16) {
+        TY_ADD_GLOBAL(table + 2 * w, low >> 16);
+        TY_ADD_GLOBAL(table + 2 * w + 1, high >> 16);
+    }
+}
+
+/* Words of two bins that are neither the first nor the last come first, for they need no more than
+ * TY_BIN_RESULT(bin), what TY_RESULT is of bins (`wide` may be all slots). */
 #define TY_LEAVE_HALVES()                                                                          \
-    for (ty_u32 w = TY_LID; !finish && w < TY_HALVES_WORDS(slots); w += TY_GROUP_MAX) {            \
-        ty_u32 low = TY_TARGET_RESULT(2 * w), high = TY_TARGET_RESULT(2 * w + 1);                  \
-        out[(ty_u64)TY_GROUP * TY_HALVES_WORDS(slots) + w] = (low & 0xffffu) | high << 16;         \
-        if (low >> 16)                                                                             \
-            TY_ADD_GLOBAL(table + 2 * w, low >> 16);                                               \
-        if (high >> 16)                                                                            \
-            TY_ADD_GLOBAL(table + 2 * w + 1, high >> 16);                                          \
+    if (!finish) {                                                                                 \
+        TY_GLOBAL ty_u32 *halves = out + (ty_u64)TY_GROUP * TY_HALVES_WORDS(slots);                \
+        const ty_u32 inner = slots > TY_SLOT_EXTRA + 4 ? (slots - TY_SLOT_EXTRA - 1) / 2 : 1;      \
+        TY_UNROLL4                                                                                 \
+        for (ty_u32 w = TY_LID + 1; w < inner; w += TY_GROUP_MAX) {                                \
+            ty_u32 low = TY_BIN_RESULT(2 * w), high = TY_BIN_RESULT(2 * w + 1);                    \
+            ty_leave_half(halves, w, low, high, table);                                            \
+        }                                                                                          \
+        for (ty_u32 i = TY_LID; i <= TY_HALVES_WORDS(slots) - inner; i += TY_GROUP_MAX) {          \
+            const ty_u32 w = i ? inner + i - 1 : 0;                                                \
+            ty_u32 low = TY_TARGET_RESULT(2 * w), high = TY_TARGET_RESULT(2 * w + 1);              \
+            ty_leave_half(halves, w, low, high, table);                                            \
+        }                                                                                          \
     }
 
 #define TY_TAKES 4 /* words of the table on their way to a work-item at a time */

@@ -40,9 +40,11 @@ TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const 
 }
 #define TY_RESULT(r)                                                                               \
     ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, key, more)
+#define TY_BIN_RESULT(bin) ty_split_count(ty_local, (bin) + 1, &bins, &fast, key, more)
 #define TY_SPLITS fast.splits
 #else
-#define TY_RESULT(r) TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+#define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+#define TY_BIN_RESULT(bin) ty_local[TY_WORD((bin) + 1 + TY_MARK)]
 #define TY_SPLITS    0
 #endif
 
@@ -55,8 +57,9 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINI
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
     TY_WHERE where = TY_WHERE_OF(fast, axis, words);
-    for (ty_u32 w = lid; w < words; w += TY_GROUP_MAX)
-        ty_local[w] = 0;
+    uint4 zeros = {0, 0, 0, 0};
+    for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX)
+        ((TY_LOCAL uint4 *)ty_local)[w] = zeros;
     TY_AWAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
