@@ -20,7 +20,8 @@
  * so that x - from needs no more bits than x).
  *
  * Where an edge should be a float but its float64 arithmetic rounded away from it, while at another
- * edge it rounded back, no straight line fits: such axes, one in thirty, are left to float64.
+ * edge it rounded back, no straight line fits: such axes, one in thirty, have ty_fast_ties if they
+ * begin at zero (most: an open end may spoil it), or are left to float64.
  */
 #include "core/fast.h"
 
@@ -47,7 +48,7 @@ static float nearest(const ty_fast *f, float y)
 static int below(const ty_fast *f, float y, float k)
 {
     float left = TY_FMAF(-k, f->width, y) - f->origin;
-    return TY_FMAF(-k, f->width_low, left) < TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
+    return TY_FMAF(-k, f->width_low, left) < ty_left_f32(y + f->from, k, f);
 }
 
 static int proved(const ty_axis *axis, const ty_fast *f)
@@ -146,6 +147,28 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast)
     return 0;
 }
 
+/*
+ * What is left of a float32 that should be edge k is k*off, were the width known exactly; the
+ * float64 edge is above it by k*above, if that is more than half a unit in the last place of
+ * float64. In [0, 1) that is 2^-53 of the edge's power of two.
+ */
+int ty_fast_ties(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    if (!axis->even || b->lo != 0 || !(fast->steps > 0) || fast->last == fast->hi)
+        return 0;
+    double above = TY_FMA((double)b->bins, b->width, -b->hi) / (double)b->bins;
+    double off = b->width - (double)fast->width - (double)fast->width_low - above;
+    for (double scale = 0.5; above > 0 && scale <= 64; scale *= 2) {
+        fast->slack = -(float)(off + scale * above);
+        fast->tie = -(float)(scale * 0x1p-53);
+        if (proved(axis, fast))
+            return 1;
+    }
+    fast->tie = 0;
+    return 0;
+}
+
 int ty_fast_serves(tally_dtype dtype)
 {
     const uint32_t float32s =
@@ -153,14 +176,15 @@ int ty_fast_serves(tally_dtype dtype)
     return float32s >> dtype & 1;
 }
 
-void ty_fast_resolve(ty_axis *axis, int line, ty_u32 splits)
+void ty_fast_resolve(ty_axis *axis, int own, ty_u32 splits)
 {
     axis->proved = TY_UNPROVED;
     make_bounds(axis, &axis->fast);
-    if (line &&
+    if (own &&
         (ty_line_make(axis, &axis->fast) || (splits && ty_line_split(axis, &axis->fast, splits))))
         axis->proved = TY_PROVED_LINE;
-    else if (ty_fast_serves(axis->dtype) && ty_fast_make(axis, &axis->fast))
+    else if (ty_fast_serves(axis->dtype) &&
+             (ty_fast_make(axis, &axis->fast) || (own && ty_fast_ties(axis, &axis->fast))))
         axis->proved = TY_PROVED_F32;
 }
 

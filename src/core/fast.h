@@ -10,6 +10,9 @@
  * every edge: some milliseconds for 100 000. */
 int ty_fast_make(const ty_axis *axis, ty_fast *fast);
 
+/* Where that finds none, for axes from zero: with `tie`, for programs with TY_TIES. */
+int ty_fast_ties(const ty_axis *axis, ty_fast *fast);
+
 /* Whether all values of the dtype are float32s. */
 int ty_fast_serves(tally_dtype dtype);
 

@@ -154,6 +154,8 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
         snprintf(options + at, size - at, " -DTY_POSITIVE=%d", axis->positive);
     if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
         snprintf(options + at, size - at, " -DTY_SPLIT=1");
+    if (axis->proved == TY_PROVED_F32 && axis->fast.tie != 0)
+        snprintf(options + at, size - at, " -DTY_TIES=1");
     if (!kernel->views)
         return;
     snprintf(options + at, size - at, " -DTY_DIMS=%u", plan->options.dimensions);
@@ -258,16 +260,18 @@ static tally_status make_guides(tally_plan *plan, tally_error *error)
     return status;
 }
 
-/* Whether axes had guides to uneven edges, or splits; without them cells are found in float64. */
+/* Whether axes had guides to uneven edges, splits or ties; without them cells are found in float64. */
 static int drop_rare(tally_plan *plan)
 {
     int had = 0;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         ty_axis *axis = &plan->axes[d];
-        had |= axis->way != 0 || axis->fast.splits;
-        if (axis->fast.splits)
+        const int fine = axis->fast.splits || axis->fast.tie != 0;
+        had |= axis->way != 0 || fine;
+        if (fine)
             axis->proved = TY_UNPROVED;
         axis->fast.splits = 0;
+        axis->fast.tie = 0;
         ty_free(axis->guide_words);
         axis->guide_words = NULL;
         axis->way = axis->positive = 0;

@@ -259,6 +259,7 @@ typedef int64_t ty_i64;
 #define TY_LOCAL
 #define TY_GLOBAL
 #define TY_ROLLED
+#define TY_TIES 2 /* whatever the axis (fast.h) */
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
 #define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
@@ -267,7 +268,6 @@ typedef int64_t ty_i64;
 #define TY_AS_DOUBLE(x)  ty_as_double(x)
 #define TY_MUL_HI(a, b)  ((ty_u32)((ty_u64)(a) * (b) >> 32))
 #define TY_LOW_WORD(x)   ty_low_word(x)
-#define TY_MUL_HI(a, b)  ((ty_u32)((ty_u64)(a) * (b) >> 32))
 #define TY_BITS_OF(x)    ty_double_bits(x)
 #define TY_FMAF(a, b, c) fmaf(a, b, c)
 #define TY_FLOOR(x)      floorf(x)

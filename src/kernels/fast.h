@@ -43,11 +43,28 @@ typedef struct ty_fast {
     ty_u32 per_edge;   /* 2^32 / every, rounded up */
     ty_u32 more_step;  /* splits from one integer to the next, in 2^-32 */
     ty_u32 more_start; /* added to their place */
+    float tie;         /* the edges are lowered by so much of the sample's power of two */
 } ty_fast;
 
 /* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
 #define TY_ROUNDER      8388609.0f
 #define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
+
+/*
+ * What is left of x beside edge k, to be compared with. Where bins from zero on should end at
+ * float32s, rounding to float64 puts some of these edges above: those of which k times the width's
+ * error is more than half a unit in the last place, which depends on their power of two. So does
+ * `tie`, for programs with TY_TIES.
+ */
+TY_FN float ty_left_f32(float x, float k, const ty_fast *f)
+{
+    float left = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
+#if TY_TIES
+    if (TY_TIES == 1 || f->tie != 0)
+        left = TY_FMAF(TY_AS_FLOAT(TY_FLOAT_BITS(x) & 0xff800000u), f->tie, left);
+#endif
+    return left;
+}
 
 /* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost, of x that is neither NaN
  * nor the hi of a closed axis. */
@@ -58,8 +75,7 @@ TY_FN ty_u32 ty_mark_f32_usual(float x, const ty_fast *f)
     float k = u - f->anchor;
     /* y - k*width - origin: what is left is small beside the edge, so nothing is rounded away. */
     float left = TY_FMAF(-k, f->width, y) - f->origin;
-    float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
-    u -= TY_FMAF(-k, f->width_low, left) < edge ? 1.0f : 0.0f;
+    u -= TY_FMAF(-k, f->width_low, left) < ty_left_f32(x, k, f) ? 1.0f : 0.0f;
     return TY_FLOAT_BITS(u);
 }
 

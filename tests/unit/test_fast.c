@@ -26,7 +26,7 @@ static float float_of(uint32_t bits)
 typedef struct subject {
     ty_axis axis;
     ty_fast fast;
-    int proved;
+    int proved; /* 2: with ties */
 } subject;
 
 static int make(tally_axis axis, subject *s)
@@ -34,7 +34,7 @@ static int make(tally_axis axis, subject *s)
     tally_error error;
     if (ty_axis_resolve(&axis, TALLY_F64, 0, &s->axis, &error))
         return 0;
-    s->proved = ty_fast_make(&s->axis, &s->fast);
+    s->proved = ty_fast_make(&s->axis, &s->fast) ? 1 : ty_fast_ties(&s->axis, &s->fast) ? 2 : 0;
     if (s->axis.even)
         return 1;
     ty_axis_clear(&s->axis);
@@ -104,6 +104,14 @@ static void check_axis(const subject *s)
     }
 }
 
+/* The floats beside every edge. */
+static void check_all_edges(const subject *s)
+{
+    for (ty_u32 i = 0; i <= s->axis.bins.bins; i++)
+        check_beside(s, ty_axis_edge(&s->axis, i));
+    check_axis(s);
+}
+
 static tally_axis random_axis(void)
 {
     static const double ends[] = {0, 0, 0, 1, -1, -5, 0.1, -0.3, 100, -3.14159, 1e-3, -255};
@@ -127,7 +135,7 @@ static void check_random(int count)
             continue;
         check_axis(&s);
         made++;
-        proved += s.proved;
+        proved += s.proved > 0;
         ty_axis_clear(&s.axis);
     }
     printf("%d axes, %d proved for float32\n", made, proved);
@@ -140,9 +148,9 @@ static void check_random(int count)
 /* The axes that everyone uses are proved, and every float is right on them. */
 static void sweep(uint64_t stride)
 {
-    const tally_axis axes[] = {tally_axis_even(100, 0, 1), tally_axis_even(256, 0, 256),
-                               tally_axis_even(1000, -5, 5), tally_axis_even(110000, 0, 1),
-                               tally_axis_integer(300, -100)};
+    const tally_axis axes[] = {tally_axis_even(100, 0, 1),    tally_axis_even(256, 0, 256),
+                               tally_axis_even(1000, -5, 5),  tally_axis_even(110000, 0, 1),
+                               tally_axis_integer(300, -100), tally_axis_even(56000, 0, 1)};
     for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
         subject s;
         if (!make(axes[a], &s) || !s.proved) {
@@ -156,13 +164,36 @@ static void sweep(uint64_t stride)
     }
 }
 
+/* Axes from zero of which some edges that should be floats came out above them. */
+static void check_ties(int count)
+{
+    static const double ends[] = {1, 256, 65536, 0.5, 1000, 3, 100};
+    int made = 0, ties = 0, unproved = 0;
+    for (int i = 0; i < count; i++) {
+        subject s;
+        tally_axis axis = tally_axis_even(1 + next() % 120000, 0, ends[next() % 7]);
+        axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+        if (!make(axis, &s))
+            continue;
+        made++;
+        unproved += !s.proved;
+        if (s.proved == 2 && ties++ < 40)
+            check_all_edges(&s);
+        ty_axis_clear(&s.axis);
+    }
+    printf("%d axes from zero, %d by ties, %d unproved\n", made, ties, unproved);
+    if (made < count / 2 || !ties || unproved > made / 10) {
+        fprintf(stderr, "FAILED: ties: %d of %d axes, %d unproved\n", ties, made, unproved);
+        failed++;
+    }
+}
+
 /* Axes that float32 cannot serve must not pass for proved. */
 static void check_refusals(void)
 {
     const tally_axis axes[] = {
         tally_axis_even(1000000, 1000, 1001), /* bins narrower than floats */
         tally_axis_even(5000000, 0, 1),       /* more bins than float32 has whole numbers */
-        tally_axis_even(56000, 0, 1),         /* edges beside floats on both sides */
         tally_axis_even(10, -1e-30, 1e-30),   /* near the smallest floats */
         tally_axis_even(10, 0, 1e300),
     };
@@ -196,6 +227,7 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)state);
     check_numbering();
     check_refusals();
+    check_ties(300);
     check_random(400);
     sweep(argc > 2 ? strtoull(argv[2], NULL, 0) : 1009);
     printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);

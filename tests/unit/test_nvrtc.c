@@ -45,6 +45,7 @@ typedef struct job {
     ty_proof proof;    /* of the axis */
     int way, positive; /* of a guide to uneven edges (kernels/guide.h), or 0 */
     uint32_t splits;   /* ty_fast's */
+    float tie;
 } job;
 
 enum { most_jobs = 1024, most_workers = 8 };
@@ -58,7 +59,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0, 0};
     job_count++;
 }
 
@@ -66,7 +67,7 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
                        ty_proof proof)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0, 0};
     job_count++;
 }
 
@@ -105,7 +106,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0, 0};
         job_count++;
     }
 }
@@ -134,7 +135,12 @@ static void add_method(const ty_method *m, uint32_t arch)
             (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }
-    if (kernel->splits) {
+    if (kernel->fast && !kernel->views && arch == 90 && (m->dtypes >> TALLY_F32 & 1)) {
+        add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].tie = 1;
+    }
+    if (kernel->splits && arch == 90) {
         add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].splits = 1;
@@ -228,6 +234,7 @@ static int compile(const job *j)
     plan->method = j->method;
     plan->axes[0].proved = j->proof;
     plan->axes[0].fast.splits = j->splits;
+    plan->axes[0].fast.tie = j->tie;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);
         snprintf(value, sizeof value, "%s", j->value);
