@@ -260,7 +260,8 @@ static tally_status make_guides(tally_plan *plan, tally_error *error)
     return status;
 }
 
-/* Whether axes had guides to uneven edges, splits or ties; without them cells are found in float64. */
+/* Whether axes had guides to uneven edges, splits or ties; without them cells are found in float64.
+ */
 static int drop_rare(tally_plan *plan)
 {
     int had = 0;

@@ -259,7 +259,7 @@ typedef int64_t ty_i64;
 #define TY_LOCAL
 #define TY_GLOBAL
 #define TY_ROLLED
-#define TY_TIES 2 /* whatever the axis (fast.h) */
+#define TY_TIES          2 /* whatever the axis (fast.h) */
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
 #define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
