@@ -8,7 +8,7 @@ struct ty_bytes_state {
 
 static void begin(ty_bytes_state *s)
 {
-    ty_tables_begin(&s->tables, TY_BYTES_LIMIT);
+    ty_tables_begin(&s->tables, TY_BYTES_LIMIT, 0);
 }
 
 static void add_tables(ty_tables *t, const uint8_t *p, size_t n)
@@ -18,7 +18,10 @@ static void add_tables(ty_tables *t, const uint8_t *p, size_t n)
         p += skip;
         n -= skip;
         const size_t now = ty_tables_take(t, n);
-        ty_counters_add(t->counters, t->total, p, now);
+        size_t i = 0;
+        for (; i + TY_PAIRS_BLOCK <= now; i += TY_PAIRS_BLOCK)
+            ty_block_add(t, p + i);
+        ty_counters_add(t->counters, t->total, p + i, now - i);
         p += now;
         n -= now;
     }
@@ -39,7 +42,7 @@ const ty_bytes_stream ty_bytes_stream_portable = {sizeof(ty_bytes_state), begin,
 void ty_bytes_portable_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit)
 {
     ty_tables t;
-    ty_tables_begin(&t, limit);
+    ty_tables_begin(&t, limit, n);
     add_tables(&t, p, n);
     ty_tables_end(&t, out);
 }

@@ -10,11 +10,11 @@
 #include <immintrin.h>
 
 enum {
-    LED_BLOCK = 1024, /* bytes counted at a time around a leading value */
-    LED_ENOUGH = 22,  /* bytes of a sample of 64 that must be one value, for it to lead a block */
-    LED_LEFT = 700,   /* other bytes that a led block may hold for it to have paid */
-    REST_MAX = 64,    /* most blocks skipped before looking for a leader again */
-    SMALL = 8192,     /* bytes up to which no leader is looked for */
+    LED_BLOCK = TY_PAIRS_BLOCK, /* bytes counted at a time around a leading value */
+    LED_ENOUGH = 22, /* bytes of a sample of 64 that must be one value, for it to lead a block */
+    LED_LEFT = 700,  /* other bytes that a led block may hold for it to have paid */
+    REST_MAX = 64,   /* most blocks skipped before looking for a leader again */
+    SMALL = 8192,    /* bytes up to which no leader is looked for */
 };
 
 struct ty_bytes_state {
@@ -61,12 +61,12 @@ static inline void count_block(ty_bytes_state *s, const uint8_t *p)
 {
     if (s->rest) {
         s->rest--;
-        ty_counters_add(s->tables.counters, s->tables.total, p, LED_BLOCK);
+        ty_block_add(&s->tables, p);
         return;
     }
     if (sample_equal(p + LED_BLOCK / 2, s->leader) < LED_ENOUGH) {
         s->leader = p[LED_BLOCK - 1];
-        ty_counters_add(s->tables.counters, s->tables.total, p, LED_BLOCK);
+        ty_block_add(&s->tables, p);
         return;
     }
     uint8_t others[LED_BLOCK + 8];
@@ -80,16 +80,16 @@ static inline void count_block(ty_bytes_state *s, const uint8_t *p)
     s->rest = s->pause;
 }
 
-static void begin_limited(ty_bytes_state *s, uint32_t limit)
+static void begin_limited(ty_bytes_state *s, uint32_t limit, size_t n)
 {
-    ty_tables_begin(&s->tables, limit);
+    ty_tables_begin(&s->tables, limit, n);
     s->rest = s->pause = 0;
     s->leader = 0;
 }
 
 static void begin(ty_bytes_state *s)
 {
-    begin_limited(s, TY_BYTES_LIMIT);
+    begin_limited(s, TY_BYTES_LIMIT, 0);
 }
 
 static void add(ty_bytes_state *s, const uint8_t *p, size_t n)
@@ -118,7 +118,7 @@ const ty_bytes_stream ty_bytes_stream_avx2 = {sizeof(ty_bytes_state), begin, add
 void ty_bytes_avx2_limited(const uint8_t *p, size_t n, uint64_t out[256], uint32_t limit)
 {
     ty_bytes_state s;
-    begin_limited(&s, limit);
+    begin_limited(&s, limit, n);
     add(&s, p, n);
     end(&s, out);
 }

@@ -1,6 +1,6 @@
 /*
- * Counting bytes in tables, one store a byte, for processors without AVX-512 and for short inputs.
- * Included by each bytes_*.c, which compiles the loops for its instructions.
+ * Counting bytes in tables, a store a byte or two, for processors without AVX-512 and for short
+ * inputs. Included by each bytes_*.c, which compiles the loops for its instructions.
  *
  * The store unit is the limit, so what is not a store is free: chunks that repeat themselves are
  * looked for beside it. Eight 16-bit counters a value take turns, so that equal neighbours do not
@@ -12,6 +12,7 @@
 
 #include "cpu/bytes.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define TY_INLINE static inline __attribute__((always_inline))
@@ -27,11 +28,25 @@ enum {
 
 typedef uint16_t ty_counters[4][256][2];
 
+enum {
+    TY_PAIRS_BLOCK = 1024,     /* bytes counted in pairs at a time */
+    TY_PAIRS_BLOCKS = 4,       /* of them between decisions, */
+    TY_PAIRS_BLOCKS_MOST = 32, /* up to so many while pairs do not pay */
+    TY_PAIRS_WORTH = 192 << 10 /* bytes worth clearing the pairs' counters and summing them */
+};
+
 typedef struct ty_tables {
     ty_counters counters;
     uint64_t total[256];
-    uint32_t limit; /* what a counter may hold before all are emptied into `total` */
-    uint32_t used;  /* what a counter may hold by now */
+    uint32_t limit;         /* what a counter may hold before all are emptied into `total` */
+    uint32_t used;          /* what a counter may hold by now */
+    uint32_t seen;          /* bytes, up to TY_PAIRS_WORTH: then pairs may be counted */
+    uint32_t sample;        /* a random number */
+    uint32_t wait;          /* blocks until the next decision */
+    uint32_t pause;         /* how many there were after the last */
+    uint32_t paired;        /* whether these are counted in pairs */
+    uint32_t cleared;       /* whether `pairs` are in use */
+    uint8_t pairs[1 << 16]; /* of neighbours */
 } ty_tables;
 
 TY_INLINE uint32_t ty_load32(const uint8_t *p)
@@ -137,6 +152,89 @@ TY_INLINE void ty_counters_add(ty_counters counters, uint64_t total[256], const 
     ty_count_rest(counters, p, n);
 }
 
+/*
+ * Neighbours counted as pairs: one store for two bytes, in more counters than the first cache
+ * holds, which still takes less time than two stores. Not where pairs repeat: an 8-bit counter's
+ * next increment waits seven clocks for the one before. A piece somewhere in a block says for some
+ * more.
+ */
+TY_INLINE int ty_pairs_pay(ty_tables *t, const uint8_t *p)
+{
+    enum { LOOKED_AT = 32, BEHIND = 3, MOST = 24 };
+    uint16_t pair[LOOKED_AT + BEHIND + 5], same = 0;
+    t->sample = t->sample * 1664525u + 1013904223u;
+    memcpy(pair, p + (t->sample >> 25) * 6, sizeof pair);
+    for (int i = 0; i < LOOKED_AT; i++)
+        same = (uint16_t)(same + (pair[i] == pair[i + 1] ? 3 : 0) + (pair[i] == pair[i + 2]) +
+                          (pair[i] == pair[i + 3]));
+    return same <= MOST;
+}
+
+TY_INLINE void ty_pairs_add(ty_tables *t, const uint8_t *p)
+{
+    for (const uint8_t *end = p + TY_PAIRS_BLOCK; p < end; p += TY_CHUNK) {
+        ty_fetch_ahead(p);
+        for (int i = 0; i < TY_CHUNK; i += 8) {
+            uint64_t word = ty_load64(p + i);
+            for (int k = 0; k < 4; k++, word >>= 16) {
+                const unsigned pair = word & 0xffff;
+                if (__builtin_expect(++t->pairs[pair] == 0, 0)) {
+                    t->total[pair & 255] += 256;
+                    t->total[pair >> 8] += 256;
+                }
+            }
+        }
+    }
+}
+
+static __attribute__((noinline)) void ty_pairs_sum(const ty_tables *t, uint64_t out[256])
+{
+    uint16_t second[256] = {0};
+    for (int a = 0; a < 256; a++) {
+        const uint8_t *row = t->pairs + 256 * a;
+        uint32_t first = 0;
+        for (int b = 0; b < 256; b++)
+            first += row[b];
+        for (int b = 0; b < 256; b++)
+            second[b] = (uint16_t)(second[b] + row[b]);
+        out[a] += first;
+    }
+    for (int b = 0; b < 256; b++)
+        out[b] += second[b];
+}
+
+TY_INLINE void ty_pairs_see(ty_tables *t, size_t n)
+{
+    t->seen += (uint32_t)(n < TY_PAIRS_WORTH - t->seen ? n : TY_PAIRS_WORTH - t->seen);
+}
+
+/* Whether to count a block, and some more, in pairs. */
+TY_INLINE uint32_t ty_pairs_choose(ty_tables *t, const uint8_t *p)
+{
+    if (t->seen < TY_PAIRS_WORTH || !ty_pairs_pay(t, p))
+        return 0;
+    if (!t->cleared)
+        memset(t->pairs, 0, sizeof t->pairs);
+    return t->cleared = 1;
+}
+
+/* Counts TY_PAIRS_BLOCK bytes. */
+TY_INLINE void ty_block_add(ty_tables *t, const uint8_t *p)
+{
+    if (t->wait == 0) {
+        t->paired = ty_pairs_choose(t, p);
+        t->pause = t->paired || !t->pause            ? TY_PAIRS_BLOCKS
+                   : t->pause < TY_PAIRS_BLOCKS_MOST ? 2 * t->pause
+                                                     : t->pause;
+        t->wait = t->pause;
+    }
+    t->wait--;
+    if (t->paired)
+        ty_pairs_add(t, p);
+    else
+        ty_counters_add(t->counters, t->total, p, TY_PAIRS_BLOCK);
+}
+
 /* Adds each value's eight counters to its bin. Two of them together must fit 16 bits. */
 TY_INLINE void ty_counters_sum(ty_counters counters, uint64_t out[256])
 {
@@ -149,10 +247,13 @@ TY_INLINE void ty_counters_sum(ty_counters counters, uint64_t out[256])
     }
 }
 
-static inline void ty_tables_begin(ty_tables *t, uint32_t limit)
+/* For n bytes; 0: not known. */
+static inline void ty_tables_begin(ty_tables *t, uint32_t limit, size_t n)
 {
-    memset(t, 0, sizeof *t);
+    memset(t, 0, offsetof(ty_tables, pairs));
     t->limit = limit;
+    if (n >= TY_PAIRS_WORTH)
+        t->seen = TY_PAIRS_WORTH;
 }
 
 /* How many of n bytes to count next; makes room for them. */
@@ -166,6 +267,7 @@ TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
     const size_t room = 8 * (size_t)(t->limit - t->used);
     if (n > room)
         n = room;
+    ty_pairs_see(t, n);
     t->used += (uint32_t)((n + 7) / 8);
     return n;
 }
@@ -173,6 +275,8 @@ TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
 static inline void ty_tables_end(ty_tables *t, uint64_t out[256])
 {
     ty_counters_sum(t->counters, out);
+    if (t->cleared)
+        ty_pairs_sum(t, out);
     for (int i = 0; i < 256; i++)
         out[i] += t->total[i];
 }
