@@ -1,14 +1,16 @@
 /*
  * Memory kept between calls: methods with tables of every size, cancelled calls and weighted ones
  * take turns on one context, and each must count as if it were the first, into an output full of
- * something else. The argument is a seed.
+ * something else; and what is left behind is what it is said to be. The argument is a seed.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/room.h"
 #include "execute_help.h"
 #include "input_help.h"
+#include "plan.h"
 
 enum { SAMPLES = 1 << 19, MOST_BINS = 300000, CALLS = 30 };
 
@@ -82,6 +84,40 @@ static void rooms_are_kept(void)
     ty_room_forget(&kept);
 }
 
+/* What a room says to be zeros is: after calls into one full of something else, some of whose
+ * threads find nothing to do because the first part's end cancels the call. Returns how many there
+ * were. */
+static unsigned clean_is_clean(tally_context *context)
+{
+    enum { BINS = 20000 };
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(BINS, 0, 0.9));
+    tally_plan *plan = help_plan(context, &o);
+    tally_view view = tally_view_1d(data, TALLY_F32, 2 * SAMPLES);
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_flows flows;
+    tally_output output = {sizeof output, counts, &flows, NULL, 0, 0};
+    unsigned idle = 0;
+    for (int i = 0; i < CALLS; i++) {
+        ty_room *room = ty_room_take(&context->tables, (size_t)1 << 20);
+        CHECK(room != NULL);
+        memset(room->at, 0xa5, room->bytes);
+        room->clean = 0;
+        ty_room_return(&context->tables, room);
+        how.progress = i % 4 ? stop : NULL;
+        tally_status status = tally_execute(plan, &view, &how, &output, NULL);
+        CHECK(status == (how.progress ? TALLY_ERROR_CANCELLED : TALLY_OK));
+        room = ty_room_take(&context->tables, (size_t)1 << 20);
+        size_t zeros = 0;
+        while (zeros < room->clean && !((unsigned char *)room->at)[zeros])
+            zeros++;
+        CHECK(zeros == room->clean);
+        idle += room->clean < (size_t)3 * BINS * sizeof(uint32_t);
+        ty_room_return(&context->tables, room);
+    }
+    tally_plan_destroy(plan);
+    return idle;
+}
+
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
@@ -106,6 +142,9 @@ int main(int argc, char **argv)
             one_call(context);
         tally_context_destroy(context);
     }
+    tally_context *context = help_context(3);
+    printf("%u calls with a thread that found nothing to do\n", clean_is_clean(context));
+    tally_context_destroy(context);
     free(data);
     free(weights);
     free(want);
