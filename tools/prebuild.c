@@ -88,7 +88,9 @@ static void add_ways(ty_target target, tally_plan *plan)
     char words[TY_OPTIONS_MOST];
     if (!kernel->guided || !ty_guide_serves(axis))
         return;
-    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_SEARCH; axis->way++) {
+    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_INDEX; axis->way++) {
+        if (axis->way == TY_BY_INDEX && tally_dtype_bytes(axis->dtype) == 8)
+            continue;
         for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
             kernel->shape(plan, plan->context->state, UINT64_C(1) << 31, &shape);
             ty_kernel_options(plan, plan->context->state, &shape, words, sizeof words);

@@ -196,6 +196,7 @@ const char *ty_fast_words(const ty_axis *axis)
         return axis->way == TY_BY_LOOK     ? "slots by a table of keys"
                : axis->way == TY_BY_LOOKS  ? "slots by a table of keys, in two looks"
                : axis->way == TY_BY_SEARCH ? "slots by a table of keys and a short search"
+               : axis->way == TY_BY_INDEX  ? "slots by a table of places and thresholds"
                : axis->way == TY_BY_LOG    ? "slots by logarithm"
                : axis->way == TY_BY_UPPER  ? "slots by a table of keys in device memory"
                                            : "slots by a table of places in device memory";

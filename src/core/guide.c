@@ -365,13 +365,13 @@ static void copy_cells(ty_guide *g, uint64_t most)
         g->copies++;
 }
 
-/* The first way that fits, one step of searching more at a time. */
-static int choose(ty_axis *axis, const ty_marks *m, uint64_t words, int way, uint64_t *size)
+/* The first of ways `from` to `to` that fits, one step of searching more at a time. */
+static int choose(ty_axis *axis, const ty_marks *m, uint64_t words, int from, int to,
+                  uint64_t *size)
 {
     ty_guide *g = &axis->guide;
-    for (int w = TY_BY_LOOK, steps = 1; steps <= most_steps; w < TY_BY_SEARCH ? w++ : steps++) {
-        if (way && way != w)
-            continue;
+    for (int w = from, steps = 1; w <= to && steps <= most_steps;
+         w < TY_BY_SEARCH ? w++ : steps++) {
         *size = fewest(g, m, w, steps, &g->drop);
         if (*size <= words) {
             axis->way = w;
@@ -398,9 +398,19 @@ tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tal
     if (status)
         return status;
     uint32_t taken = exact_words(axis, &m) + 2;
-    if (cut(axis, &axis->guide, &m) && words > taken && choose(axis, &m, words - taken, way, &size))
-        status = fill(axis, &m, size, error);
-    if (axis->way && !(calm && axis->way == TY_BY_LOOK))
+    if (cut(axis, &axis->guide, &m) && words > taken) {
+        const int looks = choose(axis, &m, words - taken, way ? way : TY_BY_LOOK,
+                                 way && way < TY_BY_SEARCH ? way
+                                 : way                     ? 0
+                                                           : TY_BY_LOOKS,
+                                 &size);
+        if (!looks && (!way || way == TY_BY_INDEX))
+            status = ty_index_make(axis, &m, words, error);
+        if (looks || (!status && !axis->way && (!way || way == TY_BY_SEARCH) &&
+                      choose(axis, &m, words - taken, TY_BY_SEARCH, TY_BY_SEARCH, &size)))
+            status = fill(axis, &m, size, error);
+    }
+    if (axis->way && axis->way != TY_BY_INDEX && !(calm && axis->way == TY_BY_LOOK))
         copy_cells(&axis->guide, words);
     ty_marks_clear(&m);
     return status;

@@ -36,6 +36,10 @@ uint64_t ty_guide_usual_bytes(const ty_axis *axis);
  * edges are searched in float64. */
 tally_status ty_guide_make(ty_axis *axis, uint32_t words, int calm, int way, tally_error *error);
 
+/* Makes way TY_BY_INDEX of at most so many words; axis->way stays 0 where edges are too crowded for
+ * it, and what the guide had is kept. */
+tally_status ty_index_make(ty_axis *axis, const ty_marks *m, uint32_t words, tally_error *error);
+
 /* Makes one in device memory (core/far.c), as `way` (TY_BY_LOG …; 0: the fastest) says; axis->way
  * is left as it is where that way is none, and always where a guide is there. */
 tally_status ty_far_make(ty_axis *axis, int way, tally_error *error);

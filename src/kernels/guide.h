@@ -13,17 +13,21 @@
  *      6: the upper bits' word is a cell; a binary search among the thresholds behind the table, of
  * as many steps for every key, tells the rest.
  *
+ *      7: entries of 16 bits, told by a float's place between the first and last edge or by the
+ * upper bits of a whole number: a cell, whose threshold, the next in order behind the entries,
+ *         decides. The few entries with several thresholds say so, and these are gone through.
+ *
  * Keys of 64-bit samples are of 64 bits, and so are their thresholds; what stands above for a key
  * are the 31 bits of it that tell all thresholds apart, and one comparison in full follows.
  *
  * Where no local memory is left, what tells the cell is in device memory (core/far.c):
  *
- *      7: edges that follow a logarithm. A polynomial tells a key's logarithm, and a product where
+ *      8: edges that follow a logarithm. A polynomial tells a key's logarithm, and a product where
  *         that is among the edges. Only beside an edge, nearer than the plan found the product to
  *         be wrong, the key is compared with its threshold.
- *      8: an entry for the key's upper bits: a cell and the threshold behind it; the few entries
+ *      9: an entry for the key's upper bits: a cell and the threshold behind it; the few entries
  *         with more thresholds say so, and these are searched.
- *      9: the same by the sample's place between first and last edge.
+ *     10: the same by the sample's place between first and last edge.
  */
 #ifndef TY_GUIDE_H
 #define TY_GUIDE_H
@@ -33,9 +37,10 @@
 #define TY_BY_LOOK        4
 #define TY_BY_LOOKS       5
 #define TY_BY_SEARCH      6
-#define TY_BY_LOG         7
-#define TY_BY_UPPER       8
-#define TY_BY_PLACE       9
+#define TY_BY_INDEX       7
+#define TY_BY_LOG         8
+#define TY_BY_UPPER       9
+#define TY_BY_PLACE       10
 #define TY_IN_MEMORY(way) ((way) >= TY_BY_LOG)
 
 typedef struct ty_guide {
@@ -59,11 +64,13 @@ typedef struct ty_guide {
     ty_u64 floor_bits; /* f64: floor */
     ty_u32 nan;        /* the cell of NaN */
     /* In device memory. */
-    ty_u32 least; /* bytes from the axis' begin to what each cell's keys are not below */
-    ty_u32 count; /* thresholds */
-    ty_u32 origin, slope, offset; /* 7: the logarithm's place is above `origin`, in 2^-part cells */
-    ty_u32 part, mask, near;     /* … its lower bits; up to `near` of them an edge may be above */
-    float start, per;            /* 9: the first edge, entries a unit */
+    ty_u32 least;            /* bytes from the axis' begin to what each cell's keys are not below */
+    ty_u32 count;            /* thresholds */
+    ty_u32 origin, slope;    /* 8: the logarithm's place is above `origin`, in 2^-part cells */
+    ty_u32 part, mask, near; /* … its lower bits; up to `near` of them an edge may be above */
+    ty_u32 one;              /* … the bits of 1; known to a compiler, they cost an instruction */
+    ty_u32 entries;          /* 7, 9, 10 */
+    float start, per;        /* 7, 10: the first edge, entries a unit */
     ty_u64 start_bits, per_bits; /* … of f64 */
 } ty_guide;
 
@@ -126,9 +133,9 @@ TY_FN ty_u32 ty_guide_cell_64(ty_i64 key, const ty_guide *g, TY_LOCAL const ty_u
 
 /* The logarithm to base 2 of a positive float32 that is not denormal, in 2^-23 and more by a
  * constant, modulo 2^32. A larger number's is never smaller (tests/unit/test_guide.c tries all). */
-TY_FN ty_u32 ty_log_of(ty_u32 bits)
+TY_FN ty_u32 ty_log_of(ty_u32 bits, ty_u32 one)
 {
-    float t = TY_AS_FLOAT((bits & 0x7fffffu) | 0x3f800000u) - 1.5f;
+    float t = TY_AS_FLOAT((bits & 0x7fffffu) | one) - 1.5f;
     float y = TY_FMAF(t, 0.0147787211f, -0.0251232032f);
     y = TY_FMAF(t, y, 0.0374629386f);
     y = TY_FMAF(t, y, -0.0705896765f);
@@ -157,25 +164,31 @@ TY_FN ty_u32 ty_log_bits_64(ty_i64 key, int dtype)
 /* Where among the edges a logarithm is: in cells, `part` bits of them behind the point. */
 TY_FN ty_u32 ty_log_place(ty_u32 bits, const ty_guide *g)
 {
-    return TY_MUL_HI(ty_log_of(bits) - g->origin, g->slope) + g->offset;
+    return TY_MUL_HI(ty_log_of(bits, g->one) - g->origin, g->slope);
 }
 
 #define TY_WORDS_AT(type, axis, byte) ((TY_GLOBAL const type *)((axis) + (byte)))
 
-/* The same for keys of 32 and of 64 bits: by logarithm; the search behind an entry whose first
- * threshold the key is not below; an entry, which is the number of thresholds before it, upon that
- * log2 of those in it, and the first of these. */
-#define TY_MORE 27
+/* The same for keys of 32 and of 64 bits. By logarithm, in two steps: where a key is among the
+ * edges, and from that its cell, for keys beside an edge; those beyond the edges are beside the
+ * last. The search behind an entry whose first threshold the key is not below; an entry, which is
+ * the number of thresholds before it, upon that log2 of those in it, and the first of these. */
+#define TY_IS_NEAR(place, g) (((place) & (g)->mask) <= (g)->near)
+#define TY_MORE              27
 #define TY_FAR_CELLS(bits)                                                                         \
-    TY_FN ty_u32 ty_log_cell_##bits(ty_i##bits key, const ty_guide *g,                             \
-                                    TY_GLOBAL const ty_u8 *axis, ty_i##bits first,                 \
-                                    ty_i##bits last, int dtype)                                    \
+    TY_FN ty_u32 ty_log_place_##bits(ty_i##bits key, const ty_guide *g, ty_i##bits first,          \
+                                     ty_i##bits last, int dtype)                                   \
     {                                                                                              \
-        ty_i##bits inside = key > first ? key : first;                                             \
-        inside = inside < last ? inside : last;                                                    \
-        ty_u32 at = ty_log_place(ty_log_bits_##bits(inside, dtype), g), cell = at >> g->part;      \
+        key = key > first ? key : first;                                                           \
+        key = key < last ? key : last;                                                             \
+        return ty_log_place(ty_log_bits_##bits(key, dtype), g);                                    \
+    }                                                                                              \
+    TY_FN ty_u32 ty_log_cell_##bits(ty_i##bits key, ty_u32 place, const ty_guide *g,               \
+                                    TY_GLOBAL const ty_u8 *axis)                                   \
+    {                                                                                              \
+        ty_u32 cell = place >> g->part;                                                            \
         ty_i##bits least = key;                                                                    \
-        if ((at & g->mask) <= g->near)                                                             \
+        if (TY_IS_NEAR(place, g))                                                                  \
             least = TY_WORDS_AT(ty_i##bits, axis, g->least)[cell];                                 \
         return cell - (key < least ? 1u : 0u);                                                     \
     }                                                                                              \
@@ -215,9 +228,30 @@ TY_FN ty_u32 ty_upper_64(ty_i64 key, const ty_guide *g)
 /* A sum and a product, each rounded, keep the order of samples; NaN comes first. */
 TY_FN ty_u32 ty_place_f32(float x, const ty_guide *g)
 {
-    float most = (float)(g->cells - 1), at = (x - g->start) * g->per;
+    float most = (float)(g->entries - 1), at = (x - g->start) * g->per;
     at = at > 0 ? at : 0;
     return (ty_u32)(at < most ? at : most);
+}
+
+/* 7: the cell of a key whose entry is `at`, but where *crowded is made true: the least it may be.
+ */
+#define TY_CROWDED 0x8000u
+TY_FN ty_u32 ty_index_least(ty_i32 key, ty_u32 at, const ty_guide *g, TY_LOCAL const ty_u8 *table,
+                            ty_u32 *crowded)
+{
+    ty_u32 entry = *(TY_LOCAL const ty_u16 *)(table + (at * 2 + g->from));
+    ty_u32 cell = entry & (TY_CROWDED - 1);
+    ty_u32 above = key >= (ty_i32)TY_GUIDE_WORD(table, cell * 4 + g->rest + 4);
+    *crowded |= entry & (above * TY_CROWDED);
+    return cell + above;
+}
+
+TY_FN ty_u32 ty_index_cell(ty_i32 key, ty_u32 cell, const ty_guide *g, TY_LOCAL const ty_u8 *table)
+{
+    TY_ROLLED
+    while (cell < g->count && key >= (ty_i32)TY_GUIDE_WORD(table, cell * 4 + g->rest + 4))
+        cell++;
+    return cell;
 }
 
 /* The cell of a key; of a sample with a place its entry is `at`. */
@@ -225,7 +259,7 @@ TY_FN ty_u32 ty_far_cell_32(ty_i32 key, ty_u32 at, const ty_guide *g, TY_GLOBAL 
                             int way, int dtype)
 {
     if (way == TY_BY_LOG)
-        return ty_log_cell_32(key, g, axis, g->first, g->last, dtype);
+        return ty_log_cell_32(key, ty_log_place_32(key, g, g->first, g->last, dtype), g, axis);
     at = way == TY_BY_PLACE ? at : ty_upper_32(key, g);
     ty_u64 entry = TY_WORDS_AT(ty_u64, axis, g->bytes)[at];
     return ty_entry_cell_32(key, (ty_u32)entry, (ty_i32)(entry >> 32), g, axis);
@@ -235,7 +269,7 @@ TY_FN ty_u32 ty_far_cell_64(ty_i64 key, ty_u32 at, const ty_guide *g, TY_GLOBAL 
                             int way, int dtype)
 {
     if (way == TY_BY_LOG)
-        return ty_log_cell_64(key, g, axis, g->low, g->high, dtype);
+        return ty_log_cell_64(key, ty_log_place_64(key, g, g->low, g->high, dtype), g, axis);
     at = way == TY_BY_PLACE ? at : ty_upper_64(key, g);
     TY_GLOBAL const ty_i64 *entry = TY_WORDS_AT(ty_i64, axis, g->bytes) + 2 * (ty_u64)at;
     return ty_entry_cell_64(key, (ty_u32)entry[0], entry[1], g, axis);
@@ -244,7 +278,7 @@ TY_FN ty_u32 ty_far_cell_64(ty_i64 key, ty_u32 at, const ty_guide *g, TY_GLOBAL 
 #if !defined(TY_NO_FP64)
 TY_FN ty_u32 ty_place_f64(double x, const ty_guide *g)
 {
-    double most = (double)(g->cells - 1);
+    double most = (double)(g->entries - 1);
     double at = (x - TY_AS_DOUBLE(g->start_bits)) * TY_AS_DOUBLE(g->per_bits);
     at = at > 0 ? at : 0;
     return (ty_u32)(at < most ? at : most);

@@ -294,6 +294,17 @@ TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, t
         TY_ADD_LOCAL(TY_OWN(number[i]), 1);                                                        \
         i++;                                                                                       \
     } while (0)
+#if TY_EVEN == TY_BY_LOG && TY_DTYPE > 2 /* a load's samples together (sample.h) */
+#define TY_NUMBER_QUAD(v)                                                                          \
+    do {                                                                                           \
+        ty_quad_marks(v, &number[i], &bins, &fast, axis);                                          \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
+            TY_ADD_LOCAL(TY_OWN(number[i++]), 1);                                                  \
+    } while (0)
+#else
+#define TY_NUMBER_QUAD(v) TY_EAT_QUAD(v)
+#endif
 TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
 {
     return (ty_u32)((0 - (ty_u64)x) & 15) / (ty_u32)sizeof(ty_sample);
@@ -326,7 +337,7 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
         uint4 now = v[k % TY_UNDER];
         if (k + TY_UNDER < TY_LOADS)
             v[k % TY_UNDER] = TY_STREAM(&from[(k + TY_UNDER) * TY_GROUP_MAX]);
-        TY_EAT_QUAD(now);
+        TY_NUMBER_QUAD(now);
     }
     ty_sort(number, own, scratch, stride, lists, sums, slices, shift, key, ty_local);
 }

@@ -122,6 +122,79 @@ typedef ty_fast ty_decider;
 #else
 #define TY_CELL_LINE(key, f) ty_cell_line(key, f)
 #endif
+
+#define TY_IN_STEPS (TY_EVEN == TY_BY_LOG || TY_EVEN == TY_BY_INDEX)
+#if TY_IN_STEPS
+#if TY_DTYPE == 5
+#define TY_KEY_OF(x) ((ty_i32)((x) ^ 0x80000000u))
+#elif TY_DTYPE == 6
+#define TY_KEY_OF(x) (x)
+#elif TY_DTYPE == 7
+#define TY_KEY_OF(x) ((ty_i64)((x) ^ (ty_u64)1 << 63))
+#elif TY_DTYPE == 8
+#define TY_KEY_OF(x) (x)
+#elif TY_DTYPE == 12
+#define TY_KEY_OF(x) ty_key_f64(x, g, TY_POSITIVE)
+#else
+#define TY_KEY_OF(x) ty_key_f32(ty_value(x), g, TY_POSITIVE)
+#endif
+#endif
+#if TY_EVEN == TY_BY_LOG
+/* A sample's place by logarithm (guide.h), and from that its cell. */
+TY_FN ty_u32 ty_log_place_of(ty_sample x, const ty_guide *g)
+{
+#if TY_DTYPE == 7 || TY_DTYPE == 8 || TY_DTYPE == 12
+    return ty_log_place_64(TY_KEY_OF(x), g, g->low, g->high, TY_DTYPE);
+#else
+    return ty_log_place_32(TY_KEY_OF(x), g, g->first, g->last, TY_DTYPE);
+#endif
+}
+
+TY_FN ty_u32 ty_log_mark_of(ty_sample x, ty_u32 place, const ty_guide *g,
+                            TY_GLOBAL const ty_u8 *axis)
+{
+#if TY_DTYPE == 7 || TY_DTYPE == 8
+    return ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
+#elif TY_DTYPE == 12
+    ty_u32 cell = ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
+    return x == x ? cell : g->nan;
+#elif TY_DTYPE == 5 || TY_DTYPE == 6
+    return ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
+#else
+    ty_u32 cell = ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
+    return ty_value(x) == ty_value(x) ? cell : g->nan;
+#endif
+}
+#endif
+
+#if TY_EVEN == TY_BY_INDEX
+/* A sample's cell, or the least it may be; and from that its cell. */
+TY_FN ty_u32 ty_index_least_of(ty_sample x, const ty_guide *g, TY_WHERE table, ty_u32 *crowded)
+{
+#if TY_DTYPE == 5 || TY_DTYPE == 6
+    return ty_index_least(TY_KEY_OF(x), ty_upper_32(TY_KEY_OF(x), g), g, table, crowded);
+#else
+    return ty_index_least(TY_KEY_OF(x), ty_place_f32(ty_value(x), g), g, table, crowded);
+#endif
+}
+
+TY_FN ty_u32 ty_index_mark_of(ty_sample x, ty_u32 cell, const ty_guide *g, TY_WHERE table)
+{
+    return ty_index_cell(TY_KEY_OF(x), cell, g, table);
+}
+
+TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_guide *g)
+{
+#if TY_DTYPE == 5 || TY_DTYPE == 6
+    (void)x;
+    (void)g;
+    return cell;
+#else
+    return ty_value(x) == ty_value(x) ? cell : g->nan;
+#endif
+}
+#endif
+
 /* The cell of one sample + TY_MARK, its axis held in registers. */
 #if TY_EVEN == 2
 #define TY_MARK TY_ROUNDER_BITS
@@ -130,7 +203,12 @@ typedef ty_fast ty_decider;
 #endif
 TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-#if TY_IN_MEMORY(TY_EVEN)
+#if TY_EVEN == TY_BY_INDEX
+    ty_u32 crowded = 0, cell = ty_index_least_of(x, f, axis, &crowded);
+    return ty_known_of(x, crowded ? ty_index_mark_of(x, cell, f, axis) : cell, f);
+#elif TY_EVEN == TY_BY_LOG
+    return ty_log_mark_of(x, ty_log_place_of(x, f), f, axis);
+#elif TY_IN_MEMORY(TY_EVEN)
 #if TY_DTYPE >= 5 && TY_DTYPE <= 8
     return ty_far_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
 #elif TY_DTYPE == 12
@@ -159,6 +237,46 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
     return ty_cell_f64(ty_value(x), b, f);
 #else
     return ty_cell_f32_wide(ty_value(x), b, f);
+#endif
+}
+
+/* Those of n samples, a constant. Where few samples need more than a first step, the next is made
+ * only if one of them does. */
+TY_FN void ty_marks_of(const ty_sample *x, ty_u32 *marks, ty_u32 n, const ty_bins *b,
+                       const ty_decider *f, TY_WHERE axis)
+{
+#if TY_EVEN == TY_BY_LOG
+    ty_u32 place[8], near = 0;
+    TY_UNROLL
+    for (ty_u32 e = 0; e < n; e++) {
+        place[e] = ty_log_place_of(x[e], f);
+        near |= TY_IS_NEAR(place[e], f);
+        marks[e] = place[e] >> f->part;
+    }
+    if (near) {
+        TY_UNROLL
+        for (ty_u32 e = 0; e < n; e++)
+            marks[e] = ty_log_mark_of(x[e], place[e], f, axis);
+    }
+    (void)b;
+#elif TY_EVEN == TY_BY_INDEX
+    ty_u32 crowded = 0;
+    TY_UNROLL
+    for (ty_u32 e = 0; e < n; e++)
+        marks[e] = ty_index_least_of(x[e], f, axis, &crowded);
+    if (crowded) {
+        TY_UNROLL
+        for (ty_u32 e = 0; e < n; e++)
+            marks[e] = ty_index_mark_of(x[e], marks[e], f, axis);
+    }
+    TY_UNROLL
+    for (ty_u32 e = 0; e < n; e++)
+        marks[e] = ty_known_of(x[e], marks[e], f);
+    (void)b;
+#else
+    TY_UNROLL
+    for (ty_u32 e = 0; e < n; e++)
+        marks[e] = ty_mark_of(x[e], b, f, axis);
 #endif
 }
 

@@ -95,6 +95,8 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
             }                                                                                      \
         }                                                                                          \
     } while (0)
+#elif TY_EVEN == TY_BY_LOG && !defined(TY_RAW16)
+#define TY_MARKS(v) ty_quad_marks(v, marks, &bins, &fast, axis)
 #else
 #define TY_MARKS(v)                                                                                \
     do {                                                                                           \

@@ -55,13 +55,22 @@
  * looked up in local memory (guide.h), a turn of four samples or eight looks before any of it is
  * counted: no compiler moves a look ahead of an update that might change what is read, and one at a
  * time a look is waited for. In device memory, longer: a turn of two loads. */
-#if TY_EVEN >= 4
-#define TY_QUAD_SAMPLES (16 / sizeof(ty_sample))
-#if !defined(TY_TURN)
-#define TY_TURN (TY_QUAD_SAMPLES == 2 || TY_IN_MEMORY(TY_EVEN) ? 2 : 1)
-#endif
+#define TY_OF_QUAD ((ty_u32)(16 / sizeof(ty_sample)))
+#if TY_IN_STEPS
+#define TY_TURN    1
+#define TY_LOOK(x) looked_at[looks++] = (x)
+#define TY_LOOKS_BEGIN                                                                             \
+    ty_sample looked_at[TY_OF_QUAD];                                                               \
+    ty_u32 looked[TY_OF_QUAD], looks = 0;
+#define TY_LOOKS_END                                                                               \
+    ty_marks_of(looked_at, looked, looks, &bins, &fast, where);                                    \
+    TY_UNROLL                                                                                      \
+    for (ty_u32 look = 0; look < looks; look++)                                                    \
+        TY_COUNT_MARK(looked[look]);
+#elif TY_EVEN >= 4
+#define TY_TURN        (TY_OF_QUAD == 2 || TY_IN_MEMORY(TY_EVEN) ? 2 : 1)
 #define TY_LOOK(x)     looked[looks++] = ty_mark_of(x, &bins, &fast, where)
-#define TY_LOOKS_BEGIN ty_u32 looked[TY_TURN * TY_QUAD_SAMPLES], looks = 0;
+#define TY_LOOKS_BEGIN ty_u32 looked[TY_TURN * TY_OF_QUAD], looks = 0;
 #define TY_LOOKS_END                                                                               \
     TY_UNROLL                                                                                      \
     for (ty_u32 look = 0; look < looks; look++)                                                    \
@@ -71,6 +80,20 @@
 #define TY_LOOK(x) TY_COUNT_MARK(ty_mark_of(x, &bins, &fast, where))
 #define TY_LOOKS_BEGIN
 #define TY_LOOKS_END
+#endif
+
+#if TY_DTYPE > 2
+/* The marks (sample.h) of a load. */
+#define TY_EAT(x) samples[each++] = (x)
+TY_FN void ty_quad_marks(uint4 v, ty_u32 *marks, const ty_bins *b, const ty_decider *f,
+                         TY_WHERE axis)
+{
+    ty_sample samples[16 / sizeof(ty_sample)];
+    ty_u32 each = 0;
+    TY_EAT_QUAD(v);
+    ty_marks_of(samples, marks, each, b, f, axis);
+}
+#undef TY_EAT
 #endif
 
 /* Where the whole quads of a launch lie. */

@@ -153,7 +153,7 @@ static const char *edges_row(const tally_plan *plan, const char *method)
 enum { searched_bins = 65536 };
 static const double searched_rate = 0.03;
 
-/* `edges`: the row that bounds uneven axes. */
+/* `edges`: the row that bounds uneven axes, or NULL. */
 static double cost_by(const tally_plan *plan, const char *method, const char *edges)
 {
     const ty_tuning *tuning = plan->context->tuning;
@@ -171,7 +171,7 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
     const ty_rate *read = ty_rate_find(tuning, TY_RATE_READ, 0, 0);
     if (threads > 1 && read && speed > read->gbps)
         speed = read->gbps;
-    if (!on_cpu && uneven)
+    if (!on_cpu && uneven && edges)
         speed = edges_speed(ty_rate_find(tuning, edges, rate->bytes, plan->bins), edges, speed);
     return rate->call_us * 1e-6 + bytes / speed * 1e-9;
 }
@@ -192,9 +192,15 @@ double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
 {
     const int fits = plan->options.dimensions == 1 && ty_guide_usual_bytes(&plan->axes[0]) <= room;
     if (fits && plan->channels == 1)
-        return cost_by(plan, method, TY_RATE_GUIDE);
+        return cost_by(plan, method,
+                       plan->axes[0].about.kind == TALLY_AXIS_LOG ? TY_RATE_LOOK : TY_RATE_GUIDE);
     /* Some edges find room in less, so that it goes before what only searches. */
     return ty_cost(plan, method) * (is_uneven(plan) ? 0.99 : 1);
+}
+
+double ty_cost_whatever_edges(const tally_plan *plan, const char *method)
+{
+    return plan->channels == 1 ? cost_by(plan, method, NULL) : ty_unknown_seconds;
 }
 
 double ty_cost_host(const ty_tuning *tuning, double bytes)

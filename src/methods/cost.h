@@ -37,7 +37,9 @@ typedef struct ty_tuning {
 #define TY_RATE_HOST "host"
 
 /* Nor are these: what kernels count in bins of uneven edges, which they find by a guide in local
- * memory (core/guide.h), by one in device memory, logarithmic edges or any, or search there. */
+ * memory (core/guide.h), logarithmic edges or any, by one in device memory, likewise, or search
+ * there. */
+#define TY_RATE_LOOK   "look"
 #define TY_RATE_GUIDE  "guide"
 #define TY_RATE_LOG    "log"
 #define TY_RATE_FAR    "far"
@@ -66,6 +68,9 @@ double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
 /* The same for a kernel that reads samples of several channels side by side: `ty_cost` is for one
  * that reads a single channel's only. */
 double ty_cost_channels(const tally_plan *plan, const char *method);
+
+/* The same for a kernel that counts values, whatever edges are between them. */
+double ty_cost_whatever_edges(const tally_plan *plan, const char *method);
 
 /* The cost of what has no row: more than anything that has one. */
 extern const double ty_unknown_seconds;

@@ -281,7 +281,7 @@ static uint32_t spill16_room(const tally_plan *plan)
     tally_dtype dtype = plan->options.dtypes[0];
     if (dtype == TALLY_U64 || dtype == TALLY_I64)
         return 7;
-    return dtype == TALLY_F32 && !plan->axes[0].proved ? 4 : 8;
+    return dtype == TALLY_F32 && !plan->axes[0].proved && plan->axes[0].way != TY_BY_LOG ? 4 : 8;
 }
 
 /* A piece must fit a counter beside what a period leaves there (spill16.cl). */
@@ -378,7 +378,8 @@ static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
 static double spill16_cost(const tally_plan *plan, const char **why)
 {
     *why = "16-bit counters fit local memory, checked by their sum";
-    return ty_cost(plan, "spill16");
+    return sample_bytes(plan) == 2 ? ty_cost_whatever_edges(plan, "spill16")
+                                   : ty_cost(plan, "spill16");
 }
 
 static const ty_kernel_method spill16 = {.text = ty_text_spill16,

@@ -90,6 +90,8 @@ static void add_ways(const ty_method *m, uint32_t arch)
     for (int way = near ? TY_BY_LOOK : TY_BY_LOG; way <= TY_BY_PLACE; way++) {
         const int far = TY_IN_MEMORY(way);
         for (int d = 0; d < (arch == 90 && (one || !far) ? 5 : arch == 90 || !far); d++) {
+            if (way == TY_BY_INDEX && tally_dtype_bytes(dtypes[d]) == 8)
+                continue;
             add(m, dtypes[d], 256, arch, NULL, NULL);
             if (job_count <= most_jobs) {
                 jobs[job_count - 1].way = way;
