@@ -91,7 +91,7 @@ const char ty_rates_text[] =
     "swizzled 4 40000 12 4170\n"
     "swizzled 4 0 16 3790\n"
     "swizzled 8 0 10 4370\n"
-    "spill16 2 0 20 2690\n"
+    "spill16 2 0 20 2380\n"
     "spill16 4 70000 20 3750\n"
     "spill16 4 0 20 3240\n"
     "spill16 8 70000 20 4170\n"
