@@ -2,7 +2,8 @@
  * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
  * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
  * spill registers to memory or have a stack frame; of our own it is told, but for their ways that
- * are compiled here by a setting and guides in local memory.
+ * are compiled here by a setting and guides in local memory. What passed is remembered by its text,
+ * options, architecture and compiler ($TALLY_CACHE_DIR), and not compiled again.
  *
  *     test_nvrtc [METHOD]
  */
@@ -205,14 +206,24 @@ static int compile_plan(const job *j, tally_plan *plan)
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, &device, &shape, options, TY_OPTIONS_MOST);
     strcat(options, " --ptxas-options=--verbose");
-    char *text = ty_kernel_text(kernel);
+    char *text = ty_kernel_text(kernel), signature[96], reason[8];
+    const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
+    snprintf(signature, sizeof signature, "passed|%s|sm_%u|nvrtc %s", passed, j->capability,
+             ty_nvrtc_version(reason, sizeof reason));
+    if ((code = ty_cache_get(text, options, signature, &size)) != NULL) {
+        ty_free(code);
+        ty_free(text);
+        return 1;
+    }
     tally_status status =
         ty_nvrtc_compile(text, options, j->capability, &code, &size, &log, &error);
-    ty_free(text);
     if (status)
         fprintf(stderr, "FAILED %s sm_%u %s: %s\n", j->method->name, j->capability,
                 tally_dtype_name(j->dtype), error.message);
     int ok = !status && check_registers(j, log);
+    if (ok)
+        ty_cache_put(text, options, signature, "passed", 6);
+    ty_free(text);
     ty_free(code);
     ty_free(log);
     return ok;
