@@ -7,7 +7,7 @@
 #     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]
 #
 # LIMIT=SECONDS ends it: what did not fit is named, and the exit status is 3. BUILT=1: all is built already.
-# PHOTO=FILE and TEXT=FILE are inputs instead of the bundled photograph and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
+# PHOTO, CAMERA and TEXT are files of inputs instead of the bundled photographs and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
 set -u
 cd "$(dirname "$0")/.." || exit
 what=${1:-all}
@@ -65,7 +65,8 @@ beside() {
     said "$@" &
 }
 
-# Compiling takes most of this time: the random calls go over several processes.
+# Compiling takes most of this time: the random calls (CASES of them) go over several processes (SHARES). MANY is the
+# one method that counts more than 2^32 samples, if not all do.
 check() {
     local device share shares=${SHARES:-8} cases=${CASES:-400} d=$build/tests/differential v=$build/tests/device
     local each=$(((cases + shares - 1) / shares))
@@ -87,7 +88,7 @@ check() {
     beside many-bins "$d/test_many_bins" "$seed"
     wait
     for device in ${DEVICES:-cuda opencl}; do
-        said "many-$device" "$kernels" $device many
+        said "many-$device" "$kernels" $device many "${MANY:-}"
     done
 }
 
@@ -142,20 +143,28 @@ build_peers() {
     wait
 }
 
+# A process for sizes and one for each type, so that a peer that ends one does not end all.
 peers() {
+    local dtype commit parts=${PARTS:-abcd}
     [ -e "$build/peers/cub.so" ] || build_peers
     gunzip -c data/book.txt.gz >"$build/book.txt"
     commit=$(git rev-parse HEAD 2>/dev/null)
-    COMMIT=${COMMIT:-$commit} "$build/bench/gpu_bench" ${LIMIT:+-l "$(left)"} -p "$build/peers" \
-        -y "${PYTHON:-python3} bench/peers/gpu_peers.py" -i "${PHOTO:-data/photograph.png}" \
-        -c data/camera.png -t "${TEXT:-$build/book.txt}" -m "${MIB:-2048}" -o "${PARTS:-abcd}" >"$out/gpu.jsonl" \
-        2>"$out/gpu.txt"
-    case $? in
-    0) ;;
-    3) grep -o 'no time was left for .*' "$out/gpu.txt" | sed 's/no time was left for //' >>"$out/cut" ;;
-    *) echo "$what" >>"$out/failed" ;;
-    esac
-    tail -n 3 "$out/gpu.txt"
+    export COMMIT=${COMMIT:-$commit}
+    : >"$out/gpu.jsonl"
+    for dtype in sizes ${DTYPES:-u8 u16 i32 f32 f64}; do
+        set -- -d $dtype -o "${parts//c/}"
+        [ $dtype != sizes ] || set -- -o c
+        case $dtype$parts in sizes*c* | [!s]*[abd]*) ;; *) continue ;; esac
+        "$build/bench/gpu_bench" "$@" ${LIMIT:+-l "$(left)"} -p "$build/peers" -y "${PYTHON:-python3} bench/peers/gpu_peers.py" \
+            -i "${PHOTO:-data/photograph.png}" -c "${CAMERA:-data/camera.png}" -t "${TEXT:-$build/book.txt}" \
+            -m "${MIB:-2048}" >>"$out/gpu.jsonl" 2>"$out/gpu-$dtype.txt"
+        case $? in
+        0 | 77) ;;
+        3) sed -n 's/^no time was left for //p' "$out/gpu-$dtype.txt" >>"$out/cut" ;;
+        *) echo "peers-$dtype" >>"$out/failed" ;;
+        esac
+        echo "$dtype, $SECONDS s: $(tail -n 3 "$out/gpu-$dtype.txt" | tr '\n' ';')"
+    done
 }
 
 # routed by other settings than the standard ones, on every input: under a minute, counts compared. Then the
@@ -198,11 +207,11 @@ runtimes() {
 # Samples in the host's memory, and files, which are streamed: by the processor, by the device, and as `auto` decides.
 host() {
     local file=/dev/shm/tally-host-file device words
-    timeout "$(left)" "$build/bench/micro_host" -m "${MIB:-512}" >"$out/host.jsonl" || echo "$what" >>"$out/failed"
-    head -c $((2 << 30)) </dev/zero | tr '\0' '\101' >$file
+    timeout "$(left)" "$build/bench/micro_host" -m "${MIB:-128}" >"$out/host.jsonl" || echo "$what" >>"$out/failed"
+    head -c $((1 << 30)) </dev/zero | tr '\0' '\101' >$file
     for device in cpu cuda auto; do
         words=$("$build/tally" run $file --dtype f32 --bins 2048 --range 0 100 -d $device -v -f csv 2>&1 >/dev/null)
-        echo "{\"file\":\"f32\",\"bins\":2048,\"on\":\"$device\",\"bytes\":$((2 << 30)),$(
+        echo "{\"file\":\"f32\",\"bins\":2048,\"on\":\"$device\",\"bytes\":$((1 << 30)),$(
             sed -nE 's/^tally: [0-9]+ elements in ([0-9.]+) s of counting.*/"seconds":\1,/p; s/^tally: ([0-9.]+) s in all/"in_all":\1/p' <<<"$words" | tr -d '\n')}"
     done >>"$out/host.jsonl"
     rm -f $file

@@ -231,17 +231,56 @@ def edges(run):
                  rows)
 
 
+def lines_of(name):
+    """The lines of a file of bench/results, or none."""
+    path = os.path.join(ROOT, "bench/results", name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
 def cold(run):
     """Process start to first counts."""
-    paths = sorted(glob.glob(os.path.join(ROOT, "bench/results/*-cold-start.jsonl")))
-    if not paths:
+    lines = lines_of("h200-cold-start.jsonl")
+    if not lines:
         return "Not measured."
-    with open(paths[-1], encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    rows = [[line["case"], f"{line['dtype']}, {words(line['bins'])} bins",
+    rows = [[line["case"], f"{size_words(line['bytes'])} of {line['dtype']}, {words(line['bins'])} bins",
              f"{line['median_s']:.3f} s", f"{line['min_s']:.3f} – {line['max_s']:.3f} s"]
             for line in lines]
-    return table(["the kernels file", "", "median", "of 8 runs"], rows)
+    return table(["kernels from", "", "median", f"of {lines[0]['repeats']} runs"], rows)
+
+
+def runtimes(run):
+    """CUDA beside OpenCL, the slowest input of each."""
+    slowest, bytes_of = {}, {"u8": 1, "u16": 2, "f64": 8}
+    for line in lines_of("h200-runtimes.jsonl"):
+        if line.get("verified"):
+            at = (line["dtype"], line["bins"], line["device"])
+            speed = line["n"] * bytes_of.get(line["dtype"], 4) / line["median_s"] * 1e-9
+            slowest[at] = min(slowest.get(at, speed), speed)
+    rows = []
+    for dtype in ("u8", "u16", "i32", "f32", "f64"):
+        rows.append([dtype])
+        for bins in (256, 2048, 8192):
+            cuda, opencl = (slowest.get((dtype, bins, device)) for device in ("cuda", "opencl"))
+            known = cuda and opencl
+            rows[-1] += [words(round(cuda)), words(round(opencl)), f"{100 * opencl / cuda:.1f} %"] if known else ["–"] * 3
+    head = [f"{words(bins)} bins: {what}" if what == "CUDA" else what
+            for bins in (256, 2048, 8192) for what in ("CUDA", "OpenCL", "")]
+    return table(["GB/s"] + head, rows)
+
+
+def host(run):
+    """Samples on the host: counted there, by the device, and where `auto` decides."""
+    rows = []
+    for line in lines_of("h200-host.jsonl"):
+        if line.get("verified"):
+            uneven = "" if line["axis"] == "even" else "uneven "
+            speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" for way in ("cpu_s", "cuda_s", "auto_s")]
+            rows.append([f"{line['dtype']}, {words(line['bins'])} {uneven}bins", str(line["threads"] or "all")]
+                        + speeds + [{"cpu": "the processor", "cuda": "CUDA"}[line["auto"]]])
+    return table(["samples", "threads", "processor, GB/s", "by way of CUDA", "`auto`", "which takes"], rows)
 
 
 def source(run):
@@ -262,7 +301,8 @@ def readme(run):
 
 
 TABLES = {"gpu": readme, "gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": sizes,
-          "gpu-differing": differing, "gpu-cold": cold, "gpu-edges": edges, "gpu-source": source}
+          "gpu-differing": differing, "gpu-cold": cold, "gpu-edges": edges, "gpu-source": source,
+          "gpu-runtimes": runtimes, "gpu-host": host}
 
 
 def put(name, new, check):
