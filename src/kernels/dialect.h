@@ -225,6 +225,10 @@ TY_FN uint4 ty_pinned(const uint4 *from)
     return q;
 }
 
+/* Adds 1 to the word of local memory at a number of bytes. */
+#define TY_LOCAL_BYTES(local) ((ty_u32)__cvta_generic_to_shared(local))
+#define TY_INC_LOCAL_AT(byte) asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(byte) : "memory")
+
 /* A plain read of what no one writes may pass any barrier. */
 TY_FN ty_u32 ty_read(const ty_u32 *p)
 {
@@ -334,6 +338,7 @@ TY_FN float ty_saturate(float x)
 #define TY_FLOOR_BITS(x, n)   ty_floor_bits(x, n)
 #define TY_MIN_NAN(a, b)      ty_min_nan(a, b)
 #define TY_OF_HALF(bits)      ty_of_half(bits)
+#define TY_FMA_DOWN(a, b, c)  ty_fma_down(a, b, c)
 #define TY_MAD_UPPER(a, b, c) ty_mad_upper(a, b, c)
 
 /* floor(x) + n: the multiple of 2^-149 below, whose bits are that number. Below zero it comes out
@@ -355,6 +360,14 @@ TY_FN float ty_min_nan(float a, float b)
 #else
     return a > b ? b : a;
 #endif
+}
+
+/* Rounded down. */
+TY_FN float ty_fma_down(float a, float b, float c)
+{
+    float sum;
+    TY_ASM("fma.rm.f32 %0, %1, %2, %3;" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
+    return sum;
 }
 
 TY_FN float ty_of_half(ty_u16 bits)

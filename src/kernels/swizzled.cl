@@ -5,16 +5,64 @@
  *
  *      word = cell ^ (row*(row*key + key') >> 27),     row = cell / 32
  *
- * with keys that the host draws for each launch. Equal samples of a warp are one word, which costs
- * no more than different banks do; the result never depends on the key.
+ * or, of two-byte and float32 samples on NVIDIA's devices, by one of float32s (ty_moved), with keys
+ * that the host draws for each launch. Equal samples of a warp are one word, which costs no more
+ * than different banks do; the result never depends on the key.
  */
+#define TY_TWO_BYTES (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
+
 /* The word of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
-#define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
-#define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & ~TY_MARK)
+#if defined(TY_FMA_DOWN) && TY_EVEN < 4 && (TY_TWO_BYTES || TY_DTYPE == 11)
+/* Where integer units are the busy ones, the hash is one of float32s: the lower bits of the whole
+ * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the mark
+ * its lower bits, without one a multiple of 2^-149. */
+typedef struct ty_keys {
+    float scale, offset;
+} ty_keys;
+TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
+{
+    ty_keys k;
+    k.scale = TY_AS_FLOAT(0x3f000000u | key >> 9);
+    k.offset = (float)(more >> 12) * (800.0f / 0x1p20f) - k.scale * 0x1p23f;
+    return k;
+}
+TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
+{
+    /* 2^23 + row */
+    float row = TY_MARK ? TY_FMA_DOWN(TY_AS_FLOAT(mark), 0x1p-5f, 0x1p23f - 0x1p18f)
+                        : TY_FMA_DOWN(TY_AS_FLOAT(mark) * 0x1p127f, 0x1p17f, 0x1p23f);
+    float root = TY_FMAF(row, k.scale, k.offset);
+    return mark ^ (TY_FLOAT_BITS(TY_FMA_DOWN(root, root, 0x1p23f)) & 31u);
+}
+#if defined(TY_INC_LOCAL_AT)
+/* A product by a number that the compiler does not know: a shift would be the busy units' again. */
+#define TY_COUNT_AT(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * four + base)
+#endif
+#else
+typedef struct ty_keys {
+    ty_u32 key, more;
+} ty_keys;
+TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
+{
+    ty_keys k;
+    k.key = key;
+    k.more = more;
+    return k;
+}
+TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
+{
+    ty_u32 row = mark >> 5;
+    return mark ^ (row * (row * k.key + k.more) >> 27);
+}
+#endif
+#define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_MARK)
+#if !defined(TY_COUNT_AT)
+#define TY_COUNT_AT(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark)], 1)
+#endif
 
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
  * it costs them less. */
-#if defined(TY_READ_ONCE) && (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
+#if defined(TY_READ_ONCE) && TY_TWO_BYTES
 #undef TY_QUAD
 #define TY_QUAD(at) TY_READ_ONCE(at)
 #endif
@@ -23,13 +71,13 @@
 #define TY_COUNT_MARK(mark)                                                                        \
     do {                                                                                           \
         ty_u32 mark_ = mark;                                                                       \
-        TY_ADD_LOCAL(&ty_local[TY_WORD(mark_)], 1);                                                        \
+        TY_COUNT_AT(mark_);                                                                        \
     } while (0)
 
 #define TY_CELL_COUNT(cell) ((cell) < cells ? ty_local[TY_WORD((cell) + TY_MARK)] : 0)
 #if TY_SPLIT
 TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const ty_bins *bins,
-                            const ty_fast *fast, ty_u32 key, ty_u32 more)
+                            const ty_fast *fast, ty_keys keys)
 {
     ty_u32 from, count = 0;
     if (cell > bins->bins + 1)
@@ -39,8 +87,8 @@ TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const 
     return count;
 }
 #define TY_RESULT(r)                                                                               \
-    ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, key, more)
-#define TY_BIN_RESULT(bin) ty_split_count(ty_local, (bin) + 1, &bins, &fast, key, more)
+    ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, keys)
+#define TY_BIN_RESULT(bin) ty_split_count(ty_local, (bin) + 1, &bins, &fast, keys)
 #define TY_SPLITS fast.splits
 #else
 #define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
@@ -52,7 +100,11 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINI
 {
     TY_LOCAL_INIT
     TY_ADMIT();
-    ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
+    ty_u32 lid = TY_LID;
+    const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
+#if defined(TY_LOCAL_BYTES)
+    const ty_u32 four = 4 + pass, base = TY_LOCAL_BYTES(ty_local) - TY_MARK * 4;
+#endif
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
@@ -66,5 +118,5 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINI
     TY_BARRIER();
     TY_LEAVE_HALVES();
     TY_DELIVER(slots, r);
-    (void)pass;
+    (void)pass; /* 0 */
 }

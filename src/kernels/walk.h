@@ -129,10 +129,10 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
 #define TY_QUAD(at) (*(at))
 
 #if TY_TWO_SETS && TY_EVEN < 4
-/* Two sets of loads in turn, one on its way while the other is counted: where the counters leave
- * little first-level cache, eight loads of every work-item at once do not fit it, and all warps
- * wait together. */
-#define TY_SET (TY_AHEAD / 2)
+/* Two small sets of loads in turn, one on its way while the other is counted: where the counters
+ * leave little first-level cache, eight loads of every work-item at once do not fit it, and all
+ * warps wait together. */
+#define TY_SET ((TY_AHEAD + 3) / 4)
 #define TY_LOAD_SET(to, at, number)                                                                \
     TY_UNROLL                                                                                      \
     for (ty_u32 k = 0; k < TY_SET; k++)                                                            \

@@ -174,17 +174,23 @@ static uint32_t swizzled_splits(const tally_plan *plan)
     return (uint32_t)(room_beside(plan, swizzled_bytes(plan)) / 4);
 }
 
-/* Of counters, above which the first-level cache is too small for all loads at once (walk.h):
- * measured with f32. */
-enum { two_sets_bytes = 160 << 10 };
+/* Of counters, above which the first-level cache is too small for all loads at once (walk.h): 28
+ * KiB of it are left, where up to there it is 60. */
+enum { two_sets_bytes = 195 << 10 };
+
+static int swizzled_two_sets(const tally_plan *plan, const ty_device *device)
+{
+    const tally_dtype dtype = plan->options.dtypes[0];
+    return device->capability && swizzled_bytes(plan) > two_sets_bytes &&
+           (dtype == TALLY_F32 || dtype == TALLY_F64 || dtype == TALLY_I32 || dtype == TALLY_U32);
+}
 
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                            ty_shape *shape)
 {
     const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
     own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan), ahead, shape);
-    if (device->capability && plan->options.dtypes[0] == TALLY_F32 && ahead > 1 &&
-        swizzled_bytes(plan) > two_sets_bytes) {
+    if (ahead > 1 && swizzled_two_sets(plan, device)) {
         const size_t at = strlen(shape->defines);
         snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_TWO_SETS=1");
     }

@@ -260,7 +260,8 @@ int main(int argc, char **argv)
             check_input(TALLY_U16, 100, i);
     }
     check_input(TALLY_F64, 2999, 6);
-    check_splits();
+    if (samples == most_samples)
+        check_splits();
     printf("%d checks, %d failed; %d plans left out for lack of local memory\n", checks, failed,
            left_out);
     tally_context_destroy(device);
