@@ -66,22 +66,31 @@ static __attribute__((noinline)) void NAME(alone)(const unsigned char *from, con
 /* Blocks k … end - 1, the first of which is at `from`; those LAG before are counted meanwhile. */
 static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, const consts *c,
                                                      const ty_sure *sure,
-                                                     uint32_t ring[RING][BLOCK], uint32_t *table,
+                                                     uint32_t ring[RING][BLOCK], const hot *hot,
                                                      size_t k, size_t end)
 {
     const size_t step = BLOCK * sizeof(TYPE);
 #if defined(SURE)
     const sure_lanes s = sure_of(sure, &c->bins, c->shift);
     for (; sure->proved && k < end; k++, from += step) {
+        uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
         fetch_ahead(from, step);
-        sure_block(from, &s, ring[k % RING], table, ring[(k - LAG) % RING]);
+        if (s.shift)
+            sure_block(from, &s, 0, now, hot->table, earlier);
+        else
+            sure_block(from, &s, 1, now, hot->table, earlier);
+        if (hot->place != NOT_HOT)
+            hot_redirect(hot, now);
     }
 #else
     (void)sure;
 #endif
     for (; k < end; k++, from += step) {
+        uint32_t *now = ring[k % RING];
         fetch_ahead(from, step);
-        NAME(block)(from, c, ring[k % RING], table, ring[(k - LAG) % RING]);
+        NAME(block)(from, c, now, hot->table, ring[(k - LAG) % RING]);
+        if (hot->place != NOT_HOT)
+            hot_redirect(hot, now);
     }
 }
 
@@ -164,7 +173,7 @@ NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, ui
     const sure_lanes sure = sure_of(&axis->sure, &axis->bins, 0);
     for (; axis->sure.proved && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        sure_block(from, &sure, slots, NULL, NULL);
+        sure_block(from, &sure, 1, slots, NULL, NULL);
         places_to_slots(slots, c.bins.bins);
         slots += BLOCK;
     }
@@ -218,12 +227,10 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
         next = k + 1;
         if (k < LAG) {
             NAME(alone)(from, &c, now);
-        } else if (g.how == BY_RULE || way.rest) {
-            if (hot.place == NOT_HOT) { /* to the group's end */
-                next = (k | (GROUP - 1)) + 1;
-                next = next < blocks ? next : blocks;
-            }
-            NAME(counting)(from, &c, &axis->sure, ring, table, k, next);
+        } else if (g.how == BY_RULE || way.rest) { /* to the group's end */
+            next = (k | (GROUP - 1)) + 1;
+            next = next < blocks ? next : blocks;
+            NAME(counting)(from, &c, &axis->sure, ring, &hot, k, next);
             from += (next - k - 1) * step;
         } else {
             fetch_ahead(from, step);
@@ -231,9 +238,9 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
                 NAME(alone)(from, &c, now);
                 way.missed++;
             }
+            if (hot.place != NOT_HOT)
+                hot_redirect(&hot, now);
         }
-        if (hot.place != NOT_HOT)
-            hot_redirect(&hot, now);
         if (next % GROUP == 0) {
             course_group(&way);
             if (shift <= HOT_SHIFT)

@@ -44,19 +44,20 @@ INLINE wide_f sure_samples(const unsigned char *from, const sure_lanes *s)
     return wide_of_bits(wide_i_most(wide_i_same(x, s->end, s->last, x), s->least));
 }
 
-/* The counters of BLOCK samples; with a table, earlier ones are counted meanwhile. */
-INLINE void sure_block(const unsigned char *from, const sure_lanes *s, uint32_t *counters,
-                       uint32_t *table, const uint32_t *earlier)
+/* The counters of BLOCK samples, a single one a place if so; with a table, earlier ones are counted
+ * meanwhile. */
+INLINE void sure_block(const unsigned char *from, const sure_lanes *s, int single,
+                       uint32_t *counters, uint32_t *table, const uint32_t *earlier)
 {
-#pragma GCC unroll 16
     for (int i = 0; i < BLOCK; i += WIDE) {
         const wide_f x = sure_samples(from + (size_t)i * sizeof(float), s);
         for (int k = 0; k < WIDE; k += LANES) {
             lanes_f t = lanes_mul_add(wide_lanes(x, k), s->slope, s->start);
             lanes_i p = lanes_i_least(lanes_truncate(lanes_clamp(t, s->bottom, s->top)), s->nan);
-            lanes_i_store(counters + i + k,
-                          lanes_i_add(lanes_i_shift(p, s->shift),
-                                      s->spread[(i + k) / LANES % SPREAD(LANES)]));
+            if (!single)
+                p = lanes_i_add(lanes_i_shift(p, s->shift),
+                                s->spread[(i + k) / LANES % SPREAD(LANES)]);
+            lanes_i_store(counters + i + k, p);
         }
         if (table)
             count_all(table, earlier + i, WIDE);
@@ -94,8 +95,8 @@ static __attribute__((noinline)) int sure_at(const ty_axis *axis, const sure_lan
         first[i] = later ? float_beside(near, 1) : near;
         before[i] = float_beside(first[i], -1);
     }
-    sure_block((const unsigned char *)first, s, above, NULL, NULL);
-    sure_block((const unsigned char *)before, s, below, NULL, NULL);
+    sure_block((const unsigned char *)first, s, 1, above, NULL, NULL);
+    sure_block((const unsigned char *)before, s, 1, below, NULL, NULL);
     for (uint32_t i = 0; i < n; i++)
         wrong |= above[i] <= j + i || below[i] > j + i;
     return !wrong;
