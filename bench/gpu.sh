@@ -155,6 +155,10 @@ peers() {
         set -- -d $dtype -o "${parts//c/}"
         [ $dtype != sizes ] || set -- -o c
         case $dtype$parts in sizes*c* | [!s]*[abd]*) ;; *) continue ;; esac
+        if ((SECONDS >= ${LIMIT:-86400})); then
+            echo "peers-$dtype" >>"$out/cut"
+            continue
+        fi
         "$build/bench/gpu_bench" "$@" ${LIMIT:+-l "$(left)"} -p "$build/peers" -y "${PYTHON:-python3} bench/peers/gpu_peers.py" \
             -i "${PHOTO:-data/photograph.png}" -c "${CAMERA:-data/camera.png}" -t "${TEXT:-$build/book.txt}" \
             -m "${MIB:-2048}" >>"$out/gpu.jsonl" 2>"$out/gpu-$dtype.txt"

@@ -148,8 +148,9 @@ static const char *edges_row(const tally_plan *plan, const char *method)
     return far ? TY_RATE_FAR : TY_RATE_LOG;
 }
 
-/* So many uneven edges a thread of a processor searches, whatever their spacing: samples in ns, as
- * measured on a Zen 4 with 100 000. Of fewer it depends on them, and they count as fast. */
+/* So many uneven edges a thread of a processor searches, whatever their spacing, for 64-bit
+ * integers any: samples in ns, as measured on a Zen 4. Else it depends on them, and they count as
+ * fast. */
 enum { searched_bins = 65536 };
 static const double searched_rate = 0.03;
 
@@ -165,7 +166,9 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
     threads = threads < tuning->threads ? threads : tuning->threads;
     double speed = rate->gbps;
     const int on_cpu = plan->context->device == TALLY_DEVICE_CPU, uneven = is_uneven(plan);
-    if (on_cpu && uneven && plan->bins > searched_bins && speed > searched_rate * rate->bytes)
+    const tally_dtype dtype = plan->options.dtypes[0];
+    const int searched = plan->bins > searched_bins || dtype == TALLY_I64 || dtype == TALLY_U64;
+    if (on_cpu && uneven && searched && speed > searched_rate * rate->bytes)
         speed = searched_rate * rate->bytes;
     speed *= threads;
     const ty_rate *read = ty_rate_find(tuning, TY_RATE_READ, 0, 0);
