@@ -6,6 +6,8 @@
  *     micro_float [--samples=N] [--repeats=N] [--dtype=f32|f64] [--bins=N] [--input=NAME] [METHOD
  * …]
  */
+#include "micro.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,31 +18,16 @@
 #include <tally/tally.h>
 
 /* One thread's own time, so that a busy machine disturbs less. */
-static double now(void)
+static double spent(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint64_t state = 12345;
-
-static uint64_t next(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
-
 static double normal(void)
 {
-    return sqrt(-2 * log(unit() + 1e-300)) * cos(6.283185307179586 * unit());
+    return sqrt(-2 * log(random_unit() + 1e-300)) * cos(6.283185307179586 * random_unit());
 }
 
 /* The range is 0 … 1. */
@@ -50,7 +37,7 @@ enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 static double draw(unsigned input, uint64_t i, uint64_t n, uint64_t bins)
 {
-    double u = unit();
+    double u = random_unit();
     switch (input) {
     case 1:
         return 0.5 + normal() / 6;
@@ -61,7 +48,7 @@ static double draw(unsigned input, uint64_t i, uint64_t n, uint64_t bins)
     case 4:
         return i & 1 ? 0.25 : 0.75;
     case 5:
-        return u < 0.9 ? 0.37 : unit();
+        return u < 0.9 ? 0.37 : random_unit();
     case 6:
         return (double)i / (double)n;
     case 7:
@@ -101,9 +88,9 @@ static double best_of(unsigned repeats, void (*run)(void *), void *arg)
 {
     double best = 1e9;
     for (unsigned i = 0; i < repeats; i++) {
-        double begin = now();
+        double begin = spent();
         run(arg);
-        double time = now() - begin;
+        double time = spent() - begin;
         best = time < best ? time : best;
     }
     return best;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "micro.h"
 #include "micro_read.h"
 #include "plan.h"
 
@@ -27,14 +28,6 @@ static const char *name, *only = "";
 static unsigned char *data;
 static ty_memory there, there_out;
 static size_t out_bytes = (size_t)256 << 20;
-
-static void must(tally_status status, const tally_error *error)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(1);
-}
 
 /* Whether `only` is empty or one of its names, between bars, begins this one. */
 static int wanted(const char *what)
@@ -71,16 +64,6 @@ static const kind kinds[] = {
     {"region of 6001", 1, 80000, 6001, 1, 8192, 0, "u"},
     {"one RGB", 1, 1, 218000000, 3, 0, 0, "u"},
 };
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_next(void)
-{
-    uint64_t x = random_state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    return random_state = x ^ x << 17;
-}
 
 static void fill(char input)
 {

@@ -12,6 +12,7 @@
 
 #include "device/device.h"
 #include "methods/registry.h"
+#include "micro.h"
 #include "micro_read.h"
 #include "plan.h"
 
@@ -32,16 +33,6 @@ static void die(const char *what, const tally_error *error)
 {
     fprintf(stderr, "%s: %s\n", what, error->message);
     exit(1);
-}
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_next(void)
-{
-    uint64_t x = random_state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    return random_state = x ^ x << 17;
 }
 
 /* ---- inputs ---- */

@@ -8,6 +8,7 @@
  * on one piece. No branch predictor remembers `N` numbers. The values must agree bit for bit.
  */
 #include "io/number.h"
+#include "micro.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,64 +20,49 @@
 #define PIECE  2000
 #define ROUNDS (15 * (N / PIECE))
 
-static uint64_t state;
-
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
-
 static int shape_0(char *p)
 {
-    return sprintf(p, "%u\n", (unsigned)(next() % 256));
+    return sprintf(p, "%u\n", (unsigned)(random_next() % 256));
 }
 
 static int shape_1(char *p)
 {
-    return sprintf(p, "%u\n", (unsigned)(next() % 1000000));
+    return sprintf(p, "%u\n", (unsigned)(random_next() % 1000000));
 }
 
 static int shape_2(char *p)
 {
-    return sprintf(p, "%" PRId64 "\n", (int64_t)next() >> (next() % 60));
+    return sprintf(p, "%" PRId64 "\n", (int64_t)random_next() >> (random_next() % 60));
 }
 
 static int shape_3(char *p)
 {
-    return sprintf(p, "%.2f\n", unit() * 1000);
+    return sprintf(p, "%.2f\n", random_unit() * 1000);
 }
 
 static int shape_4(char *p)
 {
-    return sprintf(p, "%.6f\n", unit());
+    return sprintf(p, "%.6f\n", random_unit());
 }
 
 static int shape_5(char *p)
 {
-    return sprintf(p, "%.6g\n", (unit() - 0.5) * 200);
+    return sprintf(p, "%.6g\n", (random_unit() - 0.5) * 200);
 }
 
 static int shape_6(char *p)
 {
-    return sprintf(p, "%.9f\n", unit() * 360 - 180);
+    return sprintf(p, "%.9f\n", random_unit() * 360 - 180);
 }
 
 static int shape_7(char *p)
 {
-    return sprintf(p, "%.17g\n", unit());
+    return sprintf(p, "%.17g\n", random_unit());
 }
 
 static int shape_8(char *p) /* shortest that reads back */
 {
-    double x = unit();
+    double x = random_unit();
     int digits = 15, size;
     do
         size = sprintf(p, "%.*g", digits, x);
@@ -87,14 +73,14 @@ static int shape_8(char *p) /* shortest that reads back */
 
 static int shape_9(char *p)
 {
-    return sprintf(p, "%.6e\n", (unit() - 0.5) * 1e10);
+    return sprintf(p, "%.6e\n", (random_unit() - 0.5) * 1e10);
 }
 
 static int shape_10(char *p) /* any finite float64 */
 {
     double x;
     do {
-        uint64_t bits = next();
+        uint64_t bits = random_next();
         memcpy(&x, &bits, sizeof x);
     } while (x - x != 0);
     return sprintf(p, "%.16e\n", x);
@@ -102,17 +88,18 @@ static int shape_10(char *p) /* any finite float64 */
 
 static int shape_11(char *p) /* as NumPy's savetxt */
 {
-    return sprintf(p, "%.18e\n", (unit() - 0.5) * 1e3);
+    return sprintf(p, "%.18e\n", (random_unit() - 0.5) * 1e3);
 }
 
 static int shape_12(char *p) /* milliseconds since 1970 */
 {
-    return sprintf(p, "%" PRIu64 "\n", UINT64_C(1700000000000) + next() % UINT64_C(100000000));
+    return sprintf(p, "%" PRIu64 "\n",
+                   UINT64_C(1700000000000) + random_next() % UINT64_C(100000000));
 }
 
 static int shape_13(char *p) /* with a point or without */
 {
-    return sprintf(p, "%g\n", (double)(next() % 2000) * 0.25);
+    return sprintf(p, "%g\n", (double)(random_next() % 2000) * 0.25);
 }
 
 static const struct {
@@ -134,13 +121,6 @@ static const struct {
     {"milliseconds since 1970", shape_12},
     {"%g of quarters", shape_13},
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* PIECE numbers at `p`, then where they end. */
 static const char *parse(const char *p, const char *end, double *values)
@@ -210,7 +190,7 @@ static int measure(const char *name, const char *text, const char *end, double *
 
 int main(int argc, char **argv)
 {
-    state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     char *text = malloc(N * 40);
     double *ours = malloc(N * sizeof *ours), *theirs = malloc(N * sizeof *theirs);
     int failed = !text || !ours || !theirs;

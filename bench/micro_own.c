@@ -21,6 +21,7 @@
 
 #include "device/device.h"
 #include "methods/registry.h"
+#include "micro.h"
 #include "micro_read.h"
 #include "plan.h"
 
@@ -50,20 +51,6 @@ static void die(const char *what, const tally_error *error)
 {
     fprintf(stderr, "%s: %s\n", what, error->message);
     exit(1);
-}
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
 }
 
 /* Whether a list (NULL: everything) has the word. */
@@ -98,7 +85,7 @@ static double equal(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 static double uniform(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
-    return unit();
+    return random_unit();
 }
 
 static double normal(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
@@ -106,7 +93,7 @@ static double normal(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
     double sum = 0;
     (void)b, (void)i, (void)n, (void)bins;
     for (int k = 0; k < 4; k++)
-        sum += unit();
+        sum += random_unit();
     return 0.5 + (sum - 2) / 4; /* deviation 0.14 */
 }
 
@@ -145,7 +132,7 @@ static double walk(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     static double at;
     (void)b, (void)n, (void)bins;
-    at = i ? at + (unit() - 0.5) * 0.01 : 0.5;
+    at = i ? at + (random_unit() - 0.5) * 0.01 : 0.5;
     return at = at < 0 ? -at : at >= 1 ? 2 - at - 1e-9 : at;
 }
 
@@ -171,30 +158,30 @@ static double eight(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 static double coin(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n;
-    return ((double)(bins / 3 & ~UINT64_C(1)) + 1.5 - (double)(next() >> 63)) / (double)bins;
+    return ((double)(bins / 3 & ~UINT64_C(1)) + 1.5 - (double)(random_next() >> 63)) / (double)bins;
 }
 
 static double third(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
-    return next() % 3 ? unit() : 0.37;
+    return random_next() % 3 ? random_unit() : 0.37;
 }
 
 static double grid(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
-    return floor(unit() * 100) * 0.01;
+    return floor(random_unit() * 100) * 0.01;
 }
 
 static double edges(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n;
-    return floor(unit() * (double)bins) * (1 / (double)bins);
+    return floor(random_unit() * (double)bins) * (1 / (double)bins);
 }
 
 static double skewed(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
-    double u = unit(), u2 = u * u, u4 = u2 * u2;
+    double u = random_unit(), u2 = u * u, u4 = u2 * u2;
     (void)b, (void)i, (void)n, (void)bins;
     return u4 * u4;
 }
@@ -202,7 +189,7 @@ static double skewed(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 static double mostly(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
-    return next() % 10 ? 0.37 : unit();
+    return random_next() % 10 ? 0.37 : random_unit();
 }
 
 /* Long runs: hot bins that change. */
@@ -211,7 +198,7 @@ static double runs(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
     static double at;
     (void)b, (void)n, (void)bins;
     if (i % 100000 == 0)
-        at = unit();
+        at = random_unit();
     return at;
 }
 
@@ -230,7 +217,7 @@ static double over(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 static double strays(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)b, (void)i, (void)n, (void)bins;
-    return next() % 1000 ? unit() * 1.02 - 0.01 : NAN;
+    return random_next() % 1000 ? random_unit() * 1.02 - 0.01 : NAN;
 }
 
 static double photograph(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
@@ -309,7 +296,7 @@ static double uneven_edge(const bench *b, uint64_t i, uint64_t n)
     double u = (double)i / (double)n, x = 2 * u - 1;
     return !strcmp(b->axis, "square")  ? u * u
            : !strcmp(b->axis, "cubic") ? x * x * x * 4 + x
-                                       : 10 * unit() - 5;
+                                       : 10 * random_unit() - 5;
 }
 
 /* The edges of an axis that is not even, for the number of bins. */

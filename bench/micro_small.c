@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "gpu_peer.h"
+#include "micro.h"
 #include "plan.h"
 
 enum { most_ways = 16, most_rounds = 31, most_bytes = 64 << 20, most_bins = 65536 };
@@ -49,13 +50,6 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void open_all(bench *b, const char *device)
@@ -92,16 +86,13 @@ static void open_peer(bench *b, const char *path)
 /* Uniform over the axis, [0, 256) for bytes and [0, 1) for floats. */
 static void make_samples(bench *b, tally_dtype dtype, uint64_t bytes)
 {
-    uint64_t state = 88172645463325252u;
     tally_error error = {""};
     for (uint64_t i = 0; i < bytes / 4; i++) {
         uint32_t word;
         float place;
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        place = (float)(state >> 40) * 0x1p-24f;
-        word = (uint32_t)(state >> 32);
+        const uint64_t drawn = random_next();
+        place = (float)(drawn >> 40) * 0x1p-24f;
+        word = (uint32_t)(drawn >> 32);
         memcpy(b->data + i * 4, dtype == TALLY_U8 ? (void *)&word : (void *)&place, 4);
     }
     if (tally_memory_write(b->context, b->samples, 0, b->data, bytes, &error))

@@ -11,6 +11,7 @@
 #define ty_stream_name memory_name
 #define ty_text        text_in_memory
 #include "io/text.c"
+#include "micro.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -40,16 +41,6 @@ const char *ty_stream_name(const ty_stream *stream)
     return "memory";
 }
 
-static uint64_t random_state;
-
-static double unit(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 static const struct {
     const char *name, *format; /* the format of one field */
     int fields;
@@ -67,13 +58,6 @@ static const struct {
     {"%.6f, column 2 of 20, CSV", "%.6f", 20, ",", "\n", {"2"}, 1},
     {"%.6f, column 2 of 3, spaces", "%.6f", 3, "  ", "\n", {"2"}, 1},
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void stop(const char *what)
 {
@@ -127,7 +111,8 @@ int main(int argc, char **argv)
         while (size < BYTES) {
             for (int f = 0; f < shapes[s].fields; f++) {
                 size += (size_t)sprintf(text + size, "%s", f ? shapes[s].delimiter : "");
-                size += (size_t)sprintf(text + size, shapes[s].format, (unit() - 0.2) * 1000);
+                size +=
+                    (size_t)sprintf(text + size, shapes[s].format, (random_unit() - 0.2) * 1000);
             }
             size += (size_t)sprintf(text + size, "%s", shapes[s].end);
         }

@@ -17,6 +17,7 @@
 
 #include "device/kernel.h"
 #include "methods/registry.h"
+#include "micro.h"
 
 static tally_context *context, *host;
 static ty_device *device;
@@ -29,31 +30,6 @@ static size_t settings_count;
 static unsigned char *data, *more;
 static ty_memory there, there_more, there_out;
 enum { out_bytes = 64 << 20, drawn = 8 << 20 /* bytes of a view, which repeat */ };
-
-static void must(tally_status status, const tally_error *error)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_next(void)
-{
-    uint64_t x = random_state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    return random_state = x ^ x << 17;
-}
 
 static void send(ty_memory memory, const unsigned char *from)
 {

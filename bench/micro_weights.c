@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "micro.h"
 #include "micro_read.h"
 #include "plan.h"
 
@@ -39,24 +40,6 @@ static int rounds = 7, way_count, failed;
 static way *ways;
 static double read_seconds;
 
-static void must(tally_status status, const tally_error *error)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(1);
-}
-
-static uint64_t state = 88172645463325252u;
-
-static double unit(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (double)(state >> 11) * 0x1p-53;
-}
-
 /* Whether a list (NULL: everything) has the word. */
 static int wanted(const char *list, const char *word)
 {
@@ -79,15 +62,15 @@ static double draw(const char *input, uint64_t i, uint64_t count, uint64_t bins)
     case 'e':
         return 0.37;
     case 'n':
-        return unit() < 0.9 ? 0.37 : unit();
+        return random_unit() < 0.9 ? 0.37 : random_unit();
     case 'o':
         return (double)i / (double)count;
     case 't': /* neighbours 32 bins apart */
         return ((double)(i * 32 % bins) + 0.5) / (double)bins;
     case 'k':
-        return pow(unit(), 8);
+        return pow(random_unit(), 8);
     default:
-        return unit();
+        return random_unit();
     }
 }
 
@@ -297,7 +280,7 @@ int main(int argc, char **argv)
     must(device->ops->alloc(device, (size_t)n * 4, &there_samples, &error), &error);
     must(device->ops->alloc(device, (size_t)n * 4, &there_weights, &error), &error);
     for (uint64_t i = 0; i < count; i++)
-        weights[i] = (float)(w.is_signed ? unit() - 0.5 : unit());
+        weights[i] = (float)(w.is_signed ? random_unit() - 0.5 : random_unit());
     send(there_weights, weights, count);
     for (int i = 0; i < input_count; i++) {
         if (wanted(w.inputs, inputs[i]))
