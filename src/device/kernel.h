@@ -25,7 +25,8 @@ typedef struct ty_shape {
                              or 0; and how that is launched */
     uint32_t byte_groups, byte_size;
     uint32_t image_groups, image_size, image_bytes; /* … by that for many images (view_images.cl),
-                                                       0 groups if its tables do not fit */
+                                                       0 groups if its tables do not fit, */
+    uint32_t image_teams;                           /* each an image at a time */
     uint32_t packed_copies; /* … by the kernel for packed samples and weights
                                (weighted_packed.cl), or 0; and how that is launched */
     uint32_t packed_groups, packed_size, packed_bytes;
@@ -36,7 +37,7 @@ typedef struct ty_shape {
     int raw_shift; /* < 0: cells are slots; else cell c counts the bytes v with v >> raw_shift == c
                     */
     size_t scratch_bytes; /* device memory that enqueue() uses besides; its content means nothing */
-    char defines[256];    /* "-DK=31 …"; must not depend on n */
+    char defines[320];    /* "-DK=31 …"; must not depend on n */
 } ty_shape;
 
 enum { TY_FINISH_COUNT = 8 }; /* TY_FINISH_ARGS (finish.h) */

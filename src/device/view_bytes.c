@@ -11,7 +11,7 @@ enum {
     some_copies_bytes = 2 << 10,
     some_copies = 8,
     dustbin_bytes = 128,
-    worth_rounds = 4 /* images of a group that goes from one to the next */
+    worth_rounds = 4 /* images of a team that goes from one to the next */
 };
 
 /* A batch's bytes: rows without a gap between them are one. */
@@ -64,13 +64,14 @@ static uint32_t log2_of(uint32_t power)
     return k;
 }
 
-/* Groups that go from image to image, each of them through as many (kernels/view_images.cl). */
+/* Teams that go from image to image, each of them through as many (kernels/view_images.cl). */
 static tally_status launch_images(ty_run *run, const ty_shape *shape, uint64_t h, uint32_t lines,
                                   uint32_t length, tally_error *error)
 {
     const tally_plan *plan = run->job->plan;
     const ty_grid *g = &run->job->samples[0];
-    const uint32_t rounds = (lines + shape->image_groups - 1) / shape->image_groups;
+    const uint32_t teams = shape->image_teams, at_once = shape->image_groups * teams;
+    const uint32_t rounds = (lines + at_once - 1) / at_once, used = (lines + rounds - 1) / rounds;
     ty_arg args[18] = {ty_arg_memory((ty_memory)(uintptr_t)g->data),
                        ty_arg_u64(0),
                        ty_arg_u64((uint64_t)g->batch_stride),
@@ -85,8 +86,7 @@ static tally_status launch_images(ty_run *run, const ty_shape *shape, uint64_t h
                        ty_arg_u32((uint32_t)plan->slots)};
     const unsigned n = ty_deliver_place(run, args, 12);
     run->fresh = 0;
-    ty_launch launch = {(lines + rounds - 1) / rounds, shape->image_size, shape->image_bytes, args,
-                        n};
+    ty_launch launch = {(used + teams - 1) / teams, shape->image_size, shape->image_bytes, args, n};
     return run->device->ops->launch(run->device, run->queue, run->program, "count_images", &launch,
                                     error);
 }
@@ -103,7 +103,8 @@ tally_status ty_bytes_launch(ty_run *run, const ty_shape *shape, uint64_t h, uin
            shape->byte_size / (teams * 2) >= 32 && teams < lines)
         teams *= 2;
     if (parts == 1 && shape->image_groups && e.rows == 1 &&
-        run->job->elements >= many_copies_bytes && lines >= worth_rounds * shape->image_groups)
+        run->job->elements >= many_copies_bytes &&
+        lines >= worth_rounds * shape->image_groups * shape->image_teams)
         return launch_images(run, shape, h, lines, (uint32_t)e.length, error);
     ty_arg args[24] = {ty_arg_memory((ty_memory)(uintptr_t)g->data),
                        ty_arg_u64(0),

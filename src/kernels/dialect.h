@@ -246,6 +246,55 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 #define TY_AWAIT()
 #define TY_ADMIT()
 #endif
+/* Barrier `number` (1 … 15) of `size` work-items: some wait, the others only say that they have
+ * come. Where there is no such thing TY_MEET is a barrier of the whole group, and TY_MEET_TOO, for
+ * a meeting that such barriers before and behind it replace, is nothing. */
+#define TY_MEET(number, size, waits)     ty_meet(number, size, waits)
+#define TY_MEET_TOO(number, size, waits) ty_meet(number, size, waits)
+TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
+{
+    if (waits)
+        asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(size) : "memory");
+    else
+        asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(size) : "memory");
+}
+/* Local memory by numbers of bytes from ty_local on. From compute capability 8.0 on ty_local lies
+ * at 1 024 (TY_LOCAL_CHECK): an offset in the instruction, where a pointer would cost an addition.
+ */
+#define TY_LOCAL_CHECK()                                                                           \
+    if (__cvta_generic_to_shared(ty_local) != 1024)                                                \
+    asm volatile("trap;")
+#define TY_COUNT_AT(at) asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
+#define TY_QUAD_AT(at)  ty_quad_at(at)
+TY_FN uint4 ty_quad_at(ty_u32 at)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4+1024];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at)
+                 : "memory");
+    return v;
+}
+/* 16 bytes from global to local memory, past the registers and the first-level cache. TY_COPIED
+ * numbers what was begun since the last one; TY_COPIES_LEFT(n) waits for all numbers but the last
+ * n.
+ */
+#if __CUDA_ARCH__ >= 800
+#define TY_COPY(at, from)                                                                          \
+    asm volatile("cp.async.cg.shared.global [%0+1024], [%1], 16;" ::"r"(at), "l"(from) : "memory")
+#define TY_COPIED()       asm volatile("cp.async.commit_group;" ::: "memory")
+#define TY_COPIES_LEFT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#else
+#define TY_COPY(at, from) ty_copy(at, *(from))
+#define TY_COPIED()
+#define TY_COPIES_LEFT(n)
+TY_FN void ty_copy(ty_u32 at, uint4 v)
+{
+    asm volatile("st.shared.v4.u32 [%0+1024], {%1, %2, %3, %4};" ::"r"(at), "r"(v.x), "r"(v.y),
+                 "r"(v.z), "r"(v.w)
+                 : "memory");
+}
+#endif
 #define TY_BALLOT(condition) __ballot_sync(0xffffffffu, condition)
 #define TY_POPCOUNT(x)       ((ty_u32)__popc(x))
 #define TY_LAST(x)           (31u - (ty_u32)__clz((int)(x)))
@@ -335,6 +384,7 @@ TY_FN float ty_saturate(float x)
 #else
 #define TY_ASM __asm__
 #endif
+
 #define TY_FLOOR_BITS(x, n)   ty_floor_bits(x, n)
 #define TY_MIN_NAN(a, b)      ty_min_nan(a, b)
 #define TY_OF_HALF(bits)      ty_of_half(bits)
@@ -389,6 +439,17 @@ TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
 #else
 /* The upper word of a*b + c. */
 #define TY_MAD_UPPER(a, b, c) ((ty_u32)(((ty_u64)(a) * (b) + (c)) >> 32))
+#endif
+
+#if !defined(TY_MEET)
+#define TY_MEET(number, size, waits) TY_BARRIER()
+#define TY_MEET_TOO(number, size, waits)
+#define TY_LOCAL_CHECK()
+#define TY_COUNT_AT(at)   TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (at), 1)
+#define TY_QUAD_AT(at)    (*(TY_LOCAL uint4 *)((TY_LOCAL ty_u8 *)ty_local + (at)))
+#define TY_COPY(at, from) (TY_QUAD_AT(at) = *(from))
+#define TY_COPIED()
+#define TY_COPIES_LEFT(n)
 #endif
 
 #endif

@@ -1,31 +1,52 @@
 /*
  * Many byte images without gaps between their rows, TY_CHANNELS interleaved, a histogram each
- * (views.cl): groups go from image to image and deliver as they go. A counter has 32 copies, one for
- * each lane, in rows of 256 bytes that two tables share:
+ * (views.cl): each of a group's TY_IMAGES_TEAMS goes from image to image and delivers as it goes.
+ * Most of a team count; its last TY_IMAGES_SUMS work-items add up the image before while the others
+ * count the next. A team has two tables, for every other image, of rows of 256 bytes: a counter's
+ * address is a byte of the samples put between three that are known, one permutation,
  *
- *      byte (table/2) << 16 | value << 8 | (table & 1) << 7 | lane << 2
+ *      table << 16 | value << 8 | column        one channel: value << 8 | table << 7 | column
  *
- * so that its address is a byte of the samples put between three that are known: one permutation. The
- * tables are the channels'; of one channel there are two, for every other image, and while one half
- * of the group adds up the last image's the others count the next. Tables are not cleared: a count is
- * what a sum has grown by. While an image's last quads are counted the next image's first are read.
+ * where a column is a channel's and a lane's. The lanes of a warp never meet in a bank: lanes 16 …
+ * 31 are a channel ahead of lanes 0 … 15 (of three channels by themselves, of four because they
+ * take the bytes of each pair in the other order), so that both may have the same columns:
+ *
+ *      one and two channels   32 columns each
+ *      three                  32 of the first, then 16 of the last and 16 of the second
+ *      four                   16 each
+ *
+ * Tables are not cleared: a count is what a sum has grown by. Each warp that counts has a ring of
+ * TY_IMAGES_AHEAD rows of quads behind the tables, on their way whatever image they are of. Rows
+ * are dealt to a team's warps in turn, from one image to the next.
  */
 #if TY_IMAGES_GROUP
 
+#define TY_TEAM         (TY_IMAGES_GROUP / TY_IMAGES_TEAMS)
+#define TY_COUNTERS     (TY_TEAM - TY_IMAGES_SUMS)
+#define TY_WARPS        (TY_COUNTERS / 32)
+#define TY_ROW          (TY_IMAGES_QUADS * 32)          /* quads that a warp counts at a time */
+#define TY_ROWS         (TY_WARPS * TY_ROW)             /* … and all warps of a team */
+#define TY_RING         (TY_IMAGES_AHEAD * TY_ROW * 16) /* bytes of a warp's */
+#define TY_TABLES_BYTES (TY_CHANNELS == 1 ? 65536u : 131072u) /* of a team's */
+
 #if TY_CHANNELS == 1
-#define TY_TURNS 2u /* tables of a channel */
+#define TY_TABLE_AT(table, channel) ((table) << 7)
+#define TY_COLUMN_QUADS(channel)    8
+#elif TY_CHANNELS == 2
+#define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 7)
+#define TY_COLUMN_QUADS(channel)    8
+#elif TY_CHANNELS == 3
+#define TY_TABLE_AT(table, channel) ((table) << 16 | ((channel) ? 256 - 64 * (channel) : 0))
+#define TY_COLUMN_QUADS(channel)    ((channel) ? 4 : 8)
 #else
-#define TY_TURNS 1u
+#define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 6)
+#define TY_COLUMN_QUADS(channel)    4
 #endif
-#define TY_IMAGES_WORDS ((TY_CHANNELS * TY_TURNS + 1) / 2 * 16384)
-#define TY_IMAGES_STEP  (TY_IMAGES_GROUP / TY_CHANNELS * TY_CHANNELS)
-#define TY_IMAGES_ROUND (TY_IMAGES_AHEAD * TY_IMAGES_STEP)
-#define TY_TABLE_AT(t)  ((t) / 2 << 16 | ((t)&1) << 7)
+#define TY_OWN(tables, table, channel, lane)                                                       \
+    ((tables) + TY_TABLE_AT(table, channel) + (((lane) & (TY_COLUMN_QUADS(channel) * 4 - 1)) << 2))
 
 #define TY_COUNT_VALUE(w, k, j)                                                                    \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local +                                                      \
-                     TY_BYTE_INTO(own[((j) + (k)) % TY_CHANNELS], w, k),                         \
-                 1)
+    TY_COUNT_AT(TY_BYTE_INTO(own[((j) + (k)) % TY_CHANNELS], w, (k) ^ swap))
 #define TY_COUNT_VALUES(w, j)                                                                      \
     do {                                                                                           \
         TY_COUNT_VALUE(w, 0, j);                                                                   \
@@ -33,130 +54,197 @@
         TY_COUNT_VALUE(w, 2, j);                                                                   \
         TY_COUNT_VALUE(w, 3, j);                                                                   \
     } while (0)
+#define TY_COUNT_QUAD(v, k)                                                                        \
+    do {                                                                                           \
+        TY_COUNT_VALUES((v).x, (k)*512);                                                           \
+        TY_COUNT_VALUES((v).y, (k)*512 + 4);                                                       \
+        TY_COUNT_VALUES((v).z, (k)*512 + 8);                                                       \
+        TY_COUNT_VALUES((v).w, (k)*512 + 12);                                                      \
+    } while (0)
 
-/* An image's quads of 16 aligned bytes: where they begin, how many bytes are before them. */
+/* An image as a warp goes through it: `head` bytes, then `count` quads of 16 aligned bytes. */
 typedef struct ty_image {
-    ty_u64 quads;
-    ty_u32 head, count;
+    ty_u64 address;
+    ty_u32 line, head, count;
+    ty_u32 row, first; /* the quad where the warp's next row begins; its first of the next image */
+    ty_i32 reach;      /* a work-item has a quad in the rows that begin before this one */
 } ty_image;
 
-TY_FN ty_image ty_image_of(TY_GLOBAL const ty_u8 *image, ty_u32 length)
+TY_FN void ty_image_begin(ty_image *i, ty_u32 length)
 {
-    ty_image i;
-    i.head = (ty_u32)(0 - (ty_u64)image) & 15;
-    i.count = i.head < length ? (length - i.head) / 16 : 0;
-    i.head = i.count ? i.head : 0;
-    i.quads = (ty_u64)(image + i.head);
-    TY_OPAQUE(i.head);
-    TY_OPAQUE(i.count);
-    TY_OPAQUE_LONG(i.quads);
-    return i;
+    ty_u32 rows;
+    i->head = (ty_u32)(0 - i->address) & 15;
+    i->count = (length - i->head) / 16;
+    i->reach = (ty_i32)i->count - (ty_i32)(TY_LID & 31);
+    i->row = i->first;
+    rows = (i->count + TY_ROW - 1) / TY_ROW % TY_WARPS;
+    i->first += (i->first < rows * TY_ROW ? TY_ROWS : 0) - rows * TY_ROW;
+    TY_OPAQUE(i->count);
+    TY_OPAQUE(i->reach);
 }
 
-/* The sum of a slot's values, of a table. */
-TY_FN ty_u32 ty_images_sum(TY_LOCAL const ty_u32 *ty_local, TY_LOCAL const ty_u32 *runs,
-                           ty_u32 slots, ty_u32 slot, ty_u32 table)
+/* What a work-item reads next: `image` with its quad `from`. Behind the last image there is nothing
+ * to read and no end. */
+typedef struct ty_ahead {
+    ty_image image;
+    ty_u64 from;
+} ty_ahead;
+
+TY_FN void ty_ahead_begin(ty_ahead *a, ty_u32 length, ty_u32 lines)
 {
-    TY_LOCAL const uint4 *quads = (TY_LOCAL const uint4 *)ty_local + TY_TABLE_AT(table) / 16;
-    ty_u32 sum = 0;
+    if (a->image.line >= lines) {
+        a->image.row = 0;
+        a->image.count = ~0u;
+        a->image.reach = 0;
+        return;
+    }
+    ty_image_begin(&a->image, length);
+    a->from = a->image.address + a->image.head + (a->image.row + (TY_LID & 31)) * 16;
+    TY_OPAQUE_LONG(a->from);
+}
+
+/* Begins to read a row, into local memory from byte `at` on. */
+TY_FN void ty_read_ahead(TY_LOCAL ty_u32 *ty_local, ty_ahead *a, ty_u32 at, ty_u32 length,
+                         ty_u64 jump, ty_u32 step, ty_u32 lines)
+{
+    while (a->image.row >= a->image.count) {
+        a->image.line += step;
+        a->image.address += jump;
+        ty_ahead_begin(a, length, lines);
+    }
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++) {
+        if ((ty_i32)(a->image.row + k * 32) < a->image.reach)
+            TY_COPY(at + k * 512, (TY_GLOBAL const uint4 *)a->from + k * 32);
+    }
+    TY_COPIED();
+    a->image.row += TY_ROWS;
+    a->from += TY_ROWS * 16;
+    (void)ty_local;
+}
+
+/* The sum of a slot's values, of a channel. */
+TY_FN ty_u32 ty_images_sum(TY_LOCAL const ty_u32 *tables, TY_LOCAL const ty_u32 *runs, ty_u32 slots,
+                           ty_u32 slot, ty_u32 table, ty_u32 channel)
+{
+    TY_LOCAL const uint4 *quads = (TY_LOCAL const uint4 *)tables + TY_TABLE_AT(table, channel) / 16;
+    ty_u32 sum = 0, wide = TY_COLUMN_QUADS(channel);
+    TY_ROLLED
     for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++) {
         ty_u32 value = runs[slots + 1 + k];
-        TY_UNROLL
-        for (ty_u32 c = 0; c < 8; c++) {
-            uint4 v = quads[value * 16 + ((value + c) & 7)];
-            sum += v.x + v.y + (v.z + v.w);
+        for (ty_u32 c = 0; c < wide; c += 4) {
+            TY_UNROLL
+            for (ty_u32 d = 0; d < 4; d++) {
+                uint4 v = quads[value * 16 + ((value + c + d) & (wide - 1))];
+                sum += v.x + v.y + (v.z + v.w);
+            }
         }
     }
+    (void)channel;
     return sum;
 }
 
 /* length: bytes of an image; batch: the first, of `lines`. */
-TY_KERNEL_DENSE(TY_IMAGES_GROUP, TY_IMAGES_DENSE)
+TY_KERNEL_DENSE(TY_IMAGES_GROUP, 1)
 count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32 *from_runs,
              ty_u32 length, ty_u64 batch, ty_u32 lines, ty_u32 actives, ty_u32 slots,
              TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_LOCAL ty_u32 *runs = ty_local + TY_IMAGES_WORDS, *before = runs + slots + 257;
+    TY_LOCAL_CHECK();
+    ty_u32 lid = TY_LID % TY_TEAM, team = TY_LID / TY_TEAM, warp = lid / 32, lane = lid & 31;
+    ty_u32 step = TY_GROUPS * TY_IMAGES_TEAMS, counting = lid < TY_COUNTERS;
+    ty_u32 start = team * TY_TABLES_BYTES, table = 0, targets = TY_TARGETS;
+    ty_u32 at = TY_IMAGES_TEAMS * TY_TABLES_BYTES + (team * TY_WARPS + warp) * TY_RING + lane * 16;
+    ty_u32 end = at + TY_RING, swap = TY_CHANNELS == 4 ? lane >> 4 : 0, own[TY_CHANNELS];
+    TY_LOCAL ty_u32 *tables = ty_local + start / 4;
+    TY_LOCAL ty_u32 *runs = ty_local + TY_IMAGES_TEAMS * (TY_TABLES_BYTES + TY_WARPS * TY_RING) / 4;
+    TY_LOCAL ty_u32 *before = runs + slots + 257;
     TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
-    ty_u32 lid = TY_LID, targets = TY_TARGETS, turn = 0, own[TY_CHANNELS];
-    ty_u32 mine = lid < TY_IMAGES_STEP ? lid : 1u << 30; /* too many for whole pixels */
-    TY_OPAQUE(mine);
-    uint4 v[TY_IMAGES_AHEAD], zero = {0, 0, 0, 0};
-    ty_image now = ty_image_of(TY_GRID_AT(x, batch + TY_GROUP, 0, 0), length);
-    TY_UNROLL
-    for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++) {
-        if (mine + k * TY_IMAGES_STEP < now.count)
-            v[k] = TY_STREAM((TY_GLOBAL const uint4 *)now.quads + mine + k * TY_IMAGES_STEP);
-    }
-    for (ty_u32 k = lid; k < TY_IMAGES_WORDS / 4; k += TY_IMAGES_GROUP)
+    ty_u64 jump = step * (ty_u64)x_batch;
+    uint4 zero = {0, 0, 0, 0};
+    ty_image now;
+    ty_ahead next;
+    now.line = TY_GROUP * TY_IMAGES_TEAMS + team;
+    now.address = (ty_u64)(TY_GRID_AT(x, batch + now.line, 0, 0));
+    now.first = warp * TY_ROW;
+    next.image = now;
+    ty_ahead_begin(&next, length, lines);
+    for (ty_u32 k = 0; counting && k < TY_IMAGES_AHEAD; k++)
+        ty_read_ahead(ty_local, &next, at + k * TY_ROW * 16, length, jump, step, lines);
+    for (ty_u32 k = TY_LID; k < TY_IMAGES_TEAMS * TY_TABLES_BYTES / 16; k += TY_IMAGES_GROUP)
         ((TY_LOCAL uint4 *)ty_local)[k] = zero;
-    for (ty_u32 k = lid; k < slots + 257; k += TY_IMAGES_GROUP)
+    for (ty_u32 k = TY_LID; k < slots + 257; k += TY_IMAGES_GROUP)
         runs[k] = from_runs[k];
-    for (ty_u32 k = lid; k < targets * actives * TY_TURNS; k += TY_IMAGES_GROUP)
+    for (ty_u32 k = TY_LID; k < targets * actives * 2 * TY_IMAGES_TEAMS; k += TY_IMAGES_GROUP)
         before[k] = 0;
+    before += team * targets * actives * 2;
     TY_BARRIER();
-    for (ty_u32 line = TY_GROUP; line < lines; line += TY_GROUPS) {
-        ty_u32 following = line + TY_GROUPS;
-        ty_image next = ty_image_of(TY_GRID_AT(x, batch + following, 0, 0), length);
-        next.count = following < lines ? next.count : 0;
-        TY_OPAQUE(next.count);
-        TY_UNROLL
-        for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
-            ty_u32 channel = TY_CHANNELS == 1 ? turn : (now.head + mine * 16 + j) % TY_CHANNELS;
-            own[j] = TY_TABLE_AT(channel) | (lid & 31) << 2;
-            TY_OPAQUE(own[j]);
-        }
-        /* A quad is counted, and its place read into again for the round after. */
-        for (ty_u32 begin = 0, last = 0; !last; begin += TY_IMAGES_ROUND) {
-            last = begin + TY_IMAGES_ROUND >= now.count;
-            ty_u64 from = last ? next.quads : now.quads;
-            ty_u32 count = last ? next.count : now.count, q = mine + begin;
-            ty_u32 at = last ? mine : q + TY_IMAGES_ROUND;
+    for (; now.line - team < lines; now.line += step) {
+        ty_u32 here = now.line < lines; /* as the first team has one, the last may have none */
+        ty_image_begin(&now, length);
+        now.count = here ? now.count : 0;
+        if (counting) {
+            if (here && now.line >= 2 * step)
+                TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 1); /* the table has been added up */
             TY_UNROLL
-            for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++) {
-                if (q + k * TY_IMAGES_STEP < now.count) {
-                    TY_COUNT_VALUES(v[k].x, 0);
-                    TY_COUNT_VALUES(v[k].y, 4);
-                    TY_COUNT_VALUES(v[k].z, 8);
-                    TY_COUNT_VALUES(v[k].w, 12);
+            for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
+                ty_u32 channel = (now.head + (now.row + lane) * 16 + (j ^ swap)) % TY_CHANNELS;
+                own[j] = TY_OWN(start, table, channel, lane);
+                TY_OPAQUE(own[j]);
+            }
+            for (; now.row < now.count; now.row += TY_ROWS) {
+                TY_COPIES_LEFT(TY_IMAGES_AHEAD - 1);
+                if ((ty_i32)(now.row + TY_ROW - 32) < now.reach) {
+                    uint4 v[TY_IMAGES_QUADS];
+                    TY_UNROLL
+                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++)
+                        v[k] = TY_QUAD_AT(at + k * 512);
+                    TY_UNROLL
+                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++)
+                        TY_COUNT_QUAD(v[k], k);
+                } else {
+                    TY_UNROLL
+                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS - 1; k++) {
+                        if ((ty_i32)(now.row + k * 32) < now.reach) {
+                            uint4 v = TY_QUAD_AT(at + k * 512);
+                            TY_COUNT_QUAD(v, k);
+                        }
+                    }
                 }
-                if (at + k * TY_IMAGES_STEP < count)
-                    v[k] = TY_STREAM((TY_GLOBAL const uint4 *)from + at + k * TY_IMAGES_STEP);
+                ty_read_ahead(ty_local, &next, at, length, jump, step, lines);
+                at += TY_ROW * 16;
+                at = at < end ? at : at - TY_RING;
+            }
+        } else {
+            /* Bytes that are in no quad. */
+            ty_u32 odd = here ? length - now.count * 16 : 0;
+            for (ty_u32 i = lid - TY_COUNTERS; i < odd; i += TY_IMAGES_SUMS) {
+                ty_u32 j = i < now.head ? i : i + now.count * 16, channel = j % TY_CHANNELS;
+                ty_u32 value = ((TY_GLOBAL const ty_u8 *)now.address)[j];
+                TY_COUNT_AT(TY_OWN(start, table, channel, lane) + (value << 8));
             }
         }
-        /* Bytes that are in no quad. */
-        for (ty_u32 i = lid; i < length - now.count * 16; i += TY_IMAGES_GROUP) {
-            ty_u32 at = i < now.head ? i : i + now.count * 16;
-            ty_u32 value = ((TY_GLOBAL const ty_u8 *)now.quads)[(ty_i64)at - now.head];
-            ty_u32 table = TY_CHANNELS == 1 ? turn : at % TY_CHANNELS;
-            TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local +
-                             (TY_TABLE_AT(table) | value << 8 | (lid & 31) << 2),
-                         1);
-        }
-        TY_BARRIER();
-        ty_u32 width = TY_IMAGES_GROUP / TY_TURNS, first_target = lid - turn * width;
-        for (ty_u32 a = 0; a < actives && first_target < width; a++) {
-            ty_u32 table = TY_CHANNELS == 1 ? turn : list[a];
-            ty_u64 h = (ty_u64)line * actives + a;
-            for (ty_u32 t = first_target; t < targets; t += width) {
-                TY_LOCAL ty_u32 *was = &before[(turn * actives + a) * targets + t];
-                ty_u32 sum = ty_images_sum(ty_local, runs, slots, t, table);
+        TY_MEET(team * 4 + 1 + table, TY_TEAM, !counting); /* the image has been counted */
+        for (ty_u32 a = 0; a < actives && here && !counting; a++) {
+            ty_u64 h = (ty_u64)now.line * actives + a;
+            for (ty_u32 t = lid - TY_COUNTERS; t < targets; t += TY_IMAGES_SUMS) {
+                TY_LOCAL ty_u32 *was = &before[(table * actives + a) * targets + t];
+                ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
+                ty_u32 sum = ty_images_sum(tables, runs, slots, t, table, channel);
                 if (TY_TAKES_UNDER(t))
-                    sum += ty_images_sum(ty_local, runs, slots, bins + TY_SLOT_UNDER, table);
+                    sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_UNDER, table, channel);
                 if (TY_TAKES_OVER(t))
-                    sum += ty_images_sum(ty_local, runs, slots, bins + TY_SLOT_OVER, table);
+                    sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_OVER, table, channel);
                 ty_deliver(t, sum - *was, counts, first + h * bins, flows, histogram + h, bins,
                            how);
                 *was = sum;
             }
         }
-#if TY_TURNS == 2
-        turn ^= 1;
-#else
-        TY_BARRIER();
-#endif
-        now = next;
+        if (!counting && now.line + 2 * step < lines)
+            TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 0);
+        table ^= 1;
+        now.address += jump;
     }
     (void)x_row;
     (void)x_column;

@@ -61,15 +61,27 @@ static tally_status needs_float64(const tally_plan *plan, tally_error *error)
 
 /* ---- counts ---- */
 
-/* Launches of the kernels for bytes (view_bytes.cl, view_images.cl), by the number of channels:
- * work-items of a group, groups on a multiprocessor, loads ahead. The fastest on an H200 without a
- * spilled register (docs/PERFORMANCE_KERNELS.md). */
+/* Launches of the kernel for bytes (view_bytes.cl), by the number of channels: work-items of a
+ * group, groups on a multiprocessor, loads ahead. The fastest on an H200 without a spilled register
+ * (docs/PERFORMANCE_KERNELS.md). */
 typedef struct launch_of {
     uint32_t threads, dense, ahead;
 } launch_of;
 
-static const launch_of bytes_launch[] = {{256, 6, 4}, {512, 2, 4}, {512, 2, 4}, {1024, 1, 4}},
-                       images_launch[] = {{512, 3, 2}, {512, 3, 2}, {512, 1, 8}, {512, 1, 8}};
+static const launch_of bytes_launch[] = {{256, 6, 4}, {512, 2, 4}, {512, 2, 4}, {1024, 1, 4}};
+
+/* Of the kernel for many images (view_images.cl): work-items of a group; its teams; work-items of a
+ * team that add up, the rest a multiple of 32, of three channels of 96; rows on their way to a
+ * warp, and loads of 16 bytes of a work-item in a row. One group a multiprocessor. */
+typedef struct images_of {
+    uint32_t threads, teams, sums, ahead, quads;
+} images_of;
+
+static const images_of images_launch[] = {{768, 2, 128, 5, 2},
+                                          {1024, 1, 256, 7, 1},
+                                          {1024, 1, 256, 7, 1},
+                                          {1024, 1, 256, 7, 1}},
+                       images_loop[] = {{128, 2, 32, 2, 2}, {128, 1, 32, 2, 2}};
 
 /* What of it fits a device with `local` bytes for a group. */
 static launch_of launch_fit(launch_of l, const ty_device *device, uint64_t local)
@@ -107,23 +119,35 @@ static void shape_bytes(const tally_plan *plan, const ty_device *device, ty_shap
              (unsigned)plan->channels, l.threads, l.dense, l.ahead);
 }
 
-/* And one for many images, if its tables fit: a row of 256 bytes for two tables, the plan's slots
- * with their values, and what each slot's sum was before. */
+/* Local memory of one for many images: each team's tables, its rings and what each slot's sums were
+ * before; the plan's slots with their values. */
+static uint64_t images_bytes(const tally_plan *plan, images_of l)
+{
+    const uint64_t tables = plan->channels == 1 ? 65536 : 131072,
+                   rings = (l.threads / l.teams - l.sums) * l.quads * l.ahead * 16,
+                   before = plan->slots * plan->active_count * 2;
+    return l.teams * (tables + rings + before * 4) + (plan->slots + 257) * 4;
+}
+
 static void shape_images(const tally_plan *plan, const ty_device *device, ty_shape *s)
 {
-    const uint64_t turns = plan->channels == 1 ? 2 : 1, tables = plan->channels * turns;
-    const uint64_t bytes = (tables + 1) / 2 * 65536 +
-                           4 * (plan->slots + 257 + plan->slots * plan->active_count * turns);
-    if (!s->byte_copies || bytes > device->local_bytes - 1024)
+    images_of l = device->warp == 32 ? images_launch[plan->channels - 1]
+                                     : images_loop[plan->channels > 1]; /* groups are loops */
+    const uint64_t room = device->local_bytes - 1024;
+    while (l.ahead > 2 && images_bytes(plan, l) > room)
+        l.ahead--;
+    const uint64_t bytes = images_bytes(plan, l);
+    if (!s->byte_copies || l.threads > device->group_max || bytes > room)
         return;
-    const launch_of l = launch_fit(images_launch[plan->channels - 1], device, bytes);
     s->image_bytes = (uint32_t)bytes;
     s->image_size = l.threads;
-    s->image_groups = device->units * l.dense;
+    s->image_teams = l.teams;
+    s->image_groups = device->units;
     size_t at = strlen(s->defines);
     snprintf(s->defines + at, sizeof s->defines - at,
-             " -DTY_IMAGES_GROUP=%u -DTY_IMAGES_DENSE=%u -DTY_IMAGES_AHEAD=%u", l.threads, l.dense,
-             l.ahead);
+             " -DTY_IMAGES_GROUP=%u -DTY_IMAGES_TEAMS=%u -DTY_IMAGES_SUMS=%u -DTY_IMAGES_AHEAD=%u "
+             "-DTY_IMAGES_QUADS=%u",
+             l.threads, l.teams, l.sums, l.ahead, l.quads);
 }
 
 static void shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *s)

@@ -94,13 +94,20 @@ static tally_view random_view(rng *r, unsigned kind)
     v.rows = 1 + rng_below(r, most[rng_below(r, 4)]);
     v.columns = 1 + rng_below(r, most[rng_below(r, 4)]);
     v.batches = 1 + rng_below(r, rng_below(r, 3) ? 20 : 3);
+    /* So many that a GPU's groups go from image to image. */
+    const int many = on_cuda && rng_below(r, 32) == 0;
+    if (many) {
+        v.rows = 100 + rng_below(r, 100);
+        v.columns = 165 + rng_below(r, 90);
+        v.batches = 1060 + rng_below(r, 200);
+    }
     const int64_t length = (int64_t)(v.columns * v.channels), gap = (int64_t)rng_below(r, 40);
     v.column_stride_bytes = (int64_t)v.channels;
     v.channel_stride_bytes = 1;
-    v.row_stride_bytes = length + (rng_below(r, 2) ? gap : 0);
-    if (rng_below(r, 8) == 0)
+    v.row_stride_bytes = length + (!many && rng_below(r, 2) ? gap : 0);
+    if (!many && rng_below(r, 8) == 0)
         v.row_stride_bytes = 1 + (int64_t)rng_below(r, 20); /* rows that overlap */
-    if (on_cuda && rng_below(r, 4) == 0)
+    if (on_cuda && !many && rng_below(r, 4) == 0)
         v.row_stride_bytes = -v.row_stride_bytes;
     const int64_t rows = v.row_stride_bytes * (int64_t)v.rows;
     v.batch_stride_bytes = (rows < 0 ? -rows : rows) + length + (int64_t)rng_below(r, 40);
