@@ -134,10 +134,6 @@ INLINE guesses NAME(guesses)(const ty_axis *axis, unsigned shift)
     if (guess_of_wide(&s, b, shift, &g.wide))
         return g;
 #endif
-    if (axis->sure.proved) {
-        g.how = BY_RULE;
-        return g;
-    }
     s = scale_of(b, INTEGERS, 0x1p-53, LANES_FUSED);
     g.how = guess_of_lanes(&s, b, shift, &g.lanes) ? BY_LANES : BY_RULE;
     return g;
@@ -221,13 +217,16 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     course way = {0, 0, 0};
-    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift};
+    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift, 0};
+    /* Equal samples wait for nothing but the arithmetic, and a guess has less of it. */
+    const int certain = g.how == BY_RULE || (g.how == BY_LANES && axis->sure.proved);
     for (size_t k = 0, next; k < blocks; k = next, from += step) {
         uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
         next = k + 1;
         if (k < LAG) {
             NAME(alone)(from, &c, now);
-        } else if (g.how == BY_RULE || way.rest) { /* to the group's end */
+        } else if ((certain && !(hot.equal && g.how == BY_LANES)) || way.rest) {
+            /* To the group's end. */
             next = (k | (GROUP - 1)) + 1;
             next = next < blocks ? next : blocks;
             NAME(counting)(from, &c, &axis->sure, ring, &hot, k, next);

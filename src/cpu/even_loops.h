@@ -167,6 +167,7 @@ typedef struct hot {
     uint32_t place;  /* its first counter; NOT_HOT: none */
     uint32_t beside; /* of a place's counters, the last one's number */
     uint32_t spare;
+    int equal; /* whether all of the block last looked at were in one place */
 } hot;
 
 enum { HOT_SHIFT = 1, HOT_LEAST = BLOCK / 4 }; /* most shift that needs it; fewest of a block */
@@ -213,7 +214,8 @@ static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLO
     uint32_t chosen = x[0] == x[BLOCK / 2] ? x[0] : x[BLOCK - 1], often = 0;
     for (int i = 0; i < BLOCK; i++)
         often += x[i] == chosen;
-    chosen = often >= HOT_LEAST && often < BLOCK ? chosen : NOT_HOT;
+    h->equal = often == BLOCK;
+    chosen = often >= HOT_LEAST && !h->equal ? chosen : NOT_HOT;
     if (chosen == h->place)
         return;
     for (size_t b = k - LAG + 1; b <= k && h->place != NOT_HOT; b++)
