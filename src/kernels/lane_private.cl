@@ -22,7 +22,9 @@
 #define TY_EAT(x)                 TY_COUNT_BYTE((ty_u32)(x) << 7)
 #define TY_CELL_OF_RESULT(result) (result)
 #define TY_SLOT_OF_RESULT(result) ty_slot_of((ty_sample)(result), axis)
+#define TY_FEW                    TY_FEW_SLOTS
 #else
+#define TY_FEW                    0
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
 #define TY_SLOT_OF_RESULT(result) (result)
 #define TY_EAT(x)                 TY_LOOK(x)
@@ -38,7 +40,10 @@ TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 ce
     return sum;
 }
 
-#define TY_RESULT(r) ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells)
+/* Of few slots of bytes a group first adds up its own values: else all groups' additions of half the
+ * 256 values would meet in a word of device memory. */
+#define TY_RESULT(r)                                                                               \
+    (gathered ? few[r] : ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells))
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
@@ -54,14 +59,24 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_L
     TY_WHERE where = TY_WHERE_OF(fast, axis, cells * TY_COPIES);
     own -= TY_MARK * (TY_COPIES * 4);
 #endif
-    for (ty_u32 c = lid; c < cells * TY_COPIES; c += TY_GROUP_MAX)
+    TY_LOCAL ty_u32 *few = ty_local + cells * TY_COPIES;
+    ty_u32 gathered = 0;
+    for (ty_u32 c = lid; c < cells * TY_COPIES + TY_FEW; c += TY_GROUP_MAX)
         ty_local[c] = 0;
     TY_AWAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
     TY_BARRIER();
+#if TY_FEW
+    const ty_u32 gathers = finish && slots <= TY_FEW;
+    for (ty_u32 r = lid; gathers && r < results; r += TY_GROUP_MAX)
+        TY_ADD_LOCAL(&few[TY_SLOT_OF_RESULT(r)], TY_RESULT(r));
+    TY_BARRIER();
+    gathered = gathers;
+    results = gathered ? slots : results;
+#endif
     TY_LEAVE(results);
-    TY_DELIVER(results, TY_SLOT_OF_RESULT(r));
+    TY_DELIVER(results, gathered ? r : TY_SLOT_OF_RESULT(r));
     (void)axis;
     (void)slots;
     (void)pass;

@@ -97,14 +97,20 @@ static const ty_parameter lane_private_parameters[] = {
     {"ahead", 1, 16, 8, "loads of a work-item before it counts"},
     {NULL, 0, 0, 0, NULL}};
 
+/* Slots of bytes that a group sums up in words of their own. */
+enum { few_slots = 72 };
+
 static void lane_private_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                                ty_shape *shape)
 {
-    own_shape(plan, device, n, (uint32_t)lane_private_bytes(plan, device) + guide_bytes(plan),
+    const uint64_t bytes = lane_private_bytes(plan, device) + guide_bytes(plan);
+    const uint32_t few =
+        sample_bytes(plan) == 1 && room_beside(plan, bytes) >= few_slots * 4 ? few_slots : 0;
+    own_shape(plan, device, n, (uint32_t)bytes + few * 4,
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
     size_t at = strlen(shape->defines);
-    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_COPIES=%u",
-             lane_private_copies(plan, device));
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_COPIES=%u -DTY_FEW_SLOTS=%u",
+             lane_private_copies(plan, device), few);
     if (sample_bytes(plan) == 1) {
         shape->cells = 256;
         shape->raw_shift = 0;
