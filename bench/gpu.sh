@@ -68,13 +68,15 @@ beside() {
 # Compiling takes most of this time: the random calls (CASES of them) go over several processes (SHARES). MANY is the
 # one method that counts more than 2^32 samples, if not all do.
 check() {
-    local device share shares=${SHARES:-8} cases=${CASES:-400} d=$build/tests/differential v=$build/tests/device
+    local device one share shares=${SHARES:-8} cases=${CASES:-400} d=$build/tests/differential v=$build/tests/device
     local each=$(((cases + shares - 1) / shares))
     for device in ${DEVICES:-cuda opencl}; do
         for ((share = 0; share < shares; share++)); do
             beside "methods-$device-$share" "$methods" $((seed + share * each)) $each $device
         done
-        beside "own-$device" "$d/test_own" "$seed" $device
+        for one in $seed 5 9; do
+            beside "own-$device-$one" "$d/test_own" "$one" $device
+        done
         beside "edges-$device" "$d/test_edges" "$seed" $device
         beside "keys-$device" "$d/test_opencl_keys" $device
         beside "views-$device" "$d/test_opencl_views" "$seed" 100000 $device 8
@@ -101,11 +103,13 @@ checked() {
 # Small inputs, for a checked kernel runs a thousand times slower. podlozhnyuk-256-tag's races are by
 # design: it is checked for the rest, and its races are listed apart.
 sanitize() {
-    local d=$build/tests/differential v=$build/tests/device tool
+    local d=$build/tests/differential v=$build/tests/device tool one
     command -v compute-sanitizer >/dev/null || { echo "skipped: no compute-sanitizer"; return; }
     for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
         checked $tool kernels "$kernels" cuda small "$([ $tool = racecheck ] && echo -podlozhnyuk-256-tag)"
-        checked $tool own "$d/test_own" "$seed" cuda 4000
+        for one in $seed 5 9; do
+            checked $tool own-$one "$d/test_own" "$one" cuda 4000
+        done
         checked $tool edges "$d/test_edges" "$seed" cuda 600
         checked $tool images "$d/test_opencl_images" "$seed" 4 cuda views
         checked $tool layouts "$v/test_layouts" cuda "$seed"
