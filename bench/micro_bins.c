@@ -5,11 +5,13 @@
  * joint tables, which is timed once beside it.
  *
  *     micro_bins cuda|opencl [-m MIB] [-r REPEATS] [-b BINS,…] [-j DIMENSIONS] [-i INPUT,…]
- *                            [-d f32|f64|i32|u16|u8] [-o SAMPLES] METHOD…
+ *                            [-d f32|f64|i32|u16|u8] [-o SAMPLES] [-f FILE] [-w WIDTH]
+ *                            METHOD…
  *
  * MIB are of all columns; BINS are of an axis, and inputs are over the bins of the joint table. -o:
- * each column begins so many samples later in its memory than the one before (cuda). A METHOD may
- * carry its settings: routed:columns=16,team=8.
+ * each column begins so many samples later in its memory than the one before (cuda). -f: the file
+ * whose bytes, over and over, scaled to the range, are the input "bytes". -w: of a bin, 1. A METHOD
+ * may carry its settings: routed:columns=16,quads=2.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +28,12 @@ typedef struct bench {
     ty_device *device;
     void *queue, *fill;
     uint32_t dimensions;
-    ty_memory samples[TALLY_MAX_DIMENSIONS];
+    ty_memory samples[TALLY_MAX_DIMENSIONS], file;
+    uint64_t file_bytes;
     uint64_t bytes, n, later;
     tally_dtype dtype;
     int repeats;
-    double read_seconds;
+    double width, read_seconds;
 } bench;
 
 static void die(const char *what, const tally_error *error)
@@ -66,7 +69,7 @@ static const char kernels[] =
     "{ z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;\n"
     "return z ^ (z >> 31); }\n"
     "ENTRY fill(GLOBAL SAMPLE *to, u64 n, u64 bins, u32 kind, u32 slice, u64 side,\n"
-    "u64 tail LOCAL)\n"
+    "u64 tail, GLOBAL const unsigned char *bytes, u64 size LOCAL)\n"
     "{ for (u64 i = ID; i < n; i += SIZE) {\n"
     "u64 z = mix(i * 0x9E3779B97F4A7C15ull + 0x1234567ull), b = 0; u32 out = 0;\n"
     "double u = (double)(z >> 11) * 0x1p-53;\n"
@@ -89,15 +92,17 @@ static const char kernels[] =
     "if (kind == 13) b = (bins / 2 / slice * slice + (z >> 8) % slice) % bins;\n"
     "if (kind == 14) b = ((i & 31) * slice + (z >> 8) % slice) % bins;\n"
     "if (kind == 15) b = (bins / 2 / slice * slice + i * 32 % slice) % bins;\n"
+    "if (kind == 16) b = bytes[i % size] * bins / 256;\n"
     "if (b >= bins) b = bins - 1;\n"
     "b = b / tail % side;\n"
-    "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : (double)b + QUARTER;\n"
+    "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : ((double)b + QUARTER) * "
+    "WIDTH;\n"
     "to[i] = (SAMPLE)x; } }\n";
 
-static const char *const inputs[] = {"equal",   "uniform",    "normal",      "ramp",
-                                     "ramp-32", "ramp-slice", "walk",        "sorted",
-                                     "two",     "power-8",    "nine-in-ten", "hot-in-slice",
-                                     "outside", "one-slice",  "period-32",   "one-slice-32"};
+static const char *const inputs[] = {
+    "equal",   "uniform",   "normal",    "ramp",         "ramp-32",     "ramp-slice",
+    "walk",    "sorted",    "two",       "power-8",      "nine-in-ten", "hot-in-slice",
+    "outside", "one-slice", "period-32", "one-slice-32", "bytes"};
 enum { input_count = sizeof inputs / sizeof *inputs };
 
 static void build(bench *b)
@@ -110,8 +115,8 @@ static void build(bench *b)
                                         [TALLY_F32] = "float",
                                         [TALLY_F64] = "double"};
     char options[128];
-    snprintf(options, sizeof options, "-DSAMPLE=%s -DQUARTER=%s", types[b->dtype],
-             b->dtype < TALLY_F32 ? "0" : "0.25");
+    snprintf(options, sizeof options, "-DSAMPLE=%s -DQUARTER=%s -DWIDTH=%.17g", types[b->dtype],
+             b->dtype < TALLY_F32 ? "0" : "0.25", b->width);
     if (b->device->ops->build(b->device, kernels, options, &b->fill, &cached, &error))
         die("kernels", &error);
 }
@@ -141,12 +146,33 @@ static void fill(bench *b, int kind, uint64_t side)
                          ty_arg_u32((uint32_t)kind),
                          ty_arg_u32(8192),
                          ty_arg_u64(side),
-                         ty_arg_u64(tail)};
-        ty_launch launch = {b->device->units * 8, 256, 0, args, 7};
+                         ty_arg_u64(tail),
+                         ty_arg_memory(b->file ? b->file : b->samples[0]),
+                         ty_arg_u64(b->file ? b->file_bytes : 1)};
+        ty_launch launch = {b->device->units * 8, 256, 0, args, 9};
         if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
             b->device->ops->wait(b->device, b->queue, &error))
             die("fill", &error);
     }
+}
+
+static void read_file(bench *b, const char *path)
+{
+    enum { most = 1 << 24 };
+    tally_error error = {""};
+    FILE *file = fopen(path, "rb");
+    unsigned char *bytes = malloc(most);
+    b->file_bytes = file && bytes ? fread(bytes, 1, most, file) : 0;
+    if (!b->file_bytes) {
+        fprintf(stderr, "%s: nothing read\n", path);
+        exit(1);
+    }
+    fclose(file);
+    if (b->device->ops->alloc(b->device, b->file_bytes, &b->file, &error) ||
+        b->device->ops->upload(b->device, b->queue, b->file, 0, bytes, b->file_bytes, &error) ||
+        b->device->ops->wait(b->device, b->queue, &error))
+        die(path, &error);
+    free(bytes);
 }
 
 /* ---- one configuration ---- */
@@ -180,7 +206,7 @@ static tally_plan *make_plan(bench *b, const config *c, uint64_t side)
     tally_plan *plan = NULL;
     tally_error error = {""};
     for (uint32_t d = 0; d < b->dimensions; d++) {
-        o.axes[d] = tally_axis_even(side, 0, (double)side);
+        o.axes[d] = tally_axis_even(side, 0, (double)side * b->width);
         o.dtypes[d] = b->dtype;
     }
     o.method = c->method;
@@ -257,7 +283,7 @@ static void bench_bins(bench *b, uint64_t side, char **words, int count)
     }
     for (int kind = 0; kind < input_count; kind++) {
         tally_flows flows = {0};
-        if (!wanted(b->inputs, inputs[kind]))
+        if (!wanted(b->inputs, inputs[kind]) || (!strcmp(inputs[kind], "bytes") && !b->file))
             continue;
         fill(b, kind, side);
         fprintf(stderr, "%9llu %-13s", (unsigned long long)bins, inputs[kind]);
@@ -279,17 +305,18 @@ static void bench_bins(bench *b, uint64_t side, char **words, int count)
 
 int main(int argc, char **argv)
 {
-    bench b = {.dimensions = 1, .repeats = 7, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
+    bench b = {
+        .dimensions = 1, .repeats = 7, .width = 1, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
-    const char *list = "65536,110000,131072,262144,1048576,4194304,16777216";
+    const char *list = "65536,110000,131072,262144,1048576,4194304,16777216", *path = NULL;
     int option;
     if (argc < 2)
         return 2;
     b.device_name = argv[1];
     options.device = strcmp(argv[1], "cuda") ? TALLY_DEVICE_OPENCL : TALLY_DEVICE_CUDA;
     argc--, argv++;
-    while ((option = getopt(argc, argv, "m:r:b:d:i:j:o:")) != -1) {
+    while ((option = getopt(argc, argv, "m:r:b:d:i:j:o:f:w:")) != -1) {
         switch (option) {
         case 'm':
             b.bytes = strtoull(optarg, NULL, 10) << 20;
@@ -309,6 +336,12 @@ int main(int argc, char **argv)
             break;
         case 'o':
             b.later = strtoull(optarg, NULL, 10);
+            break;
+        case 'w':
+            b.width = strtod(optarg, NULL);
+            break;
+        case 'f':
+            path = optarg;
             break;
         case 'i':
             b.inputs = optarg;
@@ -334,6 +367,8 @@ int main(int argc, char **argv)
         if (b.device->ops->alloc(b.device, b.bytes / b.dimensions + 4096, &b.samples[d], &error))
             die("device", &error);
     }
+    if (path)
+        read_file(&b, path);
     build(&b);
     fill(&b, 1, 1 << 10);
     b.read_seconds =
@@ -347,6 +382,8 @@ int main(int argc, char **argv)
         bench_bins(&b, strtoull(list, &end, 10), argv + optind, argc - optind);
     for (uint32_t d = 0; d < b.dimensions; d++)
         b.device->ops->release(b.device, b.samples[d]);
+    if (b.file)
+        b.device->ops->release(b.device, b.file);
     b.device->ops->program_close(b.device, b.fill);
     b.device->ops->queue_close(b.device, b.queue);
     tally_context_destroy(b.context);
