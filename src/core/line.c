@@ -287,6 +287,55 @@ static int float_line(const ty_axis *axis, ty_fast *fast)
     return 0;
 }
 
+/* ---- 32-bit samples on edges that are multiples of a power of two ---- */
+
+static int binary_float(const ty_bins *b, int exponent, ty_fast *fast)
+{
+    double first = b->lo / b->width, last = b->hi / b->width;
+    if (exponent > 0 || exponent < -100 || first != floor(first) || last != first + b->bins ||
+        fmax(fabs(first), fabs(last)) >= 0x1p24 || b->bins >= 1u << 24)
+        return 0;
+    fast->scale = (float)ldexp(1, -exponent);
+    fast->slope = (float)ldexp(1, -exponent - 149);
+    fast->zero = (ty_u32)(1 - (int)first);
+    fast->phase = (float)ldexp(1 - first, -149);
+    fast->most = (float)b->hi;
+    fast->end = b->closed ? (float)b->hi : NAN;
+    fast->within = (float)(b->hi - b->width);
+    return 1;
+}
+
+static int binary_int(const ty_bins *b, double least, int exponent, ty_fast *fast)
+{
+    double first = b->lo - least, last = b->hi - least;
+    if (exponent < 2 || exponent > 31 || first != floor(first) || first < 0 ||
+        last != first + b->bins * b->width || last > 0x1p32)
+        return 0;
+    fast->step = (ty_u32)1 << (32 - exponent);
+    fast->start = (UINT64_C(1) << 32) - (ty_u64)first * fast->step;
+    /* Where hi is no value of the last bin, one that has the value before it in its bin. */
+    fast->last_key = (ty_u32)(b->closed && last < 0x1p32 ? last : first + 1);
+    return 1;
+}
+
+int ty_line_binary_serves(tally_dtype dtype)
+{
+    return dtype == TALLY_F32 || dtype == TALLY_I32 || dtype == TALLY_U32;
+}
+
+int ty_line_binary(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    int exponent;
+    if (!axis->even || !ty_line_binary_serves(axis->dtype) || frexp(b->width, &exponent) != 0.5)
+        return 0;
+    exponent--; /* bins are 2^exponent wide */
+    fast->bins = b->bins;
+    return axis->dtype == TALLY_F32   ? binary_float(b, exponent, fast)
+           : axis->dtype == TALLY_I32 ? binary_int(b, -0x1p31, exponent, fast)
+                                      : binary_int(b, 0, exponent, fast);
+}
+
 int ty_line_make(const ty_axis *axis, ty_fast *fast)
 {
     fast->bins = axis->bins.bins;

@@ -291,7 +291,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     const ty_kernel_method *kernel = plan->method->backend;
     if (kernel->fast)
         for (uint32_t d = 0; d < plan->options.dimensions; d++)
-            ty_fast_resolve(&plan->axes[d], !kernel->views,
+            ty_fast_resolve(&plan->axes[d], kernel->views ? 0 : kernel->fast,
                             kernel->splits ? kernel->splits(plan) : 0);
     tally_status status = make_guides(plan, error);
     if (!status)

@@ -51,6 +51,7 @@ typedef struct ty_slab {
     ty_memory data; /* n samples from byte `offset` */
     uint64_t offset, n;
     ty_memory axis, out, scratch;
+    int recording;                  /* into a graph: nothing is launched early */
     int early;                      /* `count` may start while what is before it ends */
     ty_arg finish[TY_FINISH_COUNT]; /* of methods that deliver: the last arguments */
     /* Of a method for views, in place of `data`: the arguments of its samples and mask (view.h),
@@ -66,8 +67,9 @@ typedef struct ty_slab {
 typedef struct ty_kernel_method {
     const char *text; /* the kernel file, embedded */
     const char *more; /* one behind it, or NULL */
-    int fast;         /* it counts cells (fast.h): the plan tries its axis for float32 */
-    int finishes;     /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
+    int fast; /* it counts cells (fast.h): the plan tries its axis for float32; 2: first whether its
+                 edges are multiples of a power of two (core/line.h) */
+    int finishes; /* `count` takes TY_FINISH_ARGS last (finish.h) and has TY_AWAIT */
     uint32_t (*splits)(const tally_plan *plan); /* … or NULL: for how many more cells (core/line.h)
                                                    it has room */
     int guided; /* it finds cells of uneven edges by a guide (guide.h) behind its local memory; 2:
@@ -91,6 +93,14 @@ static inline tally_status ty_slab_launch(const ty_slab *slab, const char *kerne
 {
     return slab->device->ops->launch(slab->device, slab->queue, slab->program, kernel, launch,
                                      error);
+}
+
+/* The same for a kernel that has TY_AWAIT. */
+static inline tally_status ty_slab_launch_early(const ty_slab *slab, const char *kernel,
+                                                const ty_launch *launch, tally_error *error)
+{
+    return (slab->recording ? slab->device->ops->launch : slab->device->ops->launch_early)(
+        slab->device, slab->queue, slab->program, kernel, launch, error);
 }
 
 /* For shape(): one partial of the plan's slots a group, 256 work-items, as many groups as fit the

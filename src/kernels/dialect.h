@@ -119,6 +119,23 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
                      : "r"(value), "r"(lane));
     return got;
 }
+/* A bit for each lane whose condition holds. */
+TY_FN ty_u32 TY_WHICH(int condition)
+{
+    ty_u32 got;
+    __asm__ volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}"
+                     : "=r"(got)
+                     : "r"(condition));
+    return got;
+}
+#define TY_SET_BITS(x) ((ty_u32)popcount((ty_u32)(x)))
+/* The bits that any lane has. */
+TY_FN ty_u32 TY_ANY_BITS(ty_u32 word)
+{
+    for (ty_u32 d = 1; d < 32; d *= 2)
+        word |= TY_SHUFFLE(word, (ty_u32)get_local_id(0) % 32 ^ d);
+    return word;
+}
 #else
 #define TY_UNROLL /* a device that runs work-items as a loop of its own has no use for it */
 #define TY_ROLLED
@@ -296,8 +313,20 @@ TY_FN void ty_copy(ty_u32 at, uint4 v)
 }
 #endif
 #define TY_BALLOT(condition) __ballot_sync(0xffffffffu, condition)
-#define TY_POPCOUNT(x)       ((ty_u32)__popc(x))
-#define TY_LAST(x)           (31u - (ty_u32)__clz((int)(x)))
+#define TY_WHICH(condition)  TY_BALLOT(condition)
+#define TY_SET_BITS(x)       ((ty_u32)__popc(x))
+#if __CUDA_ARCH__ >= 800
+#define TY_ANY_BITS(word) __reduce_or_sync(0xffffffffu, word)
+#else
+TY_FN ty_u32 TY_ANY_BITS(ty_u32 word)
+{
+    for (ty_u32 d = 1; d < 32; d *= 2)
+        word |= __shfl_xor_sync(0xffffffffu, word, d);
+    return word;
+}
+#endif
+#define TY_POPCOUNT(x) ((ty_u32)__popc(x))
+#define TY_LAST(x)     (31u - (ty_u32)__clz((int)(x)))
 #else
 #include <math.h>
 #include <stdint.h>
@@ -397,6 +426,14 @@ TY_FN int ty_floor_bits(float x, ty_u32 n)
 {
     float sum;
     TY_ASM("fma.rm.f32 %0, %1, 0f00000001, %2;" : "=f"(sum) : "f"(x), "f"(TY_AS_FLOAT(n)));
+    return (int)TY_FLOAT_BITS(sum);
+}
+
+/* The same of x*scale + shift, in multiples of 2^-149. */
+TY_FN int ty_floor_fma(float x, float scale, float shift)
+{
+    float sum;
+    TY_ASM("fma.rm.f32 %0, %1, %2, %3;" : "=f"(sum) : "f"(x), "f"(scale), "f"(shift));
     return (int)TY_FLOAT_BITS(sum);
 }
 

@@ -36,6 +36,7 @@ typedef struct ty_fast {
     float phase;       /* where 0 lies above an edge, in bins */
     float most;        /* bins from that edge to the last */
     ty_u32 zero;       /* the cell above that edge */
+    ty_u32 last_key;   /* 32-bit integers: the key that counts as the one before */
     float end, within; /* a sample equal to end counts as `within`; end is NaN when open */
     ty_u32 splits;     /* cells beyond the usual ones (ty_cell_split): edges that are integers, */
     ty_u32 every;      /* … one in so many edges */
@@ -155,6 +156,28 @@ TY_FN ty_u32 ty_cell_line_float(float x, const ty_fast *f)
     ty_u32 cell = (ty_u32)((int)TY_FLOOR(p) + (int)f->zero);
     return x == x ? cell : f->bins + 2;
 #endif
+}
+
+/* Of float32 where edges are multiples of a power of two, fewer than 2^24 bins: one fused
+ * multiply-add finds the cell exactly, rounded down to whole numbers as floats below 2^-125 are. */
+TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
+{
+    float v = x == f->end ? f->within : x;
+#if defined(TY_FLOOR_BITS)
+    int cell = ty_floor_fma(TY_MIN_NAN(v, f->most), f->slope, f->phase), most = (int)f->bins + 2;
+    cell = cell < most ? cell : most;
+    return (ty_u32)(cell > 0 ? cell : 0);
+#else
+    float p = (v < f->most ? v : f->most) * f->scale;
+    int cell = (int)TY_FLOOR(p > -0x1p25f ? p : -0x1p25f) + (int)f->zero;
+    return x == x ? (ty_u32)(cell > 0 ? cell : 0) : f->bins + 2;
+#endif
+}
+
+/* The same of 32-bit integers, bins at least 4 wide. `key` is the value above the type's least. */
+TY_FN ty_u32 ty_cell_binary_int(ty_u32 key, const ty_fast *f)
+{
+    return ty_cell_line(key - (key == f->last_key ? 1u : 0u), f);
 }
 
 /* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */

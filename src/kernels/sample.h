@@ -227,6 +227,10 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
     return ty_value(x) == ty_value(x) ? cell : f->nan;
 #elif TY_EVEN == 2
     return ty_mark_f32(ty_value(x), f);
+#elif TY_EVEN == 3 && TY_DTYPE == 11
+    return ty_cell_binary(ty_value(x), f);
+#elif TY_EVEN == 3 && (TY_DTYPE == 5 || TY_DTYPE == 6)
+    return ty_cell_binary_int((ty_u32)x ^ (TY_DTYPE == 6 ? 0x80000000u : 0u), f);
 #elif TY_EVEN == 3 && TY_DTYPE > 4
     return ty_cell_line_float(ty_value(x), f);
 #elif TY_EVEN == 3

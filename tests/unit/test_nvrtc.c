@@ -132,9 +132,10 @@ static void add_method(const ty_method *m, uint32_t arch)
     const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
     if (kernel->fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
-    for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_BF16; dtype++) {
+    for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
-        if (kernel->fast && !kernel->views && ty_line_serves(dtype) && (m->dtypes >> dtype & 1) &&
+        int serves = ty_line_serves(dtype) || (kernel->fast > 1 && ty_line_binary_serves(dtype));
+        if (kernel->fast && !kernel->views && serves && (m->dtypes >> dtype & 1) &&
             (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }

@@ -1,0 +1,163 @@
+/*
+ * ty_cell_binary against the rule (bin.h), on random axes whose edges are multiples of a power of
+ * two: every kind of float, edges and their neighbours; in the form for devices too, whose rounding
+ * is set for it.
+ *
+ *     test_binary [SEED]
+ */
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/line.h"
+#include "draw.h"
+
+enum { axes = 3000, samples = 400 };
+
+/* As fma.rm and min.NaN find it. */
+static ty_u32 on_device(float x, const ty_fast *f)
+{
+    volatile float v = x == f->end ? f->within : x;
+    int32_t cell, most = (int32_t)f->bins + 2;
+    v = v > f->most ? f->most : v;
+    fesetround(FE_DOWNWARD);
+    volatile float sum = fmaf(v, f->slope, f->phase);
+    fesetround(FE_TONEAREST);
+    float got = sum;
+    memcpy(&cell, &got, sizeof cell);
+    cell = isnan(x) || cell > most ? most : cell;
+    return cell > 0 ? (ty_u32)cell : 0;
+}
+
+static float any_float(void)
+{
+    uint32_t bits = (uint32_t)next();
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float sample(const ty_bins *b)
+{
+    static const float special[] = {0.0F,    -0.0F,    INFINITY, -INFINITY,    NAN,
+                                    FLT_MAX, -FLT_MAX, FLT_MIN,  FLT_TRUE_MIN, -FLT_TRUE_MIN};
+    float edge = (float)(b->lo + (double)(next() % (b->bins + 1)) * b->width);
+    switch (next() % 6) {
+    case 0:
+        return any_float();
+    case 1:
+        return special[next() % 10];
+    case 2:
+        return edge;
+    case 3:
+        return nextafterf(edge, INFINITY);
+    case 4:
+        return nextafterf(edge, -INFINITY);
+    default:
+        return (float)(b->lo + unit() * (b->hi - b->lo));
+    }
+}
+
+/* The same for integers, lo as it is; 1 when the axis is served. */
+static int check_int(tally_dtype dtype, int64_t lo, uint64_t bins, int up, tally_last_edge last,
+                     int *failed)
+{
+    tally_axis axis = tally_axis_even(bins, (double)lo, (double)lo + ldexp((double)bins, up));
+    ty_axis resolved;
+    ty_fast fast;
+    axis.last = last;
+    memset(&fast, 0, sizeof fast);
+    if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))
+        return 0;
+    int served = ty_line_binary(&resolved, &fast);
+    const ty_bins *b = &resolved.bins;
+    for (int i = 0; served && i < samples; i++) {
+        double edge =
+            b->lo + (double)(next() % (b->bins + 1)) * b->width + (double)(next() % 3) - 1;
+        double least = dtype == TALLY_I32 ? -0x1p31 : 0,
+               ends = next() % 2 ? least : least + 0x1p32 - 1;
+        double x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
+        if (x < least || x >= least + 0x1p32)
+            continue;
+        ty_u32 want = ty_cell_of_slot(ty_slot_even(x, b), b->bins);
+        ty_u32 got = ty_cell_binary_int((ty_u32)(x - least), &fast);
+        if (got != want && (*failed)++ < 10)
+            fprintf(stderr, "FAILED: %s, %u bins %.17g … %.17g: %.17g in cell %u, not %u\n",
+                    tally_dtype_name(dtype), b->bins, b->lo, b->hi, x, got, want);
+    }
+    ty_axis_clear(&resolved);
+    return served;
+}
+
+/* lo and hi as multiples of 2^-down; 1 when the axis is served. */
+static int check(int64_t first, uint64_t bins, int down, tally_last_edge last, int *failed)
+{
+    tally_axis axis = tally_axis_even(bins, ldexp((double)first, -down),
+                                      ldexp((double)first + (double)bins, -down));
+    ty_axis resolved;
+    ty_fast fast;
+    axis.last = last;
+    memset(&fast, 0, sizeof fast);
+    if (ty_axis_resolve(&axis, TALLY_F32, 0, &resolved, NULL))
+        return 0;
+    int served = ty_line_binary(&resolved, &fast);
+    const ty_bins *b = &resolved.bins;
+    for (int i = 0; served && i < samples; i++) {
+        float x = sample(b);
+        ty_u32 want = ty_cell_of_slot(ty_slot_even((double)x, b), b->bins);
+        ty_u32 got = ty_cell_binary(x, &fast), there = on_device(x, &fast);
+        if ((got != want || there != want) && (*failed)++ < 10)
+            fprintf(stderr, "FAILED: %u bins %.17g … %.17g: %.9g in cell %u, not %u and %u\n",
+                    b->bins, b->lo, b->hi, (double)x, want, got, there);
+    }
+    ty_axis_clear(&resolved);
+    return served;
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0, served = 0;
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)state);
+    for (int i = 0; i < axes; i++) {
+        int64_t first = (int64_t)(next() % (1 << (1 + next() % 24)));
+        uint64_t bins = 1 + next() % (1u << (next() % 25));
+        first = next() % 3 == 0 ? 0 : next() % 2 ? first : -first;
+        served += check(first, bins, (int)(next() % 60),
+                        next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed);
+    }
+    int ints = 0;
+    for (int i = 0; i < axes; i++) {
+        tally_dtype dtype = next() % 2 ? TALLY_I32 : TALLY_U32;
+        int up = (int)(2 + next() % 24);
+        uint64_t bins = 1 + next() % (UINT64_C(1) << (1 + next() % (32 - up)));
+        int64_t lo = next() % 3 ? (int64_t)(next() >> 31 >> next() % 33) : 0;
+        lo -= dtype == TALLY_I32 ? INT64_C(1) << 31 : 0;
+        lo = next() % 4 ? lo : 0;
+        ints += check_int(dtype, lo, bins, up, next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN,
+                          &failed);
+    }
+    if (ints < axes / 4 || !check_int(TALLY_I32, 0, 1 << 18, 12, TALLY_LAST_CLOSED, &failed) ||
+        !check_int(TALLY_U32, 0, 1 << 20, 12, TALLY_LAST_CLOSED, &failed)) {
+        fprintf(stderr, "FAILED: of integers' axes %d are served\n", ints);
+        failed++;
+    }
+    /* Those that many bins have; and ones that must be refused: wider than 1, too many, not of a
+     * power of two. */
+    for (int down = 17; down <= 23; down++) {
+        if (!check(0, UINT64_C(1) << down, down, TALLY_LAST_CLOSED, &failed) ||
+            !check(0, UINT64_C(1) << down, 0, TALLY_LAST_OPEN, &failed)) {
+            fprintf(stderr, "FAILED: 2^%d bins are not served\n", down);
+            failed++;
+        }
+    }
+    if (check(0, 16, -1, TALLY_LAST_OPEN, &failed) ||
+        check(1, UINT64_C(1) << 24, 3, TALLY_LAST_OPEN, &failed))
+        failed++;
+    printf("%d axes, %d and %d served, %d wrong\n", 2 * axes, served, ints, failed);
+    return failed || served < axes / 2;
+}
