@@ -72,6 +72,7 @@ static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint
                     .axis = w->axis,
                     .out = w->out ? w->out : w->table, /* an argument has to be some memory */
                     .scratch = w->scratch,
+                    .recording = r->recording,
                     .early = r->kernel->finishes && !r->recording};
     tally_status status = TALLY_OK;
     if (r->kernel->finishes)

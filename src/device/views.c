@@ -144,7 +144,8 @@ static tally_status launch_own(ty_run *run, const piece *p, const ty_shape *shap
                           .scratch = run->w->scratch,
                           .grids = args,
                           .grid_count = put_grids(run, p, args),
-                          .batch = p->h / run->job->plan->active_count};
+                          .batch = p->h / run->job->plan->active_count,
+                          .recording = run->recording};
     tally_status status = run->kernel->enqueue(&slab, error);
     return status ? status : ty_deliver_partials(run, shape, 1, error);
 }

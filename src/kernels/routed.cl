@@ -5,21 +5,21 @@
  *
  *   split   A group sorts a tile of samples by slice in local memory and writes it out as 16-bit
  *           residuals (the cell inside its slice), with a list of where each slice's segment lies.
- *   count   Groups are shared out among the slices by how many samples each got, gather their
- *           slice's segments, count them in local memory and add what they counted to `out`.
+ *   count   All slices' segments, one behind the other, are cut into equal lengths, one a group,
+ * and these again, one a crew of work-items. A group counts what it has of a slice in local memory
+ * and adds it to `out`.
  *
- * No step's cost depends on the data. The sort counts in TY_COLUMNS columns, one a lane, so that the
- * lanes of a warp never meet on one counter; where it then writes, and where `count` counts, an
- * address' bank is changed by a hash with a key of the launch. No group
- * waits for another: steps are launches.
+ * No step's cost depends on the data. The sort counts in TY_COLUMNS columns, one a lane, so that
+ * the lanes of a warp never meet on one counter; where it then writes, and where `count` counts, an
+ * address' bank is changed by a hash with a key of the launch. No group waits for another: steps
+ * are launches, each of which begins as the one before ends and waits for it before it touches what
+ * that one does.
  */
 #define TY_TILE  (TY_GROUP_MAX * TY_PER)
-#define TY_FOUND 16  /* words of a group that counts: what it found */
-#define TY_QUEUE 504 /* long segments that it puts off */
-#define TY_MUCH  8   /* quads of a segment that keep a work-item busy */
+#define TY_FOUND 16 /* words of a group that counts: what it found */
 
-/* A slot in `out` for each number that samples of one column, or of several (routed_columns.cl), get: cells
- * where those are cheaper than slots, of which TY_MARK more are told. */
+/* A slot in `out` for each number that samples of one column, or of several (routed_columns.cl),
+ * get: cells where those are cheaper than slots, of which TY_MARK more are told. */
 #if defined(TY_DIMS)
 #define TY_SLOT(cell, count) (cell)
 #elif TY_DTYPE > 2
@@ -31,22 +31,23 @@
 #define TY_SLOT(cell, count) (cell)
 #endif
 
-/* Local memory is 32 banks of 32-bit words: a place in bytes, its word in the same row of 32 moved by a
- * keyed hash of the row. A bijection of the row. */
+/* Local memory is 32 banks of 32-bit words: a place in bytes, its word in the same row of 32 moved
+ * by a keyed hash of the row. A bijection of the row. */
 TY_FN ty_u32 ty_bank_byte(ty_u32 byte, ty_u32 key)
 {
     return byte ^ (TY_MUL_HI(byte & ~127u, key) & 124u);
 }
 
-/* … of a quad of words, which also moves the words inside it: for residuals, whose order is free. */
+/* … of a quad of words, which also moves the words inside it: for residuals, whose order is free.
+ */
 TY_FN ty_u32 ty_bank_quad(ty_u32 byte, ty_u32 key)
 {
     return byte ^ (TY_MUL_HI(byte & ~127u, key) & 112u);
 }
 
-/* The residual of a sample, 16 bits: where among a slice's counters its cell is, in bytes, shifted by TY_WIDE to
- * fit; what TY_MASK leaves out is undefined. A slice's cells times an odd number are a bijection that
- * spreads any stride; the product's highest five bits become the bank. */
+/* The residual of a sample, 16 bits: where among a slice's counters its cell is, in bytes, shifted
+ * by TY_WIDE to fit; what TY_MASK leaves out is undefined. A slice's cells times an odd number are
+ * a bijection that spreads any stride; the product's highest five bits become the bank. */
 #define TY_FACTOR(key, shift) (((key) | 1u) << (32 - (shift)))
 #define TY_SPREAD(shift)      ((128u << (shift) | 128u) >> TY_WIDE)
 #define TY_MASK(shift)        ((4u << ((shift) < 5 ? 5 : (shift))) - 4)
@@ -62,8 +63,8 @@ TY_FN ty_u32 ty_residual(ty_u32 number, ty_u32 factor, ty_u32 spread)
 #define TY_SEGMENT_QUADS(segment)      ((segment) >> 14 & 0x3fffu)
 #define TY_SEGMENT_NONE(segment)       ((segment) >> 28)
 
-/* Exclusive prefix sums of a value a work-item, over the group; `sums` is a word a work-item, and not
- * free before the next barrier. */
+/* Exclusive prefix sums of a value a work-item, over the group; `sums` is a word a work-item, and
+ * not free before the next barrier. */
 TY_FN ty_u32 ty_scan_items(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 size)
 {
     ty_u32 lid = TY_LID;
@@ -218,7 +219,8 @@ TY_FN ty_u32 ty_place(TY_LOCAL ty_u32 *cell, ty_u32 slices, TY_LOCAL ty_u32 *ent
 #define TY_OWN(number)                                                                             \
     ((TY_LOCAL ty_u32 *)(sorted + (((number) >> shift) * (TY_COLUMNS * 4) + own)))
 
-/* A work-item's own counter of slice 0, in bytes: where TY_OWN counts from for numbers that are `mark` more. */
+/* A work-item's own counter of slice 0, in bytes: where TY_OWN counts from for numbers that are
+ * `mark` more. */
 TY_FN ty_u32 ty_own(ty_u32 stride, ty_u32 mark, ty_u32 shift)
 {
     return (stride + (TY_LID & (TY_COLUMNS - 1)) - (mark >> shift) * (ty_u32)TY_COLUMNS) * 4;
@@ -235,8 +237,9 @@ TY_FN void ty_clear(TY_LOCAL ty_u32 *ty_local, ty_u32 stride, ty_u32 slices)
 }
 
 /* Sorts tile TY_GROUP, whose numbers are counted: to residuals at the start of `scratch`, `stride`
- * words a tile, to the list [slice][tile] of segments at byte `lists`, and to two numbers a slice at byte
- * `sums`: its segments' lengths, summed, and behind those of all slices how many are not empty. */
+ * words a tile, to the list [slice][tile] of segments at byte `lists`, and to two numbers a slice
+ * at byte `sums`: its segments' lengths, summed, and behind those of all slices how many are not
+ * empty. */
 TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, ty_u32 stride,
                    ty_u64 lists, ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key,
                    TY_LOCAL ty_u32 *ty_local)
@@ -244,6 +247,7 @@ TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, t
     ty_u32 lid = TY_LID, tile = TY_GROUP, tiles = TY_GROUPS;
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
+    TY_AWAIT(); /* before this writes over what `count` reads */
     TY_BARRIER();
     ty_u32 quads = ty_place(cell, slices, entry, entry + slices, sorted, key);
     TY_BARRIER();
@@ -317,6 +321,7 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
       ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_ADMIT();
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     ty_u32 number[TY_PER], i = 0, own = ty_own(stride, TY_MARK, shift);
     TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
@@ -342,7 +347,8 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     ty_sort(number, own, scratch, stride, lists, sums, slices, shift, key, ty_local);
 }
 
-/* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the last. */
+/* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the
+ * last. */
 TY_KERNEL(TY_GROUP_MAX)
 rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty_u64 inside,
      ty_u32 n, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
@@ -363,166 +369,263 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty
         TY_COUNT_BYTE((w) >> (16 - TY_WIDE));                                                      \
     } while (0)
 
-/* Counts a segment of so many quads with a team of work-items, `lane` one of them, each with
- * TY_QUADS loads under way. */
-TY_FN void ty_count_segment(TY_GLOBAL const uint4 *quad, ty_u32 quads, ty_u32 lane, ty_u32 team,
-                            ty_u32 mask, TY_LOCAL ty_u32 *cell)
-{
-    for (ty_u32 q = lane; q < quads; q += TY_QUADS * team) {
-        uint4 v[TY_QUADS];
-        TY_UNROLL
-        for (ty_u32 k = 0; k < TY_QUADS; k++) {
-            if (q + k * team < quads)
-                v[k] = quad[q + k * team];
-        }
-        TY_UNROLL
-        for (ty_u32 k = 0; k < TY_QUADS; k++) {
-            if (q + k * team < quads) {
-                TY_COUNT_PAIR(v[k].x);
-                TY_COUNT_PAIR(v[k].y);
-                TY_COUNT_PAIR(v[k].z);
-                TY_COUNT_PAIR(v[k].w);
-            }
-        }
-    }
-}
-
-/* Work-items that take segments together, and the number of the next lot that none has taken. */
+/* Work-items that take segments together. */
 #if TY_WARP == 32
 #define TY_CREW 32
-TY_FN ty_u32 ty_take(TY_LOCAL ty_u32 *taken, ty_u32 turn)
-{
-    if ((TY_LID & 31) == 0)
-        turn = TY_ADD_LOCAL(taken, 1) + TY_COUNTERS / 32;
-    return TY_SHUFFLE(turn, 0);
-}
 #else
-#define TY_CREW TY_COUNTERS
-TY_FN ty_u32 ty_take(TY_LOCAL ty_u32 *taken, ty_u32 turn)
+#define TY_CREW 1
+#endif
+#define TY_CREWS (TY_COUNTERS / TY_CREW)
+
+/* Where the last of `size` rising numbers that is not above x is. */
+TY_FN ty_u32 ty_last_within(TY_LOCAL const ty_u32 *numbers, ty_u32 size, ty_u32 x)
 {
-    (void)taken;
-    return turn + 1;
+    ty_u32 at = 0;
+    for (ty_u32 step = size / 2; step; step /= 2)
+        at += at + step < size && numbers[at + step] <= x ? step : 0;
+    return at;
+}
+
+#if TY_WARP == 32
+/* Where the bit number n of those that are set is. */
+TY_FN ty_u32 ty_bit_at(ty_u32 bits, ty_u32 n)
+{
+    ty_u32 at = 0;
+    TY_UNROLL
+    for (ty_u32 d = 16; d; d /= 2) {
+        ty_u32 below = TY_SET_BITS(bits >> at & ((1u << d) - 1));
+        at += n >= below ? d : 0;
+        n -= n >= below ? below : 0;
+    }
+    return at;
+}
+
+/* Loads TY_QUADS rows of 32 quads, from quad q of a slice on, before anything that follows; lane n
+ * knows where the segment number n of some begins, and in what place of the memory quad 0 would
+ * lie, were it all like that. */
+TY_FN void ty_load_rows(uint4 *v, TY_GLOBAL const uint4 *quads, ty_u32 q, ty_u32 stop, ty_u32 begin,
+                        ty_u32 place)
+{
+    ty_u32 lane = TY_LID & 31, at[TY_QUADS];
+    ty_u32 begun = TY_SET_BITS(TY_WHICH(begin <= q)) - 1;
+    if (TY_WHICH(begin - q - 1 < TY_QUADS * 32 - 1)) {
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_QUADS; k++) {
+            /* A quad is of the last segment that begins there or before. */
+            ty_u32 row = q + k * 32, after = begin - row;
+            begun = k ? TY_SET_BITS(TY_WHICH(begin <= row)) - 1 : begun;
+            ty_u32 bits = TY_ANY_BITS(after - 1 < 31 ? 1u << after : 0);
+            ty_u32 of = begun + TY_SET_BITS(bits & ((2u << lane) - 1));
+            at[k] = TY_SHUFFLE(place, of & 31) + row + lane;
+        }
+    } else {
+        ty_u32 first = TY_SHUFFLE(place, begun & 31) + q + lane;
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_QUADS; k++)
+            at[k] = first + k * 32;
+    }
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_QUADS; k++) {
+        if (q + k * 32 + lane < stop)
+            v[k] = quads[at[k]];
+    }
+    TY_READ_FIRST();
+}
+
+TY_FN void ty_count_rows(const uint4 *v, ty_u32 q, ty_u32 stop, ty_u32 mask, TY_LOCAL ty_u32 *cell)
+{
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_QUADS; k++) {
+        if (q + k * 32 + (TY_LID & 31) < stop) {
+            TY_COUNT_PAIR(v[k].x);
+            TY_COUNT_PAIR(v[k].y);
+            TY_COUNT_PAIR(v[k].z);
+            TY_COUNT_PAIR(v[k].w);
+        }
+    }
 }
 #endif
 
-/* How many groups serve a slice that got `sum` of `all` quads, so that none has much more to do than
- * another: all slices together have `shares` and one more each that is not empty. */
-TY_FN ty_u32 ty_share(ty_u32 sum, ty_u32 shares, ty_u32 all)
+/* Counts quads `from` to `to` of a slice's, in the order of tiles, by one crew; tile `tile` begins
+ * with quad `before`. With warps each lane knows a tile, and all go through the quads side by side,
+ * wherever segments end, with TY_QUADS loads under way: of 32 quads a lane's is of the last tile
+ * that begins there or before. Returns the zeros that filled up the segments whose last quad was
+ * among them. */
+TY_FN ty_u32 ty_count_quads(TY_GLOBAL const uint4 *quads, ty_u32 stride,
+                            TY_GLOBAL const ty_u32 *list, ty_u32 tiles, ty_u32 tile, ty_u32 before,
+                            ty_u32 from, ty_u32 to, ty_u32 mask, TY_LOCAL ty_u32 *cell)
 {
-    return sum ? (ty_u32)((ty_u64)sum * shares / all) + 1 : 0;
+    ty_u32 lane = TY_LID % TY_CREW, none = 0;
+    ty_u32 next = from < to && tile + lane < tiles ? list[tile + lane] : 0;
+    TY_OPAQUE(mask);
+    TY_ROLLED
+    while (before < to && tile < tiles) {
+        ty_u32 t = tile + lane, segment = next, length = TY_SEGMENT_QUADS(segment), end = length;
+        next = t + TY_CREW < tiles ? list[t + TY_CREW] : 0;
+#if TY_WARP == 32
+        TY_UNROLL
+        for (ty_u32 d = 1; d < 32; d *= 2) {
+            ty_u32 below = TY_SHUFFLE_UP(end, d);
+            end += lane >= d ? below : 0;
+        }
+        ty_u32 q = before > from ? before : from;
+        end += before;
+        before = TY_SHUFFLE(end, 31);
+        ty_u32 stop = before < to ? before : to;
+        ty_u32 begin = end - length, is = begin < to && end > from && length;
+        none += is && end <= to ? TY_SEGMENT_NONE(segment) : 0;
+        /* Quad q lies `begin` before that in the slice's; tiles that are none go last. */
+        ty_u32 there = TY_WHICH(is), of = ty_bit_at(there, lane);
+        ty_u32 place = t * (stride / 4) + TY_SEGMENT_START(segment) - begin;
+        ty_u32 listed = TY_SHUFFLE(begin, of);
+        begin = lane < TY_SET_BITS(there) ? listed : ~0u;
+        place = TY_SHUFFLE(place, of);
+        uint4 v[TY_QUADS], w[TY_QUADS];
+        if (q < stop)
+            ty_load_rows(v, quads, q, stop, begin, place);
+        TY_ROLLED
+        while (q < stop) {
+            if (q + TY_QUADS * 32 < stop)
+                ty_load_rows(w, quads, q + TY_QUADS * 32, stop, begin, place);
+            ty_count_rows(v, q, stop, mask, cell);
+            q += TY_QUADS * 32;
+            if (q + TY_QUADS * 32 < stop)
+                ty_load_rows(v, quads, q + TY_QUADS * 32, stop, begin, place);
+            if (q < stop)
+                ty_count_rows(w, q, stop, mask, cell);
+            q += TY_QUADS * 32;
+        }
+#else
+        ty_u32 begin = before > from ? before : from;
+        TY_GLOBAL const uint4 *quad =
+            quads + (ty_u64)t * (stride / 4) + TY_SEGMENT_START(segment) - before;
+        before += end;
+        end = before < to ? before : to;
+        none += begin < end && end == before ? TY_SEGMENT_NONE(segment) : 0;
+        for (ty_u32 q = begin; q < end; q++) {
+            uint4 v = quad[q];
+            TY_COUNT_PAIR(v.x);
+            TY_COUNT_PAIR(v.y);
+            TY_COUNT_PAIR(v.z);
+            TY_COUNT_PAIR(v.w);
+        }
+#endif
+        tile += TY_CREW;
+    }
+    return none;
 }
 
-/* Counts what `split` left of a wave of tiles into a table at byte `table` of `out`. Slices share
- * `groups` groups; where more than half as many slices are not empty, half of them and one a slice. Groups past all
- * shares have nothing to do. */
+/* What slice s takes on the line that groups share out: its quads, what it costs to find its
+ * segments, and to begin and end with its counters. */
+TY_FN ty_u32 ty_extent(TY_GLOBAL const ty_u32 *sum, ty_u32 s, ty_u32 slices, ty_u32 shift)
+{
+    return sum[s] ? sum[s] + sum[slices + s] + (1u << shift) / 4 : 0;
+}
+
+/* Finds which of the slices `first` to `last`, of which the first begins at `at`, is at a place. */
+TY_FN void ty_find_slice(TY_GLOBAL const ty_u32 *sum, ty_u32 first, ty_u32 last, ty_u32 at,
+                         ty_u32 slices, ty_u32 shift, ty_u32 place, TY_LOCAL ty_u32 *found)
+{
+    TY_ROLLED
+    for (ty_u32 s = first; s < last; s++) {
+        ty_u32 extent = ty_extent(sum, s, slices, shift);
+        if (place - at < extent) {
+            found[0] = s;
+            found[1] = at;
+            found[2] = extent;
+            found[3] = 0;
+        }
+        at += extent;
+    }
+}
+
+/* Makes a slice's counters zero. */
+TY_FN void ty_clear_cells(TY_LOCAL ty_u32 *cell, ty_u32 mask)
+{
+    uint4 zero = {0, 0, 0, 0};
+    TY_ROLLED
+    for (ty_u32 c = TY_LID; c <= mask / 16; c += TY_COUNTERS)
+        ((TY_LOCAL uint4 *)cell)[c] = zero;
+}
+
+/* Adds them to `out`, less the zeros that filled up segments. */
+TY_FN void ty_add_cells(TY_LOCAL const ty_u32 *cell, ty_u32 slice, ty_u32 shift, ty_u32 zeros,
+                        ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u32 key)
+{
+    ty_u32 factor = TY_FACTOR(key, shift), spread = TY_SPREAD(shift), mask = TY_MASK(shift);
+    TY_UNROLL4
+    for (ty_u32 c = TY_LID; c < 1u << shift; c += TY_COUNTERS) {
+        ty_u32 byte = ty_residual(c, factor, spread) << TY_WIDE & mask;
+        ty_u32 counted = cell[byte / 4] - (c ? 0 : zeros);
+        if (counted)
+            TY_ADD_GLOBAL(&out[TY_SLOT((slice << shift) + c, bins)], counted);
+    }
+    (void)bins;
+}
+
+/* Counts what `split` left of a wave of tiles into a table at byte `table` of `out`. Slices lie one
+ * behind the other; the groups share this line out evenly, and in a slice the crews of a group its
+ * quads. */
 TY_KERNEL(TY_COUNTERS)
 count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
-      ty_u32 slices, ty_u32 shift, ty_u32 groups, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u64 table,
+      ty_u32 slices, ty_u32 shift, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u64 table,
       ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, cells = 1u << shift, mask = TY_MASK(shift), none = 0;
-    ty_u32 each = (slices + TY_COUNTERS - 1) / TY_COUNTERS, all = 0, full = 0, part = 0;
-    ty_u32 from = lid * each, to = from + each < slices ? from + each : slices;
-    TY_LOCAL ty_u32 *found = ty_local, *queue = found + TY_FOUND, *cell = queue + 2 * TY_QUEUE;
+    ty_u32 lid = TY_LID, crew = lid / TY_CREW, mask = TY_MASK(shift), all = 0;
+    ty_u32 each = (slices + TY_COUNTERS - 1) / TY_COUNTERS, from = lid * each;
+    ty_u32 to = from + each < slices ? from + each : slices;
+    ty_u32 chunk = (tiles + TY_COUNTERS - 1) / TY_COUNTERS;
+    TY_LOCAL ty_u32 *found = ty_local, *before = found + TY_FOUND, *cell = before + TY_COUNTERS;
     TY_GLOBAL const ty_u32 *sum = (TY_GLOBAL const ty_u32 *)(scratch + sums);
-    if (lid < TY_FOUND)
-        found[lid] = 0;
-    TY_BARRIER();
-    TY_ROLLED
-    for (ty_u32 s = from; s < to; s++) {
-        all += sum[s];
-        full += sum[s] != 0;
-    }
-    if (full) {
-        TY_ADD_LOCAL(&found[8], all);
-        TY_ADD_LOCAL(&found[9], full);
-    }
-    TY_BARRIER();
-    all = found[8];
-    full = found[9];
-    ty_u32 shares = groups > 2 * full ? groups - full : (groups + 1) / 2;
-    shares = shares < all / 256 + 1 ? shares : all / 256 + 1;
+    TY_ADMIT();
+    TY_AWAIT();
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++)
-        part += ty_share(sum[s], shares, all);
-    part = ty_scan_items(part, cell, TY_COUNTERS);
-    TY_ROLLED
-    for (ty_u32 s = from; s < to; s++) {
-        ty_u32 share = ty_share(sum[s], shares, all);
-        if (TY_GROUP - part < share) {
-            found[0] = s;
-            found[1] = TY_GROUP - part;
-            found[2] = share;
-            found[3] = sum[s] / sum[slices + s];
-        }
-        part += share;
-    }
+        all += ty_extent(sum, s, slices, shift);
+    ty_u32 part = ty_scan_items(all, before, TY_COUNTERS);
+    if (lid == TY_COUNTERS - 1)
+        found[0] = part + all;
     TY_BARRIER();
+    all = found[0];
+    ty_u32 place = (ty_u32)((ty_u64)all * TY_GROUP / TY_GROUPS);
+    ty_u32 stop = (ty_u32)((ty_u64)all * (TY_GROUP + 1) / TY_GROUPS);
     out += table / 4;
-    ty_u32 slice = found[0], first = found[1], step = found[2], usual = found[3];
-    cells = step ? cells : 0;
-    TY_ROLLED
-    for (ty_u32 c = lid; step && c <= mask / 4; c += TY_COUNTERS)
-        cell[c] = 0;
     TY_BARRIER();
-    /* Teams so large that a work-item gets several quads of a segment of the usual length. Segments much
-     * longer than that wait in the queue for larger teams. */
-    ty_u32 team = 1, teams = TY_COUNTERS < 32 ? TY_COUNTERS : 32;
-    while (team < TY_TEAM && team * TY_MUCH <= usual)
-        team *= 2;
-    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)scratch;
-    TY_GLOBAL const ty_u32 *list =
-        (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
-    ty_u32 lane = lid & (team - 1), stop = step ? tiles : 0;
-    ty_u32 lot = TY_CREW / team * step, own = first + lid % TY_CREW / team * step;
-    ty_u32 turn = lid / TY_CREW, next = own + turn * lot < stop ? list[own + turn * lot] : 0;
-    TY_OPAQUE(mask);
     TY_ROLLED
-    while (turn * lot < stop) {
-        ty_u32 t = own + turn * lot, segment = next;
-        turn = ty_take(&found[7], turn);
-        next = own + turn * lot < stop ? list[own + turn * lot] : 0;
-        ty_u32 length = TY_SEGMENT_QUADS(segment), left = length, workers = team;
-        none += lane == 0 ? TY_SEGMENT_NONE(segment) : 0;
-        if (length > TY_MUCH * team) {
-            left = 0;
-            if (lane == 0) {
-                ty_u32 at = TY_ADD_LOCAL(&found[4], 1);
-                if (at < TY_QUEUE) {
-                    queue[2 * at] = t;
-                    queue[2 * at + 1] = segment;
-                    TY_ADD_LOCAL(&found[5], length);
-                } else { /* no place: counted here, by one */
-                    left = length;
-                    workers = 1;
-                }
-            }
+    while (place < stop) {
+        ty_find_slice(sum, from, to, part, slices, shift, place, found);
+        TY_BARRIER();
+        ty_u32 slice = found[0], at = found[1], extent = found[2], length = sum[slice];
+        ty_u32 end = at + extent < stop ? at + extent : stop;
+        /* The group's quads, of the slice's; each tile's before it, of every so manyth. */
+        ty_u32 first = (ty_u32)((ty_u64)(place - at) * length / extent);
+        ty_u32 last = (ty_u32)((ty_u64)(end - at) * length / extent);
+        ty_u32 quads = 0;
+        TY_GLOBAL const ty_u32 *list =
+            (TY_GLOBAL const ty_u32 *)(scratch + lists) + (ty_u64)slice * tiles;
+        place = end;
+        if (first < last) {
+            ty_clear_cells(cell, mask);
+            for (ty_u32 t = lid * chunk; t < (lid + 1) * chunk && t < tiles; t++)
+                quads += TY_SEGMENT_QUADS(list[t]);
         }
-        ty_count_segment(quads + (ty_u64)t * (stride / 4) + TY_SEGMENT_START(segment), left, lane, workers,
-                         mask, cell);
-    }
-    if (none)
-        TY_ADD_LOCAL(&found[6], none);
-    TY_BARRIER();
-    ty_u32 queued = found[4] < TY_QUEUE ? found[4] : TY_QUEUE;
-    while (teams < TY_COUNTERS && teams * TY_MUCH / 2 * queued <= found[5])
-        teams *= 2;
-    TY_ROLLED
-    for (ty_u32 i = lid / teams; i < queued; i += TY_COUNTERS / teams) {
-        ty_u32 segment = queue[2 * i + 1];
-        ty_count_segment(quads + (ty_u64)queue[2 * i] * (stride / 4) + TY_SEGMENT_START(segment),
-                         TY_SEGMENT_QUADS(segment), lid & (teams - 1), teams, mask, cell);
-    }
-    TY_BARRIER();
-    TY_ROLLED
-    for (ty_u32 c = lid; c < cells; c += TY_COUNTERS) {
-        ty_u32 byte = ty_residual(c, TY_FACTOR(key, shift), TY_SPREAD(shift)) << TY_WIDE & mask;
-        ty_u32 counted = cell[byte / 4] - (c ? 0 : found[6]);
-        TY_GLOBAL ty_u32 *to_slot = &out[TY_SLOT((slice << shift) + c, bins)];
-        if (counted && step == 1)
-            *to_slot += counted;
-        else if (counted)
-            TY_ADD_GLOBAL(to_slot, counted);
+        quads = ty_scan_items(quads, before, TY_COUNTERS);
+        TY_BARRIER();
+        before[lid] = quads;
+        TY_BARRIER();
+        if (first < last) {
+            ty_u32 share = (last - first + TY_CREWS - 1) / TY_CREWS, own = first + crew * share;
+            ty_u32 near = ty_last_within(before, TY_COUNTERS, own);
+            ty_u32 none = ty_count_quads((TY_GLOBAL const uint4 *)scratch, stride, list, tiles,
+                                         near * chunk, before[near], own,
+                                         own + share < last ? own + share : last, mask, cell);
+            if (none)
+                TY_ADD_LOCAL(&found[3], none);
+        }
+        TY_BARRIER();
+        if (first < last)
+            ty_add_cells(cell, slice, shift, found[3], bins, out, key);
+        TY_BARRIER();
     }
 }

@@ -1,10 +1,12 @@
 /*
- * routed-columns: what `routed` (routed.cl, which stands before this) does for one column, for packed
- * columns side by side and perhaps a mask beside them (columns.h). Samples are numbered by their cell; one
- * more number is for what is masked out. Counts of numbers are added up in a table of the scratch
- * memory, and what flows mean is settled once a launch, when it is added to `out` as slots.
+ * routed-columns: what `routed` (routed.cl, which stands before this) does for one column, for
+ * packed columns side by side and perhaps a mask beside them (columns.h). Samples are numbered by
+ * their cell; one more number is for what is masked out. Counts of numbers are added up in a table
+ * of the scratch memory, and what flows mean is settled once a launch, when it is added to `out` as
+ * slots.
  *
- * Columns that do not all begin a vector at the same sample, or have a mask, are read a sample at a time.
+ * Columns that do not all begin a vector at the same sample, or have a mask, are read a sample at a
+ * time.
  */
 
 /* The samples of batch b from sample `at` on. */
@@ -38,6 +40,7 @@ split(TY_FROM_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u6
       ty_u32 slices, ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_ADMIT();
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_TAKE_SAMPLES
     ty_u32 number[TY_PER], n = 0, own = ty_own(stride, mark, shift);
@@ -77,7 +80,8 @@ split(TY_FROM_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u6
             ty_u32 cell = 0;
             TY_READ_FIRST(); /* one after the other takes fewer registers */
             TY_DIMENSIONS(TY_JOIN_ONE)
-            cell = !masked | (keep[i] != 0) ? cell : mark + cells; /* without one `keep` is column 0 */
+            cell =
+                !masked | (keep[i] != 0) ? cell : mark + cells; /* without one `keep` is column 0 */
             TY_COUNT_CELL();
         }
     }

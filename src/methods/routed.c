@@ -18,8 +18,7 @@ static const ty_parameter parameters[] = {
     {"ahead", 1, 64, 16, "loads of a work-item before it counts, a power of two"},
     {"columns", 0, 32, 0, "counters of a slice and tile, a power of two, 0 by their number"},
     {"counters", 32, 1024, 1024, "work-items of a group that counts a slice, a power of two"},
-    {"team", 1, 32, 32, "most work-items that read one segment, a power of two"},
-    {"quads", 1, 8, 4, "loads of a work-item before it counts"},
+    {"quads", 1, 4, 2, "loads of a work-item while it counts as many"},
     {"slice", 0, 15, 0, "log2 of the bins of a slice, 0 by the number of bins"},
     {"wave", 0, 240, 0, "MiB between the steps, 0 for what counts leave of 256 MiB"},
     {"shares", 0, 16, 0, "groups a multiprocessor that count, 0 for two where they fit"},
@@ -28,7 +27,7 @@ static const ty_parameter parameters[] = {
     {NULL, 0, 0, 0, NULL}};
 
 enum {
-    queue_words = 1024,  /* of local memory, ahead of the counters of a slice */
+    found_words = 16,    /* of local memory, ahead of a word a work-item and a slice's counters */
     most_quads = 0x3fff, /* of a tile (TY_SEGMENT) */
     least_columns = 4,
     unit = 4,               /* samples of joint tables that are read together (columns.h) */
@@ -38,7 +37,7 @@ enum {
 
 /* How a plan is launched on a device. */
 typedef struct layout {
-    uint32_t threads, per, columns, counters, team, quads, shift, slices, tile, shares;
+    uint32_t threads, per, columns, counters, quads, shift, slices, tile, shares;
     int joint;        /* the cells of several columns are counted */
     uint64_t numbers; /* that samples get: slots, or cells and one for what is masked out */
     uint32_t margin;  /* samples before the first tile, at most */
@@ -83,7 +82,8 @@ static uint32_t slices_of(uint64_t numbers, uint32_t shift)
 static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 {
     uint32_t set = (uint32_t)parameter(plan, "slice"), shift = 8;
-    while (!set && (8u << shift) + queue_words * 4 + 1024 <= device->local_bytes && shift < 15)
+    uint64_t besides = (found_words + parameter(plan, "counters")) * 4 + 1024;
+    while (!set && (8u << shift) + besides <= device->local_bytes && shift < 15)
         shift++;
     return set ? set : shift;
 }
@@ -132,7 +132,6 @@ static void make_layout(const tally_plan *plan, const ty_device *device, int joi
     uint64_t most = warps ? device->group_max : device->group_max < 64 ? device->group_max : 64;
     l->per = power_below(parameter(plan, "per-thread"), 64);
     l->counters = power_below(counters, most);
-    l->team = power_below(parameter(plan, "team"), l->counters);
     l->joint = joint;
     l->numbers = joint ? cells_of(plan) + 1 : plan->slots;
     l->shift = choose_shift(plan, device);
@@ -147,7 +146,7 @@ static void make_layout(const tally_plan *plan, const ty_device *device, int joi
         l->columns /= 2;
     l->split_bytes = split_bytes(l);
     uint32_t cells = l->shift < 5 ? 32 : 1u << l->shift;
-    l->count_bytes = (queue_words + (cells > l->counters ? cells : l->counters)) * 4;
+    l->count_bytes = (found_words + l->counters + cells) * 4;
     uint32_t shares = (uint32_t)parameter(plan, "shares");
     if (!shares)
         shares = device->unit_local_bytes / (l->count_bytes + 1024) > 1 ? 2 : 1;
@@ -205,9 +204,8 @@ static void shape_of(const tally_plan *plan, const ty_device *device, int joint,
     shape->scratch_bytes = (size_t)make_places(&l, n / l.tile).bytes;
     snprintf(shape->defines, sizeof shape->defines,
              "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
-             "-DTY_TEAM=%u -DTY_QUADS=%u -DTY_DENSE=%u -DTY_WIDE=%d",
-             l.per, choose_ahead(plan, &l), l.columns, l.counters, l.team, l.quads, dense,
-             l.shift == 15);
+             "-DTY_QUADS=%u -DTY_DENSE=%u -DTY_WIDE=%d",
+             l.per, choose_ahead(plan, &l), l.columns, l.counters, l.quads, dense, l.shift == 15);
 }
 
 /* One wave: `tiles` tiles from tile `from` on, its lists and its slices' lengths at bytes `lists`
@@ -256,13 +254,13 @@ static tally_status split_wave(const ty_slab *slab, const layout *l, const wave 
     args[n++] = ty_arg_u32(l->shift);
     args[n++] = ty_arg_u32(key);
     ty_launch launch = {w->tiles, l->threads, l->split_bytes, args, n};
-    return ty_slab_launch(slab, "split", &launch, error);
+    /* Before the first is a clearing. */
+    return (w->from ? ty_slab_launch_early : ty_slab_launch)(slab, "split", &launch, error);
 }
 
 static tally_status count_wave(const ty_slab *slab, const layout *l, const wave *w, uint64_t table,
                                uint32_t key, tally_error *error)
 {
-    uint32_t groups = l->shares > 2 * l->slices ? l->shares : (l->shares + 1) / 2 + l->slices;
     ty_arg args[] = {ty_arg_memory(slab->scratch),
                      ty_arg_u32(l->stride),
                      ty_arg_u64(w->lists),
@@ -270,13 +268,12 @@ static tally_status count_wave(const ty_slab *slab, const layout *l, const wave 
                      ty_arg_u32(w->tiles),
                      ty_arg_u32(l->slices),
                      ty_arg_u32(l->shift),
-                     ty_arg_u32(l->shares),
                      ty_arg_u32(slab->plan->bins),
                      ty_arg_memory(l->joint ? slab->scratch : slab->out),
                      ty_arg_u64(l->joint ? table : 0),
                      ty_arg_u32(key)};
-    ty_launch launch = {groups, l->counters, l->count_bytes, args, 12};
-    return ty_slab_launch(slab, "count", &launch, error);
+    ty_launch launch = {l->shares, l->counters, l->count_bytes, args, 11};
+    return ty_slab_launch_early(slab, "count", &launch, error);
 }
 
 static tally_status count_rest(const ty_slab *slab, const layout *l, uint64_t tiles, uint64_t table,
@@ -385,7 +382,7 @@ static double cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method routed = {
-    .text = ty_text_routed, .fast = 1, .far = 1, .shape = shape, .enqueue = enqueue};
+    .text = ty_text_routed, .fast = 2, .far = 1, .shape = shape, .enqueue = enqueue};
 
 const ty_method ty_routed = {
     "routed",

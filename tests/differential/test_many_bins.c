@@ -37,7 +37,7 @@ static const plan_case cases[] = {
      0,
      0}, /* seven slices: a tile's last row of banks is not full */
     {65535, TALLY_F32, {{"slice", "6"}, {"columns", "4"}}, 0, 0},
-    {70000, TALLY_U16, {{"slice", "12"}, {"team", "8"}, {"columns", "8"}}, 0, 0},
+    {70000, TALLY_U16, {{"slice", "12"}, {"quads", "2"}, {"columns", "8"}}, 0, 0},
     {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 0},
     {300000, TALLY_I32, {{"columns", "4"}}, 0, 0},
     {131072, TALLY_F64, {{"slice", "9"}}, 0, 0},
