@@ -5,7 +5,7 @@
  *
  *     micro_own cuda|opencl [-m MIB] [-r REPEATS] [-t DTYPES] [-b BINS] [-i INPUTS] [-o METHODS]
  *               [-s KEY=VALUE,…[/KEY=VALUE,…]…] [-x LO:HI] [-a AXIS] [-d MIB]
- *               [-p PHOTOGRAPH]
+ *               [-p PHOTOGRAPH] [-c PHOTOGRAPH] [-k TEXT]
  *
  * Samples repeat after the MiB of -d, so that a short run need not make so many.
  * Lists are separated by commas; without one everything is measured. Every method is measured with
@@ -35,8 +35,10 @@ typedef struct bench {
     ty_memory samples;
     size_t bytes, period; /* of the buffer, of what repeats in it */
     unsigned char *data;  /* one period, pinned */
-    unsigned char *photograph;
-    size_t photograph_bytes;
+    struct {
+        unsigned char *bytes;
+        size_t size;
+    } files[3]; /* photograph, camera, book */
     int repeats, failed;
     const char *dtypes, *bins, *inputs, *methods;
     const char *sets[most_sets], *set; /* of -s; the one in use */
@@ -223,7 +225,19 @@ static double strays(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 static double photograph(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
 {
     (void)n, (void)bins;
-    return (double)b->photograph[i % b->photograph_bytes] / 255.5;
+    return (double)b->files[0].bytes[i % b->files[0].size] / 256;
+}
+
+static double camera(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
+{
+    (void)n, (void)bins;
+    return (double)b->files[1].bytes[i % b->files[1].size] / 256;
+}
+
+static double book(const bench *b, uint64_t i, uint64_t n, uint64_t bins)
+{
+    (void)n, (void)bins;
+    return (double)b->files[2].bytes[i % b->files[2].size] / 256;
 }
 
 static const struct {
@@ -252,8 +266,10 @@ static const struct {
               {"nan", missing, 0},
               {"over", over, 0},
               {"strays", strays, 0},
-              {"photograph", photograph, 0}};
-enum { input_count = sizeof inputs / sizeof *inputs };
+              {"photograph", photograph, 0},
+              {"camera", camera, 0},
+              {"book", book, 0}};
+enum { input_count = sizeof inputs / sizeof *inputs, file_inputs = input_count - 3 };
 
 /* The axis' ends for a dtype. */
 static void ends(const bench *b, tally_dtype dtype, double *lo, double *hi)
@@ -388,7 +404,16 @@ static void fill(bench *b, int input, tally_dtype dtype, uint64_t bins)
         die("upload", &error);
 }
 
-static void load_photograph(bench *b, const char *path)
+static void keep(bench *b, int file, const void *from, size_t size)
+{
+    b->files[file].bytes = realloc(b->files[file].bytes, b->files[file].size + size);
+    if (!b->files[file].bytes)
+        exit(1);
+    memcpy(b->files[file].bytes + b->files[file].size, from, size);
+    b->files[file].size += size;
+}
+
+static void load_photograph(bench *b, int file, const char *path)
 {
     tally_input *input = NULL;
     tally_error error;
@@ -397,16 +422,23 @@ static void load_photograph(bench *b, const char *path)
     if (!path || tally_input_open(path, NULL, &input, &error))
         return;
     while (!tally_input_read(input, &view, &done, &error) && !done) {
-        size_t line = view.columns * view.channels, size = view.rows * line;
-        b->photograph = realloc(b->photograph, b->photograph_bytes + size);
-        for (uint64_t r = 0; r < view.rows; r++) {
-            int64_t stride = view.row_stride_bytes ? view.row_stride_bytes : (int64_t)line;
-            memcpy(b->photograph + b->photograph_bytes + r * line,
-                   (const char *)view.data + (int64_t)r * stride, line);
-        }
-        b->photograph_bytes += size;
+        size_t line = view.columns * view.channels;
+        int64_t stride = view.row_stride_bytes ? view.row_stride_bytes : (int64_t)line;
+        for (uint64_t r = 0; r < view.rows; r++)
+            keep(b, file, (const char *)view.data + (int64_t)r * stride, line);
     }
     tally_input_close(input);
+}
+
+static void load_text(bench *b, int file, const char *path)
+{
+    char block[65536];
+    size_t size;
+    FILE *from = path ? fopen(path, "rb") : NULL;
+    while (from && (size = fread(block, 1, sizeof block, from)) > 0)
+        keep(b, file, block, size);
+    if (from)
+        fclose(from);
 }
 
 /* ---- one configuration ---- */
@@ -603,9 +635,9 @@ static void bench_dtype(bench *b, tally_dtype dtype)
     if (!wanted(b->dtypes, tally_dtype_name(dtype)))
         return;
     for (int i = 0; i < input_count; i++) {
-        int whole = dtype < TALLY_F16, needs_photo = !strcmp(inputs[i].name, "photograph");
+        int whole = dtype < TALLY_F16, file = i - file_inputs;
         if (wanted(b->inputs, inputs[i].name) && !(whole && !strcmp(inputs[i].name, "nan")) &&
-            !(needs_photo && !b->photograph_bytes))
+            (file < 0 || b->files[file].size))
             bench_input(b, dtype, i, t);
     }
     for (int s = 0; s < b->set_count; s++) {
@@ -622,7 +654,7 @@ static void parse_sets(bench *b, char *text)
         b->sets[b->set_count++] = one;
 }
 
-static void parse(bench *b, int argc, char **argv, const char **path)
+static void parse(bench *b, int argc, char **argv, const char **paths)
 {
     for (int i = 2; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
@@ -658,7 +690,13 @@ static void parse(bench *b, int argc, char **argv, const char **path)
             b->axis = value;
             break;
         case 'p':
-            *path = value;
+            paths[0] = value;
+            break;
+        case 'c':
+            paths[1] = value;
+            break;
+        case 'k':
+            paths[2] = value;
             break;
         default:
             fprintf(stderr, "%s: unknown option\n", argv[i]);
@@ -679,10 +717,10 @@ int main(int argc, char **argv)
     bench b = {.bytes = (size_t)2 << 30, .period = period_bytes, .repeats = 7, .axis = "even"};
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
-    const char *path = NULL;
+    const char *paths[3] = {NULL, NULL, NULL};
     void *block = NULL;
     b.name = argc > 1 ? argv[1] : "opencl";
-    parse(&b, argc, argv, &path);
+    parse(&b, argc, argv, paths);
     o.device = !strcmp(b.name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     if (tally_context_create(&o, &b.context, &error)) {
         printf("{\"device\":\"%s\",\"skipped\":\"%s\"}\n", b.name, error.message);
@@ -697,7 +735,9 @@ int main(int argc, char **argv)
         b.device->ops->alloc(b.device, b.bytes, &b.samples, &error))
         die("memory", &error);
     b.data = block;
-    load_photograph(&b, path);
+    load_photograph(&b, 0, paths[0]);
+    load_photograph(&b, 1, paths[1]);
+    load_text(&b, 2, paths[2]);
     fill(&b, 2, TALLY_F32, 256);
     b.read_seconds = micro_read_seconds(b.device, b.queue, b.samples, b.bytes);
     printf(
@@ -711,7 +751,8 @@ int main(int argc, char **argv)
     b.device->ops->release(b.device, b.samples);
     b.device->ops->queue_close(b.device, b.queue);
     b.device->ops->pinned_free(b.device, block);
-    free(b.photograph);
+    for (int i = 0; i < 3; i++)
+        free(b.files[i].bytes);
     free(b.edges);
     tally_context_destroy(b.context);
     tally_context_destroy(b.host);

@@ -55,10 +55,20 @@ typedef long ty_i64;
 #define TY_DEC_LOCAL(address) atomic_dec((volatile __local ty_u32 *)(address)) /* wraps */
 #define TY_SWAP_LOCAL(address, value)                                                              \
     atomic_xchg((volatile __local ty_u32 *)(address), (ty_u32)(value))
+/* Local memory by addresses, of which `first` is a pointer to the one of TY_LOCAL_ADDRESS: they
+ * take no more arithmetic than is written. */
+#define TY_LOCAL_ADDRESS(first)          0u
+#define TY_LOAD_AT(first, address)       (*TY_LOCAL_AT(first, address))
+#define TY_ADD_AT(first, address, value) TY_ADD_LOCAL(TY_LOCAL_AT(first, address), value)
+#define TY_INC_AT(first, address)        TY_ADD_AT(first, address, 1)
+#define TY_LOCAL_AT(first, address)      ((__local ty_u32 *)((__local ty_u8 *)(first) + (address)))
+#define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
+    atomic_cmpxchg((volatile __local ty_u32 *)(address), (ty_u32)(old), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)                                                               \
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
+#define TY_PREFETCH(from)       ((void)(from))
 #define TY_TAKE_GLOBAL(address) atomic_xchg((volatile __global ty_u32 *)(address), 0u)
 #define TY_AWAIT()
 #define TY_ADMIT()
@@ -167,20 +177,27 @@ typedef long long ty_i64;
 #define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
 #define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
 #define TY_LOCAL_ARG
-#define TY_LOCAL_INIT                 extern __shared__ __align__(16) ty_u32 ty_local[];
-#define TY_LID                        (threadIdx.x)
-#define TY_GROUP                      (blockIdx.x)
-#define TY_GROUPS                     (gridDim.x)
-#define TY_GROUP_SIZE                 (blockDim.x)
-#define TY_BARRIER()                  __syncthreads()
-#define TY_GLOBAL_BARRIER()           __syncthreads()
-#define TY_WHOLE_BARRIER()            __syncthreads()
-#define TY_DEVICE_FENCE()             __threadfence()
-#define TY_ADD_LOCAL(address, value)  atomicAdd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_ADD_GLOBAL(address, value) atomicAdd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_AND_LOCAL(address, value)  atomicAnd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_DEC_LOCAL(address)         atomicDec((ty_u32 *)(address), 0xffffffffu)
-#define TY_SWAP_LOCAL(address, value) atomicExch((ty_u32 *)(address), (ty_u32)(value))
+#define TY_LOCAL_INIT                    extern __shared__ __align__(16) ty_u32 ty_local[];
+#define TY_LID                           (threadIdx.x)
+#define TY_GROUP                         (blockIdx.x)
+#define TY_GROUPS                        (gridDim.x)
+#define TY_GROUP_SIZE                    (blockDim.x)
+#define TY_BARRIER()                     __syncthreads()
+#define TY_GLOBAL_BARRIER()              __syncthreads()
+#define TY_WHOLE_BARRIER()               __syncthreads()
+#define TY_DEVICE_FENCE()                __threadfence()
+#define TY_ADD_LOCAL(address, value)     atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_GLOBAL(address, value)    atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_AND_LOCAL(address, value)     atomicAnd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_DEC_LOCAL(address)            atomicDec((ty_u32 *)(address), 0xffffffffu)
+#define TY_SWAP_LOCAL(address, value)    atomicExch((ty_u32 *)(address), (ty_u32)(value))
+#define TY_PREFETCH(from)                asm volatile("prefetch.global.L2 [%0];" : : "l"(from))
+#define TY_LOCAL_ADDRESS(first)          ((ty_u32)__cvta_generic_to_shared(first))
+#define TY_LOAD_AT(first, address)       ty_load_at(address)
+#define TY_ADD_AT(first, address, value) ty_add_at(address, value)
+#define TY_INC_AT(first, address)        ty_inc_at(address)
+#define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
+    atomicCAS((ty_u32 *)(address), (ty_u32)(old), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value) atomicMin((ty_u32 *)(address), (ty_u32)(value))
 #define TY_TAKE_GLOBAL(address)       atomicExch((ty_u32 *)(address), 0u)
@@ -219,6 +236,23 @@ TY_FN uint4 ty_read_once(const uint4 *quad)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(quad));
     return v;
+}
+
+TY_FN ty_u32 ty_load_at(ty_u32 address)
+{
+    ty_u32 word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    return word;
+}
+
+TY_FN void ty_add_at(ty_u32 address, ty_u32 value)
+{
+    asm volatile("red.shared.add.u32 [%0], %1;" : : "r"(address), "r"(value) : "memory");
+}
+
+TY_FN void ty_inc_at(ty_u32 address)
+{
+    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(address) : "memory");
 }
 
 /* A load of what is read once that stays before TY_PIN in a loop: left alone, the assembler moves

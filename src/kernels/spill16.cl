@@ -12,15 +12,16 @@
  * If it is wrong, the period is taken back (the same samples subtracted, which is exact, for words
  * are numbers modulo 2^32) and counted again in pieces that cannot overflow.
  *
- * So that this stays rare, hot pairs are drained: before a period each work-item looks at one of
- * its samples, drawn at random; pairs that several find are listed, and each warp empties these
- * into registers whenever it has counted a chunk. A listed pair then never holds more than one
- * chunk of every warp, and in a period no more than TY_LISTED pairs could overflow. An input that
- * knows the samples drawn would have to know the key.
+ * So that this stays rare, hot pairs are drained: before a period each work-item looks at one load
+ * drawn at random; pairs that many find are listed, and each warp empties these into registers
+ * whenever it has counted a chunk. A listed pair then never holds more than one chunk of every
+ * warp. An input that knows the samples drawn would have to know the key.
  *
- * Lanes that meet in one word follow one another, a clock a lane. A warp that meets often looks for
- * the cells it meets in: one is counted in a register (ty_add_led), several in words of the warp
- * (ty_add_tagged), where adding 1 costs the same for any number of lanes.
+ * Lanes that meet in one word follow one another, a clock a lane, unless they add 1, which the
+ * hardware combines. What was drawn tells how to count a period (ty_form): as it comes; with a word
+ * for each lane that takes the cell in which a warp meets now (TY_COUNT_LED); hot cells, which are
+ * in a table, by adding 1 (TY_COUNT_HOT); or runs of one cell by their length (TY_COUNT_RUNS). How
+ * a period is counted changes its time and no count.
  */
 #if TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10
 #define TY_RAW16
@@ -35,33 +36,36 @@
 #define TY_SUMS         0
 #endif
 
-/* The word of a cell, given as the cell + TY_MARK, in bytes; its sums. */
-#define TY_HASH(mark)      (((mark) & ~63u) * (((mark) & ~63u) * key + more) >> 25)
-#define TY_PLACE(mark)     (((mark) << 1 ^ TY_HASH(mark)) & 0x3ffffcu)
-#define TY_WORD_AT(place)  ((TY_LOCAL ty_u32 *)((TY_LOCAL ty_u8 *)ty_local + (place)))
-#define TY_COUNTER(mark)   TY_WORD_AT(TY_PLACE(mark))
-#define TY_UNIT(mark)      (((mark) << 16) + 1)
-#define TY_BOTH(word)      ((word)&0xffffu)
-#define TY_ODD(word, even) (((word) >> 16) - TY_BOTH(word) * (even)&0xffffu)
+/* Local memory, in words: a table of TY_GROUP_MAX, of which 2^TY_SLOTS may be hot cells, what is
+ * counted of these (in the table's other half where there is one), 32 that no one reads, the
+ * counters, sums, the list of pairs. `origin` is the table's address and a multiple of 128, `bias`
+ * the counters' less twice TY_MARK: the address of a cell, given as the cell + TY_MARK, takes no
+ * more than its place. */
+#define TY_HOT_CELLS        (1 << TY_SLOTS)
+#define TY_COUNTS           (2 * TY_HOT_CELLS <= TY_GROUP_MAX ? TY_GROUP_MAX - TY_HOT_CELLS : TY_GROUP_MAX)
+#define TY_WASTE            (TY_COUNTS + TY_HOT_CELLS)
+#define TY_BASE             ((TY_WASTE + 63) & ~31)
+#define TY_HASH(mark)       (((mark) & ~63u) * (((mark) & ~63u) * key + more) >> 25)
+#define TY_ADDRESS(mark)    ((((mark)*2 + bias) ^ TY_HASH(mark)) & ~3u)
+#define TY_WORD_AT(address) ((TY_LOCAL ty_u32 *)((TY_LOCAL ty_u8 *)table + ((address)-origin)))
+#define TY_COUNTER(mark)    TY_WORD_AT(TY_ADDRESS(mark))
+#define TY_COUNT(mark, n)   TY_ADD_AT(table, TY_ADDRESS(mark), TY_UNIT(mark) * (n))
+#define TY_UNIT(mark)       (((mark) << 16) + 1)
+#define TY_BOTH(word)       ((word)&0xffffu)
+#define TY_ODD(word, even)  (((word) >> 16) - TY_BOTH(word) * (even)&0xffffu)
 
-#define TY_EACH         ((ty_u32)(16 / sizeof(ty_sample)))
-#define TY_CHUNK        ((ty_u32)(TY_AHEAD * TY_GROUP_MAX)) /* loads of a group, a turn for each warp */
-#define TY_FULL         0x2000u /* pairs that reached this are emptied after a period */
-#define TY_LISTED       32      /* pairs that are drained */
-#define TY_SUMMED       5       /* words beside */
-#define TY_DRAINS(lane) ((lane) < TY_LISTED && (lane) < *listed)
+#define TY_EACH   ((ty_u32)(16 / sizeof(ty_sample)))
+#define TY_CHUNK  ((ty_u32)(TY_AHEAD * TY_GROUP_MAX)) /* loads of a group, a turn for each warp */
+#define TY_FULL   0x2000u /* pairs that reached this are emptied after a period */
+#define TY_LISTED 64      /* pairs that are drained */
+#define TY_KNOWN  3       /* draws that put a cell into the table */
 
-/* A warp's lanes load from TY_FROM places of a chunk, some neighbours from each: samples that are
- * long the same, as sorted ones are, are not the whole warp's at once. */
-#if TY_GROUP_MAX % 32
-#define TY_TEAM   TY_GROUP_MAX
-#define TY_PLACES 1
-#else
-#define TY_TEAM   32
-#define TY_PLACES TY_FROM
-#endif
-#define TY_BESIDE (TY_TEAM / TY_PLACES)
-#define TY_TURNS  (TY_GROUP_MAX / TY_TEAM)
+#define TY_TEAM  (TY_GROUP_MAX % 32 ? TY_GROUP_MAX : 32) /* lanes that take a turn */
+#define TY_TURNS (TY_GROUP_MAX / TY_TEAM)
+
+#define TY_KEPT       (TY_LISTED / TY_TEAM) /* pairs that a lane drains */
+#define TY_DRAINED(i) (lane + (i)*TY_TEAM)
+#define TY_DRAINS(i)  (TY_DRAINED(i) < TY_LISTED && TY_DRAINED(i) < sums[TY_LIST_LENGTH])
 
 enum { TY_FORWARD, TY_BACK, TY_CAREFUL };
 
@@ -97,6 +101,16 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
     } while (0)
 #elif TY_EVEN == TY_BY_LOG && !defined(TY_RAW16)
 #define TY_MARKS(v) ty_quad_marks(v, marks, &bins, &fast, axis)
+#elif defined(TY_RAW16)
+/* Each a word of its own: left alone, the compiler makes more of the halves of a word. */
+#define TY_MARKS(v)                                                                                \
+    do {                                                                                           \
+        ty_u32 each = 0;                                                                           \
+        TY_EAT_QUAD(v);                                                                            \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
+            TY_OPAQUE(marks[e]);                                                                   \
+    } while (0)
 #else
 #define TY_MARKS(v)                                                                                \
     do {                                                                                           \
@@ -120,89 +134,92 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
         }                                                                                          \
     } while (0)
 
+/* The word of the table that may have a cell: by its place on the axis times 158.2, so that
+ * neighbours come apart, and the 256 values of bytes, by the golden ratio, even where they are
+ * rounded to cells. */
+#define TY_SPREAD(cells) ((ty_u32)((((ty_u64)158 << 32) + 901017232u) / (cells)) | 1)
+#define TY_SLOT(mark)    ((mark)*spread >> (32 - TY_SLOTS))
+#define TY_NO_CELL       0xffffe000u
+
+/* Counts a load's marks of which many are in the table: those there by adding 1, which the hardware
+ * combines among lanes, the others, if a lane has any, in their pairs. One of these gets the word
+ * of the table that it would have, if that has no cell. */
+#define TY_ADD_HOT()                                                                               \
+    do {                                                                                           \
+        ty_u32 at_[TY_EACH], cell_[TY_EACH], cold_ = 0;                                            \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 e = 0; e < TY_EACH; e++) {                                                     \
+            at_[e] = origin + TY_SLOT(marks[e]) * 4;                                               \
+            cell_[e] = TY_LOAD_AT(table, at_[e]);                                                  \
+        }                                                                                          \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 e = 0; e < TY_EACH; e++) {                                                     \
+            int is_ = cell_[e] == marks[e];                                                        \
+            TY_INC_AT(table, (is_ ? at_[e] : origin + 4 * TY_HOT_CELLS) + 4 * TY_COUNTS);          \
+            cold_ |= !is_;                                                                         \
+        }                                                                                          \
+        if (cold_) {                                                                               \
+            if (cell_[k % TY_EACH] == TY_NO_CELL)                                                  \
+                TY_SWAP_LOCAL_IF(TY_WORD_AT(at_[k % TY_EACH]), TY_NO_CELL, marks[k % TY_EACH]);    \
+            TY_UNROLL                                                                              \
+            for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
+                ty_u32 address_ = TY_ADDRESS(marks[e]);                                            \
+                address_ = cell_[e] == marks[e] ? waste : address_;                                \
+                TY_ADD_AT(table, address_, TY_UNIT(marks[e]));                                     \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+#define TY_COUNT_HOT()                                                                             \
+    do {                                                                                           \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
+            if (k)                                                                                 \
+                TY_MARKS(v[k]);                                                                    \
+            TY_ADD_HOT();                                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* Counts samples of which neighbours are mostly equal: how often in turn, then all at once. */
+#define TY_COUNT_RUNS()                                                                            \
+    do {                                                                                           \
+        ty_u32 last_ = marks[0], run_ = 0;                                                         \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
+            int same_ = 1;                                                                         \
+            if (k)                                                                                 \
+                TY_MARKS(v[k]);                                                                    \
+            TY_UNROLL                                                                              \
+            for (ty_u32 e = 0; e < TY_EACH; e++)                                                   \
+                same_ &= marks[e] == last_;                                                        \
+            if (same_) {                                                                           \
+                run_ += TY_EACH;                                                                   \
+            } else {                                                                               \
+                TY_UNROLL                                                                          \
+                for (ty_u32 e = 0; e < TY_EACH; e++) {                                             \
+                    if (marks[e] != last_) {                                                       \
+                        TY_COUNT(last_, run_);                                                     \
+                        last_ = marks[e];                                                          \
+                        run_ = 0;                                                                  \
+                    }                                                                              \
+                    run_++;                                                                        \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        TY_COUNT(last_, run_);                                                                     \
+    } while (0)
+
 #if defined(TY_BALLOT)
-#define TY_OFTEN  5                    /* lanes on one cell that are too many */
-#define TY_STAY   (TY_AHEAD * TY_EACH) /* samples of a chunk that keep a tag, 1 in 32 */
-#define TY_COLD   0xffffe000u          /* no cell */
-#define TY_TAG(m) ((m) << 13)          /* above the samples of a tagged cell in a chunk */
+#define TY_OFTEN 5 /* lanes on one cell that are too many */
 
 /* What a warp knows of the cells it meets in, and where it counts them. */
 typedef struct ty_heat {
-    ty_u32 leader, second; /* the only such cells, or TY_COLD */
-    ty_u32 tags;           /* if there are more, with tags: an odd number that scatters these */
+    ty_u32 leader; /* such a cell, or TY_NO_CELL */
     ty_u32 turn;
-    ty_u32 own, waste; /* places: of the lane's of the warp's 32 words, of one that no one reads */
 } ty_heat;
-
-/* Of the warp's words the one that may have a cell's tag. */
-#define TY_WARM(h, mark) (((h)->own & ~127u) + ((mark) * (h)->tags >> 27) * 4)
-
-/* Samples of the leader go to the lane's word. */
-TY_FN void ty_add_led(TY_LOCAL ty_u32 *ty_local, const ty_heat *h, ty_u32 mark, ty_u32 key,
-                      ty_u32 more)
-{
-    ty_u32 place = TY_PLACE(mark); /* asked for first: a branch costs more */
-    place = mark == h->leader ? h->own : place;
-    TY_ADD_LOCAL(TY_WORD_AT(place), TY_UNIT(mark));
-}
-
-/* Those of two leaders to words of two lanes, 16 for each leader. */
-TY_FN void ty_add_two(TY_LOCAL ty_u32 *ty_local, const ty_heat *h, ty_u32 mark, ty_u32 key,
-                      ty_u32 more)
-{
-    ty_u32 first = (h->own & ~127u) + ((TY_LID & 31) >> 1) * 4;
-    ty_u32 place = TY_PLACE(mark);
-    place = mark == h->second ? first + 64 : place;
-    place = mark == h->leader ? first : place;
-    TY_ADD_LOCAL(TY_WORD_AT(place), TY_UNIT(mark));
-}
-
-/* Both words are updated, one of them the waste: a branch costs more. */
-TY_FN void ty_add_tagged(TY_LOCAL ty_u32 *ty_local, const ty_heat *h, ty_u32 mark, ty_u32 key,
-                         ty_u32 more)
-{
-    ty_u32 place = TY_PLACE(mark), at = TY_WARM(h, mark);
-    int tagged = *TY_WORD_AT(at) - TY_TAG(mark) < TY_TAG(1);
-    place = tagged ? h->waste : place;
-    at = tagged ? at : h->waste;
-    TY_ADD_LOCAL(TY_WORD_AT(at), 1);
-    TY_ADD_LOCAL(TY_WORD_AT(place), TY_UNIT(mark));
-}
-
-/* Tags up to four cells that lanes meet in and that are not tagged. All have looked before any
- * writes. */
-TY_FN void ty_tag(TY_LOCAL ty_u32 *ty_local, ty_heat *h, ty_u32 probe)
-{
-    TY_LOCAL ty_u32 *at = TY_WORD_AT(TY_WARM(h, probe));
-    ty_u32 turn = h->turn >> 10;
-    TY_ROLLED
-    for (ty_u32 round = 0; round < 4; round++) {
-        ty_u32 there = *at, open = TY_BALLOT(there != TY_TAG(probe));
-        if (TY_POPCOUNT(open) < TY_OFTEN)
-            break;
-        ty_u32 from = (TY_LAST(open >> (turn & 31) | open << (-turn & 31)) + turn) & 31;
-        if (TY_POPCOUNT(TY_BALLOT(probe == TY_SHUFFLE(probe, from))) < TY_OFTEN)
-            break;
-        int mine = from == (TY_LID & 31);
-        int again = TY_BALLOT(mine && there != TY_COLD) && turn % 4 == 0;
-        TY_WARP_SYNC();
-        if (again) {
-            *TY_WORD_AT(h->own) = TY_COLD; /* two in one place: scatter them otherwise */
-            h->tags = h->turn | 1;
-            TY_WARP_SYNC();
-            return;
-        }
-        if (mine)
-            *at = TY_TAG(probe);
-        TY_WARP_SYNC();
-        turn = turn * 5 + 1;
-    }
-}
 
 /* Before a chunk: whether the lanes' samples at one place meet often. Which place and lane that
  * is about changes with `turn`, so that no input can hide. */
-TY_FN void ty_look(TY_LOCAL ty_u32 *ty_local, ty_heat *h, const ty_u32 *marks, ty_u32 key,
-                   ty_u32 more)
+TY_FN void ty_look(ty_heat *h, const ty_u32 *marks)
 {
     ty_u32 probe[TY_EACH];
     h->turn = h->turn * 0x2c1b3c6du + 0x297a2d39u;
@@ -216,86 +233,35 @@ TY_FN void ty_look(TY_LOCAL ty_u32 *ty_local, ty_heat *h, const ty_u32 *marks, t
             probe[e] = h->turn & apart << 20 ? probe[e + apart] : probe[e];
     }
     ty_u32 guess = TY_SHUFFLE(probe[0], h->turn >> 27);
-    if (TY_POPCOUNT(TY_BALLOT(probe[0] == guess)) < TY_OFTEN || guess == h->leader ||
-        guess == h->second)
-        return;
-    if (!h->tags && h->leader == TY_COLD) {
+    if (TY_POPCOUNT(TY_BALLOT(probe[0] == guess)) >= TY_OFTEN && h->leader == TY_NO_CELL)
         h->leader = guess;
-        return;
-    }
-    if (!h->tags && h->second == TY_COLD) {
-        h->second = guess;
-        return;
-    }
-    if (!h->tags) {
-        h->tags = h->turn | 1;
-        *TY_WORD_AT(h->own) = TY_COLD;
-        TY_WARP_SYNC();
-        if ((TY_LID & 31) == 0) { /* one lane: where both have the same word, it is the leader's */
-            *TY_WORD_AT(TY_WARM(h, h->second)) = TY_TAG(h->second);
-            *TY_WORD_AT(TY_WARM(h, h->leader)) = TY_TAG(h->leader);
-        }
-        TY_WARP_SYNC();
-    }
-    h->leader = h->second = TY_COLD;
-    ty_tag(ty_local, h, probe[0]);
 }
 
-/* After a chunk: what was met of the leaders goes to their pairs; a leader that was met too seldom
- * is none. */
-TY_FN void ty_end_led(TY_LOCAL ty_u32 *ty_local, ty_heat *h, ty_u32 key, ty_u32 more)
-{
-    TY_LOCAL ty_u32 *own = TY_WORD_AT(h->own);
-    TY_WARP_SYNC();
-    int two = h->second != TY_COLD;
-    ty_u32 met = TY_BALLOT(TY_BOTH(*own) > 1);
-    TY_ADD_LOCAL(TY_COUNTER(two && (TY_LID & 31) >= 16 ? h->second : h->leader), *own);
-    *own = 0;
-    TY_WARP_SYNC();
-    int stays = TY_POPCOUNT(met & 0xffffu) >= 8, second_stays = TY_POPCOUNT(met >> 16) >= 8;
-    h->leader = stays ? h->leader : two && second_stays ? h->second : TY_COLD;
-    h->second = stays && second_stays ? h->second : TY_COLD;
-}
-
-/* The same of the tagged cells: a lane has one of the warp's words. */
-TY_FN void ty_end_tagged(TY_LOCAL ty_u32 *ty_local, ty_heat *h, ty_u32 key, ty_u32 more)
-{
-    TY_LOCAL ty_u32 *own = TY_WORD_AT(h->own);
-    TY_WARP_SYNC();
-    ty_u32 mark = TY_MARK + *own / TY_TAG(1), met = *own % TY_TAG(1);
-    if (met)
-        TY_ADD_LOCAL(TY_COUNTER(mark), TY_UNIT(mark) * met);
-    ty_u32 kept = TY_BALLOT(met >= TY_STAY);
-    h->tags = TY_POPCOUNT(kept) > 2 ? h->tags : 0;
-    if (!h->tags && kept) {
-        ty_u32 last = TY_LAST(kept), rest = kept & ~(1u << last);
-        h->leader = TY_SHUFFLE(mark, last);
-        ty_u32 other = TY_SHUFFLE(mark, rest ? TY_LAST(rest) : 0);
-        h->second = rest ? other : TY_COLD;
-    }
-    *own = !h->tags ? 0 : met >= TY_STAY ? TY_TAG(mark) : TY_COLD;
-    TY_WARP_SYNC();
-}
-
-/* Counts the loads v of a warp. */
-#define TY_COUNT_CHUNK()                                                                           \
+/* Samples of the leader go to the lane's word of the table. An address asked for first: a branch
+ * costs more. After a chunk the word goes to the leader's pair; a leader met too seldom is none. */
+#define TY_COUNT_LED()                                                                             \
     do {                                                                                           \
-        ty_look(ty_local, &heat, marks, key, more);                                                \
-        if (heat.second != TY_COLD) {                                                              \
-            TY_FOR_MARKS(ty_add_two(ty_local, &heat, mark, key, more));                            \
-            ty_end_led(ty_local, &heat, key, more);                                                \
-        } else if (heat.leader != TY_COLD) {                                                       \
-            TY_FOR_MARKS(ty_add_led(ty_local, &heat, mark, key, more));                            \
-            ty_end_led(ty_local, &heat, key, more);                                                \
-        } else if (heat.tags) {                                                                    \
-            TY_FOR_MARKS(ty_add_tagged(ty_local, &heat, mark, key, more));                         \
-            ty_end_tagged(ty_local, &heat, key, more);                                             \
+        TY_FOR_MARKS(ty_u32 address_ = TY_ADDRESS(mark);                                           \
+                     address_ = mark == heat.leader ? own : address_;                              \
+                     TY_ADD_AT(table, address_, TY_UNIT(mark)));                                   \
+        ty_u32 met_ = TY_BALLOT(TY_BOTH(table[lid]) > 1);                                          \
+        TY_ADD_AT(table, TY_ADDRESS(heat.leader), table[lid]);                                     \
+        table[lid] = 0;                                                                            \
+        heat.leader = TY_POPCOUNT(met_) >= 16 ? heat.leader : TY_NO_CELL;                          \
+    } while (0)
+
+#define TY_COUNT_PLAIN()                                                                           \
+    do {                                                                                           \
+        if (form == TY_LED)                                                                        \
+            ty_look(&heat, marks);                                                                 \
+        if (heat.leader != TY_NO_CELL) {                                                           \
+            TY_COUNT_LED();                                                                        \
         } else {                                                                                   \
-            TY_FOR_MARKS(TY_ADD_LOCAL(TY_COUNTER(mark), TY_UNIT(mark)));                           \
+            TY_FOR_MARKS(TY_COUNT(mark, 1));                                                       \
         }                                                                                          \
     } while (0)
 #else
-#define TY_COUNT_CHUNK() TY_FOR_MARKS(TY_ADD_LOCAL(TY_COUNTER(mark), TY_UNIT(mark)))
+#define TY_COUNT_PLAIN() TY_FOR_MARKS(TY_COUNT(mark, 1))
 #endif
 
 TY_FN uint4 ty_zeros(void)
@@ -305,15 +271,51 @@ TY_FN uint4 ty_zeros(void)
     return v;
 }
 
-/* Lists a pair, if it is not the one that its slot listed last: the hottest are listed first. */
-TY_FN void ty_list(TY_LOCAL ty_u32 *found, TY_LOCAL ty_u32 *listed, TY_LOCAL ty_u32 *list,
-                   ty_u32 pair)
+/* Words of a group beside its counters: what `count` owes and has seen, … */
+enum {
+    TY_OWED,
+    TY_SEEN,
+    TY_IS_FULL,
+    TY_LIST_LENGTH,
+    TY_LEFT,     /* turns */
+    TY_CONSTANT, /* draws of a load whose samples are all in one cell */
+    TY_MET,      /* draws of a sample in whose cell another lane's is */
+    TY_MASS,     /* draws in cells of the table */
+    TY_TOP,      /* of them in the most frequent one */
+    TY_SUMMED
+};
+
+/* One of two places in the table, for a pair. */
+#define TY_PAIR_SLOT(cell, way)                                                                    \
+    ((ty_u32)((ty_u64)ty_mix(((cell) >> 1) + key + (way)*0x632be5abu) * TY_GROUP_MAX >> 32))
+
+/* The load that a work-item draws from some chunks. Two draw from one row, whose samples lanes
+ * would count at once. */
+#define TY_DRAWN(at, end)                                                                          \
+    (quads + ty_drawn(ty_mix(key ^ ty_mix((at)*0x10001u + (TY_GROUP * TY_GROUP_MAX + lid) / 2)),   \
+                      at, end, step))
+TY_FN ty_u64 ty_drawn(ty_u32 draw, ty_u32 at, ty_u32 end, ty_u64 step)
 {
-    if (TY_SWAP_LOCAL(found, pair | 0x80000000u) != (pair | 0x80000000u)) {
-        ty_u32 i = TY_ADD_LOCAL(listed, 1);
-        if (i < TY_LISTED)
-            list[i] = pair;
-    }
+    const ty_u32 loads = (end - at) * TY_CHUNK / (TY_GROUP_MAX / 2);
+    ty_u32 j = TY_LID / 2 * loads + (ty_u32)((ty_u64)draw * loads >> 32);
+    j ^= TY_TEAM == 32 && TY_LID % 2 ? 1 + draw % 31 : 0;
+    return (at + j / TY_CHUNK) * step + j % TY_CHUNK;
+}
+
+enum { TY_PLAIN, TY_RUNS, TY_HOT, TY_LED };
+
+/* How a period is counted, by what was drawn from it. */
+TY_FN ty_u32 ty_form(TY_LOCAL const ty_u32 *sums)
+{
+    const ty_u32 draws = TY_EACH * TY_GROUP_MAX;
+    if (sums[TY_CONSTANT] * 8 >= TY_GROUP_MAX * 7)
+        return TY_RUNS;
+    ty_u32 others = sums[TY_MASS] - sums[TY_TOP];
+    if ((sums[TY_MET] * 32 >= TY_GROUP_MAX && sums[TY_MASS] * 8 >= draws * 7 &&
+         others * 8 >= draws) ||
+        (sums[TY_MET] * 6 >= TY_GROUP_MAX && others * 4 >= draws))
+        return TY_HOT;
+    return sums[TY_MET] * 50 >= TY_GROUP_MAX ? TY_LED : TY_PLAIN;
 }
 
 /* A warp's turn, of those that no other took; below 0 when there is none. */
@@ -347,34 +349,33 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
 #endif
 #endif
     ty_u32 words = (cells + 63) / 64 * 32;
-    TY_LOCAL ty_u32 *found = ty_local + words, *owed = found + TY_GROUP_MAX, *seen = owed + 1,
-                    *full = owed + 2, *listed = owed + 3, *left = owed + 4,
-                    *list = owed + TY_SUMMED;
+    ty_u32 origin = (TY_LOCAL_ADDRESS(ty_local) + 127) & ~127u;
+    ty_u32 bias = origin + TY_BASE * 4 - 2 * TY_MARK, waste = origin + (TY_WASTE + lid % 32) * 4;
+    ty_u32 spread = TY_SPREAD(cells);
+    TY_LOCAL ty_u32 *table = ty_local + (origin - TY_LOCAL_ADDRESS(ty_local)) / 4;
+    TY_LOCAL ty_u32 *counters = table + TY_BASE, *sums = counters + words, *list = sums + TY_SUMMED;
     ty_span span = ty_span_of(data, offset, n);
     ty_u32 lane = lid % TY_TEAM, all = span.count / TY_CHUNK;
     ty_u32 chunks = (all + TY_GROUPS - 1 - TY_GROUP) / TY_GROUPS;
     TY_GLOBAL const uint4 *quads = span.quads + (ty_u64)TY_GROUP * TY_CHUNK;
     const ty_u64 step = (ty_u64)TY_GROUPS * TY_CHUNK;
-    ty_u32 first = lane / TY_BESIDE * (TY_CHUNK / TY_PLACES) + lane % TY_BESIDE;
 #if defined(TY_BALLOT)
-    ty_heat heat = {TY_COLD,
-                    TY_COLD,
-                    0,
-                    ty_mix(key ^ TY_GROUP * 32 ^ lid / 32),
-                    (words + lid) * 4,
-                    (words + TY_GROUP_MAX + TY_SUMMED + TY_LISTED + lane) * 4};
+    ty_heat heat = {TY_NO_CELL, ty_mix(key ^ TY_GROUP * 32 ^ lid / 32)};
+    ty_u32 own = origin + lid * 4;
 #endif
     for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX)
-        ((TY_LOCAL uint4 *)ty_local)[w] = ty_zeros();
+        ((TY_LOCAL uint4 *)counters)[w] = ty_zeros();
     if (lid < TY_SUMMED)
-        owed[lid] = 0;
+        sums[lid] = 0;
+    if (lid < 32)
+        table[TY_WASTE + lid] = 0;
     TY_BARRIER();
 #if TY_EVEN == 2 && !defined(TY_RAW16) && defined(__CUDACC__)
     /* Zeros that the compiler does not know of keep these in registers of their own, where it would
      * move them there for each sample. */
-    fast.steps = TY_AS_FLOAT(TY_FLOAT_BITS(fast.steps) + ty_local[lid]);
-    fast.slack = TY_AS_FLOAT(TY_FLOAT_BITS(fast.slack) + ty_local[lid]);
-    fast.scale = TY_AS_FLOAT(TY_FLOAT_BITS(fast.scale) + ty_local[lid]);
+    fast.steps = TY_AS_FLOAT(TY_FLOAT_BITS(fast.steps) + counters[lid]);
+    fast.slack = TY_AS_FLOAT(TY_FLOAT_BITS(fast.slack) + counters[lid]);
+    fast.scale = TY_AS_FLOAT(TY_FLOAT_BITS(fast.scale) + counters[lid]);
     TY_BARRIER();
 #endif
     /* What is no whole chunk. */
@@ -384,111 +385,215 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         uint4 v = span.quads[q];
         TY_EAT_QUAD(v);
         for (ty_u32 e = 0; e < TY_EACH; e++)
-            TY_ADD_LOCAL(TY_COUNTER(marks[e]), TY_UNIT(marks[e]));
-        TY_ADD_LOCAL(owed, TY_EACH);
+            TY_COUNT(marks[e], 1);
+        TY_ADD_LOCAL(&sums[TY_OWED], TY_EACH);
     }
     ty_u32 periods = (chunks + period - 1) / period;
     period = (chunks + periods - 1) / (periods ? periods : 1);
 
-    ty_u32 at = 0, mode = TY_FORWARD, careful = 0, both = 0, odd = 0;
+    ty_u32 at = 0, mode = TY_FORWARD, careful = 0, form = TY_PLAIN, both[TY_KEPT], odd[TY_KEPT];
+    for (ty_u32 i = 0; i < TY_KEPT; i++)
+        both[i] = odd[i] = 0;
     while (at < chunks) {
         ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < period ? chunks : at + period;
         ty_u32 counted = 0, sum = 0, any = 0, unit = mode == TY_BACK ? 0u - 1u : 1u;
-        found[lid] = 0;
+        int draws = mode == TY_FORWARD && hits;
+        table[lid] = 0;
         if (lid == 0) {
-            *listed = mode == TY_FORWARD ? 0 : *listed;
-            *left = (end - at) * TY_TURNS;
+            sums[TY_LIST_LENGTH] = mode == TY_FORWARD ? 0 : sums[TY_LIST_LENGTH];
+            sums[TY_LEFT] = (end - at) * TY_TURNS;
+            sums[TY_CONSTANT] = sums[TY_MET] = sums[TY_MASS] = sums[TY_TOP] = 0;
         }
         TY_BARRIER();
-        ty_u32 pair = 0, slot = 0, heat_of = 0;
-        if (mode == TY_FORWARD && hits) {
-            ty_u32 draw = ty_mix(key ^ ty_mix(at * 0x10001u + TY_GROUP * TY_GROUP_MAX + lid));
-            ty_u32 j = (ty_u32)((ty_u64)draw * ((end - at) * TY_CHUNK) >> 32);
-            ty_u64 q = (at + j / TY_CHUNK) * step + TY_GROUP * TY_CHUNK + j % TY_CHUNK;
-            pair = TY_MARK_OF(span.first[span.head + q * TY_EACH + draw % TY_EACH]) & ~1u;
-            slot = (ty_u32)((ty_u64)ty_mix(pair + key) * TY_GROUP_MAX >> 32);
-            TY_ADD_LOCAL(&found[slot], 1);
-        }
-        TY_BARRIER();
-        if (mode == TY_FORWARD && hits)
-            heat_of = found[slot];
-        TY_BARRIER();
-        if (heat_of && heat_of >= 2 * hits)
-            ty_list(&found[slot], listed, list, pair);
-        TY_BARRIER();
-        if (heat_of && heat_of >= hits && heat_of < 2 * hits)
-            ty_list(&found[slot], listed, list, pair);
-        TY_BARRIER();
+        ty_u32 cell[TY_EACH], found[TY_EACH], lost = 0;
+        TY_UNROLL
+        for (ty_u32 e = 0; e < TY_EACH; e++)
+            cell[e] = found[e] = 0;
+        if (draws) {
+            ty_u32 marks[TY_EACH], each = 0;
+            uint4 v = *TY_DRAWN(at, end);
+            TY_EAT_QUAD(v);
+            int same = 1;
+            TY_UNROLL
+            for (ty_u32 e = 0; e < TY_EACH; e++) {
+                same &= marks[e] == marks[0];
+                cell[e] = marks[e] - TY_MARK;
+                TY_ADD_LOCAL(&table[TY_PAIR_SLOT(cell[e], 0)], 1);
+                TY_ADD_LOCAL(&table[TY_PAIR_SLOT(cell[e], 1)], 0x10000);
+            }
+            if (same)
+                TY_ADD_LOCAL(&sums[TY_CONSTANT], 1);
 #if defined(TY_BALLOT)
-        found[lid] = 0; /* from here on the warps' words */
-        heat.leader = heat.second = TY_COLD;
-        heat.tags = 0;
-        TY_WARP_SYNC();
+            if (TY_SHUFFLE(cell[0], (lid ^ 1) & 31) == cell[0])
+                TY_ADD_LOCAL(&sums[TY_MET], 1);
 #endif
+        }
+        TY_BARRIER();
+        /* How many drew a pair: the fewer of those in two words, which others rarely share. */
+        TY_UNROLL
+        for (ty_u32 e = 0; e < TY_EACH; e++) {
+            ty_u32 one = table[TY_PAIR_SLOT(cell[e], 0)] & 0xffffu;
+            ty_u32 other = table[TY_PAIR_SLOT(cell[e], 1)] >> 16;
+            found[e] = !draws ? 0 : one < other ? one : other;
+        }
+        TY_BARRIER();
+        /* Of each word's pairs that many drew one is listed, then of those that are left. */
+        ty_u32 winner = 0;
+        for (ty_u32 round = 0; round < 2; round++) {
+            TY_UNROLL
+            for (ty_u32 e = 0; e < TY_EACH; e++) {
+                if (found[e] && found[e] >= hits * TY_EACH && (round == 0 || (lost >> e & 1)))
+                    TY_MAX_LOCAL(&table[TY_PAIR_SLOT(cell[e], round)], cell[e] >> 1 | 0x80000000u);
+            }
+            TY_BARRIER();
+            ty_u32 last = winner;
+            winner = table[lid];
+            if (winner >> 31 && winner != last) {
+                ty_u32 i = TY_ADD_LOCAL(&sums[TY_LIST_LENGTH], 1);
+                if (i < TY_LISTED)
+                    list[i] = (winner << 1) + TY_MARK;
+            }
+            TY_UNROLL
+            for (ty_u32 e = 0; e < TY_EACH; e++) {
+                if (table[TY_PAIR_SLOT(cell[e], 0)] != (cell[e] >> 1 | 0x80000000u))
+                    lost |= 1u << e;
+            }
+            TY_BARRIER();
+        }
+#if !defined(TY_BALLOT)
+        table[lid] = cell[0];
+        TY_BARRIER();
+        if (draws && table[lid ^ 1] == cell[0])
+            TY_ADD_LOCAL(&sums[TY_MET], 1);
+        TY_BARRIER();
+#endif
+        table[lid] = 0;
+        if (lid < TY_HOT_CELLS)
+            table[TY_COUNTS + lid] = 0;
+        TY_BARRIER();
+        /* Of each word of the table the cell that most drew, then how many. */
+        TY_UNROLL
+        for (ty_u32 e = 0; e < TY_EACH; e++) {
+            if (found[e])
+                TY_MAX_LOCAL(&table[TY_SLOT(cell[e] + TY_MARK)], found[e] << 17 | cell[e]);
+        }
+        TY_BARRIER();
+        TY_UNROLL
+        for (ty_u32 e = 0; e < TY_EACH; e++) {
+            ty_u32 i = TY_SLOT(cell[e] + TY_MARK);
+            if (found[e] && (table[i] & 0x1ffffu) == cell[e])
+                TY_ADD_LOCAL(&table[TY_COUNTS + i], 1);
+        }
+        TY_BARRIER();
+        ty_u32 drew = lid < TY_HOT_CELLS ? table[TY_COUNTS + lid] : 0;
+        if (drew >= TY_KNOWN) {
+            TY_ADD_LOCAL(&sums[TY_MASS], drew);
+            TY_MAX_LOCAL(&sums[TY_TOP], drew);
+        }
+        TY_BARRIER();
+        form = mode == TY_FORWARD ? ty_form(sums) : form;
+        if (form != TY_HOT) {
+            table[lid] = 0; /* from here on the warps' words */
+        } else if (lid < TY_HOT_CELLS) {
+            table[lid] = drew >= TY_KNOWN ? (table[lid] & 0x1ffffu) + TY_MARK : TY_NO_CELL;
+            table[TY_COUNTS + lid] = 0;
+        }
+#if defined(TY_BALLOT)
+        heat.leader = TY_NO_CELL;
+#endif
+        TY_BARRIER();
         ty_i32 turn = (ty_i32)((end - at + 1) * TY_TURNS - 1 - lid / TY_TEAM);
-        while ((turn = ty_turn(left, turn)) >= 0) {
+        while ((turn = ty_turn(&sums[TY_LEFT], turn)) >= 0) {
             ty_u32 chunk = at + (ty_u32)turn / TY_TURNS;
             TY_GLOBAL const uint4 *from =
-                quads + chunk * step + first + (ty_u32)turn % TY_TURNS * (TY_AHEAD * TY_BESIDE);
+                quads + chunk * step + lane + (ty_u32)turn % TY_TURNS * (TY_AHEAD * TY_TEAM);
             ty_u32 marks[TY_EACH];
             counted += TY_AHEAD * TY_EACH;
             if (mode == TY_FORWARD) {
                 uint4 v[TY_AHEAD];
                 TY_UNROLL
                 for (ty_u32 k = 0; k < TY_AHEAD; k++)
-                    v[k] = from[k * TY_BESIDE];
+                    v[k] = from[k * TY_TEAM];
                 TY_MARKS(v[0]);
-                TY_COUNT_CHUNK();
+                if (form == TY_HOT)
+                    TY_COUNT_HOT();
+                else if (form == TY_RUNS)
+                    TY_COUNT_RUNS();
+                else
+                    TY_COUNT_PLAIN();
+                TY_UNROLL
+                for (ty_u32 i = 0; i < TY_KEPT; i++) {
+                    if (TY_DRAINS(i)) {
+                        ty_u32 even = list[TY_DRAINED(i)];
+                        ty_u32 word = TY_SWAP_LOCAL(TY_COUNTER(even), 0);
+                        both[i] += TY_BOTH(word);
+                        odd[i] += TY_ODD(word, even);
+                    }
+                }
+                if (turn < 2 * TY_TURNS && turn >= TY_TURNS && end < chunks)
+                    TY_PREFETCH(TY_DRAWN(end, chunks - end < period ? chunks : end + period));
             } else {
                 TY_ROLLED
                 for (ty_u32 k = 0; k < TY_AHEAD; k++) {
                     ty_u32 each = 0;
-                    uint4 v = from[k * TY_BESIDE];
+                    uint4 v = from[k * TY_TEAM];
                     TY_EAT_QUAD(v);
                     for (ty_u32 e = 0; e < TY_EACH; e++)
-                        TY_ADD_LOCAL(TY_COUNTER(marks[e]), TY_UNIT(marks[e]) * unit);
+                        TY_COUNT(marks[e], unit);
                 }
             }
-            if (mode == TY_FORWARD && TY_DRAINS(lane)) {
-                ty_u32 even = list[lane], word = TY_SWAP_LOCAL(TY_COUNTER(even), 0);
-                both += TY_BOTH(word);
-                odd += TY_ODD(word, even);
-            }
         }
-        if (mode == TY_BACK && TY_DRAINS(lane))
-            TY_ADD_LOCAL(TY_COUNTER(list[lane]), both * TY_UNIT(list[lane]) + (odd << 16));
+        TY_UNROLL
+        for (ty_u32 i = 0; i < TY_KEPT; i++) {
+            counted -= both[i]; /* mode BACK puts them into the table */
+            if (mode == TY_BACK && TY_DRAINS(i))
+                TY_ADD_LOCAL(TY_COUNTER(list[TY_DRAINED(i)]),
+                             both[i] * TY_UNIT(list[TY_DRAINED(i)]) + (odd[i] << 16));
+        }
         TY_BARRIER();
         for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX) {
-            uint4 v = ((TY_LOCAL uint4 *)ty_local)[w];
+            uint4 v = ((TY_LOCAL uint4 *)counters)[w];
             sum += TY_BOTH(v.x) + TY_BOTH(v.y) + TY_BOTH(v.z) + TY_BOTH(v.w);
             any |= v.x | v.y | v.z | v.w;
         }
-        TY_ADD_LOCAL(seen, sum);
-        TY_ADD_LOCAL(owed, unit * (counted - both)); /* mode BACK put them into the table */
+        int has_hot = mode == TY_FORWARD && form == TY_HOT && lid < TY_HOT_CELLS;
+        ty_u32 hot = has_hot ? table[TY_COUNTS + lid] : 0, hot_cell = table[lid];
+        TY_ADD_LOCAL(&sums[TY_SEEN], sum + hot);
+        TY_ADD_LOCAL(&sums[TY_OWED], unit * counted);
         if (any & (0x10000u - TY_FULL))
-            TY_ADD_LOCAL(full, 1);
+            TY_ADD_LOCAL(&sums[TY_IS_FULL], 1);
         TY_BARRIER();
-        ty_u32 right = *owed == *seen, empty = *full;
+        ty_u32 right = sums[TY_OWED] == sums[TY_SEEN], empty = sums[TY_IS_FULL];
         TY_BARRIER();
         if (lid == 0)
-            *seen = *full = 0;
+            sums[TY_SEEN] = sums[TY_IS_FULL] = 0;
         if (mode == TY_FORWARD && !right) {
             mode = TY_BACK;
+            if (hot)
+                TY_COUNT(hot_cell, hot);
         } else if (mode == TY_BACK) {
             mode = TY_CAREFUL;
             careful = end;
-            both = odd = 0;
+            for (ty_u32 i = 0; i < TY_KEPT; i++)
+                both[i] = odd[i] = 0;
         } else {
-            if (both != odd)
-                TY_ADD_GLOBAL(&out[TY_RESULT(list[lane] - TY_MARK)], both - odd);
-            if (odd)
-                TY_ADD_GLOBAL(&out[TY_RESULT(list[lane] + 1 - TY_MARK)], odd);
-            both = odd = 0;
+            if (hot) {
+                TY_ADD_LOCAL(&sums[TY_OWED], 0u - hot);
+                TY_ADD_GLOBAL(&out[TY_RESULT(hot_cell - TY_MARK)], hot);
+            }
+            TY_UNROLL
+            for (ty_u32 i = 0; i < TY_KEPT; i++) {
+                if (both[i] != odd[i])
+                    TY_ADD_GLOBAL(&out[TY_RESULT(list[TY_DRAINED(i)] - TY_MARK)], both[i] - odd[i]);
+                if (odd[i])
+                    TY_ADD_GLOBAL(&out[TY_RESULT(list[TY_DRAINED(i)] + 1 - TY_MARK)], odd[i]);
+                both[i] = odd[i] = 0;
+            }
             for (ty_u32 c = 2 * lid; empty && c < cells; c += 2 * TY_GROUP_MAX) {
                 ty_u32 word = *TY_COUNTER(c + TY_MARK), of_odd = TY_ODD(word, c);
                 if (TY_BOTH(word) >= TY_FULL) {
                     *TY_COUNTER(c + TY_MARK) = 0;
-                    TY_ADD_LOCAL(owed, 0u - TY_BOTH(word));
+                    TY_ADD_LOCAL(&sums[TY_OWED], 0u - TY_BOTH(word));
                     TY_ADD_GLOBAL(&out[TY_RESULT(c)], TY_BOTH(word) - of_odd);
                     if (of_odd)
                         TY_ADD_GLOBAL(&out[TY_RESULT(c + 1)], of_odd);
@@ -499,17 +604,38 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         }
     }
     TY_BARRIER();
-    partials += TY_SUMS + (ty_u64)TY_GROUP * words;
-    for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX)
-        ((TY_GLOBAL uint4 *)partials)[w] = ((TY_LOCAL uint4 *)ty_local)[w];
+    /* Counters leave as bytes, as they lie; what is above these is added to `out` at once. */
+    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + TY_SUMS) + (ty_u64)TY_GROUP * (words / 8);
+    for (ty_u32 w = lid; w < words / 8; w += TY_GROUP_MAX) {
+        ty_u32 row = w / 4 * 64, shift = TY_HASH(row + TY_MARK) >> 2, bytes[4] = {0, 0, 0, 0};
+        uint4 v = ((TY_LOCAL uint4 *)counters)[w * 2], u = ((TY_LOCAL uint4 *)counters)[w * 2 + 1];
+        ty_u32 eight[8] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z, u.w};
+        TY_UNROLL
+        for (ty_u32 i = 0; i < 8; i++) {
+            ty_u32 word = eight[i], cell = row + ((w % 4 * 8 + i) ^ shift) * 2;
+            ty_u32 of_odd = TY_ODD(word, cell), of_even = TY_BOTH(word) - of_odd;
+            if (of_even > 255)
+                TY_ADD_GLOBAL(&out[TY_RESULT(cell)], of_even & ~255u);
+            if (of_odd > 255)
+                TY_ADD_GLOBAL(&out[TY_RESULT(cell + 1)], of_odd & ~255u);
+            bytes[i / 2] |= (of_even & 255u) << i % 2 * 8 | (of_odd & 255u) << (16 + i % 2 * 8);
+        }
+        v.x = bytes[0];
+        v.y = bytes[1];
+        v.z = bytes[2];
+        v.w = bytes[3];
+        to[w] = v;
+    }
     if (TY_GROUP == 0 && lid < span.head + span.tail)
         TY_ADD_GLOBAL(&out[TY_RESULT(TY_MARK_OF(ty_span_odd(span, lid)) - TY_MARK)], 1);
     (void)slots;
     (void)pass;
 }
 
-/* The groups' words, added to `out`. A group has 32 of them: 8 work-items, four words each, add up
- * every 32nd partial; then a work-item adds up a word. The words are where `count` had them. */
+/* The groups' counters, added to `out`. A group has a row of 64 of them: 4 work-items, 16 bytes
+ * each, add up every 64th partial; then a work-item adds up a cell. The words are where `count` had
+ * them.
+ */
 TY_KERNEL(256)
 gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, TY_GLOBAL const ty_u8 *axis,
        TY_GLOBAL ty_u32 *out, ty_u32 key TY_LOCAL_ARG)
@@ -524,42 +650,40 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, TY_GLOBAL c
     ty_u32 cells = bins.bins + TY_CELLS_EXTRA;
 #endif
     TY_GLOBAL const uint4 *from =
-        (TY_GLOBAL const uint4 *)(partials + TY_SUMS) + TY_GROUP * 8 + lid % 8;
+        (TY_GLOBAL const uint4 *)(partials + TY_SUMS) + TY_GROUP * 4 + lid % 4;
     ty_u32 row = TY_GROUP * 64, shift = TY_HASH(row + TY_MARK) >> 2;
-    ty_u32 even[4], both[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};
-    for (ty_u32 i = 0; i < 4; i++)
-        even[i] = row + ((lid % 8 * 4 + i) ^ shift) * 2;
-    TY_UNROLL4
-    for (ty_u32 p = lid / 8; p < count; p += 32) {
-        uint4 v = from[(ty_u64)p * (words / 4)];
+    ty_u32 even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0}; /* of two words each */
+    for (ty_u32 p = lid / 4; p < count; p += 64) {
+        uint4 v = from[(ty_u64)p * (words / 8)];
         ty_u32 word[4] = {v.x, v.y, v.z, v.w};
         TY_UNROLL
         for (ty_u32 i = 0; i < 4; i++) {
-            both[i] += TY_BOTH(word[i]);
-            odd[i] += TY_ODD(word[i], even[i]);
+            even[i] += (word[i] & 0xffu) | (word[i] & 0xff00u) << 8;
+            odd[i] += (word[i] >> 16 & 0xffu) | (word[i] >> 8 & 0xff0000u);
         }
     }
-    for (ty_u32 i = 0; i < 4; i++) {
-        ty_local[lid / 8 * 65 + (even[i] - row)] = both[i] - odd[i];
-        ty_local[lid / 8 * 65 + (even[i] - row) + 1] = odd[i];
+    for (ty_u32 i = 0; i < 8; i++) {
+        TY_LOCAL ty_u32 *to = ty_local + lid / 4 * 65 + ((lid % 4 * 8 + i) ^ shift) * 2;
+        to[0] = even[i / 2] >> i % 2 * 16 & 0xffffu;
+        to[1] = odd[i / 2] >> i % 2 * 16 & 0xffffu;
     }
     TY_BARRIER();
     if (lid < 64 && row + lid < cells) {
         ty_u32 sum = 0;
-        for (ty_u32 r = 0; r < 32; r++)
+        for (ty_u32 r = 0; r < 64; r++)
             sum += ty_local[r * 65 + lid];
         out[TY_RESULT(row + lid)] += sum;
     }
 }
 
 #if defined(TY_RAW16)
-/* Raw values to slots: a work-item adds up 32 neighbours, which mostly share a slot. */
+/* Raw values to slots: a work-item adds up 8 neighbours, which mostly share a slot. */
 TY_KERNEL(64)
 fold(TY_GLOBAL const ty_u32 *raw, TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 value = (TY_GROUP * 64 + TY_LID) * 32, last = 0, sum = 0;
-    for (ty_u32 i = 0; i < 32; i++) {
+    ty_u32 value = (TY_GROUP * 64 + TY_LID) * 8, last = 0, sum = 0;
+    for (ty_u32 i = 0; i < 8; i++) {
         ty_u32 slot = ty_slot_of((ty_sample)(value + i), axis);
         if (sum && slot != last) {
             TY_ADD_GLOBAL(&out[last], sum);

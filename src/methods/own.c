@@ -248,17 +248,15 @@ const ty_method ty_swizzled = {
 
 /* ---- spill16 ---- */
 
-enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 69 };
+enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 168 };
 
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
-    {"period", 1, 1 << 30, 1 << 20, "samples of a group before its counters are checked"},
-    {"places", 0, 8, 0,
-     "places that a warp loads from at once: 1, 2, 4 or 8; 0 for 4, or 1 if samples have 2 bytes"},
-    {"hits", 0, 1 << 20, 20, "drawn samples that make a cell drained, 0 for none ever"},
+    {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
+    {"hits", 0, 1 << 20, 16, "drawn loads full of a pair that make it drained, 0 for no draws"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are. */
@@ -268,23 +266,30 @@ static uint32_t spill16_words(const tally_plan *plan)
     return (uint32_t)((cells + 63) / 64 * 32);
 }
 
-/* The counters, a table of what the drawn samples found, sums, a list of pairs. */
+/* Words of the table of hot cells, as a power of two: as many as work-items, or half of them where
+ * what is counted has no room beside it and takes the other half. */
+static uint32_t spill16_slots(const tally_plan *plan, const ty_device *device)
+{
+    const uint32_t group = group_size(plan, device);
+    uint32_t slots = 4;
+    while (2u << slots <= group)
+        slots++;
+    const uint64_t all = (uint64_t)spill16_words(plan) + group + (1u << slots) + spill16_lists;
+    return all * 4 <= device->local_bytes ? slots : slots - 1;
+}
+
+/* The table and its counts (spill16.cl), the counters, sums, the list of pairs. */
 static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
 {
-    return ((uint64_t)spill16_words(plan) + group_size(plan, device) + spill16_lists) * 4;
+    const uint32_t group = group_size(plan, device), cells = 1u << spill16_slots(plan, device);
+    const uint32_t table = group + (2 * cells <= group ? 0 : cells);
+    return ((uint64_t)spill16_words(plan) + table + spill16_lists) * 4;
 }
 
 /* Where two-byte samples are added up before the axis is applied. */
 static uint32_t spill16_sums(const tally_plan *plan)
 {
     return sample_bytes(plan) == 2 ? spill16_raw : 0;
-}
-
-/* More places are for sorted samples; two-byte ones, 8 a load, are faster from one even so. */
-static uint32_t spill16_places(const tally_plan *plan)
-{
-    uint32_t set = (uint32_t)ty_method_parameter(plan, "places");
-    return set ? set : sample_bytes(plan) == 2 ? 1 : 4;
 }
 
 /* Of 8 loads so many leave the registers of a group of 1024 to what else is in them. */
@@ -311,11 +316,14 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
     own_shape(plan, device, n, (uint32_t)spill16_bytes(plan, device), spill16_ahead(plan, device),
               shape);
     size_t at = strlen(shape->defines);
-    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_FROM=%u",
-             spill16_places(plan));
+    snprintf(shape->defines + at, sizeof shape->defines - at,
+             " -DTY_SLOTS=%u -DTY_FORM=%u -DTY_ONCE=%u", spill16_slots(plan, device),
+             (unsigned)ty_method_parameter(plan, "form"),
+             (unsigned)ty_method_parameter(plan, "once"));
     shape->partials = 1;
     shape->cleared = 1;
-    shape->scratch_bytes = ((size_t)shape->groups * spill16_words(plan) + spill16_sums(plan)) * 4;
+    shape->scratch_bytes =
+        (size_t)shape->groups * spill16_words(plan) * 2 + (size_t)spill16_sums(plan) * 4;
 }
 
 /* Counts, adds the groups' counters up, and for two-byte samples applies the axis. */
@@ -352,12 +360,12 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
                             ty_arg_memory(slab->axis),
                             ty_arg_memory(sums ? slab->scratch : slab->out),
                             ty_arg_u32(key)};
-    ty_launch gather = {words / 32, 256, 32 * 65 * 4, gather_args, 6};
+    ty_launch gather = {words / 32, 256, 64 * 65 * 4, gather_args, 6};
     if (!status)
         status = ty_slab_launch(slab, "gather", &gather, error);
     ty_arg fold_args[] = {ty_arg_memory(slab->scratch), ty_arg_memory(slab->axis),
                           ty_arg_memory(slab->out)};
-    ty_launch fold = {spill16_raw / (64 * 32), 64, 0, fold_args, 3};
+    ty_launch fold = {spill16_raw / (64 * 8), 64, 0, fold_args, 3};
     if (sums && !status)
         status = ty_slab_launch(slab, "fold", &fold, error);
     return status;
@@ -366,7 +374,6 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
 static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
 {
     const ty_device *device = ty_plan_device(plan);
-    const uint32_t places = (uint32_t)ty_parameter_value(plan, spill16_parameters, "places");
     int fits = ((uint64_t)spill16_words(plan) + 1024 + spill16_lists) * 4 <= device->local_bytes;
     if (!fits && sample_bytes(plan) == 2)
         return ty_error(
@@ -381,9 +388,6 @@ static tally_status spill16_supports(const tally_plan *plan, tally_error *error)
             "not %u",
             (unsigned)((device->local_bytes / 4 - 1024 - spill16_lists) / 32 * 64 - TY_CELLS_EXTRA),
             plan->bins);
-    if (places & (places - 1))
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "spill16 loads from 1, 2, 4 or 8 places at once, not from %u", places);
     return ty_kernel_supports(plan, error);
 }
 
