@@ -290,7 +290,8 @@ enum {
     ((ty_u32)((ty_u64)ty_mix(((cell) >> 1) + key + (way)*0x632be5abu) * TY_GROUP_MAX >> 32))
 
 /* The load that a work-item draws from some chunks. Two draw from one row, whose samples lanes
- * would count at once. */
+ * would count at once, and each two from a part of their own, so that no part is left out and a
+ * warp asks for few pages of memory. */
 #define TY_DRAWN(at, end)                                                                          \
     (quads + ty_drawn(ty_mix(key ^ ty_mix((at)*0x10001u + (TY_GROUP * TY_GROUP_MAX + lid) / 2)),   \
                       at, end, step))

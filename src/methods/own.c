@@ -316,10 +316,8 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
     own_shape(plan, device, n, (uint32_t)spill16_bytes(plan, device), spill16_ahead(plan, device),
               shape);
     size_t at = strlen(shape->defines);
-    snprintf(shape->defines + at, sizeof shape->defines - at,
-             " -DTY_SLOTS=%u -DTY_FORM=%u -DTY_ONCE=%u", spill16_slots(plan, device),
-             (unsigned)ty_method_parameter(plan, "form"),
-             (unsigned)ty_method_parameter(plan, "once"));
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_SLOTS=%u",
+             spill16_slots(plan, device));
     shape->partials = 1;
     shape->cleared = 1;
     shape->scratch_bytes =
