@@ -13,8 +13,8 @@
  * are numbers modulo 2^32) and counted again in pieces that cannot overflow.
  *
  * So that this stays rare, hot pairs are drained: before a period each work-item looks at one load
- * drawn at random; pairs that many find are listed, and each warp empties these into registers
- * whenever it has counted a chunk. A listed pair then never holds more than one chunk of every
+ * drawn at random; pairs that many find are listed, and each warp empties these whenever it has
+ * counted a chunk. A listed pair then never holds more than one chunk of every
  * warp. An input that knows the samples drawn would have to know the key.
  *
  * Lanes that meet in one word follow one another, a clock a lane, unless they add 1, which the
@@ -29,10 +29,12 @@
 #define TY_MARK         0u
 #define TY_MARK_OF(x)   ((ty_u32)(ty_u16)(x))
 #define TY_RESULT(cell) (cell)
+#define TY_OUTSIDE      0
 #define TY_SUMS         65536 /* words before the partials: what raw values are added up in */
 #else
 #define TY_MARK_OF(x)   ty_mark_of(x, &bins, &fast, axis)
 #define TY_RESULT(cell) ty_slot_of_cell(cell, bins.bins)
+#define TY_OUTSIDE      TY_CELLS_EXTRA /* cells that are no bins */
 #define TY_SUMS         0
 #endif
 
@@ -62,10 +64,6 @@
 
 #define TY_TEAM  (TY_GROUP_MAX % 32 ? TY_GROUP_MAX : 32) /* lanes that take a turn */
 #define TY_TURNS (TY_GROUP_MAX / TY_TEAM)
-
-#define TY_KEPT       (TY_LISTED / TY_TEAM) /* pairs that a lane drains */
-#define TY_DRAINED(i) (lane + (i)*TY_TEAM)
-#define TY_DRAINS(i)  (TY_DRAINED(i) < TY_LISTED && TY_DRAINED(i) < sums[TY_LIST_LENGTH])
 
 enum { TY_FORWARD, TY_BACK, TY_CAREFUL };
 
@@ -137,9 +135,9 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
 /* The word of the table that may have a cell: by its place on the axis times 158.2, so that
  * neighbours come apart, and the 256 values of bytes, by the golden ratio, even where they are
  * rounded to cells. */
-#define TY_SPREAD(cells) ((ty_u32)((((ty_u64)158 << 32) + 901017232u) / (cells)) | 1)
-#define TY_SLOT(mark)    ((mark)*spread >> (32 - TY_SLOTS))
-#define TY_NO_CELL       0xffffe000u
+#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)158 << 32) + 930724223u) / (bins)) | 1)
+#define TY_SLOT(mark)   ((mark)*spread >> (32 - TY_SLOTS))
+#define TY_NO_CELL      0xffffe000u
 
 /* Counts a load's marks of which many are in the table: those there by adding 1, which the hardware
  * combines among lanes, the others, if a lane has any, in their pairs. One of these gets the word
@@ -352,9 +350,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
     ty_u32 words = (cells + 63) / 64 * 32;
     ty_u32 origin = (TY_LOCAL_ADDRESS(ty_local) + 127) & ~127u;
     ty_u32 bias = origin + TY_BASE * 4 - 2 * TY_MARK, waste = origin + (TY_WASTE + lid % 32) * 4;
-    ty_u32 spread = TY_SPREAD(cells);
+    ty_u32 spread = TY_SPREAD(cells - TY_OUTSIDE);
     TY_LOCAL ty_u32 *table = ty_local + (origin - TY_LOCAL_ADDRESS(ty_local)) / 4;
-    TY_LOCAL ty_u32 *counters = table + TY_BASE, *sums = counters + words, *list = sums + TY_SUMMED;
+    TY_LOCAL ty_u32 *counters = table + TY_BASE, *sums = counters + words, *list = sums + TY_SUMMED,
+                    *drained =
+                        list + TY_LISTED; /* samples of both cells of a pair, of the odd one */
     ty_span span = ty_span_of(data, offset, n);
     ty_u32 lane = lid % TY_TEAM, all = span.count / TY_CHUNK;
     ty_u32 chunks = (all + TY_GROUPS - 1 - TY_GROUP) / TY_GROUPS;
@@ -392,16 +392,16 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
     ty_u32 periods = (chunks + period - 1) / period;
     period = (chunks + periods - 1) / (periods ? periods : 1);
 
-    ty_u32 at = 0, mode = TY_FORWARD, careful = 0, form = TY_PLAIN, both[TY_KEPT], odd[TY_KEPT];
-    for (ty_u32 i = 0; i < TY_KEPT; i++)
-        both[i] = odd[i] = 0;
+    ty_u32 at = 0, mode = TY_FORWARD, careful = 0, form = TY_PLAIN;
     while (at < chunks) {
         ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < period ? chunks : at + period;
         ty_u32 counted = 0, sum = 0, any = 0, unit = mode == TY_BACK ? 0u - 1u : 1u;
         int draws = mode == TY_FORWARD && hits;
         table[lid] = 0;
+        for (ty_u32 i = lid; i < 2 * TY_LISTED; i += TY_GROUP_MAX)
+            drained[i] = 0;
         if (lid == 0) {
-            sums[TY_LIST_LENGTH] = mode == TY_FORWARD ? 0 : sums[TY_LIST_LENGTH];
+            sums[TY_LIST_LENGTH] = 0;
             sums[TY_LEFT] = (end - at) * TY_TURNS;
             sums[TY_CONSTANT] = sums[TY_MET] = sums[TY_MASS] = sums[TY_TOP] = 0;
         }
@@ -522,14 +522,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
                     TY_COUNT_RUNS();
                 else
                     TY_COUNT_PLAIN();
-                TY_UNROLL
-                for (ty_u32 i = 0; i < TY_KEPT; i++) {
-                    if (TY_DRAINS(i)) {
-                        ty_u32 even = list[TY_DRAINED(i)];
-                        ty_u32 word = TY_SWAP_LOCAL(TY_COUNTER(even), 0);
-                        both[i] += TY_BOTH(word);
-                        odd[i] += TY_ODD(word, even);
-                    }
+                TY_ROLLED
+                for (ty_u32 i = lane; i < TY_LISTED && i < sums[TY_LIST_LENGTH]; i += TY_TEAM) {
+                    ty_u32 even = list[i], word = TY_SWAP_LOCAL(TY_COUNTER(even), 0);
+                    TY_ADD_LOCAL(&drained[2 * i], TY_BOTH(word));
+                    TY_ADD_LOCAL(&drained[2 * i + 1], TY_ODD(word, even));
                 }
                 if (turn < 2 * TY_TURNS && turn >= TY_TURNS && end < chunks)
                     TY_PREFETCH(TY_DRAWN(end, chunks - end < period ? chunks : end + period));
@@ -544,13 +541,6 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
                 }
             }
         }
-        TY_UNROLL
-        for (ty_u32 i = 0; i < TY_KEPT; i++) {
-            counted -= both[i]; /* mode BACK puts them into the table */
-            if (mode == TY_BACK && TY_DRAINS(i))
-                TY_ADD_LOCAL(TY_COUNTER(list[TY_DRAINED(i)]),
-                             both[i] * TY_UNIT(list[TY_DRAINED(i)]) + (odd[i] << 16));
-        }
         TY_BARRIER();
         for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX) {
             uint4 v = ((TY_LOCAL uint4 *)counters)[w];
@@ -559,6 +549,8 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         }
         int has_hot = mode == TY_FORWARD && form == TY_HOT && lid < TY_HOT_CELLS;
         ty_u32 hot = has_hot ? table[TY_COUNTS + lid] : 0, hot_cell = table[lid];
+        for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX)
+            sum += drained[2 * i];
         TY_ADD_LOCAL(&sums[TY_SEEN], sum + hot);
         TY_ADD_LOCAL(&sums[TY_OWED], unit * counted);
         if (any & (0x10000u - TY_FULL))
@@ -572,23 +564,27 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
             mode = TY_BACK;
             if (hot)
                 TY_COUNT(hot_cell, hot);
+            for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX) {
+                if (drained[2 * i])
+                    TY_ADD_LOCAL(TY_COUNTER(list[i]),
+                                 drained[2 * i] * TY_UNIT(list[i]) + (drained[2 * i + 1] << 16));
+            }
         } else if (mode == TY_BACK) {
             mode = TY_CAREFUL;
             careful = end;
-            for (ty_u32 i = 0; i < TY_KEPT; i++)
-                both[i] = odd[i] = 0;
         } else {
             if (hot) {
                 TY_ADD_LOCAL(&sums[TY_OWED], 0u - hot);
                 TY_ADD_GLOBAL(&out[TY_RESULT(hot_cell - TY_MARK)], hot);
             }
-            TY_UNROLL
-            for (ty_u32 i = 0; i < TY_KEPT; i++) {
-                if (both[i] != odd[i])
-                    TY_ADD_GLOBAL(&out[TY_RESULT(list[TY_DRAINED(i)] - TY_MARK)], both[i] - odd[i]);
-                if (odd[i])
-                    TY_ADD_GLOBAL(&out[TY_RESULT(list[TY_DRAINED(i)] + 1 - TY_MARK)], odd[i]);
-                both[i] = odd[i] = 0;
+            for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX) {
+                ty_u32 of_both = drained[2 * i], of_odd = drained[2 * i + 1];
+                if (of_both) {
+                    TY_ADD_LOCAL(&sums[TY_OWED], 0u - of_both);
+                    TY_ADD_GLOBAL(&out[TY_RESULT(list[i] - TY_MARK)], of_both - of_odd);
+                }
+                if (of_odd)
+                    TY_ADD_GLOBAL(&out[TY_RESULT(list[i] + 1 - TY_MARK)], of_odd);
             }
             for (ty_u32 c = 2 * lid; empty && c < cells; c += 2 * TY_GROUP_MAX) {
                 ty_u32 word = *TY_COUNTER(c + TY_MARK), of_odd = TY_ODD(word, c);

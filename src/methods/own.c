@@ -248,7 +248,7 @@ const ty_method ty_swizzled = {
 
 /* ---- spill16 ---- */
 
-enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 168 };
+enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300 };
 
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
