@@ -132,10 +132,10 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
         }                                                                                          \
     } while (0)
 
-/* The word of the table that may have a cell: by its place on the axis times 158.2, so that
- * neighbours come apart, and the 256 values of bytes, by the golden ratio, even where they are
- * rounded to cells. */
-#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)158 << 32) + 930724223u) / (bins)) | 1)
+/* The word of the table that may have a cell: by its place on the axis times 311.47, so that
+ * neighbours come apart, and the 256 values of bytes, even where they are rounded to cells, with
+ * those near each other in banks of their own. */
+#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)311 << 32) + 2042177921u) / (bins)) | 1)
 #define TY_SLOT(mark)   ((mark)*spread >> (32 - TY_SLOTS))
 #define TY_NO_CELL      0xffffe000u
 
@@ -280,6 +280,7 @@ enum {
     TY_MET,      /* draws of a sample in whose cell another lane's is */
     TY_MASS,     /* draws in cells of the table */
     TY_TOP,      /* of them in the most frequent one */
+    TY_OUT,      /* draws of pairs to be drained whose cells are not in the table */
     TY_SUMMED
 };
 
@@ -391,19 +392,23 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
     }
     ty_u32 periods = (chunks + period - 1) / period;
     period = (chunks + periods - 1) / (periods ? periods : 1);
+    /* Draws, half as many as of a pair that could overflow. */
+    ty_u32 many = hits ? hits * TY_EACH : 32768 / ((period ? period : 1) * TY_AHEAD);
+    many = many > 8 ? many : 8;
 
     ty_u32 at = 0, mode = TY_FORWARD, careful = 0, form = TY_PLAIN;
     while (at < chunks) {
         ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < period ? chunks : at + period;
         ty_u32 counted = 0, sum = 0, any = 0, unit = mode == TY_BACK ? 0u - 1u : 1u;
-        int draws = mode == TY_FORWARD && hits;
+        int draws = mode == TY_FORWARD;
         table[lid] = 0;
         for (ty_u32 i = lid; i < 2 * TY_LISTED; i += TY_GROUP_MAX)
             drained[i] = 0;
         if (lid == 0) {
             sums[TY_LIST_LENGTH] = 0;
             sums[TY_LEFT] = (end - at) * TY_TURNS;
-            sums[TY_CONSTANT] = sums[TY_MET] = sums[TY_MASS] = sums[TY_TOP] = 0;
+            sums[TY_CONSTANT] = sums[TY_MET] = sums[TY_MASS] = 0;
+            sums[TY_TOP] = sums[TY_OUT] = 0;
         }
         TY_BARRIER();
         ty_u32 cell[TY_EACH], found[TY_EACH], lost = 0;
@@ -443,7 +448,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         for (ty_u32 round = 0; round < 2; round++) {
             TY_UNROLL
             for (ty_u32 e = 0; e < TY_EACH; e++) {
-                if (found[e] && found[e] >= hits * TY_EACH && (round == 0 || (lost >> e & 1)))
+                if (found[e] >= many && (round == 0 || (lost >> e & 1)))
                     TY_MAX_LOCAL(&table[TY_PAIR_SLOT(cell[e], round)], cell[e] >> 1 | 0x80000000u);
             }
             TY_BARRIER();
@@ -484,6 +489,8 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
             ty_u32 i = TY_SLOT(cell[e] + TY_MARK);
             if (found[e] && (table[i] & 0x1ffffu) == cell[e])
                 TY_ADD_LOCAL(&table[TY_COUNTS + i], 1);
+            else if (found[e] >= many)
+                TY_ADD_LOCAL(&sums[TY_OUT], 1);
         }
         TY_BARRIER();
         ty_u32 drew = lid < TY_HOT_CELLS ? table[TY_COUNTS + lid] : 0;
@@ -493,6 +500,8 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         }
         TY_BARRIER();
         form = mode == TY_FORWARD ? ty_form(sums) : form;
+        if (lid == 0 && form == TY_HOT && !sums[TY_OUT])
+            sums[TY_LIST_LENGTH] = 0; /* what may overflow is counted in the table */
         if (form != TY_HOT) {
             table[lid] = 0; /* from here on the warps' words */
         } else if (lid < TY_HOT_CELLS) {

@@ -255,8 +255,11 @@ static const ty_parameter spill16_parameters[] = {
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
-    {"period", 1, 1 << 30, 1 << 21, "samples of a group before its counters are checked"},
-    {"hits", 0, 1 << 20, 16, "drawn loads full of a pair that make it drained, 0 for no draws"},
+    {"period", 1, 1 << 30, 1 << 22,
+     "samples of a group before its counters are checked; half of it if samples have 2 bytes"},
+    {"hits", 0, 1 << 20, 0,
+     "of 1024 drawn loads, those full of a pair that make it drained, 0 for half of those of one "
+     "that could overflow"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are. */
@@ -332,7 +335,9 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
     uint32_t words = spill16_words(plan), sums = spill16_sums(plan);
     uint32_t turn =
         spill16_ahead(plan, slab->device) * shape->group_size * (16 / sample_bytes(plan));
-    uint32_t period = (uint32_t)ty_method_parameter(plan, "period") / turn;
+    uint32_t samples =
+        (uint32_t)ty_method_parameter(plan, "period") / (sample_bytes(plan) == 2 ? 2 : 1);
+    uint32_t period = samples / turn;
     uint32_t key = ty_kernel_key(plan);
     tally_status status = TALLY_OK;
     if (sums)
