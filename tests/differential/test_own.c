@@ -163,11 +163,11 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
 }
 
 static const char *const spill16_sets[] = {
-    "",                                   /* hot cells are drained */
-    "hits=0",                             /* they are not: periods overflow and are counted again */
-    "hits=0,period=1073741824",           /* all in one period */
-    "hits=1,period=70000,key=1,places=8", /* whatever is drawn is drained; some periods overflow */
-    "period=1,key=4294967295,places=1",   /* every piece is a period */
+    "",                               /* hot cells are drained */
+    "hits=1048576",                   /* they are not: periods overflow and are counted again */
+    "hits=1048576,period=1073741824", /* all in one period */
+    "hits=1,period=70000,key=1",      /* whatever is drawn is drained; some periods overflow */
+    "period=1,key=4294967295",        /* every piece is a period */
 };
 static const char *const swizzled_sets[] = {"", "key=1", "key=2654435769",
                                             "key=4294967295,ahead=1"};
