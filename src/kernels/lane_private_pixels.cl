@@ -1,16 +1,16 @@
 /*
- * lane-private-pixels: packed bytes of up to four interleaved channels, or of one channel with a mask
- * beside it, read 16 at a time and counted as raw values as lane-private does it: for each channel a
- * table of 256 values, TY_LANES copies of each counter,
+ * lane-private-pixels: packed bytes of up to four interleaved channels, or of one channel with a
+ * mask beside it, read 16 at a time and counted as raw values as lane-private does it: for each
+ * channel a table of 256 values, TY_LANES copies of each counter,
  *
  *      word (channel*256 + value)*TY_LANES + lane,    lane = lid & (TY_LANES - 1)
  *
- * and behind the tables a row for what is masked out. What a work-item reads are quads a whole number
- * of pixels apart: byte j is of the same channel in all of them, and the channel's part of the address
- * is put together once.
+ * and behind the tables a row for what is masked out. What a work-item reads are quads a whole
+ * number of pixels apart: byte j is of the same channel in all of them, and the channel's part of
+ * the address is put together once.
  *
- * A line of `parts` groups counts all active channels of a batch. A column of one channel (host data)
- * is counted likewise, whatever the plan's channels, into one histogram.
+ * A line of `parts` groups counts all active channels of a batch. A column of one channel (host
+ * data) is counted likewise, whatever the plan's channels, into one histogram.
  */
 #define TY_ROW   (TY_LANES * 4u) /* bytes of a value's counters: 1 << TY_SHIFT */
 #define TY_TABLE (TY_ROW * 256)  /* … of a channel's table */
@@ -20,11 +20,11 @@
 #define TY_ROW_OF(w, k)                                                                            \
     (((k)*8 > TY_SHIFT ? (w) >> (((k)*8 - TY_SHIFT) & 31) : (w) << ((TY_SHIFT - (k)*8) & 31)) &    \
      (0xffu << TY_SHIFT))
-#define TY_COUNT_AT(address) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (address), 1)
+#define TY_COUNT_OWN(address) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (address), 1)
 #define TY_COUNT_BYTE(w, m, k, j)                                                                  \
     do {                                                                                           \
         ty_u32 to = TY_ROW_OF(w, k) | own[((j) + (k)) % TY_PIXEL];                                 \
-        TY_COUNT_AT(((m) & (0xffu << ((k)*8))) ? to : dustbin);                                    \
+        TY_COUNT_OWN(((m) & (0xffu << ((k)*8))) ? to : dustbin);                                   \
     } while (0)
 #define TY_COUNT_WORD(w, m, j)                                                                     \
     do {                                                                                           \
@@ -59,12 +59,10 @@
             TY_COUNT_QUADS(1, masked);                                                             \
     } while (0)
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask),
-                                              ty_u32 masked, TY_GLOBAL const ty_u8 *axis,
-                                              ty_u64 columns, ty_u64 begin, ty_u64 end,
-                                              ty_u64 first, ty_u32 actives, ty_u32 parts,
-                                              ty_u32 slots, ty_u32 copies,
-                                              TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+      TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
+      ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
@@ -97,7 +95,7 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
          i += (ty_u64)parts * TY_GROUP_MAX) {
         ty_u64 at = i < head ? i : i + (ty_u64)count * 16;
         ty_u32 to = (ty_u32)(at % channels) * TY_TABLE + start[at] * TY_ROW + lane * 4;
-        TY_COUNT_AT(!masked || keep[at] ? to : dustbin);
+        TY_COUNT_OWN(!masked || keep[at] ? to : dustbin);
     }
     TY_BARRIER();
     /* A value's copies into its first, then values into slots. */

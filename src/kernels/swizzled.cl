@@ -1,7 +1,7 @@
 /*
  * swizzled: one copy of the histogram in local memory, its order scrambled so that no input fixed
- * before the launch can line its samples up on one bank. Cells stay in their row of 32 words; inside
- * the row they move by a hash of the row's number,
+ * before the launch can line its samples up on one bank. Cells stay in their row of 32 words;
+ * inside the row they move by a hash of the row's number,
  *
  *      word = cell ^ (row*(row*key + key') >> 27),     row = cell / 32
  *
@@ -36,7 +36,7 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 }
 #if defined(TY_INC_LOCAL_AT)
 /* A product by a number that the compiler does not know: a shift would be the busy units' again. */
-#define TY_COUNT_AT(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * four + base)
+#define TY_COUNT_CELL(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * four + base)
 #endif
 #else
 typedef struct ty_keys {
@@ -56,8 +56,8 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 }
 #endif
 #define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_MARK)
-#if !defined(TY_COUNT_AT)
-#define TY_COUNT_AT(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark)], 1)
+#if !defined(TY_COUNT_CELL)
+#define TY_COUNT_CELL(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark)], 1)
 #endif
 
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
@@ -71,7 +71,7 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 #define TY_COUNT_MARK(mark)                                                                        \
     do {                                                                                           \
         ty_u32 mark_ = mark;                                                                       \
-        TY_COUNT_AT(mark_);                                                                        \
+        TY_COUNT_CELL(mark_);                                                                      \
     } while (0)
 
 #define TY_CELL_COUNT(cell) ((cell) < cells ? ty_local[TY_WORD((cell) + TY_MARK)] : 0)
@@ -86,17 +86,17 @@ TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const 
         count += ty_local[TY_WORD(from)];
     return count;
 }
-#define TY_RESULT(r)                                                                               \
-    ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, keys)
+#define TY_RESULT(r)       ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, keys)
 #define TY_BIN_RESULT(bin) ty_split_count(ty_local, (bin) + 1, &bins, &fast, keys)
-#define TY_SPLITS fast.splits
+#define TY_SPLITS          fast.splits
 #else
 #define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
 #define TY_BIN_RESULT(bin) ty_local[TY_WORD((bin) + 1 + TY_MARK)]
-#define TY_SPLITS    0
+#define TY_SPLITS          0
 #endif
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_ADMIT();
