@@ -104,8 +104,8 @@ static void lane_private_shape(const tally_plan *plan, const ty_device *device, 
                                ty_shape *shape)
 {
     const uint64_t bytes = lane_private_bytes(plan, device) + guide_bytes(plan);
-    const uint32_t few =
-        sample_bytes(plan) == 1 && room_beside(plan, bytes) >= few_slots * 4 ? few_slots : 0;
+    const int fits = bytes + few_slots * 4 + 1024 <= device->local_bytes;
+    const uint32_t few = sample_bytes(plan) == 1 && fits ? few_slots : 0;
     own_shape(plan, device, n, (uint32_t)bytes + few * 4,
               (uint32_t)ty_method_parameter(plan, "ahead"), shape);
     size_t at = strlen(shape->defines);
