@@ -198,8 +198,8 @@ static double unit(void)
 static int is_rare(const tally_plan_options *o)
 {
     const tally_dtype t = o->dtypes[0];
-    return o->axes[0].kind == TALLY_AXIS_EDGES && t != TALLY_U8 && t != TALLY_U16 &&
-           t != TALLY_I32 && t != TALLY_F32 && t != TALLY_F64;
+    return (o->axes[0].kind == TALLY_AXIS_EDGES || o->axes[0].kind == TALLY_AXIS_LOG) &&
+           t != TALLY_U8 && t != TALLY_U16 && t != TALLY_I32 && t != TALLY_F32 && t != TALLY_F64;
 }
 
 /* A plan of any number of bins and samples, of which the file has no list. */
@@ -211,7 +211,9 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     uint64_t bins = (uint64_t)exp(unit() * log(uneven ? 4096 : 1 << 24));
     o.dtypes[0] = (tally_dtype)(TALLY_U8 + (int)(unit() * 12));
     double lo = unit() < 0.5 ? 0 : -3.7 * unit(), hi = unit() < 0.5 ? (double)bins : 12.1 + unit();
-    o.axes[0] = uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, lo, hi);
+    o.axes[0] = !uneven        ? tally_axis_even(bins, lo, hi)
+                : unit() < 0.3 ? tally_axis_log(bins, 1, 100)
+                               : tally_axis_edges(bins, edges);
     if (o.dtypes[0] >= TALLY_F32 && !uneven && unit() < 0.5) {
         o.axes[0] = tally_axis_even(bins % 500 + 2, 0, 1);
         if (unit() < 0.5)
