@@ -3,6 +3,10 @@
  * its kernels counts a call, by the launches that are seen; every call against the reference.
  *
  *     test_layouts [opencl|cuda [SEED]]
+ *
+ * Oclgrind 21.10 says (--uninitialized) of lane-private-pixels' last loop that the counts it adds
+ * to were never written, in the scenes with a mask. They were, a barrier before and by the same
+ * work-item: it says so too where that loop stores nothing but zeros there.
  */
 #include <stdio.h>
 #include <stdlib.h>
