@@ -300,7 +300,9 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 /* Barrier `number` (1 … 15) of `size` work-items: some wait, the others only say that they have
  * come. Where there is no such thing TY_MEET is a barrier of the whole group, and TY_MEET_TOO, for
  * a meeting that such barriers before and behind it replace, is nothing. */
-#define TY_MEET(number, size, waits)     ty_meet(number, size, waits)
+#define TY_MEET(comes, number, size, waits)                                                        \
+    if (comes)                                                                                     \
+    ty_meet(number, size, waits)
 #define TY_MEET_TOO(number, size, waits) ty_meet(number, size, waits)
 TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
 {
@@ -513,7 +515,7 @@ TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
 #endif
 
 #if !defined(TY_MEET)
-#define TY_MEET(number, size, waits) TY_BARRIER()
+#define TY_MEET(comes, number, size, waits) TY_BARRIER()
 #define TY_MEET_TOO(number, size, waits)
 #define TY_LOCAL_CHECK()
 #define TY_COUNT_AT(at)   TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (at), 1)

@@ -225,7 +225,7 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
                 TY_COUNT_AT(TY_OWN(start, table, channel, lane) + (value << 8));
             }
         }
-        TY_MEET(team * 4 + 1 + table, TY_TEAM, !counting); /* the image has been counted */
+        TY_MEET(here, team * 4 + 1 + table, TY_TEAM, !counting); /* the image has been counted */
         for (ty_u32 a = 0; a < actives && here && !counting; a++) {
             ty_u64 h = (ty_u64)now.line * actives + a;
             for (ty_u32 t = lid - TY_COUNTERS; t < targets; t += TY_IMAGES_SUMS) {

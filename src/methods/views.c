@@ -77,7 +77,7 @@ typedef struct images_of {
     uint32_t threads, teams, sums, ahead, quads;
 } images_of;
 
-static const images_of images_launch[] = {{768, 2, 128, 5, 2},
+static const images_of images_launch[] = {{768, 2, 128, 11, 1},
                                           {1024, 1, 256, 7, 1},
                                           {1024, 1, 256, 7, 1},
                                           {1024, 1, 256, 7, 1}},
