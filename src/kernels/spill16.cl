@@ -375,9 +375,9 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
 #if TY_EVEN == 2 && !defined(TY_RAW16) && defined(__CUDACC__)
     /* Zeros that the compiler does not know of keep these in registers of their own, where it would
      * move them there for each sample. */
-    fast.steps = TY_AS_FLOAT(TY_FLOAT_BITS(fast.steps) + counters[lid]);
-    fast.slack = TY_AS_FLOAT(TY_FLOAT_BITS(fast.slack) + counters[lid]);
-    fast.scale = TY_AS_FLOAT(TY_FLOAT_BITS(fast.scale) + counters[lid]);
+    fast.steps = TY_AS_FLOAT(TY_FLOAT_BITS(fast.steps) + counters[lid % 32]);
+    fast.slack = TY_AS_FLOAT(TY_FLOAT_BITS(fast.slack) + counters[lid % 32]);
+    fast.scale = TY_AS_FLOAT(TY_FLOAT_BITS(fast.scale) + counters[lid % 32]);
     TY_BARRIER();
 #endif
     /* What is no whole chunk. */
