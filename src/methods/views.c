@@ -131,13 +131,15 @@ static uint64_t images_bytes(const tally_plan *plan, images_of l)
 
 static void shape_images(const tally_plan *plan, const ty_device *device, ty_shape *s)
 {
+    if (!s->byte_copies) /* more than four channels, among others */
+        return;
     images_of l = device->warp == 32 ? images_launch[plan->channels - 1]
                                      : images_loop[plan->channels > 1]; /* groups are loops */
     const uint64_t room = device->local_bytes - 1024;
     while (l.ahead > 2 && images_bytes(plan, l) > room)
         l.ahead--;
     const uint64_t bytes = images_bytes(plan, l);
-    if (!s->byte_copies || l.threads > device->group_max || bytes > room)
+    if (l.threads > device->group_max || bytes > room)
         return;
     s->image_bytes = (uint32_t)bytes;
     s->image_size = l.threads;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "device/kernel.h"
 #include "execute_help.h"
 #include "input_help.h"
 #include "locale_help.h"
@@ -171,6 +172,12 @@ static void check_wish(tally_context *context, const wish *w, uint64_t n)
     const tally_status status = ty_plan_resolve(context, &o, 0, &plan, NULL);
     CHECK_SAY(!status && !strcmp(tally_plan_method(plan), w->method), "%s: not %s, %llu samples",
               status ? "no plan" : tally_plan_describe(plan), w->method, (unsigned long long)n);
+    if (!status) { /* its launches too: only there some tables of sizes are read */
+        const ty_kernel_method *kernel = plan->method->backend;
+        ty_shape shape;
+        kernel->shape(plan, context->state, n, &shape);
+        CHECK(shape.group_size);
+    }
     tally_plan_destroy(plan);
 }
 
