@@ -47,6 +47,10 @@ if(PKG_CONFIG_FOUND)
   pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
 endif()
 
+# Arguments under sanitizers.
+set(TALLY_FEWER_test_edges 20261121 opencl 6000)
+set(TALLY_FEWER_test_many_bins 20261121 20000 4) # one case in 4
+
 # Programs that reach into the library. Assertions are on in every kind of build.
 function(tally_test_programs folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
@@ -71,7 +75,11 @@ function(tally_test_programs folder)
     if(CMOCKA_FOUND)
       target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)
     endif()
-    tally_test(${folder}/${stem} LABEL ${folder} COMMAND ${program})
+    set(arguments)
+    if(TALLY_SANITIZE) # kernels are not instrumented: fewer of them
+      set(arguments ${TALLY_FEWER_${stem}})
+    endif()
+    tally_test(${folder}/${stem} LABEL ${folder} COMMAND ${program} ${arguments})
     set(TALLY_TEST_PROGRAMS ${TALLY_TEST_PROGRAMS} ${program})
   endforeach()
   set(TALLY_TEST_PROGRAMS ${TALLY_TEST_PROGRAMS} PARENT_SCOPE)
@@ -122,7 +130,7 @@ tally_test(differential/methods_on_opencl LABEL differential
 # The differential programs once more with the processor's features peeled off one by one.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/differential/test_*.c)
-  list(FILTER programs EXCLUDE REGEX "opencl|many_bins")
+  list(FILTER programs EXCLUDE REGEX "opencl|many_bins|edges|own") # these are about kernels
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)

@@ -4,7 +4,7 @@
  * around those where the way of counting changes, data that are spread, sorted, all alike, in one
  * slice, outside; settings that make many slices of few bins; several waves.
  *
- *     test_many_bins [SEED [SAMPLES]]
+ *     test_many_bins [SEED [SAMPLES [EVERY]]]     one case in EVERY
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static int try_case(rng *r, const plan_case *c, tally_context *context, tally_co
 
 /* Returns the number of wrong cases; *done counts the right ones. */
 static int try_device(rng *r, tally_device_type device, tally_context *host, uint64_t most,
-                      int *done)
+                      size_t every, int *done)
 {
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *context = NULL;
@@ -206,7 +206,7 @@ static int try_device(rng *r, tally_device_type device, tally_context *host, uin
             continue;
         const int routed = !strcmp(ty_methods[m]->name, "routed"),
                   joint = !strcmp(ty_methods[m]->name, "routed-columns");
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i += every) {
             if (i >= common_cases && !(cases[i].dimensions ? joint : routed))
                 continue;
             int got = try_case(r, &cases[i], context, host, ty_methods[m], most);
@@ -222,16 +222,19 @@ int main(int argc, char **argv)
 {
     rng r = {argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
     uint64_t most = argc > 2 ? strtoull(argv[2], NULL, 10) : 50000;
+    const size_t every = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *host = NULL;
     int done = 0;
+    if (!every)
+        return 2;
     printf("seed %llu\n", (unsigned long long)r.state);
     fflush(stdout);
     options.device = TALLY_DEVICE_CPU;
     if (tally_context_create(&options, &host, NULL))
         return 1;
-    int failed = try_device(&r, TALLY_DEVICE_OPENCL, host, most, &done) +
-                 try_device(&r, TALLY_DEVICE_CUDA, host, most, &done);
+    int failed = try_device(&r, TALLY_DEVICE_OPENCL, host, most, every, &done) +
+                 try_device(&r, TALLY_DEVICE_CUDA, host, most, every, &done);
     tally_context_destroy(host);
     printf("%d cases counted right, %d wrong\n", done, failed);
     return failed ? 1 : done ? 0 : 77;
