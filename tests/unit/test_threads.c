@@ -298,7 +298,7 @@ static void test_cancel(const char *method, tally_dtype weight)
 }
 
 /* Weights whose sum depends on the order of adding: every run gives the same bits, on any number of
- * batches, while other calls keep the threads busy. */
+ * batches and of threads. */
 static void test_weighted_bits(void)
 {
     const uint64_t n = BYTES / 4;
@@ -324,6 +324,14 @@ static void test_weighted_bits(void)
         for (unsigned i = 0; i < (help_is_slow() ? 5 : 100); i++) {
             CHECK(tally_execute(plan, &v, &e, &b, NULL) == TALLY_OK);
             CHECK(!memcmp(first, again, batches * BINS * sizeof *first));
+        }
+        for (unsigned threads = 1; threads <= 5; threads += 2) {
+            tally_context *other = help_context(threads);
+            tally_plan *same = help_plan(other, &o);
+            CHECK(tally_execute(same, &v, &e, &b, NULL) == TALLY_OK);
+            CHECK_SAY(!memcmp(first, again, batches * BINS * sizeof *first), "%u threads", threads);
+            tally_plan_destroy(same);
+            tally_context_destroy(other);
         }
         double sum = 0; /* and they are right to rounding */
         CHECK(tally_execute_reference(plan, &v, &e, &b, NULL) == TALLY_OK);
