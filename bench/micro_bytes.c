@@ -12,8 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "../tests/common/splitmix.h"
-
 enum { MOST = 8, PEERS = 3 };
 
 static double seconds(void)
@@ -26,7 +24,10 @@ static double seconds(void)
 static uint64_t random64(void)
 {
     static uint64_t state = 1;
-    return splitmix64(&state);
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
 }
 
 /* Peers. Totals of less than 2^32 suffice here. */

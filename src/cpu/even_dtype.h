@@ -3,7 +3,7 @@
  *   DTYPE     its name, TYPE the C type of its bits
  *   INTEGERS  1 if it is one
  *   NARROW    defined if float32 holds every sample
- *   SURE      defined if they are float32
+ *   SURE      defined if even_sure.h places some of them
  *   EXACT     64-bit integers: bin.h's rule
  */
 #define PASTE2(a, b) a##_##b
@@ -25,10 +25,16 @@ static __attribute__((noinline)) void NAME(decide)(const unsigned char *from, co
 }
 #endif
 
-/* By the rule: the counters of BLOCK samples. With a table, BLOCK samples whose counters were found
- * earlier are counted there meanwhile. */
-INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *counters,
-                        uint32_t *table, const uint32_t *earlier)
+/* What is done while block k's places are found. Samples that are half as long take most requests
+ * themselves: asking for their counters as well gained nothing. */
+INLINE beside NAME(beside)(const hot *h, uint32_t ring[RING][BLOCK], size_t k)
+{
+    const int far = sizeof(TYPE) == 8 && h->far;
+    return (beside){h->table, ring[(k - LAG) % RING], far ? ring[(k - SOON) % RING] : NULL};
+}
+
+/* By the rule: the counters of BLOCK samples. */
+INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *counters, beside b)
 {
 #if defined(EXACT)
     lanes_set ties = lanes_none();
@@ -47,8 +53,7 @@ INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *co
             lanes_either(ties, lanes_both(lanes_either(lanes_equal(x, edge), lanes_equal(x, c->hi)),
                                           lanes_below(lanes_fill(0x1p53 - 1), lanes_size(x))));
 #endif
-        if (table)
-            count_all(table, earlier + i, LANES);
+        do_beside(&b, i, LANES);
     }
 #if defined(EXACT)
     if (__builtin_expect(lanes_any(ties), 0))
@@ -60,7 +65,7 @@ INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *co
 static __attribute__((noinline)) void NAME(alone)(const unsigned char *from, const consts *c,
                                                   uint32_t *counters)
 {
-    NAME(block)(from, c, counters, NULL, NULL);
+    NAME(block)(from, c, counters, nothing);
 }
 
 /* Blocks k … end - 1, the first of which is at `from`; those LAG before are counted meanwhile. */
@@ -73,22 +78,30 @@ static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, 
 #if defined(SURE)
     const sure_lanes s = sure_of(sure, &c->bins, c->shift);
     for (; sure->proved && k < end; k++, from += step) {
-        uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
+        uint32_t *now = ring[k % RING];
+        const beside b = NAME(beside)(hot, ring, k);
         fetch_ahead(from, step);
         if (s.shift)
-            sure_block(from, &s, 0, now, hot->table, earlier);
+            PASTE(sure_block, DTYPE)(from, &s, 0, now, only_count(b));
+        else if (b.soon)
+            PASTE(sure_block, DTYPE)(from, &s, 1, now, b);
         else
-            sure_block(from, &s, 1, now, hot->table, earlier);
+            PASTE(sure_block, DTYPE)(from, &s, 1, now, only_count(b));
         if (hot->place != NOT_HOT)
             hot_redirect(hot, now);
     }
 #else
     (void)sure;
 #endif
+    const consts local = *c; /* in registers: no store is taken to change it */
     for (; k < end; k++, from += step) {
         uint32_t *now = ring[k % RING];
+        const beside b = NAME(beside)(hot, ring, k);
         fetch_ahead(from, step);
-        NAME(block)(from, c, now, hot->table, ring[(k - LAG) % RING]);
+        if (b.soon)
+            NAME(block)(from, &local, now, b);
+        else
+            NAME(block)(from, &local, now, only_count(b));
         if (hot->place != NOT_HOT)
             hot_redirect(hot, now);
     }
@@ -96,28 +109,26 @@ static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, 
 
 /* By a guess; returns whether it may be wrong for some sample. */
 INLINE int NAME(guess_lanes)(const unsigned char *from, const guess_lanes *g, uint32_t *counters,
-                             uint32_t *table, const uint32_t *earlier)
+                             beside b)
 {
     lanes_set note = lanes_none();
     for (int i = 0; i < BLOCK; i += LANES) {
         lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
         lanes_i_store(counters + i, guess_places_lanes(x, g, i, &note));
-        if (table)
-            count_all(table, earlier + i, LANES);
+        do_beside(&b, i, LANES);
     }
     return lanes_any(note);
 }
 
 #if defined(NARROW)
 INLINE int NAME(guess_wide)(const unsigned char *from, const guess_wide *g, uint32_t *counters,
-                            uint32_t *table, const uint32_t *earlier)
+                            beside b)
 {
     wide_i note = wide_i_fill(0);
     for (int i = 0; i < BLOCK; i += WIDE) {
         wide_f x = PASTE(wide_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
         wide_i_store(counters + i, guess_places_wide(x, g, i, &note));
-        if (table)
-            count_all(table, earlier + i, WIDE);
+        do_beside(&b, i, WIDE);
     }
     return wide_i_negative(note);
 }
@@ -140,14 +151,15 @@ INLINE guesses NAME(guesses)(const ty_axis *axis, unsigned shift)
 }
 
 /* By the guess, which there is; returns whether it missed. */
-INLINE int NAME(guess)(const unsigned char *from, const guesses *g, uint32_t *counters,
-                       uint32_t *table, const uint32_t *earlier)
+INLINE int NAME(guess)(const unsigned char *from, const guesses *g, uint32_t *counters, beside b)
 {
 #if defined(NARROW)
     if (g->how == BY_WIDE)
-        return NAME(guess_wide)(from, &g->wide, counters, table, earlier);
+        return NAME(guess_wide)(from, &g->wide, counters, b);
 #endif
-    return NAME(guess_lanes)(from, &g->lanes, counters, table, earlier);
+    if (b.soon)
+        return NAME(guess_lanes)(from, &g->lanes, counters, b);
+    return NAME(guess_lanes)(from, &g->lanes, counters, only_count(b));
 }
 
 /* Fewer than BLOCK samples, by way of a whole block; the further counters are no one's. */
@@ -169,7 +181,7 @@ NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, ui
     const sure_lanes sure = sure_of(&axis->sure, &axis->bins, 0);
     for (; axis->sure.proved && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        sure_block(from, &sure, 1, slots, NULL, NULL);
+        PASTE(sure_block, DTYPE)(from, &sure, 1, slots, nothing);
         places_to_slots(slots, c.bins.bins);
         slots += BLOCK;
     }
@@ -196,7 +208,7 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
     for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_MOST;
          n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        if (__builtin_expect(NAME(guess)(from, &g, slots, NULL, NULL), 0)) {
+        if (__builtin_expect(NAME(guess)(from, &g, slots, nothing), 0)) {
             NAME(slots_by_rule)(axis, from, BLOCK, slots);
             missed++;
         } else {
@@ -217,11 +229,11 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     course way = {0, 0, 0};
-    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift, 0};
+    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift, 0, 0};
     /* Equal samples wait for nothing but the arithmetic, and a guess has less of it. */
     const int certain = g.how == BY_RULE || (g.how == BY_LANES && axis->sure.proved);
     for (size_t k = 0, next; k < blocks; k = next, from += step) {
-        uint32_t *now = ring[k % RING], *earlier = ring[(k - LAG) % RING];
+        uint32_t *now = ring[k % RING];
         next = k + 1;
         if (k < LAG) {
             NAME(alone)(from, &c, now);
@@ -233,7 +245,7 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
             from += (next - k - 1) * step;
         } else {
             fetch_ahead(from, step);
-            if (__builtin_expect(NAME(guess)(from, &g, now, table, earlier), 0)) {
+            if (__builtin_expect(NAME(guess)(from, &g, now, NAME(beside)(&hot, ring, k)), 0)) {
                 NAME(alone)(from, &c, now);
                 way.missed++;
             }

@@ -7,7 +7,7 @@
  * enough that the slots' stores have left. The two kinds of work alternate vector by vector; in
  * longer turns the counters' stores would fill their queue and hold up the arithmetic behind them.
  */
-enum { BLOCK = 64, RING = 8, LAG = 4 };
+enum { BLOCK = 64, RING = 8, LAG = 4, SOON = 1 };
 
 /*
  * Samples are asked for in two steps. What comes from memory goes to the second cache first: the
@@ -82,6 +82,18 @@ INLINE lanes_i counters_of(lanes_i places, int i, const consts *c)
     return lanes_i_add(lanes_i_shift(places, c->shift), c->spread[i / LANES % (8 / LANES)]);
 }
 
+/*
+ * What is done between the vectors of a block: samples whose counters were found LAG blocks ago are
+ * counted. Where the counters are too many for the second cache, those found SOON blocks ago are
+ * asked for meanwhile; into that cache, as the first has few open requests and samples need them.
+ */
+typedef struct beside {
+    uint32_t *table;                /* NULL: nothing */
+    const uint32_t *earlier, *soon; /* soon may be NULL */
+} beside;
+
+static const beside nothing = {NULL, NULL, NULL};
+
 /* Counts n samples whose counters are known, two a load. */
 INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
 {
@@ -93,6 +105,22 @@ INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
         table[(uint32_t)two]++;
         table[two >> 32]++;
     }
+}
+
+/* Where nothing is asked for, which compilers then know. */
+INLINE beside only_count(beside b)
+{
+    return (beside){b.table, b.earlier, NULL};
+}
+
+/* A vector's share of it, for samples i … i + n - 1. */
+INLINE void do_beside(const beside *b, int i, int n)
+{
+    if (!b->table)
+        return;
+    count_all(b->table, b->earlier + i, n);
+    for (int k = 0; b->soon && k < n; k++)
+        __builtin_prefetch(b->table + b->soon[i + k], 0, 2);
 }
 
 /* Places of a block to slots. */
@@ -168,7 +196,11 @@ typedef struct hot {
     uint32_t beside; /* of a place's counters, the last one's number */
     uint32_t spare;
     int equal; /* whether all of the block last looked at were in one place */
+    int far;   /* whether there are FAR counters, and its were hardly ever near each other */
 } hot;
+
+/* Fewest counters of which most are not in the second cache. */
+enum { FAR = 1 << 18 };
 
 enum { HOT_SHIFT = 1, HOT_LEAST = BLOCK / 4 }; /* most shift that needs it; fewest of a block */
 #define NOT_HOT UINT32_MAX
@@ -203,6 +235,15 @@ INLINE void hot_restore(const hot *h, uint32_t *counters)
         counters[i] = counters[i] >= h->spare ? h->place : counters[i];
 }
 
+/* Whether most counters of a block are in other lines than the two before: not in a cache. */
+INLINE int hot_scattered(const uint32_t *counters)
+{
+    int apart = 0;
+    for (int i = 2; i < BLOCK; i++)
+        apart += ((counters[i] ^ counters[i - 1]) > 15) & ((counters[i] ^ counters[i - 2]) > 15);
+    return apart > BLOCK / 2;
+}
+
 /* Chooses anew after block k, when those behind k - LAG are not counted yet. */
 static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLOCK], size_t k)
 {
@@ -215,6 +256,7 @@ static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLO
     for (int i = 0; i < BLOCK; i++)
         often += x[i] == chosen;
     h->equal = often == BLOCK;
+    h->far = h->spare >= FAR && hot_scattered(x);
     chosen = often >= HOT_LEAST && !h->equal ? chosen : NOT_HOT;
     if (chosen == h->place)
         return;
@@ -291,6 +333,9 @@ typedef struct guesses {
 #define DTYPE    f64
 #define TYPE     double
 #define INTEGERS 0
+#if defined(lanes_line_down)
+#define SURE
+#endif
 #include "cpu/even_dtype.h"
 
 #define ROW(dtype, suffix) [dtype] = WHICH(suffix)

@@ -1,13 +1,13 @@
 /*
- * float32 placed for certain. The place of a float32 by one float64 product and sum grows with the
- * sample, so it is right for all of them if at every edge it is right for two: the first that is
- * not below the edge, and the one before. The arithmetic is off by some 2^-50 bins and float32s are
- * much further apart, but for those near zero: where an edge is zero, what is below is taken for a
- * sample that is so by a little more. A sample equal to the end of a closed axis is taken for the
- * one before. Included by even_loops.h.
+ * float32 placed for certain, and float64 between edges that are binary fractions. The place of a
+ * float32 by one float64 product and sum grows with the sample, so it is right for all of them if
+ * at every edge it is right for two: the first that is not below the edge, and the one before. The
+ * arithmetic is off by some 2^-50 bins and float32s are much further apart, but for those near
+ * zero: where an edge is zero, what is below is taken for a sample that is so by a little more. A
+ * sample equal to the end of a closed axis is taken for the one before. Included by even_loops.h.
  */
 typedef struct sure_lanes {
-    lanes_f slope, start, bottom, top;
+    lanes_f slope, start, bottom, top, hi, below_hi;
     lanes_i nan, spread[SPREAD(LANES)];
     wide_f zero;
     wide_i least, end, last;
@@ -25,6 +25,8 @@ INLINE sure_lanes sure_of(const ty_sure *from, const ty_bins *b, unsigned shift)
     s.bottom = lanes_fill(0);
     s.top = lanes_fill(1 + (double)b->bins);
     s.nan = lanes_i_fill(b->bins + TY_SLOT_NAN);
+    s.hi = lanes_fill(b->closed ? b->hi : NAN);
+    s.below_hi = lanes_fill(-next_above(-b->hi));
     s.zero = wide_fill(0);
     s.least = wide_i_fill(from->least);
     s.end = wide_i_fill(end);
@@ -44,25 +46,51 @@ INLINE wide_f sure_samples(const unsigned char *from, const sure_lanes *s)
     return wide_of_bits(wide_i_most(wide_i_same(x, s->end, s->last, x), s->least));
 }
 
-/* The counters of BLOCK samples, a single one a place if so; with a table, earlier ones are counted
- * meanwhile. */
-INLINE void sure_block(const unsigned char *from, const sure_lanes *s, int single,
-                       uint32_t *counters, uint32_t *table, const uint32_t *earlier)
+/* The counters of lanes i … of a block, by their places and what those have of a fraction. */
+INLINE void sure_put(lanes_f places, const sure_lanes *s, int single, uint32_t *counters, int i)
+{
+    lanes_i p = lanes_i_least(lanes_truncate(lanes_clamp(places, s->bottom, s->top)), s->nan);
+    if (!single)
+        p = lanes_i_add(lanes_i_shift(p, s->shift), s->spread[i / LANES % SPREAD(LANES)]);
+    lanes_i_store(counters + i, p);
+}
+
+/* The counters of BLOCK samples, a single one a place if so. */
+INLINE void sure_block_f32(const unsigned char *from, const sure_lanes *s, int single,
+                           uint32_t *counters, beside b)
 {
     for (int i = 0; i < BLOCK; i += WIDE) {
         const wide_f x = sure_samples(from + (size_t)i * sizeof(float), s);
-        for (int k = 0; k < WIDE; k += LANES) {
-            lanes_f t = lanes_mul_add(wide_lanes(x, k), s->slope, s->start);
-            lanes_i p = lanes_i_least(lanes_truncate(lanes_clamp(t, s->bottom, s->top)), s->nan);
-            if (!single)
-                p = lanes_i_add(lanes_i_shift(p, s->shift),
-                                s->spread[(i + k) / LANES % SPREAD(LANES)]);
-            lanes_i_store(counters + i + k, p);
-        }
-        if (table)
-            count_all(table, earlier + i, WIDE);
+        for (int k = 0; k < WIDE; k += LANES)
+            sure_put(lanes_mul_add(wide_lanes(x, k), s->slope, s->start), s, single, counters,
+                     i + k);
+        do_beside(&b, i, WIDE);
     }
 }
+
+#if defined(lanes_line_down)
+/* The same of float64s, where sure_exact holds. */
+INLINE void sure_block_f64(const unsigned char *from, const sure_lanes *s, int single,
+                           uint32_t *counters, beside b)
+{
+    for (int i = 0; i < BLOCK; i += LANES) {
+        lanes_f x = lanes_load_f64(from + (size_t)i * sizeof(double));
+        x = lanes_choose(lanes_equal(x, s->hi), s->below_hi, x);
+        sure_put(lanes_line_down(x, s->slope, s->start), s, single, counters, i);
+        do_beside(&b, i, LANES);
+    }
+}
+
+/* Whether edges are whole multiples of a width that is a power of two: a float64's place is then
+ * the whole part of a product that is exact. (By a width above 1 the smallest ones are not.) */
+static int sure_exact(const ty_bins *b)
+{
+    int exponent;
+    const double first = b->lo * b->inverse, end = first + b->bins;
+    return frexp(b->width, &exponent) == 0.5 && b->inverse >= 1 && b->inverse < 0x1p900 &&
+           rint(first) == first && fabs(first) < 0x1p51 && b->hi == end * b->width;
+}
+#endif
 
 /* The float32 that comes `step` after x (before, if negative) and is not NaN. */
 INLINE float float_beside(float x, int32_t step)
@@ -95,8 +123,8 @@ static __attribute__((noinline)) int sure_at(const ty_axis *axis, const sure_lan
         first[i] = later ? float_beside(near, 1) : near;
         before[i] = float_beside(first[i], -1);
     }
-    sure_block((const unsigned char *)first, s, 1, above, NULL, NULL);
-    sure_block((const unsigned char *)before, s, 1, below, NULL, NULL);
+    sure_block_f32((const unsigned char *)first, s, 1, above, nothing);
+    sure_block_f32((const unsigned char *)before, s, 1, below, nothing);
     for (uint32_t i = 0; i < n; i++)
         wrong |= above[i] <= j + i || below[i] > j + i;
     return !wrong;
@@ -114,7 +142,7 @@ static int sure_everywhere(const ty_axis *axis)
 }
 
 /* The line for an axis of float32s, if it can be proved: axis->sure. */
-static void sure_make(ty_axis *axis)
+static void sure_make_f32(ty_axis *axis)
 {
     enum { BINS_MOST = 1 << 22 };
     const ty_bins *b = &axis->bins;
@@ -134,4 +162,17 @@ static void sure_make(ty_axis *axis)
         memcpy(&axis->sure.least, &least, sizeof least);
     axis->sure.proved = sure_everywhere(axis);
     lanes_leave();
+}
+
+/* axis->sure, for float32 and float64. */
+static void sure_make(ty_axis *axis)
+{
+    if (axis->dtype == TALLY_F32)
+        sure_make_f32(axis);
+#if defined(lanes_line_down)
+    else if (sure_exact(&axis->bins))
+        axis->sure = (ty_sure){.slope = axis->bins.inverse,
+                               .start = 1 - axis->bins.lo * axis->bins.inverse,
+                               .proved = 1};
+#endif
 }

@@ -7,7 +7,8 @@
  * lanes_clamp leaves NaN as it is, and lanes_round makes INT32_MIN of it, as of all that is past
  * int32. lanes_to_whole is how far the nearest whole number is. lanes_i_one_more adds one in the
  * lanes of a set, lanes_i_put(a, keep, b) is (a & keep) | b. LANES_FUSED says whether lanes_mul_add
- * rounds once.
+ * rounds once. lanes_line_down, where there is one, is a * b + c, of which rounding leaves the
+ * whole part as it is, if a * b is exact, c is whole and all are below 2^52.
  */
 #ifndef TY_LANES_H
 #define TY_LANES_H
@@ -62,6 +63,9 @@ typedef __mmask8 lanes_set;
 #define lanes_either(s, t)     ((lanes_set)((s) | (t)))
 #define lanes_none()           ((lanes_set)0)
 #define lanes_any(s)           ((s) != 0)
+
+#define lanes_line_down(a, b, c)                                                                   \
+    _mm512_fmadd_round_pd(a, b, c, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
 
 #define lanes_i_fill(x)         _mm256_set1_epi32((int)(x))
 #define lanes_i_load(p)         _mm256_loadu_si256((const __m256i *)(const void *)(p))
@@ -122,6 +126,8 @@ typedef __m256d lanes_set;
 #define lanes_either(s, t)     _mm256_or_pd(s, t)
 #define lanes_none()           _mm256_setzero_pd()
 #define lanes_any(s)           (_mm256_movemask_pd(s) != 0)
+
+#define lanes_line_down(a, b, c) _mm256_add_pd(_mm256_floor_pd(_mm256_mul_pd(a, b)), c)
 
 #define lanes_i_fill(x)         _mm_set1_epi32((int)(x))
 #define lanes_i_load(p)         _mm_loadu_si128((const __m128i *)(const void *)(p))
