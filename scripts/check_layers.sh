@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # folder: what its files may include. "main" is the files directly in src/. The loops over samples
-# that core calls (statistics, threads) are declared in cpu/stats.h and cpu/threads.h.
+# that core and device call, and threads, are declared in cpu/stats.h, cpu/copy.h and cpu/threads.h.
 allowed() {
     case $1 in
     src/kernels) echo "kernels" ;;
@@ -13,7 +13,7 @@ allowed() {
     src/io) echo "core io" ;;
     src/methods) echo "core kernels methods plan.h cpu/cpu.h device/kernel.h" ;;
     src/cpu) echo "core kernels methods cpu plan.h" ;;
-    src/device) echo "core kernels methods device plan.h" ;;
+    src/device) echo "core kernels methods device plan.h cpu/copy.h cpu/threads.h" ;;
     src) echo "core kernels methods cpu device io plan.h" ;;
     esac
 }

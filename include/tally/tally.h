@@ -202,7 +202,8 @@ typedef struct tally_context_options {
     tally_device_type device; /* 0: the processor, and a CUDA device for plans whose host data are
                                  counted sooner there with their way counted in (docs/AUTO.md) */
     int32_t index;            /* which of that type, from 0 */
-    uint32_t threads;         /* CPU: most threads to use, 0 for one a processor; capped at 1024 */
+    uint32_t threads;         /* most of the processor's threads to use, to count or to pack host
+                                 samples for another device, 0 for one a processor; capped at 1024 */
     void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one,
                      which CuPy, PyTorch and JAX use), OpenCL a cl_command_queue, whose context and
                      device are used. Must outlive the context. */

@@ -518,6 +518,12 @@ static tally_status backend_run(ty_job *job, tally_error *error)
     return status;
 }
 
+/* One histogram is fetched whole when all is counted. */
+static int backend_directs(const ty_job *job)
+{
+    return job->histograms == 1 && job->elements;
+}
+
 /* ---- the two backends ---- */
 
 static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info *info)
@@ -549,7 +555,7 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
     }                                                                                              \
     const ty_backend ty_##kind##_backend = {                                                       \
         type,         #kind,   kind##_count, kind##_info, kind##_open, backend_close,              \
-        backend_arch, prepare, finish,       backend_run, 1,           NULL,                       \
+        backend_arch, prepare, finish,       backend_run, 1,           backend_directs,            \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)

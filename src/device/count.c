@@ -1,14 +1,11 @@
-/* Counting one histogram: samples in device memory where they lie, samples of the host in pieces
- * that go over while the piece before is counted. */
+/* Counting one histogram: samples in device memory where they lie, samples of the host as send.c
+ * brings them. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/error.h"
 #include "core/random.h"
 #include "device/run.h"
 #include "methods/registry.h"
-
-enum { stage_bytes = 16 << 20 }; /* of a piece */
 
 tally_status ty_add_seconds(ty_run *r, void *from, double *seconds, tally_error *error)
 {
@@ -134,51 +131,20 @@ tally_status ty_count_report(ty_run *r, uint64_t n, tally_error *error)
     return TALLY_OK;
 }
 
-/* Elements [begin, begin+n) packed into `to`, masked ones left out; returns how many are there. */
-static uint64_t pack(const ty_job *job, uint64_t batch, uint64_t channel, uint64_t begin,
-                     uint64_t n, unsigned char *to)
+static tally_status count_batch(ty_run *r, const ty_load *load, uint64_t n, tally_error *error)
 {
-    const ty_grid *g = &job->samples[0];
-    const unsigned char *from = ty_grid_block(g, batch, channel, begin, n, to);
-    if (!job->mask.data) {
-        if (from != to)
-            memcpy(to, from, (size_t)n * g->size);
-        return n;
-    }
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (*ty_grid_at(&job->mask, batch, begin + i, 0)) {
-            memmove(to + kept * g->size, from + i * g->size, g->size);
-            kept++;
-        }
-    }
-    return kept;
+    return count_device(r, r->w->samples, load->columns[0].at, n, error);
 }
 
-/* One histogram's samples from host memory: while the device counts a piece, the next is packed. */
 static tally_status count_host(ty_run *r, uint64_t batch, uint64_t channel, uint64_t *masked,
                                tally_error *error)
 {
-    const ty_device_ops *ops = r->device->ops;
-    ty_job *job = r->job;
-    uint64_t piece = stage_bytes / job->samples[0].size, most = job->elements;
-    tally_status status = ty_workspace_stages(
-        r->device, r->w, (size_t)(most < piece ? most : piece) * job->samples[0].size, error);
-    int turn = 0;
-    for (uint64_t begin = 0; begin < job->elements && !status; turn ^= 1) {
-        uint64_t n = job->elements - begin < piece ? job->elements - begin : piece;
-        uint64_t kept = pack(job, batch, channel, begin, n, r->w->stage[turn]);
-        *masked += n - kept;
-        status = ops->wait(r->device, r->queue, error); /* the piece before last is done with */
-        if (!status)
-            status = ops->upload(r->device, r->queue, r->w->samples[turn], 0, r->w->stage[turn],
-                                 (size_t)kept * job->samples[0].size, error);
-        if (!status)
-            status = count_device(r, r->w->samples[turn], 0, kept, error);
-        if (!status)
-            status = ty_count_report(r, n, error);
-        begin += n;
-    }
+    const ty_job *job = r->job;
+    ty_load load = {
+        .batch = batch, .mask = job->mask.data ? &job->mask : NULL, .count_batch = count_batch};
+    ty_load_add(&load, &job->samples[0], channel);
+    tally_status status = ty_send(r, &load, error);
+    *masked += load.masked;
     return status;
 }
 
@@ -213,11 +179,10 @@ tally_status ty_count_histogram(ty_run *r, uint64_t batch, uint64_t active, tall
     const uint64_t h = batch * plan->active_count + active;
     tally_status status = ty_deliver_begin(r, h, 1, error);
     if (!status && job->elements)
-        status =
-            job->view_device == TALLY_DEVICE_CPU
-                ? count_host(r, batch, plan->active[active],
-                             &job->totals[h * plan->slots + plan->bins + TY_SLOT_MASKED], error)
-                : count_pointer(r, batch, error);
+        status = job->view_device == TALLY_DEVICE_CPU
+                     ? count_host(r, batch, plan->active[active],
+                                  &ty_job_flows(job, h)[TY_SLOT_MASKED], error)
+                     : count_pointer(r, batch, error);
     if (!status && r->fresh) { /* nothing was counted: the sum of no partials */
         ty_shape shape;
         r->kernel->shape(plan, r->device, 1, &shape);

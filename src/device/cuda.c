@@ -383,6 +383,26 @@ static void pinned_free(ty_device *device, void *block)
     (void)code;
 }
 
+/* With the context current. */
+static int covers(CUdeviceptr from, size_t bytes)
+{
+    unsigned type = 0;
+    CUdeviceptr start = 0;
+    size_t size = 0;
+    return !cu.pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, from) && type == CU_MEMORY_HOST &&
+           !cu.pointer_attribute(&start, CU_POINTER_RANGE_START, from) &&
+           !cu.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, from) && start <= from &&
+           from - start <= size && size - (from - start) >= bytes;
+}
+
+static int pinned(ty_device *device, const void *block, size_t bytes)
+{
+    int is = 0;
+    CUresult code;
+    WITH(device, code, (is = covers((CUdeviceptr)(uintptr_t)block, bytes), 0));
+    return !code && is;
+}
+
 /* A module of `bytes`, which are released. */
 static CUresult load(ty_device *device, void *bytes, CUmodule *module)
 {
@@ -592,6 +612,12 @@ static tally_status mark(ty_device *device, void *queue, void **event, tally_err
     return TALLY_OK;
 }
 
+static tally_status mark_wait(ty_device *device, void *event, tally_error *error)
+{
+    TRY(device, "cuEventSynchronize", cu.event_wait(event));
+    return TALLY_OK;
+}
+
 static double elapsed(ty_device *device, void *from, void *to)
 {
     float milliseconds = 0;
@@ -620,8 +646,9 @@ const ty_device_ops ty_cuda_ops = {
     NULL,          upload,
     download,      clear,
     pinned_alloc,  pinned_free,
-    build,         program_close,
-    stats,         launch_kernel,
-    launch_early,  mark,
+    pinned,        build,
+    program_close, stats,
+    launch_kernel, launch_early,
+    mark,          mark_wait,
     elapsed,       mark_close,
 };

@@ -35,6 +35,11 @@ enum {
     CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
     CU_FUNCTION_CARVEOUT = 9,
 
+    CU_POINTER_MEMORY_TYPE = 2,
+    CU_POINTER_RANGE_START = 11,
+    CU_POINTER_RANGE_SIZE = 12,
+    CU_MEMORY_HOST = 1,
+
     CU_STREAM_NON_BLOCKING = 1,
     CU_CAPTURE_NONE = 0,
     CU_CAPTURE_MODE_GLOBAL = 0,
@@ -63,6 +68,7 @@ enum {
     F("cuMemFree_v2", memory_free, (CUdeviceptr))                                                  \
     F("cuMemHostAlloc", host_alloc, (void **, size_t, unsigned))                                   \
     F("cuMemFreeHost", host_free, (void *))                                                        \
+    F("cuPointerGetAttribute", pointer_attribute, (void *, int, CUdeviceptr))                      \
     F("cuMemcpyHtoDAsync_v2", upload, (CUdeviceptr, const void *, size_t, CUstream))               \
     F("cuMemcpyDtoHAsync_v2", download, (void *, CUdeviceptr, size_t, CUstream))                   \
     F("cuMemsetD8Async", clear, (CUdeviceptr, unsigned char, size_t, CUstream))                    \
@@ -83,6 +89,7 @@ enum {
        void **, void **))                                                                          \
     F("cuEventCreate", event_create, (CUevent *, unsigned))                                        \
     F("cuEventRecord", event_record, (CUevent, CUstream))                                          \
+    F("cuEventSynchronize", event_wait, (CUevent))                                                 \
     F("cuEventElapsedTime", event_elapsed, (float *, CUevent, CUevent))                            \
     F("cuEventDestroy_v2", event_destroy, (CUevent))
 

@@ -203,6 +203,15 @@ tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tall
     return run->device->ops->launch(run->device, run->queue, run->program, "weigh", &weigh, error);
 }
 
+/* Of a direct job the bins are the output's. */
+static void deliver_totals(const ty_job *job, const uint64_t *host)
+{
+    const uint64_t bins = job->plan->bins;
+    memcpy(job->output->counts, host, (size_t)bins * sizeof *host);
+    for (int f = 0; f < TY_SLOT_EXTRA; f++)
+        job->totals[f] += host[bins + (unsigned)f];
+}
+
 /* What was fetched, added to the job's. */
 static void add_totals(ty_run *run)
 {
@@ -244,7 +253,9 @@ tally_status ty_deliver_end(ty_run *run, tally_error *error)
                                         words * sizeof *run->w->host, error);
     if (!status)
         status = ops->wait(run->device, run->queue, error);
-    if (!status)
+    if (!status && run->job->direct)
+        deliver_totals(run->job, run->w->host);
+    else if (!status)
         add_totals(run);
     return status;
 }

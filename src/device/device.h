@@ -105,9 +105,10 @@ typedef struct ty_device_ops {
                           size_t bytes, tally_error *error);
 
     /* Host memory that the device copies from at full speed; ordinary memory where there is none.
-     */
+     * `pinned`: whether all of a block of the caller's is such memory; NULL: none is. */
     tally_status (*pinned_alloc)(ty_device *device, size_t bytes, void **block, tally_error *error);
     void (*pinned_free)(ty_device *device, void *block);
+    int (*pinned)(ty_device *device, const void *block, size_t bytes);
 
     /* Compiles `source` with "-D…" `options`, or loads it from the kernels file or the disk cache;
      * *origin says which. A failure carries the compiler's log. */
@@ -124,8 +125,10 @@ typedef struct ty_device_ops {
     tally_status (*launch_early)(ty_device *device, void *queue, void *program, const char *kernel,
                                  const ty_launch *launch, tally_error *error);
 
-    /* Device time: marks on a queue, and the seconds between two that have passed. */
+    /* Device time: marks on a queue, and the seconds between two that have passed. `mark_wait`
+     * returns when what is before the mark is done. */
     tally_status (*mark)(ty_device *device, void *queue, void **event, tally_error *error);
+    tally_status (*mark_wait)(ty_device *device, void *event, tally_error *error);
     double (*elapsed)(ty_device *device, void *from, void *to);
     void (*mark_close)(ty_device *device, void *event);
 } ty_device_ops;

@@ -295,6 +295,14 @@ static tally_status mark(ty_device *device, void *queue, void **event, tally_err
     return TALLY_OK;
 }
 
+static tally_status mark_wait(ty_device *device, void *event, tally_error *error)
+{
+    const cl_event e = event;
+    (void)device;
+    TY_CL_TRY(clWaitForEvents, 1, &e);
+    return TALLY_OK;
+}
+
 static double elapsed(ty_device *device, void *from, void *to)
 {
     (void)device;
@@ -335,12 +343,14 @@ const ty_device_ops ty_opencl_ops = {
     clear,
     pinned_alloc,
     pinned_free,
+    NULL,
     ty_opencl_build,
     ty_opencl_program_close,
     ty_opencl_stats,
     launch_kernel,
     launch_kernel,
     mark,
+    mark_wait,
     elapsed,
     mark_close,
 };

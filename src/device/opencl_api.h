@@ -118,6 +118,7 @@ enum {
        cl_uint, const cl_event *, cl_event *))                                                     \
     F(clEnqueueMarkerWithWaitList, cl_int,                                                         \
       (cl_command_queue, cl_uint, const cl_event *, cl_event *))                                   \
+    F(clWaitForEvents, cl_int, (cl_uint, const cl_event *))                                        \
     F(clGetEventProfilingInfo, cl_int, (cl_event, cl_uint, size_t, void *, size_t *))              \
     F(clReleaseEvent, cl_int, (cl_event))                                                          \
     F(clFinish, cl_int, (cl_command_queue))

@@ -19,17 +19,19 @@ typedef struct ty_workspace {
     void *stream;   /* the caller's, as it was given, or NULL */
     void *borrowed; /* a queue around it */
     int busy;       /* work may be under way on `stream` */
-    ty_memory axis, runs, out, scratch, totals, samples[2];
-    ty_memory table;  /* zero between launches (kernels/finish.h), or none */
-    uint32_t longest; /* of the runs, in cells; 0 without runs */
-    size_t out_bytes, scratch_bytes, samples_bytes;
-    unsigned char *stage[2];  /* pinned */
+    ty_memory axis, runs, out, scratch, totals;
+    ty_memory samples; /* a batch of the host's (send.c) */
+    ty_memory table;   /* zero between launches (kernels/finish.h), or none */
+    uint32_t longest;  /* of the runs, in cells; 0 without runs */
+    size_t out_bytes, scratch_bytes, samples_bytes, stage_bytes;
+    unsigned char *stage;     /* pinned: its pieces on their way */
     unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
                                  closed, for a wait may fail with the copy still pending */
     void *outputs[3];         /* of a failed call, on their way by the host: kept likewise */
     ty_shape shape;           /* of a launch for `shaped` samples */
     uint64_t shaped;
     uint64_t *host; /* totals of `histograms` histograms */
+    int host_pinned;
     uint64_t histograms;
     struct ty_workspace *next;
 } ty_workspace;
@@ -80,7 +82,7 @@ tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape
                               tally_error *error);
 tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, uint64_t histograms,
                                  tally_error *error);
-tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,
+tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t samples, size_t stage,
                                  tally_error *error);
 
 /* Where one histogram's counts go: the merge kernel's last arguments (kernels/output.h). */
@@ -118,6 +120,31 @@ tally_status ty_add_seconds(ty_run *run, void *from, double *seconds, tally_erro
 
 /* count.c: one histogram's samples, added up at run->place. */
 tally_status ty_count_histogram(ty_run *run, uint64_t batch, uint64_t active, tally_error *error);
+
+/*
+ * send.c: one histogram's samples of the host, sent in batches. A batch of n elements has column c
+ * packed from byte columns[c].at of w->samples on; count_batch, which has it counted, finds it
+ * there until it returns, in the queue's order. Batches depend on the job's elements and their
+ * bytes alone.
+ */
+typedef struct ty_load {
+    struct {
+        const ty_grid *grid;
+        uint64_t channel;
+        size_t at;
+    } columns[TALLY_MAX_DIMENSIONS + 2];
+    unsigned count;
+    size_t element_bytes; /* of all columns */
+    uint64_t batch;
+    const ty_grid *mask; /* elements that it leaves out are not sent, of a single column; or NULL */
+    uint64_t masked;     /* gets their number added */
+    tally_status (*count_batch)(ty_run *run, const struct ty_load *load, uint64_t n,
+                                tally_error *error);
+    uint64_t h; /* the histogram */
+} ty_load;
+
+void ty_load_add(ty_load *load, const ty_grid *grid, uint64_t channel);
+tally_status ty_send(ty_run *run, ty_load *load, tally_error *error);
 
 /* views.c: all histograms, by a method that takes any layout. */
 tally_status ty_count_views(ty_run *run, tally_error *error);

@@ -10,7 +10,6 @@
 #include "device/run.h"
 
 enum {
-    stage_bytes = 16 << 20,  /* of a piece of host data */
     table_bytes = 256 << 20, /* of a launch's partial histograms */
     most_grids = TALLY_MAX_DIMENSIONS + 2,
     most_args = 5 * most_grids + 20,
@@ -370,78 +369,47 @@ static tally_status count_there(ty_run *run, tally_error *error)
 
 /* ---- samples on the host ---- */
 
-/* Columns of n elements, one behind the other in the stage and in the memory it is sent to. */
-static size_t pack_column(const ty_grid *g, uint64_t batch, uint64_t channel, uint64_t begin,
-                          uint64_t n, unsigned char *stage, size_t at)
+static tally_status count_batch(ty_run *run, const ty_load *load, uint64_t n, tally_error *error)
 {
-    unsigned char *to = stage + at;
-    const void *from = ty_grid_block(g, batch, channel, begin, n, to);
-    if (from != to)
-        memcpy(to, from, (size_t)n * g->size);
-    return (at + (size_t)n * g->size + 15) & ~(size_t)15;
+    const ty_job *job = run->job;
+    grid grids[most_grids] = {0};
+    unsigned c = 0;
+    for (; c < load->count; c++)
+        grids[c] = (grid){run->w->samples, load->columns[c].at, 0, 0, load->columns[c].grid->size};
+    piece p = {.masked = job->mask.data != NULL, .columns = n, .end = n, .h = load->h, .count = 1};
+    for (c = 0; c < job->plan->options.dimensions; c++)
+        p.samples[c] = grids[c];
+    if (p.masked)
+        p.mask = grids[c++];
+    if (job->weights.data)
+        p.weights = grids[c];
+    return count_piece(run, &p, error);
 }
 
-static piece pack(const ty_run *run, uint64_t h, uint64_t begin, uint64_t n, int turn,
-                  size_t *bytes)
+/* A mask goes over like samples: the kernels look at it. */
+static tally_status count_sent(ty_run *run, uint64_t h, tally_error *error)
 {
     const ty_job *job = run->job;
     const tally_plan *plan = job->plan;
-    const uint64_t batch = h / plan->active_count, channel = plan->active[h % plan->active_count];
-    const ty_memory memory = run->w->samples[turn];
-    unsigned char *stage = run->w->stage[turn];
-    piece p = {.masked = job->mask.data != NULL, .columns = n, .end = n, .h = h, .count = 1};
-    size_t at = 0;
-    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        p.samples[d] = (grid){memory, at, 0, 0, job->samples[d].size};
-        at = pack_column(&job->samples[d], batch, channel, begin, n, stage, at);
-    }
-    if (p.masked) {
-        p.mask = (grid){memory, at, 0, 0, 1};
-        at = pack_column(&job->mask, batch, 0, begin, n, stage, at);
-    }
-    if (job->weights.data) {
-        p.weights = (grid){memory, at, 0, 0, job->weights.size};
-        at = pack_column(&job->weights, batch, channel, begin, n, stage, at);
-    }
-    *bytes = at;
-    return p;
-}
-
-static tally_status count_sent(ty_run *run, uint64_t h, uint64_t most, tally_error *error)
-{
-    const ty_device_ops *ops = run->device->ops;
-    const ty_job *job = run->job;
+    const uint64_t channel = plan->active[h % plan->active_count];
+    ty_load load = {.batch = h / plan->active_count, .count_batch = count_batch, .h = h};
+    for (uint32_t d = 0; d < plan->options.dimensions; d++)
+        ty_load_add(&load, &job->samples[d], channel);
+    if (job->mask.data)
+        ty_load_add(&load, &job->mask, 0);
+    if (job->weights.data)
+        ty_load_add(&load, &job->weights, channel);
     tally_status status = ty_deliver_begin(run, h, 1, error);
-    int turn = 0;
-    for (uint64_t begin = 0, n; begin < job->elements && !status; begin += n, turn ^= 1) {
-        size_t bytes;
-        n = job->elements - begin < most ? job->elements - begin : most;
-        piece p = pack(run, h, begin, n, turn, &bytes);
-        status = ops->wait(run->device, run->queue, error); /* the piece before last is done with */
-        if (!status)
-            status = ops->upload(run->device, run->queue, run->w->samples[turn], 0,
-                                 run->w->stage[turn], bytes, error);
-        if (!status)
-            status = count_piece(run, &p, error);
-        if (!status)
-            status = ty_count_report(run, n, error);
-    }
+    if (!status && job->elements)
+        status = ty_send(run, &load, error);
     return status ? status : ty_deliver_end(run, error);
 }
 
 static tally_status count_here(ty_run *run, tally_error *error)
 {
-    const ty_job *job = run->job;
-    size_t each = job->samples[0].size + (job->mask.data ? 1 : 0);
-    for (uint32_t d = 1; d < job->plan->options.dimensions; d++)
-        each += job->samples[d].size;
-    each += job->weights.data ? job->weights.size : 0;
-    uint64_t most = stage_bytes / (each ? each : 1);
-    most = most < job->elements ? most : job->elements;
-    tally_status status =
-        ty_workspace_stages(run->device, run->w, (size_t)most * each + most_grids * 16, error);
-    for (uint64_t h = 0; h < job->histograms && !status; h++)
-        status = count_sent(run, h, most, error);
+    tally_status status = TALLY_OK;
+    for (uint64_t h = 0; h < run->job->histograms && !status; h++)
+        status = count_sent(run, h, error);
     return status;
 }
 

@@ -7,7 +7,10 @@
 
 _Static_assert(sizeof(ty_bins) <= 48, "an axis' policies lie behind it");
 
-enum { most_busy = 32 }; /* workspaces that wait for streams, before the device is waited for */
+enum {
+    most_busy = 32,        /* workspaces that wait for streams, before the device is waited for */
+    most_pinned = 64 << 20 /* of a workspace's totals */
+};
 
 /* ---- making ---- */
 
@@ -142,6 +145,15 @@ static tally_status make(const tally_plan *plan, ty_workspace **made, tally_erro
     return status;
 }
 
+static void free_host(ty_device *device, ty_workspace *w)
+{
+    if (w->host_pinned)
+        device->ops->pinned_free(device, w->host);
+    else
+        ty_free(w->host);
+    w->host = NULL;
+}
+
 void ty_workspace_close(ty_device *device, ty_workspace *w)
 {
     const ty_device_ops *ops = device->ops;
@@ -153,17 +165,15 @@ void ty_workspace_close(ty_device *device, ty_workspace *w)
     ops->release(device, w->out);
     ops->release(device, w->scratch);
     ops->release(device, w->totals);
-    for (int i = 0; i < 2; i++) {
-        ops->release(device, w->samples[i]);
-        ops->pinned_free(device, w->stage[i]);
-    }
+    ops->release(device, w->samples);
+    ops->pinned_free(device, w->stage);
     ops->queue_close(device, w->borrowed);
     ops->queue_close(device, w->queue);
     for (int i = 0; i < 2; i++)
         ty_free(w->images[i]);
     for (int i = 0; i < 3; i++)
         ty_free(w->outputs[i]);
-    ty_free(w->host);
+    free_host(device, w);
     ty_free(w);
 }
 
@@ -315,47 +325,56 @@ tally_status ty_workspace_out(ty_device *device, ty_workspace *w, const ty_shape
     return status;
 }
 
+/* Where the device leaves totals: pinned, unless they are many. */
+static tally_status make_host(ty_device *device, ty_workspace *w, size_t bytes, tally_error *error)
+{
+    void *block = NULL;
+    free_host(device, w);
+    w->host_pinned = bytes <= most_pinned;
+    if (w->host_pinned) {
+        tally_status status = device->ops->pinned_alloc(device, bytes, &block, error);
+        if (status)
+            return status;
+    } else if (!(block = ty_malloc(bytes))) {
+        return ty_error_memory(error, "a workspace", bytes);
+    }
+    w->host = block;
+    return TALLY_OK;
+}
+
 tally_status ty_workspace_totals(const tally_plan *plan, ty_workspace *w, uint64_t histograms,
                                  tally_error *error)
 {
     size_t bytes = (size_t)(histograms * ty_totals_words(plan)) * sizeof *w->host;
     if (w->histograms >= histograms)
         return TALLY_OK;
-    uint64_t *host = ty_realloc(w->host, bytes);
-    if (!host)
-        return ty_error_memory(error, "a workspace", bytes);
-    w->host = host;
     size_t had = (size_t)(w->histograms * ty_totals_words(plan)) * sizeof *w->host;
-    tally_status status = need(plan->context->state, w, &w->totals, &had, bytes, error);
+    w->histograms = 0;
+    tally_status status = make_host(plan->context->state, w, bytes, error);
+    if (!status)
+        status = need(plan->context->state, w, &w->totals, &had, bytes, error);
     w->histograms = status ? 0 : histograms;
     return status;
 }
 
-tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t bytes,
+tally_status ty_workspace_stages(ty_device *device, ty_workspace *w, size_t samples, size_t stage,
                                  tally_error *error)
 {
-    if (w->samples_bytes >= bytes)
-        return TALLY_OK;
-    tally_status settled = settle(device, w, error);
-    if (settled)
-        return settled;
-    for (int i = 0; i < 2; i++) {
-        device->ops->release(device, w->samples[i]);
-        device->ops->pinned_free(device, w->stage[i]);
-        w->samples[i] = 0;
-        w->stage[i] = NULL;
-    }
-    w->samples_bytes = 0;
-    for (int i = 0; i < 2; i++) {
-        tally_status status = device->ops->alloc(device, bytes, &w->samples[i], error);
-        if (status)
-            return status;
-        void *block;
-        status = device->ops->pinned_alloc(device, bytes, &block, error);
-        if (status)
-            return status;
-        w->stage[i] = block;
-    }
-    w->samples_bytes = bytes;
+    const ty_device_ops *ops = device->ops;
+    tally_status status = need(device, w, &w->samples, &w->samples_bytes, samples, error);
+    if (status || w->stage_bytes >= stage)
+        return status;
+    status = settle(device, w, error);
+    if (status)
+        return status;
+    ops->pinned_free(device, w->stage);
+    w->stage = NULL;
+    w->stage_bytes = 0;
+    void *block;
+    status = ops->pinned_alloc(device, stage, &block, error);
+    if (status)
+        return status;
+    w->stage = block;
+    w->stage_bytes = stage;
     return TALLY_OK;
 }

@@ -200,6 +200,7 @@ static int forgivable(const walk *w, const char *call)
                                         "cuMemFree",
                                         "cuFuncGetAttribute",
                                         "cuMemFreeHost",
+                                        "cuPointerGetAttribute",
                                         "nvrtcDestroyProgram",
                                         "cuThreadExchangeStreamCaptureMode",
                                         NULL};

@@ -215,6 +215,25 @@ FAKE_API CUresult cuMemFreeHost(void *block)
     return code ? code : current ? 0 : bad_context;
 }
 
+/* What cuMemHostAlloc gave is the host's and pinned; nothing else is known. */
+FAKE_API CUresult cuPointerGetAttribute(void *value, int what, CUdeviceptr at)
+{
+    const unsigned char *block = (const unsigned char *)(uintptr_t)at;
+    const fake_object *o = fake.all;
+    ENTER_CURRENT("cuPointerGetAttribute");
+    while (o && (o->kind != FAKE_HOST_MEMORY || block < o->block || block >= o->block + o->bytes))
+        o = o->next;
+    if (!o)
+        return 1;
+    if (what == CU_POINTER_MEMORY_TYPE)
+        *(unsigned *)value = CU_MEMORY_HOST;
+    else if (what == CU_POINTER_RANGE_START)
+        *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)(o->block + sizeof o);
+    else
+        *(size_t *)value = o->bytes - sizeof o;
+    return 0;
+}
+
 FAKE_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                                        CUstream stream)
 {
@@ -396,7 +415,15 @@ FAKE_API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     ENTER_CURRENT("cuEventRecord");
     fake_is(event, FAKE_EVENT, "cuEventRecord");
-    fake_is(stream, FAKE_QUEUE, "cuEventRecord");
+    ((fake_object *)event)->of = fake_is(stream, FAKE_QUEUE, "cuEventRecord");
+    return 0;
+}
+
+FAKE_API CUresult cuEventSynchronize(CUevent event)
+{
+    ENTER_CURRENT("cuEventSynchronize");
+    fake_finish(fake_is(fake_is(event, FAKE_EVENT, "cuEventSynchronize")->of, FAKE_QUEUE,
+                        "cuEventSynchronize"));
     return 0;
 }
 

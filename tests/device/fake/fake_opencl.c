@@ -400,8 +400,18 @@ FAKE_API cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint even
     (void)events;
     (void)list;
     ENTER("clEnqueueMarkerWithWaitList");
-    fake_is(queue, FAKE_QUEUE, "clEnqueueMarkerWithWaitList");
+    fake_object *of = fake_is(queue, FAKE_QUEUE, "clEnqueueMarkerWithWaitList");
     *event = (cl_event)fake_new(FAKE_EVENT, 0);
+    ((fake_object *)*event)->of = of;
+    return 0;
+}
+
+FAKE_API cl_int clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    ENTER("clWaitForEvents");
+    for (cl_uint i = 0; i < count; i++)
+        fake_finish(fake_is(fake_is(events[i], FAKE_EVENT, "clWaitForEvents")->of, FAKE_QUEUE,
+                            "clWaitForEvents"));
     return 0;
 }
 

@@ -1,0 +1,331 @@
+/*
+ * Samples of the host on their way to the device. They are packed, a piece at a time, into a ring
+ * of pinned memory, by the context's threads; the calling thread alone speaks to the device: it
+ * sends the pieces in order, and has them counted a batch at a time while the next are packed. What
+ * is in pinned memory already, without gaps, is sent from where it lies.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "cpu/copy.h"
+#include "cpu/threads.h"
+#include "device/run.h"
+
+enum {
+    piece_bytes = 256 << 10, /* packed by one thread */
+    ring = 128,              /* pieces: a batch; up to half of them are on their way */
+    few = 8,                 /* pieces that are worth sending together, … */
+    many = 32,               /* … and no more: the next are waited for meanwhile */
+    aligned = 64             /* elements: where a piece begins */
+};
+
+/* The ring is laid out as a batch is on the device: column after column, its pieces in order. */
+typedef struct sending {
+    ty_run *run;
+    ty_load *load;
+    uint64_t each, pieces; /* elements of a piece; their number */
+    uint64_t past;         /* pieces that the device has */
+    void *marks[ring];     /* behind what was sent together, at its last piece */
+    pthread_mutex_t lock;
+    pthread_cond_t opened, packed;
+    /* Under the lock: the next piece to pack, below `open` its place is free; the pieces, from 1,
+     * that are packed, and their elements. */
+    uint64_t next, open, held[ring], kept[ring];
+    int over;
+    tally_status status;
+    tally_error *error;
+} sending;
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- packing ---- */
+
+/* Those of n samples at `from`, which may be `to`, whose mask is not 0; returns how many. */
+static uint64_t keep(const ty_grid *mask, uint64_t batch, uint64_t begin, uint64_t n, size_t size,
+                     unsigned char *to, const unsigned char *from)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (*ty_grid_at(mask, batch, begin + i, 0)) {
+            memmove(to + kept * size, from + i * size, size);
+            kept++;
+        }
+    }
+    return kept;
+}
+
+static uint64_t begin_of(const sending *s, uint64_t piece)
+{
+    return piece * s->each;
+}
+
+static uint64_t elements_of(const sending *s, uint64_t piece)
+{
+    return least(s->run->job->elements - begin_of(s, piece), s->each);
+}
+
+/* Bytes from a column's begin to a piece's place. */
+static size_t place_of(const sending *s, uint64_t piece, const ty_grid *g)
+{
+    return (size_t)(piece % ring * s->each) * g->size;
+}
+
+/* Returns the elements that are left. */
+static uint64_t pack(const sending *s, uint64_t piece)
+{
+    const ty_load *load = s->load;
+    const uint64_t begin = begin_of(s, piece), n = elements_of(s, piece);
+    const int past = s->run->device->ops->pinned != NULL;
+    uint64_t kept = n;
+    for (unsigned c = 0; c < load->count; c++) {
+        const ty_grid *g = load->columns[c].grid;
+        unsigned char *to = s->run->w->stage + load->columns[c].at + place_of(s, piece, g);
+        const unsigned char *from =
+            ty_grid_block(g, load->batch, load->columns[c].channel, begin, n, to);
+        if (load->mask)
+            kept = keep(load->mask, load->batch, begin, n, g->size, to, from);
+        else if (from != to && past)
+            ty_copy_past(to, from, (size_t)n * g->size);
+        else if (from != to)
+            memcpy(to, from, (size_t)n * g->size);
+    }
+    return kept;
+}
+
+/* With the lock held and a piece to pack. */
+static void pack_next(sending *s)
+{
+    const uint64_t piece = s->next++;
+    pthread_mutex_unlock(&s->lock);
+    const uint64_t kept = pack(s, piece);
+    pthread_mutex_lock(&s->lock);
+    s->kept[piece % ring] = kept;
+    s->held[piece % ring] = piece + 1;
+    pthread_cond_signal(&s->packed);
+}
+
+static void help(sending *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (!s->over && s->next < s->pieces) {
+        if (s->next < s->open)
+            pack_next(s);
+        else
+            pthread_cond_wait(&s->opened, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- sending ---- */
+
+/* The end of the pieces from `first` on that go together, once they are packed. */
+static uint64_t fetch(sending *s, uint64_t first)
+{
+    const uint64_t end = least(s->pieces, (first / ring + 1) * ring);
+    uint64_t ready = first;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (ready < least(end, first + many) && s->held[ready % ring] == ready + 1)
+            ready++;
+        if (ready >= least(end, first + few))
+            break;
+        if (s->next < s->open)
+            pack_next(s);
+        else
+            pthread_cond_wait(&s->packed, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ready;
+}
+
+static void open_places(sending *s, uint64_t open)
+{
+    pthread_mutex_lock(&s->lock);
+    s->open = least(open, s->pieces);
+    pthread_cond_broadcast(&s->opened);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Half a ring behind `end` pieces have arrived: their places are free again. */
+static tally_status reuse(sending *s, uint64_t end)
+{
+    const ty_device_ops *ops = s->run->device->ops;
+    tally_status status = TALLY_OK;
+    for (; s->past + ring / 2 < end && !status; s->past++) {
+        void **mark = &s->marks[s->past % ring];
+        if (!*mark)
+            continue;
+        status = ops->mark_wait(s->run->device, *mark, s->error);
+        ops->mark_close(s->run->device, *mark);
+        *mark = NULL;
+        if (!status)
+            open_places(s, s->past + 1 + ring);
+    }
+    return status;
+}
+
+/* n elements from a piece's place, behind `done` of the batch. */
+static tally_status upload(sending *s, uint64_t piece, uint64_t done, uint64_t n)
+{
+    const ty_run *run = s->run;
+    tally_status status = TALLY_OK;
+    for (unsigned c = 0; c < s->load->count && !status; c++) {
+        const ty_grid *g = s->load->columns[c].grid;
+        const size_t at = s->load->columns[c].at;
+        status = run->device->ops->upload(
+            run->device, run->queue, run->w->samples, at + (size_t)done * g->size,
+            run->w->stage + at + place_of(s, piece, g), (size_t)n * g->size, s->error);
+    }
+    return status;
+}
+
+/* Pieces [first, end), at once if they lie side by side; *done is what the batch has. */
+static tally_status send_pieces(sending *s, uint64_t first, uint64_t end, uint64_t *done)
+{
+    const ty_device_ops *ops = s->run->device->ops;
+    tally_status status = TALLY_OK;
+    for (uint64_t p = first; p < end && !status; p++) {
+        uint64_t begin = p, n = s->kept[p % ring];
+        for (; !s->load->mask && p + 1 < end; p++)
+            n += s->kept[(p + 1) % ring];
+        status = upload(s, begin, *done, n);
+        *done += n;
+    }
+    if (!status && s->pieces > ring)
+        status = ops->mark(s->run->device, s->run->queue, &s->marks[(end - 1) % ring], s->error);
+    return status ? status : reuse(s, end);
+}
+
+static tally_status count_batch(sending *s, uint64_t elements, uint64_t kept)
+{
+    tally_status status = kept ? s->load->count_batch(s->run, s->load, kept, s->error) : TALLY_OK;
+    s->load->masked += elements - kept;
+    return status ? status : ty_count_report(s->run, elements, s->error);
+}
+
+static void send_all(sending *s)
+{
+    uint64_t kept = 0;
+    for (uint64_t first = 0, end; first < s->pieces && !s->status; first = end) {
+        end = fetch(s, first);
+        s->status = send_pieces(s, first, end, &kept);
+        if (s->status || (end % ring && end < s->pieces))
+            continue;
+        const uint64_t begin = begin_of(s, (end - 1) / ring * ring);
+        s->status = count_batch(s, least(s->run->job->elements, begin_of(s, end)) - begin, kept);
+        kept = 0;
+    }
+    pthread_mutex_lock(&s->lock);
+    s->over = 1;
+    pthread_cond_broadcast(&s->opened);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Worker 0 is the caller. */
+static void take_part(void *arg, unsigned part, unsigned worker)
+{
+    sending *s = arg;
+    (void)part;
+    if (worker)
+        help(s);
+    else if (!s->over)
+        send_all(s);
+}
+
+static tally_status send_packed(ty_run *run, ty_load *load, uint64_t each, tally_error *error)
+{
+    ty_pool *pool = run->job->plan->context->pool;
+    sending s = {.run = run,
+                 .load = load,
+                 .each = each,
+                 .pieces = (run->job->elements + each - 1) / each,
+                 .error = error};
+    s.open = least(s.pieces, ring);
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_cond_init(&s.opened, NULL);
+    pthread_cond_init(&s.packed, NULL);
+    const unsigned workers = (unsigned)least(ty_pool_threads(pool), s.pieces);
+    ty_pool_run(pool, workers, workers, take_part, &s);
+    pthread_cond_destroy(&s.packed);
+    pthread_cond_destroy(&s.opened);
+    pthread_mutex_destroy(&s.lock);
+    for (unsigned i = 0; i < ring; i++)
+        run->device->ops->mark_close(run->device, s.marks[i]);
+    return s.status;
+}
+
+/* ---- pinned memory ---- */
+
+static const unsigned char *start_of(const ty_load *load, unsigned c)
+{
+    return ty_grid_at(load->columns[c].grid, load->batch, 0, load->columns[c].channel);
+}
+
+static int is_pinned(const ty_run *run, const ty_load *load)
+{
+    const ty_device_ops *ops = run->device->ops;
+    const uint64_t n = run->job->elements;
+    int pinned = ops->pinned && !load->mask;
+    for (unsigned c = 0; c < load->count && pinned; c++) {
+        const ty_grid *g = load->columns[c].grid;
+        pinned = g->column_stride == (int64_t)g->size && n <= g->columns &&
+                 ops->pinned(run->device, start_of(load, c), (size_t)n * g->size);
+    }
+    return pinned;
+}
+
+static tally_status send_pinned(ty_run *run, ty_load *load, uint64_t most, tally_error *error)
+{
+    const ty_device_ops *ops = run->device->ops;
+    const uint64_t elements = run->job->elements;
+    tally_status status = TALLY_OK;
+    for (uint64_t begin = 0, n; begin < elements && !status; begin += n) {
+        n = least(elements - begin, most);
+        for (unsigned c = 0; c < load->count && !status; c++) {
+            const size_t size = load->columns[c].grid->size;
+            status = ops->upload(run->device, run->queue, run->w->samples, load->columns[c].at,
+                                 start_of(load, c) + begin * size, (size_t)n * size, error);
+        }
+        if (!status)
+            status = load->count_batch(run, load, n, error);
+        if (!status)
+            status = ty_count_report(run, n, error);
+    }
+    return status;
+}
+
+/* ---- */
+
+void ty_load_add(ty_load *load, const ty_grid *grid, uint64_t channel)
+{
+    load->columns[load->count].grid = grid;
+    load->columns[load->count++].channel = channel;
+    load->element_bytes += grid->size;
+}
+
+/* Elements of a piece: as many as there are if these are fewer. */
+static uint64_t piece_elements(const ty_load *load, uint64_t elements)
+{
+    const uint64_t each = least(piece_bytes / load->element_bytes, elements);
+    return (each + aligned - 1) / aligned * aligned;
+}
+
+tally_status ty_send(ty_run *run, ty_load *load, tally_error *error)
+{
+    const uint64_t elements = run->job->elements, each = piece_elements(load, elements);
+    const uint64_t most = each * least((elements + each - 1) / each, ring);
+    const int pinned = is_pinned(run, load);
+    size_t at = 0;
+    for (unsigned c = 0; c < load->count; c++) {
+        load->columns[c].at = at;
+        at += (size_t)most * load->columns[c].grid->size;
+    }
+    tally_status status = ty_workspace_stages(run->device, run->w, at, pinned ? 0 : at, error);
+    if (status)
+        return status;
+    return pinned ? send_pinned(run, load, most, error) : send_packed(run, load, each, error);
+}
