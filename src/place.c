@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "cpu/threads.h"
 #include "methods/cost.h"
 
 /* What starting the driver and opening a device take: measured on an H200's host. */
@@ -39,6 +40,12 @@ static double bytes_of(const tally_plan *plan)
     return ty_plan_samples(plan) * ty_plan_bytes(plan);
 }
 
+/* That pack them on their way: the device's context has as many as the processor's. */
+static unsigned threads_of(const tally_plan *plan)
+{
+    return ty_pool_threads(plan->context->pool);
+}
+
 /* Whether even the data's way to a device as it is usually found takes longer than counting here.
  */
 static int is_hopeless(const tally_plan *plan)
@@ -47,7 +54,8 @@ static int is_hopeless(const tally_plan *plan)
     ty_tuning *usual = ty_malloc(sizeof *usual);
     if (usual) {
         ty_tuning_default("cuda", usual);
-        hopeless = plan->seconds < opening_seconds + ty_cost_host(usual, bytes_of(plan));
+        hopeless =
+            plan->seconds < opening_seconds + ty_cost_host(usual, bytes_of(plan), threads_of(plan));
     }
     ty_free(usual);
     return hopeless;
@@ -60,7 +68,7 @@ static tally_context *open_device(ty_beside *b, const tally_plan *plan)
     if (!b->tried && !is_hopeless(plan)) {
         tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
         o.device = TALLY_DEVICE_CUDA;
-        o.threads = 1;
+        o.threads = threads_of(plan);
         b->tried = 1;
         if (tally_context_create(&o, &b->context, &b->why))
             b->context = NULL;
@@ -83,7 +91,7 @@ tally_plan *ty_place(ty_beside *b, const tally_plan_options *options, tally_plan
     tally_context *device = plan->seconds > 0 ? open_device(b, plan) : NULL;
     if (!device || ty_plan_resolve(device, options, 0, &other, NULL))
         return NULL;
-    double way = ty_cost_host(device->tuning, bytes_of(plan)),
+    double way = ty_cost_host(device->tuning, bytes_of(plan), threads_of(plan)),
            there = other->seconds > way ? other->seconds : way;
     if (there >= plan->seconds) {
         remark(plan, "cuda would take, with the data's way there,", there);

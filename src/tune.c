@@ -216,22 +216,35 @@ static void tune_reading(const tune *t, ty_pool *pool)
     add_row(t->tuning, TY_RATE_READ, 0, 0, &rate);
 }
 
-/* Host samples by the fastest method of a few bins. */
-static tally_status tune_host(const tune *t, tally_error *error)
+/* Host samples by the fastest method of a few bins, on so many threads. */
+static tally_status tune_way(const tune *t, const char *row, unsigned threads, tally_error *error)
 {
+    tally_context_options c = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *context = NULL;
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     tally_plan *plan = NULL;
     ty_rate rate;
     o.axes[0] = tally_axis_even(256, 0, 256);
     o.dtypes[0] = TALLY_U8;
-    tally_status status = tally_plan_create(t->context, &o, &plan, error);
-    if (status)
-        return status;
-    status = measure(t, plan, t->host, &rate, error);
-    tally_plan_destroy(plan);
+    c.device = t->context->device;
+    c.index = t->context->index;
+    c.threads = threads;
+    tally_status status = tally_context_create(&c, &context, error);
     if (!status)
-        add_row(t->tuning, TY_RATE_HOST, 0, 0, &rate);
+        status = tally_plan_create(context, &o, &plan, error);
+    if (!status)
+        status = measure(t, plan, t->host, &rate, error);
+    tally_plan_destroy(plan);
+    tally_context_destroy(context);
+    if (!status)
+        add_row(t->tuning, row, 0, 0, &rate);
     return status;
+}
+
+static tally_status tune_host(const tune *t, tally_error *error)
+{
+    tally_status status = tune_way(t, TY_RATE_HOST, 1, error);
+    return status ? status : tune_way(t, TY_RATE_BUS, ty_pool_threads(t->context->pool), error);
 }
 
 /* ---- all of it ---- */

@@ -8,8 +8,12 @@
 #include "methods/registry.h"
 #include "plan.h"
 
-/* Fewest bytes that another thread of the processor is woken for, as in src/cpu/backend.c. */
-enum { thread_bytes = 512 << 10 };
+/* Fewest bytes that another thread of the processor is woken for, as in src/cpu/backend.c: so many,
+ * and four times its table. */
+enum { thread_bytes = 512 << 10, thread_bytes_a_bin = 16 };
+
+/* What adding up another thread's table takes, as measured: they take turns. */
+static const double merge_seconds_a_bin = 1e-9;
 
 const double ty_unknown_seconds = 1e9;
 
@@ -71,9 +75,9 @@ int ty_tuning_parse(const char *text, ty_tuning *tuning, unsigned *line)
 /* The rows behind "[name]\n", or NULL. */
 static const char *find_block(const char *name, size_t length)
 {
-    for (const char *at = ty_rates_text; (at = strchr(at, '[')) != NULL; at++) {
-        if (!strncmp(at + 1, name, length) && at[length + 1] == ']')
-            return at + length + 3;
+    for (const char *const *block = ty_rates_blocks; *block; block++) {
+        if (!strncmp(*block + 1, name, length) && (*block)[length + 1] == ']')
+            return *block + length + 3;
     }
     return NULL;
 }
@@ -154,6 +158,14 @@ static const char *edges_row(const tally_plan *plan, const char *method)
 enum { searched_bins = 65536 };
 static const double searched_rate = 0.03;
 
+/* That a call on the processor wakes. */
+static double threads_of(const tally_plan *plan, double bytes)
+{
+    const double all = plan->context->tuning->threads,
+                 most = 1 + bytes / (thread_bytes + thread_bytes_a_bin * (double)plan->bins);
+    return most < all ? most : all;
+}
+
 /* `edges`: the row that bounds uneven axes, or NULL. */
 static double cost_by(const tally_plan *plan, const char *method, const char *edges)
 {
@@ -162,8 +174,8 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
         tuning, method, (uint32_t)tally_dtype_bytes(plan->options.dtypes[0]), plan->bins);
     if (!rate)
         return ty_unknown_seconds;
-    double bytes = ty_plan_samples(plan) * ty_plan_bytes(plan), threads = 1 + bytes / thread_bytes;
-    threads = threads < tuning->threads ? threads : tuning->threads;
+    const double bytes = ty_plan_samples(plan) * ty_plan_bytes(plan);
+    const double threads = threads_of(plan, bytes);
     double speed = rate->gbps;
     const int on_cpu = plan->context->device == TALLY_DEVICE_CPU, uneven = is_uneven(plan);
     const tally_dtype dtype = plan->options.dtypes[0];
@@ -176,7 +188,8 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
         speed = read->gbps;
     if (!on_cpu && uneven && edges)
         speed = edges_speed(ty_rate_find(tuning, edges, rate->bytes, plan->bins), edges, speed);
-    return rate->call_us * 1e-6 + bytes / speed * 1e-9;
+    return rate->call_us * 1e-6 + bytes / speed * 1e-9 +
+           (threads - 1) * (double)plan->bins * merge_seconds_a_bin;
 }
 
 double ty_cost_channels(const tally_plan *plan, const char *method)
@@ -206,10 +219,14 @@ double ty_cost_whatever_edges(const tally_plan *plan, const char *method)
     return plan->channels == 1 ? cost_by(plan, method, NULL) : ty_unknown_seconds;
 }
 
-double ty_cost_host(const ty_tuning *tuning, double bytes)
+double ty_cost_host(const ty_tuning *tuning, double bytes, unsigned threads)
 {
-    const ty_rate *host = ty_rate_find(tuning, TY_RATE_HOST, 0, 0);
-    return host ? host->call_us * 1e-6 + bytes / host->gbps * 1e-9 : ty_unknown_seconds;
+    const ty_rate *host = ty_rate_find(tuning, TY_RATE_HOST, 0, 0),
+                  *bus = ty_rate_find(tuning, TY_RATE_BUS, 0, 0);
+    if (!host)
+        return ty_unknown_seconds;
+    const double packed = host->gbps * threads, most = bus ? bus->gbps : host->gbps;
+    return host->call_us * 1e-6 + bytes / (packed < most ? packed : most) * 1e-9;
 }
 
 /* FNV-1a. */

@@ -31,10 +31,11 @@ typedef struct ty_tuning {
     ty_rate rates[TY_RATES_MOST];
 } ty_tuning;
 
-/* Rows that are no method: what all threads of the processor read, and host data on their way
- * through another device's counting. */
+/* Rows that are no method: what all threads of the processor read; host data on their way through
+ * another device's counting, as one thread packs them, and by as many as are of use. */
 #define TY_RATE_READ "read"
 #define TY_RATE_HOST "host"
+#define TY_RATE_BUS  "bus"
 
 /* Nor are these: what kernels count in bins of uneven edges, which they find by a guide in local
  * memory (core/guide.h), logarithmic edges or any, by one in device memory, likewise, or search
@@ -79,13 +80,14 @@ extern const double ty_unknown_seconds;
 double ty_plan_samples(const tally_plan *plan);
 uint32_t ty_plan_bytes(const tally_plan *plan);
 
-/* Seconds for host data to pass a device that is not the processor, at least. */
-double ty_cost_host(const ty_tuning *tuning, double bytes);
+/* Seconds for host data, packed by so many threads, to pass a device that is not the processor, at
+ * least. */
+double ty_cost_host(const ty_tuning *tuning, double bytes, unsigned threads);
 
 /* Of all methods' names, dtypes and parameters and of the version: a table measured with others is
  * out of date. */
 uint64_t ty_methods_signature(void);
 
-extern const char ty_rates_text[]; /* rates.c */
+extern const char *const ty_rates_blocks[]; /* rates.c: "[name]\n", rows; NULL ends them */
 
 #endif

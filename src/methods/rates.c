@@ -4,9 +4,11 @@
  * bench
  * --tune` measures is the same text.
  */
+#include <stddef.h>
+
 #include "methods/cost.h"
 
-const char ty_rates_text[] =
+const char *const ty_rates_blocks[] = {
     /* One thread of a Zen 4 server, 3.7 GHz. */
     "[cpu-avx512]\n"
     "read 0 0 0 50\n"
@@ -23,7 +25,7 @@ const char ty_rates_text[] =
     "cpu-tables 2 0 0.2 1\n"
     "cpu-tables 4 0 0.2 2\n"
     "cpu-tables 8 0 0.2 4\n"
-    "cpu-weights 0 0 0.2 4\n"
+    "cpu-weights 0 0 0.2 4\n",
     /* The same with features peeled off. */
     "[cpu-avx2]\n"
     "read 0 0 0 50\n"
@@ -38,7 +40,7 @@ const char ty_rates_text[] =
     "cpu-tables 2 0 0.2 1\n"
     "cpu-tables 4 0 0.2 2\n"
     "cpu-tables 8 0 0.2 4\n"
-    "cpu-weights 0 0 0.2 4\n"
+    "cpu-weights 0 0 0.2 4\n",
     "[cpu]\n"
     "read 0 0 0 50\n"
     "cpu-bytes 1 0 0.2 3.6\n"
@@ -52,10 +54,11 @@ const char ty_rates_text[] =
     "cpu-tables 2 0 0.2 1\n"
     "cpu-tables 4 0 0.2 2\n"
     "cpu-tables 8 0 0.2 4\n"
-    "cpu-weights 0 0 0.2 4\n"
+    "cpu-weights 0 0 0.2 4\n",
     /* NVIDIA H200. */
     "[cuda]\n"
-    "host 0 0 30 10.2\n"
+    "host 0 0 40 12\n" /* a thread of the Zen 4 server above */
+    "bus 0 0 0 43\n"
     "look 2 0 0 3130\n"
     "look 4 1100 0 4400\n"
     "look 4 0 0 3120\n"
@@ -149,7 +152,7 @@ const char ty_rates_text[] =
     "atomic-global 1 0 10 1.4\n"
     "atomic-global 2 0 10 2.7\n"
     "atomic-global 4 0 10 5.4\n"
-    "atomic-global 8 0 10 10.8\n"
+    "atomic-global 8 0 10 10.8\n",
     "[opencl]\n"
     "host 0 0 30 12\n"
     "lane-private 1 0 15 4350\n"
@@ -188,4 +191,6 @@ const char ty_rates_text[] =
     "atomic-global 1 0 15 1.4\n"
     "atomic-global 2 0 15 2.7\n"
     "atomic-global 4 0 15 5.4\n"
-    "atomic-global 8 0 15 10.8\n";
+    "atomic-global 8 0 15 10.8\n",
+    NULL,
+};

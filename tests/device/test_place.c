@@ -29,12 +29,13 @@ static long opened(void)
     return calls("cuDevicePrimaryCtxRetain");
 }
 
-static tally_context *open_with(tally_device_type device, double gbps)
+static tally_context *open_with(tally_device_type device, double gbps, unsigned threads)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *context = NULL;
     tally_error error = {""};
     o.device = device;
+    o.threads = threads;
     check(tally_context_create(&o, &context, &error) == TALLY_OK, "a context", error.message);
     /* The processor counts at this speed. */
     for (uint32_t i = 0; context && i < context->tuning->count; i++) {
@@ -67,19 +68,23 @@ static void expect(tally_context *context, uint64_t n, const char *method, const
 
 static void test_choice(void)
 {
-    const uint64_t many = 1000000000; /* 4 GB: 0.39 s on the way by the default 10.2 GB/s */
-    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1),
-                  *fast = open_with(TALLY_DEVICE_AUTO, 100), *only = open_with(TALLY_DEVICE_CPU, 1);
+    const uint64_t many = 1000000000; /* 4 GB: 0.333 s on the way by the default 12 GB/s a thread */
+    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1, 1),
+                  *fast = open_with(TALLY_DEVICE_AUTO, 100, 1),
+                  *only = open_with(TALLY_DEVICE_CPU, 1, 1),
+                  *several = open_with(TALLY_DEVICE_AUTO, 1, 7);
     expect(fast, many, NULL, "cpu", "on cpu");
     expect(slow, 1000000, NULL, "cpu", "on cpu");
     expect(slow, many, "cpu-tables", "cpu", "asked for by name");
     expect(only, many, NULL, "cpu", "on cpu");
     check(opened() == 0, "the driver is not touched before there is a use for it", "");
-    expect(slow, many, NULL, "cuda:0", "host data take, on their way, 0.39");
+    expect(slow, many, NULL, "cuda:0", "host data take, on their way, 0.333");
     expect(slow, 1000000, NULL, "cuda:0", "on cuda"); /* it is open now */
     expect(slow, 1000, NULL, "cpu", "cuda would take, with the data's way there,");
     expect(slow, many, NULL, "cuda:0", "on cuda");
     check(opened() == 1, "one device for all plans", "");
+    expect(several, many, NULL, "cuda:0", "host data take, on their way, 0.0931"); /* 43 GB/s */
+    tally_context_destroy(several);
     tally_context_destroy(slow);
     tally_context_destroy(fast);
     tally_context_destroy(only);
@@ -103,7 +108,7 @@ static void apart(const char *variable, const char *value, void (*run)(void))
 
 static void test_no_use(void)
 {
-    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1);
+    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1, 1);
     for (int i = 0; i < 2; i++)
         expect(slow, 1000000000, NULL, "cpu", "on cpu");
     tally_context_destroy(slow);
@@ -112,7 +117,7 @@ static void test_no_use(void)
 /* A device whose kernels cannot be had. */
 static void test_no_kernel(void)
 {
-    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1);
+    tally_context *slow = open_with(TALLY_DEVICE_AUTO, 1, 1);
     expect(slow, 1000000000, NULL, "cpu", "cuda has no kernel for it");
     tally_context_destroy(slow);
 }

@@ -1,5 +1,6 @@
 /* The cost model behind `auto`: its tables are whole, its formula is the documented one, its choice
  * is the cheapest and says so. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,8 @@ static void check_block(const char *name, uint32_t device)
 static void test_blocks(void)
 {
     int blocks = 0;
-    for (const char *at = ty_rates_text; (at = strchr(at, '[')) != NULL; at++, blocks++) {
+    for (; ty_rates_blocks[blocks]; blocks++) {
+        const char *at = ty_rates_blocks[blocks];
         char name[32];
         unsigned line;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "]"), at + 1);
@@ -88,9 +90,10 @@ static void test_blocks(void)
         for (uint32_t i = 0; i < tuning.count; i++) {
             const char *method = tuning.rates[i].method;
             CHECK_SAY(ty_method_find(method) || !strcmp(method, TY_RATE_READ) ||
-                          !strcmp(method, TY_RATE_HOST) || !strcmp(method, TY_RATE_GUIDE) ||
-                          !strcmp(method, TY_RATE_SEARCH) || !strcmp(method, TY_RATE_LOG) ||
-                          !strcmp(method, TY_RATE_LOOK) || !strcmp(method, TY_RATE_FAR),
+                          !strcmp(method, TY_RATE_HOST) || !strcmp(method, TY_RATE_BUS) ||
+                          !strcmp(method, TY_RATE_GUIDE) || !strcmp(method, TY_RATE_SEARCH) ||
+                          !strcmp(method, TY_RATE_LOG) || !strcmp(method, TY_RATE_LOOK) ||
+                          !strcmp(method, TY_RATE_FAR),
                       "[%s] row %u: no method %s", name, i + 1, method);
         }
         const char *other = !strncmp(name, "cpu", 3) ? TY_RATE_READ : TY_RATE_HOST;
@@ -139,11 +142,21 @@ static void test_choice(tally_context *context)
     double one = ty_cost(many, "cpu-overlap");
     mine.threads = 3;
     CHECK(one == 100e-6 + 4e6 / 4 * 1e-9 &&
-          ty_cost(many, "cpu-overlap") == 100e-6 + 4e6 / 12 * 1e-9);
+          ty_cost(many, "cpu-overlap") == 100e-6 + 4e6 / 12 * 1e-9 + 2 * 100 * 1e-9);
     mine.threads = 64;
-    CHECK(ty_cost(many, "cpu-overlap") == 100e-6 + 4e6 / 30 * 1e-9);
+    const double more = 4e6 / (524288 + 16 * 100); /* each with a table to add up */
+    CHECK(fabs(ty_cost(many, "cpu-overlap") - (100e-6 + 4e6 / 30 * 1e-9 + more * 100 * 1e-9)) <
+          1e-12);
     CHECK(ty_cost(many, "no-such-row") > 1e8);
-    CHECK(ty_cost_host(&mine, 1) > 1e8);
+    CHECK(ty_cost_host(&mine, 1, 1) > 1e8);
+    /* Host data: by the threads that pack them, up to the bus; without its row, as by one. */
+    ty_tuning way;
+    CHECK(ty_tuning_parse("host 0 0 10 4\nbus 0 0 0 14\n", &way, &line));
+    CHECK(ty_cost_host(&way, 8e6, 1) == 10e-6 + 8e6 / 4 * 1e-9);
+    CHECK(ty_cost_host(&way, 8e6, 2) == 10e-6 + 8e6 / 8 * 1e-9);
+    CHECK(ty_cost_host(&way, 8e6, 16) == 10e-6 + 8e6 / 14 * 1e-9);
+    way.count = 1;
+    CHECK(ty_cost_host(&way, 8e6, 16) == 10e-6 + 8e6 / 4 * 1e-9);
     tally_plan *named = make(context, 0, "cpu-tables");
     CHECK(named->seconds == 0 && strstr(tally_plan_describe(named), "asked for by name"));
     tally_plan_destroy(few);
