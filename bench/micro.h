@@ -8,6 +8,8 @@
 #include <tally/tally.h>
 #include <time.h>
 
+#include "../tests/common/splitmix.h"
+
 static inline void must(tally_status status, const tally_error *error)
 {
     if (!status)
@@ -24,21 +26,18 @@ static inline double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Steele, Lea and Flood's SplitMix64, from any state; the same numbers in every run. */
+/* The same numbers in every run. */
 static uint64_t random_state = 1;
 
 static inline uint64_t random_next(void)
 {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix64(&random_state);
 }
 
 /* In [0, 1). */
 static inline double random_unit(void)
 {
-    return (double)(random_next() >> 11) * 0x1p-53;
+    return splitmix64_unit(&random_state);
 }
 
 #endif

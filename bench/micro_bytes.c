@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../tests/common/splitmix.h"
+
 enum { MOST = 8, PEERS = 3 };
 
 static double seconds(void)
@@ -24,10 +26,7 @@ static double seconds(void)
 static uint64_t random64(void)
 {
     static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix64(&state);
 }
 
 /* Peers. Totals of less than 2^32 suffice here. */

@@ -112,37 +112,33 @@ static int check_range(const cli_options *options, uint32_t dimensions)
     return CLI_OK;
 }
 
-/* Parses --edges text number `i`; NULL after a message. */
-static double *parse_edges(const cli_options *options, size_t i, uint64_t *bins)
+/* Parses --edges text number `i`: CLI_USAGE after a message, CLI_FAILED for want of memory. */
+static int parse_edges(const cli_options *options, size_t i, double **edges, uint64_t *bins)
 {
     const char *text = options->values[CLI_EDGES].texts[i];
     size_t count;
     char **pieces = cli_split(text, &count);
-    double *edges = pieces ? calloc(count, sizeof *edges) : NULL;
-    int good = edges != NULL;
-    if (!edges)
-        cli_fail("out of memory");
-    if (good && count < 2) {
-        cli_usage(options->word, "--edges %s: at least two edges make a bin", text);
-        good = 0;
-    }
-    for (size_t e = 0; e < count && good; e++) {
-        good = cli_parse_real(pieces[e], &edges[e]);
-        if (!good)
-            cli_usage(options->word, "--edges: edge %zu is \"%s\", not a finite number", e + 1,
-                      pieces[e]);
-        else if (e > 0 && !(edges[e - 1] < edges[e]))
-            good = 0,
-            cli_usage(options->word, "--edges: edge %zu, %s, is not more than the one before, %s",
-                      e + 1, pieces[e], pieces[e - 1]);
+    double *made = pieces ? calloc(count, sizeof *made) : NULL;
+    int code = made ? CLI_OK : CLI_FAILED;
+    if (!code && count < 2)
+        code = cli_usage(options->word, "--edges %s: at least two edges make a bin", text);
+    for (size_t e = 0; e < count && !code; e++) {
+        if (!cli_parse_real(pieces[e], &made[e]))
+            code = cli_usage(options->word, "--edges: edge %zu is \"%s\", not a finite number",
+                             e + 1, pieces[e]);
+        else if (e > 0 && !(made[e - 1] < made[e]))
+            code = cli_usage(options->word,
+                             "--edges: edge %zu, %s, is not more than the one before, %s", e + 1,
+                             pieces[e], pieces[e - 1]);
     }
     cli_split_free(pieces, count);
-    if (!good) {
-        free(edges);
-        return NULL;
+    if (code) {
+        free(made);
+        return code;
     }
+    *edges = made;
     *bins = count - 1;
-    return edges;
+    return CLI_OK;
 }
 
 static int check_edges(const cli_options *options, uint32_t dimensions)
@@ -153,9 +149,10 @@ static int check_edges(const cli_options *options, uint32_t dimensions)
                          dimensions);
     for (size_t i = 0; i < count; i++) {
         uint64_t bins;
-        double *edges = parse_edges(options, i, &bins);
-        if (!edges)
-            return CLI_USAGE;
+        double *edges = NULL;
+        int code = parse_edges(options, i, &edges, &bins);
+        if (code)
+            return code == CLI_FAILED ? cli_fail("out of memory") : code;
         free(edges);
     }
     return CLI_OK;
@@ -435,8 +432,7 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
     }
     if (cli_has(options, CLI_EDGES)) {
         size_t count = options->values[CLI_EDGES].count;
-        job->axes->edges[d] = parse_edges(options, count > 1 ? d : 0, &bins);
-        if (!job->axes->edges[d])
+        if (parse_edges(options, count > 1 ? d : 0, &job->axes->edges[d], &bins))
             return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
         job->axes->axes[d] = tally_axis_edges(bins, job->axes->edges[d]);
         return TALLY_OK;

@@ -225,10 +225,11 @@ static int tallied_make(job *job, tallied *made)
                             (const char *const *)job->source.names, &made->result, &error);
     if (!status && saturates(job->counter)) {
         tally_result_info_get(made->result, &info);
-        made->cells = info.histograms * info.bins;
-        made->narrow = calloc((size_t)made->cells, job->counter == TALLY_COUNTER_U16SAT ? 2 : 1);
+        uint64_t cells = info.histograms * info.bins;
+        made->narrow = calloc((size_t)cells, job->counter == TALLY_COUNTER_U16SAT ? 2 : 1);
         if (!made->narrow)
             return cli_fail("out of memory");
+        made->cells = cells;
         status = tally_result_narrow(made->result, job->counter, &error);
     }
     return status ? fail(status, &error) : CLI_OK;

@@ -16,7 +16,8 @@
  * pieces: from a step without room the pieces there say on which side there may be some, and where
  * the two pieces found last meet is the next step to try.
  *
- * Floats: the line in float32, from the bins' width; then all 65536 values are looked at.
+ * Floats: the line in float32, from the bins' width; then all 65536 values are looked at. Where
+ * samples should be edges these are told apart as float64 does (ty_lowered).
  */
 #include "core/line.h"
 
@@ -260,6 +261,31 @@ static ty_u32 edge_next_to_zero(const ty_bins *b)
     return !(place > 0) ? 0 : place >= b->bins ? b->bins : (ty_u32)nearbyint(place);
 }
 
+/* A little up or down, for edges that are samples' values and came out on the wrong side. */
+static int float_tried(const ty_axis *axis, ty_fast *fast, float phase)
+{
+    static const float aside[] = {0, 1, -1, 2, -2};
+    for (int i = 0; i < 25; i++) {
+        fast->slope = (float)axis->bins.inverse * (1 + aside[i % 5] * 0x1p-23F);
+        fast->phase = phase + aside[i / 5] * 0x1p-22F * fmaxf(1, fabsf(phase));
+        if (float_proved(axis, fast))
+            return 1;
+    }
+    return 0;
+}
+
+/* Where that is not enough, for axes from zero: some such edges up and others not. */
+static int float_ties(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    const double above = TY_FMA((double)b->bins, b->width, -b->hi) / b->hi;
+    fast->tie = (float)(above * 0x1p29);
+    if (b->lo == 0 && above > 0 && float_tried(axis, fast, 0))
+        return 1;
+    fast->tie = 0;
+    return 0;
+}
+
 static int float_line(const ty_axis *axis, ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
@@ -276,15 +302,8 @@ static int float_line(const ty_axis *axis, ty_fast *fast)
         if ((double)fast->end != b->hi)
             fast->end = NAN;
     }
-    /* A little up or down, for edges that are samples' values and came out on the wrong side. */
-    static const float aside[] = {0, 1, -1, 2, -2};
-    for (int i = 0; i < 25; i++) {
-        fast->slope = (float)b->inverse * (1 + aside[i % 5] * 0x1p-23F);
-        fast->phase = (float)phase + aside[i / 5] * 0x1p-22F * (float)fmax(1, fabs(phase));
-        if (float_proved(axis, fast))
-            return 1;
-    }
-    return 0;
+    fast->tie = 0;
+    return float_tried(axis, fast, (float)phase) || float_ties(axis, fast);
 }
 
 /* ---- 32-bit samples on edges that are multiples of a power of two ---- */

@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     ty_job *job;
     const ty_cpu_method *method;
-    unsigned char *states; /* `workers` of them, `bytes` apart; ordered: one a part */
+    unsigned char *states; /* `workers` of them, `bytes` apart */
     size_t bytes;
     int clean;                      /* the states are zeros to begin with */
     uint64_t total, workers, parts; /* total: elements over all batches */
@@ -128,22 +128,43 @@ static void any_part(void *arg, unsigned part, unsigned worker)
     report(r, worker, end - begin);
 }
 
-/* Ordered methods: part p's own state, all within one batch; flushed in order afterwards. */
+/* Ordered methods: every batch in `share` parts, flushed one after the other. */
 typedef struct {
     run *r;
-    uint64_t batch, parts;
-} ordered_batch;
+    uint64_t share;
+    atomic_ullong next; /* the part to be counted next, over all batches */
+    uint64_t flushed;   /* parts; under the run's lock */
+    pthread_cond_t turn;
+} in_order;
 
-static void ordered_part(void *arg, unsigned part, unsigned worker)
+static void flush_in_turn(in_order *o, uint64_t part, unsigned char *state)
 {
-    ordered_batch *o = arg;
     run *r = o->r;
-    uint64_t n = r->job->elements;
-    uint64_t begin = n * part / o->parts, end = n * (part + 1) / o->parts;
-    if (atomic_load(&r->cancelled))
-        return;
-    r->method->count(state_of(r, part), r->job, o->batch, begin, end);
-    report(r, worker, end - begin);
+    lock_totals(r);
+    while (o->flushed != part) /* never with one worker: its parts come in order */
+        pthread_cond_wait(&o->turn, &r->lock);
+    r->method->flush(state, r->job, part / o->share);
+    o->flushed++;
+    if (r->workers > 1)
+        pthread_cond_broadcast(&o->turn);
+    unlock_totals(r);
+}
+
+/* Takes the next part. Whoever has the one before is counting it, so that waits end. */
+static void ordered_part(void *arg, unsigned any, unsigned worker)
+{
+    in_order *o = arg;
+    run *r = o->r;
+    const uint64_t part = atomic_fetch_add(&o->next, 1), p = part % o->share;
+    const uint64_t n = r->job->elements, begin = n * p / o->share, end = n * (p + 1) / o->share;
+    unsigned char *state = state_of(r, worker);
+    const int cancelled = atomic_load(&r->cancelled);
+    (void)any;
+    if (!cancelled)
+        r->method->count(state, r->job, part / o->share, begin, end);
+    flush_in_turn(o, part, state);
+    if (!cancelled)
+        report(r, worker, end - begin);
 }
 
 /* Many small batches: each wholly in one part, so the order within it is the samples'. */
@@ -153,7 +174,7 @@ static void ordered_batches(void *arg, unsigned part, unsigned worker)
     uint64_t begin = r->job->batches * part / r->parts,
              end = r->job->batches * (part + 1) / r->parts;
     for (uint64_t b = begin; b < end && !atomic_load(&r->cancelled); b++) {
-        unsigned char *state = state_of(r, part);
+        unsigned char *state = state_of(r, worker);
         r->method->count(state, r->job, b, 0, r->job->elements);
         lock_totals(r);
         r->method->flush(state, r->job, b);
@@ -164,16 +185,16 @@ static void ordered_batches(void *arg, unsigned part, unsigned worker)
 
 static void run_ordered(run *r, ty_pool *pool)
 {
-    if (r->job->batches >= r->parts) {
-        ty_pool_run(pool, 0, (unsigned)r->parts, ordered_batches, r);
+    const uint64_t batches = r->job->batches;
+    in_order o = {.r = r, .share = r->parts / batches};
+    if (o.share < 2) {
+        r->parts = r->parts < batches ? r->parts : batches;
+        ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, ordered_batches, r);
         return;
     }
-    for (uint64_t b = 0; b < r->job->batches; b++) {
-        ordered_batch o = {r, b, r->parts};
-        ty_pool_run(pool, 0, (unsigned)r->parts, ordered_part, &o);
-        for (uint64_t p = 0; p < r->parts; p++)
-            r->method->flush(state_of(r, (unsigned)p), r->job, b);
-    }
+    pthread_cond_init(&o.turn, NULL);
+    ty_pool_run(pool, (unsigned)r->workers, (unsigned)(o.share * batches), ordered_part, &o);
+    pthread_cond_destroy(&o.turn);
 }
 
 /* Threads worth their tables: enough samples for each, and no more than a gigabyte of tables. */
@@ -186,6 +207,19 @@ static uint64_t choose_workers(const run *r, const ty_pool *pool)
     n = n < most ? n : most;
     n = n < memory ? n : memory;
     return n ? n : 1;
+}
+
+/* Ordered methods: as many parts as the job alone decides, so that sums have the same bits on any
+ * number of threads. To flush a table takes as long as some samples of its size. */
+static uint64_t choose_ordered(const run *r)
+{
+    enum { MOST = 64, FEW = 4 };
+    uint64_t bytes = r->total * r->job->samples[0].size * r->job->plan->active_count;
+    uint64_t table = r->bytes, parts = bytes / (part_bytes + 16 * table);
+    uint64_t few = bytes / (part_bytes + 4 * table);
+    few = few < FEW ? few : FEW;
+    parts = parts > few ? parts : few;
+    return !parts ? 1 : parts < MOST ? parts : MOST;
 }
 
 /* More parts than workers, so that a slow thread holds up little; small ones when someone watches.
@@ -265,7 +299,7 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
     r.bytes = (r.method->state_bytes(job) + 63) & ~(size_t)63;
     r.workers = choose_workers(&r, job->plan->context->pool);
-    r.parts = r.method->ordered ? r.workers : choose_parts(&r, r.workers);
+    r.parts = r.method->ordered ? choose_ordered(&r) : choose_parts(&r, r.workers);
     if (r.workers == 1 && !job->progress && r.method->straight && r.method->straight(job))
         return TALLY_OK;
     tally_status status = TALLY_OK;

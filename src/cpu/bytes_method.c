@@ -303,7 +303,7 @@ static double cost(const tally_plan *plan, const char **why)
 const ty_method ty_cpu_bytes = {
     "cpu-bytes",
     "tally",
-    "the 256 values by bit planes (AVX-512) or eight tables, binned once",
+    "the 256 values by bit planes (AVX-512), pairs or tables, binned once",
     TY_ON_CPU,
     1u << TALLY_U8 | 1u << TALLY_I8,
     1,

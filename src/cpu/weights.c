@@ -1,6 +1,6 @@
 /*
  * cpu-weights: sums of weights (f64 or i64), with the sums of their squares on request. Parts of
- * the samples are fixed by the plan's threads, never by timing, and are added up in order: the same
+ * the samples are fixed by the job, never by threads or timing, and are added up in order: the same
  * input gives the same bits.
  */
 #include <string.h>

@@ -42,6 +42,8 @@ void ty_draw_text(ty_draw *d, double x, double y, const char *text, double size,
 void ty_draw_text_up(ty_draw *d, double x, double y, const char *text, double size, uint32_t rgb);
 /* Shortens `text` in place, with "…" at the end, until it is at most `width` wide. */
 void ty_draw_text_fit(ty_draw *d, char *text, double width, double size, int bold);
+/* At most `most` bytes, below 64, of a histogram's name as a picture shows it. */
+void ty_draw_name(const char *text, int most, char name[64]);
 /* Title, subtitle and notes at their places; the notes from a result's flows. */
 tally_status ty_draw_words(ty_draw *d, tally_error *error);
 void ty_draw_headings(ty_draw *d, double subtitle_room);

@@ -4,6 +4,7 @@
 #include "io/draw.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -183,6 +184,22 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
     }
 }
 
+/* A table's columns name their joint histogram "x,y"; without such a name an axis says which it is.
+ */
+static void axis_name(const tally_result *r, uint32_t d, char name[64])
+{
+    static const char *const plain[2][2] = {{"first value", "second value"},
+                                            {"bytes (first axis)", "bytes (second axis)"}};
+    int category = r->axes[d].kind == TALLY_AXIS_CATEGORY;
+    const char *first = r->names[0], *comma = strchr(first, ',');
+    const char *from = d && comma ? comma + 1 : first;
+    size_t length = d || !comma ? strlen(from) : (size_t)(comma - first);
+    if (category || !comma || strchr(comma + 1, ',') || !length)
+        snprintf(name, 64, "%s", plain[category][d]);
+    else
+        ty_draw_name(from, length < 40 ? (int)length : 40, name);
+}
+
 tally_status ty_draw_map(ty_draw *d, tally_error *error)
 {
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
@@ -208,9 +225,11 @@ tally_status ty_draw_map(ty_draw *d, tally_error *error)
         draw_cells(d, &g);
     else
         draw_image(d, &g);
-    ty_draw_axis_y(d, &ticks,
-                   y->kind == TALLY_AXIS_CATEGORY ? "bytes (second axis)" : "second value", 0);
-    ty_draw_axis_x(d, x, x->kind == TALLY_AXIS_CATEGORY ? "bytes (first axis)" : "first value");
+    char name[64];
+    axis_name(d->result, 1, name);
+    ty_draw_axis_y(d, &ticks, name, 0);
+    axis_name(d->result, 0, name);
+    ty_draw_axis_x(d, x, name);
     draw_color_bar(d, &g, bar, &counts);
     ty_free(g.cells);
     return TALLY_OK;

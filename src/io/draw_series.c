@@ -149,14 +149,6 @@ static double entry_width(ty_draw *d, const char *name)
     return ty_draw_text_width(d, name, 14 * d->s, 0) + 42 * d->s;
 }
 
-static void legend_name(const tally_result *r, uint64_t h, char name[64])
-{
-    snprintf(name, 64, "%.*s", ty_text_fit(r->names[h], 40), r->names[h]);
-    for (unsigned char *p = (unsigned char *)name; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-}
-
 /* Entries from the right end of the subtitle's line, as many as fit in `room`; the width taken. */
 static double draw_legend(ty_draw *d, double y, double room)
 {
@@ -167,7 +159,7 @@ static double draw_legend(ty_draw *d, double y, double room)
     if (r->histograms == 1)
         return 0;
     for (; shown < r->histograms; shown++) {
-        legend_name(r, shown, name);
+        ty_draw_name(r->names[shown], 40, name);
         double width = entry_width(d, name);
         if (taken + width > room - (shown + 1 < r->histograms ? 90 * d->s : 0))
             break;
@@ -179,7 +171,7 @@ static double draw_legend(ty_draw *d, double y, double room)
     }
     double x = d->width - 20 * d->s - last - taken;
     for (uint64_t h = 0; h < shown; h++) {
-        legend_name(r, h, name);
+        ty_draw_name(r->names[h], 40, name);
         uint32_t color = ty_color_of(r, h);
         cairo_rectangle(d->cr, x + 16 * d->s, y - 11 * d->s, 18 * d->s, 12 * d->s);
         ty_draw_color(d, color, 0.45);
@@ -267,7 +259,7 @@ void ty_draw_series(ty_draw *d)
     draw_data(d, density);
     char name[64] = "";
     if (d->result->histograms == 1)
-        legend_name(d->result, 0, name);
+        ty_draw_name(d->result->names[0], 40, name);
     ty_draw_axis_x(d, axis, axis->kind == TALLY_AXIS_CATEGORY ? "bytes" : name[0] ? name : "value");
 }
 

@@ -63,6 +63,13 @@ void ty_draw_text_fit(ty_draw *d, char *text, double width, double size, int bol
     }
 }
 
+static void hide_controls(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p; p++)
+        if (*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+}
+
 /* Valid UTF-8 without control characters, at most `room` bytes with the NUL. */
 static int copy_words(const char *from, char *to, size_t room)
 {
@@ -70,11 +77,15 @@ static int copy_words(const char *from, char *to, size_t room)
     if (!copy)
         return 0;
     snprintf(to, room, "%.*s", ty_text_fit(copy, (int)room - 1), copy);
-    for (unsigned char *p = (unsigned char *)to; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    hide_controls(to);
     ty_free(copy);
     return 1;
+}
+
+void ty_draw_name(const char *text, int most, char name[64])
+{
+    snprintf(name, 64, "%.*s", ty_text_fit(text, most), text);
+    hide_controls(name);
 }
 
 /* Adds `count` of `what` to a list with commas, for a histogram's name if there are several. */

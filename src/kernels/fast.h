@@ -44,7 +44,8 @@ typedef struct ty_fast {
     ty_u32 per_edge;   /* 2^32 / every, rounded up */
     ty_u32 more_step;  /* splits from one integer to the next, in 2^-32 */
     ty_u32 more_start; /* added to their place */
-    float tie;         /* the edges are lowered by so much of the sample's power of two */
+    float tie;         /* the edges are lowered by so much of the sample's power of two; of 16-bit
+                          floats: ty_lowered */
 } ty_fast;
 
 /* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
@@ -140,10 +141,24 @@ TY_FN ty_u32 ty_split_of(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32
     return n;
 }
 
+/* Where bins from zero on should end at samples, their width in float64 is a little too large, and
+ * the product rounds up, above the sample, if the sample's mantissa is large enough. `tie` is that
+ * error for the width of a float32's mantissa, so that the product here rounds up for the same
+ * samples: these are moved to the float32 below. */
+TY_FN float ty_lowered(float x, const ty_fast *f)
+{
+    float product = TY_FMAF(x, f->tie, x);
+    return x - TY_SATURATE(product - x); /* of infinity and NaN 0 is taken */
+}
+
 /* Floats. */
 TY_FN ty_u32 ty_cell_line_float(float x, const ty_fast *f)
 {
     float v = x == f->end ? f->within : x;
+#if TY_TIES
+    if (TY_TIES == 1 || f->tie != 0)
+        v = ty_lowered(v, f);
+#endif
     float p = TY_FMAF(v, f->slope, f->phase);
 #if defined(TY_FLOOR_BITS)
     int cell = TY_FLOOR_BITS(TY_MIN_NAN(p, f->most), f->zero), most = (int)f->bins + 2;

@@ -23,6 +23,7 @@ PY
 expect 0 "" -- "$TALLY" methods
 for name in $(python3 -c 'import json; print(*[m["name"] for m in json.load(open("methods.json"))])'); do
     grep -q "^$name\$" .out || fail "tally methods does not list $name"
+    grep -Eq "^## (.*, )?$name[ ,]" "$SRCDIR/docs/METHODS.md" || fail "docs/METHODS.md has no section $name"
 done
 
 expect 0 "" -- "$TALLY" devices --format json

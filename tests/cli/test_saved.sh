@@ -130,6 +130,15 @@ for ending in png svg; do
 done
 expect 0 "" -- "$TALLY" plot list.json --index 1 -o plot.png
 expect 1 'choose one' -- "$TALLY" plot list.json -o plot.png
+# The axes of a joint histogram are named by its columns.
+printf 'x,y\n1,2\n3,4\n' >a.csv
+printf 'depth,y\n1,2\n3,4\n' >b.csv
+printf 'x,width\n1,2\n3,4\n' >c.csv
+for table in a b c; do
+    expect 0 "" -- "$TALLY" $table.csv --column 1,2 --title T -o $table.svg
+done
+cmp -s a.svg b.svg && fail "the first column's name is not in the picture"
+cmp -s a.svg c.svg && fail "the second column's name is not in the picture"
 expect 2 'draws png or svg' -- "$TALLY" plot photo.json -o plot.csv
 python3 -c '
 import xml.dom.minidom

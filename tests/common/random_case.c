@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "splitmix.h"
+
 uint64_t rng_next(rng *r)
 {
-    uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix64(&r->state);
 }
 
 uint64_t rng_below(rng *r, uint64_t n)
@@ -20,7 +19,7 @@ uint64_t rng_below(rng *r, uint64_t n)
 
 double rng_unit(rng *r)
 {
-    return (double)(rng_next(r) >> 11) * 0x1p-53;
+    return splitmix64_unit(&r->state);
 }
 
 static int chance(rng *r, unsigned one_in)

@@ -15,6 +15,7 @@
 #include <tally/tally.h>
 #include <time.h>
 
+#include "draw.h"
 #include "drivers.h"
 
 enum { most_bytes = 20011, slots_most = 256 };
@@ -23,16 +24,6 @@ static tally_context *context;
 static tally_device_type device = TALLY_DEVICE_OPENCL;
 static const char *wanted = "";
 static unsigned checks, failed;
-static uint64_t state;
-
-static uint64_t below(uint64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-}
-
 static void check(int ok, const char *method, const char *what, const tally_error *error)
 {
     checks++;
@@ -249,7 +240,6 @@ int main(int argc, char **argv)
     device = argc > 1 && !strcmp(argv[1], "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     wanted = argc > 3 ? argv[3] : "";
     state = argc > 5 ? strtoull(argv[5], NULL, 10) : (uint64_t)time(NULL);
-    state += !state;
     where.device = device;
     if (tally_context_create(&where, &context, &error)) {
         printf("skipped: %s\n", error.message);

@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "device/kernels_file.h"
 #include "device/run.h"
+#include "draw.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 #include "plan.h"
@@ -184,15 +185,7 @@ static tally_context *open_cuda(void)
     return context;
 }
 
-static uint64_t state = 1;
-
 static char asked[128]; /* of the last plan */
-
-static double unit(void)
-{
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (double)(state >> 11) * 0x1p-53;
-}
 
 /* Of types that are rarely binned by uneven edges the file has only what takes any layout. */
 static int is_rare(const tally_plan_options *o)

@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "device/run.h"
+#include "draw.h"
 #include "drivers.h"
 #include "methods/cost.h"
 #include "plan.h"
@@ -148,16 +149,8 @@ static ty_device_ops ops; /* the device's, with launches of our own */
 typedef tally_status launcher(ty_device *, void *, void *, const char *, const ty_launch *,
                               tally_error *);
 static launcher *launch, *launch_early;
-static const void *seen;     /* the program of the last launch that counted */
-static uint64_t state, rows; /* of a region */
-
-static uint64_t below(uint64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (state >> 8) % n;
-}
+static const void *seen; /* the program of the last launch that counted */
+static uint64_t rows;    /* of a region */
 
 static tally_status look(ty_device *device, void *queue, void *program, const char *kernel,
                          const ty_launch *how, tally_error *error)
@@ -398,7 +391,7 @@ int main(int argc, char **argv)
 {
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL) * 1000003;
     int failed = 0, tried = 0;
-    state = seed | 1;
+    state = seed;
     printf("seed %llu\n", (unsigned long long)seed);
     if (!open_device(argc > 1 ? argv[1] : "opencl"))
         return 77;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <tally/tally.h>
 
+#include "draw.h"
 #include "drivers.h"
 
 enum { most = (1 << 20) + 12345, bins = 16 };
@@ -30,15 +31,6 @@ static void check(int ok, const char *what, const char *why)
     failed += !ok;
     if (!ok)
         fprintf(stderr, "FAILED: %s: %s\n", what, why);
-}
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
 }
 
 /* ---- running ---- */

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "device/device.h"
+#include "draw.h"
 #include "drivers.h"
 #include "plan.h"
 
@@ -27,24 +28,6 @@ static tally_status (*alloc)(ty_device *, size_t, ty_memory *, tally_error *);
 static void *queue;
 static unsigned fast, general;
 static unsigned char samples[most * 4], weights[most * 4];
-static uint64_t state;
-
-static uint64_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
-static uint64_t below(uint64_t n)
-{
-    return next() % n;
-}
-
-static double unit(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 /* Device memory in which nothing is zero: what is read must have been written. */
 static tally_status poison(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error)
@@ -350,7 +333,6 @@ int main(int argc, char **argv)
     const double seconds = argc > 3 ? strtod(argv[3], NULL) : 4;
     unsigned failed = 0, tried = 0, kinds[3] = {0, 0, 0};
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL) * 1000003;
-    state += !state;
     printf("%s, seed %llu\n", name, (unsigned long long)state);
     fflush(stdout);
     o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;

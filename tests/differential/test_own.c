@@ -187,7 +187,7 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
 }
 
 /* Every value of 16 bits, some of them thousands of times, on axes of so many bins that edges which
- * should be integers came out of float64 above some of them (ty_cell_split). */
+ * should be samples came out of float64 above some of them (ty_cell_split, ty_lowered). */
 static void check_splits(void)
 {
     static const struct {
@@ -197,7 +197,10 @@ static void check_splits(void)
         tally_last_edge last;
     } axes[] = {{TALLY_U16, 56000, 0, 65536, TALLY_LAST_OPEN},
                 {TALLY_U16, 50000, 0, 65536, TALLY_LAST_CLOSED},
-                {TALLY_I16, 56000, -32768, 32768, TALLY_LAST_CLOSED}};
+                {TALLY_I16, 56000, -32768, 32768, TALLY_LAST_CLOSED},
+                {TALLY_F16, 56000, 0, 1, TALLY_LAST_OPEN},
+                {TALLY_BF16, 56000, 0, 1, TALLY_LAST_CLOSED},
+                {TALLY_BF16, 50000, 0, 64, TALLY_LAST_OPEN}};
     static uint64_t want[56000], got[56000];
     for (uint64_t i = 0; i < most_samples; i++)
         data.u16[i] = (uint16_t)(i < 65536 ? i : next() % 2 ? next() % 65536 : next() % 64 * 1024);
@@ -230,7 +233,7 @@ static void check_splits(void)
         if (memcmp(got, want, axes[a].bins * sizeof *got) ||
             memcmp(&flows[0], &flows[1], sizeof *flows)) {
             failed++;
-            fprintf(stderr, "FAILED: swizzled, %s, %llu bins, splits\n",
+            fprintf(stderr, "FAILED: swizzled, %s, %llu bins, ties\n",
                     tally_dtype_name(axes[a].dtype), (unsigned long long)axes[a].bins);
         }
     }

@@ -18,6 +18,7 @@
 #endif
 
 #include "core/alloc.h"
+#include "splitmix.h"
 
 static char folder[64];
 static uint64_t state;
@@ -73,10 +74,7 @@ int help_end(void)
 
 uint64_t help_random(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix64(&state);
 }
 
 uint64_t help_below(uint64_t n)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/result.h"
+#include "draw.h"
 
 static int failures;
 static int checks;
@@ -24,27 +25,12 @@ static int checks;
         }                                                                                          \
     } while (0)
 
-static uint64_t random_state;
-
-static inline uint64_t random_u64(void)
-{
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static inline uint64_t below(uint64_t n)
-{
-    return random_u64() % n;
-}
-
 /* Any finite float64. */
 static inline double random_double(void)
 {
     double value;
     do {
-        uint64_t bits = random_u64();
+        uint64_t bits = next();
         memcpy(&value, &bits, sizeof value);
     } while (!isfinite(value));
     return value;
@@ -128,7 +114,7 @@ static inline void fill_random(tally_result *r)
 {
     uint64_t cells = r->histograms * r->bins;
     for (uint64_t i = 0; i < cells; i++) {
-        uint64_t bits = random_u64() >> below(64);
+        uint64_t bits = next() >> below(64);
         double sum = below(8) == 0   ? (below(2) ? INFINITY : -INFINITY)
                      : below(8) == 0 ? NAN
                                      : random_double();
@@ -138,7 +124,7 @@ static inline void fill_random(tally_result *r)
             r->squares[i] = fabs(random_double());
     }
     for (uint64_t h = 0; h < r->histograms; h++)
-        r->flows[h] = (tally_flows){below(5), below(1000000), random_u64() >> 8, below(2)};
+        r->flows[h] = (tally_flows){below(5), below(1000000), next() >> 8, below(2)};
 }
 
 /* A result of any shape, filled, with notes; destroy it. */

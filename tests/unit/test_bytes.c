@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "cpu/bytes.h"
+#include "draw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,22 +16,9 @@
 
 enum { KINDS = 16, LARGE = 10 << 20 };
 
-static uint64_t seed, state;
+static uint64_t seed;
 static int failures;
 static uint8_t *room; /* LARGE bytes, a forbidden page on either side */
-
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t below(size_t n)
-{
-    return (size_t)(next() % n);
-}
 
 /* The i-th byte of `kind`; a, b, c are drawn once for a buffer. */
 static uint8_t sample(int kind, size_t i, uint8_t last, const uint64_t draw[3])

@@ -1,6 +1,7 @@
 /*
  * The line of 16-bit samples: on random and on everyday axes every one of the 65536 values, against
- * the slow reference; or two lines (ty_cell_split). Axes that everyone uses must be proved.
+ * the slow reference; or two lines (ty_cell_split), or one and ties (ty_lowered). Axes that
+ * everyone uses must be proved.
  *
  *     test_line [SEED]
  */
@@ -112,12 +113,12 @@ static int rises(tally_dtype dtype, const ty_fast *fast)
 }
 
 /* How an axis was proved. */
-enum { unproved, by_line, by_split };
+enum { unproved, by_line, by_split, by_ties = 4 };
 
 static int prove(const ty_axis *axis, ty_fast *fast, int may)
 {
     if ((may & by_line) && ty_line_make(axis, fast))
-        return by_line;
+        return fast->tie != 0 ? by_ties : by_line;
     if ((may & by_split) && ty_line_split(axis, fast, most_bins))
         return by_split;
     fast->splits = 0;
@@ -269,6 +270,29 @@ static void check_splits(int count)
     }
 }
 
+/* Floats that should be edges, some of which float64 has above them. */
+static void check_ties(void)
+{
+    static const uint64_t bins[] = {56000, 50000, 14000, 12000};
+    static const double ends[] = {1, 2, 0.5, 64};
+    int ties = 0;
+    for (int i = 0; i < 32; i++) {
+        const double hi = ends[i / 4 % 4];
+        const tally_axis axis =
+            i / 16 ? closed(bins[i % 4], 0, hi) : tally_axis_even(bins[i % 4], 0, hi);
+        for (int d = 2; d < 4; d++) {
+            int made = 0;
+            const int proved = check(axis, dtypes[d], by_line, &made);
+            if (!proved)
+                wrong("not proved,", dtypes[d], &axis);
+            ties += proved == by_ties;
+        }
+    }
+    expect(tally_axis_even(56000, 0, 1), TALLY_F16, by_ties);
+    expect(closed(56000, 0, 1), TALLY_BF16, by_ties);
+    printf("ties: %d of 64 axes\n", ties);
+}
+
 int main(int argc, char **argv)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
@@ -281,6 +305,7 @@ int main(int argc, char **argv)
         raw[i] = (uint16_t)i;
     check_everyday();
     check_splits(60);
+    check_ties();
     check_random(100);
     tally_context_destroy(context);
     printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);

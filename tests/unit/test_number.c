@@ -6,6 +6,7 @@
  * Every text is parsed alone, with nothing readable counted on past its end, and with more text
  * behind it, much and little, for these take different paths through the parser.
  */
+#include "draw.h"
 #include "io/number.h"
 
 #include <inttypes.h>
@@ -16,18 +17,9 @@
 
 #define TEXT 4096
 
-static uint64_t state;
 static long cases, failures;
 
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static int below(int n)
+static int pick(int n)
 {
     return (int)(next() % (uint64_t)n);
 }
@@ -75,7 +67,7 @@ static void check(const char *text, double expected)
     after = ty_number_parse(buffer, buffer + size + sizeof behind - 1, &x);
     if (after != buffer + size || !same(x, expected))
         fail(text, "followed", x, expected);
-    size_t all = size + (size_t)below(40);
+    size_t all = size + (size_t)pick(40);
     char *copy = malloc(all); /* just as long, for the sanitizer */
     if (!copy)
         abort();
@@ -316,8 +308,8 @@ static void test_shapes(int n)
                                           "%.20e", "%E",   "%.3g",  "%.25g", "%+.4f", "%012.3f"};
     for (int i = 0; i < n; i++) {
         char text[512];
-        double x = (double)(int64_t)next() / (double)(UINT64_C(1) << below(64));
-        snprintf(text, sizeof text, formats[below(sizeof formats / sizeof *formats)], x);
+        double x = (double)(int64_t)next() / (double)(UINT64_C(1) << pick(64));
+        snprintf(text, sizeof text, formats[pick(sizeof formats / sizeof *formats)], x);
         check_strtod(text);
     }
     for (int i = 0; i < n; i++) { /* any float64, and text that reads back as it */
@@ -327,15 +319,15 @@ static void test_shapes(int n)
             continue;
         snprintf(text, sizeof text, "%.17g", x);
         check(text, x);
-        snprintf(text, sizeof text, "%.*e", below(16), x);
+        snprintf(text, sizeof text, "%.*e", pick(16), x);
         check_strtod(text);
     }
     for (int i = 0; i < n; i++) {
         char text[64];
-        snprintf(text, sizeof text, "%" PRIu64, next() >> below(64));
+        snprintf(text, sizeof text, "%" PRIu64, next() >> pick(64));
         check_strtod(text);
-        snprintf(text, sizeof text, "%s%" PRIu64 "e%d", below(2) ? "-" : "", next() >> below(64),
-                 below(720) - 380);
+        snprintf(text, sizeof text, "%s%" PRIu64 "e%d", pick(2) ? "-" : "", next() >> pick(64),
+                 pick(720) - 380);
         check_strtod(text);
     }
 }
@@ -343,10 +335,10 @@ static void test_shapes(int n)
 static char *put_digits(char *p, int count, int style)
 {
     for (int i = 0; i < count; i++)
-        *p++ = (char)('0' + (style == 0   ? below(10)
+        *p++ = (char)('0' + (style == 0   ? pick(10)
                              : style == 1 ? 9
                              : style == 2 ? 0
-                                          : below(2) * 9));
+                                          : pick(2) * 9));
     return p;
 }
 
@@ -354,25 +346,25 @@ static void test_digits(int n, int most)
 {
     for (int i = 0; i < n; i++) {
         char text[TEXT], *p = text;
-        int whole = below(most), places = below(most);
-        if (below(2))
-            *p++ = "-+"[below(2)];
-        if (below(3) == 0)
-            p = put_digits(p, below(most), 2);
-        p = put_digits(p, whole, below(4));
-        if (below(4)) {
+        int whole = pick(most), places = pick(most);
+        if (pick(2))
+            *p++ = "-+"[pick(2)];
+        if (pick(3) == 0)
+            p = put_digits(p, pick(most), 2);
+        p = put_digits(p, whole, pick(4));
+        if (pick(4)) {
             *p++ = '.';
-            if (below(3) == 0)
-                p = put_digits(p, below(most), 2);
-            p = put_digits(p, places, below(4));
+            if (pick(3) == 0)
+                p = put_digits(p, pick(most), 2);
+            p = put_digits(p, places, pick(4));
         }
         p = put_digits(p, 1, 0);
-        if (below(2))
-            p += sprintf(p, "%c%s%d", "eE"[below(2)],
-                         below(2)   ? ""
-                         : below(2) ? "-"
-                                    : "+",
-                         below(4) ? below(25) : below(400));
+        if (pick(2))
+            p += sprintf(p, "%c%s%d", "eE"[pick(2)],
+                         pick(2)   ? ""
+                         : pick(2) ? "-"
+                                   : "+",
+                         pick(4) ? pick(25) : pick(400));
         *p = '\0';
         check_strtod(text);
     }
@@ -389,13 +381,13 @@ static void test_layouts(int n)
                 if (whole + places < 1)
                     continue;
                 char text[80], *p = text;
-                if (below(2))
+                if (pick(2))
                     *p++ = '-';
-                p = put_digits(p, whole, below(8) ? 0 : below(4));
+                p = put_digits(p, whole, pick(8) ? 0 : pick(4));
                 if (places >= 0)
                     *p++ = '.';
-                p = put_digits(p, places < 0 ? 0 : places, below(8) ? 0 : below(4));
-                const char *exponent = exponents[below(2) ? 0 : below(11)];
+                p = put_digits(p, places < 0 ? 0 : places, pick(8) ? 0 : pick(4));
+                const char *exponent = exponents[pick(2) ? 0 : pick(11)];
                 snprintf(p, sizeof text - (size_t)(p - text), "%s", exponent);
                 check_strtod(text);
             }
@@ -448,7 +440,7 @@ static void test_midpoint(uint64_t bits)
     snprintf(text, sizeof text, "%.*s.%se%d", (int)(size > 1), digits, digits + 1,
              exponent + (int)size - 1);
     check(text, bits & 1 ? high : low);
-    int zeros = below(1200);
+    int zeros = pick(1200);
     snprintf(text, sizeof text, "%s.%0*de%d", digits, zeros + 1, 1, exponent);
     check(text, high);
     digits[size - 1]--; /* not a 0, except in some large integers */
@@ -476,18 +468,18 @@ static void test_midpoints(int n)
         test_midpoint(special[i]);
     for (int i = 0; i < n; i++) {
         uint64_t fraction = next() >> 12;
-        switch (below(4)) {
+        switch (pick(4)) {
         case 0: /* any exponent */
-            test_midpoint((uint64_t)below(2047) << 52 | fraction);
+            test_midpoint((uint64_t)pick(2047) << 52 | fraction);
             break;
         case 1: /* few digits: about 1 to 2^70, 20 digits and fewer */
-            test_midpoint((uint64_t)(1023 + below(70)) << 52 | fraction);
+            test_midpoint((uint64_t)(1023 + pick(70)) << 52 | fraction);
             break;
         case 2: /* subnormal */
-            test_midpoint(fraction >> below(52));
+            test_midpoint(fraction >> pick(52));
             break;
         case 3: /* a short fraction, 2^-6 to 2^58 */
-            test_midpoint((uint64_t)(1017 + below(64)) << 52 | (fraction >> 30 << 30));
+            test_midpoint((uint64_t)(1017 + pick(64)) << 52 | (fraction >> 30 << 30));
             break;
         }
     }
@@ -499,8 +491,8 @@ static void test_near(int n)
 {
     for (int i = 0; i < n; i++) {
         char digits[1600], text[64];
-        int exponent, keep = 15 + below(5);
-        uint64_t bits = (uint64_t)below(2047) << 52 | next() >> 12;
+        int exponent, keep = 15 + pick(5);
+        uint64_t bits = (uint64_t)pick(2047) << 52 | next() >> 12;
         int biased = (int)(bits >> 52);
         uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | (uint64_t)(biased > 0) << 52;
         size_t size = write_exact(2 * m + 1, (biased ? biased : 1) - 1076, digits, &exponent);

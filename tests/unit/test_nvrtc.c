@@ -144,6 +144,11 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
+    if (kernel->fast && !kernel->views && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
+        add_proved(m, TALLY_BF16, bins, arch, TY_PROVED_LINE);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].tie = 1;
+    }
     if (kernel->splits && arch == 90) {
         add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)

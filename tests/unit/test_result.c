@@ -449,7 +449,7 @@ static void test_numbers(int rounds)
               text);
     }
     for (int i = 0; i < rounds; i++) {
-        double value = i % 2 ? random_double() : (double)(int64_t)random_u64() / 1e6;
+        double value = i % 2 ? random_double() : (double)(int64_t)next() / 1e6;
         ty_print_shortest(value, text);
         CHECK(strtod(text, &end) == value && !*end, "%a prints as %s", value, text);
         /* One digit less no longer reads back: count the digits, ask printf for one fewer. */
@@ -481,7 +481,7 @@ static void test_locale(void)
     static char texts[COUNT][3][TY_NUMBER_SIZE];
     char text[TY_NUMBER_SIZE];
     for (int i = 0; i < COUNT; i++) {
-        values[i] = i % 2 ? random_double() : (double)(int64_t)random_u64() / 1e6;
+        values[i] = i % 2 ? random_double() : (double)(int64_t)next() / 1e6;
         ty_print_shortest(values[i], texts[i][0]);
         ty_print_fixed(values[i], 3, texts[i][1]);
         ty_print_scientific(values[i], 5, texts[i][2]);
@@ -595,8 +595,8 @@ static void test_sinks(void)
 
 int main(int argc, char **argv)
 {
-    random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
-    printf("seed %" PRIu64 "\n", random_state);
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", state);
     test_create();
     test_from_plan();
     test_notes_and_samples();

@@ -9,8 +9,8 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/select.h"
+#include "draw.h"
 
-static uint64_t state;
 static int failures;
 
 #define CHECK(condition, ...)                                                                      \
@@ -22,24 +22,6 @@ static int failures;
             failures++;                                                                            \
         }                                                                                          \
     } while (0)
-
-static uint64_t draw(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t n)
-{
-    return draw() % n;
-}
-
-static double unit(void)
-{
-    return (double)(draw() >> 11) * 0x1p-53;
-}
 
 static double normal(void)
 {
@@ -68,7 +50,7 @@ static int fail(const source *s, int value, tally_error *error)
     return value;
 }
 
-static int next(void *user, tally_view *view, tally_error *error)
+static int next_chunk(void *user, tally_view *view, tally_error *error)
 {
     static const double other[] = {-1e300, 1e300};
     source *s = user;
@@ -113,7 +95,7 @@ typedef struct answer {
 static answer ask(source *s, tally_rule rule, const double *range, int skip)
 {
     answer a = {.bins = 77, .lo = 7, .hi = 8, .error = {""}};
-    tally_chunks chunks = {next, again, s};
+    tally_chunks chunks = {next_chunk, again, s};
     a.status =
         tally_rule_bins(NULL, chunks, s->dtype, rule, range, skip, &a.bins, &a.lo, &a.hi, &a.error);
     if (a.status)
@@ -171,9 +153,9 @@ static void test_select(void)
         tally_dtype dtype = sorting = (tally_dtype)(1 + below(12));
         size_t size = tally_dtype_bytes(dtype), n = 1 + below(below(2) ? 6 : 3000);
         unsigned char *x = malloc(n * size + 1), *sorted = malloc(n * size);
-        uint64_t keep = below(3) ? ~UINT64_C(0) : draw() & draw();
+        uint64_t keep = below(3) ? ~UINT64_C(0) : next() & next();
         for (size_t i = 0; i < n; i++) {
-            uint64_t bits = draw() & keep;
+            uint64_t bits = next() & keep;
             memcpy(x + 1 + i * size, &bits, size);
             memcpy(sorted, x + 1 + i * size, size);
             i -= ty_dtype_is_float(dtype) && isnan(load_float(sorted));
@@ -460,7 +442,7 @@ static void test_failures(void)
           a.error.message);
     uint64_t bins;
     double lo, hi, bad[] = {2, 1}, nan[] = {NAN, 1};
-    tally_chunks chunks = {next, again, &s}, none = {NULL, again, &s};
+    tally_chunks chunks = {next_chunk, again, &s}, none = {NULL, again, &s};
     s = over(x, TALLY_F64, 64);
     CHECK(tally_rule_bins(NULL, none, TALLY_F64, 0, NULL, 0, &bins, &lo, &hi, NULL) == 1,
           "read NULL");

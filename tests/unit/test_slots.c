@@ -23,11 +23,6 @@
 
 enum { MOST = 20000 };
 
-static uint64_t below(uint64_t n)
-{
-    return next() % n;
-}
-
 /* The rule, from the bits of one sample. */
 static uint32_t expected(const ty_axis *a, const void *at)
 {

@@ -10,9 +10,9 @@
 #include "cpu/features.h"
 #include "cpu/stats.h"
 #include "cpu/threads.h"
+#include "draw.h"
 #include "plan.h"
 
-static uint64_t state;
 static int failures;
 
 #define CHECK(condition, ...)                                                                      \
@@ -24,19 +24,6 @@ static int failures;
             failures++;                                                                            \
         }                                                                                          \
     } while (0)
-
-static uint64_t draw(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t n)
-{
-    return draw() % n;
-}
 
 static double decode(tally_dtype dtype, const unsigned char *at)
 {
@@ -150,8 +137,8 @@ static void fill(unsigned char *bytes, size_t count, tally_dtype dtype)
     size_t size = tally_dtype_bytes(dtype);
     uint64_t kind = below(4), rare = kind == 3 ? 1000000 : 1 + below(5000);
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = draw();
-        double x = (double)(int64_t)draw() * 0x1p-60;
+        uint64_t bits = next();
+        double x = (double)(int64_t)next() * 0x1p-60;
         float y = (float)x;
         uint32_t word;
         memcpy(&word, &y, sizeof word);
@@ -226,7 +213,7 @@ static void test_random(tally_context *context)
         m[d] = below(3) ? e[d] : 1;
     unsigned char *bytes = malloc(m[0] * m[1] * m[2]);
     for (size_t i = 0; i < m[0] * m[1] * m[2]; i++)
-        bytes[i] = below(3) ? (unsigned char)draw() : 0;
+        bytes[i] = below(3) ? (unsigned char)next() : 0;
     mask.data = bytes, mask.dtype = TALLY_U8;
     mask.batches = m[0], mask.rows = m[1], mask.columns = m[2];
     int masked = below(2) != 0, moments = below(2) != 0;

@@ -9,6 +9,7 @@
 #define ty_stream_read memory_read
 #define ty_stream_name memory_name
 #define ty_text        text_in_memory
+#include "draw.h"
 #include "io/text.c"
 
 #include <inttypes.h>
@@ -21,7 +22,6 @@
 #define BUFFER (256 << 10) /* the decoder's first buffer */
 
 static int failures;
-static uint64_t state;
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -424,15 +424,7 @@ static void test_probe(void)
 
 /* ---- Tables at random ---- */
 
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static int below(int n)
+static int pick(int n)
 {
     return (int)(next() % (uint64_t)n);
 }
@@ -455,23 +447,23 @@ static void put(made *m, const char *format, ...)
 
 static void put_blanks(made *m, char delimiter, int least)
 {
-    for (int i = below(8) ? least : least + below(3); i > 0; i--)
+    for (int i = pick(8) ? least : least + pick(3); i > 0; i--)
         put(m, "%c",
-            delimiter == '\t' || delimiter == ' ' || m->columns == 1 || below(2) ? ' ' : '\t');
+            delimiter == '\t' || delimiter == ' ' || m->columns == 1 || pick(2) ? ' ' : '\t');
 }
 
 static double put_value(made *m, char delimiter)
 {
     static const char *const missing[] = {"NA", "n/a", "null", "nan", "-", ""};
     static const char *const formats[] = {"%.0f", "%.17g", "%.3f", "%.5e", "%+.2f", "\"%.4f\""};
-    int i = below(20);
+    int i = pick(20);
     if (i == 0) {
-        const char *word = missing[below(delimiter == ' ' ? 5 : 6)];
-        put(m, below(3) && (*word || m->columns > 1) ? "%s" : "\"%s\"", word);
+        const char *word = missing[pick(delimiter == ' ' ? 5 : 6)];
+        put(m, pick(3) && (*word || m->columns > 1) ? "%s" : "\"%s\"", word);
         return NAN;
     }
-    const char *format = formats[below(6)];
-    double x = ((double)next() / 1e15 - 9000) * (below(3) ? 1 : 1e-9);
+    const char *format = formats[pick(6)];
+    double x = ((double)next() / 1e15 - 9000) * (pick(3) ? 1 : 1e-9);
     size_t at = m->size;
     put(m, format, x);
     return strtod(m->text + at + (*format == '"'), NULL);
@@ -482,10 +474,10 @@ static void put_text(made *m, char delimiter, char quote)
     static const char *const words[] = {"alpha", "b", "x1", "1x", "na-no"};
     static const char *const quoted[] = {"p,q",  "p\tq",      "p;q",    "p q",
                                          "a\nb", "\"\"q\"\"", "1\r\n2", "#"};
-    if (quote || below(3) == 0)
-        put(m, "\"%s\"", quoted[below(8)]);
+    if (quote || pick(3) == 0)
+        put(m, "\"%s\"", quoted[pick(8)]);
     else
-        put(m, "%s", words[below(5)]);
+        put(m, "%s", words[pick(5)]);
     (void)delimiter;
 }
 
@@ -493,21 +485,21 @@ static made make_table(void)
 {
     static const char delimiters[] = "\t;, ";
     static const char *const ends[] = {"\n", "\r\n", "\r"};
-    made m = {.columns = 1 + below(12), .rows = 3 + below(60)};
-    char delimiter = delimiters[below(4)];
-    const char *end = ends[below(3)];
-    int header = below(2), noise = below(2);
+    made m = {.columns = 1 + pick(12), .rows = 3 + pick(60)};
+    char delimiter = delimiters[pick(4)];
+    const char *end = ends[pick(3)];
+    int header = pick(2), noise = pick(2);
     m.text = malloc(200000);
     m.values = malloc(sizeof(double) * (size_t)(m.rows * m.columns));
     if (!m.text || !m.values)
         abort();
-    if (below(4) == 0)
+    if (pick(4) == 0)
         put(&m, "\xef\xbb\xbf");
     for (int c = 0; c < m.columns; c++)
-        m.is_text[c] = m.columns > 1 && c > 0 && below(4) == 0;
+        m.is_text[c] = m.columns > 1 && c > 0 && pick(4) == 0;
     for (int r = -header; r < m.rows; r++) {
-        if (noise && below(6) == 0)
-            put(&m, "%s%s", below(2) ? "" : " # \"1,2;", end);
+        if (noise && pick(6) == 0)
+            put(&m, "%s%s", pick(2) ? "" : " # \"1,2;", end);
         for (int c = 0; c < m.columns; c++) {
             put_blanks(&m, delimiter, c && delimiter == ' ');
             if (c && delimiter != ' ') {
@@ -516,7 +508,7 @@ static made make_table(void)
             }
             double value = NAN;
             if (r < 0)
-                put(&m, below(2) ? "h%d" : "\"h%d\"", c);
+                put(&m, pick(2) ? "h%d" : "\"h%d\"", c);
             else if (m.is_text[c])
                 put_text(&m, delimiter, 0);
             else if (r < 3 && c == 0) /* so that the first rows show what the columns are */
@@ -528,7 +520,7 @@ static made make_table(void)
         }
         if (delimiter != '\t')
             put_blanks(&m, delimiter, 0);
-        if (r < m.rows - 1 || below(2))
+        if (r < m.rows - 1 || pick(2))
             put(&m, "%s", end);
     }
     return m;
@@ -557,10 +549,10 @@ static void test_random(int n)
         made m = make_table();
         char numbers[4][16];
         const char *columns[4];
-        int chosen[4], count = 1 + below(4);
+        int chosen[4], count = 1 + pick(4);
         for (int k = 0; k < count; k++) {
             do
-                chosen[k] = below(m.columns);
+                chosen[k] = pick(m.columns);
             while (m.is_text[chosen[k]]);
             sprintf(numbers[k], "%d", chosen[k] + 1);
             columns[k] = numbers[k];
@@ -568,12 +560,12 @@ static void test_random(int n)
         tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
         options.columns = columns;
         options.columns_count = (uint32_t)count;
-        options.chunk_bytes = below(2) ? 0 : 1 + (uint64_t)below(500);
-        if (below(3) == 0) {
-            options.row_begin = (uint64_t)below(m.rows);
+        options.chunk_bytes = pick(2) ? 0 : 1 + (uint64_t)pick(500);
+        if (pick(3) == 0) {
+            options.row_begin = (uint64_t)pick(m.rows);
             options.row_end =
-                below(2) ? 0
-                         : options.row_begin + 1 + next() % ((uint64_t)m.rows - options.row_begin);
+                pick(2) ? 0
+                        : options.row_begin + 1 + next() % ((uint64_t)m.rows - options.row_begin);
         }
         check_made(&m, &options, chosen);
         free(m.text);

@@ -2,6 +2,7 @@
  * Threads: one plan executed by many at once, contexts that come and go, calls inside calls, fork,
  * cancelling, and weighted sums that do not depend on timing. Meant for the thread sanitizer too.
  */
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -298,7 +299,7 @@ static void test_cancel(const char *method, tally_dtype weight)
 }
 
 /* Weights whose sum depends on the order of adding: every run gives the same bits, on any number of
- * batches, while other calls keep the threads busy. */
+ * batches and of threads. */
 static void test_weighted_bits(void)
 {
     const uint64_t n = BYTES / 4;
@@ -325,6 +326,14 @@ static void test_weighted_bits(void)
             CHECK(tally_execute(plan, &v, &e, &b, NULL) == TALLY_OK);
             CHECK(!memcmp(first, again, batches * BINS * sizeof *first));
         }
+        for (unsigned threads = 1; threads <= 5; threads += 2) {
+            tally_context *other = help_context(threads);
+            tally_plan *same = help_plan(other, &o);
+            CHECK(tally_execute(same, &v, &e, &b, NULL) == TALLY_OK);
+            CHECK_SAY(!memcmp(first, again, batches * BINS * sizeof *first), "%u threads", threads);
+            tally_plan_destroy(same);
+            tally_context_destroy(other);
+        }
         double sum = 0; /* and they are right to rounding */
         CHECK(tally_execute_reference(plan, &v, &e, &b, NULL) == TALLY_OK);
         for (uint64_t i = 0; i < batches * BINS; i++)
@@ -334,6 +343,45 @@ static void test_weighted_bits(void)
     tally_plan_destroy(plan);
     tally_context_destroy(three);
     free(weights);
+}
+
+/* Threads of this process; 0 where the system does not say. */
+static unsigned running(void)
+{
+    unsigned n = 0;
+    DIR *folder = opendir("/proc/self/task");
+    for (struct dirent *e; folder && (e = readdir(folder));)
+        n += e->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+/* Calls that are soon done start no thread; a large one starts some. */
+static void test_small_calls(void)
+{
+    static const tally_dtype dtypes[][2] = {{TALLY_U8, 0}, {TALLY_F32, 0}, {TALLY_F32, TALLY_F32}};
+    static const unsigned sizes[] = {4, 4 << 10, 512 << 10, BYTES};
+    for (int d = 0; d < 3; d++) {
+        tally_context *four = help_context(4);
+        tally_plan_options o = help_options(dtypes[d][0], tally_axis_even(BINS, -100, 100));
+        o.weight_dtype = dtypes[d][1];
+        tally_plan *plan = help_plan(four, &o);
+        const unsigned before = running();
+        for (int i = 0; i < 4; i++) {
+            tally_view v =
+                tally_view_1d(data, dtypes[d][0], sizes[i] / tally_dtype_bytes(dtypes[d][0]));
+            tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+            e.weights = o.weight_dtype ? &v : NULL;
+            uint64_t counts[BINS];
+            tally_output output = output_of(counts, NULL);
+            CHECK(tally_execute(plan, &v, &e, &output, NULL) == TALLY_OK);
+            CHECK_SAY(!before || (running() > before) == (i == 3), "%u threads, %u after %u bytes",
+                      before, running(), sizes[i]);
+        }
+        tally_plan_destroy(plan);
+        tally_context_destroy(four);
+    }
 }
 
 int main(int argc, char **argv)
@@ -359,6 +407,7 @@ int main(int argc, char **argv)
         test_cancel(methods[m], (tally_dtype)0);
     test_cancel("cpu-weights", TALLY_F32);
     test_weighted_bits();
+    test_small_calls();
     tally_context_destroy(context);
     free(data);
     return help_end();

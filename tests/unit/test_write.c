@@ -492,8 +492,8 @@ static void test_memory(void)
 
 int main(int argc, char **argv)
 {
-    random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
-    printf("seed %" PRIu64 "\n", random_state);
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", state);
     test_formats();
     test_csv();
     test_npy();
