@@ -12,9 +12,13 @@ enum { REPEATS = 9, QUICK_REPEATS = 2 };
 
 static int list(void)
 {
-    for (size_t i = 0; i < figure_count; i++)
-        cli_out("%-18s %-12s %s\n", figure_table[i].name, figure_table[i].source,
-                figure_table[i].title);
+    for (size_t i = 0; i < figure_count; i++) {
+        const figure *one = &figure_table[i];
+        int wide = 12; /* bytes that fill 12 places */
+        for (const char *c = one->source; *c; c++)
+            wide += (*c & 0xc0) == 0x80;
+        cli_out("%-18s %-*s %s\n", one->name, wide, one->source, one->title);
+    }
     return cli_out_end();
 }
 

@@ -112,7 +112,7 @@ static double atomic_global_cost(const tally_plan *plan, const char **why)
 }
 
 const ty_method ty_atomic_global = {
-    "atomic-global",    "001",          "one work-item a sample, atomics straight to global memory",
+    "atomic-global",    "001 004",      "one work-item a sample, atomics straight to global memory",
     ON_DEVICES,         UINT32_MAX,     1,
     TY_MAX_BINS,        group_only,     supports_group,
     atomic_global_cost, &atomic_global,
