@@ -286,10 +286,11 @@ def host(run):
     for line in lines_of("h200-host.jsonl"):
         if line.get("verified"):
             uneven = "" if line["axis"] == "even" else "uneven "
-            speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" for way in ("cpu_s", "cuda_s", "auto_s")]
+            speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" if way in line else "–"
+                      for way in ("cpu_s", "cuda_s", "pinned_s", "auto_s")]
             rows.append([f"{line['dtype']}, {words(line['bins'])} {uneven}bins", str(line["threads"] or "all")]
                         + speeds + [{"cpu": "the processor", "cuda": "CUDA"}[line["auto"]]])
-    return table(["samples", "threads", "processor, GB/s", "by way of CUDA", "`auto`", "which takes"], rows)
+    return table(["samples", "threads", "processor, GB/s", "by way of CUDA", "pinned already", "`auto`", "which takes"], rows)
 
 
 def source(run):
