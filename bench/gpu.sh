@@ -29,7 +29,7 @@ micro=$build/bench/micro_methods many=$build/bench/micro_bins
 build_all() {
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
         cmake --build "$build" -j"$(nproc)" --target tally_command prebuild differential_test_{methods,own,edges,many_bins} \
-            differential_test_opencl_{keys,views,images} device_test_{kernels,layouts,output,weights,weights_packed} \
+            differential_test_opencl_{keys,views,images} device_test_{host,kernels,layouts,output,weights,weights_packed} \
             micro_methods micro_own micro_host micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
         { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 }
@@ -83,6 +83,7 @@ check() {
         beside "images-$device" "$d/test_opencl_images" "$seed" 8 $device views
         beside "layouts-$device" "$v/test_layouts" $device "$seed"
         beside "output-$device" "$v/test_output" $device
+        beside "host-$device" "$v/test_host" $device "$seed"
         beside "weights-$device" "$v/test_weights" $device
         beside "weights-packed-$device" "$v/test_weights_packed" $device "$seed" 5
         beside "tag-$device" "$kernels" $device tag "" "${TAG_RUNS:-10000}" "$seed"

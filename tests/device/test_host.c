@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,9 @@ typedef enum { STAGED, STAGED_PAST_CACHES, DIRECT } way;
 static const char *const way_names[] = {"staged", "staged past the caches", "direct"};
 
 static int checks, failed, cuda;
-static uint64_t state, uploads;
-static long broken_upload = -1, broken_wait = -1; /* so many go well before one fails */
+static uint64_t state;
+static atomic_ulong uploads;
+static atomic_long broken_upload = -1, broken_wait = -1; /* so many go well before one fails */
 static uint16_t *room;
 static float *reals, *heavy;
 static unsigned char *mask;
