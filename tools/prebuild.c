@@ -115,7 +115,7 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     const int serves[] = {0, ty_fast_serves(options->dtypes[0]),
                           !kernel->views &&
                               (ty_line_serves(options->dtypes[0]) ||
-                               (kernel->fast > 1 && ty_line_binary_serves(options->dtypes[0])))};
+                               (kernel->fast > 1 && ty_line_32_serves(options->dtypes[0])))};
     for (int proof = TY_PROVED_F32; proof <= TY_PROVED_LINE; proof++) {
         if (!kernel->fast || !plan->axes[0].even || !serves[proof])
             continue;

@@ -1,5 +1,5 @@
 /*
- * Cells of 16-bit samples by a line, proved for every value that a sample can have.
+ * Cells of 16- and 32-bit samples by a line, proved for every value that a sample can have.
  *
  * Integers. Let a value's key k be how far it is above its type's least, and X[j] the first key
  * that is not below edge j (above it, for the end of a closed axis). Cell j+1 begins at X[j], so
@@ -306,13 +306,21 @@ static int float_line(const ty_axis *axis, ty_fast *fast)
     return float_tried(axis, fast, (float)phase) || float_ties(axis, fast);
 }
 
-/* ---- 32-bit samples on edges that are multiples of a power of two ---- */
+/* ---- float32 on edges that are multiples of a power of two ---- */
 
-static int binary_float(const ty_bins *b, int exponent, ty_fast *fast)
+static int is_binary(const ty_bins *b, int *exponent)
 {
+    const int is = frexp(b->width, exponent) == 0.5;
+    --*exponent; /* bins are 2^exponent wide */
+    return is;
+}
+
+static int binary_float(const ty_bins *b, ty_fast *fast)
+{
+    int exponent;
     double first = b->lo / b->width, last = b->hi / b->width;
-    if (exponent > 0 || exponent < -100 || first != floor(first) || last != first + b->bins ||
-        fmax(fabs(first), fabs(last)) >= 0x1p24 || b->bins >= 1u << 24)
+    if (!is_binary(b, &exponent) || exponent > 0 || exponent < -100 || first != floor(first) ||
+        last != first + b->bins || fmax(fabs(first), fabs(last)) >= 0x1p24 || b->bins >= 1u << 24)
         return 0;
     fast->scale = (float)ldexp(1, -exponent);
     fast->slope = (float)ldexp(1, -exponent - 149);
@@ -324,35 +332,119 @@ static int binary_float(const ty_bins *b, int exponent, ty_fast *fast)
     return 1;
 }
 
-static int binary_int(const ty_bins *b, double least, int exponent, ty_fast *fast)
+/* ---- 32-bit integers ---- */
+
+/* Samples are held between the last below the axis, or the type's least, and the first above it.
+ * Where edges are a power of two apart all but these are like the first. */
+typedef struct held {
+    int64_t from, to, base;
+    int exact;
+} held;
+
+/* The first integer of cell j+1. */
+static int64_t first_whole(const ty_axis *axis, ty_u32 j)
 {
-    double first = b->lo - least, last = b->hi - least;
-    if (exponent < 2 || exponent > 31 || first != floor(first) || first < 0 ||
-        last != first + b->bins * b->width || last > 0x1p32)
-        return 0;
-    fast->step = (ty_u32)1 << (32 - exponent);
-    fast->start = (UINT64_C(1) << 32) - (ty_u64)first * fast->step;
-    /* Where hi is no value of the last bin, one that has the value before it in its bin. */
-    fast->last_key = (ty_u32)(b->closed && last < 0x1p32 ? last : first + 1);
-    return 1;
+    const ty_bins *b = &axis->bins;
+    double edge = ty_axis_edge(axis, j);
+    return (int64_t)(j == b->bins && b->closed ? floor(edge) + 1 : ceil(edge));
 }
 
-int ty_line_binary_serves(tally_dtype dtype)
+/* The edge to be looked at after edge j. */
+static ty_u64 edge_after(ty_u64 j, const held *h, const ty_bins *b)
+{
+    return h->exact && j + 1 < b->bins ? b->bins - 1 : j + 1;
+}
+
+/* 2^64 bins / (hi - lo), rounded down; below 2^62. Less by one where an integer is the end of the
+ * last bin and in it: over all bins that is less than a sample, and enough to leave it below. */
+static ty_u64 long_step(const ty_bins *b)
+{
+    int exponent;
+    const ty_u64 span = (ty_u64)ldexp(frexp(b->hi - b->lo, &exponent), 53);
+    ty_u64 rest = b->bins, step = 0;
+    for (int i = 64 + 53 - exponent; i > 0; i--) {
+        const int fits = 2 * rest >= span;
+        rest = 2 * rest - (fits ? span : 0);
+        step = 2 * step + (ty_u64)fits;
+    }
+    return step - (b->closed && b->hi == floor(b->hi) ? 1 : 0);
+}
+
+static ty_u32 cell_of_whole(int64_t x, const held *h, const ty_fast *fast)
+{
+    return ty_cell_whole((ty_u32)(x - h->base), fast);
+}
+
+/* Cells never fall, so that they are right if those on both sides of every edge are. */
+static int whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
+{
+    ty_u32 below = 0;
+    if (h->to - h->base > UINT32_MAX ||
+        (ty_u64)(h->to - h->base) * fast->more_step > UINT64_MAX - fast->start)
+        return 0; /* what overflows may fall */
+    for (ty_u64 j = 0; j <= axis->bins.bins; j = edge_after(j, h, &axis->bins)) {
+        const ty_u32 cell = (ty_u32)j + 1;
+        const int64_t first = first_whole(axis, (ty_u32)j);
+        below = first <= h->from ? cell : below;
+        if ((first >= h->from && first <= h->to && cell_of_whole(first, h, fast) != cell) ||
+            (first > h->from && first - 1 <= h->to &&
+             cell_of_whole(first - 1, h, fast) != cell - 1))
+            return 0;
+    }
+    return h->exact || cell_of_whole(h->from, h, fast) == below;
+}
+
+/* By zero + ((key*step + start) >> 64), a line as above. Where the type has it key 0 is five
+ * eighths of a bin below the first edge, so that start is less than half a cell. */
+static int whole_line(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    const int64_t least = axis->dtype == TALLY_I32 ? INT32_MIN : 0, most = least + UINT32_MAX;
+    int exponent, exact = is_binary(b, &exponent) && b->lo == floor(b->lo);
+    if (b->width < 4 || fabs(b->lo) > 0x1p40 || fabs(b->hi) > 0x1p40 ||
+        (b->bins > most_bins && !exact))
+        return 0;
+    const int64_t first = first_whole(axis, 0);
+    held h = {first - 1, first_whole(axis, b->bins), first - 1 - (int64_t)(b->width * 0.625),
+              exact};
+    h.from = h.from > least ? h.from : least;
+    h.to = h.to < most ? h.to : most;
+    if (h.base < least && h.to - h.base > UINT32_MAX)
+        h.base = least;
+    if (h.from >= h.to || h.base > first)
+        return 0;
+    const ty_u64 step = long_step(b);
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    for (ty_u64 j = 0; j <= b->bins; j = edge_after(j, &h, b)) {
+        /* (j + 1) * 2^64 less the key's product: what start has to be at least. */
+        const int64_t need = (int64_t)(0 - (ty_u64)(first_whole(axis, (ty_u32)j) - h.base) * step);
+        low = need > low ? need : low;
+        high = need + (int64_t)step < high ? need + (int64_t)step : high;
+    }
+    if (low >= high)
+        return 0;
+    fast->start = (ty_u64)(low + (high - low) / 2);
+    fast->step = (ty_u32)(step >> 32);
+    fast->more_step = (ty_u32)step;
+    fast->base = (ty_u32)h.base;
+    fast->zero = 0;
+    fast->zero = cell_of_whole(first > h.from ? first : h.from, &h, fast) ? 0 : 1;
+    fast->least = (ty_u32)h.from;
+    fast->most_whole = (ty_u32)h.to;
+    return whole_proved(axis, &h, fast);
+}
+
+int ty_line_32_serves(tally_dtype dtype)
 {
     return dtype == TALLY_F32 || dtype == TALLY_I32 || dtype == TALLY_U32;
 }
 
-int ty_line_binary(const ty_axis *axis, ty_fast *fast)
+int ty_line_32(const ty_axis *axis, ty_fast *fast)
 {
-    const ty_bins *b = &axis->bins;
-    int exponent;
-    if (!axis->even || !ty_line_binary_serves(axis->dtype) || frexp(b->width, &exponent) != 0.5)
+    if (!axis->even || !ty_line_32_serves(axis->dtype))
         return 0;
-    exponent--; /* bins are 2^exponent wide */
-    fast->bins = b->bins;
-    return axis->dtype == TALLY_F32   ? binary_float(b, exponent, fast)
-           : axis->dtype == TALLY_I32 ? binary_int(b, -0x1p31, exponent, fast)
-                                      : binary_int(b, 0, exponent, fast);
+    fast->bins = axis->bins.bins;
+    return axis->dtype == TALLY_F32 ? binary_float(&axis->bins, fast) : whole_line(axis, fast);
 }
 
 int ty_line_make(const ty_axis *axis, ty_fast *fast)

@@ -17,9 +17,10 @@ int ty_line_make(const ty_axis *axis, ty_fast *fast);
  */
 int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most);
 
-/* The constants of ty_cell_binary or ty_cell_binary_int, which are right for every value by
- * construction; returns 0 for axes that they do not serve. Methods whose `fast` is 2 take them. */
-int ty_line_binary_serves(tally_dtype dtype);
-int ty_line_binary(const ty_axis *axis, ty_fast *fast);
+/* The constants of ty_cell_binary, which are right for every value by construction, or of
+ * ty_cell_whole, which are proved by every edge; returns 0 for axes that they do not serve. Methods
+ * whose `fast` is 2 take them. */
+int ty_line_32_serves(tally_dtype dtype);
+int ty_line_32(const ty_axis *axis, ty_fast *fast);
 
 #endif

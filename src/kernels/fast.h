@@ -35,8 +35,10 @@ typedef struct ty_fast {
     float slope;       /* 16-bit floats: 1/width */
     float phase;       /* where 0 lies above an edge, in bins */
     float most;        /* bins from that edge to the last */
-    ty_u32 zero;       /* the cell above that edge */
-    ty_u32 last_key;   /* 32-bit integers: the key that counts as the one before */
+    ty_u32 zero;       /* the cell above that edge; of 32-bit integers, where the line begins */
+    ty_u32 base;       /* 32-bit integers: what key 0 is, */
+    ty_u32 least;      /* … between which */
+    ty_u32 most_whole; /* … and which samples are held */
     float end, within; /* a sample equal to end counts as `within`; end is NaN when open */
     ty_u32 splits;     /* cells beyond the usual ones (ty_cell_split): edges that are integers, */
     ty_u32 every;      /* … one in so many edges */
@@ -189,10 +191,12 @@ TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
 #endif
 }
 
-/* The same of 32-bit integers, bins at least 4 wide. `key` is the value above the type's least. */
-TY_FN ty_u32 ty_cell_binary_int(ty_u32 key, const ty_fast *f)
+/* 32-bit integers, bins at least 4 wide, of `key`, what the sample is above f->base: a line of 64
+ * bits behind the point, whose products overflow nowhere. */
+TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_fast *f)
 {
-    return ty_cell_line(key - (key == f->last_key ? 1u : 0u), f);
+    ty_u32 low = TY_MAD_UPPER(key, f->more_step, f->start);
+    return TY_MAD_UPPER(key, f->step, (ty_u64)f->zero << 32 | low);
 }
 
 /* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */

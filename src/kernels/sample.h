@@ -230,7 +230,10 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
 #elif TY_EVEN == 3 && TY_DTYPE == 11
     return ty_cell_binary(ty_value(x), f);
 #elif TY_EVEN == 3 && (TY_DTYPE == 5 || TY_DTYPE == 6)
-    return ty_cell_binary_int((ty_u32)x ^ (TY_DTYPE == 6 ? 0x80000000u : 0u), f);
+    const ty_sample least = (ty_sample)f->least, most = (ty_sample)f->most_whole;
+    ty_sample held = x > least ? x : least;
+    held = held < most ? held : most;
+    return ty_cell_whole((ty_u32)held - f->base, f);
 #elif TY_EVEN == 3 && TY_DTYPE > 4
     return ty_cell_line_float(ty_value(x), f);
 #elif TY_EVEN == 3

@@ -1,7 +1,7 @@
 /*
- * ty_cell_binary against the rule (bin.h), on random axes whose edges are multiples of a power of
- * two: every kind of float, edges and their neighbours; in the form for devices too, whose rounding
- * is set for it.
+ * ty_cell_binary and ty_cell_whole against the rule (bin.h). Floats on random axes whose edges are
+ * multiples of a power of two: every kind of float, edges and their neighbours; in the form for
+ * devices too, whose rounding is set for it. Integers on any axes.
  *
  *     test_binary [SEED]
  */
@@ -62,29 +62,38 @@ static float sample(const ty_bins *b)
     }
 }
 
-/* The same for integers, lo as it is; 1 when the axis is served. */
-static int check_int(tally_dtype dtype, int64_t lo, uint64_t bins, int up, tally_last_edge last,
-                     int *failed)
+/* As sample.h finds it. */
+static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_fast *f)
 {
-    tally_axis axis = tally_axis_even(bins, (double)lo, (double)lo + ldexp((double)bins, up));
+    int64_t least = dtype == TALLY_I32 ? (int32_t)f->least : (int64_t)f->least;
+    int64_t most = dtype == TALLY_I32 ? (int32_t)f->most_whole : (int64_t)f->most_whole;
+    int64_t value = (int64_t)x, held = value < least ? least : value > most ? most : value;
+    return ty_cell_whole((ty_u32)held - f->base, f);
+}
+
+/* The same for integers; 1 when the axis is served. */
+static int check_int(tally_dtype dtype, double lo, uint64_t bins, double width,
+                     tally_last_edge last, int *failed)
+{
+    tally_axis axis = tally_axis_even(bins, lo, lo + width * (double)bins);
     ty_axis resolved;
     ty_fast fast;
     axis.last = last;
     memset(&fast, 0, sizeof fast);
     if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))
         return 0;
-    int served = ty_line_binary(&resolved, &fast);
+    int served = ty_line_32(&resolved, &fast);
     const ty_bins *b = &resolved.bins;
     for (int i = 0; served && i < samples; i++) {
         double edge =
-            b->lo + (double)(next() % (b->bins + 1)) * b->width + (double)(next() % 3) - 1;
+            floor(b->lo + (double)(next() % (b->bins + 1)) * b->width) + (double)(next() % 4) - 1;
         double least = dtype == TALLY_I32 ? -0x1p31 : 0,
                ends = next() % 2 ? least : least + 0x1p32 - 1;
         double x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
         if (x < least || x >= least + 0x1p32)
             continue;
         ty_u32 want = ty_cell_of_slot(ty_slot_even(x, b), b->bins);
-        ty_u32 got = ty_cell_binary_int((ty_u32)(x - least), &fast);
+        ty_u32 got = whole_cell(dtype, x, &fast);
         if (got != want && (*failed)++ < 10)
             fprintf(stderr, "FAILED: %s, %u bins %.17g … %.17g: %.17g in cell %u, not %u\n",
                     tally_dtype_name(dtype), b->bins, b->lo, b->hi, x, got, want);
@@ -104,7 +113,7 @@ static int check(int64_t first, uint64_t bins, int down, tally_last_edge last, i
     memset(&fast, 0, sizeof fast);
     if (ty_axis_resolve(&axis, TALLY_F32, 0, &resolved, NULL))
         return 0;
-    int served = ty_line_binary(&resolved, &fast);
+    int served = ty_line_32(&resolved, &fast);
     const ty_bins *b = &resolved.bins;
     for (int i = 0; served && i < samples; i++) {
         float x = sample(b);
@@ -130,20 +139,31 @@ int main(int argc, char **argv)
         served += check(first, bins, (int)(next() % 60),
                         next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed);
     }
-    int ints = 0;
+    int ints = 0, wholes = 0;
     for (int i = 0; i < axes; i++) {
         tally_dtype dtype = next() % 2 ? TALLY_I32 : TALLY_U32;
         int up = (int)(2 + next() % 24);
         uint64_t bins = 1 + next() % (UINT64_C(1) << (1 + next() % (32 - up)));
-        int64_t lo = next() % 3 ? (int64_t)(next() >> 31 >> next() % 33) : 0;
-        lo -= dtype == TALLY_I32 ? INT64_C(1) << 31 : 0;
-        lo = next() % 4 ? lo : 0;
-        ints += check_int(dtype, lo, bins, up, next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN,
-                          &failed);
+        double lo = next() % 3 ? (double)(next() >> 31 >> next() % 33) : 0, width = ldexp(1, up);
+        lo -= dtype == TALLY_I32 ? 0x1p31 : 0;
+        lo = next() % 4 ? lo : next() % 2 ? -100 : 0;
+        const int binary = next() % 2;
+        if (!binary) { /* any width; whole ends, or any */
+            bins = 1 + bins % 200000;
+            width = ldexp(1 + unit(), up);
+            width = next() % 3 ? floor(width * (double)bins) / (double)bins : width;
+            lo = next() % 8 ? lo : lo + unit();
+        }
+        int yes = check_int(dtype, lo, bins, width,
+                            next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed);
+        ints += yes && binary;
+        wholes += yes && !binary;
     }
-    if (ints < axes / 4 || !check_int(TALLY_I32, 0, 1 << 18, 12, TALLY_LAST_CLOSED, &failed) ||
-        !check_int(TALLY_U32, 0, 1 << 20, 12, TALLY_LAST_CLOSED, &failed)) {
-        fprintf(stderr, "FAILED: of integers' axes %d are served\n", ints);
+    if (ints < axes / 8 || wholes < axes / 8 ||
+        !check_int(TALLY_I32, 0, 1 << 18, 4096, TALLY_LAST_CLOSED, &failed) ||
+        !check_int(TALLY_U32, 0, 1 << 20, 4096, TALLY_LAST_CLOSED, &failed) ||
+        !check_int(TALLY_I32, 0, 1000, 0x1p30 / 1000, TALLY_LAST_CLOSED, &failed)) {
+        fprintf(stderr, "FAILED: of integers' axes %d and %d are served\n", ints, wholes);
         failed++;
     }
     /* Those that many bins have; and ones that must be refused: wider than 1, too many, not of a
@@ -158,6 +178,6 @@ int main(int argc, char **argv)
     if (check(0, 16, -1, TALLY_LAST_OPEN, &failed) ||
         check(1, UINT64_C(1) << 24, 3, TALLY_LAST_OPEN, &failed))
         failed++;
-    printf("%d axes, %d and %d served, %d wrong\n", 2 * axes, served, ints, failed);
+    printf("%d axes, %d, %d and %d served, %d wrong\n", 2 * axes, served, ints, wholes, failed);
     return failed || served < axes / 2;
 }

@@ -134,7 +134,7 @@ static void add_method(const ty_method *m, uint32_t arch)
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
-        int serves = ty_line_serves(dtype) || (kernel->fast > 1 && ty_line_binary_serves(dtype));
+        int serves = ty_line_serves(dtype) || (kernel->fast > 1 && ty_line_32_serves(dtype));
         if (kernel->fast && !kernel->views && serves && (m->dtypes >> dtype & 1) &&
             (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
