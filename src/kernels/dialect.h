@@ -352,8 +352,15 @@ TY_FN void ty_copy(ty_u32 at, uint4 v)
 #define TY_WHICH(condition)  TY_BALLOT(condition)
 #define TY_SET_BITS(x)       ((ty_u32)__popc(x))
 #if __CUDA_ARCH__ >= 800
-#define TY_ANY_BITS(word) __reduce_or_sync(0xffffffffu, word)
+#define TY_ANY_BITS(word)  __reduce_or_sync(0xffffffffu, word)
+#define TY_SUM_LANES(word) __reduce_add_sync(0xffffffffu, word)
 #else
+TY_FN ty_u32 TY_SUM_LANES(ty_u32 word)
+{
+    for (ty_u32 d = 1; d < 32; d *= 2)
+        word += __shfl_xor_sync(0xffffffffu, word, d);
+    return word;
+}
 TY_FN ty_u32 TY_ANY_BITS(ty_u32 word)
 {
     for (ty_u32 d = 1; d < 32; d *= 2)

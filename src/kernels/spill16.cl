@@ -13,9 +13,9 @@
  * are numbers modulo 2^32) and counted again in pieces that cannot overflow.
  *
  * So that this stays rare, hot pairs are drained: before a period each work-item looks at one load
- * drawn at random; pairs that many find are listed, and each warp empties these whenever it has
- * counted a chunk. A listed pair then never holds more than one chunk of every
- * warp. An input that knows the samples drawn would have to know the key.
+ * drawn at random; pairs that many find are listed, and every fourth chunk empties these when it is
+ * counted. A listed pair then hardly holds more than four chunks and one of every warp, half of what
+ * it can. An input that knows the samples drawn would have to know the key.
  *
  * Lanes that meet in one word follow one another, a clock a lane, unless they add 1, which the
  * hardware combines. What was drawn tells how to count a period (ty_form): as it comes; with a word
@@ -60,6 +60,7 @@
 #define TY_CHUNK  ((ty_u32)(TY_AHEAD * TY_GROUP_MAX)) /* loads of a group, a turn for each warp */
 #define TY_FULL   0x2000u /* pairs that reached this are emptied after a period */
 #define TY_LISTED 64      /* pairs that are drained */
+#define TY_DRAIN  4       /* turns from one that drains them to the next */
 #define TY_KNOWN  3       /* draws that put a cell into the table */
 
 #define TY_TEAM  (TY_GROUP_MAX % 32 ? TY_GROUP_MAX : 32) /* lanes that take a turn */
@@ -117,31 +118,42 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
     } while (0)
 #endif
 
-/* A statement for each mark of the loads v; those of the first are there. */
-#define TY_FOR_MARKS(statement)                                                                    \
+/* A statement for each load of a chunk, whose marks are in `marks`. As soon as a load has come the
+ * one in its place of the next chunk is asked for, so that as many are on their way all the time:
+ * where all of a chunk are asked for at once, they do not fit the first-level cache that counters
+ * leave, and all warps wait. */
+#define TY_FOR_LOADS(statement)                                                                    \
     do {                                                                                           \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
-            if (k)                                                                                 \
-                TY_MARKS(v[k]);                                                                    \
-            TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
-                ty_u32 mark = marks[e];                                                            \
-                statement;                                                                         \
-            }                                                                                      \
+            TY_MARKS(v[k]);                                                                        \
+            v[k] = TY_PINNED(behind + k * TY_TEAM);                                                \
+            TY_PIN(k, pass)                                                                        \
+            statement;                                                                             \
         }                                                                                          \
     } while (0)
 
-/* The word of the table that may have a cell: by its place on the axis times 311.47, so that
- * neighbours come apart, and the 256 values of bytes, even where they are rounded to cells, with
- * those near each other in banks of their own. */
-#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)311 << 32) + 2042177921u) / (bins)) | 1)
+/* A statement for each mark of a chunk. */
+#define TY_EACH_MARK(statement)                                                                    \
+    TY_UNROLL                                                                                      \
+    for (ty_u32 e = 0; e < TY_EACH; e++) {                                                         \
+        ty_u32 mark = marks[e];                                                                    \
+        statement;                                                                                 \
+    }
+#define TY_FOR_MARKS(statement) TY_FOR_LOADS(TY_EACH_MARK(statement))
+
+/* The word of the table that may have a cell: by its place on the axis times 191.03, so that
+ * neighbours come apart, that the values of bytes, of decimals, of most grids of up to 300 values
+ * have words of their own, even where they are rounded to cells, and those near each other banks of
+ * their own. */
+#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)191 << 32) + 143650911u) / (bins)) | 1)
 #define TY_SLOT(mark)   ((mark)*spread >> (32 - TY_SLOTS))
 #define TY_NO_CELL      0xffffe000u
 
 /* Counts a load's marks of which many are in the table: those there by adding 1, which the hardware
- * combines among lanes, the others, if a lane has any, in their pairs. One of these gets the word
- * of the table that it would have, if that has no cell. */
+ * combines among lanes, the others in their pairs. Loads that are all in the table, as most are,
+ * take no select. One of the others' samples gets the word of the table that it would have, if that
+ * has no cell. */
 #define TY_ADD_HOT()                                                                               \
     do {                                                                                           \
         ty_u32 at_[TY_EACH], cell_[TY_EACH], cold_ = 0;                                            \
@@ -151,58 +163,53 @@ TY_FN ty_u32 ty_mix(ty_u32 x)
             cell_[e] = TY_LOAD_AT(table, at_[e]);                                                  \
         }                                                                                          \
         TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_EACH; e++) {                                                     \
-            int is_ = cell_[e] == marks[e];                                                        \
-            TY_INC_AT(table, (is_ ? at_[e] : origin + 4 * TY_HOT_CELLS) + 4 * TY_COUNTS);          \
-            cold_ |= !is_;                                                                         \
-        }                                                                                          \
-        if (cold_) {                                                                               \
+        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
+            cold_ |= cell_[e] ^ marks[e];                                                          \
+        if (!cold_) {                                                                              \
+            TY_UNROLL                                                                              \
+            for (ty_u32 e = 0; e < TY_EACH; e++)                                                   \
+                TY_INC_AT(table, at_[e] + 4 * TY_COUNTS);                                          \
+        } else {                                                                                   \
             if (cell_[k % TY_EACH] == TY_NO_CELL)                                                  \
                 TY_SWAP_LOCAL_IF(TY_WORD_AT(at_[k % TY_EACH]), TY_NO_CELL, marks[k % TY_EACH]);    \
             TY_UNROLL                                                                              \
             for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
+                int is_ = cell_[e] == marks[e];                                                    \
                 ty_u32 address_ = TY_ADDRESS(marks[e]);                                            \
-                address_ = cell_[e] == marks[e] ? waste : address_;                                \
+                TY_INC_AT(table, (is_ ? at_[e] : origin + 4 * TY_HOT_CELLS) + 4 * TY_COUNTS);      \
+                address_ = is_ ? waste : address_;                                                 \
                 TY_ADD_AT(table, address_, TY_UNIT(marks[e]));                                     \
             }                                                                                      \
         }                                                                                          \
     } while (0)
-#define TY_COUNT_HOT()                                                                             \
-    do {                                                                                           \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
-            if (k)                                                                                 \
-                TY_MARKS(v[k]);                                                                    \
-            TY_ADD_HOT();                                                                          \
-        }                                                                                          \
-    } while (0)
+#define TY_COUNT_HOT() TY_FOR_LOADS(TY_ADD_HOT())
 
 /* Counts samples of which neighbours are mostly equal: how often in turn, then all at once. */
-#define TY_COUNT_RUNS()                                                                            \
+#define TY_ADD_RUN()                                                                               \
     do {                                                                                           \
-        ty_u32 last_ = marks[0], run_ = 0;                                                         \
+        int same_ = 1;                                                                             \
+        last_ = run_ ? last_ : marks[0];                                                           \
         TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
-            int same_ = 1;                                                                         \
-            if (k)                                                                                 \
-                TY_MARKS(v[k]);                                                                    \
+        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
+            same_ &= marks[e] == last_;                                                            \
+        if (same_) {                                                                               \
+            run_ += TY_EACH;                                                                       \
+        } else {                                                                                   \
             TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < TY_EACH; e++)                                                   \
-                same_ &= marks[e] == last_;                                                        \
-            if (same_) {                                                                           \
-                run_ += TY_EACH;                                                                   \
-            } else {                                                                               \
-                TY_UNROLL                                                                          \
-                for (ty_u32 e = 0; e < TY_EACH; e++) {                                             \
-                    if (marks[e] != last_) {                                                       \
-                        TY_COUNT(last_, run_);                                                     \
-                        last_ = marks[e];                                                          \
-                        run_ = 0;                                                                  \
-                    }                                                                              \
-                    run_++;                                                                        \
+            for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
+                if (marks[e] != last_) {                                                           \
+                    TY_COUNT(last_, run_);                                                         \
+                    last_ = marks[e];                                                              \
+                    run_ = 0;                                                                      \
                 }                                                                                  \
+                run_++;                                                                            \
             }                                                                                      \
         }                                                                                          \
+    } while (0)
+#define TY_COUNT_RUNS()                                                                            \
+    do {                                                                                           \
+        ty_u32 last_ = TY_MARK, run_ = 0;                                                          \
+        TY_FOR_LOADS(TY_ADD_RUN());                                                                \
         TY_COUNT(last_, run_);                                                                     \
     } while (0)
 
@@ -215,7 +222,7 @@ typedef struct ty_heat {
     ty_u32 turn;
 } ty_heat;
 
-/* Before a chunk: whether the lanes' samples at one place meet often. Which place and lane that
+/* After a chunk: whether the lanes' samples at one place meet often. Which place and lane that
  * is about changes with `turn`, so that no input can hide. */
 TY_FN void ty_look(ty_heat *h, const ty_u32 *marks)
 {
@@ -231,7 +238,7 @@ TY_FN void ty_look(ty_heat *h, const ty_u32 *marks)
             probe[e] = h->turn & apart << 20 ? probe[e + apart] : probe[e];
     }
     ty_u32 guess = TY_SHUFFLE(probe[0], h->turn >> 27);
-    if (TY_POPCOUNT(TY_BALLOT(probe[0] == guess)) >= TY_OFTEN && h->leader == TY_NO_CELL)
+    if (TY_POPCOUNT(TY_BALLOT(probe[0] == guess)) >= TY_OFTEN)
         h->leader = guess;
 }
 
@@ -242,21 +249,22 @@ TY_FN void ty_look(ty_heat *h, const ty_u32 *marks)
         TY_FOR_MARKS(ty_u32 address_ = TY_ADDRESS(mark);                                           \
                      address_ = mark == heat.leader ? own : address_;                              \
                      TY_ADD_AT(table, address_, TY_UNIT(mark)));                                   \
-        ty_u32 met_ = TY_BALLOT(TY_BOTH(table[lid]) > 1);                                          \
-        TY_ADD_AT(table, TY_ADDRESS(heat.leader), table[lid]);                                     \
+        ty_u32 own_ = TY_BOTH(table[lid]), met_ = TY_BALLOT(own_ > 1);                             \
         table[lid] = 0;                                                                            \
+        own_ = TY_SUM_LANES(own_);                                                                 \
+        if (lane == 0)                                                                             \
+            TY_ADD_AT(table, TY_ADDRESS(heat.leader), TY_UNIT(heat.leader) * own_);                \
         heat.leader = TY_POPCOUNT(met_) >= 16 ? heat.leader : TY_NO_CELL;                          \
     } while (0)
 
 #define TY_COUNT_PLAIN()                                                                           \
     do {                                                                                           \
-        if (form == TY_LED)                                                                        \
-            ty_look(&heat, marks);                                                                 \
-        if (heat.leader != TY_NO_CELL) {                                                           \
+        if (heat.leader != TY_NO_CELL)                                                             \
             TY_COUNT_LED();                                                                        \
-        } else {                                                                                   \
+        else                                                                                       \
             TY_FOR_MARKS(TY_COUNT(mark, 1));                                                       \
-        }                                                                                          \
+        if (form == TY_LED && heat.leader == TY_NO_CELL)                                           \
+            ty_look(&heat, marks);                                                                 \
     } while (0)
 #else
 #define TY_COUNT_PLAIN() TY_FOR_MARKS(TY_COUNT(mark, 1))
@@ -288,18 +296,28 @@ enum {
 #define TY_PAIR_SLOT(cell, way)                                                                    \
     ((ty_u32)((ty_u64)ty_mix(((cell) >> 1) + key + (way)*0x632be5abu) * TY_GROUP_MAX >> 32))
 
+/* Where a group's chunk begins, of `all`: each round of chunks is dealt from another group on, so
+ * that samples that repeat do not leave some groups the slow part of them. */
+TY_FN ty_u64 ty_place(ty_u32 round, ty_u32 all, ty_u32 key)
+{
+    ty_u32 first = round * TY_GROUPS, from = TY_MUL_HI(key + round * 0x9e3779b9u, TY_GROUPS);
+    ty_u32 group = TY_GROUP + (first + TY_GROUPS <= all ? from : 0u);
+    return (ty_u64)(first + (group < TY_GROUPS ? group : group - TY_GROUPS)) * TY_CHUNK;
+}
+
 /* The load that a work-item draws from some chunks. Two draw from one row, whose samples lanes
  * would count at once, and each two from a part of their own, so that no part is left out and a
  * warp asks for few pages of memory. */
 #define TY_DRAWN(at, end)                                                                          \
-    (quads + ty_drawn(ty_mix(key ^ ty_mix((at)*0x10001u + (TY_GROUP * TY_GROUP_MAX + lid) / 2)),   \
-                      at, end, step))
-TY_FN ty_u64 ty_drawn(ty_u32 draw, ty_u32 at, ty_u32 end, ty_u64 step)
+    (span.quads +                                                                                  \
+     ty_drawn(ty_mix(key ^ ty_mix((at)*0x10001u + (TY_GROUP * TY_GROUP_MAX + lid) / 2)), at, end,  \
+              all, key))
+TY_FN ty_u64 ty_drawn(ty_u32 draw, ty_u32 at, ty_u32 end, ty_u32 all, ty_u32 key)
 {
     const ty_u32 loads = (end - at) * TY_CHUNK / (TY_GROUP_MAX / 2);
     ty_u32 j = TY_LID / 2 * loads + (ty_u32)((ty_u64)draw * loads >> 32);
     j ^= TY_TEAM == 32 && TY_LID % 2 ? 1 + draw % 31 : 0;
-    return (at + j / TY_CHUNK) * step + j % TY_CHUNK;
+    return ty_place(at + j / TY_CHUNK, all, key) + j % TY_CHUNK;
 }
 
 enum { TY_PLAIN, TY_RUNS, TY_HOT, TY_LED };
@@ -331,6 +349,11 @@ TY_FN ty_i32 ty_turn(TY_LOCAL ty_u32 *left, ty_i32 turn)
 #endif
 }
 
+/* Where a lane's loads of a turn begin, TY_TEAM apart. */
+#define TY_FROM(turn)                                                                              \
+    (span.quads + ty_place(at + (ty_u32)(turn) / TY_TURNS, all, key) + lane +                      \
+     (ty_u32)(turn) % TY_TURNS * (TY_AHEAD * TY_TEAM))
+
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
 count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
       TY_GLOBAL ty_u32 *partials TY_LOCAL_ARG)
@@ -359,8 +382,6 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
     ty_span span = ty_span_of(data, offset, n);
     ty_u32 lane = lid % TY_TEAM, all = span.count / TY_CHUNK;
     ty_u32 chunks = (all + TY_GROUPS - 1 - TY_GROUP) / TY_GROUPS;
-    TY_GLOBAL const uint4 *quads = span.quads + (ty_u64)TY_GROUP * TY_CHUNK;
-    const ty_u64 step = (ty_u64)TY_GROUPS * TY_CHUNK;
 #if defined(TY_BALLOT)
     ty_heat heat = {TY_NO_CELL, ty_mix(key ^ TY_GROUP * 32 ^ lid / 32)};
     ty_u32 own = origin + lid * 4;
@@ -513,18 +534,18 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
 #endif
         TY_BARRIER();
         ty_i32 turn = (ty_i32)((end - at + 1) * TY_TURNS - 1 - lid / TY_TEAM);
-        while ((turn = ty_turn(&sums[TY_LEFT], turn)) >= 0) {
-            ty_u32 chunk = at + (ty_u32)turn / TY_TURNS;
-            TY_GLOBAL const uint4 *from =
-                quads + chunk * step + lane + (ty_u32)turn % TY_TURNS * (TY_AHEAD * TY_TEAM);
-            ty_u32 marks[TY_EACH];
-            counted += TY_AHEAD * TY_EACH;
-            if (mode == TY_FORWARD) {
-                uint4 v[TY_AHEAD];
-                TY_UNROLL
-                for (ty_u32 k = 0; k < TY_AHEAD; k++)
-                    v[k] = from[k * TY_TEAM];
-                TY_MARKS(v[0]);
+        turn = ty_turn(&sums[TY_LEFT], turn);
+        if (mode == TY_FORWARD && turn >= 0) {
+            uint4 v[TY_AHEAD];
+            TY_GLOBAL const uint4 *from = TY_FROM(turn);
+            TY_UNROLL
+            for (ty_u32 k = 0; k < TY_AHEAD; k++)
+                v[k] = TY_PINNED(from + k * TY_TEAM);
+            while (turn >= 0) {
+                ty_u32 marks[TY_EACH];
+                ty_i32 next = ty_turn(&sums[TY_LEFT], turn);
+                TY_GLOBAL const uint4 *behind = next >= 0 ? TY_FROM(next) : from;
+                counted += TY_AHEAD * TY_EACH;
                 if (form == TY_HOT)
                     TY_COUNT_HOT();
                 else if (form == TY_RUNS)
@@ -532,22 +553,28 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
                 else
                     TY_COUNT_PLAIN();
                 TY_ROLLED
-                for (ty_u32 i = lane; i < TY_LISTED && i < sums[TY_LIST_LENGTH]; i += TY_TEAM) {
+                for (ty_u32 i = turn % TY_DRAIN ? TY_LISTED : lane;
+                     i < TY_LISTED && i < sums[TY_LIST_LENGTH]; i += TY_TEAM) {
                     ty_u32 even = list[i], word = TY_SWAP_LOCAL(TY_COUNTER(even), 0);
                     TY_ADD_LOCAL(&drained[2 * i], TY_BOTH(word));
                     TY_ADD_LOCAL(&drained[2 * i + 1], TY_ODD(word, even));
                 }
                 if (turn < 2 * TY_TURNS && turn >= TY_TURNS && end < chunks)
                     TY_PREFETCH(TY_DRAWN(end, chunks - end < period ? chunks : end + period));
-            } else {
-                TY_ROLLED
-                for (ty_u32 k = 0; k < TY_AHEAD; k++) {
-                    ty_u32 each = 0;
-                    uint4 v = from[k * TY_TEAM];
-                    TY_EAT_QUAD(v);
-                    for (ty_u32 e = 0; e < TY_EACH; e++)
-                        TY_COUNT(marks[e], unit);
-                }
+                from = behind;
+                turn = next;
+            }
+        }
+        for (; turn >= 0; turn = ty_turn(&sums[TY_LEFT], turn)) {
+            TY_GLOBAL const uint4 *from = TY_FROM(turn);
+            counted += TY_AHEAD * TY_EACH;
+            TY_ROLLED
+            for (ty_u32 k = 0; k < TY_AHEAD; k++) {
+                ty_u32 marks[TY_EACH], each = 0;
+                uint4 v = from[k * TY_TEAM];
+                TY_EAT_QUAD(v);
+                for (ty_u32 e = 0; e < TY_EACH; e++)
+                    TY_COUNT(marks[e], unit);
             }
         }
         TY_BARRIER();

@@ -128,32 +128,29 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
 /* How a quad of the turn is loaded. */
 #define TY_QUAD(at) (*(at))
 
-#if TY_TWO_SETS && TY_EVEN < 4
-/* Two small sets of loads in turn, one on its way while the other is counted: where the counters
+#if TY_RING && TY_EVEN < 4
+/* So many loads on their way all the time, one asked for when one has come: where the counters
  * leave little first-level cache, eight loads of every work-item at once do not fit it, and all
  * warps wait together. */
-#define TY_SET ((TY_AHEAD + 3) / 4)
-#define TY_LOAD_SET(to, at, number)                                                                \
-    TY_UNROLL                                                                                      \
-    for (ty_u32 k = 0; k < TY_SET; k++)                                                            \
-        to[k] = TY_PINNED(&span.quads[(at) + k * step]);                                           \
-    TY_PIN(number, pass)
-#define TY_EAT_SET(from)                                                                           \
-    TY_UNROLL                                                                                      \
-    for (ty_u32 k = 0; k < TY_SET; k++)                                                            \
-    TY_EAT_QUAD(from[k])
 #define TY_WALK_TURNS(span, q, step)                                                               \
-    while (q + (TY_SET - 1) * step < span.count) {                                                 \
-        uint4 a[TY_SET], b[TY_SET];                                                                \
-        TY_LOAD_SET(a, q, 0);                                                                      \
-        for (q += TY_SET * step; q + (2 * TY_SET - 1) * step < span.count;                         \
-             q += 2 * TY_SET * step) {                                                             \
-            TY_LOAD_SET(b, q, 1);                                                                  \
-            TY_EAT_SET(a);                                                                         \
-            TY_LOAD_SET(a, q + TY_SET * step, 2);                                                  \
-            TY_EAT_SET(b);                                                                         \
+    if (q + (TY_RING - 1) * step < span.count) {                                                   \
+        uint4 v[TY_RING];                                                                          \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_RING; k++)                                                       \
+            v[k] = TY_PINNED(&span.quads[q + k * step]);                                           \
+        for (; q + (2 * TY_RING - 1) * step < span.count; q += TY_RING * step) {                   \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_RING; k++) {                                                 \
+                uint4 now = v[k];                                                                  \
+                v[k] = TY_PINNED(&span.quads[q + (TY_RING + k) * step]);                           \
+                TY_PIN(k, pass);                                                                   \
+                TY_EAT_QUAD(now);                                                                  \
+            }                                                                                      \
         }                                                                                          \
-        TY_EAT_SET(a);                                                                             \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < TY_RING; k++)                                                       \
+            TY_EAT_QUAD(v[k]);                                                                     \
+        q += TY_RING * step;                                                                       \
     }
 #else
 /* Whole warps take turns together, for TY_LOADED. */

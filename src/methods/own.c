@@ -182,13 +182,17 @@ static uint32_t swizzled_splits(const tally_plan *plan)
 
 /* Of counters, above which the first-level cache is too small for all loads at once (walk.h): 28
  * KiB of it are left, where up to there it is 60. */
-enum { two_sets_bytes = 195 << 10 };
+enum { ring_bytes = 195 << 10 };
 
-static int swizzled_two_sets(const tally_plan *plan, const ty_device *device)
+/* Loads on their way all the time; 0 for all of a turn at once. */
+static uint32_t swizzled_ring(const tally_plan *plan, const ty_device *device)
 {
     const tally_dtype dtype = plan->options.dtypes[0];
-    return device->capability && swizzled_bytes(plan) > two_sets_bytes &&
-           (dtype == TALLY_F32 || dtype == TALLY_F64 || dtype == TALLY_I32 || dtype == TALLY_U32);
+    const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead"),
+                   most = dtype == TALLY_I32 || dtype == TALLY_U32 ? 5 : 4;
+    const int serves = device->capability && swizzled_bytes(plan) > ring_bytes &&
+                       (most == 5 || dtype == TALLY_F32 || dtype == TALLY_F64);
+    return !serves ? 0 : ahead < most ? ahead : most;
 }
 
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
@@ -196,10 +200,10 @@ static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint
 {
     const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
     own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan), ahead, shape);
-    if (ahead > 1 && swizzled_two_sets(plan, device)) {
-        const size_t at = strlen(shape->defines);
-        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_TWO_SETS=1");
-    }
+    const uint32_t ring = swizzled_ring(plan, device);
+    const size_t at = strlen(shape->defines);
+    if (ring)
+        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_RING=%u", ring);
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
     shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;
@@ -224,7 +228,7 @@ static double swizzled_cost(const tally_plan *plan, const char **why)
 
 static const ty_kernel_method swizzled = {.text = ty_text_swizzled,
                                           .more = ty_text_halves,
-                                          .fast = 1,
+                                          .fast = 2,
                                           .guided = 1,
                                           .far = 1,
                                           .finishes = 1,
@@ -253,7 +257,7 @@ enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300 };
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
-    {"ahead", 1, 16, 8, "loads of a work-item before it counts; at most 32768 samples a group"},
+    {"ahead", 1, 16, 6, "loads of a work-item on their way; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
     {"period", 1, 1 << 30, 1 << 22,
      "samples of a group before its counters are checked; half of it if samples have 2 bytes"},
@@ -295,21 +299,11 @@ static uint32_t spill16_sums(const tally_plan *plan)
     return sample_bytes(plan) == 2 ? spill16_raw : 0;
 }
 
-/* Of 8 loads so many leave the registers of a group of 1024 to what else is in them. */
-static uint32_t spill16_room(const tally_plan *plan)
-{
-    tally_dtype dtype = plan->options.dtypes[0];
-    if (dtype == TALLY_U64 || dtype == TALLY_I64)
-        return 7;
-    return dtype == TALLY_F32 && !plan->axes[0].proved && plan->axes[0].way != TY_BY_LOG ? 4 : 8;
-}
-
 /* A piece must fit a counter beside what a period leaves there (spill16.cl). */
 static uint32_t spill16_ahead(const tally_plan *plan, const ty_device *device)
 {
-    uint32_t set = (uint32_t)ty_method_parameter(plan, "ahead") * spill16_room(plan) / 8;
+    uint32_t set = (uint32_t)ty_method_parameter(plan, "ahead");
     uint32_t most = spill16_piece / (group_size(plan, device) * (16 / sample_bytes(plan)));
-    set = set ? set : 1;
     return set < most ? set : most;
 }
 
@@ -402,7 +396,7 @@ static double spill16_cost(const tally_plan *plan, const char **why)
 }
 
 static const ty_kernel_method spill16 = {.text = ty_text_spill16,
-                                         .fast = 1,
+                                         .fast = 2,
                                          .far = 1,
                                          .shape = spill16_shape,
                                          .enqueue = spill16_enqueue};
