@@ -11,6 +11,10 @@
 # BUILDDIR in its environment, prints its seed if it is random, and exits with 77 when it cannot run.
 # Its label is its folder.
 
+# Those that take longest start first.
+set(TALLY_LONG unit/test_nvrtc differential/test_opencl device/test_oclgrind device/test_faults
+    differential/test_many_bins differential/methods_on_opencl cli/test_lists)
+
 function(tally_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
@@ -45,6 +49,9 @@ function(tally_test name)
   set_tests_properties(
     ${name} PROPERTIES ENVIRONMENT "${environment}" LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
                        SKIP_RETURN_CODE 77)
+  if(name IN_LIST TALLY_LONG)
+    set_tests_properties(${name} PROPERTIES COST 60)
+  endif()
 endfunction()
 
 find_package(PkgConfig QUIET)
@@ -68,16 +75,19 @@ function(tally_test_programs folder)
     file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/common/*.c)
     list(APPEND shared ${common})
   endif()
+  set(helpers tests_${folder})
+  add_library(${helpers} OBJECT ${shared})
+  target_compile_options(${helpers} PUBLIC -UNDEBUG)
+  target_include_directories(${helpers} PUBLIC ${PROJECT_SOURCE_DIR}/tests/common)
+  target_link_libraries(${helpers} PUBLIC tally_internal)
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     set(program ${folder}_${stem})
-    add_executable(${program} ${source} ${shared})
+    add_executable(${program} ${source})
     set_target_properties(
       ${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder}
                             OUTPUT_NAME ${stem})
-    target_compile_options(${program} PRIVATE -UNDEBUG)
-    target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/common)
-    target_link_libraries(${program} PRIVATE tally_internal)
+    target_link_libraries(${program} PRIVATE ${helpers})
     if(CMOCKA_FOUND)
       target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)
     endif()

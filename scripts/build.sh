@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Configures a preset of CMakePresets.json (once) and builds it, quietly: build/PRESET.
 #
-#     scripts/build.sh PRESET [CMAKE ARGUMENT…]
+#     [TARGETS="TARGET…"] scripts/build.sh PRESET [CMAKE ARGUMENT…]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,8 @@ if [ ! -e "$folder/CMakeCache.txt" ] || [ $# -gt 0 ]; then
     sed -n '/^-- Tally/,/^-- Conf/{/^-- Conf/d;s/^-- //p}' "$log"
 fi
 echo "building $folder with $jobs jobs"
-if ! cmake --build "$folder" -j "$jobs" >"$log" 2>&1; then
+# shellcheck disable=SC2086
+if ! cmake --build "$folder" -j "$jobs" ${TARGETS:+--target $TARGETS} >"$log" 2>&1; then
     grep -vE '^(\[ *[0-9]+%\]|g?make)' "$log" >&2 || true
     echo "the build of $folder failed; all of its output: $log" >&2
     exit 1

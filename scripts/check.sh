@@ -44,8 +44,8 @@ stage_tidy() {
         cat build/tidy.log
         return 1
     }
-    sources | grep -E '^(src|cli)/.*\.c$' |
-        xargs -n 4 -P "$JOBS" clang-tidy -quiet -p build/clang 2>build/tidy.log
+    sources | grep -E '^(src|cli)/.*\.c$' | xargs ls -S |
+        xargs -n 1 -P "$JOBS" clang-tidy -quiet -p build/clang 2>build/tidy.log
     local result=$?
     [ $result = 0 ] || grep -E 'error:' build/tidy.log
     return $result
@@ -95,12 +95,13 @@ stage_asan() {
 
 # The thread sanitizer, where threads meet.
 stage_tsan() {
-    scripts/build.sh tsan && tests tsan -L 'unit|property|differential' -R 'thread|methods' -E opencl
+    TARGETS="unit_test_threads differential_test_methods" scripts/build.sh tsan &&
+        tests tsan -L 'unit|property|differential' -R 'thread|methods' -E opencl
 }
 
 # Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
 stage_fuzz() {
-    scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-5}" && tests fuzz -L fuzz
+    TARGETS=fuzzers scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-5}" && tests fuzz -L fuzz
 }
 
 # The command under valgrind.
