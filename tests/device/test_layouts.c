@@ -18,6 +18,7 @@
 #include "device/run.h"
 #include "draw.h"
 #include "drivers.h"
+#include "open_device.h"
 #include "methods/cost.h"
 #include "plan.h"
 
@@ -366,15 +367,10 @@ static int same_choice(const scene *s, const char *arch, uint64_t n)
     return ok;
 }
 
-static int open_device(const char *name)
+static int open_seen(const char *name)
 {
-    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
-    tally_error error = {""};
-    o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
-    if (tally_context_create(&o, &context, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(context = open_device(name)))
         return 0;
-    }
     ty_device *device = context->state;
     ops = *device->ops;
     launch = ops.launch;
@@ -393,7 +389,7 @@ int main(int argc, char **argv)
     int failed = 0, tried = 0;
     state = seed;
     printf("seed %llu\n", (unsigned long long)seed);
-    if (!open_device(argc > 1 ? argv[1] : "opencl"))
+    if (!open_seen(argc > 1 ? argv[1] : "opencl"))
         return 77;
     for (int i = 0; i < scene_count; i++) {
         const scene *s = &scenes[i];

@@ -13,6 +13,7 @@
 
 #include "draw.h"
 #include "drivers.h"
+#include "open_device.h"
 
 enum { most = (1 << 20) + 12345, bins = 16 };
 
@@ -258,14 +259,9 @@ static void test_whole(void)
 
 int main(int argc, char **argv)
 {
-    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
-    tally_error error = {""};
     const char *name = argc > 1 ? argv[1] : "opencl";
-    o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
-    if (tally_context_create(&o, &context, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(context = open_device(name)))
         return 77;
-    }
     test_floats(TALLY_F32);
     test_floats(TALLY_F64);
     test_unseen(TALLY_F32);

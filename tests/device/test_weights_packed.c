@@ -16,6 +16,7 @@
 #include "device/device.h"
 #include "draw.h"
 #include "drivers.h"
+#include "open_device.h"
 #include "plan.h"
 
 enum { most = 1 << 21, most_bins = 5000, most_batches = 4, most_cells = most_bins * most_batches };
@@ -327,7 +328,6 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *name = argc > 1 ? argv[1] : "opencl";
     const double seconds = argc > 3 ? strtod(argv[3], NULL) : 4;
@@ -335,11 +335,8 @@ int main(int argc, char **argv)
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL) * 1000003;
     printf("%s, seed %llu\n", name, (unsigned long long)state);
     fflush(stdout);
-    o.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
-    if (tally_context_create(&o, &context, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(context = open_device(name)))
         return 77;
-    }
     ty_device *device = context->state;
     ops = *device->ops;
     launch = ops.launch;

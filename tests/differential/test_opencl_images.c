@@ -15,6 +15,7 @@
 #include "device/device.h"
 #include "plan.h"
 #include "random_case.h"
+#include "open_device.h"
 
 static tally_context *context, *host;
 static ty_device *device;
@@ -230,13 +231,10 @@ int main(int argc, char **argv)
     tally_error error = {""};
     uint64_t tried = 0, failed = 0;
     on_cuda = !strcmp(name, "cuda");
-    o.device = on_cuda ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     printf("%s, %s, seed %llu\n", name, method, (unsigned long long)seed);
     fflush(stdout);
-    if (tally_context_create(&o, &context, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(context = open_device(name)))
         return 77;
-    }
     device = context->state;
     must(device->ops->queue_open(device, NULL, &queue, &error), &error);
     o.device = TALLY_DEVICE_CPU;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "drivers.h"
+#include "open_device.h"
 
 #include <tally/tally.h>
 
@@ -173,14 +174,9 @@ static void check_case(tally_context *device, const plan_case *c)
 
 int main(int argc, char **argv)
 {
-    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
-    tally_context *device = NULL;
-    tally_error error = {""};
-    o.device = argc > 1 && !strcmp(argv[1], "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
-    if (tally_context_create(&o, &device, &error)) {
-        printf("skipped: %s\n", error.message);
+    tally_context *device = open_device(argc > 1 ? argv[1] : NULL);
+    if (!device)
         return 77;
-    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_case(device, &cases[i]);
     tally_context_destroy(device);

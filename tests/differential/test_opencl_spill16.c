@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "drivers.h"
+#include "open_device.h"
 
 #include <tally/tally.h>
 
@@ -165,14 +166,9 @@ static void check_all(tally_context *device, tally_dtype dtype)
 
 int main(int argc, char **argv)
 {
-    tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
-    tally_context *device = NULL;
-    tally_error error = {""};
-    o.device = argc > 1 && !strcmp(argv[1], "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
-    if (tally_context_create(&o, &device, &error)) {
-        printf("skipped: %s\n", error.message);
+    tally_context *device = open_device(argc > 1 ? argv[1] : NULL);
+    if (!device)
         return 77;
-    }
     check_all(device, TALLY_F32);
     check_all(device, TALLY_U16);
     tally_context_destroy(device);

@@ -16,6 +16,7 @@
 #include "device/device.h"
 #include "device/kernel.h"
 #include "methods/registry.h"
+#include "open_device.h"
 
 static tally_context *context;
 static ty_device *device;
@@ -231,15 +232,11 @@ int main(int argc, char **argv)
     uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000, tried = 0, failed = 0;
     const char *name = argc > 3 ? argv[3] : "opencl";
     double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 8, begin = now();
-    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
-    options.device = !strcmp(name, "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     printf("%s, seed %llu\n", name, (unsigned long long)seed);
     fflush(stdout);
-    if (tally_context_create(&options, &context, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(context = open_device(name)))
         return 77;
-    }
     device = context->state;
     must(device->ops->queue_open(device, NULL, &queue, &error), &error);
     while (tried < cases && failed < 5 &&

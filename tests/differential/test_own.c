@@ -14,6 +14,7 @@
 
 #include "draw.h"
 #include "drivers.h"
+#include "open_device.h"
 
 #include <tally/tally.h>
 
@@ -244,13 +245,10 @@ int main(int argc, char **argv)
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
-    o.device = argc > 2 && !strcmp(argv[2], "cuda") ? TALLY_DEVICE_CUDA : TALLY_DEVICE_OPENCL;
     if (argc > 3)
         samples = strtoull(argv[3], NULL, 10) % most_samples + 8;
-    if (tally_context_create(&o, &device, &error)) {
-        printf("skipped: %s\n", error.message);
+    if (!(device = open_device(argc > 2 ? argv[2] : NULL)))
         return 77;
-    }
     o.device = TALLY_DEVICE_CPU;
     if (tally_context_create(&o, &host, &error))
         die("cpu", &error);
