@@ -93,16 +93,19 @@ static const char kernels[] =
     "if (kind == 14) b = ((i & 31) * slice + (z >> 8) % slice) % bins;\n"
     "if (kind == 15) b = (bins / 2 / slice * slice + i * 32 % slice) % bins;\n"
     "if (kind == 16) b = bytes[i % size] * bins / 256;\n"
+    "if (kind == 17) b = (mix(i >> 12) % bins) ^ (i & 1);\n"
+    "if (kind == 18) b = mix((i >> 15) * 8 + (z & 7)) % bins;\n"
     "if (b >= bins) b = bins - 1;\n"
     "b = b / tail % side;\n"
     "double x = out ? -1.0 - (double)(z & 1) + (double)(z & 2) * bins : ((double)b + QUARTER) * "
     "WIDTH;\n"
     "to[i] = (SAMPLE)x; } }\n";
 
-static const char *const inputs[] = {
-    "equal",   "uniform",   "normal",    "ramp",         "ramp-32",     "ramp-slice",
-    "walk",    "sorted",    "two",       "power-8",      "nine-in-ten", "hot-in-slice",
-    "outside", "one-slice", "period-32", "one-slice-32", "bytes"};
+static const char *const inputs[] = {"equal",   "uniform",    "normal",      "ramp",
+                                     "ramp-32", "ramp-slice", "walk",        "sorted",
+                                     "two",     "power-8",    "nine-in-ten", "hot-in-slice",
+                                     "outside", "one-slice",  "period-32",   "one-slice-32",
+                                     "bytes",   "pairs",      "eights"};
 enum { input_count = sizeof inputs / sizeof *inputs };
 
 static void build(bench *b)
