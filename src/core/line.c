@@ -208,6 +208,23 @@ static int split_proved(const ty_axis *axis, const ty_fast *fast)
     return from + n <= over + fast->splits + 1;
 }
 
+/* Without a second product, where they are multiples of a power of two, and without holding cells
+ * between the axis' ends, where no integer lies outside. */
+static int split_shifted(const ty_axis *axis, ty_fast *fast, int64_t start)
+{
+    const int64_t first = whole_key(axis, fast->phase_edge);
+    const int64_t width =
+        fast->splits > 1 ? whole_key(axis, fast->phase_edge + fast->every) - first : 0;
+    fast->apart = 1;
+    while (width > INT64_C(1) << fast->apart)
+        fast->apart++;
+    fast->start = (ty_u64)start + ((ty_u64)(1 - first / (INT64_C(1) << fast->apart)) << 32);
+    if (width == INT64_C(1) << fast->apart && first % width == 0 && split_proved(axis, fast))
+        return 1;
+    fast->apart = 0;
+    return 0;
+}
+
 int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
 {
     const int served = axis->even && is_integer(axis->dtype) && axis->bins.bins <= keys;
@@ -216,10 +233,14 @@ int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
     const starts all = {axis, key_above, 0, 1};
     const starts whole = {axis, whole_key, fast->phase_edge, fast->every};
     int64_t step, start, more_step, more_start;
-    if (!find_line(&all, &step, &start) || !find_line(&whole, &more_step, &more_start))
+    if (!find_line(&all, &step, &start))
         return 0;
     fast->bins = axis->bins.bins;
     fast->step = (ty_u32)step;
+    if (split_shifted(axis, fast, start))
+        return 1;
+    if (!find_line(&whole, &more_step, &more_start))
+        return 0;
     fast->more_step = (ty_u32)more_step;
     fast->more_start = (ty_u32)((ty_u64)more_start & UINT32_MAX);
     fast->start = (ty_u64)start + ((ty_u64)more_start - fast->more_start);

@@ -153,7 +153,7 @@ void ty_kernel_options(const tally_plan *plan, const ty_device *device, const ty
     if (axis->way && !kernel->views)
         snprintf(options + at, size - at, " -DTY_POSITIVE=%d", axis->positive);
     if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
-        snprintf(options + at, size - at, " -DTY_SPLIT=1");
+        snprintf(options + at, size - at, " -DTY_SPLIT=1 -DTY_APART=%u", axis->fast.apart);
     if (axis->proved && axis->fast.tie != 0)
         snprintf(options + at, size - at, " -DTY_TIES=1");
     if (!kernel->views)

@@ -46,6 +46,7 @@ typedef struct ty_fast {
     ty_u32 per_edge;   /* 2^32 / every, rounded up */
     ty_u32 more_step;  /* splits from one integer to the next, in 2^-32 */
     ty_u32 more_start; /* added to their place */
+    ty_u32 apart;      /* … or 0, and where they are 2^apart apart and all integers on the axis */
     float tie;         /* the edges are lowered by so much of the sample's power of two; of 16-bit
                           floats: ty_lowered */
 } ty_fast;
@@ -109,9 +110,15 @@ TY_FN ty_u32 ty_cell_line(ty_u32 key, const ty_fast *f)
 
 /* Where some edges that should be integers came out of float64 above them and others did not, no
  * line finds both. These integers get cells of their own, each below the cell of the edge's bin: a
- * line that takes them all for below their edges, and another that counts them. */
+ * line that takes them all for below their edges, and another that counts them, for which shifting
+ * them is enough if they are a power of two apart. */
+#if !defined(TY_APART)
+#define TY_APART f->apart /* kernels know it */
+#endif
 TY_FN ty_u32 ty_cell_split(ty_u32 key, const ty_fast *f)
 {
+    if (TY_APART)
+        return TY_MAD_UPPER(key, f->step, f->start) + (key >> TY_APART);
     ty_u32 line = TY_MAD_UPPER(key, f->step, f->start);
     int cell = (int)TY_MAD_UPPER(key, f->more_step, (ty_u64)line << 32 | f->more_start);
     int most = (int)(f->bins + f->splits) + 1;

@@ -250,6 +250,13 @@ static void check_splits(int count)
 {
     static const double spans[] = {65536, 60000, 32768, 1000, 65535, 255};
     int made = 0, proved = 0;
+    ty_axis whole;
+    ty_fast fast = {0};
+    tally_axis all = tally_axis_even(56000, 0, 65536);
+    if (ty_axis_resolve(&all, TALLY_U16, 0, &whole, NULL) ||
+        !ty_line_split(&whole, &fast, most_bins) || fast.apart != 10)
+        wrong("not by shifting,", TALLY_U16, &all);
+    ty_axis_clear(&whole);
     expect(tally_axis_even(56000, 0, 65536), TALLY_U16, by_split);
     expect(closed(56000, 0, 65536), TALLY_U16, by_split);
     expect(tally_axis_even(50000, -32768, 32768), TALLY_I16, by_split);

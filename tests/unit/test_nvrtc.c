@@ -43,9 +43,9 @@ typedef struct job {
     uint64_t bins;
     uint32_t dimensions, capability;
     const char *key, *value;
-    ty_proof proof;    /* of the axis */
-    int way, positive; /* of a guide to uneven edges (kernels/guide.h), or 0 */
-    uint32_t splits;   /* ty_fast's */
+    ty_proof proof;         /* of the axis */
+    int way, positive;      /* of a guide to uneven edges (kernels/guide.h), or 0 */
+    uint32_t splits, apart; /* ty_fast's */
     float tie;
 } job;
 
@@ -60,7 +60,8 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
                 const char *key, const char *value)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0, 0};
+        jobs[job_count] =
+            (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0, 0, 0};
     job_count++;
 }
 
@@ -68,7 +69,7 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
                        ty_proof proof)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0, 0};
+        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0, 0, 0};
     job_count++;
 }
 
@@ -109,7 +110,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0, 0};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0, 0, 0};
         job_count++;
     }
 }
@@ -153,6 +154,9 @@ static void add_method(const ty_method *m, uint32_t arch)
         add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].splits = 1;
+        add_proved(m, TALLY_I16, bins, arch, TY_PROVED_LINE);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].splits = 65, jobs[job_count - 1].apart = 10;
     }
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
@@ -254,6 +258,7 @@ static int compile(const job *j)
     plan->method = j->method;
     plan->axes[0].proved = j->proof;
     plan->axes[0].fast.splits = j->splits;
+    plan->axes[0].fast.apart = j->apart;
     plan->axes[0].fast.tie = j->tie;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);
