@@ -42,6 +42,9 @@ int ty_opencl_limits(ty_device *device, cl_device_id id);
 
 tally_status ty_opencl_build(ty_device *device, const char *source, const char *options,
                              void **program, int *cached, tally_error *error);
+/* The PTX of a program, its kernel `count` bounded to TY_DENSE groups on a multiprocessor
+ * (ty_free); NULL for other text and without memory. */
+char *ty_opencl_bound(const char *ptx, const char *options);
 void ty_opencl_program_close(ty_device *device, void *program);
 tally_status ty_opencl_stats(ty_device *device, void *program, const char *kernel,
                              ty_kernel_stats *stats, tally_error *error);

@@ -1,5 +1,7 @@
 /* OpenCL programs: built from text, or from the binary that an earlier build left in the cache. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "device/opencl.h"
@@ -41,16 +43,59 @@ static cl_program load_binary(const ty_opencl_device *own, const void *bytes, si
     return NULL;
 }
 
-static void save_binary(const ty_device *device, cl_program program, const char *source,
-                        const char *options)
+/* A program's binary (ty_free), ended by a zero; NULL where there is none. */
+static char *take_binary(cl_program program, size_t *size)
 {
-    size_t size = 0;
-    if (ty_cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
-        return;
-    unsigned char *bytes = ty_malloc(size);
+    *size = 0;
+    if (ty_cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) ||
+        !*size)
+        return NULL;
+    char *bytes = ty_calloc(1, *size + 1);
     if (bytes && !ty_cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
-        ty_cache_put(source, options, device->signature, bytes, size);
+        return bytes;
     ty_free(bytes);
+    return NULL;
+}
+
+/*
+ * NVIDIA's OpenCL C has no word for how many groups a multiprocessor should hold (TY_KERNEL_DENSE),
+ * without which its assembler takes 32 registers for a kernel and moves loads down to their use.
+ * Its binaries are PTX, which has one. Programs built with TY_BOUNDED get it, TY_DENSE groups,
+ * behind the size of `count`'s groups.
+ */
+char *ty_opencl_bound(const char *ptx, const char *options)
+{
+    const char *dense = strstr(options, "-DTY_DENSE=");
+    const char *entry = strstr(ptx, ".entry count(");
+    const char *size = entry ? strstr(entry, ".reqntid") : NULL;
+    const char *line = size ? strchr(size, '\n') : NULL;
+    const size_t room = strlen(ptx) + 40;
+    char *bound = dense && line ? ty_malloc(room) : NULL;
+    if (bound)
+        snprintf(bound, room, "%.*s\n.minnctapersm %u%s", (int)(line - ptx), ptx,
+                 (unsigned)strtoul(dense + strlen("-DTY_DENSE="), NULL, 10), line);
+    return bound;
+}
+
+/* What the driver made, bounded if it is to be, goes to the cache; returns the program to use. */
+static cl_program finish_program(const ty_device *device, cl_program program, const char *source,
+                                 const char *options)
+{
+    size_t size;
+    char *bytes = take_binary(program, &size);
+    char *bound =
+        bytes && strstr(options, "-DTY_BOUNDED=") ? ty_opencl_bound(bytes, options) : NULL;
+    cl_program better =
+        bound ? load_binary(device->native, bound, strlen(bound) + 1, options) : NULL;
+    if (better) {
+        ty_cl.clReleaseProgram(program);
+        ty_cache_put(source, options, device->signature, bound, strlen(bound) + 1);
+    } else if (bytes) {
+        ty_cache_put(source, options, device->signature, bytes, size);
+    }
+    ty_free(bound);
+    ty_free(bytes);
+    return better ? better : program;
 }
 
 tally_status ty_opencl_build(ty_device *device, const char *source, const char *options,
@@ -78,8 +123,7 @@ tally_status ty_opencl_build(ty_device *device, const char *source, const char *
         ty_cl.clReleaseProgram(p);
         return status;
     }
-    save_binary(device, p, source, flags);
-    *program = p;
+    *program = finish_program(device, p, source, flags);
     return TALLY_OK;
 }
 

@@ -104,12 +104,16 @@ typedef long ty_i64;
  * before is kept in registers for what is computed after.
  */
 #if defined(TY_WARP) && TY_WARP == 32
-#define TY_UNROLL            __attribute__((opencl_unroll_hint))
-#define TY_ROLLED            __attribute__((opencl_unroll_hint(1)))
-#define TY_UNROLL4           __attribute__((opencl_unroll_hint(4)))
-#define TY_WARP_SYNC()       __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define TY_READ_FIRST()      TY_WARP_SYNC()
-#define TY_LOADED()          TY_READ_FIRST()
+#define TY_UNROLL       __attribute__((opencl_unroll_hint))
+#define TY_ROLLED       __attribute__((opencl_unroll_hint(1)))
+#define TY_UNROLL4      __attribute__((opencl_unroll_hint(4)))
+#define TY_WARP_SYNC()  __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TY_READ_FIRST() TY_WARP_SYNC()
+#if defined(TY_BOUNDED) /* with registers for all loads, as opencl_build.c has it, they stay */
+#define TY_LOADED()
+#else
+#define TY_LOADED() TY_READ_FIRST()
+#endif
 #define TY_OPAQUE(word)      __asm__ volatile("" : "+r"(word))
 #define TY_OPAQUE_LONG(word) __asm__ volatile("" : "+l"(word))
 #define TY_DEVICE_FENCE()    __asm__ volatile("membar.gl;" ::: "memory")
@@ -223,20 +227,9 @@ typedef long long ty_i64;
 #define TY_WARP_SYNC()                __syncwarp()
 #define TY_READ_FIRST()               __syncwarp()
 #define TY_LOADED()
-#define TY_READ_ONCE(quad)   ty_read_once(quad)
 #define TY_OPAQUE(word)      asm volatile("" : "+r"(word))
 #define TY_OPAQUE_LONG(word) asm volatile("" : "+l"(word))
 #define TY_READ(p)           ty_read(p)
-
-/* 16 bytes that no one writes, past the first-level cache. */
-TY_FN uint4 ty_read_once(const uint4 *quad)
-{
-    uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(quad));
-    return v;
-}
 
 TY_FN ty_u32 ty_load_at(ty_u32 address)
 {
@@ -275,10 +268,6 @@ TY_FN uint4 ty_pinned(const uint4 *from)
                  : "memory");
     return q;
 }
-
-/* Adds 1 to the word of local memory at a number of bytes. */
-#define TY_LOCAL_BYTES(local) ((ty_u32)__cvta_generic_to_shared(local))
-#define TY_INC_LOCAL_AT(byte) asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(byte) : "memory")
 
 /* A plain read of what no one writes may pass any barrier. */
 TY_FN ty_u32 ty_read(const ty_u32 *p)
@@ -452,10 +441,26 @@ TY_FN float ty_saturate(float x)
 #if defined(__CUDACC__) || (defined(__OPENCL_VERSION__) && defined(TY_WARP) && TY_WARP == 32)
 /* Instructions that neither language has a word for. */
 #if defined(__CUDACC__)
-#define TY_ASM asm
+#define TY_ASM                asm
+#define TY_LOCAL_BYTES(local) ((ty_u32)__cvta_generic_to_shared(local))
 #else
-#define TY_ASM __asm__
+#define TY_ASM                __asm__
+#define TY_LOCAL_BYTES(local) ((ty_u32)(ulong)(local))
 #endif
+
+/* Adds 1 to the word of local memory at a number of bytes. */
+#define TY_INC_LOCAL_AT(byte) TY_ASM volatile("red.shared.add.u32 [%0], 1;" ::"r"(byte) : "memory")
+
+/* 16 bytes that no one writes, past the first-level cache. */
+#define TY_READ_ONCE(quad) ty_read_once(quad)
+TY_FN uint4 ty_read_once(TY_GLOBAL const uint4 *quad)
+{
+    uint4 v;
+    TY_ASM volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                    : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                    : "l"((ty_u64)quad));
+    return v;
+}
 
 #define TY_FLOOR_BITS(x, n)   ty_floor_bits(x, n)
 #define TY_MIN_NAN(a, b)      ty_min_nan(a, b)

@@ -195,15 +195,31 @@ static uint32_t swizzled_ring(const tally_plan *plan, const ty_device *device)
     return !serves ? 0 : ahead < most ? ahead : most;
 }
 
+/* On NVIDIA's devices under OpenCL, where 32-bit integers need more loads on their way. */
+static int swizzled_bounded(const ty_device *device)
+{
+    return device->warp == 32 && !device->capability;
+}
+
+static uint32_t swizzled_ahead(const tally_plan *plan, const ty_device *device)
+{
+    const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
+    const tally_dtype dtype = plan->options.dtypes[0];
+    const int more = swizzled_bounded(device) && (dtype == TALLY_I32 || dtype == TALLY_U32);
+    return more && ahead <= 8 ? ahead * 3 / 2 : ahead;
+}
+
 static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint64_t n,
                            ty_shape *shape)
 {
-    const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
+    const uint32_t ahead = swizzled_ahead(plan, device);
     own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan), ahead, shape);
     const uint32_t ring = swizzled_ring(plan, device);
     const size_t at = strlen(shape->defines);
     if (ring)
         snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_RING=%u", ring);
+    else if (swizzled_bounded(device))
+        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_BOUNDED=1");
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
     shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;
