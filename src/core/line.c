@@ -440,11 +440,12 @@ static int whole_line(const ty_axis *axis, ty_fast *fast)
         /* (j + 1) * 2^64 less the key's product: what start has to be at least. */
         const int64_t need = (int64_t)(0 - (ty_u64)(first_whole(axis, (ty_u32)j) - h.base) * step);
         low = need > low ? need : low;
-        high = need + (int64_t)step < high ? need + (int64_t)step : high;
+        const int64_t end = (int64_t)((ty_u64)need + step);
+        high = end < high ? end : high;
     }
     if (low >= high)
         return 0;
-    fast->start = (ty_u64)(low + (high - low) / 2);
+    fast->start = (ty_u64)low + ((ty_u64)high - (ty_u64)low) / 2;
     fast->step = (ty_u32)(step >> 32);
     fast->more_step = (ty_u32)step;
     fast->base = (ty_u32)h.base;
