@@ -383,16 +383,17 @@ static void pinned_free(ty_device *device, void *block)
     (void)code;
 }
 
-/* With the context current. */
+/* With the context current. Of memory that is not the driver's all is zero: asked for one attribute
+ * it would be an error. */
 static int covers(CUdeviceptr from, size_t bytes)
 {
     unsigned type = 0;
     CUdeviceptr start = 0;
     size_t size = 0;
-    return !cu.pointer_attribute(&type, CU_POINTER_MEMORY_TYPE, from) && type == CU_MEMORY_HOST &&
-           !cu.pointer_attribute(&start, CU_POINTER_RANGE_START, from) &&
-           !cu.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, from) && start <= from &&
-           from - start <= size && size - (from - start) >= bytes;
+    int what[] = {CU_POINTER_MEMORY_TYPE, CU_POINTER_RANGE_START, CU_POINTER_RANGE_SIZE};
+    void *values[] = {&type, &start, &size};
+    return !cu.pointer_attributes(3, what, values, from) && type == CU_MEMORY_HOST &&
+           start <= from && from - start <= size && size - (from - start) >= bytes;
 }
 
 static int pinned(ty_device *device, const void *block, size_t bytes)

@@ -68,7 +68,7 @@ enum {
     F("cuMemFree_v2", memory_free, (CUdeviceptr))                                                  \
     F("cuMemHostAlloc", host_alloc, (void **, size_t, unsigned))                                   \
     F("cuMemFreeHost", host_free, (void *))                                                        \
-    F("cuPointerGetAttribute", pointer_attribute, (void *, int, CUdeviceptr))                      \
+    F("cuPointerGetAttributes", pointer_attributes, (unsigned, int *, void **, CUdeviceptr))       \
     F("cuMemcpyHtoDAsync_v2", upload, (CUdeviceptr, const void *, size_t, CUstream))               \
     F("cuMemcpyDtoHAsync_v2", download, (void *, CUdeviceptr, size_t, CUstream))                   \
     F("cuMemsetD8Async", clear, (CUdeviceptr, unsigned char, size_t, CUstream))                    \

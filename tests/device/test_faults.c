@@ -200,7 +200,7 @@ static int forgivable(const walk *w, const char *call)
                                         "cuMemFree",
                                         "cuFuncGetAttribute",
                                         "cuMemFreeHost",
-                                        "cuPointerGetAttribute",
+                                        "cuPointerGetAttributes",
                                         "nvrtcDestroyProgram",
                                         "cuThreadExchangeStreamCaptureMode",
                                         NULL};

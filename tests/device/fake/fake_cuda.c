@@ -215,22 +215,22 @@ FAKE_API CUresult cuMemFreeHost(void *block)
     return code ? code : current ? 0 : bad_context;
 }
 
-/* What cuMemHostAlloc gave is the host's and pinned; nothing else is known. */
-FAKE_API CUresult cuPointerGetAttribute(void *value, int what, CUdeviceptr at)
+/* What cuMemHostAlloc gave is the host's and pinned; of anything else all is zero. */
+FAKE_API CUresult cuPointerGetAttributes(unsigned count, int *what, void **values, CUdeviceptr at)
 {
     const unsigned char *block = (const unsigned char *)(uintptr_t)at;
     const fake_object *o = fake.all;
-    ENTER_CURRENT("cuPointerGetAttribute");
+    ENTER_CURRENT("cuPointerGetAttributes");
     while (o && (o->kind != FAKE_HOST_MEMORY || block < o->block || block >= o->block + o->bytes))
         o = o->next;
-    if (!o)
-        return 1;
-    if (what == CU_POINTER_MEMORY_TYPE)
-        *(unsigned *)value = CU_MEMORY_HOST;
-    else if (what == CU_POINTER_RANGE_START)
-        *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)(o->block + sizeof o);
-    else
-        *(size_t *)value = o->bytes - sizeof o;
+    for (unsigned i = 0; i < count; i++) {
+        if (what[i] == CU_POINTER_MEMORY_TYPE)
+            *(unsigned *)values[i] = o ? CU_MEMORY_HOST : 0;
+        else if (what[i] == CU_POINTER_RANGE_START)
+            *(CUdeviceptr *)values[i] = o ? (CUdeviceptr)(uintptr_t)(o->block + sizeof o) : 0;
+        else
+            *(size_t *)values[i] = o ? o->bytes - sizeof o : 0;
+    }
     return 0;
 }
 
