@@ -183,11 +183,25 @@ static tally_status upload(sending *s, uint64_t piece, uint64_t done, uint64_t n
     return status;
 }
 
+/* The only piece: all its columns at once, with the few bytes between them. */
+static tally_status send_only(sending *s)
+{
+    const ty_run *run = s->run;
+    const unsigned last = s->load->count - 1;
+    const size_t bytes = (size_t)s->kept[0] * s->load->columns[last].grid->size;
+    return run->device->ops->upload(run->device, run->queue, run->w->samples, 0, run->w->stage,
+                                    s->load->columns[last].at + bytes, s->error);
+}
+
 /* Pieces [first, end), at once if they lie side by side; *done is what the batch has. */
 static tally_status send_pieces(sending *s, uint64_t first, uint64_t end, uint64_t *done)
 {
     const ty_device_ops *ops = s->run->device->ops;
     tally_status status = TALLY_OK;
+    if (s->pieces == 1 && !s->load->mask) {
+        *done = s->kept[0];
+        return send_only(s);
+    }
     for (uint64_t p = first; p < end && !status; p++) {
         uint64_t begin = p, n = s->kept[p % ring];
         for (; !s->load->mask && p + 1 < end; p++)

@@ -91,13 +91,16 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
         continue
         ;;
     saturating-* | weighted) # plans with narrow counters, with weights: the self-test makes them
-        checks=$((checks + 1))
-        rm -f log
-        run oclgrind --data-races --uninitialized --check-api --max-errors 100000 --log log \
-            "$TALLY" selftest --device opencl --method "$method" --cases 6 --seed 3 --format json
-        [ "$code" = 0 ] || fail "$method: exit code $code: $last"
-        grep -q '"cases":6' .out || fail "$method never ran: $(cat .out)"
-        judge "$method"
+        # One a process: a buffer of an earlier one that has grown since is to Oclgrind as it was.
+        for seed in 3 4 5 6 7 8; do
+            checks=$((checks + 1))
+            rm -f log
+            run oclgrind --data-races --uninitialized --check-api --max-errors 100000 --log log \
+                "$TALLY" selftest --device opencl --method "$method" --cases 1 --seed $seed --format json
+            [ "$code" = 0 ] || fail "$method: exit code $code: $last"
+            grep -q '"cases":1' .out || fail "$method never ran: $(cat .out)"
+            judge "$method"
+        done
         continue
         ;;
     esac
