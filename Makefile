@@ -47,7 +47,7 @@ format: ## lay out every C file by .clang-format
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' | grep -v '_table\.c$$' | xargs clang-format -i
 
 tidy: ## clang-tidy over the library and the command
-	@scripts/check.sh tidy
+	@scripts/check.sh tidy analyzer
 
 clean: ## remove build/ and demo/
 	@rm -rf build demo

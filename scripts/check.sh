@@ -14,7 +14,7 @@ export JOBS=${JOBS:-$(nproc)}
 # test_opencl's (cmake/TallyTests.cmake), and once: gcc, whose code does so fastest, comes first.
 export TALLY_CACHE_DIR=$PWD/build/kernels POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
 usual=(format layers tidy gcc asan tsan fuzz valgrind python)
-every=(format layers tidy gcc clang bare static asan tsan fuzz valgrind python)
+every=(format layers tidy analyzer gcc clang bare static asan tsan fuzz valgrind python)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -38,17 +38,27 @@ stage_layers() {
     scripts/check_layers.sh
 }
 
-# clang-tidy over the library and the command, with the checks of .clang-tidy.
-stage_tidy() {
-    cmake --preset clang >build/tidy.log 2>&1 || {
-        cat build/tidy.log
+# linted NAME CHECKS: clang-tidy over the library and the command, with those of .clang-tidy's checks.
+linted() {
+    cmake --preset clang >"build/$1.log" 2>&1 || {
+        cat "build/$1.log"
         return 1
     }
     sources | grep -E '^(src|cli)/.*\.c$' | xargs ls -S |
-        xargs -n 1 -P "$JOBS" clang-tidy -quiet -p build/clang 2>build/tidy.log
+        xargs -n 1 -P "$JOBS" clang-tidy -quiet --checks="$2" -p build/clang 2>"build/$1.log"
     local result=$?
-    [ $result = 0 ] || grep -E 'error:' build/tidy.log
+    [ $result = 0 ] || grep -E 'error:' "build/$1.log"
     return $result
+}
+
+# All but the analyzer, which takes two minutes of two processors; sanitizers, valgrind and failing
+# allocations meet the same defects in the usual check.
+stage_tidy() {
+    linted tidy '-clang-analyzer-*'
+}
+
+stage_analyzer() {
+    linted analyzer '-bugprone-*,-performance-*,-portability-*'
 }
 
 # gcc, warnings as errors: all tests, those on a processor with features peeled off among them.
