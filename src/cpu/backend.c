@@ -16,10 +16,6 @@
 #include "cpu/threads.h"
 #include "methods/registry.h"
 
-/* Fewest bytes of samples worth another thread: waking one takes about as long as counting these.
- */
-enum { part_bytes = 512 << 10 };
-
 /* Tables up to this size live on the stack of a call that one thread does alone. */
 enum { small_bytes = 8 << 10 };
 
@@ -201,7 +197,7 @@ static void run_ordered(run *r, ty_pool *pool)
 static uint64_t choose_workers(const run *r, const ty_pool *pool)
 {
     uint64_t bytes = r->total * r->job->samples[0].size * r->job->plan->active_count;
-    uint64_t work = part_bytes + 4 * (uint64_t)r->bytes, most = bytes / work;
+    uint64_t most = bytes / ty_cpu_thread_bytes(r->bytes);
     uint64_t memory = ((uint64_t)1 << 30) / (r->bytes ? r->bytes : 1);
     uint64_t n = ty_pool_threads(pool);
     n = n < most ? n : most;
@@ -215,8 +211,8 @@ static uint64_t choose_ordered(const run *r)
 {
     enum { MOST = 64, FEW = 4 };
     uint64_t bytes = r->total * r->job->samples[0].size * r->job->plan->active_count;
-    uint64_t table = r->bytes, parts = bytes / (part_bytes + 16 * table);
-    uint64_t few = bytes / (part_bytes + 4 * table);
+    uint64_t table = r->bytes, parts = bytes / ty_cpu_thread_bytes(4 * table);
+    uint64_t few = bytes / ty_cpu_thread_bytes(table);
     few = few < FEW ? few : FEW;
     parts = parts > few ? parts : few;
     return !parts ? 1 : parts < MOST ? parts : MOST;

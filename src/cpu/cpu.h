@@ -4,6 +4,13 @@
 
 #include "plan.h"
 
+/* Fewest bytes of samples worth another thread, whose table has so many: waking one takes about as
+ * long as counting half a megabyte, to flush a table as long as four times its size. */
+static inline uint64_t ty_cpu_thread_bytes(uint64_t table)
+{
+    return (512 << 10) + 4 * table;
+}
+
 /* Writes the slot of each of n packed samples (any alignment). */
 typedef void (*ty_slots_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots);
 

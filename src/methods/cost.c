@@ -4,13 +4,10 @@
 #include <string.h>
 
 #include "core/guide.h"
+#include "cpu/cpu.h"
 #include "device/kernel.h"
 #include "methods/registry.h"
 #include "plan.h"
-
-/* Fewest bytes that another thread of the processor is woken for, as in src/cpu/backend.c: so many,
- * and four times its table. */
-enum { thread_bytes = 512 << 10, thread_bytes_a_bin = 16 };
 
 /* What adding up another thread's table takes, as measured: they take turns. */
 static const double merge_seconds_a_bin = 1e-9;
@@ -162,7 +159,7 @@ static const double searched_rate = 0.03;
 static double threads_of(const tally_plan *plan, double bytes)
 {
     const double all = plan->context->tuning->threads,
-                 most = 1 + bytes / (thread_bytes + thread_bytes_a_bin * (double)plan->bins);
+                 most = 1 + bytes / (double)ty_cpu_thread_bytes(plan->bins * UINT64_C(4));
     return most < all ? most : all;
 }
 
