@@ -71,11 +71,38 @@ static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_fast *f)
     return ty_cell_whole((ty_u32)held - f->base, f);
 }
 
-/* The same for integers; 1 when the axis is served. */
-static int check_int(tally_dtype dtype, double lo, uint64_t bins, double width,
-                     tally_last_edge last, int *failed)
+static double whole_sample(tally_dtype dtype, const ty_bins *b)
 {
-    tally_axis axis = tally_axis_even(bins, lo, lo + width * (double)bins);
+    const double least = dtype == TALLY_I32 ? -0x1p31 : 0, above = least + 0x1p32;
+    double x;
+    do {
+        double edge =
+            floor(b->lo + (double)(next() % (b->bins + 1)) * b->width) + (double)(next() % 4) - 1;
+        double ends = next() % 2 ? least : above - 1;
+        x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
+    } while (x < least || x >= above);
+    return x;
+}
+
+/* Draws a sample; 1 when it is not in the rule's cell, which is said if `tell`. */
+static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int tell)
+{
+    const int real = dtype == TALLY_F32;
+    double x = real ? (double)sample(b) : whole_sample(dtype, b);
+    ty_u32 want = ty_cell_of_slot(ty_slot_even(x, b), b->bins);
+    ty_u32 got = real ? ty_cell_binary((float)x, f) : whole_cell(dtype, x, f);
+    ty_u32 there = real ? on_device((float)x, f) : got;
+    if (got == want && there == want)
+        return 0;
+    if (tell)
+        fprintf(stderr, "FAILED: %s, %u bins %.17g … %.17g: %.17g in cell %u, not %u and %u\n",
+                tally_dtype_name(dtype), b->bins, b->lo, b->hi, x, want, got, there);
+    return 1;
+}
+
+/* 1 when the axis is served. */
+static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, int *failed)
+{
     ty_axis resolved;
     ty_fast fast;
     axis.last = last;
@@ -83,48 +110,25 @@ static int check_int(tally_dtype dtype, double lo, uint64_t bins, double width,
     if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))
         return 0;
     int served = ty_line_32(&resolved, &fast);
-    const ty_bins *b = &resolved.bins;
-    for (int i = 0; served && i < samples; i++) {
-        double edge =
-            floor(b->lo + (double)(next() % (b->bins + 1)) * b->width) + (double)(next() % 4) - 1;
-        double least = dtype == TALLY_I32 ? -0x1p31 : 0,
-               ends = next() % 2 ? least : least + 0x1p32 - 1;
-        double x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
-        if (x < least || x >= least + 0x1p32)
-            continue;
-        ty_u32 want = ty_cell_of_slot(ty_slot_even(x, b), b->bins);
-        ty_u32 got = whole_cell(dtype, x, &fast);
-        if (got != want && (*failed)++ < 10)
-            fprintf(stderr, "FAILED: %s, %u bins %.17g … %.17g: %.17g in cell %u, not %u\n",
-                    tally_dtype_name(dtype), b->bins, b->lo, b->hi, x, got, want);
-    }
+    for (int i = 0; served && i < samples; i++)
+        *failed += draw_wrong(dtype, &resolved.bins, &fast, *failed < 10);
     ty_axis_clear(&resolved);
     return served;
 }
 
-/* lo and hi as multiples of 2^-down; 1 when the axis is served. */
+static int check_int(tally_dtype dtype, double lo, uint64_t bins, double width,
+                     tally_last_edge last, int *failed)
+{
+    return check_axis(dtype, tally_axis_even(bins, lo, lo + width * (double)bins), last, failed);
+}
+
+/* lo and hi as multiples of 2^-down. */
 static int check(int64_t first, uint64_t bins, int down, tally_last_edge last, int *failed)
 {
-    tally_axis axis = tally_axis_even(bins, ldexp((double)first, -down),
-                                      ldexp((double)first + (double)bins, -down));
-    ty_axis resolved;
-    ty_fast fast;
-    axis.last = last;
-    memset(&fast, 0, sizeof fast);
-    if (ty_axis_resolve(&axis, TALLY_F32, 0, &resolved, NULL))
-        return 0;
-    int served = ty_line_32(&resolved, &fast);
-    const ty_bins *b = &resolved.bins;
-    for (int i = 0; served && i < samples; i++) {
-        float x = sample(b);
-        ty_u32 want = ty_cell_of_slot(ty_slot_even((double)x, b), b->bins);
-        ty_u32 got = ty_cell_binary(x, &fast), there = on_device(x, &fast);
-        if ((got != want || there != want) && (*failed)++ < 10)
-            fprintf(stderr, "FAILED: %u bins %.17g … %.17g: %.9g in cell %u, not %u and %u\n",
-                    b->bins, b->lo, b->hi, (double)x, want, got, there);
-    }
-    ty_axis_clear(&resolved);
-    return served;
+    return check_axis(TALLY_F32,
+                      tally_axis_even(bins, ldexp((double)first, -down),
+                                      ldexp((double)first + (double)bins, -down)),
+                      last, failed);
 }
 
 int main(int argc, char **argv)
