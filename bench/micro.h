@@ -8,7 +8,7 @@
 #include <tally/tally.h>
 #include <time.h>
 
-#include "../tests/common/splitmix.h"
+#include "../cli/splitmix.h"
 
 static inline void must(tally_status status, const tally_error *error)
 {

@@ -10,24 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "../tests/common/splitmix.h"
+#include "micro.h"
 
 enum { MOST = 8, PEERS = 3 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint64_t random64(void)
-{
-    static uint64_t state = 1;
-    return splitmix64(&state);
-}
 
 /* Peers. Totals of less than 2^32 suffice here. */
 static void one_table(const uint8_t *p, size_t n, uint64_t out[256])
@@ -97,14 +83,14 @@ enum { INPUTS = sizeof inputs / sizeof *inputs };
 static uint8_t letter(void)
 {
     static const char frequent[] = "      eeeeetttaaaoooiiinnnssshhrrdlucmfwypvbgk,.ETA\n";
-    return (uint8_t)frequent[random64() % (sizeof frequent - 1)];
+    return (uint8_t)frequent[random_next() % (sizeof frequent - 1)];
 }
 
 static void fill(uint8_t *p, size_t n, int input)
 {
     uint8_t last = 100;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t r = random64();
+        const uint64_t r = random_next();
         const uint8_t noise = (uint8_t)(r >> 40);
         switch (input) {
         case 0:
@@ -197,10 +183,10 @@ static int measure(const contender *list, size_t count, const uint8_t *p, size_t
     }
     for (int r = 0; r < rounds; r++)
         for (size_t c = 0; c < count; c++) {
-            const double start = seconds();
+            const double start = now();
             for (size_t k = 0; k < calls; k++)
                 list[c].fn(p, n, got);
-            const double took = (seconds() - start) / (double)calls;
+            const double took = (now() - start) / (double)calls;
             best[c] = took < best[c] ? took : best[c];
         }
     for (size_t c = 0; c < count; c++)

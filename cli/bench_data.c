@@ -3,21 +3,14 @@
 #include <sys/mman.h>
 
 #include "bench.h"
+#include "splitmix.h"
 
 enum { MOST_EDGES = 257 };
-
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* Of 24 bits, so that it is the same number in either type and less than 1. */
 static double unit(uint64_t *state)
 {
-    return (double)(next(state) >> 40) * 0x1p-24;
+    return (double)(splitmix64(state) >> 40) * 0x1p-24;
 }
 
 static double normal(uint64_t *state)
@@ -77,7 +70,7 @@ static void fill_text(unsigned char *to, uint64_t n, uint64_t *state)
         "Nothing", "After", "paper", "while", "city", "light", "quickly"};
     const size_t known = sizeof words / sizeof *words;
     for (uint64_t i = 0; i < n;) {
-        uint64_t r = next(state);
+        uint64_t r = splitmix64(state);
         /* The first words are the frequent ones. */
         const char *word = words[(r & 0xffff) * (r >> 16 & 0xffff) * known >> 32];
         while (*word && i < n)
@@ -132,7 +125,7 @@ static int fill_bytes(bench_data *data, const char *kind, unsigned char *to, uin
     }
     int level = 128;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t r = next(state);
+        uint64_t r = splitmix64(state);
         switch (kind[0]) {
         case 'z': /* zeros */
             to[i] = 0;
@@ -219,7 +212,7 @@ static void fill_weights(double *to, uint64_t n, uint64_t seed)
 {
     uint64_t block = n < BENCH_BLOCK ? n : BENCH_BLOCK, state = seed;
     for (uint64_t i = 0; i < block; i++)
-        to[i] = (double)(next(&state) % 64) * 0.125;
+        to[i] = (double)(splitmix64(&state) % 64) * 0.125;
     repeat((unsigned char *)to, block * sizeof *to, n * sizeof *to);
 }
 

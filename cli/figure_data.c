@@ -3,16 +3,9 @@
 #include <math.h>
 
 #include "figure.h"
+#include "splitmix.h"
 
 enum { PERIOD = 2 << 20, QUICK_PERIOD = 1 << 16, BLOCK_BYTES = 16 << 20 };
-
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* ---- made ---- */
 
@@ -33,7 +26,7 @@ static void make(const figure_try *wanted, unsigned char *to, uint64_t samples, 
 {
     uint64_t state = seed;
     for (uint64_t i = 0; i < samples; i++) {
-        uint64_t r = next(&state);
+        uint64_t r = splitmix64(&state);
         if (wanted->dtype == TALLY_U8) {
             to[i] = one_byte(wanted->data, i, r);
         } else if (wanted->dtype == TALLY_U16) {

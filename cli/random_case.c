@@ -2,12 +2,11 @@
 
 #include <math.h>
 
+#include "splitmix.h"
+
 uint64_t cli_random_next(cli_random *random)
 {
-    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return splitmix64(&random->state);
 }
 
 uint64_t cli_random_below(cli_random *random, uint64_t below)
@@ -17,7 +16,7 @@ uint64_t cli_random_below(cli_random *random, uint64_t below)
 
 static double unit(cli_random *random)
 {
-    return (double)(cli_random_next(random) >> 11) * 0x1p-53;
+    return splitmix64_unit(&random->state);
 }
 
 static int is_float(tally_dtype dtype)

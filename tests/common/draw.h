@@ -2,7 +2,7 @@
 #ifndef DRAW_H
 #define DRAW_H
 
-#include "splitmix.h"
+#include "../../cli/splitmix.h"
 
 static uint64_t state;
 

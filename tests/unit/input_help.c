@@ -18,7 +18,7 @@
 #endif
 
 #include "core/alloc.h"
-#include "splitmix.h"
+#include "../../cli/splitmix.h"
 
 static char folder[64];
 static uint64_t state;
