@@ -8,6 +8,9 @@
  * or, of two-byte and float32 samples on NVIDIA's devices, by one of float32s (ty_moved), with keys
  * that the host draws for each launch. Equal samples of a warp are one word, which costs no more
  * than different banks do; the result never depends on the key.
+ *
+ * Of few bins there may be several copies (TY_COPIES, a power of two), a word's side by side, which
+ * the lanes take in turn: four lanes over four banks meet less often than 32 over 32.
  */
 #define TY_TWO_BYTES (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
 
@@ -35,8 +38,9 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
     return mark ^ (TY_FLOAT_BITS(TY_FMA_DOWN(root, root, 0x1p23f)) & 31u);
 }
 #if defined(TY_INC_LOCAL_AT)
+#define TY_COUNTS_AT
 /* A product by a number that the compiler does not know: a shift would be the busy units' again. */
-#define TY_COUNT_CELL(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * four + base)
+#define TY_COUNT_CELL(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * size + own)
 #endif
 #else
 typedef struct ty_keys {
@@ -57,7 +61,7 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 #endif
 #define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_MARK)
 #if !defined(TY_COUNT_CELL)
-#define TY_COUNT_CELL(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark)], 1)
+#define TY_COUNT_CELL(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark) * TY_COPIES + own], 1)
 #endif
 
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
@@ -74,7 +78,17 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
         TY_COUNT_CELL(mark_);                                                                      \
     } while (0)
 
-#define TY_CELL_COUNT(cell) ((cell) < cells ? ty_local[TY_WORD((cell) + TY_MARK)] : 0)
+/* A word's copies, from a work-item's own on, so that neighbours meet different banks. */
+TY_FN ty_u32 ty_count_of(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
+{
+    ty_u32 sum = 0;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < TY_COPIES; k++)
+        sum += ty_local[word * TY_COPIES + ((TY_LID + k) & (TY_COPIES - 1))];
+    return sum;
+}
+
+#define TY_CELL_COUNT(cell) ((cell) < cells ? ty_count_of(ty_local, TY_WORD((cell) + TY_MARK)) : 0)
 #if TY_SPLIT
 TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const ty_bins *bins,
                             const ty_fast *fast, ty_keys keys)
@@ -83,7 +97,7 @@ TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const 
     if (cell > bins->bins + 1)
         return 0; /* integers have no NaN */
     for (ty_u32 n = ty_split_of(cell, bins, fast, &from); n--; from++)
-        count += ty_local[TY_WORD(from)];
+        count += ty_count_of(ty_local, TY_WORD(from));
     return count;
 }
 #define TY_RESULT(r)       ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, keys)
@@ -91,7 +105,7 @@ TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const 
 #define TY_SPLITS          fast.splits
 #else
 #define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
-#define TY_BIN_RESULT(bin) ty_local[TY_WORD((bin) + 1 + TY_MARK)]
+#define TY_BIN_RESULT(bin) ty_count_of(ty_local, TY_WORD((bin) + 1 + TY_MARK))
 #define TY_SPLITS          0
 #endif
 
@@ -102,12 +116,15 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
     TY_ADMIT();
     ty_u32 lid = TY_LID;
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
-#if defined(TY_LOCAL_BYTES)
-    const ty_u32 four = 4 + pass, base = TY_LOCAL_BYTES(ty_local) - TY_MARK * 4;
+    ty_u32 own = lid & (TY_COPIES - 1);
+#if defined(TY_COUNTS_AT)
+    const ty_u32 size = TY_COPIES * 4 + pass;
+    own = TY_LOCAL_BYTES(ty_local) + own * 4 - TY_MARK * TY_COPIES * 4;
 #endif
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
     ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
+    words *= TY_COPIES;
     TY_WHERE where = TY_WHERE_OF(fast, axis, words);
     uint4 zeros = {0, 0, 0, 0};
     for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX)

@@ -168,11 +168,29 @@ static const ty_parameter swizzled_parameters[] = {
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 8, "loads of a work-item before it counts"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
+    {"copies", 0, 8, 0, "of each counter, a power of two; 0 for as many as are fastest"},
     {NULL, 0, 0, 0, NULL}};
 
 static uint64_t swizzled_bytes(const tally_plan *plan)
 {
     return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 31) / 32 * 128;
+}
+
+/* 16-bit samples are bound by local memory, where lanes meet less often in 8 copies than in one.
+ * More bytes than these would leave less first-level cache than that gains. */
+enum { copied_bytes = 131 << 10 };
+
+static uint32_t swizzled_copies(const tally_plan *plan, const ty_device *device)
+{
+    const uint64_t one = swizzled_bytes(plan);
+    const uint32_t set = (uint32_t)ty_method_parameter(plan, "copies");
+    const int gains = sample_bytes(plan) == 2 && plan->axes[0].proved && device->capability &&
+                      one * 8 <= copied_bytes;
+    const uint32_t most = set ? set : gains ? 8 : 1;
+    uint32_t copies = 1;
+    while (copies * 2 <= most && one * copies * 2 + guide_bytes(plan) + 1024 <= device->local_bytes)
+        copies *= 2;
+    return copies;
 }
 
 static uint32_t swizzled_splits(const tally_plan *plan)
@@ -213,9 +231,13 @@ static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint
                            ty_shape *shape)
 {
     const uint32_t ahead = swizzled_ahead(plan, device);
-    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) + guide_bytes(plan), ahead, shape);
+    const uint32_t copies = swizzled_copies(plan, device);
+    own_shape(plan, device, n, (uint32_t)swizzled_bytes(plan) * copies + guide_bytes(plan), ahead,
+              shape);
     const uint32_t ring = swizzled_ring(plan, device);
-    const size_t at = strlen(shape->defines);
+    size_t at = strlen(shape->defines);
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_COPIES=%u", copies);
+    at = strlen(shape->defines);
     if (ring)
         snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_RING=%u", ring);
     else if (swizzled_bounded(device))

@@ -170,8 +170,8 @@ static const char *const spill16_sets[] = {
     "hits=1,period=70000,key=1",      /* whatever is drawn is drained; some periods overflow */
     "period=1,key=4294967295",        /* every piece is a period */
 };
-static const char *const swizzled_sets[] = {"", "key=1", "key=2654435769",
-                                            "key=4294967295,ahead=1"};
+static const char *const swizzled_sets[] = {
+    "", "key=1", "key=2654435769", "key=4294967295,ahead=1", "copies=8", "copies=4,key=3"};
 
 static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
 {
