@@ -15,7 +15,7 @@
  *      three                  32 of the first, then 16 of the last and 16 of the second
  *      four                   16 each
  *
- * Tables are not cleared: a count is what a sum has grown by. Each warp that counts has a ring of
+ * Tables are cleared once: a count is what a sum has grown by. Each warp that counts has a ring of
  * TY_IMAGES_AHEAD rows of quads behind the tables, on their way whatever image they are of. Rows
  * are dealt to a team's warps in turn, from one image to the next.
  */
@@ -42,6 +42,9 @@
 #define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 6)
 #define TY_COLUMN_QUADS(channel)    4
 #endif
+/* Quad k of a table. */
+#define TY_TABLE_QUAD(table, k)                                                                    \
+    (TY_CHANNELS == 1 ? (k) / 8 * 16 + (table)*8 + (k) % 8 : (table)*4096 + (k))
 #define TY_OWN(tables, table, channel, lane)                                                       \
     ((tables) + TY_TABLE_AT(table, channel) + (((lane) & (TY_COLUMN_QUADS(channel) * 4 - 1)) << 2))
 
@@ -123,6 +126,14 @@ TY_FN void ty_read_ahead(TY_LOCAL ty_u32 *ty_local, ty_ahead *a, ty_u32 at, ty_u
     (void)ty_local;
 }
 
+/* By work-item `lid` of `size`. */
+TY_FN void ty_images_clear(TY_LOCAL ty_u32 *tables, ty_u32 table, ty_u32 lid, ty_u32 size)
+{
+    uint4 zero = {0, 0, 0, 0};
+    for (ty_u32 k = lid; k < TY_TABLES_BYTES / 32; k += size)
+        ((TY_LOCAL uint4 *)tables)[TY_TABLE_QUAD(table, k)] = zero;
+}
+
 /* The sum of a slot's values, of a channel. */
 TY_FN ty_u32 ty_images_sum(TY_LOCAL const ty_u32 *tables, TY_LOCAL const ty_u32 *runs, ty_u32 slots,
                            ty_u32 slot, ty_u32 table, ty_u32 channel)
@@ -162,7 +173,6 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
     TY_LOCAL ty_u32 *before = runs + slots + 257;
     TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
     ty_u64 jump = step * (ty_u64)x_batch;
-    uint4 zero = {0, 0, 0, 0};
     ty_image now;
     ty_ahead next;
     now.line = TY_GROUP * TY_IMAGES_TEAMS + team;
@@ -170,23 +180,32 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
     now.first = warp * TY_ROW;
     next.image = now;
     ty_ahead_begin(&next, length, lines);
-    for (ty_u32 k = 0; counting && k < TY_IMAGES_AHEAD; k++)
-        ty_read_ahead(ty_local, &next, at + k * TY_ROW * 16, length, jump, step, lines);
-    for (ty_u32 k = TY_LID; k < TY_IMAGES_TEAMS * TY_TABLES_BYTES / 16; k += TY_IMAGES_GROUP)
-        ((TY_LOCAL uint4 *)ty_local)[k] = zero;
-    for (ty_u32 k = TY_LID; k < slots + 257; k += TY_IMAGES_GROUP)
-        runs[k] = from_runs[k];
-    for (ty_u32 k = TY_LID; k < targets * actives * 2 * TY_IMAGES_TEAMS; k += TY_IMAGES_GROUP)
-        before[k] = 0;
     before += team * targets * actives * 2;
-    TY_BARRIER();
+    /* Who counts begins as soon as the first table is clear. */
+    if (counting) {
+        for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++)
+            ty_read_ahead(ty_local, &next, at + k * TY_ROW * 16, length, jump, step, lines);
+        ty_images_clear(tables, 0, lid, TY_COUNTERS);
+    } else {
+        if (now.line < lines)
+            TY_MEET_TOO(team * 4 + 3, TY_TEAM, 0);
+        ty_images_clear(tables, 1, lid - TY_COUNTERS, TY_IMAGES_SUMS);
+        if (now.line + step < lines)
+            TY_MEET_TOO(team * 4 + 4, TY_TEAM, 0);
+        for (ty_u32 k = team * TY_IMAGES_SUMS + lid - TY_COUNTERS; k < slots + 257;
+             k += TY_IMAGES_TEAMS * TY_IMAGES_SUMS)
+            runs[k] = from_runs[k];
+        for (ty_u32 k = lid - TY_COUNTERS; k < targets * actives * 2; k += TY_IMAGES_SUMS)
+            before[k] = 0;
+    }
+    TY_MEET(1, TY_IMAGES_TEAMS * 4 + 1, TY_IMAGES_GROUP, !counting);
     for (; now.line - team < lines; now.line += step) {
         ty_u32 here = now.line < lines; /* as the first team has one, the last may have none */
         ty_image_begin(&now, length);
         now.count = here ? now.count : 0;
         if (counting) {
-            if (here && now.line >= 2 * step)
-                TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 1); /* the table has been added up */
+            if (here) /* the table is clear, or has been added up */
+                TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 1);
             TY_UNROLL
             for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
                 ty_u32 channel = (now.head + (now.row + lane) * 16 + (j ^ swap)) % TY_CHANNELS;
