@@ -25,6 +25,7 @@
 #define TY_COUNTERS     (TY_TEAM - TY_IMAGES_SUMS)
 #define TY_WARPS        (TY_COUNTERS / 32)
 #define TY_ROW          (TY_IMAGES_QUADS * 32)          /* quads that a warp counts at a time */
+#define TY_LINE         128                             /* bytes of one of the cache */
 #define TY_ROWS         (TY_WARPS * TY_ROW)             /* … and all warps of a team */
 #define TY_RING         (TY_IMAGES_AHEAD * TY_ROW * 16) /* bytes of a warp's */
 #define TY_TABLES_BYTES (TY_CHANNELS == 1 ? 65536u : 131072u) /* of a team's */
@@ -65,24 +66,28 @@
         TY_COUNT_VALUES((v).w, (k)*512 + 12);                                                      \
     } while (0)
 
-/* An image as a warp goes through it: `head` bytes, then `count` quads of 16 aligned bytes. */
+/* An image as a warp goes through it. Rows of quads are lines of the cache: the image begins `skip`
+ * bytes behind such a line, from which `count` quads are counted up to its last whole one. */
 typedef struct ty_image {
     ty_u64 address;
-    ty_u32 line, head, count;
+    ty_u32 line, skip, count;
     ty_u32 row, first; /* the quad where the warp's next row begins; its first of the next image */
-    ty_i32 reach;      /* a work-item has a quad in the rows that begin before this one */
+    ty_i32 low, reach; /* a work-item has a quad in the rows that begin from `low` to `reach` */
 } ty_image;
+#define TY_IN_ROW(image, row) ((ty_i32)(row) >= (image).low && (ty_i32)(row) < (image).reach)
 
 TY_FN void ty_image_begin(ty_image *i, ty_u32 length)
 {
     ty_u32 rows;
-    i->head = (ty_u32)(0 - i->address) & 15;
-    i->count = (length - i->head) / 16;
+    i->skip = (ty_u32)i->address & (TY_LINE - 1);
+    i->count = (i->skip + length) / 16;
+    i->low = (ty_i32)(i->skip + 15) / 16 - (ty_i32)(TY_LID & 31);
     i->reach = (ty_i32)i->count - (ty_i32)(TY_LID & 31);
     i->row = i->first;
     rows = (i->count + TY_ROW - 1) / TY_ROW % TY_WARPS;
     i->first += (i->first < rows * TY_ROW ? TY_ROWS : 0) - rows * TY_ROW;
     TY_OPAQUE(i->count);
+    TY_OPAQUE(i->low);
     TY_OPAQUE(i->reach);
 }
 
@@ -98,11 +103,11 @@ TY_FN void ty_ahead_begin(ty_ahead *a, ty_u32 length, ty_u32 lines)
     if (a->image.line >= lines) {
         a->image.row = 0;
         a->image.count = ~0u;
-        a->image.reach = 0;
+        a->image.low = a->image.reach = 0;
         return;
     }
     ty_image_begin(&a->image, length);
-    a->from = a->image.address + a->image.head + (a->image.row + (TY_LID & 31)) * 16;
+    a->from = a->image.address - a->image.skip + (a->image.row + (TY_LID & 31)) * 16;
     TY_OPAQUE_LONG(a->from);
 }
 
@@ -117,7 +122,7 @@ TY_FN void ty_read_ahead(TY_LOCAL ty_u32 *ty_local, ty_ahead *a, ty_u32 at, ty_u
     }
     TY_UNROLL
     for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++) {
-        if ((ty_i32)(a->image.row + k * 32) < a->image.reach)
+        if (TY_IN_ROW(a->image, a->image.row + k * 32))
             TY_COPY(at + k * 512, (TY_GLOBAL const uint4 *)a->from + k * 32);
     }
     TY_COPIED();
@@ -208,13 +213,14 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
                 TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 1);
             TY_UNROLL
             for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
-                ty_u32 channel = (now.head + (now.row + lane) * 16 + (j ^ swap)) % TY_CHANNELS;
+                ty_u32 from = TY_LINE * TY_CHANNELS - now.skip + (now.row + lane) * 16,
+                       channel = (from + (j ^ swap)) % TY_CHANNELS;
                 own[j] = TY_OWN(start, table, channel, lane);
                 TY_OPAQUE(own[j]);
             }
             for (; now.row < now.count; now.row += TY_ROWS) {
                 TY_COPIES_LEFT(TY_IMAGES_AHEAD - 1);
-                if ((ty_i32)(now.row + TY_ROW - 32) < now.reach) {
+                if ((ty_i32)now.row >= now.low && (ty_i32)(now.row + TY_ROW - 32) < now.reach) {
                     uint4 v[TY_IMAGES_QUADS];
                     TY_UNROLL
                     for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++)
@@ -224,8 +230,8 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
                         TY_COUNT_QUAD(v[k], k);
                 } else {
                     TY_UNROLL
-                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS - 1; k++) {
-                        if ((ty_i32)(now.row + k * 32) < now.reach) {
+                    for (ty_u32 k = 0; TY_IMAGES_QUADS > 1 && k < TY_IMAGES_QUADS; k++) {
+                        if (TY_IN_ROW(now, now.row + k * 32)) {
                             uint4 v = TY_QUAD_AT(at + k * 512);
                             TY_COUNT_QUAD(v, k);
                         }
@@ -237,9 +243,10 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
             }
         } else {
             /* Bytes that are in no quad. */
-            ty_u32 odd = here ? length - now.count * 16 : 0;
+            ty_u32 head = (0 - now.skip) & 15, quads = now.count * 16 - now.skip - head;
+            ty_u32 odd = here ? length - quads : 0;
             for (ty_u32 i = lid - TY_COUNTERS; i < odd; i += TY_IMAGES_SUMS) {
-                ty_u32 j = i < now.head ? i : i + now.count * 16, channel = j % TY_CHANNELS;
+                ty_u32 j = i < head ? i : i + quads, channel = j % TY_CHANNELS;
                 ty_u32 value = ((TY_GLOBAL const ty_u8 *)now.address)[j];
                 TY_COUNT_AT(TY_OWN(start, table, channel, lane) + (value << 8));
             }
