@@ -64,6 +64,20 @@ static void own_shape(const tally_plan *plan, const ty_device *device, uint64_t 
     snprintf(shape->defines, sizeof shape->defines, "-DTY_AHEAD=%u -DTY_DENSE=%u", ahead, per_unit);
 }
 
+static int is_nvidia_opencl(const ty_device *device)
+{
+    return device->warp == 32 && !device->capability;
+}
+
+/* Under NVIDIA's OpenCL the kernel gets the registers that CUDA gives it (device/opencl_build.c):
+ * asked for where that was measured to be faster. */
+static void own_bound(const ty_device *device, ty_shape *shape)
+{
+    const size_t at = strlen(shape->defines);
+    if (is_nvidia_opencl(device))
+        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_BOUNDED=1");
+}
+
 /* A table with more slots takes the last group longer than partials take a launch of their own. */
 enum { table_slots = 4096 + TY_SLOT_EXTRA };
 
@@ -111,6 +125,8 @@ static void lane_private_shape(const tally_plan *plan, const ty_device *device, 
     size_t at = strlen(shape->defines);
     snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_COPIES=%u -DTY_FEW_SLOTS=%u",
              lane_private_copies(plan, device), few);
+    if (sample_bytes(plan) != 2)
+        own_bound(device, shape);
     if (sample_bytes(plan) == 1) {
         shape->cells = 256;
         shape->raw_shift = 0;
@@ -213,17 +229,12 @@ static uint32_t swizzled_ring(const tally_plan *plan, const ty_device *device)
     return !serves ? 0 : ahead < most ? ahead : most;
 }
 
-/* On NVIDIA's devices under OpenCL, where 32-bit integers need more loads on their way. */
-static int swizzled_bounded(const ty_device *device)
-{
-    return device->warp == 32 && !device->capability;
-}
-
+/* 32-bit integers need more loads on their way under NVIDIA's OpenCL. */
 static uint32_t swizzled_ahead(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");
     const tally_dtype dtype = plan->options.dtypes[0];
-    const int more = swizzled_bounded(device) && (dtype == TALLY_I32 || dtype == TALLY_U32);
+    const int more = is_nvidia_opencl(device) && (dtype == TALLY_I32 || dtype == TALLY_U32);
     return more && ahead <= 8 ? ahead * 3 / 2 : ahead;
 }
 
@@ -240,8 +251,8 @@ static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint
     at = strlen(shape->defines);
     if (ring)
         snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_RING=%u", ring);
-    else if (swizzled_bounded(device))
-        snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_BOUNDED=1");
+    else
+        own_bound(device, shape);
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
     shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;
@@ -489,6 +500,8 @@ static void columns_shape(const tally_plan *plan, const ty_device *device, uint6
                           ty_shape *shape)
 {
     own_shape(plan, device, n, (uint32_t)columns_bytes(plan), columns_ahead(plan), shape);
+    if (plan->options.dimensions == 1 || sample_bytes(plan) != 2)
+        own_bound(device, shape);
 }
 
 static tally_status columns_supports(const tally_plan *plan, tally_error *error)
@@ -542,7 +555,9 @@ const ty_method ty_swizzled_columns = {
 
 static void rows_shape(const tally_plan *plan, const ty_device *device, uint64_t n, ty_shape *shape)
 {
-    columns_shape(plan, device, n, shape);
+    own_shape(plan, device, n, (uint32_t)columns_bytes(plan), columns_ahead(plan), shape);
+    if (sample_bytes(plan) == 8)
+        own_bound(device, shape);
     size_t at = strlen(shape->defines);
     snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_ROWS=1");
 }
