@@ -131,13 +131,14 @@ static void add_method(const ty_method *m, uint32_t arch)
      * either kind in a method that is fast with them on all. */
     const ty_kernel_method *kernel = m->backend;
     const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
+    const int raw = !strcmp(m->name, "spill16"); /* counts 16-bit values, however they are proved */
     if (kernel->fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
         int serves = ty_line_serves(dtype) || (kernel->fast > 1 && ty_line_32_serves(dtype));
         if (kernel->fast && !kernel->views && serves && (m->dtypes >> dtype & 1) &&
-            (arch == 90 || (lines && wide)))
+            !(raw && tally_dtype_bytes(dtype) == 2) && (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }
     if (kernel->fast && !kernel->views && arch == 90 && (m->dtypes >> TALLY_F32 & 1)) {
@@ -145,7 +146,7 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
-    if (kernel->fast && !kernel->views && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
+    if (kernel->fast && !kernel->views && !raw && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
         add_proved(m, TALLY_BF16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
@@ -169,6 +170,24 @@ static void add_method(const ty_method *m, uint32_t arch)
 
 /* ---- compiling ---- */
 
+/* Whether a spill is only noted: in our own methods as they come. */
+static int is_noted(const job *j)
+{
+    return !strcmp(j->method->source, "tally") && !j->key && (!j->way || TY_IN_MEMORY(j->way));
+}
+
+/* Whom its compilation stands for. Architectures of one generation (8.x) have one instruction set,
+ * and the kernels ask for no more than it: with equal options they differ in registers alone, so
+ * where these are only noted it stands for all of them. */
+static void make_signature(const job *j, char *to, size_t size)
+{
+    char reason[8];
+    const int all = is_noted(j) && j->proof != TY_PROVED_LINE;
+    const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
+    snprintf(to, size, "passed|%s|%s_%u|nvrtc %s", passed, all ? "generation" : "sm",
+             all ? j->capability / 10 : j->capability, ty_nvrtc_version(reason, sizeof reason));
+}
+
 /* What the assembler says of each kernel in the log: no spill and no stack. */
 static int check_registers(const job *j, const char *log)
 {
@@ -185,8 +204,7 @@ static int check_registers(const job *j, const char *log)
             break;
         kernels++;
         if (stack || stores || loads) {
-            int own = !strcmp(j->method->source, "tally") && strncmp(name, "merge", 5) != 0 &&
-                      !j->key && (!j->way || TY_IN_MEMORY(j->way)) &&
+            int own = is_noted(j) && strncmp(name, "merge", 5) != 0 &&
                       !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6) &&
                         strcmp(j->method->name, "spill16") != 0); /* counts values, has no line */
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
@@ -217,10 +235,8 @@ static int compile_plan(const job *j, tally_plan *plan)
     kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
     ty_kernel_options(plan, &device, &shape, options, TY_OPTIONS_MOST);
     strcat(options, " --ptxas-options=--verbose");
-    char *text = ty_kernel_text(kernel), signature[96], reason[8];
-    const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
-    snprintf(signature, sizeof signature, "passed|%s|sm_%u|nvrtc %s", passed, j->capability,
-             ty_nvrtc_version(reason, sizeof reason));
+    char *text = ty_kernel_text(kernel), signature[96];
+    make_signature(j, signature, sizeof signature);
     if ((code = ty_cache_get(text, options, signature, &size)) != NULL) {
         ty_free(code);
         ty_free(text);
