@@ -34,7 +34,10 @@ function(tally_test name)
   # PoCL's optimiser, which scripts/check.sh switches off, is met here, if by no sanitizer.
   if(name STREQUAL "differential/test_opencl" AND NOT TALLY_SANITIZE)
     list(APPEND environment "POCL_EXTRA_BUILD_FLAGS="
-         "TALLY_CACHE_DIR=${PROJECT_BINARY_DIR}/kernels-optimised")
+         "POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl-optimised")
+  endif()
+  if(name STREQUAL "unit/test_nvrtc") # what passed is not compiled again
+    list(APPEND environment "TALLY_CACHE_DIR=${PROJECT_BINARY_DIR}/kernels")
   endif()
   # Under sanitizers the command meets no OpenCL driver, whose own leaks would be reported.
   if(TALLY_SANITIZE AND arg_LABEL STREQUAL "cli")

@@ -77,14 +77,18 @@ char *ty_opencl_bound(const char *ptx, const char *options)
     return bound;
 }
 
-/* What the driver made, bounded if it is to be, goes to the cache; returns the program to use. */
+/* What the driver made, bounded if it is to be, goes to the cache; returns the program to use.
+ * Where no cache is, no binary is asked for: PoCL compiles every kernel once more to give one. */
 static cl_program finish_program(const ty_device *device, cl_program program, const char *source,
                                  const char *options)
 {
     size_t size;
+    char folder[1024];
+    const int bounded = strstr(options, "-DTY_BOUNDED=") != NULL;
+    if (!bounded && !ty_cache_folder(folder, sizeof folder, 1))
+        return program;
     char *bytes = take_binary(program, &size);
-    char *bound =
-        bytes && strstr(options, "-DTY_BOUNDED=") ? ty_opencl_bound(bytes, options) : NULL;
+    char *bound = bytes && bounded ? ty_opencl_bound(bytes, options) : NULL;
     cl_program better =
         bound ? load_binary(device->native, bound, strlen(bound) + 1, options) : NULL;
     if (better) {

@@ -301,6 +301,17 @@ static void test_plans(tally_device_type device, const char *library, const char
     check(fourth.compiles == 0, "and written again");
 }
 
+/* A binary, which costs PoCL another compilation, is asked for where it can be kept. */
+static void test_binaries(void)
+{
+    setenv("TALLY_CACHE_DIR", path_of("binaries"), 1);
+    made kept = make(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clGetProgramInfo", 256);
+    setenv("TALLY_CACHE_DIR", "/dev/null", 1);
+    made lost = make(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clGetProgramInfo", 256);
+    check(kept.compiles == 2, "a binary's size and a binary are asked for");
+    check(lost.compiles == 0, "none is asked for where there is no cache");
+}
+
 static void test_signature(tally_device_type device, const char *library, const char *variable,
                            const char *value)
 {
@@ -340,6 +351,7 @@ int main(void)
     test_at_once();
     test_plans(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram");
     test_plans(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clCreateProgramWithSource");
+    test_binaries();
     test_signature(TALLY_DEVICE_CUDA, "libcuda.so.1", "FAKE_CUDA_DRIVER", "13010");
     test_signature(TALLY_DEVICE_CUDA, "libcuda.so.1", "FAKE_CUDA_CAPABILITY", "75");
     test_compiler();
