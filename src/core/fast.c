@@ -182,7 +182,8 @@ void ty_fast_resolve(ty_axis *axis, int own, ty_u32 splits)
     make_bounds(axis, &axis->fast);
     if ((own && (ty_line_make(axis, &axis->fast) ||
                  (splits && ty_line_split(axis, &axis->fast, splits)))) ||
-        (own > 1 && ty_line_32(axis, &axis->fast)))
+        (own > 1 && (ty_line_32(axis, &axis->fast) ||
+                     (splits && ty_line_32_split(axis, &axis->fast, splits)))))
         axis->proved = TY_PROVED_LINE;
     else if (ty_fast_serves(axis->dtype) &&
              (ty_fast_make(axis, &axis->fast) || (own && ty_fast_ties(axis, &axis->fast))))

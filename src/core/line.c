@@ -56,8 +56,8 @@ static int64_t first_key(const ty_axis *axis, ty_u32 j)
 /* Whether an edge would be an integer but for rounding. */
 static int is_whole(const ty_axis *axis, ty_u32 j)
 {
-    double edge = ty_axis_edge(axis, j);
-    return fabs(edge - nearbyint(edge)) < 0x1p-30;
+    const double edge = ty_axis_edge(axis, j), most = is_integer(axis->dtype) ? 0x1p-30 : 0x1p-14;
+    return fabs(edge - nearbyint(edge)) < most;
 }
 
 /* The first key of cell j+1 where integers that are edges lie below them. */
@@ -415,30 +415,18 @@ static int whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
     return h->exact || cell_of_whole(h->from, h, fast) == below;
 }
 
-/* By zero + ((key*step + start) >> 64), a line as above. Where the type has it key 0 is five
- * eighths of a bin below the first edge, so that start is less than half a cell. */
-static int whole_line(const ty_axis *axis, ty_fast *fast)
+/* The line zero + ((key*step + start) >> 64) of samples held so, where first(axis, j) is the first
+ * integer of cell j+1. Where the type has it key 0 is five eighths of a bin below the first edge,
+ * so that start is less than half a cell. */
+static int held_line(const ty_axis *axis, const held *h, int64_t (*first)(const ty_axis *, ty_u32),
+                     ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
-    const int64_t least = axis->dtype == TALLY_I32 ? INT32_MIN : 0, most = least + UINT32_MAX;
-    int exponent, exact = is_binary(b, &exponent) && b->lo == floor(b->lo);
-    if (b->width < 4 || fabs(b->lo) > 0x1p40 || fabs(b->hi) > 0x1p40 ||
-        (b->bins > most_bins && !exact))
-        return 0;
-    const int64_t first = first_whole(axis, 0);
-    held h = {first - 1, first_whole(axis, b->bins), first - 1 - (int64_t)(b->width * 0.625),
-              exact};
-    h.from = h.from > least ? h.from : least;
-    h.to = h.to < most ? h.to : most;
-    if (h.base < least && h.to - h.base > UINT32_MAX)
-        h.base = least;
-    if (h.from >= h.to || h.base > first)
-        return 0;
     const ty_u64 step = long_step(b);
     int64_t low = INT64_MIN, high = INT64_MAX;
-    for (ty_u64 j = 0; j <= b->bins; j = edge_after(j, &h, b)) {
+    for (ty_u64 j = 0; j <= b->bins; j = edge_after(j, h, b)) {
         /* (j + 1) * 2^64 less the key's product: what start has to be at least. */
-        const int64_t need = (int64_t)(0 - (ty_u64)(first_whole(axis, (ty_u32)j) - h.base) * step);
+        const int64_t need = (int64_t)(0 - (ty_u64)(first(axis, (ty_u32)j) - h->base) * step);
         low = need > low ? need : low;
         const int64_t end = (int64_t)((ty_u64)need + step);
         high = end < high ? end : high;
@@ -448,12 +436,114 @@ static int whole_line(const ty_axis *axis, ty_fast *fast)
     fast->start = (ty_u64)low + ((ty_u64)high - (ty_u64)low) / 2;
     fast->step = (ty_u32)(step >> 32);
     fast->more_step = (ty_u32)step;
-    fast->base = (ty_u32)h.base;
+    fast->base = (ty_u32)h->base;
     fast->zero = 0;
-    fast->zero = cell_of_whole(first > h.from ? first : h.from, &h, fast) ? 0 : 1;
-    fast->least = (ty_u32)h.from;
-    fast->most_whole = (ty_u32)h.to;
-    return whole_proved(axis, &h, fast);
+    const int64_t inside = first(axis, 0);
+    fast->zero = cell_of_whole(inside > h->from ? inside : h->from, h, fast) ? 0 : 1;
+    fast->least = (ty_u32)h->from;
+    fast->most_whole = (ty_u32)h->to;
+    return 1;
+}
+
+/* Samples from just below the axis to just above it, as far as the type has them; 0 for axes that
+ * no line is tried for. */
+static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
+{
+    const ty_bins *b = &axis->bins;
+    const int64_t least = axis->dtype == TALLY_I32 ? INT32_MIN : 0, most = least + UINT32_MAX;
+    int exponent, exact = is_binary(b, &exponent) && b->lo == floor(b->lo);
+    if (b->width < 4 || fabs(b->lo) > 0x1p40 || fabs(b->hi) > 0x1p40 ||
+        (b->bins > most_bins && !exact))
+        return 0;
+    *h = (held){below, above, below - (int64_t)(b->width * 0.625), exact};
+    h->from = h->from > least ? h->from : least;
+    h->to = h->to < most ? h->to : most;
+    if (h->base < least && h->to - h->base > UINT32_MAX)
+        h->base = least;
+    return h->from < h->to && h->base <= below + 1;
+}
+
+static int whole_line(const ty_axis *axis, ty_fast *fast)
+{
+    held h;
+    return hold(axis, first_whole(axis, 0) - 1, first_whole(axis, axis->bins.bins), &h) &&
+           held_line(axis, &h, first_whole, fast) && whole_proved(axis, &h, fast);
+}
+
+/* ---- 32-bit integers, with splits ---- */
+
+/* The first integer of cell j+1 where integers that are edges lie below them. */
+static int64_t first_above(const ty_axis *axis, ty_u32 j)
+{
+    return is_whole(axis, j) ? (int64_t)nearbyint(ty_axis_edge(axis, j)) + 1 : first_whole(axis, j);
+}
+
+/* Whether a sample is in one of the cells that a usual one consists of. */
+static int split_right(const ty_axis *axis, const held *h, const ty_fast *fast, int64_t x,
+                       ty_u32 cell)
+{
+    ty_u32 from;
+    const ty_u32 n = ty_split_of(cell, &axis->bins, fast, &from);
+    const ty_u32 is = cell_of_whole(x, h, fast) + (ty_u32)(ty_u64)(x >> fast->apart);
+    return is >= from && is < from + n;
+}
+
+/* As whole_proved: neither the line nor the shift ever falls, nor do the cells of one overlap the
+ * next one's. */
+static int split_whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
+{
+    const ty_u32 over = axis->bins.bins + 1;
+    ty_u32 below = 0, end = 0;
+    if (h->to - h->base > UINT32_MAX ||
+        (ty_u64)(h->to - h->base) * fast->more_step > UINT64_MAX - fast->start)
+        return 0;
+    for (ty_u32 cell = 0; cell <= over; cell++) {
+        ty_u32 from;
+        const ty_u32 n = ty_split_of(cell, &axis->bins, fast, &from);
+        if (from < end)
+            return 0;
+        end = from + n;
+    }
+    for (ty_u32 j = 0; j < over; j++) {
+        const int64_t first = first_whole(axis, j);
+        below = first <= h->from ? j + 1 : below;
+        if ((first >= h->from && first <= h->to && !split_right(axis, h, fast, first, j + 1)) ||
+            (first > h->from && first - 1 <= h->to && !split_right(axis, h, fast, first - 1, j)))
+            return 0;
+    }
+    return end <= over + fast->splits + 1 && split_right(axis, h, fast, h->from, below) &&
+           split_right(axis, h, fast, h->to, h->to < first_whole(axis, over - 1) ? over - 1 : over);
+}
+
+/* Only where the integers are multiples of their distance, a power of two. */
+static int whole_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+{
+    const ty_u32 bins = axis->bins.bins;
+    held h;
+    if (!find_whole(axis, fast) || fast->splits > most || fast->splits < 2)
+        return 0;
+    const int64_t one = first_above(axis, fast->phase_edge) - 1;
+    const int64_t width = first_above(axis, fast->phase_edge + fast->every) - 1 - one;
+    const int64_t below = first_above(axis, 0) - (is_whole(axis, 0) ? 2 : 1);
+    fast->apart = 1;
+    while (width > INT64_C(1) << fast->apart)
+        fast->apart++;
+    if (width != INT64_C(1) << fast->apart || one % width != 0 ||
+        !hold(axis, below, first_above(axis, bins), &h) || h.exact ||
+        !held_line(axis, &h, first_above, fast))
+        return 0;
+    fast->zero += 1 - (ty_u32)(ty_u64)(one >> fast->apart);
+    return split_whole_proved(axis, &h, fast);
+}
+
+int ty_line_32_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+{
+    fast->bins = axis->bins.bins;
+    if (axis->even && (axis->dtype == TALLY_I32 || axis->dtype == TALLY_U32) &&
+        axis->bins.bins <= most_bins && whole_split(axis, fast, most))
+        return 1;
+    fast->splits = 0;
+    return 0;
 }
 
 int ty_line_32_serves(tally_dtype dtype)

@@ -23,4 +23,7 @@ int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most);
 int ty_line_32_serves(tally_dtype dtype);
 int ty_line_32(const ty_axis *axis, ty_fast *fast);
 
+/* Where that finds none, for integers: by a line and a shift, and up to `most` cells more. */
+int ty_line_32_split(const ty_axis *axis, ty_fast *fast, ty_u32 most);
+
 #endif

@@ -31,7 +31,6 @@ static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
 {
     const ty_kernel_method *kernel = slab->plan->method->backend;
     const ty_shape *shape = slab->shape;
-    const uint32_t key = kernel->keyed ? ty_kernel_key(slab->plan) : 0;
     const ty_device_ops *ops = slab->device->ops;
     tally_status status = TALLY_OK;
     for (uint32_t pass = 0; pass < shape->passes && !status; pass++) {
@@ -42,7 +41,7 @@ static tally_status enqueue_passes(const ty_slab *slab, tally_error *error)
                                             ty_arg_u32((uint32_t)slab->plan->slots),
                                             ty_arg_memory(slab->out),
                                             ty_arg_u32(pass),
-                                            ty_arg_u32(key)};
+                                            ty_arg_u32(slab->key)};
         unsigned count = kernel->keyed ? 8 : 7;
         for (unsigned i = 0; kernel->finishes && i < TY_FINISH_COUNT; i++)
             args[count++] = slab->finish[i];
@@ -58,6 +57,7 @@ static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint
 {
     const ty_device_ops *ops = r->device->ops;
     const ty_workspace *w = r->w;
+    r->key = r->kernel->keyed ? ty_kernel_key(r->job->plan) : 0;
     ty_slab slab = {.plan = r->job->plan,
                     .shape = shape,
                     .device = r->device,
@@ -70,6 +70,7 @@ static tally_status launch_slab(ty_run *r, ty_memory data, uint64_t offset, uint
                     .out = w->out ? w->out : w->table, /* an argument has to be some memory */
                     .scratch = w->scratch,
                     .recording = r->recording,
+                    .key = r->key,
                     .early = r->kernel->finishes && !r->recording};
     tally_status status = TALLY_OK;
     if (r->kernel->finishes)
@@ -107,7 +108,7 @@ static tally_status count_device(ty_run *r, ty_memory data, uint64_t offset, uin
         const ty_shape *shape = shape_for(r, n);
         const uint64_t slab = n < shape->slab ? n : shape->slab;
         shape = shape_for(r, slab);
-        if (!shape->delivers)
+        if (!shape->delivers || shape->scratch_bytes)
             status = ty_workspace_out(r->device, r->w, shape, error);
         if (!status)
             status = launch_slab(r, data, offset, slab, shape, error);

@@ -149,13 +149,17 @@ static tally_status merge_words(ty_run *run, const ty_shape *shape, uint32_t par
 }
 
 /* One histogram's partials of 16-bit counts (halves.cl). */
-static tally_status merge_halves(ty_run *run, uint32_t partials, tally_error *error)
+static tally_status merge_halves(ty_run *run, const ty_shape *shape, uint32_t partials,
+                                 tally_error *error)
 {
-    const ty_place *t = &run->place;
-    ty_arg args[10] = {ty_arg_memory(run->w->out), ty_arg_u32(partials),
-                       ty_arg_u32((uint32_t)run->job->plan->slots), ty_arg_memory(run->w->table)};
-    const unsigned n = ty_deliver_place(run, args, 4);
-    ty_launch merge = {targets(t) / 64 + (targets(t) % 64 != 0), 256, 8192, args, n};
+    const tally_plan *plan = run->job->plan;
+    const uint32_t cells = (uint32_t)plan->slots + plan->axes[0].fast.splits;
+    ty_arg args[13] = {ty_arg_memory(run->w->out),   ty_arg_u32(partials),
+                       ty_arg_u32(shape->cells / 4), ty_arg_u32((uint32_t)plan->slots),
+                       ty_arg_u32(run->key),         ty_arg_memory(run->w->axis),
+                       ty_arg_memory(run->w->table)};
+    const unsigned n = ty_deliver_place(run, args, 7);
+    ty_launch merge = {cells / 128 + (cells % 128 != 0), 256, 8192, args, n};
     return launch_merge(run, "merge_halves", &merge, error);
 }
 
@@ -169,7 +173,7 @@ tally_status ty_deliver_partials(ty_run *run, const ty_shape *shape, uint32_t pa
     if (seconds)
         status = ops->mark(run->device, run->queue, &from, error);
     if (!status)
-        status = shape->halves ? merge_halves(run, partials, error)
+        status = shape->halves ? merge_halves(run, shape, partials, error)
                                : merge_words(run, shape, partials, error);
     run->fresh = 0;
     if (from && !status)

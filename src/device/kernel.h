@@ -52,6 +52,7 @@ typedef struct ty_slab {
     uint64_t offset, n;
     ty_memory axis, out, scratch;
     int recording;                  /* into a graph: nothing is launched early */
+    uint32_t key;                   /* of a keyed method */
     int early;                      /* `count` may start while what is before it ends */
     ty_arg finish[TY_FINISH_COUNT]; /* of methods that deliver: the last arguments */
     /* Of a method for views, in place of `data`: the arguments of its samples and mask (view.h),

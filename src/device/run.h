@@ -109,7 +109,8 @@ typedef struct ty_run {
     int recording;
     uint64_t done; /* elements × active channels */
     ty_place place;
-    int fresh; /* nothing has been delivered to it yet */
+    int fresh;    /* nothing has been delivered to it yet */
+    uint32_t key; /* a keyed method's, of the last launch */
 } ty_run;
 
 /* count.c: tells the caller's progress function that n more samples are done. */

@@ -68,7 +68,8 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
-#define TY_PREFETCH(from)       ((void)(from))
+#define TY_PREFETCH(from) ((void)(from))
+#define TY_DISCARD(line)
 #define TY_TAKE_GLOBAL(address) atomic_xchg((volatile __global ty_u32 *)(address), 0u)
 #define TY_AWAIT()
 #define TY_ADMIT()
@@ -285,6 +286,12 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
 #else
 #define TY_AWAIT()
 #define TY_ADMIT()
+#endif
+/* 128 bytes whose content no one needs any more: they are not written back to memory. */
+#if __CUDA_ARCH__ >= 800
+#define TY_DISCARD(line) asm volatile("discard.global.L2 [%0], 128;" : : "l"(line) : "memory")
+#else
+#define TY_DISCARD(line)
 #endif
 /* Barrier `number` (1 … 15) of `size` work-items: some wait, the others only say that they have
  * come. Where there is no such thing TY_MEET is a barrier of the whole group, and TY_MEET_TOO, for

@@ -134,13 +134,38 @@ TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
     return e > TY_RINT(e) || (last && b->closed && e == TY_RINT(e)) ? 1u : 0u;
 }
 
+/* Of both numberings: the usual cell's number where there are splits, … */
+TY_FN ty_u32 ty_split_main(ty_u32 cell, const ty_fast *f)
+{
+    return cell + TY_MUL_HI(cell + f->every - 1 - f->phase_edge, f->per_edge);
+}
+
+/* … and a usual cell's own; 2^32 - 1 of one that is a split. */
+TY_FN ty_u32 ty_unsplit(ty_u32 cell, const ty_fast *f)
+{
+    const ty_u32 first = f->phase_edge + 1, apart = f->every + 1;
+    if (cell < first)
+        return cell;
+    const ty_u32 split = (cell - first) / apart;
+    if (split >= f->splits)
+        return cell - f->splits;
+    return (cell - first) % apart ? cell - split - 1 : 0xffffffffu;
+}
+
+/* Split number k, and in *bin the cell, in this numbering, whose bin its samples belong to. */
+TY_FN ty_u32 ty_split(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *bin)
+{
+    const ty_u32 edge = f->phase_edge + k * f->every, split = edge + 1 + k;
+    *bin = ty_edge_lowers(edge, b) ? split - 1 : split + 1;
+    return split;
+}
+
 /* The cells `from` … `from` + n - 1 that a cell of ty_cell_line's consists of; returns n. */
 TY_FN ty_u32 ty_split_of(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32 *from)
 {
-    const ty_u32 edge = cell + f->every - 1 - f->phase_edge;
-    const ty_u32 below = TY_MUL_HI(edge, f->per_edge), place = edge - below * f->every;
+    const ty_u32 place = (cell + f->every - 1 - f->phase_edge) % f->every;
     ty_u32 n = 1;
-    *from = cell + below;
+    *from = ty_split_main(cell, f);
     if (place == 0 && cell > 0 && !ty_edge_lowers(cell - 1, b)) {
         --*from;
         n++;
@@ -199,7 +224,8 @@ TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
 }
 
 /* 32-bit integers, bins at least 4 wide, of `key`, what the sample is above f->base: a line of 64
- * bits behind the point, whose products overflow nowhere. */
+ * bits behind the point, whose products overflow nowhere. With splits, which are 2^apart apart, the
+ * sample shifted by that is added. */
 TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_fast *f)
 {
     ty_u32 low = TY_MAD_UPPER(key, f->more_step, f->start);

@@ -5,7 +5,8 @@
  * behind it. Else every group leaves a partial in `out`, to be added up by a launch of its own.
  *
  * A kernel defines TY_RESULT(r), the count of its result r, and writes TY_LEAVE(results) or
- * TY_LEAVE_HALVES(), then TY_DELIVER(results, slot), where `slot` is what result r belongs to.
+ * leaves partials in its own way, then TY_DELIVER(results, slot), where `slot` is what result r
+ * belongs to.
  */
 #ifndef TY_FINISH_H
 #define TY_FINISH_H
@@ -27,49 +28,6 @@ TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
 #define TY_LEAVE(results)                                                                          \
     for (ty_u32 r = TY_LID; !finish && r < (results); r += TY_GROUP_MAX)                           \
     out[(ty_u64)TY_GROUP * (results) + r] = TY_RESULT(r)
-
-/*
- * Partials of half the size, two targets a word: the lower 16 bits of each count. What is above
- * them goes to `table` at once; a group of n samples has at most n/65536 such counts. For
- * halves.cl.
- */
-#define TY_HALVES_WORDS(slots) (((slots) + 7) / 8 * 4)
-
-#define TY_TARGET_RESULT(t)                                                                        \
-    ((t) >= slots                                                                                  \
-         ? 0                                                                                       \
-         : TY_RESULT(t) +                                                                          \
-               ((t) == 0 && (how & TY_OUT_CLAMP_UNDER) ? TY_RESULT(wide + TY_SLOT_UNDER) : 0) +    \
-               ((t) == wide - 1 && (how & TY_OUT_CLAMP_OVER) ? TY_RESULT(wide + TY_SLOT_OVER)      \
-                                                             : 0))
-
-TY_FN void ty_leave_half(TY_GLOBAL ty_u32 *to, ty_u32 w, ty_u32 low, ty_u32 high,
-                         TY_GLOBAL ty_u32 *table)
-{
-    to[w] = (low & 0xffffu) | high << 16;
-    if ((low | high) >> 16) {
-        TY_ADD_GLOBAL(table + 2 * w, low >> 16);
-        TY_ADD_GLOBAL(table + 2 * w + 1, high >> 16);
-    }
-}
-
-/* Words of two bins that are neither the first nor the last come first, for they need no more than
- * TY_BIN_RESULT(bin), what TY_RESULT is of bins (`wide` may be all slots). */
-#define TY_LEAVE_HALVES()                                                                          \
-    if (!finish) {                                                                                 \
-        TY_GLOBAL ty_u32 *halves = out + (ty_u64)TY_GROUP * TY_HALVES_WORDS(slots);                \
-        const ty_u32 inner = slots > TY_SLOT_EXTRA + 4 ? (slots - TY_SLOT_EXTRA - 1) / 2 : 1;      \
-        TY_UNROLL4                                                                                 \
-        for (ty_u32 w = TY_LID + 1; w < inner; w += TY_GROUP_MAX) {                                \
-            ty_u32 low = TY_BIN_RESULT(2 * w), high = TY_BIN_RESULT(2 * w + 1);                    \
-            ty_leave_half(halves, w, low, high, table);                                            \
-        }                                                                                          \
-        for (ty_u32 i = TY_LID; i <= TY_HALVES_WORDS(slots) - inner; i += TY_GROUP_MAX) {          \
-            const ty_u32 w = i ? inner + i - 1 : 0;                                                \
-            ty_u32 low = TY_TARGET_RESULT(2 * w), high = TY_TARGET_RESULT(2 * w + 1);              \
-            ty_leave_half(halves, w, low, high, table);                                            \
-        }                                                                                          \
-    }
 
 #define TY_TAKES 4 /* words of the table on their way to a work-item at a time */
 

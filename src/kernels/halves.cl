@@ -1,37 +1,65 @@
 /*
- * Adds partials of 16-bit counts up (finish.h) and delivers them: 64 targets a group, of which a
- * work-item loads eight at a time. A sum of lower halves fits 32 bits, for there are fewer partials than
- * 65537. What counts had above their lower halves is in `table`, which is left zero.
+ * Adds the groups' halves up (swizzled.cl) and delivers them: 128 cells a group, of which a
+ * work-item loads eight at a time, TY_TAKEN partials on their way. A sum of lower halves fits 32
+ * bits, for there are fewer partials than 65537. What counts had above them is in `table`, in units
+ * of 65 536, which is left zero.
  */
-TY_KERNEL(256)
-merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 slots, TY_GLOBAL ty_u32 *table,
-             TY_OUTPUT_ARGS TY_LOCAL_ARG)
+#define TY_TAKEN 9 /* those of 132 groups at once */
+
+TY_KERNEL_DENSE(256, 4)
+merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32 slots, ty_u32 key,
+             TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *table, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 column = TY_LID & 7, row = TY_LID >> 3, quads = TY_HALVES_WORDS(slots) / 4;
-    ty_u32 at = TY_GROUP * 8 + column, sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+#if TY_SPLIT
+    const ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+#endif
+    const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
+    const ty_u32 column = TY_LID & 15, row = TY_LID >> 4, at = TY_GROUP * 16 + column;
+    const ty_u32 raw = TY_GROUP * 128 + TY_LID, place = TY_WORD(raw + TY_MARK) & 127;
+    const ty_u32 target = ty_slot_of_cell(TY_USUAL(raw), slots - TY_SLOT_EXTRA);
+    const int mine = TY_LID < 128 && target < TY_TARGETS;
+    ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     TY_ADMIT();
     TY_AWAIT();
-    for (ty_u32 p = row; at < quads && p < count; p += 32) {
-        uint4 q = partials[(ty_u64)p * quads + at];
-        sums[0] += q.x & 0xffffu;
-        sums[1] += q.x >> 16;
-        sums[2] += q.y & 0xffffu;
-        sums[3] += q.y >> 16;
-        sums[4] += q.z & 0xffffu;
-        sums[5] += q.z >> 16;
-        sums[6] += q.w & 0xffffu;
-        sums[7] += q.w >> 16;
+    const ty_u32 above = mine ? TY_READ(table + target) : 0;
+    for (ty_u32 p = row; p < count + row; p += TY_TAKEN * 16) {
+        uint4 v[TY_TAKEN];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_TAKEN; k++) {
+            v[k].x = v[k].y = v[k].z = v[k].w = 0;
+            if (at < quads && p + k * 16 < count)
+                v[k] = TY_PINNED(&partials[(ty_u64)(p + k * 16) * quads + at]);
+        }
+        TY_READ_FIRST();
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_TAKEN; k++) {
+            const ty_u32 words[4] = {v[k].x, v[k].y, v[k].z, v[k].w};
+            TY_UNROLL
+            for (ty_u32 i = 0; i < 4; i++) {
+                sums[i] += words[i] & 0xffffu;
+                sums[4 + i] += words[i] >> 16;
+            }
+        }
     }
     /* Neighbours' words side by side: they meet different banks. */
     for (ty_u32 k = 0; k < 8; k++)
-        ty_local[row * 64 + k * 8 + column] = sums[k];
+        ty_local[row * 128 + k * 16 + column] = sums[k];
     TY_BARRIER();
-    ty_u32 target = TY_GROUP * 64 + TY_LID, word = (TY_LID & 7) * 8 + (TY_LID >> 3);
-    if (TY_LID < 64 && target < TY_TARGETS) {
-        ty_u64 sum = (ty_u64)TY_TAKE_GLOBAL(table + target) << 16;
-        for (ty_u32 r = 0; r < 32; r++)
-            sum += ty_local[r * 64 + word];
+    if (mine) {
+        const ty_u32 word = (place / 32 % 2 * 4 + place % 4) * 16 + place / 64 * 8 + place % 32 / 4;
+        ty_u64 sum = (ty_u64)above << 16;
+        for (ty_u32 r = 0; r < 16; r++)
+            sum += ty_local[r * 128 + word];
+        if (above)
+            table[target] = 0;
         ty_deliver(target, sum, counts, first, flows, histogram, bins, how);
     }
+    /* No one reads the partials again: left alone, they go to memory while the next call counts. */
+    for (ty_u32 line = TY_LID; line < 2 * count; line += 256) {
+        const ty_u32 here = TY_GROUP * 16 + line % 2 * 8;
+        if (here < quads)
+            TY_DISCARD(&partials[(ty_u64)(line / 2) * quads + here]);
+    }
+    (void)axis;
 }

@@ -233,7 +233,11 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
     const ty_sample least = (ty_sample)f->least, most = (ty_sample)f->most_whole;
     ty_sample held = x > least ? x : least;
     held = held < most ? held : most;
+#if TY_SPLIT
+    return ty_cell_whole((ty_u32)held - f->base, f) + (ty_u32)(held >> TY_APART);
+#else
     return ty_cell_whole((ty_u32)held - f->base, f);
+#endif
 #elif TY_EVEN == 3 && TY_DTYPE > 4
     return ty_cell_line_float(ty_value(x), f);
 #elif TY_EVEN == 3

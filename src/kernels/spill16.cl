@@ -14,8 +14,8 @@
  *
  * So that this stays rare, hot pairs are drained: before a period each work-item looks at one load
  * drawn at random; pairs that many find are listed, and every fourth chunk empties these when it is
- * counted. A listed pair then hardly holds more than four chunks and one of every warp, half of what
- * it can. An input that knows the samples drawn would have to know the key.
+ * counted. A listed pair then hardly holds more than four chunks and one of every warp, half of
+ * what it can. An input that knows the samples drawn would have to know the key.
  *
  * Lanes that meet in one word follow one another, a clock a lane, unless they add 1, which the
  * hardware combines. What was drawn tells how to count a period (ty_form): as it comes; with a word
@@ -33,7 +33,7 @@
 #define TY_SUMS         65536 /* words before the partials: what raw values are added up in */
 #else
 #define TY_MARK_OF(x)   ty_mark_of(x, &bins, &fast, axis)
-#define TY_RESULT(cell) ty_slot_of_cell(cell, bins.bins)
+#define TY_RESULT(cell) ty_target_of(ty_slot_of_cell(cell, bins.bins), bins.bins, how)
 #define TY_OUTSIDE      TY_CELLS_EXTRA /* cells that are no bins */
 #define TY_SUMS         0
 #endif
@@ -354,11 +354,18 @@ TY_FN ty_i32 ty_turn(TY_LOCAL ty_u32 *left, ty_i32 turn)
     (span.quads + ty_place(at + (ty_u32)(turn) / TY_TURNS, all, key) + lane +                      \
      (ty_u32)(turn) % TY_TURNS * (TY_AHEAD * TY_TEAM))
 
+/* 16 bytes of a group's partial: whole lines. */
+#define TY_QUADS(words) (((words) / 8 + 7) & ~7u)
+
+/* The even cell of word i of eight, where a group leaves them. */
+#define TY_PAIR_AT(i) (row + ((w % 4 * 8 + (i)) ^ shift) * 2)
+
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
-      TY_GLOBAL ty_u32 *partials TY_LOCAL_ARG)
+count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *partials,
+      ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_ADMIT();
     ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
 #if defined(TY_RAW16)
     ty_u32 cells = 65536;
@@ -392,6 +399,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         sums[lid] = 0;
     if (lid < 32)
         table[TY_WASTE + lid] = 0;
+    TY_AWAIT();
     TY_BARRIER();
 #if TY_EVEN == 2 && !defined(TY_RAW16) && defined(__CUDACC__)
     /* Zeros that the compiler does not know of keep these in registers of their own, where it would
@@ -422,6 +430,9 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < period ? chunks : at + period;
         ty_u32 counted = 0, sum = 0, any = 0, unit = mode == TY_BACK ? 0u - 1u : 1u;
         int draws = mode == TY_FORWARD;
+        /* The first turns' loads, 8 a line: memory has nothing to do while the group draws. */
+        if (draws && lane < TY_AHEAD * TY_TEAM / 8)
+            TY_PREFETCH(TY_FROM((end - at) * TY_TURNS - 1 - lid / TY_TEAM) + lane * 7);
         table[lid] = 0;
         for (ty_u32 i = lid; i < 2 * TY_LISTED; i += TY_GROUP_MAX)
             drained[i] = 0;
@@ -637,75 +648,118 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits,
         }
     }
     TY_BARRIER();
+#if !defined(TY_RAW16)
+    /* A clamped flow's samples are its bin's. */
+    if (lid < 2 && (how & (lid ? TY_OUT_CLAMP_OVER : TY_OUT_CLAMP_UNDER))) {
+        ty_u32 cell = lid ? bins.bins + 1 : 0, word = *TY_COUNTER(cell + TY_MARK);
+        ty_u32 found = TY_ODD(word, cell & ~1u);
+        found = cell & 1 ? found : TY_BOTH(word) - found;
+        TY_ADD_GLOBAL(&out[TY_RESULT(cell)], found);
+        TY_COUNT(cell + TY_MARK, 0u - found);
+    }
+    TY_BARRIER();
+#endif
     /* Counters leave as bytes, as they lie; what is above these is added to `out` at once. */
-    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + TY_SUMS) + (ty_u64)TY_GROUP * (words / 8);
+    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + TY_SUMS) + (ty_u64)TY_GROUP * TY_QUADS(words);
     for (ty_u32 w = lid; w < words / 8; w += TY_GROUP_MAX) {
         ty_u32 row = w / 4 * 64, shift = TY_HASH(row + TY_MARK) >> 2, bytes[4] = {0, 0, 0, 0};
         uint4 v = ((TY_LOCAL uint4 *)counters)[w * 2], u = ((TY_LOCAL uint4 *)counters)[w * 2 + 1];
-        ty_u32 eight[8] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z, u.w};
+        ty_u32 eight[8] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z, u.w}, above = 0;
         TY_UNROLL
         for (ty_u32 i = 0; i < 8; i++) {
-            ty_u32 word = eight[i], cell = row + ((w % 4 * 8 + i) ^ shift) * 2;
-            ty_u32 of_odd = TY_ODD(word, cell), of_even = TY_BOTH(word) - of_odd;
-            if (of_even > 255)
-                TY_ADD_GLOBAL(&out[TY_RESULT(cell)], of_even & ~255u);
-            if (of_odd > 255)
-                TY_ADD_GLOBAL(&out[TY_RESULT(cell + 1)], of_odd & ~255u);
-            bytes[i / 2] |= (of_even & 255u) << i % 2 * 8 | (of_odd & 255u) << (16 + i % 2 * 8);
+            ty_u32 of_odd = TY_ODD(eight[i], TY_PAIR_AT(i)), of_even = TY_BOTH(eight[i]) - of_odd;
+            above |= of_even | of_odd;
+            bytes[i / 2] |= ((of_even & 255u) | (of_odd & 255u) << 16) << i % 2 * 8;
         }
         v.x = bytes[0];
         v.y = bytes[1];
         v.z = bytes[2];
         v.w = bytes[3];
         to[w] = v;
+        TY_ROLLED
+        for (ty_u32 i = above > 255 ? 0 : 8; i < 8; i++) {
+            ty_u32 word = counters[w * 8 + i], cell = TY_PAIR_AT(i);
+            ty_u32 of_odd = TY_ODD(word, cell), of_even = TY_BOTH(word) - of_odd;
+            if (of_even > 255)
+                TY_ADD_GLOBAL(&out[TY_RESULT(cell)], of_even & ~255u);
+            if (of_odd > 255)
+                TY_ADD_GLOBAL(&out[TY_RESULT(cell + 1)], of_odd & ~255u);
+        }
     }
     if (TY_GROUP == 0 && lid < span.head + span.tail)
         TY_ADD_GLOBAL(&out[TY_RESULT(TY_MARK_OF(ty_span_odd(span, lid)) - TY_MARK)], 1);
     (void)slots;
     (void)pass;
+    (void)how;
 }
 
-/* The groups' counters, added to `out`. A group has a row of 64 of them: 4 work-items, 16 bytes
- * each, add up every 64th partial; then a work-item adds up a cell. The words are where `count` had
- * them.
+/* The groups' counters added up, of raw values in `out`, of cells with what is in `table` and
+ * delivered (output.h); the table is left zero. A group has 256 of them: 16 work-items, 16 bytes
+ * each, add up every 16th partial, TY_TAKEN on their way at a time; then a work-item adds up a
+ * cell. The words are where `count` had them.
  */
-TY_KERNEL(256)
-gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, TY_GLOBAL const ty_u8 *axis,
-       TY_GLOBAL ty_u32 *out, ty_u32 key TY_LOCAL_ARG)
+#define TY_TAKEN  9 /* those of 132 groups at once */
+#define TY_STRIDE 272
+#if defined(TY_RAW16)
+#define TY_GATHER_ARGS TY_GLOBAL ty_u32 *out
+#else
+#define TY_GATHER_ARGS ty_u32 slots, TY_GLOBAL ty_u32 *table, TY_OUTPUT_ARGS
+#endif
+TY_KERNEL_DENSE(256, 4)
+gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
+       TY_GATHER_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, more = key * 0x9e3779b9u;
-#if defined(TY_RAW16)
-    ty_u32 cells = 65536;
-    (void)axis;
-#else
-    ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_u32 cells = bins.bins + TY_CELLS_EXTRA;
+    ty_u32 column = TY_LID % 16, row = TY_LID / 16, more = key * 0x9e3779b9u;
+    ty_u32 each = TY_QUADS(words);
+    ty_u32 at = TY_GROUP * 16 + column, cell = TY_GROUP * 256 + TY_LID;
+    TY_GLOBAL const uint4 *from = (TY_GLOBAL const uint4 *)(partials + TY_SUMS) + at;
+    ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0}; /* of an even cell and, above it, the odd one */
+    TY_ADMIT();
+    TY_AWAIT();
+#if !defined(TY_RAW16)
+    ty_u32 target = ty_slot_of_cell(cell, slots - TY_SLOT_EXTRA);
+    ty_u32 above = target < TY_TARGETS ? TY_READ(table + target) : 0;
 #endif
-    TY_GLOBAL const uint4 *from =
-        (TY_GLOBAL const uint4 *)(partials + TY_SUMS) + TY_GROUP * 4 + lid % 4;
-    ty_u32 row = TY_GROUP * 64, shift = TY_HASH(row + TY_MARK) >> 2;
-    ty_u32 even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0}; /* of two words each */
-    for (ty_u32 p = lid / 4; p < count; p += 64) {
-        uint4 v = from[(ty_u64)p * (words / 8)];
-        ty_u32 word[4] = {v.x, v.y, v.z, v.w};
+    for (ty_u32 p = row; p < count + row; p += TY_TAKEN * 16) {
+        uint4 v[TY_TAKEN];
         TY_UNROLL
-        for (ty_u32 i = 0; i < 4; i++) {
-            even[i] += (word[i] & 0xffu) | (word[i] & 0xff00u) << 8;
-            odd[i] += (word[i] >> 16 & 0xffu) | (word[i] >> 8 & 0xff0000u);
+        for (ty_u32 k = 0; k < TY_TAKEN; k++) {
+            v[k] = ty_zeros();
+            if (at < words / 8 && p + k * 16 < count)
+                v[k] = TY_PINNED(&from[(ty_u64)(p + k * 16) * each]);
+        }
+        TY_READ_FIRST();
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_TAKEN; k++) {
+            ty_u32 word[4] = {v[k].x, v[k].y, v[k].z, v[k].w};
+            TY_UNROLL
+            for (ty_u32 i = 0; i < 8; i++)
+                sums[i] += word[i / 2] >> i % 2 * 8 & 0xff00ffu;
         }
     }
     for (ty_u32 i = 0; i < 8; i++) {
-        TY_LOCAL ty_u32 *to = ty_local + lid / 4 * 65 + ((lid % 4 * 8 + i) ^ shift) * 2;
-        to[0] = even[i / 2] >> i % 2 * 16 & 0xffffu;
-        to[1] = odd[i / 2] >> i % 2 * 16 & 0xffffu;
+        ty_local[row * TY_STRIDE + i * 34 + column] = sums[i] & 0xffffu;
+        ty_local[row * TY_STRIDE + i * 34 + 17 + column] = sums[i] >> 16;
     }
     TY_BARRIER();
-    if (lid < 64 && row + lid < cells) {
-        ty_u32 sum = 0;
-        for (ty_u32 r = 0; r < 64; r++)
-            sum += ty_local[r * 65 + lid];
-        out[TY_RESULT(row + lid)] += sum;
+    ty_u32 shift = TY_HASH((cell & ~63u) + TY_MARK) >> 2, word = (cell % 64 / 2) ^ shift;
+    ty_u32 sum = 0, place = word % 8 * 34 + cell % 2 * 17 + TY_LID / 64 * 4 + word / 8;
+    for (ty_u32 r = 0; r < 16; r++)
+        sum += ty_local[r * TY_STRIDE + place];
+#if defined(TY_RAW16)
+    out[cell] += sum;
+#else
+    if (above)
+        table[target] = 0;
+    if (target < TY_TARGETS)
+        ty_deliver(target, (ty_u64)above + sum, counts, first, flows, histogram, bins, how);
+#endif
+    /* No one reads the partials again: left alone, they go to memory while the next call counts. */
+    from -= column;
+    for (ty_u32 line = TY_LID; line < 2 * count; line += 256) {
+        if (TY_GROUP * 16 + line % 2 * 8 < each)
+            TY_DISCARD(&from[(ty_u64)(line / 2) * each + line % 2 * 8]);
     }
 }
 
@@ -716,6 +770,8 @@ fold(TY_GLOBAL const ty_u32 *raw, TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 
 {
     TY_LOCAL_INIT
     ty_u32 value = (TY_GROUP * 64 + TY_LID) * 8, last = 0, sum = 0;
+    TY_ADMIT();
+    TY_AWAIT();
     for (ty_u32 i = 0; i < 8; i++) {
         ty_u32 slot = ty_slot_of((ty_sample)(value + i), axis);
         if (sum && slot != last) {

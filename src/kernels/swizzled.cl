@@ -88,26 +88,46 @@ TY_FN ty_u32 ty_count_of(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
     return sum;
 }
 
-#define TY_CELL_COUNT(cell) ((cell) < cells ? ty_count_of(ty_local, TY_WORD((cell) + TY_MARK)) : 0)
+/* A cell's number where some edges have splits (ty_cell_split), and back. */
 #if TY_SPLIT
-TY_FN ty_u32 ty_split_count(TY_LOCAL const ty_u32 *ty_local, ty_u32 cell, const ty_bins *bins,
-                            const ty_fast *fast, ty_keys keys)
-{
-    ty_u32 from, count = 0;
-    if (cell > bins->bins + 1)
-        return 0; /* integers have no NaN */
-    for (ty_u32 n = ty_split_of(cell, bins, fast, &from); n--; from++)
-        count += ty_count_of(ty_local, TY_WORD(from));
-    return count;
-}
-#define TY_RESULT(r)       ty_split_count(ty_local, ty_cell_of_slot(r, bins.bins), &bins, &fast, keys)
-#define TY_BIN_RESULT(bin) ty_split_count(ty_local, (bin) + 1, &bins, &fast, keys)
-#define TY_SPLITS          fast.splits
+#define TY_SPLITS     fast.splits
+#define TY_CELLS      (bins.bins + 2) /* integers have no NaN */
+#define TY_MAIN(cell) ty_split_main(cell, &fast)
+#define TY_USUAL(raw) ty_unsplit(raw, &fast)
 #else
-#define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
-#define TY_BIN_RESULT(bin) ty_count_of(ty_local, TY_WORD((bin) + 1 + TY_MARK))
-#define TY_SPLITS          0
+#define TY_SPLITS     0
+#define TY_CELLS      (bins.bins + TY_CELLS_EXTRA)
+#define TY_MAIN(cell) (cell)
+#define TY_USUAL(raw) (raw)
 #endif
+#define TY_CELL_WORD(cell) TY_WORD(TY_MAIN(cell) + TY_MARK)
+#define TY_CELL_COUNT(cell) ((cell) < TY_CELLS ? ty_count_of(ty_local, TY_CELL_WORD(cell)) : 0)
+#define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+
+/* Adds a word's counts to another's. */
+TY_FN void ty_move(TY_LOCAL ty_u32 *ty_local, ty_u32 from, ty_u32 to)
+{
+    TY_ADD_LOCAL(&ty_local[to * TY_COPIES], ty_count_of(ty_local, from));
+    for (ty_u32 k = 0; k < TY_COPIES; k++)
+        ty_local[from * TY_COPIES + k] = 0;
+}
+
+/* The counts of four words from a multiple of four on. */
+TY_FN uint4 ty_four(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
+{
+#if TY_COPIES == 1
+    return *(TY_LOCAL const uint4 *)&ty_local[word];
+#else
+    uint4 four;
+    four.x = ty_count_of(ty_local, word);
+    four.y = ty_count_of(ty_local, word + 1);
+    four.z = ty_count_of(ty_local, word + 2);
+    four.w = ty_count_of(ty_local, word + 3);
+    return four;
+#endif
+}
+
+#define TY_TWO_HALVES(low, high) (((low)&0xffffu) | (high) << 16)
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
 count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
@@ -123,17 +143,52 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 #endif
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 31) & ~31u;
-    words *= TY_COPIES;
-    TY_WHERE where = TY_WHERE_OF(fast, axis, words);
+    ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 63) & ~63u;
+    const ty_u32 all = words * TY_COPIES;
+    TY_WHERE where = TY_WHERE_OF(fast, axis, all);
     uint4 zeros = {0, 0, 0, 0};
-    for (ty_u32 w = lid; w < words / 4; w += TY_GROUP_MAX)
+    for (ty_u32 w = lid; w < all / 4; w += TY_GROUP_MAX)
         ((TY_LOCAL uint4 *)ty_local)[w] = zeros;
     TY_AWAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
     TY_BARRIER();
-    TY_LEAVE_HALVES();
+#if TY_SPLIT
+    for (ty_u32 k = lid; k < fast.splits; k += TY_GROUP_MAX) {
+        ty_u32 bin, split = ty_split(k, &bins, &fast, &bin);
+        ty_move(ty_local, TY_WORD(split), TY_WORD(bin));
+    }
+    TY_BARRIER();
+#endif
+    /* A clamped flow's samples are its bin's. */
+    if (lid == 0 && (how & TY_OUT_CLAMP_UNDER))
+        ty_move(ty_local, TY_CELL_WORD(0), TY_CELL_WORD(1));
+    if (lid == 1 && (how & TY_OUT_CLAMP_OVER))
+        ty_move(ty_local, TY_CELL_WORD(bins.bins + 1), TY_CELL_WORD(bins.bins));
+    TY_BARRIER();
+    /* Partials are the lower 16 bits of each count, as they lie: a word for each two words 32 apart
+     * (halves.cl). What is above them goes to `table` at once: a group of n samples has at most
+     * n/65536 such counts. */
+    for (ty_u32 w = lid; !finish && w < words / 8; w += TY_GROUP_MAX) {
+        const ty_u32 word = w / 8 * 64 + w % 8 * 4;
+        const uint4 low = ty_four(ty_local, word), high = ty_four(ty_local, word + 32);
+        uint4 halves;
+        halves.x = TY_TWO_HALVES(low.x, high.x);
+        halves.y = TY_TWO_HALVES(low.y, high.y);
+        halves.z = TY_TWO_HALVES(low.z, high.z);
+        halves.w = TY_TWO_HALVES(low.w, high.w);
+        ((TY_GLOBAL uint4 *)out)[(ty_u64)TY_GROUP * (words / 8) + w] = halves;
+        if ((low.x | low.y | low.z | low.w | high.x | high.y | high.z | high.w) >> 16) {
+            TY_ROLLED
+            for (ty_u32 i = 0; i < 8; i++) {
+                const ty_u32 at = word + i % 4 + i / 4 * 32;
+                const ty_u32 upper = ty_count_of(ty_local, at) >> 16;
+                if (upper)
+                    TY_ADD_GLOBAL(
+                        &table[ty_slot_of_cell(TY_USUAL(TY_WORD(at + TY_MARK)), bins.bins)], upper);
+            }
+        }
+    }
     TY_DELIVER(slots, r);
     (void)pass; /* 0 */
 }

@@ -189,7 +189,7 @@ static const ty_parameter swizzled_parameters[] = {
 
 static uint64_t swizzled_bytes(const tally_plan *plan)
 {
-    return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 31) / 32 * 128;
+    return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 63) / 64 * 256;
 }
 
 /* 16-bit samples are bound by local memory, where lanes meet less often in 8 copies than in one.
@@ -255,12 +255,12 @@ static void swizzled_shape(const tally_plan *plan, const ty_device *device, uint
         own_bound(device, shape);
     shape->delivers = delivers(plan, device, shape);
     shape->halves = 1;
-    shape->cells = (uint32_t)(plan->slots + 7) / 8 * 4;
+    shape->cells = (uint32_t)(swizzled_bytes(plan) / 8);
 }
 
 static tally_status swizzled_supports(const tally_plan *plan, tally_error *error)
 {
-    uint64_t most = ty_plan_device(plan)->local_bytes / 128 * 32;
+    uint64_t most = ty_plan_device(plan)->local_bytes / 256 * 64;
     if (swizzled_bytes(plan) > ty_plan_device(plan)->local_bytes)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "swizzled keeps a copy of every bin in local memory: %u bins at most, "
@@ -365,23 +365,25 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
     snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_SLOTS=%u",
              spill16_slots(plan, device));
     shape->partials = 1;
-    shape->cleared = 1;
-    shape->scratch_bytes =
-        (size_t)shape->groups * spill16_words(plan) * 2 + (size_t)spill16_sums(plan) * 4;
+    shape->cleared = spill16_sums(plan) != 0;
+    shape->delivers = !shape->cleared;
+    shape->scratch_bytes = (size_t)shape->groups * ((spill16_words(plan) + 63) / 64 * 128) +
+                           (size_t)spill16_sums(plan) * 4;
 }
 
-/* Counts, adds the groups' counters up, and for two-byte samples applies the axis. */
+/* Counts, adds the groups' counters up and delivers them; for two-byte samples applies the axis. */
 static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
 {
     const ty_shape *shape = slab->shape;
     const tally_plan *plan = slab->plan;
+    const ty_arg *finish = slab->finish, *table = finish + 1, *how = finish + TY_FINISH_COUNT - 1;
     uint32_t words = spill16_words(plan), sums = spill16_sums(plan);
     uint32_t turn =
         spill16_ahead(plan, slab->device) * shape->group_size * (16 / sample_bytes(plan));
     uint32_t samples =
         (uint32_t)ty_method_parameter(plan, "period") / (sample_bytes(plan) == 2 ? 2 : 1);
     uint32_t period = samples / turn;
-    uint32_t key = ty_kernel_key(plan);
+    uint32_t key = slab->key, slots = (uint32_t)plan->slots;
     tally_status status = TALLY_OK;
     if (sums)
         status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, 0,
@@ -390,30 +392,30 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
                            ty_arg_u64(slab->offset),
                            ty_arg_u64(slab->n),
                            ty_arg_memory(slab->axis),
-                           ty_arg_u32((uint32_t)plan->slots),
-                           ty_arg_memory(sums ? slab->scratch : slab->out),
+                           ty_arg_u32(slots),
+                           sums ? ty_arg_memory(slab->scratch) : *table,
                            ty_arg_u32(0),
                            ty_arg_u32(key),
                            ty_arg_u32(period ? period : 1),
                            ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits")),
-                           ty_arg_memory(slab->scratch)};
-    ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 11};
+                           ty_arg_memory(slab->scratch),
+                           *how};
+    ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 12};
     if (!status)
-        status = ty_slab_launch(slab, "count", &count, error);
-    ty_arg gather_args[] = {ty_arg_memory(slab->scratch),
-                            ty_arg_u32(shape->groups),
-                            ty_arg_u32(words),
-                            ty_arg_memory(slab->axis),
-                            ty_arg_memory(sums ? slab->scratch : slab->out),
-                            ty_arg_u32(key)};
-    ty_launch gather = {words / 32, 256, 64 * 65 * 4, gather_args, 6};
+        status = ty_slab_launch_early(slab, "count", &count, error);
+    ty_arg gather_args[4 + TY_FINISH_COUNT] = {
+        ty_arg_memory(slab->scratch), ty_arg_u32(shape->groups), ty_arg_u32(words), ty_arg_u32(key),
+        sums ? ty_arg_memory(slab->scratch) : ty_arg_u32(slots)};
+    memcpy(&gather_args[5], table, (TY_FINISH_COUNT - 1) * sizeof *table);
+    ty_launch gather = {sums ? words / 128 : (slots + 255) / 256, 256, 16 * 272 * 4, gather_args,
+                        sums ? 5 : 4 + TY_FINISH_COUNT};
     if (!status)
-        status = ty_slab_launch(slab, "gather", &gather, error);
+        status = ty_slab_launch_early(slab, "gather", &gather, error);
     ty_arg fold_args[] = {ty_arg_memory(slab->scratch), ty_arg_memory(slab->axis),
                           ty_arg_memory(slab->out)};
     ty_launch fold = {spill16_raw / (64 * 8), 64, 0, fold_args, 3};
     if (sums && !status)
-        status = ty_slab_launch(slab, "fold", &fold, error);
+        status = ty_slab_launch_early(slab, "fold", &fold, error);
     return status;
 }
 
@@ -447,6 +449,8 @@ static double spill16_cost(const tally_plan *plan, const char **why)
 static const ty_kernel_method spill16 = {.text = ty_text_spill16,
                                          .fast = 2,
                                          .far = 1,
+                                         .finishes = 1,
+                                         .keyed = 1,
                                          .shape = spill16_shape,
                                          .enqueue = spill16_enqueue};
 

@@ -25,6 +25,7 @@ static int checks, failed, left_out;
 static uint64_t samples = most_samples;
 static union {
     uint16_t u16[most_samples];
+    uint32_t u32[most_samples];
     float f32[most_samples];
     double f64[most_samples];
 } data;
@@ -187,8 +188,9 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
         compare("swizzled", swizzled_sets[i], dtype, bins, skip, inputs[input].name, &want);
 }
 
-/* Every value of 16 bits, some of them thousands of times, on axes of so many bins that edges which
- * should be samples came out of float64 above some of them (ty_cell_split, ty_lowered). */
+/* Every value of 16 bits, or of 32 those beside multiples of 2^24 and any, some of them thousands
+ * of times, on axes of so many bins that edges which should be samples came out of float64 above
+ * some of them (ty_cell_split, ty_lowered). */
 static void check_splits(void)
 {
     static const struct {
@@ -201,11 +203,22 @@ static void check_splits(void)
                 {TALLY_I16, 56000, -32768, 32768, TALLY_LAST_CLOSED},
                 {TALLY_F16, 56000, 0, 1, TALLY_LAST_OPEN},
                 {TALLY_BF16, 56000, 0, 1, TALLY_LAST_CLOSED},
-                {TALLY_BF16, 50000, 0, 64, TALLY_LAST_OPEN}};
+                {TALLY_BF16, 50000, 0, 64, TALLY_LAST_OPEN},
+                {TALLY_I32, 56000, 0, 0x1p30, TALLY_LAST_OPEN},
+                {TALLY_I32, 50000, -0x1p31, 0x1p31, TALLY_LAST_CLOSED},
+                {TALLY_U32, 56000, 0, 0x1p32, TALLY_LAST_CLOSED}};
     static uint64_t want[56000], got[56000];
-    for (uint64_t i = 0; i < most_samples; i++)
-        data.u16[i] = (uint16_t)(i < 65536 ? i : next() % 2 ? next() % 65536 : next() % 64 * 1024);
     for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
+        for (uint64_t i = 0; i < most_samples; i++) {
+            const uint64_t draw = next();
+            if (axes[a].dtype == TALLY_I32 || axes[a].dtype == TALLY_U32)
+                data.u32[i] =
+                    (uint32_t)(draw % 3 ? draw >> 32 : (draw >> 40 << 24) + draw / 3 % 3 - 1);
+            else
+                data.u16[i] = (uint16_t)(i < 65536  ? i
+                                         : draw % 2 ? draw >> 32
+                                                    : (draw >> 32) % 64 * 1024);
+        }
         tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
         tally_view view = tally_view_1d(&data, axes[a].dtype, most_samples);
         tally_output out = TALLY_OUTPUT_INIT;

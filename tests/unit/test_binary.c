@@ -62,16 +62,24 @@ static float sample(const ty_bins *b)
     }
 }
 
-/* As sample.h finds it. */
-static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_fast *f)
+/* As sample.h finds it, and what becomes of a split. */
+static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_bins *b, const ty_fast *f)
 {
     int64_t least = dtype == TALLY_I32 ? (int32_t)f->least : (int64_t)f->least;
     int64_t most = dtype == TALLY_I32 ? (int32_t)f->most_whole : (int64_t)f->most_whole;
     int64_t value = (int64_t)x, held = value < least ? least : value > most ? most : value;
-    return ty_cell_whole((ty_u32)held - f->base, f);
+    ty_u32 cell = ty_cell_whole((ty_u32)held - f->base, f), bin = cell;
+    if (!f->splits)
+        return cell;
+    cell += (ty_u32)(held >> f->apart);
+    if (ty_unsplit(cell, f) != UINT32_MAX)
+        return ty_unsplit(cell, f);
+    return ty_split((cell - f->phase_edge - 1) / (f->every + 1), b, f, &bin) == cell
+               ? ty_unsplit(bin, f)
+               : UINT32_MAX;
 }
 
-static double whole_sample(tally_dtype dtype, const ty_bins *b)
+static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_fast *f)
 {
     const double least = dtype == TALLY_I32 ? -0x1p31 : 0, above = least + 0x1p32;
     double x;
@@ -80,6 +88,8 @@ static double whole_sample(tally_dtype dtype, const ty_bins *b)
             floor(b->lo + (double)(next() % (b->bins + 1)) * b->width) + (double)(next() % 4) - 1;
         double ends = next() % 2 ? least : above - 1;
         x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
+        if (f->splits && next() % 2)
+            x = (double)((int64_t)x >> f->apart << f->apart) + (double)(next() % 3) - 1;
     } while (x < least || x >= above);
     return x;
 }
@@ -88,9 +98,9 @@ static double whole_sample(tally_dtype dtype, const ty_bins *b)
 static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int tell)
 {
     const int real = dtype == TALLY_F32;
-    double x = real ? (double)sample(b) : whole_sample(dtype, b);
+    double x = real ? (double)sample(b) : whole_sample(dtype, b, f);
     ty_u32 want = ty_cell_of_slot(ty_slot_even(x, b), b->bins);
-    ty_u32 got = real ? ty_cell_binary((float)x, f) : whole_cell(dtype, x, f);
+    ty_u32 got = real ? ty_cell_binary((float)x, f) : whole_cell(dtype, x, b, f);
     ty_u32 there = real ? on_device((float)x, f) : got;
     if (got == want && there == want)
         return 0;
@@ -100,7 +110,7 @@ static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int
     return 1;
 }
 
-/* 1 when the axis is served. */
+/* 1 when the axis is served, 2 with splits. */
 static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, int *failed)
 {
     ty_axis resolved;
@@ -109,7 +119,13 @@ static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, 
     memset(&fast, 0, sizeof fast);
     if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))
         return 0;
-    int served = ty_line_32(&resolved, &fast);
+    int served = ty_line_32(&resolved, &fast)                  ? 1
+                 : ty_line_32_split(&resolved, &fast, 1 << 20) ? 2
+                                                               : 0;
+    for (ty_u32 cell = 0; served == 2 && cell <= fast.bins + 1; cell++) {
+        if (ty_unsplit(ty_split_main(cell, &fast), &fast) != cell && (*failed)++ < 10)
+            fprintf(stderr, "FAILED: cell %u of %u is not its own\n", cell, fast.bins);
+    }
     for (int i = 0; served && i < samples; i++)
         *failed += draw_wrong(dtype, &resolved.bins, &fast, *failed < 10);
     ty_axis_clear(&resolved);
@@ -170,6 +186,23 @@ int main(int argc, char **argv)
         fprintf(stderr, "FAILED: of integers' axes %d and %d are served\n", ints, wholes);
         failed++;
     }
+    /* Edges that should be integers and came out of float64 above some of them. */
+    int splits = 0;
+    for (int i = 0; i < 200; i++) {
+        static const uint64_t odd[] = {875, 625, 375, 1000, 3125, 7};
+        const tally_dtype dtype = next() % 2 ? TALLY_I32 : TALLY_U32;
+        const uint64_t bins = odd[next() % 6] << next() % 8;
+        const double span = ldexp(1, 22 + (int)(next() % 11));
+        const double lo = dtype == TALLY_U32 || next() % 2 ? 0 : next() % 2 ? -span / 2 : -0x1p31;
+        splits += check_int(dtype, lo, bins, span / (double)bins,
+                            next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed) == 2;
+    }
+    if (splits < 20 ||
+        check_int(TALLY_I32, 0, 56000, 0x1p30 / 56000, TALLY_LAST_OPEN, &failed) != 2 ||
+        check_int(TALLY_U32, 0, 56000, 0x1p31 / 56000, TALLY_LAST_CLOSED, &failed) != 2) {
+        fprintf(stderr, "FAILED: %d axes of 200 have splits\n", splits);
+        failed++;
+    }
     /* Those that many bins have; and ones that must be refused: wider than 1, too many, not of a
      * power of two. */
     for (int down = 17; down <= 23; down++) {
@@ -182,6 +215,7 @@ int main(int argc, char **argv)
     if (check(0, 16, -1, TALLY_LAST_OPEN, &failed) ||
         check(1, UINT64_C(1) << 24, 3, TALLY_LAST_OPEN, &failed))
         failed++;
-    printf("%d axes, %d, %d and %d served, %d wrong\n", 2 * axes, served, ints, wholes, failed);
+    printf("%d axes, %d, %d and %d served, %d with splits, %d wrong\n", 2 * axes, served, ints,
+           wholes, splits, failed);
     return failed || served < axes / 2;
 }

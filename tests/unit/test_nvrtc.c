@@ -158,6 +158,9 @@ static void add_method(const ty_method *m, uint32_t arch)
         add_proved(m, TALLY_I16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].splits = 65, jobs[job_count - 1].apart = 10;
+        add_proved(m, TALLY_I32, bins, arch, TY_PROVED_LINE);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].splits = 65, jobs[job_count - 1].apart = 24;
     }
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
