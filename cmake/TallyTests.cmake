@@ -11,9 +11,12 @@
 # BUILDDIR in its environment, prints its seed if it is random, and exits with 77 when it cannot run.
 # Its label is its folder.
 
-# Those that take longest start first.
-set(TALLY_LONG unit/test_nvrtc differential/test_opencl device/test_oclgrind device/test_faults
-    differential/test_many_bins differential/methods_on_opencl cli/test_lists)
+# Those that take longest start first; test_nvrtc, which has a thread a processor, before all.
+set(TALLY_LONG
+    differential/test_opencl device/test_oclgrind device/test_faults differential/test_many_bins
+    differential/methods_on_opencl differential/test_own cli/test_lists cli/test_figures
+    cli/test_streaming cli/test_counting device/test_host)
+cmake_host_system_information(RESULT TALLY_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 
 function(tally_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")
@@ -54,6 +57,8 @@ function(tally_test name)
                        SKIP_RETURN_CODE 77)
   if(name IN_LIST TALLY_LONG)
     set_tests_properties(${name} PROPERTIES COST 60)
+  elseif(name STREQUAL "unit/test_nvrtc")
+    set_tests_properties(${name} PROPERTIES COST 120 PROCESSORS ${TALLY_PROCESSORS})
   endif()
 endfunction()
 

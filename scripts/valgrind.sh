@@ -2,6 +2,8 @@
 # Runs the command under valgrind: every word, good and bad input. Any error or leak fails.
 #
 #     scripts/valgrind.sh TALLY
+#
+# JOBS says how many at once (default: one a processor).
 set -euo pipefail
 tally=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -12,22 +14,25 @@ trap 'rm -rf "$work"' EXIT
 export OCL_ICD_VENDORS=$work/no-vendors
 mkdir "$work/no-vendors"
 
-runs=0
-failed=0
-# check EXIT ARGUMENT…: the exit code that the command must give.
-check() {
+# The exit code that the command must give, as run number `runs`.
+run() {
     local expected=$1 code=0
     shift
-    runs=$((runs + 1))
     valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
         --errors-for-leak-kinds=definite,indirect,possible \
         --suppressions=scripts/valgrind.supp --child-silent-after-fork=yes \
-        "$tally" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+        "$tally" "$@" >"$work/out.$runs" 2>"$work/err.$runs" </dev/null || code=$?
     if [ "$code" != "$expected" ]; then
-        failed=$((failed + 1))
+        touch "$work/failed.$runs"
         echo "tally $*: exit $code, expected $expected" >&2
-        head -n 40 "$work/err" >&2
+        head -n 40 "$work/err.$runs" >&2
     fi
+}
+runs=0
+check() { # EXIT ARGUMENT…
+    runs=$((runs + 1))
+    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-$(nproc)}" ]; do wait -n || true; done
+    run "$@" &
 }
 
 printf '1\n2.5\nnan\n-3e2\n' >"$work/numbers.txt"
@@ -45,6 +50,7 @@ check 0 devices
 check 0 data/photograph.png --bins 16
 check 0 data/photograph.png -o "$work/picture.png"
 check 0 data/photograph.png --format json -o "$work/a.json"
+wait # for a.json
 check 0 merge "$work/a.json" "$work/a.json" --format csv
 check 0 show "$work/a.json"
 check 0 plot "$work/a.json" -o "$work/a.svg"
@@ -58,5 +64,7 @@ check 1 "$work/cut.png"
 check 1 "$work/none"
 check 2 --no-such-option
 check 2 "$work/zeros" --dtype u7
+wait
+failed=$(find "$work" -name 'failed.*' | wc -l)
 echo "$runs runs under valgrind, $failed failed"
 [ "$failed" = 0 ]
