@@ -60,6 +60,7 @@ typedef long ty_i64;
 #define TY_LOCAL_ADDRESS(first)          0u
 #define TY_LOAD_AT(first, address)       (*TY_LOCAL_AT(first, address))
 #define TY_ADD_AT(first, address, value) TY_ADD_LOCAL(TY_LOCAL_AT(first, address), value)
+#define TY_FETCH_ADD_AT                  TY_ADD_AT /* what was there */
 #define TY_INC_AT(first, address)        TY_ADD_AT(first, address, 1)
 #define TY_LOCAL_AT(first, address)      ((__local ty_u32 *)((__local ty_u8 *)(first) + (address)))
 #define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
@@ -200,6 +201,7 @@ typedef long long ty_i64;
 #define TY_LOCAL_ADDRESS(first)          ((ty_u32)__cvta_generic_to_shared(first))
 #define TY_LOAD_AT(first, address)       ty_load_at(address)
 #define TY_ADD_AT(first, address, value) ty_add_at(address, value)
+#define TY_FETCH_ADD_AT(first, at, value) ty_fetch_add_at(at, value)
 #define TY_INC_AT(first, address)        ty_inc_at(address)
 #define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
     atomicCAS((ty_u32 *)(address), (ty_u32)(old), (ty_u32)(value))
@@ -242,6 +244,16 @@ TY_FN ty_u32 ty_load_at(ty_u32 address)
 TY_FN void ty_add_at(ty_u32 address, ty_u32 value)
 {
     asm volatile("red.shared.add.u32 [%0], %1;" : : "r"(address), "r"(value) : "memory");
+}
+
+TY_FN ty_u32 ty_fetch_add_at(ty_u32 address, ty_u32 value)
+{
+    ty_u32 old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
 }
 
 TY_FN void ty_inc_at(ty_u32 address)

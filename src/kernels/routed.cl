@@ -236,15 +236,15 @@ TY_FN void ty_clear(TY_LOCAL ty_u32 *ty_local, ty_u32 stride, ty_u32 slices)
     TY_BARRIER();
 }
 
-/* Sorts tile TY_GROUP, whose numbers are counted: to residuals at the start of `scratch`, `stride`
- * words a tile, to the list [slice][tile] of segments at byte `lists`, and to two numbers a slice
- * at byte `sums`: its segments' lengths, summed, and behind those of all slices how many are not
- * empty. */
-TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, ty_u32 stride,
-                   ty_u64 lists, ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key,
-                   TY_LOCAL ty_u32 *ty_local)
+/* Sorts tile `tile` of `tiles`, whose numbers are counted: to residuals at the start of `scratch`,
+ * `stride` words a tile, to the list [slice][tile] of segments at byte `lists`, and to two numbers
+ * a slice at byte `sums`: its segments' lengths, summed, and behind those of all slices how many
+ * are not empty. `kept` is all ones, or 0 for a tile that is none: its segments are empty. */
+TY_FN void ty_sort(const ty_u32 *number, ty_u32 tile, ty_u32 tiles, ty_u32 kept, ty_u32 own,
+                   TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums,
+                   ty_u32 slices, ty_u32 shift, ty_u32 key, TY_LOCAL ty_u32 *ty_local)
 {
-    ty_u32 lid = TY_LID, tile = TY_GROUP, tiles = TY_GROUPS;
+    ty_u32 lid = TY_LID;
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     TY_LOCAL ty_u32 *cell = ty_local + stride, *entry = cell + slices * TY_COLUMNS;
     TY_AWAIT(); /* before this writes over what `count` reads */
@@ -268,7 +268,7 @@ TY_FN void ty_sort(const ty_u32 *number, ty_u32 own, TY_GLOBAL ty_u8 *scratch, t
     TY_BARRIER();
     TY_ROLLED
     for (ty_u32 s = lid; s < slices; s += TY_GROUP_MAX) {
-        ty_u32 segment = entry[s], length = TY_SEGMENT_QUADS(segment);
+        ty_u32 segment = entry[s] & kept, length = TY_SEGMENT_QUADS(segment);
         ((TY_GLOBAL ty_u32 *)(scratch + lists))[(ty_u64)s * tiles + tile] = segment;
         if (length) {
             TY_GLOBAL ty_u32 *sum = (TY_GLOBAL ty_u32 *)(scratch + sums) + s;
@@ -314,24 +314,27 @@ TY_FN ty_u32 ty_head(TY_GLOBAL const ty_sample *x)
     return (ty_u32)((0 - (ty_u64)x) & 15) / (ty_u32)sizeof(ty_sample);
 }
 
-/* Sorts tile TY_GROUP of the samples from `offset` on. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
-      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+/* Where a tile's samples begin. */
+TY_FN TY_GLOBAL const uint4 *ty_quads(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u32 tile)
 {
-    TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
+    return (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)tile * TY_TILE);
+}
+
+/* Sorts the tile `from` as number `tile` of `tiles`. */
+TY_FN void ty_split_tile(TY_GLOBAL const uint4 *from, ty_u32 tile, ty_u32 tiles, ty_u32 kept,
+                         TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u8 *scratch, ty_u32 stride,
+                         ty_u64 lists, ty_u64 sums, ty_u32 slices, ty_u32 shift, ty_u32 key,
+                         TY_LOCAL ty_u32 *ty_local)
+{
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)ty_local;
     ty_u32 number[TY_PER], i = 0, own = ty_own(stride, TY_MARK, shift);
-    TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
-    TY_GLOBAL const uint4 *from =
-        (TY_GLOBAL const uint4 *)(x + ty_head(x) + (ty_u64)TY_GROUP * TY_TILE) + TY_LID;
 #if TY_DTYPE > 2
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
 #endif
     uint4 v[TY_UNDER];
+    from += TY_LID;
     TY_UNROLL
     for (ty_u32 k = 0; k < TY_UNDER; k++)
         v[k] = TY_STREAM(&from[k * TY_GROUP_MAX]);
@@ -344,8 +347,82 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
             v[k % TY_UNDER] = TY_STREAM(&from[(k + TY_UNDER) * TY_GROUP_MAX]);
         TY_NUMBER_QUAD(now);
     }
-    ty_sort(number, own, scratch, stride, lists, sums, slices, shift, key, ty_local);
+    ty_sort(number, tile, tiles, kept, own, scratch, stride, lists, sums, slices, shift, key,
+            ty_local);
 }
+
+#if defined(TY_FIRST)
+/*
+ * A first way (spill6.cl) may have counted most of the samples. The tiles lie in TY_FIRST
+ * stretches; a chunk is a tile of each, the last one what is behind them. The first way takes
+ * chunks in order, by tickets; what it could not count is listed, and where it gives up no more are
+ * taken. So chunks are left: those listed, and all from TY_DONE on.
+ */
+enum {
+    TY_TICKETS, /* taken; TY_STOPPED or more when it gave up */
+    TY_LISTED,  /* how many chunks are in the list, … */
+    TY_DONE,    /* the first chunk that was not taken */
+    TY_LIST     /* … which begins here */
+};
+#define TY_STOPPED       0x40000000u
+#define TY_CHUNKS(tiles) (((tiles) + TY_FIRST - 1) / TY_FIRST)
+
+/* A chunk's tile in a stretch, below `whole` if there is one. What repeats must not come together
+ * from all stretches, so each begins elsewhere in its own. */
+TY_FN ty_u32 ty_tile(ty_u32 chunk, ty_u32 stretch, ty_u32 whole, ty_u32 key)
+{
+    const ty_u32 each = whole / TY_FIRST, from = (key ^ stretch * 0x9e3779b9u) * 0x2c1b3c6du;
+    ty_u32 at = chunk + TY_MUL_HI(from, each);
+    at = at < each ? at : at - each;
+    return chunk < each ? stretch * each + at : chunk == each ? each * TY_FIRST + stretch : whole;
+}
+
+/* Tiles that are left of `whole` from number `before` on, but no more than `most`. */
+TY_FN ty_u32 ty_left(TY_GLOBAL const ty_u32 *state, ty_u32 whole, ty_u32 before, ty_u32 most)
+{
+    ty_u32 left = (state[TY_LISTED] + TY_CHUNKS(whole) - state[TY_DONE]) * TY_FIRST;
+    return left < before ? 0 : left - before < most ? left - before : most;
+}
+
+/* Sorts these. */
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key, ty_u64 states, ty_u32 whole, ty_u32 before,
+      ty_u32 most TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_ADMIT();
+    TY_GLOBAL const ty_u32 *state = (TY_GLOBAL const ty_u32 *)(scratch + states);
+    const ty_u32 tiles = ty_left(state, whole, before, most);
+    const ty_u32 more = tiles / 64 * 7, stays = TY_GROUP < more ? 8 : 1;
+    const ty_u32 from = TY_GROUP < more ? TY_GROUP * 8 : more * 7 + TY_GROUP;
+    TY_ROLLED
+    for (ty_u32 i = from; i < from + stays && i < tiles; i++) {
+        ty_u32 n = (before + i) / TY_FIRST, stretch = (before + i) % TY_FIRST;
+        ty_u32 chunk =
+            n < state[TY_LISTED] ? state[TY_LIST + n] : state[TY_DONE] + n - state[TY_LISTED];
+        ty_u32 tile = ty_tile(chunk, stretch, whole, key), kept = tile < whole ? ~0u : 0;
+        tile = kept ? tile : 0;
+        ty_split_tile(ty_quads(data, offset, tile), i, tiles, kept, axis, scratch, stride, lists,
+                      sums, slices, shift, key, ty_local);
+        TY_BARRIER();
+    }
+    TY_AWAIT(); /* so that what follows this follows what was before it */
+}
+#else
+/* Sorts tile TY_GROUP of the samples from `offset` on. */
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+      TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 slices,
+      ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_ADMIT();
+    ty_split_tile(ty_quads(data, offset, TY_GROUP), TY_GROUP, TY_GROUPS, ~0u, axis, scratch, stride,
+                  lists, sums, slices, shift, key, ty_local);
+}
+#endif
 
 /* The samples outside the tiles, which hold `inside` of them: `n` before the first and behind the
  * last. */
@@ -360,6 +437,15 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty
         TY_ADD_GLOBAL(&out[ty_slot_of(x[i < ty_head(x) ? i : inside + i], axis)], 1);
     (void)ty_local;
 }
+#endif
+
+#if defined(TY_FIRST)
+#define TY_LEFT_ARGS , ty_u64 states, ty_u32 whole, ty_u32 before_tile
+#define TY_TAKE_LEFT                                                                               \
+    tiles = ty_left((TY_GLOBAL const ty_u32 *)(scratch + states), whole, before_tile, tiles);
+#else
+#define TY_LEFT_ARGS
+#define TY_TAKE_LEFT
 #endif
 
 #define TY_COUNT_BYTE(byte) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)cell + ((byte)&mask), 1)
@@ -569,17 +655,18 @@ TY_FN void ty_add_cells(TY_LOCAL const ty_u32 *cell, ty_u32 slice, ty_u32 shift,
 TY_KERNEL(TY_COUNTERS)
 count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 tiles,
       ty_u32 slices, ty_u32 shift, ty_u32 bins, TY_GLOBAL ty_u32 *out, ty_u64 table,
-      ty_u32 key TY_LOCAL_ARG)
+      ty_u32 key TY_LEFT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, crew = lid / TY_CREW, mask = TY_MASK(shift), all = 0;
     ty_u32 each = (slices + TY_COUNTERS - 1) / TY_COUNTERS, from = lid * each;
     ty_u32 to = from + each < slices ? from + each : slices;
-    ty_u32 chunk = (tiles + TY_COUNTERS - 1) / TY_COUNTERS;
     TY_LOCAL ty_u32 *found = ty_local, *before = found + TY_FOUND, *cell = before + TY_COUNTERS;
     TY_GLOBAL const ty_u32 *sum = (TY_GLOBAL const ty_u32 *)(scratch + sums);
     TY_ADMIT();
     TY_AWAIT();
+    TY_TAKE_LEFT
+    const ty_u32 chunk = (tiles + TY_COUNTERS - 1) / TY_COUNTERS;
     TY_ROLLED
     for (ty_u32 s = from; s < to; s++)
         all += ty_extent(sum, s, slices, shift);

@@ -85,7 +85,8 @@ split(TY_FROM_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u6
             TY_COUNT_CELL();
         }
     }
-    ty_sort(number, own, scratch, stride, lists, sums, slices, shift, key, ty_local);
+    ty_sort(number, TY_GROUP, TY_GROUPS, ~0u, own, scratch, stride, lists, sums, slices, shift, key,
+            ty_local);
     (void)channel;
 }
 

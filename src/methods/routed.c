@@ -1,6 +1,7 @@
 /* routed: more bins than local memory holds (src/kernels/routed.cl), and routed-columns, the same
  * for joint tables (routed_columns.cl). */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -24,6 +25,9 @@ static const ty_parameter parameters[] = {
     {"shares", 0, 16, 0, "groups a multiprocessor that count, 0 for two where they fit"},
     {"blocks-per-sm", 0, 8, 0, "groups that sort on a multiprocessor, 0 for 1024 work-items"},
     {"key", 0, UINT32_MAX, 0, "of the banks, 0 for a random one each launch"},
+    {"sixes", 0, 2, 1,
+     "whether 6-bit counters of all bins count first: never, where that is faster, where they fit"},
+    {"late", 0, 1, 0, "whether such a counter hands over when it has overflowed, for tests"},
     {NULL, 0, 0, 0, NULL}};
 
 enum {
@@ -44,6 +48,8 @@ typedef struct layout {
     uint32_t stride;  /* words of a tile's residuals, each slice's filled up to whole quads */
     uint32_t split_bytes, count_bytes; /* of local memory */
     uint64_t wave;                     /* tiles */
+    uint32_t six;                      /* work-items of a group that counts in 6 bits first, or 0 */
+    uint32_t bits, words, part;        /* of its counters: spill6.cl */
 } layout;
 
 static uint64_t parameter(const tally_plan *plan, const char *key)
@@ -125,6 +131,84 @@ static uint32_t split_bytes(const layout *l)
     return (l->stride + l->threads + 1 + l->slices * (l->columns + 1)) * 4;
 }
 
+/* ---- 6-bit counters first (spill6.cl) ---- */
+
+enum {
+    six_fields = 5,
+    six_stretches = 8,
+    six_table = 2048 + 64,
+    six_besides = 64, /* words: sums, and what addresses are rounded up by */
+    six_state = 3,
+    six_set = 4,       /* loads under way */
+    six_least = 32768, /* bins; of fewer, other methods make more */
+    six_slices = 16    /* so many fit any device's local memory, and one size of tiles */
+};
+
+/* Words of a group's counters, so many that 2^32 / words, rounded up, divides every cell by them.
+ */
+static uint32_t six_words(uint64_t cells, uint32_t fields, uint32_t *part)
+{
+    uint32_t words = (uint32_t)((cells + fields - 1) / fields);
+    for (;; words++) {
+        *part = (uint32_t)((UINT64_C(1) << 32) / words) + 1;
+        if (fields * ((uint64_t)*part * words - (UINT64_C(1) << 32)) < *part)
+            return words;
+    }
+}
+
+static uint32_t six_stored(const layout *l)
+{
+    return (l->words + 31) & ~31u;
+}
+
+static uint32_t six_bytes(const layout *l)
+{
+    return (six_table + six_stored(l) + six_besides) * 4;
+}
+
+/* Whether and how they count: of samples of 4 and 8 bytes in even bins. */
+static void make_six(const tally_plan *plan, const ty_device *device, layout *l)
+{
+    const uint64_t set = parameter(plan, "sixes"), cells = (uint64_t)plan->bins + TY_CELLS_EXTRA;
+    const uint32_t each = 16 / sample_bytes(plan);
+    uint32_t six = device->warp == 32 ? 1024 : 64;
+    while (six > device->group_max)
+        six /= 2;
+    l->six = 0;
+    if (l->joint || !set || !plan->axes[0].even || plan->axes[0].way || sample_bytes(plan) < 4 ||
+        cells / six_fields * 4 > device->local_bytes)
+        return;
+    if (set == 1 && (!device->capability || plan->bins < six_least || l->slices > six_slices))
+        return;
+    for (l->bits = 8; l->bits >= 6; l->bits -= 2) {
+        l->words = six_words(cells, 32 / l->bits, &l->part);
+        if (six_bytes(l) + 1024 <= device->local_bytes)
+            break;
+    }
+    const uint32_t quads = l->tile / each * six_stretches / six;
+    if (l->bits >= 6 && quads && quads % six_set == 0)
+        l->six = six;
+}
+
+/* Chunks of which each group counts a few. */
+static uint64_t six_chunks(uint64_t tiles)
+{
+    return (tiles + six_stretches - 1) / six_stretches;
+}
+
+/* Where samples are so few, launches that find nothing to do cost more than is gained. */
+static int six_serves(const tally_plan *plan, const ty_device *device, const layout *l,
+                      uint64_t tiles)
+{
+    return l->six && six_chunks(tiles) >= (parameter(plan, "sixes") == 1 ? 4 * device->units : 1);
+}
+
+/* The groups' counters, and their logs. */
+static uint64_t six_scratch(const ty_device *device, const layout *l)
+{
+    return (uint64_t)device->units * (six_stored(l) + 2 * l->tile * six_stretches) * 4;
+}
+
 static void make_layout(const tally_plan *plan, const ty_device *device, int joint, layout *l)
 {
     int warps = device->warp == 32;
@@ -152,26 +236,39 @@ static void make_layout(const tally_plan *plan, const ty_device *device, int joi
         shares = device->unit_local_bytes / (l->count_bytes + 1024) > 1 ? 2 : 1;
     l->shares = device->units * shares;
     l->wave = choose_wave(plan, l);
+    make_six(plan, device, l);
 }
 
 /* Where in the scratch memory, behind a wave's residuals, its lists, the waves' sums and a joint
- * table's numbers lie, and its size, for so many tiles. */
+ * table's numbers lie, and its size, for so many tiles; and what 6-bit counters left, behind what
+ * these need before the waves. */
 typedef struct places {
-    uint64_t lists, sums, table, bytes;
+    uint64_t lists, sums, state, table, bytes;
 } places;
+
+/* Tiles that waves may have to sort: stretches that are one shorter are filled up. */
+static uint64_t sorted_of(const layout *l, uint64_t tiles)
+{
+    return l->six ? six_chunks(tiles) * six_stretches : tiles;
+}
 
 static uint64_t waves_of(const layout *l, uint64_t tiles)
 {
+    tiles = sorted_of(l, tiles);
     return tiles ? (tiles - 1) / l->wave + 1 : 0;
 }
 
-static places make_places(const layout *l, uint64_t tiles)
+static places make_places(const tally_plan *plan, const ty_device *device, const layout *l,
+                          uint64_t tiles)
 {
-    uint64_t wave = tiles < l->wave ? tiles : l->wave;
+    uint64_t sorted = sorted_of(l, tiles), wave = sorted < l->wave ? sorted : l->wave;
     places p;
     p.lists = wave * l->stride * 4;
     p.sums = p.lists + wave * l->slices * 4;
-    p.table = p.sums + waves_of(l, tiles) * l->slices * 8;
+    if (six_serves(plan, device, l, tiles) && p.sums < six_scratch(device, l))
+        p.sums = six_scratch(device, l);
+    p.state = p.sums + waves_of(l, tiles) * l->slices * 8;
+    p.table = p.state + (l->six ? (six_state + six_chunks(tiles)) * 4 : 0);
     p.bytes = p.table + (l->joint ? l->numbers * 4 : 0);
     return p;
 }
@@ -201,11 +298,16 @@ static void shape_of(const tally_plan *plan, const ty_device *device, int joint,
     shape->group_size = l.threads;
     shape->partials = 1;
     shape->cleared = 1;
-    shape->scratch_bytes = (size_t)make_places(&l, n / l.tile).bytes;
+    shape->scratch_bytes = (size_t)make_places(plan, device, &l, n / l.tile).bytes;
     snprintf(shape->defines, sizeof shape->defines,
              "-DTY_PER=%u -DTY_AHEAD=%u -DTY_COLUMNS=%u -DTY_COUNTERS=%u "
              "-DTY_QUADS=%u -DTY_DENSE=%u -DTY_WIDE=%d",
              l.per, choose_ahead(plan, &l), l.columns, l.counters, l.quads, dense, l.shift == 15);
+    const size_t at = strlen(shape->defines);
+    if (l.six)
+        snprintf(shape->defines + at, sizeof shape->defines - at,
+                 " -DTY_FIRST=%u -DTY_SIX=%u -DTY_BITS=%u -DTY_LOT=%uu", six_stretches, l.six,
+                 l.bits, 1u << (l.bits - 1 + (uint32_t)parameter(plan, "late")));
 }
 
 /* One wave: `tiles` tiles from tile `from` on, its lists and its slices' lengths at bytes `lists`
@@ -218,8 +320,21 @@ typedef struct wave {
 static wave make_wave(const layout *l, const places *p, uint64_t i, uint64_t tiles)
 {
     wave w = {i * l->wave, p->lists, p->sums + i * l->slices * 8, 0};
-    w.tiles = (uint32_t)(tiles - w.from < l->wave ? tiles - w.from : l->wave);
+    tiles = sorted_of(l, tiles) - w.from;
+    w.tiles = (uint32_t)(tiles < l->wave ? tiles : l->wave);
     return w;
+}
+
+/* What is left of so many tiles in all, for the kernels of a wave. */
+static unsigned put_left(const layout *l, const places *p, const wave *w, uint64_t tiles,
+                         ty_arg *args)
+{
+    if (!l->six)
+        return 0;
+    args[0] = ty_arg_u64(p->state);
+    args[1] = ty_arg_u32((uint32_t)tiles);
+    args[2] = ty_arg_u32((uint32_t)w->from);
+    return 3;
 }
 
 /* The samples from tile `tile` on, as the kernels take them. */
@@ -241,11 +356,11 @@ static unsigned put_samples(const ty_slab *slab, const layout *l, uint64_t tile,
     return n;
 }
 
-static tally_status split_wave(const ty_slab *slab, const layout *l, const wave *w, uint32_t key,
-                               tally_error *error)
+static tally_status split_wave(const ty_slab *slab, const layout *l, const places *p, const wave *w,
+                               uint64_t tiles, uint32_t key, tally_error *error)
 {
     ty_arg args[most_args];
-    unsigned n = put_samples(slab, l, w->from, args);
+    unsigned n = put_samples(slab, l, l->six ? 0 : w->from, args);
     args[n++] = ty_arg_memory(slab->scratch);
     args[n++] = ty_arg_u32(l->stride);
     args[n++] = ty_arg_u64(w->lists);
@@ -253,26 +368,32 @@ static tally_status split_wave(const ty_slab *slab, const layout *l, const wave 
     args[n++] = ty_arg_u32(l->slices);
     args[n++] = ty_arg_u32(l->shift);
     args[n++] = ty_arg_u32(key);
-    ty_launch launch = {w->tiles, l->threads, l->split_bytes, args, n};
+    n += put_left(l, p, w, tiles, args + n);
+    if (l->six)
+        args[n++] = ty_arg_u32(w->tiles);
+    /* Seven tiles of eight by groups of eight, as routed.cl has it. */
+    const uint32_t groups = l->six ? w->tiles / 64 * 15 + 64 : w->tiles;
+    ty_launch launch = {groups, l->threads, l->split_bytes, args, n};
     /* Before the first is a clearing. */
     return (w->from ? ty_slab_launch_early : ty_slab_launch)(slab, "split", &launch, error);
 }
 
-static tally_status count_wave(const ty_slab *slab, const layout *l, const wave *w, uint64_t table,
-                               uint32_t key, tally_error *error)
+static tally_status count_wave(const ty_slab *slab, const layout *l, const places *p, const wave *w,
+                               uint64_t tiles, uint32_t key, tally_error *error)
 {
-    ty_arg args[] = {ty_arg_memory(slab->scratch),
-                     ty_arg_u32(l->stride),
-                     ty_arg_u64(w->lists),
-                     ty_arg_u64(w->sums),
-                     ty_arg_u32(w->tiles),
-                     ty_arg_u32(l->slices),
-                     ty_arg_u32(l->shift),
-                     ty_arg_u32(slab->plan->bins),
-                     ty_arg_memory(l->joint ? slab->scratch : slab->out),
-                     ty_arg_u64(l->joint ? table : 0),
-                     ty_arg_u32(key)};
-    ty_launch launch = {l->shares, l->counters, l->count_bytes, args, 11};
+    ty_arg args[most_args] = {ty_arg_memory(slab->scratch),
+                              ty_arg_u32(l->stride),
+                              ty_arg_u64(w->lists),
+                              ty_arg_u64(w->sums),
+                              ty_arg_u32(w->tiles),
+                              ty_arg_u32(l->slices),
+                              ty_arg_u32(l->shift),
+                              ty_arg_u32(slab->plan->bins),
+                              ty_arg_memory(l->joint ? slab->scratch : slab->out),
+                              ty_arg_u64(l->joint ? p->table : 0),
+                              ty_arg_u32(key)};
+    const unsigned n = 11 + put_left(l, p, w, tiles, args + 11);
+    ty_launch launch = {l->shares, l->counters, l->count_bytes, args, n};
     return ty_slab_launch_early(slab, "count", &launch, error);
 }
 
@@ -292,6 +413,35 @@ static tally_status count_rest(const ty_slab *slab, const layout *l, uint64_t ti
     return rest ? ty_slab_launch(slab, "rest", &launch, error) : TALLY_OK;
 }
 
+/* Counts what 6-bit counters can. */
+static tally_status count_first(const ty_slab *slab, const layout *l, const places *p,
+                                uint64_t tiles, uint32_t key, tally_error *error)
+{
+    const uint32_t groups = slab->device->units;
+    ty_arg args[] = {ty_arg_memory(slab->data),
+                     ty_arg_u64(slab->offset),
+                     ty_arg_memory(slab->axis),
+                     ty_arg_memory(slab->out),
+                     ty_arg_memory(slab->scratch),
+                     ty_arg_u64(p->state),
+                     ty_arg_u32((uint32_t)tiles),
+                     ty_arg_u32(l->words),
+                     ty_arg_u32(l->part),
+                     ty_arg_u32(key),
+                     ty_arg_u32(0)};
+    ty_launch first = {groups, l->six, six_bytes(l), args, 11};
+    tally_status status = ty_slab_launch(slab, "first", &first, error);
+    ty_arg gather_args[] = {ty_arg_memory(slab->scratch),
+                            ty_arg_u64(p->state),
+                            ty_arg_u32(groups),
+                            ty_arg_memory(slab->axis),
+                            ty_arg_memory(slab->out),
+                            ty_arg_u32(l->words),
+                            ty_arg_u32(key)};
+    ty_launch gather = {(l->words + 63) / 64, 256, 32 / l->bits * 256 * 4, gather_args, 7};
+    return status ? status : ty_slab_launch(slab, "gather", &gather, error);
+}
+
 /* A joint table's numbers, to slots. */
 static tally_status settle(const ty_slab *slab, const layout *l, uint64_t table, tally_error *error)
 {
@@ -309,17 +459,19 @@ static tally_status enqueue_of(const ty_slab *slab, int joint, tally_error *erro
     uint64_t tiles = slab->n > l.margin ? (slab->n - l.margin) / l.tile : 0;
     uint64_t waves = waves_of(&l, tiles);
     uint32_t key = (uint32_t)parameter(slab->plan, "key");
-    places p = make_places(&l, tiles);
+    places p = make_places(slab->plan, slab->device, &l, tiles);
     tally_status status = TALLY_OK;
     key = key ? key : ty_random_u32();
     if (p.bytes > p.sums)
         status = slab->device->ops->clear(slab->device, slab->queue, slab->scratch, (size_t)p.sums,
                                           (size_t)(p.bytes - p.sums), error);
+    if (!status && six_serves(slab->plan, slab->device, &l, tiles))
+        status = count_first(slab, &l, &p, tiles, key, error);
     for (uint64_t i = 0; i < waves && !status; i++) {
         wave w = make_wave(&l, &p, i, tiles);
-        status = split_wave(slab, &l, &w, key, error);
+        status = split_wave(slab, &l, &p, &w, tiles, key, error);
         if (!status)
-            status = count_wave(slab, &l, &w, p.table, key, error);
+            status = count_wave(slab, &l, &p, &w, tiles, key, error);
     }
     if (!status)
         status = count_rest(slab, &l, tiles, p.table, error);
@@ -381,8 +533,12 @@ static double cost(const tally_plan *plan, const char **why)
     return ty_cost(plan, "routed");
 }
 
-static const ty_kernel_method routed = {
-    .text = ty_text_routed, .fast = 2, .far = 1, .shape = shape, .enqueue = enqueue};
+static const ty_kernel_method routed = {.text = ty_text_routed,
+                                        .more = ty_text_spill6,
+                                        .fast = 2,
+                                        .far = 1,
+                                        .shape = shape,
+                                        .enqueue = enqueue};
 
 const ty_method ty_routed = {
     "routed",

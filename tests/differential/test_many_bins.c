@@ -41,6 +41,9 @@ static const plan_case cases[] = {
     {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 0},
     {300000, TALLY_I32, {{"columns", "4"}}, 0, 0},
     {131072, TALLY_F64, {{"slice", "9"}}, 0, 0},
+    {262144, TALLY_F32, {{"sixes", "2"}}, 700000, 0},
+    {131072, TALLY_F64, {{"sixes", "2"}, {"late", "1"}}, 300000, 0},
+    {3000, TALLY_I32, {{"sixes", "2"}, {"wave", "1"}}, 300000, 0},
     {1000, TALLY_F32, {{0}}, 0, 2},
     {1021, TALLY_F64, {{"slice", "12"}, {"columns", "8"}}, 0, 2}, /* 1024 cells of an axis */
     {253, TALLY_U16, {{"slice", "8"}, {"threads", "64"}}, 0, 2},  /* a row is a slice */

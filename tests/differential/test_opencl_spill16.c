@@ -1,8 +1,9 @@
 /*
- * How `spill16` counts a period depends on samples drawn from it; counts must not. Inputs for each
- * way, inputs that change it from one period to the next, cells that want one word of its table,
- * periods in which counters overflow with pairs drained and without. On the first OpenCL device;
- * counts and flows are the reference's. Nothing here is random.
+ * How `spill16` counts a period, and what 6-bit counters leave to the rest of `routed`, depends on
+ * samples drawn; counts must not. Inputs for each way, inputs that change it from one period to the
+ * next, cells that want one word of a table, periods in which counters overflow: with pairs drained
+ * and without, and of 6 bits some because they hand over too late (late=1), or all. On the first
+ * OpenCL device; counts and flows are the reference's. Nothing here is random.
  *
  *     test_opencl_spill16 [cuda]
  */
@@ -72,20 +73,45 @@ static uint32_t changing(uint64_t i)
     return bin[i / 75000 % 6](i);
 }
 
+/* Three bins that want the same word of the table of 6-bit counters: all along, or in one tile. */
+static uint32_t crowded(uint64_t i)
+{
+    return mix(i) % 3 * 1052;
+}
+
+static uint32_t crowded_once(uint64_t i)
+{
+    return i / 2048 == 49 ? crowded(i) : uniform(i);
+}
+
 static const struct {
     const char *name;
     uint32_t (*bin)(uint64_t i);
-} inputs[] = {{"uniform", uniform},     {"equal", equal},       {"runs", runs},
-              {"bytes", bytes},         {"mostly one", mostly}, {"neighbours", neighbours},
-              {"colliding", colliding}, {"changing", changing}};
+} inputs[] = {{"uniform", uniform},     {"equal", equal},
+              {"runs", runs},           {"bytes", bytes},
+              {"mostly one", mostly},   {"neighbours", neighbours},
+              {"colliding", colliding}, {"changing", changing},
+              {"crowded", crowded},     {"crowded once", crowded_once}};
 enum { input_count = sizeof inputs / sizeof *inputs };
 
-/* Periods of one chunk, of several, of the whole; draws that list all pairs, some or none. */
-static const tally_setting settings[][3] = {
-    {{"period", "2097152"}, {"hits", "0"}},      {{"period", "200000"}, {"hits", "0"}},
-    {{"period", "200000"}, {"hits", "1048576"}}, {{"period", "2097152"}, {"hits", "1048576"}},
-    {{"period", "2097152"}, {"hits", "2"}},      {{"period", "1"}, {"hits", "1"}}};
-enum { setting_count = sizeof settings / sizeof *settings };
+/* Periods of one chunk, of several, of the whole; draws that list all pairs, some or none. Of 6
+ * bits: lots that fit, lots that do not, tiles of other sizes. */
+enum { setting_most = 6 };
+static const struct {
+    const char *method;
+    tally_setting set[setting_most][3];
+} methods[] = {{"spill16",
+                {{{"period", "2097152"}, {"hits", "0"}},
+                 {{"period", "200000"}, {"hits", "0"}},
+                 {{"period", "200000"}, {"hits", "1048576"}},
+                 {{"period", "2097152"}, {"hits", "1048576"}},
+                 {{"period", "2097152"}, {"hits", "2"}},
+                 {{"period", "1"}, {"hits", "1"}}}},
+               {"routed",
+                {{{"sixes", "2"}},
+                 {{"sixes", "2"}, {"late", "1"}},
+                 {{"sixes", "2"}, {"late", "1"}, {"wave", "1"}},
+                 {{"sixes", "2"}, {"late", "1"}, {"per-thread", "8"}}}}};
 
 static float floats[samples];
 static uint16_t words[samples];
@@ -120,7 +146,8 @@ static void fill(int input)
     floats[samples - 3] = 2 * bins;
 }
 
-static void check(const tally_plan *plan, tally_dtype dtype, int input, int setting)
+static void check(const tally_plan *plan, tally_dtype dtype, const char *method, int input,
+                  int setting)
 {
     static tally_flows wanted;
     tally_flows flows;
@@ -133,22 +160,23 @@ static void check(const tally_plan *plan, tally_dtype dtype, int input, int sett
         !memcmp(&flows, &wanted, sizeof flows))
         return;
     failed++;
-    fprintf(stderr, "FAILED: %s, %s, setting %d\n", tally_dtype_name(dtype), inputs[input].name,
-            setting);
+    fprintf(stderr, "FAILED: %s, %s, %s, setting %d\n", method, tally_dtype_name(dtype),
+            inputs[input].name, setting);
 }
 
-static void check_all(tally_context *device, tally_dtype dtype)
+static void check_all(tally_context *device, int method, tally_dtype dtype)
 {
-    tally_plan *plans[setting_count] = {NULL};
+    tally_plan *plans[setting_most] = {NULL};
     tally_error error = {""};
     tally_status status = TALLY_OK;
-    for (int s = 0; s < setting_count && !status; s++) {
+    for (int s = 0; s < setting_most && methods[method].set[s][0].key && !status; s++) {
         tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
         o.axes[0] = tally_axis_even(bins, 0, bins);
         o.dtypes[0] = dtype;
-        o.method = "spill16";
-        o.settings = settings[s];
-        o.settings_count = 2;
+        o.method = methods[method].method;
+        o.settings = methods[method].set[s];
+        while (o.settings_count < 3 && o.settings[o.settings_count].key)
+            o.settings_count++;
         status = tally_plan_create(device, &o, &plans[s], &error);
     }
     if (status) {
@@ -157,10 +185,10 @@ static void check_all(tally_context *device, tally_dtype dtype)
     }
     for (int k = 0; k < input_count && !status; k++) {
         fill(k);
-        for (int s = 0; s < setting_count; s++)
-            check(plans[s], dtype, k, s);
+        for (int s = 0; s < setting_most && plans[s]; s++)
+            check(plans[s], dtype, methods[method].method, k, s);
     }
-    for (int s = 0; s < setting_count; s++)
+    for (int s = 0; s < setting_most; s++)
         tally_plan_destroy(plans[s]);
 }
 
@@ -169,8 +197,9 @@ int main(int argc, char **argv)
     tally_context *device = open_device(argc > 1 ? argv[1] : NULL);
     if (!device)
         return 77;
-    check_all(device, TALLY_F32);
-    check_all(device, TALLY_U16);
+    check_all(device, 0, TALLY_F32);
+    check_all(device, 0, TALLY_U16);
+    check_all(device, 1, TALLY_F32);
     tally_context_destroy(device);
     printf("%d checks, %d failed\n", checks, failed);
     return failed ? 1 : checks ? 0 : 77;

@@ -165,6 +165,17 @@ static void add_method(const ty_method *m, uint32_t arch)
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
         add(m, TALLY_U8, b, arch, NULL, NULL);
+    if (!strcmp(m->name, "routed")) { /* 6-bit counters first, of 8 bits where these fit */
+        add(m, TALLY_F32, 60000, arch, NULL, NULL);
+        for (tally_dtype dtype = TALLY_U32; arch == 90 && dtype <= TALLY_F64; dtype++) {
+            if (tally_dtype_bytes(dtype) >= 4)
+                add(m, dtype, 1 << 18, arch, NULL, NULL);
+        }
+        for (int proof = TY_PROVED_F32; arch == 90 && proof <= TY_PROVED_LINE; proof++)
+            add_proved(m, TALLY_F32, 1 << 18, arch, (ty_proof)proof);
+        if (arch == 90)
+            add_proved(m, TALLY_I32, 1 << 18, arch, TY_PROVED_LINE);
+    }
     if (!strcmp(m->name, "trish")) {
         add(m, TALLY_U8, bins, arch, "k", "63");
         add(m, TALLY_U8, bins, arch, "threads", "256");
