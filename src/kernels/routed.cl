@@ -395,7 +395,7 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     TY_ADMIT();
     TY_GLOBAL const ty_u32 *state = (TY_GLOBAL const ty_u32 *)(scratch + states);
     const ty_u32 tiles = ty_left(state, whole, before, most);
-    const ty_u32 more = tiles / 64 * 7, stays = TY_GROUP < more ? 8 : 1;
+    const ty_u32 more = tiles > TY_GROUPS ? tiles / 64 * 7 : 0, stays = TY_GROUP < more ? 8 : 1;
     const ty_u32 from = TY_GROUP < more ? TY_GROUP * 8 : more * 7 + TY_GROUP;
     TY_ROLLED
     for (ty_u32 i = from; i < from + stays && i < tiles; i++) {

@@ -277,7 +277,7 @@ first(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     ty_u32 chunk = sums[TY_NEXT], next = chunk + 1, logged = lid * 4;
     if (sums[TY_CONSTANT] * 8 >= TY_SIX * 7 && sums[TY_TOP] < TY_OFTEN)
         form = TY_RUNS;
-    const int tries = form == TY_RUNS || sums[TY_GATHERED] * 16 <= TY_SIX * TY_QUAD_EACH;
+    const int tries = form == TY_RUNS || sums[TY_GATHERED] * 4 <= TY_SIX * TY_QUAD_EACH;
     chunk = tries ? chunk : TY_STOPPED; /* all groups see the same */
     TY_BARRIER();
 

@@ -103,9 +103,11 @@ const char *const ty_rates_blocks[] = {
     "spill16 8 0 20 3930\n"
     "routed 1 0 30 200\n"
     "routed 2 0 30 430\n"
+    "routed 4 278000 35 2550\n" /* begins with 6-bit counters */
     "routed 4 2000000 35 1540\n"
     "routed 4 8000000 40 1330\n"
     "routed 4 0 60 765\n"
+    "routed 8 278000 35 3300\n"
     "routed 8 2000000 35 2150\n"
     "routed 8 0 60 1410\n"
     "routed-columns 1 0 60 575\n"

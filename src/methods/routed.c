@@ -140,6 +140,7 @@ enum {
     six_besides = 64, /* words: sums, and what addresses are rounded up by */
     six_state = 3,
     six_set = 4,       /* loads under way */
+    six_tiles = 4096,  /* of a wave that are sorted each by a group */
     six_least = 32768, /* bins; of fewer, other methods make more */
     six_slices = 16    /* so many fit any device's local memory, and one size of tiles */
 };
@@ -166,7 +167,14 @@ static uint32_t six_bytes(const layout *l)
     return (six_table + six_stored(l) + six_besides) * 4;
 }
 
-/* Whether and how they count: of samples of 4 and 8 bytes in even bins. */
+/* Types and axes that are measured. */
+static int six_takes(const tally_plan *plan)
+{
+    const uint32_t dtypes = 1u << TALLY_U32 | 1u << TALLY_I32 | 1u << TALLY_F32 | 1u << TALLY_F64;
+    return (dtypes >> plan->options.dtypes[0] & 1) && plan->axes[0].even && !plan->axes[0].way;
+}
+
+/* Whether and how they count. */
 static void make_six(const tally_plan *plan, const ty_device *device, layout *l)
 {
     const uint64_t set = parameter(plan, "sixes"), cells = (uint64_t)plan->bins + TY_CELLS_EXTRA;
@@ -175,8 +183,7 @@ static void make_six(const tally_plan *plan, const ty_device *device, layout *l)
     while (six > device->group_max)
         six /= 2;
     l->six = 0;
-    if (l->joint || !set || !plan->axes[0].even || plan->axes[0].way || sample_bytes(plan) < 4 ||
-        cells / six_fields * 4 > device->local_bytes)
+    if (l->joint || !set || !six_takes(plan) || cells / six_fields * 4 > device->local_bytes)
         return;
     if (set == 1 && (!device->capability || plan->bins < six_least || l->slices > six_slices))
         return;
@@ -371,8 +378,9 @@ static tally_status split_wave(const ty_slab *slab, const layout *l, const place
     n += put_left(l, p, w, tiles, args + n);
     if (l->six)
         args[n++] = ty_arg_u32(w->tiles);
-    /* Seven tiles of eight by groups of eight, as routed.cl has it. */
-    const uint32_t groups = l->six ? w->tiles / 64 * 15 + 64 : w->tiles;
+    /* Where nothing may be left, of many tiles seven in eight by groups of eight (routed.cl). */
+    const int stay = l->six && w->tiles > six_tiles;
+    const uint32_t groups = stay ? w->tiles / 64 * 15 + 64 : w->tiles;
     ty_launch launch = {groups, l->threads, l->split_bytes, args, n};
     /* Before the first is a clearing. */
     return (w->from ? ty_slab_launch_early : ty_slab_launch)(slab, "split", &launch, error);

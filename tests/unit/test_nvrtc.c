@@ -167,10 +167,9 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, b, arch, NULL, NULL);
     if (!strcmp(m->name, "routed")) { /* 6-bit counters first, of 8 bits where these fit */
         add(m, TALLY_F32, 60000, arch, NULL, NULL);
-        for (tally_dtype dtype = TALLY_U32; arch == 90 && dtype <= TALLY_F64; dtype++) {
-            if (tally_dtype_bytes(dtype) >= 4)
-                add(m, dtype, 1 << 18, arch, NULL, NULL);
-        }
+        static const tally_dtype dtypes[] = {TALLY_U32, TALLY_I32, TALLY_F32, TALLY_F64};
+        for (int d = 0; arch == 90 && d < 4; d++)
+            add(m, dtypes[d], 1 << 18, arch, NULL, NULL);
         for (int proof = TY_PROVED_F32; arch == 90 && proof <= TY_PROVED_LINE; proof++)
             add_proved(m, TALLY_F32, 1 << 18, arch, (ty_proof)proof);
         if (arch == 90)
