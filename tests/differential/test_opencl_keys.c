@@ -33,7 +33,7 @@ typedef struct plan_case {
 static const plan_case cases[] = {
     {"routed", 100003, 32, {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
     {"routed", 100003, 32, {{"slice", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
-        {"routed", 110003, 8, {{"sixes", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
+    {"routed", 110003, 8, {{"sixes", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
     {"spill16", 110003, 8, {{"threads", "64"}}},
     {"spill16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
     {"swizzled", 56003, 8, {{"threads", "64"}}},
