@@ -18,6 +18,11 @@ set(TALLY_LONG
     cli/test_streaming cli/test_counting device/test_host)
 cmake_host_system_information(RESULT TALLY_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 
+# PoCL's optimiser, which scripts/check.sh switches off, is met by every method here, and serves
+# those that count for long by few kernels.
+set(TALLY_OPTIMISED differential/test_opencl differential/test_opencl_keys
+    differential/test_opencl_spill16 device/test_host)
+
 function(tally_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
@@ -34,10 +39,8 @@ function(tally_test name)
       list(APPEND environment "ASAN_OPTIONS=detect_leaks=0")
     endif()
   endif()
-  # PoCL's optimiser, which scripts/check.sh switches off, is met here, if by no sanitizer.
-  if(name STREQUAL "differential/test_opencl" AND NOT TALLY_SANITIZE)
-    list(APPEND environment "POCL_EXTRA_BUILD_FLAGS="
-         "POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl-optimised")
+  if(name IN_LIST TALLY_OPTIMISED)
+    list(APPEND environment "POCL_EXTRA_BUILD_FLAGS=")
   endif()
   if(name STREQUAL "unit/test_nvrtc") # what passed is not compiled again
     list(APPEND environment "TALLY_CACHE_DIR=${PROJECT_BINARY_DIR}/kernels")

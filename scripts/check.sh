@@ -10,9 +10,9 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 export JOBS=${JOBS:-$(nproc)}
-# Kernels for PoCL take most of the time, so they are compiled without optimisation, but for
-# test_opencl's (cmake/TallyTests.cmake), and once for all stages: PoCL keeps them. Tally's own cache,
-# for which PoCL compiles each again, is off where it is not what a test is about.
+# Kernels for PoCL take most of the time, so they are compiled without optimisation, but for some
+# tests (cmake/TallyTests.cmake), and once for all stages: PoCL keeps them. Tally's own cache, for
+# which PoCL compiles each again, is off where it is not what a test is about.
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 usual=(format layers tidy gcc asan tsan fuzz valgrind python)
 every=(format layers tidy analyzer gcc clang bare static asan tsan fuzz valgrind python)
