@@ -6,8 +6,8 @@
  *     micro_views cuda|opencl [-m MIB] [-k KIB] [-r REPEATS] [-o CASE] [-t THREADS] [-a AHEAD]
  *                 [-b 1]
  *
- * MIB or KIB: of a view. CASE: only those whose names begin so. -b: only the cases that methods for
- * packed columns count, by each of them beside `views`.
+ * MIB or KIB: of a view. CASE: only those whose names begin so, or with one of A|B|C. -b: only the
+ * cases that methods for packed columns count, by each of them beside `views`.
  */
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +94,16 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* Whether there is no `only`, or one of its names, between bars, begins this one. */
+static int wanted(const char *what)
+{
+    for (const char *at = only; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+        if (!strncmp(what, at, strcspn(at, "|")))
+            return 1;
+    }
+    return !only;
 }
 
 static void views_of(const setup *s, tally_view *views, int on_device)
@@ -216,7 +226,7 @@ static void time_setup(const setup *s)
     uint64_t *want = NULL;
     size_t cells = 0;
     int others = 0;
-    if ((only && strncmp(only, s->what, strlen(only)) != 0) || !s->read)
+    if (!wanted(s->what) || !s->read)
         return;
     for (int i = 0; beside && ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
