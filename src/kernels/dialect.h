@@ -309,8 +309,10 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
  * come. Where there is no such thing TY_MEET is a barrier of the whole group, and TY_MEET_TOO, for
  * a meeting that such barriers before and behind it replace, is nothing. */
 #define TY_MEET(comes, number, size, waits)                                                        \
-    if (comes)                                                                                     \
-    ty_meet(number, size, waits)
+    do {                                                                                           \
+        if (comes)                                                                                 \
+            ty_meet(number, size, waits);                                                          \
+    } while (0)
 #define TY_MEET_TOO(number, size, waits) ty_meet(number, size, waits)
 TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
 {

@@ -170,7 +170,8 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
     TY_LOCAL_CHECK();
     ty_u32 lid = TY_LID % TY_TEAM, team = TY_LID / TY_TEAM, warp = lid / 32, lane = lid & 31;
     ty_u32 step = TY_GROUPS * TY_IMAGES_TEAMS, counting = lid < TY_COUNTERS;
-    ty_u32 start = team * TY_TABLES_BYTES, table = 0, targets = TY_TARGETS;
+    ty_u32 start = team * TY_TABLES_BYTES, table = 0, targets = TY_TARGETS,
+           results = targets * actives;
     ty_u32 at = TY_IMAGES_TEAMS * TY_TABLES_BYTES + (team * TY_WARPS + warp) * TY_RING + lane * 16;
     ty_u32 end = at + TY_RING, swap = TY_CHANNELS == 4 ? lane >> 4 : 0, own[TY_CHANNELS];
     TY_LOCAL ty_u32 *tables = ty_local + start / 4;
@@ -185,7 +186,7 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
     now.first = warp * TY_ROW;
     next.image = now;
     ty_ahead_begin(&next, length, lines);
-    before += team * targets * actives * 2;
+    before += team * results * 2;
     /* Who counts begins as soon as the first table is clear. */
     if (counting) {
         for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++)
@@ -200,7 +201,7 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
         for (ty_u32 k = team * TY_IMAGES_SUMS + lid - TY_COUNTERS; k < slots + 257;
              k += TY_IMAGES_TEAMS * TY_IMAGES_SUMS)
             runs[k] = from_runs[k];
-        for (ty_u32 k = lid - TY_COUNTERS; k < targets * actives * 2; k += TY_IMAGES_SUMS)
+        for (ty_u32 k = lid - TY_COUNTERS; k < results * 2; k += TY_IMAGES_SUMS)
             before[k] = 0;
     }
     TY_MEET(1, TY_IMAGES_TEAMS * 4 + 1, TY_IMAGES_GROUP, !counting);
@@ -251,21 +252,24 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
                 TY_COUNT_AT(TY_OWN(start, table, channel, lane) + (value << 8));
             }
         }
-        TY_MEET(here, team * 4 + 1 + table, TY_TEAM, !counting); /* the image has been counted */
-        for (ty_u32 a = 0; a < actives && here && !counting; a++) {
+        /* All of a team add up its last image. */
+        ty_u32 last = now.line + step >= lines, sums = !counting || last;
+        ty_u32 size = last ? TY_TEAM : TY_IMAGES_SUMS, t = last ? lid : lid - TY_COUNTERS, a = 0;
+        TY_MEET(here, team * 4 + 1 + table, TY_TEAM, sums); /* the image has been counted */
+        for (ty_u32 k = t; here && sums && k < results; k += size, t += size) {
+            TY_LOCAL ty_u32 *was = &before[table * results + k];
+            ty_u32 old = *was;
+            for (; TY_CHANNELS > 1 && t >= targets; t -= targets)
+                a++;
+            ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
             ty_u64 h = (ty_u64)now.line * actives + a;
-            for (ty_u32 t = lid - TY_COUNTERS; t < targets; t += TY_IMAGES_SUMS) {
-                TY_LOCAL ty_u32 *was = &before[(table * actives + a) * targets + t];
-                ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
-                ty_u32 sum = ty_images_sum(tables, runs, slots, t, table, channel);
-                if (TY_TAKES_UNDER(t))
-                    sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_UNDER, table, channel);
-                if (TY_TAKES_OVER(t))
-                    sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_OVER, table, channel);
-                ty_deliver(t, sum - *was, counts, first + h * bins, flows, histogram + h, bins,
-                           how);
-                *was = sum;
-            }
+            ty_u32 sum = ty_images_sum(tables, runs, slots, t, table, channel);
+            if (TY_TAKES_UNDER(t))
+                sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_UNDER, table, channel);
+            if (TY_TAKES_OVER(t))
+                sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_OVER, table, channel);
+            ty_deliver(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
+            *was = sum;
         }
         if (!counting && now.line + 2 * step < lines)
             TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 0);
