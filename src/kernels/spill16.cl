@@ -20,256 +20,9 @@
  * Lanes that meet in one word follow one another, a clock a lane, unless they add 1, which the
  * hardware combines. What was drawn tells how to count a period (ty_form): as it comes; with a word
  * for each lane that takes the cell in which a warp meets now (TY_COUNT_LED); hot cells, which are
- * in a table, by adding 1 (TY_COUNT_HOT); or runs of one cell by their length (TY_COUNT_RUNS). How
- * a period is counted changes its time and no count.
+ * in a table, by adding 1, of two-byte samples to one of several copies (TY_COUNT_HOT); or runs of
+ * one cell by their length (TY_COUNT_RUNS). How a period is counted changes its time and no count.
  */
-#if TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10
-#define TY_RAW16
-#undef TY_MARK
-#define TY_MARK         0u
-#define TY_MARK_OF(x)   ((ty_u32)(ty_u16)(x))
-#define TY_RESULT(cell) (cell)
-#define TY_OUTSIDE      0
-#define TY_SUMS         65536 /* words before the partials: what raw values are added up in */
-#else
-#define TY_MARK_OF(x)   ty_mark_of(x, &bins, &fast, axis)
-#define TY_RESULT(cell) ty_target_of(ty_slot_of_cell(cell, bins.bins), bins.bins, how)
-#define TY_OUTSIDE      TY_CELLS_EXTRA /* cells that are no bins */
-#define TY_SUMS         0
-#endif
-
-/* Local memory, in words: a table of TY_GROUP_MAX, of which 2^TY_SLOTS may be hot cells, what is
- * counted of these (in the table's other half where there is one), 32 that no one reads, the
- * counters, sums, the list of pairs. `origin` is the table's address and a multiple of 128, `bias`
- * the counters' less twice TY_MARK: the address of a cell, given as the cell + TY_MARK, takes no
- * more than its place. */
-#define TY_HOT_CELLS        (1 << TY_SLOTS)
-#define TY_COUNTS           (2 * TY_HOT_CELLS <= TY_GROUP_MAX ? TY_GROUP_MAX - TY_HOT_CELLS : TY_GROUP_MAX)
-#define TY_WASTE            (TY_COUNTS + TY_HOT_CELLS)
-#define TY_BASE             ((TY_WASTE + 63) & ~31)
-#define TY_HASH(mark)       (((mark) & ~63u) * (((mark) & ~63u) * key + more) >> 25)
-#define TY_ADDRESS(mark)    ((((mark)*2 + bias) ^ TY_HASH(mark)) & ~3u)
-#define TY_WORD_AT(address) ((TY_LOCAL ty_u32 *)((TY_LOCAL ty_u8 *)table + ((address)-origin)))
-#define TY_COUNTER(mark)    TY_WORD_AT(TY_ADDRESS(mark))
-#define TY_COUNT(mark, n)   TY_ADD_AT(table, TY_ADDRESS(mark), TY_UNIT(mark) * (n))
-#define TY_UNIT(mark)       (((mark) << 16) + 1)
-#define TY_BOTH(word)       ((word)&0xffffu)
-#define TY_ODD(word, even)  (((word) >> 16) - TY_BOTH(word) * (even)&0xffffu)
-
-#define TY_EACH   ((ty_u32)(16 / sizeof(ty_sample)))
-#define TY_CHUNK  ((ty_u32)(TY_AHEAD * TY_GROUP_MAX)) /* loads of a group, a turn for each warp */
-#define TY_FULL   0x2000u /* pairs that reached this are emptied after a period */
-#define TY_LISTED 64      /* pairs that are drained */
-#define TY_DRAIN  4       /* turns from one that drains them to the next */
-#define TY_KNOWN  3       /* draws that put a cell into the table */
-
-#define TY_TEAM  (TY_GROUP_MAX % 32 ? TY_GROUP_MAX : 32) /* lanes that take a turn */
-#define TY_TURNS (TY_GROUP_MAX / TY_TEAM)
-
-enum { TY_FORWARD, TY_BACK, TY_CAREFUL };
-
-TY_FN ty_u32 ty_mix(ty_u32 x)
-{
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
-/* The marks of the samples of one load. In float32 NaN and the upper end of a closed axis need two
- * instructions each: one comparison finds both, and only loads that have them pay for more. */
-#define TY_EAT(x) marks[each++] = TY_MARK_OF(x)
-#if TY_EVEN == 2 && !defined(TY_RAW16)
-#define TY_UNUSUAL(x) (!((x) < unusual) && !((x) > unusual))
-#define TY_MARKS(v)                                                                                \
-    do {                                                                                           \
-        float x_[4] = {TY_AS_FLOAT((v).x), TY_AS_FLOAT((v).y), TY_AS_FLOAT((v).z),                 \
-                       TY_AS_FLOAT((v).w)};                                                        \
-        int any_ = 0;                                                                              \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < 4; e++) {                                                           \
-            marks[e] = ty_mark_f32_usual(x_[e], &fast);                                            \
-            any_ |= TY_UNUSUAL(x_[e]);                                                             \
-        }                                                                                          \
-        if (any_) {                                                                                \
-            TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < 4; e++) {                                                       \
-                if (TY_UNUSUAL(x_[e]))                                                             \
-                    marks[e] = x_[e] == unusual ? at_unusual : TY_MARK + bins.bins + 2;            \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-#elif TY_EVEN == TY_BY_LOG && !defined(TY_RAW16)
-#define TY_MARKS(v) ty_quad_marks(v, marks, &bins, &fast, axis)
-#elif defined(TY_RAW16)
-/* Each a word of its own: left alone, the compiler makes more of the halves of a word. */
-#define TY_MARKS(v)                                                                                \
-    do {                                                                                           \
-        ty_u32 each = 0;                                                                           \
-        TY_EAT_QUAD(v);                                                                            \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
-            TY_OPAQUE(marks[e]);                                                                   \
-    } while (0)
-#else
-#define TY_MARKS(v)                                                                                \
-    do {                                                                                           \
-        ty_u32 each = 0;                                                                           \
-        TY_EAT_QUAD(v);                                                                            \
-    } while (0)
-#endif
-
-/* A statement for each load of a chunk, whose marks are in `marks`. As soon as a load has come the
- * one in its place of the next chunk is asked for, so that as many are on their way all the time:
- * where all of a chunk are asked for at once, they do not fit the first-level cache that counters
- * leave, and all warps wait. */
-#define TY_FOR_LOADS(statement)                                                                    \
-    do {                                                                                           \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_AHEAD; k++) {                                                    \
-            TY_MARKS(v[k]);                                                                        \
-            v[k] = TY_PINNED(behind + k * TY_TEAM);                                                \
-            TY_PIN(k, pass)                                                                        \
-            statement;                                                                             \
-        }                                                                                          \
-    } while (0)
-
-/* A statement for each mark of a chunk. */
-#define TY_EACH_MARK(statement)                                                                    \
-    TY_UNROLL                                                                                      \
-    for (ty_u32 e = 0; e < TY_EACH; e++) {                                                         \
-        ty_u32 mark = marks[e];                                                                    \
-        statement;                                                                                 \
-    }
-#define TY_FOR_MARKS(statement) TY_FOR_LOADS(TY_EACH_MARK(statement))
-
-/* The word of the table that may have a cell: by its place on the axis times 191.03, so that
- * neighbours come apart, that the values of bytes, of decimals, of most grids of up to 300 values
- * have words of their own, even where they are rounded to cells, and those near each other banks of
- * their own. */
-#define TY_SPREAD(bins) ((ty_u32)((((ty_u64)191 << 32) + 143650911u) / (bins)) | 1)
-#define TY_SLOT(mark)   ((mark)*spread >> (32 - TY_SLOTS))
-#define TY_NO_CELL      0xffffe000u
-
-/* Counts a load's marks of which many are in the table: those there by adding 1, which the hardware
- * combines among lanes, the others in their pairs. Loads that are all in the table, as most are,
- * take no select. One of the others' samples gets the word of the table that it would have, if that
- * has no cell. */
-#define TY_ADD_HOT()                                                                               \
-    do {                                                                                           \
-        ty_u32 at_[TY_EACH], cell_[TY_EACH], cold_ = 0;                                            \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_EACH; e++) {                                                     \
-            at_[e] = origin + TY_SLOT(marks[e]) * 4;                                               \
-            cell_[e] = TY_LOAD_AT(table, at_[e]);                                                  \
-        }                                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
-            cold_ |= cell_[e] ^ marks[e];                                                          \
-        if (!cold_) {                                                                              \
-            TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < TY_EACH; e++)                                                   \
-                TY_INC_AT(table, at_[e] + 4 * TY_COUNTS);                                          \
-        } else {                                                                                   \
-            if (cell_[k % TY_EACH] == TY_NO_CELL)                                                  \
-                TY_SWAP_LOCAL_IF(TY_WORD_AT(at_[k % TY_EACH]), TY_NO_CELL, marks[k % TY_EACH]);    \
-            TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
-                int is_ = cell_[e] == marks[e];                                                    \
-                ty_u32 address_ = TY_ADDRESS(marks[e]);                                            \
-                TY_INC_AT(table, (is_ ? at_[e] : origin + 4 * TY_HOT_CELLS) + 4 * TY_COUNTS);      \
-                address_ = is_ ? waste : address_;                                                 \
-                TY_ADD_AT(table, address_, TY_UNIT(marks[e]));                                     \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-#define TY_COUNT_HOT() TY_FOR_LOADS(TY_ADD_HOT())
-
-/* Counts samples of which neighbours are mostly equal: how often in turn, then all at once. */
-#define TY_ADD_RUN()                                                                               \
-    do {                                                                                           \
-        int same_ = 1;                                                                             \
-        last_ = run_ ? last_ : marks[0];                                                           \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_EACH; e++)                                                       \
-            same_ &= marks[e] == last_;                                                            \
-        if (same_) {                                                                               \
-            run_ += TY_EACH;                                                                       \
-        } else {                                                                                   \
-            TY_UNROLL                                                                              \
-            for (ty_u32 e = 0; e < TY_EACH; e++) {                                                 \
-                if (marks[e] != last_) {                                                           \
-                    TY_COUNT(last_, run_);                                                         \
-                    last_ = marks[e];                                                              \
-                    run_ = 0;                                                                      \
-                }                                                                                  \
-                run_++;                                                                            \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-#define TY_COUNT_RUNS()                                                                            \
-    do {                                                                                           \
-        ty_u32 last_ = TY_MARK, run_ = 0;                                                          \
-        TY_FOR_LOADS(TY_ADD_RUN());                                                                \
-        TY_COUNT(last_, run_);                                                                     \
-    } while (0)
-
-#if defined(TY_BALLOT)
-#define TY_OFTEN 5 /* lanes on one cell that are too many */
-
-/* What a warp knows of the cells it meets in, and where it counts them. */
-typedef struct ty_heat {
-    ty_u32 leader; /* such a cell, or TY_NO_CELL */
-    ty_u32 turn;
-} ty_heat;
-
-/* After a chunk: whether the lanes' samples at one place meet often. Which place and lane that
- * is about changes with `turn`, so that no input can hide. */
-TY_FN void ty_look(ty_heat *h, const ty_u32 *marks)
-{
-    ty_u32 probe[TY_EACH];
-    h->turn = h->turn * 0x2c1b3c6du + 0x297a2d39u;
-    TY_UNROLL
-    for (ty_u32 e = 0; e < TY_EACH; e++)
-        probe[e] = marks[e];
-    TY_UNROLL
-    for (ty_u32 apart = TY_EACH / 2; apart; apart /= 2) {
-        TY_UNROLL
-        for (ty_u32 e = 0; e < apart; e++)
-            probe[e] = h->turn & apart << 20 ? probe[e + apart] : probe[e];
-    }
-    ty_u32 guess = TY_SHUFFLE(probe[0], h->turn >> 27);
-    if (TY_POPCOUNT(TY_BALLOT(probe[0] == guess)) >= TY_OFTEN)
-        h->leader = guess;
-}
-
-/* Samples of the leader go to the lane's word of the table. An address asked for first: a branch
- * costs more. After a chunk the word goes to the leader's pair; a leader met too seldom is none. */
-#define TY_COUNT_LED()                                                                             \
-    do {                                                                                           \
-        TY_FOR_MARKS(ty_u32 address_ = TY_ADDRESS(mark);                                           \
-                     address_ = mark == heat.leader ? own : address_;                              \
-                     TY_ADD_AT(table, address_, TY_UNIT(mark)));                                   \
-        ty_u32 own_ = TY_BOTH(table[lid]), met_ = TY_BALLOT(own_ > 1);                             \
-        table[lid] = 0;                                                                            \
-        own_ = TY_SUM_LANES(own_);                                                                 \
-        if (lane == 0)                                                                             \
-            TY_ADD_AT(table, TY_ADDRESS(heat.leader), TY_UNIT(heat.leader) * own_);                \
-        heat.leader = TY_POPCOUNT(met_) >= 16 ? heat.leader : TY_NO_CELL;                          \
-    } while (0)
-
-#define TY_COUNT_PLAIN()                                                                           \
-    do {                                                                                           \
-        if (heat.leader != TY_NO_CELL)                                                             \
-            TY_COUNT_LED();                                                                        \
-        else                                                                                       \
-            TY_FOR_MARKS(TY_COUNT(mark, 1));                                                       \
-        if (form == TY_LED && heat.leader == TY_NO_CELL)                                           \
-            ty_look(&heat, marks);                                                                 \
-    } while (0)
-#else
-#define TY_COUNT_PLAIN() TY_FOR_MARKS(TY_COUNT(mark, 1))
-#endif
-
 TY_FN uint4 ty_zeros(void)
 {
     uint4 v;
@@ -283,18 +36,26 @@ enum {
     TY_SEEN,
     TY_IS_FULL,
     TY_LIST_LENGTH,
-    TY_LEFT,     /* turns */
-    TY_CONSTANT, /* draws of a load whose samples are all in one cell */
-    TY_MET,      /* draws of a sample in whose cell another lane's is */
-    TY_MASS,     /* draws in cells of the table */
-    TY_TOP,      /* of them in the most frequent one */
-    TY_OUT,      /* draws of pairs to be drained whose cells are not in the table */
+    TY_LEFT,      /* turns */
+    TY_CONSTANT,  /* draws of a load whose samples are all in one cell */
+    TY_MET,       /* draws of a sample in whose cell another lane's is */
+    TY_MASS,      /* draws in cells of the table */
+    TY_TOP,       /* of them in the most frequent one, 2^17 times, and that cell */
+    TY_OUT,       /* draws of pairs to be drained whose cells are not in the table */
+    TY_ENTERED,   /* hot values that have copied counters */
+    TY_COPIED_TO, /* copies that these have, as a power of two */
     TY_SUMMED
 };
 
-/* One of two places in the table, for a pair. */
+/* One of two places in the table, for a pair. The second ones are in a table of their own where
+ * there is room, so that a draw adds 1 there too, which the hardware combines among lanes. */
 #define TY_PAIR_SLOT(cell, way)                                                                    \
     ((ty_u32)((ty_u64)ty_mix(((cell) >> 1) + key + (way)*0x632be5abu) * TY_GROUP_MAX >> 32))
+#define TY_APART  (TY_COUNTS >= TY_GROUP_MAX && TY_HOT_CELLS >= TY_GROUP_MAX)
+#define TY_SECOND (TY_APART ? TY_COUNTS : 0)
+
+/* What a pair that many drew is listed by: the hottest is the largest. */
+#define TY_WANTED(e) (0x80000000u | found[e] << 16 | cell[e] >> 1)
 
 /* Where a group's chunk begins, of `all`: each round of chunks is dealt from another group on, so
  * that samples that repeat do not leave some groups the slow part of them. */
@@ -322,14 +83,35 @@ TY_FN ty_u64 ty_drawn(ty_u32 draw, ty_u32 at, ty_u32 end, ty_u32 all, ty_u32 key
 
 enum { TY_PLAIN, TY_RUNS, TY_HOT, TY_LED };
 
+#if defined(TY_RAW16)
+/* As many copies as so many hot values have room for, and some more that are met. */
+TY_FN ty_u32 ty_copied(ty_u32 known)
+{
+    ty_u32 copied = 5;
+    while (copied > 2 && TY_HOT_WORDS >> copied < known + 16)
+        copied--;
+    return copied;
+}
+#endif
+
 /* How a period is counted, by what was drawn from it. */
-TY_FN ty_u32 ty_form(TY_LOCAL const ty_u32 *sums)
+TY_FN ty_u32 ty_form(TY_LOCAL const ty_u32 *sums, ty_u32 asked)
 {
     const ty_u32 draws = TY_EACH * TY_GROUP_MAX;
+    const ty_u32 others = sums[TY_MASS] - (sums[TY_TOP] >> 17);
+#if defined(TY_RAW16)
+    /* Hardly a value that is not known, and 32 copies for each: no lanes meet. */
+    const int known = sums[TY_MASS] * 128 >= draws * 127 && others * 8 >= draws &&
+                      ty_copied(sums[TY_ENTERED]) == 5;
+#else
+    const int known = 0;
+#endif
+    if (asked)
+        return asked - 1;
     if (sums[TY_CONSTANT] * 8 >= TY_GROUP_MAX * 7)
         return TY_RUNS;
-    ty_u32 others = sums[TY_MASS] - sums[TY_TOP];
-    if ((sums[TY_MET] * 32 >= TY_GROUP_MAX && sums[TY_MASS] * 8 >= draws * 7 &&
+    if (known ||
+        (sums[TY_MET] * 32 >= TY_GROUP_MAX && sums[TY_MASS] * 8 >= draws * 7 &&
          others * 8 >= draws) ||
         (sums[TY_MET] * 6 >= TY_GROUP_MAX && others * 4 >= draws))
         return TY_HOT;
@@ -354,6 +136,13 @@ TY_FN ty_i32 ty_turn(TY_LOCAL ty_u32 *left, ty_i32 turn)
     (span.quads + ty_place(at + (ty_u32)(turn) / TY_TURNS, all, key) + lane +                      \
      (ty_u32)(turn) % TY_TURNS * (TY_AHEAD * TY_TEAM))
 
+/* So many at a time of all, at most `most`, each time as many. */
+TY_FN ty_u32 ty_equal(ty_u32 all, ty_u32 most)
+{
+    ty_u32 times = (all + most - 1) / most;
+    return times ? (all + times - 1) / times : 1;
+}
+
 /* 16 bytes of a group's partial: whole lines. */
 #define TY_QUADS(words) (((words) / 8 + 7) & ~7u)
 
@@ -361,8 +150,8 @@ TY_FN ty_i32 ty_turn(TY_LOCAL ty_u32 *left, ty_i32 turn)
 #define TY_PAIR_AT(i) (row + ((w % 4 * 8 + (i)) ^ shift) * 2)
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
-count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *partials,
-      ty_u32 how TY_LOCAL_ARG)
+count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
+      TY_GLOBAL ty_u32 *partials, ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_ADMIT();
@@ -380,6 +169,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
 #endif
     ty_u32 words = (cells + 63) / 64 * 32;
     ty_u32 origin = (TY_LOCAL_ADDRESS(ty_local) + 127) & ~127u;
+    ty_u32 two = 2, upper = 65536, one = 1;
     ty_u32 bias = origin + TY_BASE * 4 - 2 * TY_MARK, waste = origin + (TY_WASTE + lid % 32) * 4;
     ty_u32 spread = TY_SPREAD(cells - TY_OUTSIDE);
     TY_LOCAL ty_u32 *table = ty_local + (origin - TY_LOCAL_ADDRESS(ty_local)) / 4;
@@ -401,9 +191,19 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
         table[TY_WASTE + lid] = 0;
     TY_AWAIT();
     TY_BARRIER();
-#if TY_EVEN == 2 && !defined(TY_RAW16) && defined(__CUDACC__)
     /* Zeros that the compiler does not know of keep these in registers of their own, where it would
-     * move them there for each sample. */
+     * move them there for each sample; and make products of shifts, which the busy units do. */
+#if defined(TY_RAW16) && defined(__CUDACC__)
+    two += counters[lid % 32];
+    upper += counters[lid % 32];
+    one += counters[lid % 32];
+    bias += counters[lid % 32];
+    TY_OPAQUE(two);
+    TY_OPAQUE(upper);
+    TY_OPAQUE(one);
+    TY_OPAQUE(bias);
+    TY_BARRIER();
+#elif TY_EVEN == 2 && !defined(TY_RAW16) && defined(__CUDACC__)
     fast.steps = TY_AS_FLOAT(TY_FLOAT_BITS(fast.steps) + counters[lid % 32]);
     fast.slack = TY_AS_FLOAT(TY_FLOAT_BITS(fast.slack) + counters[lid % 32]);
     fast.scale = TY_AS_FLOAT(TY_FLOAT_BITS(fast.scale) + counters[lid % 32]);
@@ -419,28 +219,29 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
             TY_COUNT(marks[e], 1);
         TY_ADD_LOCAL(&sums[TY_OWED], TY_EACH);
     }
-    ty_u32 periods = (chunks + period - 1) / period;
-    period = (chunks + periods - 1) / (periods ? periods : 1);
-    /* Draws, half as many as of a pair that could overflow. */
-    ty_u32 many = hits ? hits * TY_EACH : 32768 / ((period ? period : 1) * TY_AHEAD);
-    many = many > 8 ? many : 8;
+    period = ty_equal(chunks, period);
+    /* Where hardly any pair must be drained, longer. */
+    ty_u32 reach = TY_LONG > 1 ? ty_equal(chunks, period * TY_LONG) : period;
 
     ty_u32 at = 0, mode = TY_FORWARD, careful = 0, form = TY_PLAIN;
     while (at < chunks) {
-        ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < period ? chunks : at + period;
+        ty_u32 end = mode == TY_CAREFUL ? at + 1 : chunks - at < reach ? chunks : at + reach;
+        /* Draws, half as many as of a pair that could overflow. */
+        ty_u32 many = hits ? hits * TY_EACH : 32768 / (reach * TY_AHEAD);
+        many = many > 8 ? many : 8;
         ty_u32 counted = 0, sum = 0, any = 0, unit = mode == TY_BACK ? 0u - 1u : 1u;
         int draws = mode == TY_FORWARD;
         /* The first turns' loads, 8 a line: memory has nothing to do while the group draws. */
         if (draws && lane < TY_AHEAD * TY_TEAM / 8)
             TY_PREFETCH(TY_FROM((end - at) * TY_TURNS - 1 - lid / TY_TEAM) + lane * 7);
-        table[lid] = 0;
+        table[lid] = table[TY_SECOND + lid] = 0;
         for (ty_u32 i = lid; i < 2 * TY_LISTED; i += TY_GROUP_MAX)
             drained[i] = 0;
         if (lid == 0) {
             sums[TY_LIST_LENGTH] = 0;
             sums[TY_LEFT] = (end - at) * TY_TURNS;
             sums[TY_CONSTANT] = sums[TY_MET] = sums[TY_MASS] = 0;
-            sums[TY_TOP] = sums[TY_OUT] = 0;
+            sums[TY_TOP] = sums[TY_OUT] = sums[TY_ENTERED] = 0;
         }
         TY_BARRIER();
         ty_u32 cell[TY_EACH], found[TY_EACH], lost = 0;
@@ -457,7 +258,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
                 same &= marks[e] == marks[0];
                 cell[e] = marks[e] - TY_MARK;
                 TY_ADD_LOCAL(&table[TY_PAIR_SLOT(cell[e], 0)], 1);
-                TY_ADD_LOCAL(&table[TY_PAIR_SLOT(cell[e], 1)], 0x10000);
+                TY_ADD_LOCAL(&table[TY_SECOND + TY_PAIR_SLOT(cell[e], 1)], TY_APART ? 1 : 0x10000);
             }
             if (same)
                 TY_ADD_LOCAL(&sums[TY_CONSTANT], 1);
@@ -471,17 +272,19 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
         TY_UNROLL
         for (ty_u32 e = 0; e < TY_EACH; e++) {
             ty_u32 one = table[TY_PAIR_SLOT(cell[e], 0)] & 0xffffu;
-            ty_u32 other = table[TY_PAIR_SLOT(cell[e], 1)] >> 16;
+            ty_u32 other = table[TY_SECOND + TY_PAIR_SLOT(cell[e], 1)] >> (TY_APART ? 0 : 16);
             found[e] = !draws ? 0 : one < other ? one : other;
         }
         TY_BARRIER();
-        /* Of each word's pairs that many drew one is listed, then of those that are left. */
+        /* Of each word's pairs that many drew the hottest is listed, then of those that are left.
+         */
         ty_u32 winner = 0;
         for (ty_u32 round = 0; round < 2; round++) {
             TY_UNROLL
             for (ty_u32 e = 0; e < TY_EACH; e++) {
-                if (found[e] >= many && (round == 0 || (lost >> e & 1)))
-                    TY_MAX_LOCAL(&table[TY_PAIR_SLOT(cell[e], round)], cell[e] >> 1 | 0x80000000u);
+                const int again = e && cell[e] == cell[0]; /* one is enough */
+                if (found[e] >= many && !again && (round == 0 || (lost >> e & 1)))
+                    TY_MAX_LOCAL(&table[TY_PAIR_SLOT(cell[e], round)], TY_WANTED(e));
             }
             TY_BARRIER();
             ty_u32 last = winner;
@@ -489,11 +292,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
             if (winner >> 31 && winner != last) {
                 ty_u32 i = TY_ADD_LOCAL(&sums[TY_LIST_LENGTH], 1);
                 if (i < TY_LISTED)
-                    list[i] = (winner << 1) + TY_MARK;
+                    list[i] = (winner & 0xffffu) * 2 + TY_MARK;
             }
             TY_UNROLL
             for (ty_u32 e = 0; e < TY_EACH; e++) {
-                if (table[TY_PAIR_SLOT(cell[e], 0)] != (cell[e] >> 1 | 0x80000000u))
+                if (table[TY_PAIR_SLOT(cell[e], 0)] != TY_WANTED(e))
                     lost |= 1u << e;
             }
             TY_BARRIER();
@@ -512,7 +315,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
         /* Of each word of the table the cell that most drew, then how many. */
         TY_UNROLL
         for (ty_u32 e = 0; e < TY_EACH; e++) {
-            if (found[e])
+            if (found[e] && !(e && cell[e] == cell[0]))
                 TY_MAX_LOCAL(&table[TY_SLOT(cell[e] + TY_MARK)], found[e] << 17 | cell[e]);
         }
         TY_BARRIER();
@@ -525,23 +328,47 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
                 TY_ADD_LOCAL(&sums[TY_OUT], 1);
         }
         TY_BARRIER();
+        ty_u32 listed = sums[TY_LIST_LENGTH];
         ty_u32 drew = lid < TY_HOT_CELLS ? table[TY_COUNTS + lid] : 0;
+        ty_u32 which = 0;
         if (drew >= TY_KNOWN) {
+            which = TY_ADD_LOCAL(&sums[TY_ENTERED], 1);
             TY_ADD_LOCAL(&sums[TY_MASS], drew);
-            TY_MAX_LOCAL(&sums[TY_TOP], drew);
+            TY_MAX_LOCAL(&sums[TY_TOP], drew << 17 | (table[lid] & 0x1ffffu));
         }
         TY_BARRIER();
-        form = mode == TY_FORWARD ? ty_form(sums) : form;
-        if (lid == 0 && form == TY_HOT && !sums[TY_OUT])
-            sums[TY_LIST_LENGTH] = 0; /* what may overflow is counted in the table */
+        form = mode == TY_FORWARD ? ty_form(sums, asked) : form;
+        /* What may overflow is in the table. */
+        const int kept = form == TY_HOT && !sums[TY_OUT] && TY_ROOM(sums[TY_ENTERED]);
+#if defined(TY_RAW16)
+        const ty_u32 copied = ty_copied(sums[TY_ENTERED]);
+        if (lid == 0 && draws)
+            sums[TY_COPIED_TO] = copied;
+#endif
+        if (lid == 0 && kept)
+            sums[TY_LIST_LENGTH] = 0;
+        if (draws && !kept && reach > period && listed > TY_LISTED / 16) {
+            reach = period;
+            end = at; /* nothing is counted: anew, for less */
+            if (lid == 0)
+                sums[TY_LEFT] = 0;
+        }
         if (form != TY_HOT) {
             table[lid] = 0; /* from here on the warps' words */
         } else if (lid < TY_HOT_CELLS) {
+#if defined(TY_RAW16)
+            const int enters = drew >= TY_KNOWN && which < TY_HOT_WORDS >> copied;
+            table[lid] = enters ? table[lid] << 16 | which : TY_EMPTY(lid);
+#else
             table[lid] = drew >= TY_KNOWN ? (table[lid] & 0x1ffffu) + TY_MARK : TY_NO_CELL;
+#endif
             table[TY_COUNTS + lid] = 0;
         }
+        for (ty_u32 i = lid; form == TY_HOT && i < TY_HOT_WORDS; i += TY_GROUP_MAX)
+            table[TY_HOT_BASE + i] = 0;
 #if defined(TY_BALLOT)
-        heat.leader = TY_NO_CELL;
+        heat.leader =
+            form == TY_LED && sums[TY_TOP] ? (sums[TY_TOP] & 0x1ffffu) + TY_MARK : TY_NO_CELL;
 #endif
         TY_BARRIER();
         ty_i32 turn = (ty_i32)((end - at + 1) * TY_TURNS - 1 - lid / TY_TEAM);
@@ -571,7 +398,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
                     TY_ADD_LOCAL(&drained[2 * i + 1], TY_ODD(word, even));
                 }
                 if (turn < 2 * TY_TURNS && turn >= TY_TURNS && end < chunks)
-                    TY_PREFETCH(TY_DRAWN(end, chunks - end < period ? chunks : end + period));
+                    TY_PREFETCH(TY_DRAWN(end, chunks - end < reach ? chunks : end + reach));
                 from = behind;
                 turn = next;
             }
@@ -594,8 +421,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
             sum += TY_BOTH(v.x) + TY_BOTH(v.y) + TY_BOTH(v.z) + TY_BOTH(v.w);
             any |= v.x | v.y | v.z | v.w;
         }
-        int has_hot = mode == TY_FORWARD && form == TY_HOT && lid < TY_HOT_CELLS;
-        ty_u32 hot = has_hot ? table[TY_COUNTS + lid] : 0, hot_cell = table[lid];
+        ty_u32 hot = 0, hots = mode == TY_FORWARD && form == TY_HOT ? TY_HOT_CELLS : 0;
+        for (ty_u32 i = lid; i < hots; i += TY_GROUP_MAX) {
+            ty_u32 value;
+            hot += TY_HOT_COUNT(i, &value);
+        }
         for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX)
             sum += drained[2 * i];
         TY_ADD_LOCAL(&sums[TY_SEEN], sum + hot);
@@ -609,8 +439,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
             sums[TY_SEEN] = sums[TY_IS_FULL] = 0;
         if (mode == TY_FORWARD && !right) {
             mode = TY_BACK;
-            if (hot)
-                TY_COUNT(hot_cell, hot);
+            for (ty_u32 i = lid; i < hots; i += TY_GROUP_MAX) {
+                ty_u32 value, one_hot = TY_HOT_COUNT(i, &value);
+                if (one_hot)
+                    TY_COUNT(value, one_hot);
+            }
             for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX) {
                 if (drained[2 * i])
                     TY_ADD_LOCAL(TY_COUNTER(list[i]),
@@ -619,10 +452,14 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
         } else if (mode == TY_BACK) {
             mode = TY_CAREFUL;
             careful = end;
+            reach = period;
         } else {
-            if (hot) {
+            if (hot)
                 TY_ADD_LOCAL(&sums[TY_OWED], 0u - hot);
-                TY_ADD_GLOBAL(&out[TY_RESULT(hot_cell - TY_MARK)], hot);
+            for (ty_u32 i = lid; i < hots; i += TY_GROUP_MAX) {
+                ty_u32 value, one_hot = TY_HOT_COUNT(i, &value);
+                if (one_hot)
+                    TY_ADD_GLOBAL(&out[TY_RESULT(value - TY_MARK)], one_hot);
             }
             for (ty_u32 i = lid; i < TY_LISTED; i += TY_GROUP_MAX) {
                 ty_u32 of_both = drained[2 * i], of_odd = drained[2 * i + 1];
@@ -660,7 +497,8 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, TY_GLOBAL ty_u32 *p
     TY_BARRIER();
 #endif
     /* Counters leave as bytes, as they lie; what is above these is added to `out` at once. */
-    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + TY_SUMS) + (ty_u64)TY_GROUP * TY_QUADS(words);
+    TY_GLOBAL uint4 *to =
+        (TY_GLOBAL uint4 *)(partials + TY_SUMS) + (ty_u64)TY_GROUP * TY_QUADS(words);
     for (ty_u32 w = lid; w < words / 8; w += TY_GROUP_MAX) {
         ty_u32 row = w / 4 * 64, shift = TY_HASH(row + TY_MARK) >> 2, bytes[4] = {0, 0, 0, 0};
         uint4 v = ((TY_LOCAL uint4 *)counters)[w * 2], u = ((TY_LOCAL uint4 *)counters)[w * 2 + 1];

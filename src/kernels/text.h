@@ -13,6 +13,6 @@ extern const char ty_text_dialect_h[], ty_text_bin_h[], ty_text_fast_h[], ty_tex
     ty_text_fixed_h[], ty_text_weighted[], ty_text_view_bytes[], ty_text_view_images[];
 extern const char ty_text_routed[], ty_text_swizzled_columns[], ty_text_lane_private_pixels[],
     ty_text_weighted_packed[], ty_text_finish_h[], ty_text_halves[], ty_text_routed_columns[],
-    ty_text_columns_h[];
+    ty_text_columns_h[], ty_text_spill16_h[];
 
 #endif

@@ -301,7 +301,7 @@ const ty_method ty_swizzled = {
 
 /* ---- spill16 ---- */
 
-enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300 };
+enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300, spill16_hottest = 6144 };
 
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
@@ -313,6 +313,9 @@ static const ty_parameter spill16_parameters[] = {
     {"hits", 0, 1 << 20, 0,
      "of 1024 drawn loads, those full of a pair that make it drained, 0 for half of those of one "
      "that could overflow"},
+    {"form", 0, 4, 0,
+     "how periods are counted: 0 as what was drawn tells, 1 sample by sample, 2 by runs, 3 by a "
+     "table of hot cells, 4 with a word of each lane for one"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are. */
@@ -335,11 +338,26 @@ static uint32_t spill16_slots(const tally_plan *plan, const ty_device *device)
 }
 
 /* The table and its counts (spill16.cl), the counters, sums, the list of pairs. */
-static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
+static uint64_t spill16_least(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t group = group_size(plan, device), cells = 1u << spill16_slots(plan, device);
     const uint32_t table = group + (2 * cells <= group ? 0 : cells);
     return ((uint64_t)spill16_words(plan) + table + spill16_lists) * 4;
+}
+
+/* Words of the copied counters that two-byte samples' hot values have. More would leave less
+ * first-level cache, which costs all others 4 %. */
+static uint32_t spill16_hot(const tally_plan *plan, const ty_device *device)
+{
+    const uint64_t least = spill16_least(plan, device) + 1024;
+    const uint64_t most =
+        least < device->local_bytes ? (device->local_bytes - least) / 128 * 32 : 0;
+    return sample_bytes(plan) != 2 ? 0 : most < spill16_hottest ? (uint32_t)most : spill16_hottest;
+}
+
+static uint64_t spill16_bytes(const tally_plan *plan, const ty_device *device)
+{
+    return spill16_least(plan, device) + (uint64_t)spill16_hot(plan, device) * 4;
 }
 
 /* Where two-byte samples are added up before the axis is applied. */
@@ -362,8 +380,8 @@ static void spill16_shape(const tally_plan *plan, const ty_device *device, uint6
     own_shape(plan, device, n, (uint32_t)spill16_bytes(plan, device), spill16_ahead(plan, device),
               shape);
     size_t at = strlen(shape->defines);
-    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_SLOTS=%u",
-             spill16_slots(plan, device));
+    snprintf(shape->defines + at, sizeof shape->defines - at, " -DTY_SLOTS=%u -DTY_HOT_WORDS=%u",
+             spill16_slots(plan, device), spill16_hot(plan, device));
     shape->partials = 1;
     shape->cleared = spill16_sums(plan) != 0;
     shape->delivers = !shape->cleared;
@@ -398,9 +416,10 @@ static tally_status spill16_enqueue(const ty_slab *slab, tally_error *error)
                            ty_arg_u32(key),
                            ty_arg_u32(period ? period : 1),
                            ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits")),
+                           ty_arg_u32((uint32_t)ty_method_parameter(plan, "form")),
                            ty_arg_memory(slab->scratch),
                            *how};
-    ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 12};
+    ty_launch count = {shape->groups, shape->group_size, shape->local_bytes, count_args, 13};
     if (!status)
         status = ty_slab_launch_early(slab, "count", &count, error);
     ty_arg gather_args[4 + TY_FINISH_COUNT] = {
@@ -446,7 +465,8 @@ static double spill16_cost(const tally_plan *plan, const char **why)
                                    : ty_cost(plan, "spill16");
 }
 
-static const ty_kernel_method spill16 = {.text = ty_text_spill16,
+static const ty_kernel_method spill16 = {.text = ty_text_spill16_h,
+                                         .more = ty_text_spill16,
                                          .fast = 2,
                                          .far = 1,
                                          .finishes = 1,

@@ -50,6 +50,18 @@ static uint32_t bytes(uint64_t i)
     return (mix(i) % 64 + mix(i + samples) % 64) * 256;
 }
 
+/* A hundred that have no bits in common, a few others later on. */
+static uint32_t decimals(uint64_t i)
+{
+    return i > 400000 && mix(i) % 4096 == 0 ? mix(i + 1) % 70 * 911 : mix(i) % 100 * 65536 / 100;
+}
+
+/* As images of 12 bits are; some samples with others at times. */
+static uint32_t twelve(uint64_t i)
+{
+    return i > 200000 && mix(i) % 1000 == 0 ? uniform(i + 1) : mix(i) % 4096;
+}
+
 static uint32_t mostly(uint64_t i)
 {
     return mix(i) % 10 ? 37 : uniform(i + 1);
@@ -91,12 +103,13 @@ static const struct {
               {"runs", runs},           {"bytes", bytes},
               {"mostly one", mostly},   {"neighbours", neighbours},
               {"colliding", colliding}, {"changing", changing},
-              {"crowded", crowded},     {"crowded once", crowded_once}};
+              {"crowded", crowded},     {"crowded once", crowded_once},
+              {"decimals", decimals},   {"twelve bits", twelve}};
 enum { input_count = sizeof inputs / sizeof *inputs };
 
-/* Periods of one chunk, of several, of the whole; draws that list all pairs, some or none. Of 6
- * bits: lots that fit, lots that do not, tiles of other sizes. */
-enum { setting_most = 6 };
+/* Periods of one chunk, of several, of the whole; draws that list all pairs, some or none; every
+ * way, whatever was drawn. Of 6 bits: lots that fit, lots that do not, tiles of other sizes. */
+enum { setting_most = 10 };
 static const struct {
     const char *method;
     tally_setting set[setting_most][3];
@@ -106,7 +119,11 @@ static const struct {
                  {{"period", "200000"}, {"hits", "1048576"}},
                  {{"period", "2097152"}, {"hits", "1048576"}},
                  {{"period", "2097152"}, {"hits", "2"}},
-                 {{"period", "1"}, {"hits", "1"}}}},
+                 {{"period", "1"}, {"hits", "1"}},
+                 {{"period", "200000"}, {"form", "1"}},
+                 {{"period", "200000"}, {"form", "2"}},
+                 {{"period", "200000"}, {"form", "3"}},
+                 {{"period", "200000"}, {"form", "4"}}}},
                {"routed",
                 {{{"sixes", "2"}},
                  {{"sixes", "2"}, {"late", "1"}},
