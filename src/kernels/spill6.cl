@@ -38,6 +38,9 @@
 
 #define TY_SLOTS 1024u
 
+#define TY_DRAWS (4 / TY_QUAD_EACH) /* loads that a work-item draws: four samples */
+#define TY_DRAWN (TY_SIX * TY_DRAWS)
+
 #define TY_HEAVY            6  /* draws that make a cell worth looking for, */
 #define TY_OFTEN            32 /* … too frequent to be added to `out` from all groups at once */
 #define TY_NEAR             8  /* of 128 samples that lie together, in one cell: too many */
@@ -158,8 +161,8 @@ TY_FN void ty_add_runs(ty_u32 *cells, TY_GLOBAL ty_u32 *out, ty_u32 bins)
     }
 }
 
-/* A statement for the cells of each load of a chunk, as many loads always under way; up to where an
- * overflow is known. */
+/* A statement for the cells of each load of a chunk, as many loads always under way; up to where
+ * the warp sees an overflow. */
 #define TY_FOR_LOADS(statement)                                                                    \
     TY_ROLLED                                                                                      \
     while (counted < steps) {                                                                      \
@@ -173,9 +176,7 @@ TY_FN void ty_add_runs(ty_u32 *cells, TY_GLOBAL ty_u32 *out, ty_u32 bins)
             statement;                                                                             \
         }                                                                                          \
         counted += TY_SET;                                                                         \
-        if ((full & TY_MOST) == TY_MOST)                                                           \
-            sums[TY_OVERFLOWED] = chunk + 1;                                                       \
-        if (TY_ANY_LANE(sums[TY_OVERFLOWED] == chunk + 1))                                         \
+        if (TY_ANY_LANE((full & TY_MOST) == TY_MOST))                                              \
             break;                                                                                 \
     }
 
@@ -227,57 +228,60 @@ first(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     TY_GLOBAL const uint4 *quads = ty_quads(data, offset, 0);
     const ty_u32 chunks = TY_CHUNKS(whole), tile_quads = TY_TILE / TY_QUAD_EACH;
 
-    ty_u32 cells[TY_QUAD_EACH], drawn[TY_QUAD_EACH], found[TY_QUAD_EACH];
+    ty_u32 cells[TY_QUAD_EACH], seen[4], drawn[4], found[4];
     for (ty_u32 w = lid; w < TY_BASE + stored + TY_SUMMED; w += TY_SIX)
         table[w] = 0;
-    if (lid == 0) {
-        ty_u32 taken = TY_ADD_GLOBAL(&state[TY_TICKETS], 2);
-        found[0] = taken;
-    }
+    ty_u32 begun = 0;
+    if (lid == 0)
+        begun = TY_ADD_GLOBAL(&state[TY_TICKETS], 2);
     TY_BARRIER();
 
     /* Draws, counted in words where the counters will be: loads from all over in the lower half,
      * rows of 32 loads in the upper one. */
     const int in_row = (lid & 32) != 0;
-    {
+    TY_UNROLL
+    for (ty_u32 d = 0; d < TY_DRAWS; d++) {
         const ty_u64 all = (ty_u64)whole * tile_quads;
-        const ty_u32 place = in_row ? lid & ~31u : lid;
-        const ty_u64 at = (place * all + (ty_mix(key ^ ty_mix(place)) * all >> 32)) / TY_SIX;
-        const uint4 v = quads[in_row ? (at & ~(ty_u64)31) + (lid & 31) : at];
+        const ty_u32 place = (in_row ? lid & ~31u : lid) * TY_DRAWS + (in_row ? 0 : d);
+        const ty_u64 at = (place * all + (ty_mix(key ^ ty_mix(place)) * all >> 32)) / TY_DRAWN;
+        const uint4 v =
+            quads[in_row ? at / (32 * TY_DRAWS) * (32 * TY_DRAWS) + d * 32 + (lid & 31) : at];
         int same = 1;
         TY_CELLS(v);
         TY_UNROLL
         for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
+            const ty_u32 i = d * TY_QUAD_EACH + e;
             same &= cells[e] == cells[0];
-            drawn[e] = TY_MUL_HI(ty_mix(cells[e] ^ key), stored);
-            TY_ADD_LOCAL(&counters[drawn[e]], in_row ? 0x10000 : 1);
+            seen[i] = cells[e];
+            drawn[i] = TY_MUL_HI(ty_mix(cells[e] ^ key), stored);
+            TY_ADD_LOCAL(&counters[drawn[i]], in_row ? 0x10000 : 1);
         }
         if (same)
             TY_ADD_LOCAL(&sums[TY_CONSTANT], 1);
     }
     if (lid == 0)
-        sums[TY_NEXT] = found[0];
+        sums[TY_NEXT] = begun;
     TY_BARRIER();
     TY_UNROLL
-    for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
-        const ty_u32 in_rows = counters[drawn[e]] >> 16;
-        found[e] = counters[drawn[e]] & 0xffffu;
-        TY_MAX_LOCAL(&table[TY_HOT_SLOT(cells[e]) / 4], (found[e] + in_rows) << 19 | cells[e]);
-        TY_MAX_LOCAL(&sums[TY_TOP], found[e]);
-        if (in_row && in_rows > 4 * found[e] + TY_NEAR)
+    for (ty_u32 i = 0; i < 4; i++) {
+        const ty_u32 in_rows = counters[drawn[i]] >> 16;
+        found[i] = counters[drawn[i]] & 0xffffu;
+        TY_MAX_LOCAL(&table[TY_HOT_SLOT(seen[i]) / 4], (found[i] + in_rows) << 19 | seen[i]);
+        TY_MAX_LOCAL(&sums[TY_TOP], found[i]);
+        if (in_row && in_rows > 4 * found[i] + TY_NEAR)
             TY_ADD_LOCAL(&sums[TY_GATHERED], 1);
     }
     TY_BARRIER();
     TY_UNROLL
-    for (ty_u32 e = 0; e < TY_QUAD_EACH; e++)
-        counters[drawn[e]] = 0;
+    for (ty_u32 i = 0; i < 4; i++)
+        TY_AND_LOCAL(&counters[drawn[i]], 0);
     for (ty_u32 i = lid; i < TY_SLOTS; i += TY_SIX)
         table[i] = table[i] ? table[i] & 0x7ffffu : TY_NO_CELL;
     ty_u32 form = sums[TY_TOP] >= TY_HEAVY ? TY_HOT : TY_PLAIN;
     ty_u32 chunk = sums[TY_NEXT], next = chunk + 1, logged = lid * 4;
-    if (sums[TY_CONSTANT] * 8 >= TY_SIX * 7 && sums[TY_TOP] < TY_OFTEN)
+    if (sums[TY_CONSTANT] * 8 >= TY_DRAWN * 7 && sums[TY_TOP] < TY_OFTEN)
         form = TY_RUNS;
-    const int tries = form == TY_RUNS || sums[TY_GATHERED] * 4 <= TY_SIX * TY_QUAD_EACH;
+    const int tries = form == TY_RUNS || sums[TY_GATHERED] <= TY_SIX;
     chunk = tries ? chunk : TY_STOPPED; /* all groups see the same */
     TY_BARRIER();
 
@@ -310,6 +314,8 @@ first(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
             for (ty_u32 k = 0; k < TY_SET; k++)
                 v[k] = TY_PINNED(behind + k * TY_ROW);
         }
+        if ((full & TY_MOST) == TY_MOST)
+            TY_MAX_LOCAL(&sums[TY_OVERFLOWED], chunk + 1);
         if (lid == 0)
             sums[TY_NEXT] = taken;
         TY_BARRIER();
