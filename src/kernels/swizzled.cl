@@ -146,6 +146,7 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
     ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 63) & ~63u;
     const ty_u32 all = words * TY_COPIES;
     TY_WHERE where = TY_WHERE_OF(fast, axis, all);
+    TY_WALK_SOON(data, offset, n);
     uint4 zeros = {0, 0, 0, 0};
     for (ty_u32 w = lid; w < all / 4; w += TY_GROUP_MAX)
         ((TY_LOCAL uint4 *)ty_local)[w] = zeros;

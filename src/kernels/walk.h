@@ -152,7 +152,19 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
             TY_EAT_QUAD(v[k]);                                                                     \
         q += TY_RING * step;                                                                       \
     }
+/* Asks the second-level cache for the first loads of a warp, a line a lane, while counters are
+ * cleared. */
+#define TY_WALK_SOON(data, offset, n)                                                              \
+    do {                                                                                           \
+        ty_span span = ty_span_of(data, offset, n);                                                \
+        ty_u32 k = TY_LID % 32 / 4, line = TY_LID % 4 * 8;                                         \
+        ty_u32 at = (TY_GROUP + k * TY_GROUPS) * TY_GROUP_MAX + (TY_LID & ~31u) + line;            \
+        if (k < TY_RING && at < span.count)                                                        \
+            TY_PREFETCH(&span.quads[at]);                                                          \
+    } while (0)
 #else
+#define TY_WALK_SOON(data, offset, n)
+
 /* Whole warps take turns together, for TY_LOADED. */
 #define TY_WALK_TURNS(span, q, step)                                                               \
     for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                  \
