@@ -51,11 +51,11 @@ enum {
  * there is room, so that a draw adds 1 there too, which the hardware combines among lanes. */
 #define TY_PAIR_SLOT(cell, way)                                                                    \
     ((ty_u32)((ty_u64)ty_mix(((cell) >> 1) + key + (way)*0x632be5abu) * TY_GROUP_MAX >> 32))
-#define TY_APART  (TY_COUNTS >= TY_GROUP_MAX && TY_HOT_CELLS >= TY_GROUP_MAX)
+#define TY_APART  (TY_TOLD && TY_COUNTS >= TY_GROUP_MAX && TY_HOT_CELLS >= TY_GROUP_MAX)
 #define TY_SECOND (TY_APART ? TY_COUNTS : 0)
 
 /* What a pair that many drew is listed by: the hottest is the largest. */
-#define TY_WANTED(e) (0x80000000u | found[e] << 16 | cell[e] >> 1)
+#define TY_WANTED(e) (0x80000000u | (TY_TOLD ? found[e] << 16 : 0u) | cell[e] >> 1)
 
 /* Where a group's chunk begins, of `all`: each round of chunks is dealt from another group on, so
  * that samples that repeat do not leave some groups the slow part of them. */
@@ -282,7 +282,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
         for (ty_u32 round = 0; round < 2; round++) {
             TY_UNROLL
             for (ty_u32 e = 0; e < TY_EACH; e++) {
-                const int again = e && cell[e] == cell[0]; /* one is enough */
+                const int again = TY_TOLD && e && cell[e] == cell[0]; /* one is enough */
                 if (found[e] >= many && !again && (round == 0 || (lost >> e & 1)))
                     TY_MAX_LOCAL(&table[TY_PAIR_SLOT(cell[e], round)], TY_WANTED(e));
             }
@@ -315,7 +315,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
         /* Of each word of the table the cell that most drew, then how many. */
         TY_UNROLL
         for (ty_u32 e = 0; e < TY_EACH; e++) {
-            if (found[e] && !(e && cell[e] == cell[0]))
+            if (found[e] && !(TY_TOLD && e && cell[e] == cell[0]))
                 TY_MAX_LOCAL(&table[TY_SLOT(cell[e] + TY_MARK)], found[e] << 17 | cell[e]);
         }
         TY_BARRIER();
@@ -367,8 +367,9 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
         for (ty_u32 i = lid; form == TY_HOT && i < TY_HOT_WORDS; i += TY_GROUP_MAX)
             table[TY_HOT_BASE + i] = 0;
 #if defined(TY_BALLOT)
-        heat.leader =
-            form == TY_LED && sums[TY_TOP] ? (sums[TY_TOP] & 0x1ffffu) + TY_MARK : TY_NO_CELL;
+        heat.leader = TY_TOLD && form == TY_LED && sums[TY_TOP]
+                          ? (sums[TY_TOP] & 0x1ffffu) + TY_MARK
+                          : TY_NO_CELL;
 #endif
         TY_BARRIER();
         ty_i32 turn = (ty_i32)((end - at + 1) * TY_TURNS - 1 - lid / TY_TEAM);

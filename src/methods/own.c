@@ -192,7 +192,7 @@ static uint64_t swizzled_bytes(const tally_plan *plan)
     return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 63) / 64 * 256;
 }
 
-/* 16-bit samples are bound by local memory, where lanes meet less often in 8 copies than in one.
+/* 16-bit integers are bound by local memory, where lanes meet less often in 8 copies than in one.
  * More bytes than these would leave less first-level cache than that gains. */
 enum { copied_bytes = 131 << 10 };
 
@@ -200,8 +200,10 @@ static uint32_t swizzled_copies(const tally_plan *plan, const ty_device *device)
 {
     const uint64_t one = swizzled_bytes(plan);
     const uint32_t set = (uint32_t)ty_method_parameter(plan, "copies");
-    const int gains = sample_bytes(plan) == 2 && plan->axes[0].proved && device->capability &&
-                      one * 8 <= copied_bytes;
+    const tally_dtype dtype = plan->options.dtypes[0];
+    const int whole = dtype == TALLY_U16 || dtype == TALLY_I16;
+    const int gains =
+        whole && plan->axes[0].proved && device->capability && one * 8 <= copied_bytes;
     const uint32_t most = set ? set : gains ? 8 : 1;
     uint32_t copies = 1;
     while (copies * 2 <= most && one * copies * 2 + guide_bytes(plan) + 1024 <= device->local_bytes)
@@ -301,7 +303,7 @@ const ty_method ty_swizzled = {
 
 /* ---- spill16 ---- */
 
-enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300, spill16_hottest = 6144 };
+enum { spill16_raw = 65536, spill16_piece = 32768, spill16_lists = 300, spill16_hottest = 8704 };
 
 static const ty_parameter spill16_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
@@ -345,8 +347,8 @@ static uint64_t spill16_least(const tally_plan *plan, const ty_device *device)
     return ((uint64_t)spill16_words(plan) + table + spill16_lists) * 4;
 }
 
-/* Words of the copied counters that two-byte samples' hot values have. More would leave less
- * first-level cache, which costs all others 4 %. */
+/* Words of the copied counters that two-byte samples' hot values have: 32 for each of a byte's 256.
+ * More would leave less first-level cache, which costs all others 4 %. */
 static uint32_t spill16_hot(const tally_plan *plan, const ty_device *device)
 {
     const uint64_t least = spill16_least(plan, device) + 1024;

@@ -87,7 +87,7 @@ const char *const ty_rates_blocks[] = {
     "lane-private 4 0 6 4400\n"
     "lane-private 8 1800 10 4430\n"
     "lane-private 8 0 12 4430\n"
-    "swizzled 2 4160 8 4200\n" /* 8 copies */
+    "swizzled 2 4160 8 4200\n" /* 8 copies of integers' */
     "swizzled 2 40000 10 3770\n"
     "swizzled 2 0 15 3380\n"
     "swizzled 4 4096 5 4390\n"
