@@ -89,7 +89,8 @@ static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_fast *f
         double ends = next() % 2 ? least : above - 1;
         x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
         if (f->splits && next() % 2)
-            x = (double)((int64_t)x >> f->apart << f->apart) + (double)(next() % 3) - 1;
+            x = floor(ldexp(x, -(int)f->apart)) * ldexp(1, (int)f->apart) + (double)(next() % 3) -
+                1;
     } while (x < least || x >= above);
     return x;
 }
