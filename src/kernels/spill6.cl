@@ -45,7 +45,7 @@
 #define TY_OFTEN            32 /* … too frequent to be added to `out` from all groups at once */
 #define TY_NEAR             8  /* of 128 samples that lie together, in one cell: too many */
 #define TY_NO_CELL          ~0u
-#define TY_HOT_SPREAD(bins) ((ty_u32)((((ty_u64)311 << 32) + 2042177921u) / (bins)) | 1)
+#define TY_HOT_SPREAD(bins) ((ty_u32)((((ty_u64)312 << 32) + 4292887283u) / (bins)) | 1)
 #define TY_HOT_SLOT(cell)   (((cell)*spread >> 20) & ~3u) /* bytes */
 #define TY_RARE             8 /* give up where one chunk of so many overflows */
 
