@@ -90,7 +90,10 @@ void help_fill(void *bytes, size_t size)
 
 void blob_add(blob *b, const void *bytes, size_t size)
 {
-    b->bytes = realloc(b->bytes, b->size + size + 1);
+    if (b->size + size >= b->room) {
+        b->room = 2 * (b->size + size) + 1;
+        b->bytes = realloc(b->bytes, b->room);
+    }
     if (!b->bytes)
         abort();
     if (size)

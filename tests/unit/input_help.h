@@ -25,7 +25,7 @@ void help_fill(void *bytes, size_t size);
 
 typedef struct blob {
     unsigned char *bytes;
-    size_t size;
+    size_t size, room; /* room: 0 of bytes that blob_add did not make */
 } blob;
 
 void blob_add(blob *b, const void *bytes, size_t size);

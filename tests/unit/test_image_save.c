@@ -43,7 +43,7 @@ static void test_round_trip(void)
         int64_t size = (int64_t)tally_dtype_bytes(dtype);
         uint64_t rows = 1 + help_below(30), columns = 1 + help_below(30),
                  channels = 1 + help_below(4);
-        blob data = {malloc(40000), 40000}, want = {0};
+        blob data = {malloc(40000), 40000, 0}, want = {0};
         help_fill(data.bytes, data.size);
         tally_view v = view_of(data.bytes + 20001, dtype, rows, columns, channels);
         int64_t layout = (int64_t)help_below(4), pixel = (int64_t)channels * size;

@@ -105,7 +105,7 @@ static blob make_png(const char *path, const png_case *k)
     png_write_info(png, info);
     size_t row_bytes = png_get_rowbytes(png, info);
     unsigned channels = png_get_channels(png, info);
-    blob rows = {malloc(row_bytes * k->rows), row_bytes * k->rows};
+    blob rows = {malloc(row_bytes * k->rows), row_bytes * k->rows, 0};
     png_bytep *pointers = malloc(k->rows * sizeof *pointers);
     help_fill(rows.bytes, rows.size);
     for (uint32_t y = 0; y < k->rows; y++) {
@@ -571,7 +571,7 @@ static void test_tiff_by_hand(void)
         at[8] = (unsigned char)fields[i][2];
     }
     memcpy(file + 110, "\1\2\3\4\5\6", 6);
-    blob whole = {file, sizeof file}, samples = {file + 110, 6};
+    blob whole = {file, sizeof file, 0}, samples = {file + 110, 6, 0};
     check_image(help_write("hand", file, sizeof file), "tiff", &samples, TALLY_U8, 2, 3, 1, "grey");
     help_cut_everywhere("cut", &whole, 0, 0, NULL);
     help_damage("bad", &whole, NULL, 1000);

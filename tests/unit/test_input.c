@@ -82,7 +82,7 @@ static void test_raw(void)
         file.size = size;
         help_fill(file.bytes, size);
         file.bytes[0] = 1; /* not by chance the beginning of something compressed */
-        blob data = {file.bytes + o.offset_bytes, size - (size_t)o.offset_bytes};
+        blob data = {file.bytes + o.offset_bytes, size - (size_t)o.offset_bytes, 0};
         if (help_below(2))
             random_region(&o, rows, columns);
         o.chunk_bytes = help_below(3) ? 1 + help_below(30000) : 0;
@@ -182,7 +182,7 @@ static void check_npy(const char *descr, tally_dtype dtype, int swap)
     }
     snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }   \n",
              descr, list);
-    blob stored = {malloc(total * size), total * size}, samples = {0};
+    blob stored = {malloc(total * size), total * size, 0}, samples = {0};
     help_fill(stored.bytes, stored.size);
     blob_add(&samples, stored.bytes, stored.size);
     for (size_t i = 0; swap && i < samples.size; i++)
@@ -368,7 +368,7 @@ static void test_packed(blob (*pack)(const void *, size_t), const char *name)
     /* Decoded size far above the stored one: streamed. */
     size_t huge = 3 << 20;
     unsigned char *zeros = calloc(huge, 1);
-    blob bomb = pack(zeros, huge), all = {zeros, huge};
+    blob bomb = pack(zeros, huge), all = {zeros, huge, 0};
     check_raw(&bomb, &all, "zeros");
     blob_free(&bomb);
     blob_free(&all);
