@@ -5,7 +5,7 @@
 
 What stands between `<!-- figure:NAME -->` and `<!-- end -->` is made anew from
 bench/results/h200-figures-{cuda,opencl}.jsonl, the lines that `tally bench --figure all -o DIR` wrote.
-Published values are read from cli/figure_table.c. --check changes nothing and
+Published values are read from bench/src/figure_table.c. --check changes nothing and
 fails if something would change.
 """
 
@@ -28,7 +28,7 @@ TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
 
 def published(array, panel):
     """{category, series or x: value} of a panel, from the command's table of published numbers."""
-    with open(os.path.join(ROOT, "cli", "figure_table.c"), encoding="utf-8") as source:
+    with open(os.path.join(ROOT, "bench", "src", "figure_table.c"), encoding="utf-8") as source:
         text = source.read()
     body = re.search(r"figure_published %s_published\[\] = \{(.*?)\n    \{NULL, NULL" % array, text, re.S)[1]
     row = r'\{(?:"(\w+)"|NULL),\s*"([^"]+)",\s*(?:"([^"]+)"|NULL),\s*([\d.e]+),\s*([\d./* ]+),'

@@ -8,7 +8,7 @@
 #include <tally/tally.h>
 #include <time.h>
 
-#include "../cli/splitmix.h"
+#include "../common/splitmix.h"
 
 static inline void must(tally_status status, const tally_error *error)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "splitmix.h"
+#include "../common/splitmix.h"
 
 uint64_t cli_random_next(cli_random *random)
 {

@@ -119,9 +119,9 @@ static tally_status open_current(cli_source *source, tally_error *error)
         source->kind = info;
     status = check_kind(source, &info, error);
     if (!status && source->mask.input)
-        status = cli_beside_start(&source->mask, path, &info, error);
+        status = cli_sidecar_start(&source->mask, path, &info, error);
     if (!status && source->weights.input)
-        status = cli_beside_start(&source->weights, path, &info, error);
+        status = cli_sidecar_start(&source->weights, path, &info, error);
     source->opened = !status;
     return status;
 }
@@ -246,7 +246,7 @@ static void find_sizes(cli_source *source)
         source->total_bytes = 0;
 }
 
-static tally_status open_beside(cli_source *source, tally_error *error)
+static tally_status open_sidecars(cli_source *source, tally_error *error)
 {
     const char *weights = cli_text(source->options, CLI_WEIGHTS, NULL);
     tally_status status = TALLY_OK;
@@ -255,13 +255,13 @@ static tally_status open_beside(cli_source *source, tally_error *error)
     source->weights.path = source->weights_inside ? NULL : weights;
     source->weights.what = "weights";
     if (source->mask.path)
-        status = cli_beside_open(&source->mask, source, error);
+        status = cli_sidecar_open(&source->mask, source, error);
     if (!status && source->weights.path)
-        status = cli_beside_open(&source->weights, source, error);
+        status = cli_sidecar_open(&source->weights, source, error);
     if (!status && source->mask.input)
-        status = cli_beside_start(&source->mask, source->paths[0], &source->kind, error);
+        status = cli_sidecar_start(&source->mask, source->paths[0], &source->kind, error);
     if (!status && source->weights.input)
-        status = cli_beside_start(&source->weights, source->paths[0], &source->kind, error);
+        status = cli_sidecar_start(&source->weights, source->paths[0], &source->kind, error);
     return status;
 }
 
@@ -293,7 +293,7 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     if (!status)
         status = name_histograms(source, error);
     if (!status)
-        status = open_beside(source, error);
+        status = open_sidecars(source, error);
     if (status)
         cli_source_close(source);
     return status;
@@ -306,8 +306,8 @@ void cli_source_close(cli_source *source)
     for (uint64_t c = 0; source->names && c < source->channels; c++)
         free(source->names[c]);
     cli_split_free(source->columns, source->column_count);
-    cli_beside_close(&source->mask);
-    cli_beside_close(&source->weights);
+    cli_sidecar_close(&source->mask);
+    cli_sidecar_close(&source->weights);
     free(source->names);
     free(source->inputs);
     free(source->sizes);
@@ -320,9 +320,9 @@ static tally_status finish_current(cli_source *source, tally_error *error)
     const char *path = source->paths[source->current];
     tally_status status = TALLY_OK;
     if (source->mask.input)
-        status = cli_beside_end(&source->mask, path, error);
+        status = cli_sidecar_end(&source->mask, path, error);
     if (!status && source->weights.input)
-        status = cli_beside_end(&source->weights, path, error);
+        status = cli_sidecar_end(&source->weights, path, error);
     /* A file can be opened again, so that any number of them can be read. */
     if (source->sizes[source->current]) {
         tally_input_close(source->inputs[source->current]);
@@ -342,12 +342,12 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
     chunk->has_mask = source->mask.input != NULL;
     chunk->has_weights = source->weights_inside || source->weights.input;
     if (chunk->has_mask)
-        status = cli_beside_take(&source->mask, path, &chunk->views[0], 1, &chunk->mask, error);
+        status = cli_sidecar_take(&source->mask, path, &chunk->views[0], 1, &chunk->mask, error);
     if (source->weights_inside)
         chunk->weights = chunk->views[source->dimensions];
     else if (!status && source->weights.input)
         status =
-            cli_beside_take(&source->weights, path, &chunk->views[0], 0, &chunk->weights, error);
+            cli_sidecar_take(&source->weights, path, &chunk->views[0], 0, &chunk->weights, error);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* The files of one histogram as one run of chunks, with their mask and weights beside them. */
+/* The files of one histogram as one run of chunks, with the mask and weights that are read in step.
+ */
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 
@@ -14,7 +15,7 @@ typedef struct cli_chunk {
 } cli_chunk;
 
 /* A mask or weights file, handed out in pieces as long as the samples' chunks. */
-typedef struct cli_beside {
+typedef struct cli_sidecar {
     const char *path, *what; /* path NULL: none */
     tally_input *input;      /* stays open: rewound for every file and pass */
     tally_input_info info;
@@ -23,7 +24,7 @@ typedef struct cli_beside {
     int used; /* started once: the next start rewinds */
     unsigned char *buffer;
     size_t room;
-} cli_beside;
+} cli_sidecar;
 
 typedef struct cli_source {
     const cli_options *options;
@@ -47,7 +48,7 @@ typedef struct cli_source {
     uint64_t channel_mask; /* 0: all */
     uint64_t channels;     /* counted ones */
     char **names;          /* of them; owned; entries may be NULL */
-    cli_beside mask, weights;
+    cli_sidecar mask, weights;
 } cli_source;
 
 /* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
@@ -78,17 +79,17 @@ tally_status cli_error(tally_error *error, tally_status status, const char *form
 #define cli_error(error, status, ...) ((void)(cli_error)(error, status, __VA_ARGS__), (status))
 #endif
 
-/* beside.c */
-tally_status cli_beside_open(cli_beside *beside, const cli_source *source, tally_error *error);
-void cli_beside_close(cli_beside *beside);
-/* Starts over, beside the file `path`. */
-tally_status cli_beside_start(cli_beside *beside, const char *path, const tally_input_info *of,
-                              tally_error *error);
+/* sidecar.c */
+tally_status cli_sidecar_open(cli_sidecar *sidecar, const cli_source *source, tally_error *error);
+void cli_sidecar_close(cli_sidecar *sidecar);
+/* Starts over, in step with the file `path`. */
+tally_status cli_sidecar_start(cli_sidecar *sidecar, const char *path, const tally_input_info *of,
+                               tally_error *error);
 /* The next elements, in the shape of `samples`; `as_mask` turns them into 0 and 1. */
-tally_status cli_beside_take(cli_beside *beside, const char *path, const tally_view *samples,
-                             int as_mask, tally_view *view, tally_error *error);
+tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tally_view *samples,
+                              int as_mask, tally_view *view, tally_error *error);
 /* Fails when elements are left over. */
-tally_status cli_beside_end(cli_beside *beside, const char *path, tally_error *error);
+tally_status cli_sidecar_end(cli_sidecar *sidecar, const char *path, tally_error *error);
 
 /* One axis' samples of a source as tally_chunks: channel after channel, masked ones left out. */
 typedef struct cli_feed {

@@ -41,7 +41,7 @@ function(tally_peer source)
                             CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY
                             ${TALLY_PEERS_FOLDER})
   target_compile_options(peer_${name} PRIVATE -O3)
-  target_include_directories(peer_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+  target_include_directories(peer_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bench/src)
   target_link_libraries(peer_${name} PRIVATE ${ARGN})
 endfunction()
 

@@ -1,6 +1,7 @@
 # The command, and what it prints about itself: the man page and the completions.
 
-file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
+     ${PROJECT_SOURCE_DIR}/bench/src/*.c)
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/cli/main.c)
   message(STATUS "cli/main.c is missing: no command")
   return()
@@ -11,6 +12,7 @@ set_target_properties(
   tally_command
   PROPERTIES OUTPUT_NAME tally
              INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+target_include_directories(tally_command PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/bench/src)
 target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
 
 # Charts of the benchmark are drawn by the command itself.
@@ -33,7 +35,7 @@ if(NOT commit AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
   endif()
 endif()
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/figure_measure.c APPEND
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/src/figure_measure.c APPEND
              PROPERTY COMPILE_DEFINITIONS TALLY_COMMIT="${commit}")
 
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)

@@ -45,13 +45,14 @@ while IFS=: read -r file line include; do
     [ "$good" = 1 ] || say "$file:$line: $folder may not include \"$included\" (docs/ARCHITECTURE.md)"
 done < <(grep -rnE '^ *# *include +"' src --include='*.c' --include='*.h')
 
-# The command and the binding see the public header and their own files only.
+# The command and the binding see the public header, their own files and common/ only.
 for folder in cli python; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
+        case $included in ../common/*) continue ;; esac
         [ -e "$folder/$included" ] ||
-            say "$file:$line: $folder may include <tally/tally.h> and its own files only"
+            say "$file:$line: $folder may include <tally/tally.h>, its own files and common/ only"
     done < <(grep -rnE '^ *# *include +"' "$folder" --include='*.c' --include='*.h' || true)
 done
 

@@ -2,7 +2,7 @@
 #ifndef DRAW_H
 #define DRAW_H
 
-#include "../../cli/splitmix.h"
+#include "../../common/splitmix.h"
 
 static uint64_t state;
 

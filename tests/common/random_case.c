@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/splitmix.h"
+#include "../../common/splitmix.h"
 
 uint64_t rng_next(rng *r)
 {

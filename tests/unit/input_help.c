@@ -18,7 +18,7 @@
 #endif
 
 #include "core/alloc.h"
-#include "../../cli/splitmix.h"
+#include "../../common/splitmix.h"
 
 static char folder[64];
 static uint64_t state;

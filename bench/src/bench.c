@@ -142,7 +142,7 @@ int cli_bench(const cli_options *options)
     char folder[600];
     job job = {.options = options, .quick = cli_has(options, CLI_QUICK)};
     if (cli_has(options, CLI_TUNE))
-        return bench_tune(options);
+        return cli_tune(options);
     find_folder(folder, sizeof folder);
     if (cli_has(options, CLI_FIGURE) || cli_has(options, CLI_LIST))
         return cli_bench_figures(options, folder);

@@ -1,7 +1,7 @@
 /* Masks and weights: files read in step with the samples. */
 #include "source.h"
 
-tally_status cli_beside_open(cli_beside *beside, const cli_source *source, tally_error *error)
+tally_status cli_sidecar_open(cli_sidecar *sidecar, const cli_source *source, tally_error *error)
 {
     tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
     const char *rows = cli_text(source->options, CLI_ROWS, NULL);
@@ -11,55 +11,55 @@ tally_status cli_beside_open(cli_beside *beside, const cli_source *source, tally
         cli_parse_slice(rows, &wanted.row_begin, &wanted.row_end);
     if (cols)
         cli_parse_slice(cols, &wanted.column_begin, &wanted.column_end);
-    tally_status status = tally_input_open(beside->path, &wanted, &beside->input, error);
+    tally_status status = tally_input_open(sidecar->path, &wanted, &sidecar->input, error);
     if (status)
         return status;
-    beside->info.struct_size = sizeof beside->info;
-    tally_input_info_get(beside->input, &beside->info);
-    if (strcmp(beside->what, "mask") == 0 && beside->info.channels != 1)
+    sidecar->info.struct_size = sizeof sidecar->info;
+    tally_input_info_get(sidecar->input, &sidecar->info);
+    if (strcmp(sidecar->what, "mask") == 0 && sidecar->info.channels != 1)
         return cli_error(error, TALLY_ERROR_DATA,
                          "%s: a mask has one channel, this has %llu; a grey image is needed",
-                         beside->path, (unsigned long long)beside->info.channels);
-    uint64_t wide = beside->info.channels;
+                         sidecar->path, (unsigned long long)sidecar->info.channels);
+    uint64_t wide = sidecar->info.channels;
     if (wide != 1 && wide != source->kind.channels)
         return cli_error(error, TALLY_ERROR_DATA,
                          "%s: weights have one channel or the samples' %llu, these have %llu",
-                         beside->path, (unsigned long long)source->kind.channels,
+                         sidecar->path, (unsigned long long)source->kind.channels,
                          (unsigned long long)wide);
     return TALLY_OK;
 }
 
-void cli_beside_close(cli_beside *beside)
+void cli_sidecar_close(cli_sidecar *sidecar)
 {
-    tally_input_close(beside->input);
-    free(beside->buffer);
-    memset(beside, 0, sizeof *beside);
+    tally_input_close(sidecar->input);
+    free(sidecar->buffer);
+    memset(sidecar, 0, sizeof *sidecar);
 }
 
-tally_status cli_beside_start(cli_beside *beside, const char *path, const tally_input_info *of,
-                              tally_error *error)
+tally_status cli_sidecar_start(cli_sidecar *sidecar, const char *path, const tally_input_info *of,
+                               tally_error *error)
 {
-    const tally_input_info *own = &beside->info;
-    beside->at = beside->length = 0;
+    const tally_input_info *own = &sidecar->info;
+    sidecar->at = sidecar->length = 0;
     if (own->rows && of->rows && own->is_image && of->is_image &&
         (own->rows != of->rows || own->columns != of->columns))
         return cli_error(
             error, TALLY_ERROR_DATA, "%s: %llu × %llu, but %s is %llu × %llu (columns × rows)",
-            beside->path, (unsigned long long)own->columns, (unsigned long long)own->rows,
+            sidecar->path, (unsigned long long)own->columns, (unsigned long long)own->rows,
             cli_shown(path), (unsigned long long)of->columns, (unsigned long long)of->rows);
-    if (!beside->used++)
+    if (!sidecar->used++)
         return TALLY_OK;
-    return tally_input_rewind(beside->input, error);
+    return tally_input_rewind(sidecar->input, error);
 }
 
-static tally_status read_more(cli_beside *beside, int *done, tally_error *error)
+static tally_status read_more(cli_sidecar *sidecar, int *done, tally_error *error)
 {
-    while (beside->at == beside->length) {
-        tally_status status = tally_input_read(beside->input, &beside->view, done, error);
+    while (sidecar->at == sidecar->length) {
+        tally_status status = tally_input_read(sidecar->input, &sidecar->view, done, error);
         if (status || *done)
             return status;
-        beside->at = 0;
-        beside->length = beside->view.rows * beside->view.columns;
+        sidecar->at = 0;
+        sidecar->length = sidecar->view.rows * sidecar->view.columns;
     }
     return TALLY_OK;
 }
@@ -77,15 +77,15 @@ static int is_nonzero(const unsigned char *sample, tally_dtype dtype, size_t siz
 }
 
 /* Copies `n` elements of the current chunk to `to`. */
-static void copy_out(cli_beside *beside, uint64_t n, int as_mask, unsigned char *to)
+static void copy_out(cli_sidecar *sidecar, uint64_t n, int as_mask, unsigned char *to)
 {
-    const tally_view *view = &beside->view;
+    const tally_view *view = &sidecar->view;
     size_t sample = tally_dtype_bytes(view->dtype);
     size_t element = sample * (size_t)view->channels;
     int64_t column = view->column_stride_bytes ? view->column_stride_bytes : (int64_t)element;
     int64_t row = view->row_stride_bytes ? view->row_stride_bytes : column * (int64_t)view->columns;
     while (n) {
-        uint64_t r = beside->at / view->columns, c = beside->at % view->columns;
+        uint64_t r = sidecar->at / view->columns, c = sidecar->at % view->columns;
         uint64_t run = view->columns - c < n ? view->columns - c : n;
         const unsigned char *from =
             (const unsigned char *)view->data + (int64_t)r * row + (int64_t)c * column;
@@ -101,40 +101,40 @@ static void copy_out(cli_beside *beside, uint64_t n, int as_mask, unsigned char 
                 to += as_mask ? 1 : element;
             }
         }
-        beside->at += run;
+        sidecar->at += run;
         n -= run;
     }
 }
 
-tally_status cli_beside_take(cli_beside *beside, const char *path, const tally_view *samples,
-                             int as_mask, tally_view *view, tally_error *error)
+tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tally_view *samples,
+                              int as_mask, tally_view *view, tally_error *error)
 {
-    tally_dtype dtype = as_mask ? TALLY_U8 : beside->info.dtype;
-    uint64_t channels = as_mask ? 1 : beside->info.channels;
+    tally_dtype dtype = as_mask ? TALLY_U8 : sidecar->info.dtype;
+    uint64_t channels = as_mask ? 1 : sidecar->info.channels;
     size_t element = tally_dtype_bytes(dtype) * (size_t)channels;
     uint64_t left = samples->rows * samples->columns;
-    if (left * element > beside->room) {
-        unsigned char *grown = realloc(beside->buffer, (size_t)left * element);
+    if (left * element > sidecar->room) {
+        unsigned char *grown = realloc(sidecar->buffer, (size_t)left * element);
         if (!grown)
-            return cli_error(error, TALLY_ERROR_MEMORY, "%s: out of memory", beside->path);
-        beside->buffer = grown;
-        beside->room = (size_t)left * element;
+            return cli_error(error, TALLY_ERROR_MEMORY, "%s: out of memory", sidecar->path);
+        sidecar->buffer = grown;
+        sidecar->room = (size_t)left * element;
     }
-    for (unsigned char *to = beside->buffer; left;) {
+    for (unsigned char *to = sidecar->buffer; left;) {
         int done = 0;
-        tally_status status = read_more(beside, &done, error);
+        tally_status status = read_more(sidecar, &done, error);
         if (status)
             return status;
         if (done)
             return cli_error(error, TALLY_ERROR_DATA, "%s: the %s ends before the samples of %s",
-                             beside->path, beside->what, cli_shown(path));
-        uint64_t here = beside->length - beside->at < left ? beside->length - beside->at : left;
-        copy_out(beside, here, as_mask, to);
+                             sidecar->path, sidecar->what, cli_shown(path));
+        uint64_t here = sidecar->length - sidecar->at < left ? sidecar->length - sidecar->at : left;
+        copy_out(sidecar, here, as_mask, to);
         to += here * element;
         left -= here;
     }
     *view = (tally_view)TALLY_VIEW_INIT;
-    view->data = beside->buffer;
+    view->data = sidecar->buffer;
     view->dtype = dtype;
     view->rows = samples->rows;
     view->columns = samples->columns;
@@ -142,12 +142,12 @@ tally_status cli_beside_take(cli_beside *beside, const char *path, const tally_v
     return TALLY_OK;
 }
 
-tally_status cli_beside_end(cli_beside *beside, const char *path, tally_error *error)
+tally_status cli_sidecar_end(cli_sidecar *sidecar, const char *path, tally_error *error)
 {
     int done = 0;
-    tally_status status = read_more(beside, &done, error);
+    tally_status status = read_more(sidecar, &done, error);
     if (!status && !done)
         return cli_error(error, TALLY_ERROR_DATA, "%s: the %s goes on where the samples of %s end",
-                         beside->path, beside->what, cli_shown(path));
+                         sidecar->path, sidecar->what, cli_shown(path));
     return status;
 }

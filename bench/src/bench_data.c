@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "bench.h"
-#include "splitmix.h"
+#include "../../common/splitmix.h"
 
 enum { MOST_EDGES = 257 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "figure.h"
-#include "splitmix.h"
+#include "../../common/splitmix.h"
 
 enum { PERIOD = 2 << 20, QUICK_PERIOD = 1 << 16, BLOCK_BYTES = 16 << 20 };
 

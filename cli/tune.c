@@ -1,5 +1,5 @@
 /* `tally bench --tune`: the library measures its methods on a device, for `auto`. */
-#include "bench.h"
+#include "cli.h"
 #include "progress.h"
 
 static int show(void *user, uint64_t done, uint64_t total)
@@ -8,7 +8,7 @@ static int show(void *user, uint64_t done, uint64_t total)
     return 0;
 }
 
-int bench_tune(const cli_options *options)
+int cli_tune(const cli_options *options)
 {
     tally_context *context = NULL;
     tally_error error = {""};

@@ -126,9 +126,6 @@ void bench_python_close(bench_ways *ways);
 /* Before a case: its data, for those who are in another process. */
 void bench_python_load(bench_ways *ways, const bench_problem *problem);
 
-/* bench_tune.c: --tune. An exit code. */
-int bench_tune(const cli_options *options);
-
 /* ---- bench_measure.c ---- */
 
 /* Measures every way on `problem` in turns. 0, or -1 with the message of what stopped it. */
