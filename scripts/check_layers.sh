@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that no file has
-# outgrown 800 lines.
+# Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that the environment
+# is asked in one place, and that no file has outgrown 800 lines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -55,6 +55,13 @@ for folder in cli python; do
             say "$file:$line: $folder may include <tally/tally.h>, its own files and common/ only"
     done < <(grep -rnE '^ *# *include +"' "$folder" --include='*.c' --include='*.h' || true)
 done
+
+# Who started a process with other rights decides nothing in it: the environment is asked in one
+# place (src/core/env.h).
+while IFS=: read -r file line _; do
+    [ "$file" = src/core/env.c ] || say "$file:$line: the environment is asked by ty_env (core/env.h)"
+done < <(grep -rnwE 'getenv|secure_getenv|environ' src --include='*.c' --include='*.h' |
+    grep -vE ':[0-9]+: *(/?\*|//)' || true)
 
 while read -r lines file; do
     [ "$lines" -le 800 ] || say "$file: $lines lines; 800 is the most, split it"

@@ -51,15 +51,19 @@ static int make_path(const char *name, int make, char *path, size_t size)
     return 1;
 }
 
-static char *read_text(const char *path)
+/* NULL: there is no file, or *why says why it cannot be taken. */
+static char *read_text(const char *path, const char **why)
 {
-    FILE *file = fopen(path, "rbe");
+    int fd = ty_cache_open(path, why);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     char *text = file ? ty_malloc(most_text) : NULL;
     size_t n = text ? fread(text, 1, most_text - 1, file) : 0;
     if (text)
         text[n] = '\0';
     if (file)
         fclose(file);
+    else if (fd >= 0)
+        close(fd);
     return text;
 }
 
@@ -68,11 +72,15 @@ static char *read_text(const char *path)
 static int take_file(const char *name, ty_tuning *tuning, char *why, size_t size)
 {
     char path[1024], head[320];
+    const char *wrong = NULL;
     unsigned line;
     *why = '\0';
-    char *text = make_path(name, 0, path, sizeof path) ? read_text(path) : NULL;
-    if (!text)
+    char *text = make_path(name, 0, path, sizeof path) ? read_text(path, &wrong) : NULL;
+    if (!text) {
+        if (wrong)
+            snprintf(why, size, "measured ones are not read, %s: %s", wrong, path);
         return 0;
+    }
     make_head(name, head, sizeof head);
     size_t n = strlen(head), methods = strcspn(text, "\n");
     int is_ours = !strncmp(text, head, methods + 1);

@@ -1,8 +1,9 @@
 #include "cpu/features.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/env.h"
 
 /* Rows in order of dependence: a row's `needs` are settled by the rows above it. */
 static const struct {
@@ -113,7 +114,7 @@ uint32_t ty_cpu_features(void)
     static _Atomic uint32_t cached;
     uint32_t value = atomic_load_explicit(&cached, memory_order_acquire);
     if (!(value & KNOWN)) {
-        uint32_t fresh = ty_cpu_features_without(detect(), getenv("TALLY_DISABLE_CPU")) | KNOWN;
+        uint32_t fresh = ty_cpu_features_without(detect(), ty_env("TALLY_DISABLE_CPU")) | KNOWN;
         /* Threads that arrive together agree on the first answer stored. */
         if (atomic_compare_exchange_strong(&cached, &value, fresh))
             value = fresh;

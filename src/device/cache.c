@@ -2,7 +2,7 @@
  * Compiled kernels on disk: $TALLY_CACHE_DIR, else $XDG_CACHE_HOME/tally, else ~/.cache/tally. An
  * entry's name is the SHA-256 of all that decides the code; its content starts with a magic, the
  * key again and the SHA-256 of the code, so that a damaged or foreign file is not taken for one.
- * The directory is the user's alone (0700); one that is not is not used.
+ * The directory is the user's alone (0700), and so are its files; what is not is not used.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/env.h"
 #include "device/device.h"
 #include "device/sha256.h"
 
@@ -40,24 +41,33 @@ static void make_key(const char *source, const char *options, const char *signat
     ty_sha256_end(&s, key);
 }
 
+static int is_ours_alone(const struct stat *info)
+{
+    return info->st_uid == geteuid() && !(info->st_mode & 022);
+}
+
+static int is_our_folder(const char *path)
+{
+    struct stat info;
+    return !lstat(path, &info) && S_ISDIR(info.st_mode) && is_ours_alone(&info);
+}
+
 /* Makes the directory and its parents; says whether it is ours alone. */
 static int make_directory(char *path)
 {
-    struct stat info;
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
     }
     mkdir(path, 0700);
-    return !lstat(path, &info) && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-           !(info.st_mode & 022);
+    return is_our_folder(path);
 }
 
 int ty_cache_folder(char *path, size_t size, int make)
 {
-    const char *own = getenv("TALLY_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
+    const char *own = ty_env("TALLY_CACHE_DIR"), *xdg = ty_env("XDG_CACHE_HOME"),
+               *home = ty_env("HOME");
     int n = own && *own     ? snprintf(path, size, "%s", own)
             : xdg && *xdg   ? snprintf(path, size, "%s/tally", xdg)
             : home && *home ? snprintf(path, size, "%s/.cache/tally", home)
@@ -65,9 +75,35 @@ int ty_cache_folder(char *path, size_t size, int make)
     return n > 0 && (size_t)n + 80 <= size && (!make || make_directory(path));
 }
 
-static int entry_path(const unsigned char key[32], char *path, size_t size)
+int ty_cache_open(const char *path, const char **why)
 {
-    if (!ty_cache_folder(path, size, 1))
+    struct stat info;
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    /* Without waiting for a writer, where it is a pipe. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *why = NULL;
+    if (fd < 0) {
+        *why = errno == ENOENT || errno == ENOTDIR ? NULL
+               : errno == ELOOP                    ? "it is a symbolic link"
+                                                   : strerror(errno);
+        return -1;
+    }
+    if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+        *why = "it is no regular file";
+    else if (!is_ours_alone(&info))
+        *why = "it is not yours, or others may write to it";
+    else if (!is_our_folder(folder))
+        *why = "its folder is not yours, or others may write to it";
+    if (!*why)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int entry_path(const unsigned char key[32], int make, char *path, size_t size)
+{
+    if (!ty_cache_folder(path, size, make))
         return 0;
     size_t n = strlen(path);
     path[n++] = '/';
@@ -118,10 +154,9 @@ void *ty_cache_get(const char *source, const char *options, const char *signatur
 {
     unsigned char key[32];
     char path[1024];
+    const char *why;
     make_key(source, options, signature, key);
-    if (!entry_path(key, path, sizeof path))
-        return NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = entry_path(key, 0, path, sizeof path) ? ty_cache_open(path, &why) : -1;
     if (fd < 0)
         return NULL;
     void *bytes = read_entry(fd, key, size);
@@ -152,7 +187,7 @@ void ty_cache_put(const char *source, const char *options, const char *signature
     memcpy(h.magic, magic, sizeof magic);
     make_key(source, options, signature, h.key);
     digest_of(bytes, size, h.digest);
-    if (!entry_path(h.key, path, sizeof path))
+    if (!entry_path(h.key, 1, path, sizeof path))
         return;
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int fd = mkstemp(temporary);

@@ -158,6 +158,10 @@ extern const ty_device_ops ty_opencl_ops, ty_cuda_ops;
 /* The user's folder for what Tally keeps, made with `make` and then only if it is the user's alone.
  * Leaves room for a name of 79 bytes. 0 where there is none. */
 int ty_cache_folder(char *path, size_t size, int make);
+/* Opens a file of that folder for reading: a regular one, and the folder and the file the user's
+ * alone. -1: there is none (*why is NULL), or *why says what keeps it from being read. Waits for
+ * nobody. */
+int ty_cache_open(const char *path, const char **why);
 /* Reads the entry for (source, options, signature): its bytes (ty_free) or NULL. A corrupt or
  * foreign entry is not there. */
 void *ty_cache_get(const char *source, const char *options, const char *signature, size_t *size);

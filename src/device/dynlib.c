@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/env.h"
 
 /* The first candidate that opens. One that is there but does not open says why. */
 static void *open_first(const char *const *candidates, const char **name, char *reason, size_t size)
@@ -27,7 +28,7 @@ static void *open_first(const char *const *candidates, const char **name, char *
 void *ty_dynlib_open(const char *variable, const char *const *candidates, const ty_symbol *symbols,
                      void *table, char *reason, size_t size)
 {
-    const char *named = getenv(variable), *name = NULL;
+    const char *named = ty_env(variable), *name = NULL;
     const char *const only[] = {named, NULL};
     if (named && !strcmp(named, "none")) {
         snprintf(reason, size, "switched off by %s=none", variable);

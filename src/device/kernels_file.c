@@ -18,6 +18,7 @@
 #endif
 
 #include "core/alloc.h"
+#include "core/env.h"
 #include "core/error.h"
 #include "device/sha256.h"
 
@@ -159,17 +160,19 @@ static int read_at(int fd, uint64_t offset, void *bytes, size_t size)
     return 1;
 }
 
-/* Where the file is. Static: its first candidate is beside the program. */
+/* Where the file is. Static: its first candidate is beside the program, whose name whoever starts
+ * it chooses. */
 static void find_path(char *path, size_t size)
 {
-    const char *named = getenv("TALLY_KERNELS_FILE");
+    const char *named = ty_env("TALLY_KERNELS_FILE");
     Dl_info own;
     if (named && *named) {
         snprintf(path, size, "%s", named);
         return;
     }
     *path = '\0';
-    if (dladdr((const void *)(uintptr_t)&ty_kernels_describe, &own) && own.dli_fname) {
+    if (!ty_env_is_foreign() && dladdr((const void *)(uintptr_t)&ty_kernels_describe, &own) &&
+        own.dli_fname) {
         const char *slash = strrchr(own.dli_fname, '/');
         snprintf(path, size, "%.*slibtally-%s.kernels",
                  slash ? (int)(slash + 1 - own.dli_fname) : 0, own.dli_fname, tally_version());
@@ -251,7 +254,7 @@ static void look(void)
         snprintf(file.words, sizeof file.words, "none: switched off by TALLY_KERNELS_FILE=none");
         return;
     }
-    int fd = open(file.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode)) {
         refuse(fd < 0 ? strerror(errno) : "it is no file");
     } else {
@@ -273,7 +276,7 @@ static const unsigned char *load_block(uint32_t i)
     const char *wrong = "memory is out";
     if (file.code[i])
         return file.code[i];
-    int fd = open(file.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     stored = ty_malloc(b->stored + 1);
     code = ty_malloc(b->size + 1);
     if (stored && code) {

@@ -23,6 +23,7 @@
 #endif
 
 #include "core/alloc.h"
+#include "core/env.h"
 #include "core/error.h"
 #include "io/temp_file.h"
 
@@ -69,7 +70,7 @@ static tally_status failure(const ty_stream *s, tally_error *error, const char *
 
 int ty_stream_scratch(tally_error *error)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = ty_env("TMPDIR");
     if (!folder || !folder[0])
         folder = "/tmp";
     static const char ending[] = "/tally-XXXXXX";

@@ -187,6 +187,30 @@ static void test_unwritable(void)
     check(!result, "a folder that cannot be written to");
 }
 
+/* What others could have written is no entry; a pipe is not waited for. */
+static void test_foreign(void)
+{
+    int count;
+    setenv("TALLY_CACHE_DIR", path_of("foreign"), 1);
+    ty_cache_put("text", "", "sig", "code", 4);
+    char *entry = strdup(entry_of("foreign", &count));
+    check(entry && !chmod(entry, 0622) && has_none("text", "", "sig"), "others may write to it");
+    check(!chmod(entry, 0600) && has("text", "", "sig", "code"), "only its owner may");
+    check(!chmod(path_of("foreign"), 0777) && has_none("text", "", "sig"), "an open folder");
+    check(!chmod(path_of("foreign"), 0700) && has("text", "", "sig", "code"), "a shut one");
+    if (!chown(entry, 65534, 65534))
+        check(has_none("text", "", "sig"), "another's entry");
+    else
+        printf("skipped: an entry of another owner: only root can make one\n");
+    alarm(60);
+    check(!unlink(entry) && !mkfifo(entry, 0600) && has_none("text", "", "sig"), "a pipe");
+    ty_cache_put("text", "", "sig", "code", 4);
+    check(has("text", "", "sig", "code"), "which the next entry replaces");
+    alarm(0);
+    check(!unlink(entry) && !mkdir(entry, 0700) && has_none("text", "", "sig"), "a folder");
+    free(entry);
+}
+
 /* Processes that write and read the same entries: what is read is always whole. */
 static void test_at_once(void)
 {
@@ -348,6 +372,7 @@ int main(void)
     test_places();
     test_damage();
     test_unwritable();
+    test_foreign();
     test_at_once();
     test_plans(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram");
     test_plans(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clCreateProgramWithSource");

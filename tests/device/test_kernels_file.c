@@ -167,6 +167,13 @@ static void test_damage(void)
     check(gives("text", "-D1", 86, 0, NULL) &&
               strstr(ty_kernels_describe(), "No such file or directory"),
           "no file");
+    alarm(60); /* a read of the pipe would wait for ever */
+    check(!mkfifo(path, 0600), "a pipe");
+    ty_kernels_forget();
+    check(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "it is no file"),
+          "a pipe is no kernels file");
+    alarm(0);
+    unlink(path);
     setenv("TALLY_KERNELS_FILE", "none", 1);
     ty_kernels_forget();
     check(strstr(ty_kernels_describe(), "switched off") != NULL, "switched off");

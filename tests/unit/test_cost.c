@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -314,6 +315,43 @@ static void test_file(void)
     tally_context_destroy(context);
 }
 
+/* What may not be somebody else's word is not taken, nor waited for, and the reason is said. */
+static void test_foreign_file(void)
+{
+    char path[1024] = "", moved[1040];
+    tally_context *context = open_cpu();
+    CHECK(ty_tuning_parse("read 0 0 0 30\ncpu-tables 0 0 0.5 12.5\n", &tuning, &(unsigned){0}));
+    CHECK(!ty_tuning_save(context, &tuning, path, sizeof path, NULL));
+    CHECK(!chmod(path, 0646));
+    check_opened(0, "others may write to it");
+    CHECK(!chmod(path, 0664));
+    check_opened(0, "others may write to it");
+    CHECK(!chmod(path, 0644));
+    check_opened(1, "speeds measured here");
+    CHECK(!chmod(folder, 0777));
+    check_opened(0, "its folder is not yours");
+    CHECK(!chmod(folder, 0700));
+    if (!chown(path, 65534, 65534)) {
+        check_opened(0, "it is not yours");
+        CHECK(!chown(path, geteuid(), getegid()));
+    } else {
+        printf("skipped: a table of another owner: only root can make one\n");
+    }
+    snprintf(moved, sizeof moved, "%s.moved", path);
+    CHECK(!rename(path, moved) && !symlink(moved, path));
+    check_opened(0, "it is a symbolic link");
+    CHECK(!unlink(path) && !mkfifo(path, 0600));
+    alarm(60); /* a read of the pipe would wait for ever */
+    check_opened(0, "it is no regular file");
+    alarm(0);
+    CHECK(!unlink(path) && !mkdir(path, 0700));
+    check_opened(0, "it is no regular file");
+    CHECK(!rmdir(path) && !rename(moved, path));
+    check_opened(1, "speeds measured here");
+    unlink(path);
+    tally_context_destroy(context);
+}
+
 static int stop(void *user, uint64_t done, uint64_t total)
 {
     (void)done;
@@ -347,6 +385,7 @@ int main(void)
     CHECK(ty_methods_signature() == ty_methods_signature() && ty_methods_signature() != 0);
     tally_context_destroy(context);
     test_file();
+    test_foreign_file();
     test_tune();
     rmdir(folder);
     test_locale();
