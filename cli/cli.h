@@ -69,6 +69,12 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target);
 /* Writes `count` results; several only as a table or JSON (`several` forces a JSON array). */
 int cli_results_write(const cli_target *target, tally_result *const *results, size_t count);
 
+/* ---- same_file.c ---- */
+
+/* Refuses to write to `path` (NULL or "-": standard output) what the command reads, by whatever
+ * name or link: CLI_USAGE after a message. Before anything is read. */
+int cli_output_check(const cli_options *options, const char *path);
+
 /* ---- signals.c ---- */
 
 /* SIGPIPE becomes an error of write. SIGINT and SIGTERM wipe the progress line and end the process,

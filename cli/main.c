@@ -20,7 +20,9 @@ int main(int argc, char **argv)
         } else if (cli_has(&options, CLI_PRINT)) {
             code = cli_generate(cli_text(&options, CLI_PRINT, ""));
         } else {
-            code = options.word->act(&options);
+            code = cli_output_check(&options, cli_text(&options, CLI_OUTPUT, NULL));
+            if (!code)
+                code = options.word->act(&options);
         }
     }
     cli_options_release(&options);

@@ -112,7 +112,7 @@ const cli_option cli_option_table[] = {
      CLI_METHODS | CLI_DEVICES | CLI_SELFTEST | CLI_BENCH, "Output", "table json", 0, 0, 0,
      "table or json"},
     {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE, "Output", NULL, 0, 0,
-     0, "write there, all or nothing; - is standard output"},
+     0, "write there, all or nothing, and never over a file that is read; - is standard output"},
     {CLI_FOLDER, "output", 'o', CLI_FILE, 1, "DIR", CLI_BENCH, "Output", NULL, 0, 0, 0,
      "with --figure: the folder for NAME.jsonl, NAME.csv, NAME.svg and NAME.png (without it the "
      "lines go to standard output)"},

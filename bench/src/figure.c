@@ -28,6 +28,20 @@ static int chosen(const cli_options *options, const figure *one)
     return strcmp(name, "all") == 0 || strcmp(name, one->name) == 0;
 }
 
+/* No file that will be written is one that is read. */
+static int check_outputs(const cli_options *options, const char *folder)
+{
+    static const char *const endings[] = {"jsonl", "csv", "svg", "png"};
+    int code = CLI_OK;
+    for (size_t i = 0; i < figure_count; i++)
+        for (size_t e = 0; e < 4 && !code && chosen(options, &figure_table[i]); e++) {
+            char path[1024];
+            snprintf(path, sizeof path, "%.900s/%s.%s", folder, figure_table[i].name, endings[e]);
+            code = cli_output_check(options, path);
+        }
+    return code;
+}
+
 static int check(const cli_options *options)
 {
     static const cli_id others[] = {CLI_METHOD, CLI_SET, CLI_ONLY, CLI_CLOCK};
@@ -46,7 +60,7 @@ static int check(const cli_options *options)
         return cli_usage(options->word, "--from needs -o DIR, where the pictures go");
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_fail("%s: %s", folder, strerror(errno));
-    return CLI_OK;
+    return folder ? check_outputs(options, folder) : CLI_OK;
 }
 
 /* ---- files ---- */
