@@ -118,6 +118,12 @@ static tally_status open_current(cli_source *source, tally_error *error)
     if (source->current == 0)
         source->kind = info;
     status = check_kind(source, &info, error);
+    if (!status && info.size_bytes < source->sizes[source->current])
+        status = cli_error(error, TALLY_ERROR_IO,
+                           "%s: was cut while it was read: it has %llu bytes and had %llu; count "
+                           "it again",
+                           cli_shown(path), (unsigned long long)info.size_bytes,
+                           (unsigned long long)source->sizes[source->current]);
     if (!status && source->mask.input)
         status = cli_sidecar_start(&source->mask, path, &info, error);
     if (!status && source->weights.input)
@@ -323,8 +329,9 @@ static tally_status finish_current(cli_source *source, tally_error *error)
         status = cli_sidecar_end(&source->mask, path, error);
     if (!status && source->weights.input)
         status = cli_sidecar_end(&source->weights, path, error);
-    /* A file can be opened again, so that any number of them can be read. */
-    if (source->sizes[source->current]) {
+    /* A file can be opened again, so that any number of them can be read. The only one stays open:
+     * if it grows, every pass reads what the first one read. */
+    if (source->sizes[source->current] && source->count > 1) {
         tally_input_close(source->inputs[source->current]);
         source->inputs[source->current] = NULL;
     }

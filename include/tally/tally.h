@@ -640,7 +640,8 @@ typedef struct tally_input_info {
 } tally_input_info;
 
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
- * be NULL. Messages carry the path and the place (byte, or line and column). */
+ * be NULL. Messages carry the path and the place (byte, or line and column). Of a file what is
+ * there now is read, also if it grows; one that is cut before that was read is TALLY_ERROR_IO. */
 TALLY_API tally_status tally_input_open(const char *path, const tally_input_options *options,
                                         tally_input **input, tally_error *error);
 TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */

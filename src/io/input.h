@@ -10,8 +10,9 @@
 typedef struct ty_stream ty_stream;
 
 /* Opens `path` ("-" is standard input), looks at the first bytes and undoes gzip or zstd (any
- * number of members or frames). With `keep` a source that cannot seek is spooled to a temporary
- * file as it is read, so that it can be rewound. */
+ * number of members or frames). A regular file is read up to the size that it has now; one that is
+ * cut before that is reached fails with TALLY_ERROR_IO. With `keep` a source that cannot seek is
+ * spooled to a temporary file as it is read, so that it can be rewound. */
 tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error);
 void ty_stream_close(ty_stream *stream);
 /* Up to `size` bytes (as many as asked unless the end comes first) into `bytes`; *got says how
@@ -28,6 +29,9 @@ const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or
 uint64_t ty_stream_offset(const ty_stream *stream);         /* decoded bytes consumed */
 uint64_t ty_stream_stored(const ty_stream *stream);         /* stored bytes consumed */
 uint64_t ty_stream_size(const ty_stream *stream);           /* stored bytes in all, 0 unknown */
+/* Nonzero when the file is longer now than when it was opened; the stream ends where it ended then.
+ */
+int ty_stream_grew(const ty_stream *stream);
 int ty_stream_is_spooled(const ty_stream *stream);
 /* Passes over `bytes` decoded bytes, by seeking where that is possible; *skipped says how many
  * there were. */

@@ -39,7 +39,7 @@ struct ty_stream {
     int keep;
     int ended;     /* the source gave its last byte */
     off_t start;   /* where in the file the stream begins */
-    uint64_t size; /* stored bytes, 0 unknown */
+    uint64_t size; /* stored bytes when it was opened, 0 unknown; what is added later is not read */
     int spool;     /* -1: none */
     uint64_t spooled;
     uint64_t position; /* stored bytes taken from the source */
@@ -132,6 +132,24 @@ static ssize_t read_some(ty_stream *s, void *bytes, size_t size)
     }
 }
 
+/* read(2) gave nothing: that is the end, unless the file was longer when it was opened. */
+static tally_status source_end(ty_stream *s, tally_error *error)
+{
+    struct stat now;
+    s->ended = 1;
+    if (s->position >= s->size)
+        return TALLY_OK;
+    if (fstat(s->file, &now) != 0)
+        return failure(s, error, "looking for its end failed", errno);
+    /* In /sys files tell a size that they never had; nothing is stored behind it. */
+    if (now.st_blocks == 0 && now.st_size - s->start == (off_t)s->size)
+        return TALLY_OK;
+    return ty_error(error, TALLY_ERROR_IO,
+                    "%s: was cut while it was read: it ends after %" PRIu64
+                    " bytes and had %" PRIu64 " when it was opened; count it again",
+                    s->name, s->position, s->size);
+}
+
 /* One piece of the stored bytes; *got is 0 at the end. */
 static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size, size_t *got,
                                 tally_error *error)
@@ -140,7 +158,9 @@ static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size,
     int from_spool = s->position < s->spooled;
     if (from_spool && size > s->spooled - s->position)
         size = (size_t)(s->spooled - s->position);
-    if (s->ended && !from_spool)
+    if (s->size && size > s->size - s->position)
+        size = (size_t)(s->size - s->position);
+    if (!size || (s->ended && !from_spool))
         return TALLY_OK;
     ssize_t have = read_some(s, bytes, size < TY_READ_MOST ? size : TY_READ_MOST);
     if (have < 0)
@@ -148,8 +168,7 @@ static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size,
     if (have == 0) {
         if (from_spool)
             return ty_error(error, TALLY_ERROR_IO, "%s: its temporary copy was cut short", s->name);
-        s->ended = 1;
-        return TALLY_OK;
+        return source_end(s, error);
     }
     if (!from_spool && s->keep && !s->seekable) {
         tally_status status = spool_append(s, bytes, (size_t)have, error);
@@ -610,6 +629,13 @@ uint64_t ty_stream_stored(const ty_stream *stream)
 uint64_t ty_stream_size(const ty_stream *stream)
 {
     return stream->size;
+}
+
+int ty_stream_grew(const ty_stream *stream)
+{
+    struct stat now;
+    return stream->size && fstat(stream->file, &now) == 0 &&
+           now.st_size - stream->start > (off_t)stream->size;
 }
 
 int ty_stream_is_spooled(const ty_stream *stream)

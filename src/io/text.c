@@ -6,6 +6,7 @@
  * - NaN stands for nan, an empty field, "-", and NA, N/A and null in any case.
  * - A record must have as many fields as the first; one empty field more, from a delimiter at the
  *   line's end, is let pass.
+ * - A last line without an end counts, unless the file has grown since it was opened.
  * - Rows of a region are data rows from 0. Rows outside it must still be whole; their fields need
  * not be numbers, and nothing is read past its end.
  */
@@ -54,6 +55,13 @@ static tally_status fill(ty_text_state *s, tally_error *error)
         return status;
     s->end += got;
     s->ended = got < s->capacity - left;
+    if (s->ended && !s->reached)
+        s->grew = ty_stream_grew(s->stream);
+    s->reached |= s->ended;
+    /* Somebody is writing to it: what was there of the last line may be half a number. */
+    if (s->ended && s->grew)
+        while (s->end > s->begin && !ty_is_line_end(s->buffer[s->end - 1]))
+            s->end--;
     return TALLY_OK;
 }
 

@@ -15,7 +15,9 @@ typedef struct ty_text_state {
     const char *name; /* the file's */
     char *buffer; /* text[begin … end) is read but not parsed; begin is always a line's start */
     size_t capacity, begin, end;
-    int ended;     /* the stream is */
+    int ended;   /* the stream is */
+    int reached; /* its end has been reached, in this pass or an earlier one, and `grew` is known */
+    int grew;    /* the file was longer by then than when it was opened */
     int after_cr;  /* the line before ended in CR at the buffer's end: an LF now belongs to it */
     uint64_t line; /* of buffer[begin], from 1 */
     uint64_t row;  /* data rows before buffer[begin] */

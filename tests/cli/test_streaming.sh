@@ -89,4 +89,19 @@ expect 0 "" -- bash -c "gzip -c n.txt | '$TALLY' --dtype u8 -"
 mkdir spool
 expect 0 'temporary file' -- bash -c "cat n.txt | TMPDIR=$WORK/spool '$TALLY' -"
 equal "" "$(ls spool)" "what is left in TMPDIR"
+# A file that grows while it is counted: whole lines that were there when it was opened, the same in
+# the pass that finds the range and the one that counts.
+seq 1 300000 >log
+(for i in $(seq 300001 2000 500000); do seq $i $((i + 1999)); sleep 0.01; done >>log) &
+writer=$!
+for _ in 1 2 3 4 5; do
+    "$TALLY" log --bins 10 -o log.json || fail "a growing file"
+    python3 -c '
+import json
+r = json.load(open("log.json"))
+h, hi = r["histograms"][0], r["axes"][0]["hi"]
+assert sum(h["counts"]) == r["samples"] == hi >= 300000, (h, hi)' || fail "a file that grew"
+done
+kill $writer 2>/dev/null
+wait $writer 2>/dev/null
 finish
