@@ -326,6 +326,20 @@ static int same_sum(const job *job, double a, double b)
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * job->weight;
 }
 
+static int same_flow_sums(const job *job, uint64_t h)
+{
+    tally_result_info info = {.struct_size = sizeof info};
+    tally_result_info_get(job->ours.result, &info);
+    const void *ours = tally_result_flow_sums(job->ours.result, h);
+    const void *theirs = tally_result_flow_sums(job->reference.result, h);
+    int same = 1;
+    for (int f = 0; ours && f < 4; f++)
+        same &= info.kind == TALLY_RESULT_SUMS_F64
+                    ? same_sum(job, ((const double *)ours)[f], ((const double *)theirs)[f])
+                    : ((const int64_t *)ours)[f] == ((const int64_t *)theirs)[f];
+    return same;
+}
+
 static int compare(const job *job)
 {
     tally_result_info info = {.struct_size = sizeof info};
@@ -355,6 +369,10 @@ static int compare(const job *job)
         if (memcmp(tally_result_flows(job->ours.result, h),
                    tally_result_flows(job->reference.result, h), sizeof(tally_flows)) != 0)
             return cli_fail("--verify: histogram \"%s\": the numbers of samples in no bin differ "
+                            "from the reference's; please report this",
+                            name);
+        if (!same_flow_sums(job, h))
+            return cli_fail("--verify: histogram \"%s\": the weights of samples in no bin differ "
                             "from the reference's; please report this",
                             name);
     }

@@ -48,8 +48,11 @@ static int outputs_make(outputs *out, const cli_case *test)
     out->output.flows = calloc((size_t)test->histograms + 1, sizeof(tally_flows));
     if (test->plan.sum_squares)
         out->output.sum_squares = calloc(out->cells + 1, sizeof(double));
+    if (test->plan.weight_dtype)
+        out->output.flow_sums = calloc((size_t)test->histograms + 1, 4 * sizeof(double));
     if (!out->output.counts || !out->output.flows ||
-        (test->plan.sum_squares && !out->output.sum_squares))
+        (test->plan.sum_squares && !out->output.sum_squares) ||
+        (test->plan.weight_dtype && !out->output.flow_sums))
         return 0;
     /* Something to add to, or to overwrite. Doubles and 64-bit counts stay small whole numbers. */
     size_t size = counter_bytes(&test->plan);
@@ -70,6 +73,7 @@ static void outputs_release(outputs *out)
     free(out->output.counts);
     free(out->output.flows);
     free(out->output.sum_squares);
+    free(out->output.flow_sums);
 }
 
 /* What differs, or NULL. */
@@ -86,6 +90,10 @@ static const char *difference(const outputs *a, const outputs *b, const cli_case
     if (memcmp(a->output.flows, b->output.flows, (size_t)test->histograms * sizeof(tally_flows)) !=
         0)
         return "samples in no bin";
+    /* Sums of whole numbers, to which nothing was added: the same bits. */
+    if (test->plan.weight_dtype && memcmp(a->output.flow_sums, b->output.flow_sums,
+                                          (size_t)test->histograms * 4 * sizeof(double)) != 0)
+        return "weights of samples in no bin";
     for (size_t i = 0; test->plan.sum_squares && i < a->cells; i++)
         if (a->output.sum_squares[i] != b->output.sum_squares[i])
             return "sums of squares";

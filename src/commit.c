@@ -17,9 +17,10 @@ static int clamps(const tally_plan *plan, int slot)
                                    : a->nan) == TALLY_FLOW_CLAMP;
 }
 
-int ty_plan_delivers(const tally_plan *plan, uint64_t slot)
+int ty_job_delivers(const ty_job *job, uint64_t slot)
 {
-    return slot < plan->bins || clamps(plan, (int)(slot - plan->bins));
+    const tally_plan *plan = job->plan;
+    return slot < plan->bins || job->output->flow_sums || clamps(plan, (int)(slot - plan->bins));
 }
 
 static tally_status check_flows(const ty_job *job, const uint64_t *flows, tally_error *error)
@@ -108,6 +109,26 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
     return TALLY_OK;
 }
 
+/* Flows of an output, in the order of their slots. */
+enum { flow_count = 4 };
+
+static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *error)
+{
+    static const char *const names[flow_count] = {"below the bins", "above the bins",
+                                                  "that are NaN", "that are masked"};
+    const tally_plan *plan = job->plan;
+    const int64_t *there = (const int64_t *)job->output->flow_sums + h * flow_count;
+    for (int f = 0; job->isums && f < flow_count; f++) {
+        const int64_t sum = job->isums[h * plan->slots + plan->bins + (unsigned)f];
+        int64_t both;
+        if (!clamps(plan, f) &&
+            __builtin_add_overflow(job->output->accumulate ? there[f] : 0, sum, &both))
+            return ty_error(error, TALLY_ERROR_DATA,
+                            "the sum of the weights of samples %s passes int64", names[f]);
+    }
+    return TALLY_OK;
+}
+
 static void write_counts(const ty_job *job, uint64_t h)
 {
     const tally_plan *plan = job->plan;
@@ -180,6 +201,23 @@ static void write_flows(const ty_job *job, uint64_t h)
     to->masked += flows[TY_SLOT_MASKED];
 }
 
+static void write_flow_sums(const ty_job *job, uint64_t h)
+{
+    const tally_plan *plan = job->plan;
+    const int add = job->output->accumulate;
+    for (int f = 0; f < flow_count; f++) {
+        const uint64_t from = h * plan->slots + plan->bins + (unsigned)f,
+                       to = h * flow_count + (unsigned)f;
+        const int clamped = clamps(plan, f);
+        double *floats = job->output->flow_sums;
+        int64_t *whole = job->output->flow_sums;
+        if (job->sums)
+            floats[to] = (add ? floats[to] : 0) + (clamped ? 0 : job->sums[from]);
+        else
+            whole[to] = (add ? whole[to] : 0) + (clamped ? 0 : job->isums[from]);
+    }
+}
+
 tally_status ty_job_commit(const ty_job *job, tally_error *error)
 {
     if (job->overflowed)
@@ -188,6 +226,8 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
         tally_status status = check_flows(job, ty_job_flows(job, h), error);
         if (!status)
             status = check_widths(job, h, error);
+        if (!status && job->output->flow_sums)
+            status = check_flow_sums(job, h, error);
         if (status)
             return status;
     }
@@ -197,6 +237,8 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
             write_squares(job, h);
         if (job->output->flows)
             write_flows(job, h);
+        if (job->output->flow_sums)
+            write_flow_sums(job, h);
     }
     return TALLY_OK;
 }

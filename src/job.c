@@ -130,6 +130,9 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: sum_squares is %s",
                         out->sum_squares ? "given but the plan does not ask for it"
                                          : "NULL but the plan asks for it");
+    if (out->flow_sums && !plan->weighted)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "output: flow_sums is given but the plan has no weights");
     if (out->on_device && !plan->context->backend->has_memory)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: device memory on the %s device",
                         plan->context->backend->name);

@@ -128,8 +128,9 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
 /* Allocates and clears totals and sums; released by ty_job_release. */
 tally_status ty_job_reserve(ty_job *job, tally_error *error);
 void ty_job_release(ty_job *job);
-/* commit.c: whether what is in a slot ends in a bin: the bins' own, and flows that are clamped. */
-int ty_plan_delivers(const tally_plan *plan, uint64_t slot);
+/* commit.c: whether a slot's sum ends in the output: those of bins, of flows that are clamped, and
+ * of all flows where the output has flow_sums. */
+int ty_job_delivers(const ty_job *job, uint64_t slot);
 /* commit.c: whether a sample outside some axis, or NaN, makes the call fail. */
 int ty_plan_may_fail(const tally_plan *plan);
 /* commit.c: whether nothing can refuse the counts, so that their bins may be written at once. */

@@ -360,7 +360,9 @@ typedef struct tally_flows {
  * - counts: H × bins of the plan's counter type (u64, u32, u16, u8), or f64 / i64 sums if weighted;
  *   aligned for its type;
  * - flows: H of them, or NULL;
- * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares.
+ * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares;
+ * - flow_sums: H × 4 sums of weights, of the counts' type: of the samples that `flows` numbers, in
+ *   its order (under, over, nan, masked); weighted plans only, or NULL.
  * Conservation: samples = Σ counts + under + over + nan + masked, for u64 and u32 counters.
  *
  * on_device: the pointers are device memory (CUDA device pointers, cl_mem objects from their first
@@ -369,9 +371,9 @@ typedef struct tally_flows {
  * that work has run, nor the plan, which waits for it. A CUDA stream may be recording a graph: the
  * plan then keeps what the graph uses until it is destroyed. Without a stream the call waits for
  * the device. It also waits, and makes the output on the host, where the counts decide whether
- * there is one (TALLY_FLOW_FAIL, adding to u32 counters), for samples in host memory, and for
- * device_seconds. `progress` is asked once, before anything is written; a u64 count that is added
- * to wraps past 2^64-1.
+ * there is one (TALLY_FLOW_FAIL, adding to u32 counters), for samples in host memory, for flow_sums
+ * and for device_seconds. `progress` is asked once, before anything is written; a u64 count that is
+ * added to wraps past 2^64-1.
  */
 typedef struct tally_output {
     size_t struct_size;
@@ -380,11 +382,12 @@ typedef struct tally_output {
     double *sum_squares;
     int32_t accumulate; /* nonzero: add to what is there; else overwrite */
     int32_t on_device;  /* nonzero: the pointers are device memory of the plan's device */
+    void *flow_sums;
 } tally_output;
 
 #define TALLY_OUTPUT_INIT                                                                          \
     {                                                                                              \
-        sizeof(tally_output), NULL, NULL, NULL, 0, 0                                               \
+        sizeof(tally_output), NULL, NULL, NULL, 0, 0, NULL                                         \
     }
 
 typedef struct tally_execute_options {
@@ -539,6 +542,9 @@ TALLY_API const char *tally_result_source(const tally_result *result, uint32_t i
 TALLY_API const void *tally_result_counts(const tally_result *result, uint64_t h);
 TALLY_API const tally_flows *tally_result_flows(const tally_result *result, uint64_t h);
 TALLY_API const double *tally_result_squares(const tally_result *result, uint64_t h);
+/* The sums of weights that tally_output's flow_sums has: four of the counts' type. NULL for counts,
+ * and where a saved result does not say them. */
+TALLY_API const void *tally_result_flow_sums(const tally_result *result, uint64_t h);
 
 /* What goes into the saved form; strings are copied, NULL leaves a field alone. */
 TALLY_API tally_status tally_result_note(tally_result *result, const char *source,

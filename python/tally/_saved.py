@@ -31,6 +31,8 @@ def save(hist, path):
                           (output.sum_squares, hist.squares)):  # fmt: skip
             if array is not None:
                 ctypes.memmove(to, np.ascontiguousarray(array).ctypes.data, array.nbytes)
+        if output.flow_sums:  # the weights of samples in no bin, which a Hist does not keep
+            ctypes.memmove(output.flow_sums, np.full(4, np.nan).ctypes.data, 32)
         results = (ctypes.c_void_p * 1)(result)
         c.result_save(results, 1, c.FORMAT_JSON, None, os.fsencode(path))
     finally:

@@ -134,6 +134,7 @@ class Output(Sized):
         ("sum_squares", c_void_p),
         ("accumulate", c_int32),
         ("on_device", c_int32),
+        ("flow_sums", c_void_p),
     ]
 
 

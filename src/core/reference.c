@@ -142,7 +142,7 @@ static void add_weight(ty_job *job, uint64_t cell, uint64_t slot, const void *at
         int over = dtype == TALLY_U64 ? __builtin_add_overflow(job->isums[cell], u, &i)
                                       : __builtin_add_overflow(job->isums[cell], (int64_t)u, &i);
         job->isums[cell] = i;
-        job->overflowed |= over && ty_plan_delivers(job->plan, slot);
+        job->overflowed |= over && ty_job_delivers(job, slot);
     }
     if (job->squares)
         job->squares[cell] += (double)w * (double)w;

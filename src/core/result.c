@@ -86,6 +86,11 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
     r->flows = ty_calloc((size_t)r->histograms, sizeof *r->flows);
     if (!r->flows)
         return ty_error_memory(error, "flows", r->histograms * sizeof *r->flows);
+    if (shape->flow_sums) {
+        r->flow_sums = ty_calloc((size_t)r->histograms, 4 * sizeof(double));
+        if (!r->flow_sums)
+            return ty_error_memory(error, "sums of flows", r->histograms * 4 * sizeof(double));
+    }
     if (shape->squares) {
         r->squares = zeroes(cells, sizeof *r->squares);
         if (!r->squares)
@@ -162,6 +167,7 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->counts);
     ty_free(result->squares);
     ty_free(result->flows);
+    ty_free(result->flow_sums);
     ty_free(result);
 }
 
@@ -172,6 +178,7 @@ tally_output tally_result_output(tally_result *result)
         output.counts = result->counts;
         output.flows = result->flows;
         output.sum_squares = result->squares;
+        output.flow_sums = result->flow_sums;
         output.accumulate = 1;
     }
     return output;
@@ -198,14 +205,32 @@ uint64_t ty_result_samples(const tally_result *result)
     return total;
 }
 
+static double value_of(const tally_result *result, const void *values, uint64_t i)
+{
+    if (result->kind == TALLY_RESULT_SUMS_F64)
+        return ((const double *)values)[i];
+    if (result->kind == TALLY_RESULT_SUMS_I64)
+        return (double)((const int64_t *)values)[i];
+    return (double)((const uint64_t *)values)[i];
+}
+
 double ty_result_value(const tally_result *result, uint64_t h, uint64_t bin)
 {
-    uint64_t i = h * result->bins + bin;
-    if (result->kind == TALLY_RESULT_SUMS_F64)
-        return ((const double *)result->counts)[i];
-    if (result->kind == TALLY_RESULT_SUMS_I64)
-        return (double)((const int64_t *)result->counts)[i];
-    return (double)((const uint64_t *)result->counts)[i];
+    return value_of(result, result->counts, h * result->bins + bin);
+}
+
+uint64_t ty_result_flow_count(const tally_result *result, uint64_t h, int flow)
+{
+    const tally_flows *f = &result->flows[h];
+    const uint64_t counts[] = {f->under, f->over, f->nan, f->masked};
+    return counts[flow];
+}
+
+double ty_result_flow(const tally_result *result, uint64_t h, int flow)
+{
+    if (result->kind == TALLY_RESULT_COUNTS)
+        return (double)ty_result_flow_count(result, h, flow);
+    return result->flow_sums ? value_of(result, result->flow_sums, h * 4 + (unsigned)flow) : NAN;
 }
 
 tally_status tally_result_info_get(const tally_result *result, tally_result_info *info)
@@ -263,6 +288,13 @@ const double *tally_result_squares(const tally_result *result, uint64_t h)
 {
     return result && result->squares && h < result->histograms ? result->squares + h * result->bins
                                                                : NULL;
+}
+
+const void *tally_result_flow_sums(const tally_result *result, uint64_t h)
+{
+    return result && result->flow_sums && h < result->histograms
+               ? (const void *)((const double *)result->flow_sums + h * 4)
+               : NULL;
 }
 
 /* A copy of `text` into *copy; NULL stays NULL. Returns 0 when memory is out. */

@@ -25,6 +25,7 @@ struct tally_result {
     void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
+    void *flow_sums;    /* histograms × 4 sums of weights, as `counts`; NULL: counts, or unknown */
 };
 
 typedef struct ty_result_shape {
@@ -33,7 +34,7 @@ typedef struct ty_result_shape {
     /* One array of bins+1 edges for each axis, or NULL: computed by tally_axis_edges_get. */
     const double *const *edges;
     tally_result_kind kind;
-    int squares;
+    int squares, flow_sums;
     tally_dtype dtype;
     uint64_t histograms;
     /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
@@ -50,6 +51,11 @@ uint64_t ty_result_samples(const tally_result *result);
 
 /* A count, or sum, as float64: for shares and drawing, not for saving. */
 double ty_result_value(const tally_result *result, uint64_t h, uint64_t bin);
+
+/* Of the samples in no bin, by flow: 0 below, 1 above, 2 NaN, 3 masked. How many they are, and what
+ * they would add to a bin: as many, or the sum of their weights, NaN where that is unknown. */
+uint64_t ty_result_flow_count(const tally_result *result, uint64_t h, int flow);
+double ty_result_flow(const tally_result *result, uint64_t h, int flow);
 
 /* The largest count that `counter` holds. */
 uint64_t ty_counter_limit(tally_counter counter);

@@ -142,11 +142,35 @@ static tally_status check_counts(const tally_result *into, const tally_result *f
                             "was added",
                             h);
     }
+    const int64_t *a = into->flow_sums, *b = from->flow_sums;
+    for (uint64_t i = 0; into->kind == TALLY_RESULT_SUMS_I64 && a && b && i < 4 * into->histograms;
+         i++)
+        if (b[i] > 0 ? a[i] > INT64_MAX - b[i] : a[i] < INT64_MIN - b[i])
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "histogram %" PRIu64 ": the sum of the weights outside the bins would "
+                            "pass int64's range; nothing was added",
+                            i / 4);
     int is_exact = into->kind == TALLY_RESULT_COUNTS && !ty_counter_saturates(into->counter);
     if (!is_exact && from->noted > UINT64_MAX - into->noted)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the samples would pass 2^64-1; nothing was added");
     return TALLY_OK;
+}
+
+/* They stay known while both know them. */
+static void add_flow_sums(tally_result *into, const tally_result *from)
+{
+    const uint64_t count = 4 * into->histograms;
+    if (!from->flow_sums) {
+        ty_free(into->flow_sums);
+        into->flow_sums = NULL;
+    }
+    for (uint64_t i = 0; into->flow_sums && i < count; i++) {
+        if (into->kind == TALLY_RESULT_SUMS_F64)
+            ((double *)into->flow_sums)[i] += ((const double *)from->flow_sums)[i];
+        else
+            ((int64_t *)into->flow_sums)[i] += ((const int64_t *)from->flow_sums)[i];
+    }
 }
 
 static void add_counts(tally_result *into, const tally_result *from)
@@ -266,6 +290,7 @@ tally_status tally_result_merge(tally_result *into, const tally_result *from, ta
     if (status)
         return status;
     add_counts(into, from);
+    add_flow_sums(into, from);
     add_notes(into, from, &n);
     return TALLY_OK;
 }

@@ -104,15 +104,15 @@ static void load_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 
 /* Whether a sum that ends in a bin overflowed. */
 static int add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, size_t n,
-                        const tally_plan *plan)
+                        const ty_job *job)
 {
-    int overflowed = 0, is_u64 = plan->options.weight_dtype == TALLY_U64;
+    int overflowed = 0, is_u64 = job->plan->options.weight_dtype == TALLY_U64;
     for (size_t i = 0; i < n; i++) {
         int64_t *sum = &sums[slots[i]];
         int over = is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w[i], sum)
                           : __builtin_add_overflow(*sum, w[i], sum);
         if (__builtin_expect(over, 0))
-            overflowed |= ty_plan_delivers(plan, slots[i]);
+            overflowed |= ty_job_delivers(job, slots[i]);
     }
     return overflowed;
 }
@@ -205,7 +205,7 @@ static void count_block(unsigned char *state, const ty_job *job, uint64_t batch,
     if (job->isums) {
         int64_t wi[TY_BLOCK];
         load_i64(from, dtype, n, wi);
-        if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, plan))
+        if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, job))
             *state = 1;
     }
     count_flows((uint64_t *)(tables + l.flows), block.slots, n, plan->bins);
@@ -249,7 +249,7 @@ static void flush(void *state, ty_job *job, uint64_t batch)
                 job->overflowed |=
                     __builtin_add_overflow(job->isums[first + s], ((const int64_t *)sums)[s],
                                            &job->isums[first + s]) &&
-                    ty_plan_delivers(plan, s);
+                    ty_job_delivers(job, s);
             if (job->squares)
                 job->squares[first + s] += sum_of(squares, s, l.shift);
         }

@@ -76,6 +76,7 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
         }
         run->place.how |= output->accumulate ? TY_OUT_ADD : 0;
     }
+    run->place.how |= output->flow_sums ? TY_OUT_FLOW_SUMS : 0;
     /* Totals are clamped when they are committed; sums must know what will be. */
     if (plan->options.dimensions == 1 && (output->on_device || plan->weighted)) {
         run->place.how |= clamps(a->under) ? TY_OUT_CLAMP_UNDER : 0;
@@ -296,7 +297,8 @@ tally_status ty_deliver_check(ty_run *run, tally_error *error)
                    : job->view_device == TALLY_DEVICE_CPU ? "the samples are in host memory"
                    : job->device_seconds                  ? "device_seconds is asked for"
                    : job->histograms && ty_deliver_by_host(job)
-                       ? "a policy has to look at the counts"
+                       ? (output->flow_sums ? "flow_sums are asked for"
+                                            : "a policy has to look at the counts")
                        : NULL;
     if (obstacle)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
@@ -312,6 +314,8 @@ tally_status ty_deliver_check(ty_run *run, tally_error *error)
     if (!status && output->sum_squares)
         status = check_memory(run, output->sum_squares, job->histograms * job->plan->bins, 8,
                               "sum_squares", error);
+    if (!status && output->flow_sums)
+        status = check_memory(run, output->flow_sums, job->histograms * 4, 8, "flow_sums", error);
     return status;
 }
 
@@ -329,7 +333,7 @@ int ty_deliver_by_host(const ty_job *job)
     if (plan->weighted == TALLY_RESULT_SUMS_I64 &&
         (job->output->accumulate || tally_dtype_bytes(plan->options.weight_dtype) == 8))
         return 1;
-    return job->view_device == TALLY_DEVICE_CPU ||
+    return job->view_device == TALLY_DEVICE_CPU || job->output->flow_sums ||
            (plan->options.counter == TALLY_COUNTER_U32 && job->output->accumulate);
 }
 
@@ -344,9 +348,9 @@ static tally_status move(ty_run *run, int back, void *host, const void *memory, 
     return status ? status : ops->wait(run->device, run->queue, error);
 }
 
-static void drop(void *outputs[3])
+static void drop(void *outputs[TY_OUTPUTS])
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < TY_OUTPUTS; i++) {
         ty_free(outputs[i]);
         outputs[i] = NULL;
     }
@@ -357,16 +361,18 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
 {
     const tally_output *there = run->job->output;
     const uint64_t cells = run->job->histograms * run->job->plan->bins;
-    const size_t sizes[3] = {(size_t)cells * cell_bytes(run->job->plan),
-                             (size_t)run->job->histograms * sizeof *there->flows,
-                             (size_t)cells * sizeof *there->sum_squares};
-    const void *const from[3] = {there->counts, there->flows, there->sum_squares};
+    const size_t sizes[TY_OUTPUTS] = {(size_t)cells * cell_bytes(run->job->plan),
+                                      (size_t)run->job->histograms * sizeof *there->flows,
+                                      (size_t)cells * sizeof *there->sum_squares,
+                                      (size_t)run->job->histograms * 4 * sizeof(double)};
+    const void *const from[TY_OUTPUTS] = {there->counts, there->flows, there->sum_squares,
+                                          there->flow_sums};
     void **to = run->w->outputs;
     tally_output here = *there;
     ty_job job = *run->job;
     tally_status status = TALLY_OK;
     drop(to);
-    for (int i = 0; i < 3 && !status; i++) {
+    for (int i = 0; i < TY_OUTPUTS && !status; i++) {
         if (from[i] && !(to[i] = ty_calloc(1, sizes[i])))
             status = ty_error_memory(error, "an output", sizes[i]);
         if (!status && from[i] && there->accumulate)
@@ -376,6 +382,7 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
     here.counts = to[0];
     here.flows = to[1];
     here.sum_squares = to[2];
+    here.flow_sums = to[3];
     job.output = &here;
     run->job = &job;
     if (!status)
@@ -384,7 +391,7 @@ tally_status ty_deliver_host(ty_run *run, tally_status (*count)(ty_run *, tally_
         status = count(run, error);
     if (!status)
         status = ty_job_commit(&job, error);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < TY_OUTPUTS; i++) {
         if (!status && from[i])
             status = move(run, 1, to[i], from[i], sizes[i], error);
     }

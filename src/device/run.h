@@ -8,6 +8,8 @@
 #include "device/kernel.h"
 #include "methods/registry.h"
 
+enum { TY_OUTPUTS = 4 }; /* arrays of an output: counts, flows, sum_squares, flow_sums */
+
 /*
  * Queue and buffers of one run at a time, kept by the plan so that a repeated call allocates
  * nothing. A run that is still under way on a caller's stream when its call returns leaves its
@@ -24,11 +26,11 @@ typedef struct ty_workspace {
     ty_memory table;   /* zero between launches (kernels/finish.h), or none */
     uint32_t longest;  /* of the runs, in cells; 0 without runs */
     size_t out_bytes, scratch_bytes, samples_bytes, stage_bytes;
-    unsigned char *stage;     /* pinned: its pieces on their way */
-    unsigned char *images[2]; /* axis and runs as they were uploaded; kept until the queue is
-                                 closed, for a wait may fail with the copy still pending */
-    void *outputs[3];         /* of a failed call, on their way by the host: kept likewise */
-    ty_shape shape;           /* of a launch for `shaped` samples */
+    unsigned char *stage;      /* pinned: its pieces on their way */
+    unsigned char *images[2];  /* axis and runs as they were uploaded; kept until the queue is
+                                  closed, for a wait may fail with the copy still pending */
+    void *outputs[TY_OUTPUTS]; /* of a failed call, on their way by the host: kept likewise */
+    ty_shape shape;            /* of a launch for `shaped` samples */
     uint64_t shaped;
     uint64_t *host; /* totals of `histograms` histograms */
     int host_pinned;

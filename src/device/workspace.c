@@ -171,7 +171,7 @@ void ty_workspace_close(ty_device *device, ty_workspace *w)
     ops->queue_close(device, w->queue);
     for (int i = 0; i < 2; i++)
         ty_free(w->images[i]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TY_OUTPUTS; i++)
         ty_free(w->outputs[i]);
     free_host(device, w);
     ty_free(w);

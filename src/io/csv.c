@@ -4,10 +4,14 @@
  * "sum" in place of "count", and "sum_squares" after it when they were asked for.
  *
  * Samples in no bin follow their histogram's bins, in the same columns, so that the column adds up
- * to all samples; a row appears only when it is not 0: below   lo = -inf, hi = the first edge above
- * lo = the last edge, hi = inf NaN     lo = hi = nan masked  lo and hi empty In several dimensions
- * such a row says the same for every axis. Dropping the rows whose lo or hi is not finite leaves
- * the bins. These rows are numbers of samples, so a weighted table has none.
+ * to all samples, or their weights; a row appears only when there are such samples:
+ * - below: lo = -inf, hi = the first edge;
+ * - above: lo = the last edge, hi = inf;
+ * - NaN: lo = hi = nan;
+ * - masked: lo and hi empty.
+ * In several dimensions such a row says the same for every axis. Dropping the rows whose lo or hi
+ * is not finite leaves the bins. Squares are known of bins alone: "sum_squares" is empty in such a
+ * row. Sums that a saved result does not say have no row.
  */
 #include "io/write.h"
 
@@ -59,10 +63,11 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
     }
 }
 
-static void put_flow(ty_out *out, const tally_result *r, uint64_t h, uint64_t count, const char *lo,
+static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, const char *lo,
                      const char *hi)
 {
-    if (!count)
+    const uint64_t count = ty_result_flow_count(r, h, flow);
+    if (!count || (r->kind != TALLY_RESULT_COUNTS && !r->flow_sums))
         return;
     put_name(out, r->names[h]);
     for (uint32_t d = 0; d < r->dimensions; d++) {
@@ -78,8 +83,13 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, uint64_t co
             ty_put_double(out, r->axes[d].lo);
     }
     ty_put(out, ",");
-    ty_put_u64(out, count);
-    ty_put(out, "\n");
+    if (r->kind == TALLY_RESULT_COUNTS)
+        ty_put_u64(out, count);
+    else if (r->kind == TALLY_RESULT_SUMS_I64)
+        ty_put_i64(out, ((const int64_t *)r->flow_sums)[h * 4 + (unsigned)flow]);
+    else
+        ty_put_double(out, ty_result_flow(r, h, flow));
+    ty_put(out, r->squares ? ",\n" : "\n");
 }
 
 void ty_write_csv(ty_out *out, const tally_result *r)
@@ -87,11 +97,9 @@ void ty_write_csv(ty_out *out, const tally_result *r)
     put_header(out, r);
     for (uint64_t h = 0; h < r->histograms; h++) {
         put_bins(out, r, h);
-        if (r->kind != TALLY_RESULT_COUNTS)
-            continue;
-        put_flow(out, r, h, r->flows[h].under, "-inf", NULL);
-        put_flow(out, r, h, r->flows[h].over, NULL, "inf");
-        put_flow(out, r, h, r->flows[h].nan, "nan", "nan");
-        put_flow(out, r, h, r->flows[h].masked, "", "");
+        put_flow(out, r, h, 0, "-inf", NULL);
+        put_flow(out, r, h, 1, NULL, "inf");
+        put_flow(out, r, h, 2, "nan", "nan");
+        put_flow(out, r, h, 3, "", "");
     }
 }

@@ -107,15 +107,16 @@ static void make_notes(ty_draw *d)
     const tally_result *r = d->result;
     const char *over = r->axes[0].kind == TALLY_AXIS_CATEGORY ? "in no bin" : "above";
     for (uint64_t h = 0; h < r->histograms; h++) {
-        const tally_flows *f = &r->flows[h];
-        char name[40];
+        char name[40], note[40];
         snprintf(name, sizeof name, "%.*s", r->histograms > 1 ? ty_text_fit(r->names[h], 24) : 0,
                  r->names[h]);
-        const uint64_t counts[] = {f->under, f->over, f->nan, f->masked};
         const char *const words[] = {"below", over, "NaN", "masked"};
         for (int i = 0; i < 4; i++) {
-            add_note(d, name, counts[i], words[i]);
-            if (counts[i])
+            const uint64_t count = ty_result_flow_count(r, h, i);
+            snprintf(note, sizeof note, "%s%s", r->kind == TALLY_RESULT_COUNTS ? "" : "samples ",
+                     words[i]);
+            add_note(d, name, count, note);
+            if (count)
                 name[0] = '\0';
         }
     }

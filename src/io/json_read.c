@@ -32,9 +32,10 @@ static const char *const axis_keys[] = {"kind",       "bins", "lo",    "hi",   "
                                         "categories", "last", "under", "over", "nan"};
 #define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
 
-enum { NAME, COUNTS, SUMS_SQUARED, UNDERFLOW_KEY, OVERFLOW_KEY, NAN_COUNT, MASKED };
-static const char *const histogram_keys[] = {"name",     "counts", "sums_squared", "underflow",
-                                             "overflow", "nan",    "masked"};
+enum { NAME, COUNTS, UNDERFLOW_KEY, FLOW_SUMS = UNDERFLOW_KEY + 4, SUMS_SQUARED = FLOW_SUMS + 4 };
+static const char *const histogram_keys[] = {
+    "name",          "counts",       "underflow", "overflow",   "nan",         "masked",
+    "underflow_sum", "overflow_sum", "nan_sum",   "masked_sum", "sums_squared"};
 #define HISTOGRAM_KEYS (sizeof histogram_keys / sizeof *histogram_keys)
 
 /* What is read before the result can be made. */
@@ -292,9 +293,12 @@ static tally_status check_length(const reader *r, size_t at, const char *what)
 static tally_status find_histogram(const reader *r, size_t at, size_t *found)
 {
     tally_status status =
-        members(&r->json, at, "a histogram", histogram_keys, HISTOGRAM_KEYS, 0, found);
-    for (size_t i = 0; !status && i < HISTOGRAM_KEYS; i++)
-        if (found[i] == TY_JSON_NONE && i != SUMS_SQUARED)
+        members(&r->json, at, "a histogram", histogram_keys, HISTOGRAM_KEYS, FLOW_SUMS, found);
+    int sums = 0;
+    for (size_t i = FLOW_SUMS; !status && i < SUMS_SQUARED; i++)
+        sums += found[i] != TY_JSON_NONE;
+    for (size_t i = FLOW_SUMS; sums && !status && i < SUMS_SQUARED; i++)
+        if (found[i] == TY_JSON_NONE)
             status = ty_json_error(&r->json, at, "a histogram has no \"%s\"", histogram_keys[i]);
     return status;
 }
@@ -330,6 +334,12 @@ static tally_status survey_histograms(reader *r)
         if (h && squares != r->shape.squares)
             return ty_json_error(json, at, "either all histograms have sums_squared or none");
         r->shape.squares = squares;
+        int flow_sums = found[FLOW_SUMS] != TY_JSON_NONE;
+        if (flow_sums && r->shape.kind == TALLY_RESULT_COUNTS)
+            return ty_json_error(json, found[FLOW_SUMS], "underflow_sum without \"weights\"");
+        if (h && flow_sums != r->shape.flow_sums)
+            return ty_json_error(json, at, "either all histograms have underflow_sum or none");
+        r->shape.flow_sums = flow_sums;
     }
     return TALLY_OK;
 }
@@ -378,6 +388,23 @@ static tally_status read_counts(const reader *r, size_t at, tally_result *result
     return TALLY_OK;
 }
 
+static tally_status read_flow_sums(const ty_json *json, const size_t *found, tally_result *result,
+                                   uint64_t h)
+{
+    for (unsigned f = 0; result->flow_sums && f < 4; f++) {
+        const size_t at = found[FLOW_SUMS + f];
+        const int ok = result->kind == TALLY_RESULT_SUMS_F64
+                           ? read_sum(json, at, (double *)result->flow_sums + h * 4 + f)
+                           : ty_json_i64(json, at, (int64_t *)result->flow_sums + h * 4 + f);
+        if (!ok)
+            return ty_json_error(json, at, "%s must be %s", histogram_keys[FLOW_SUMS + f],
+                                 result->kind == TALLY_RESULT_SUMS_F64
+                                     ? "a number that float64 holds, or \"inf\", \"-inf\", \"nan\""
+                                     : "a 64-bit integer");
+    }
+    return TALLY_OK;
+}
+
 static tally_status read_histograms(const reader *r, tally_result *result)
 {
     const ty_json *json = &r->json;
@@ -396,6 +423,8 @@ static tally_status read_histograms(const reader *r, tally_result *result)
         for (int i = 0; !status && i < 4; i++)
             status = read_u64(json, found[UNDERFLOW_KEY + i], histogram_keys[UNDERFLOW_KEY + i],
                               into[i]);
+        if (!status)
+            status = read_flow_sums(json, found, result, h);
         if (status)
             return status;
     }

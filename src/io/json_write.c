@@ -4,7 +4,8 @@
  * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
  * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
  *   "categories" of a category axis (256 numbers, null for a byte in no bin);
- * - "sums_squared" beside the counts.
+ * - "sums_squared" beside the counts, and the sums of weights in no bin: "underflow_sum",
+ *   "overflow_sum", "nan_sum", "masked_sum".
  * What is unknown is null (dtype, device, method) or 0 (seconds). Sums that are no JSON numbers are
  * the strings "inf", "-inf" and "nan". Tables of several dimensions are flat, the last axis
  * fastest.
@@ -127,6 +128,20 @@ static void put_counts(ty_out *out, const tally_result *result, uint64_t h)
     }
 }
 
+static void put_flow_sums(ty_out *out, const tally_result *result, uint64_t h)
+{
+    static const char *const keys[] = {"underflow", "overflow", "nan", "masked"};
+    for (unsigned f = 0; result->flow_sums && f < 4; f++) {
+        ty_put(out, ",\"");
+        ty_put(out, keys[f]);
+        ty_put(out, "_sum\":");
+        if (result->kind == TALLY_RESULT_SUMS_F64)
+            put_number(out, ((const double *)result->flow_sums)[h * 4 + f]);
+        else
+            ty_put_i64(out, ((const int64_t *)result->flow_sums)[h * 4 + f]);
+    }
+}
+
 static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
 {
     const tally_flows *flows = &result->flows[h];
@@ -141,6 +156,7 @@ static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
     ty_put_u64(out, flows->nan);
     ty_put(out, ",\"masked\":");
     ty_put_u64(out, flows->masked);
+    put_flow_sums(out, result, h);
     ty_put(out, "}");
 }
 

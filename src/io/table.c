@@ -99,24 +99,30 @@ static row get_row(const block *b, uint64_t i)
     return row;
 }
 
-static void print_value(const block *b, const row *row, char text[TY_NUMBER_SIZE])
+static void print_sum(double sum, int decimals, char text[TY_NUMBER_SIZE])
 {
-    if (b->result->kind == TALLY_RESULT_COUNTS) {
-        ty_print_grouped(row->count, text);
-    } else if (b->decimals < 0) {
-        ty_print_scientific(row->value, 5, text);
-    } else if (b->decimals == 0 && fabs(row->value) < 0x1p53) {
+    if (decimals < 0) {
+        ty_print_scientific(sum, 5, text);
+    } else if (decimals == 0 && fabs(sum) < 0x1p53) {
         text[0] = '-';
-        ty_print_grouped((uint64_t)fabs(row->value), text + (row->value < 0));
+        ty_print_grouped((uint64_t)fabs(sum), text + (sum < 0));
     } else {
-        ty_print_fixed(row->value, b->decimals, text);
+        ty_print_fixed(sum, decimals, text);
     }
 }
 
-/* Digits of sums: none when all are integers, six significant ones in the largest else. */
-static int choose_decimals(double largest, int integers)
+static void print_value(const block *b, const row *row, char text[TY_NUMBER_SIZE])
 {
-    if (integers && largest < 1e15)
+    if (b->result->kind == TALLY_RESULT_COUNTS)
+        ty_print_grouped(row->count, text);
+    else
+        print_sum(row->value, b->decimals, text);
+}
+
+/* None when all are integers, six significant digits in the largest else. */
+int ty_table_decimals(double largest, int all_whole)
+{
+    if (all_whole && largest < 1e15)
         return 0;
     if (largest >= 1e12 || largest < 1e-3)
         return -1;
@@ -124,12 +130,40 @@ static int choose_decimals(double largest, int integers)
     return decimals < 0 ? 0 : decimals;
 }
 
-static void flow_counts(const tally_flows *flows, uint64_t counts[4])
+/* What a flow adds, as text: a count, a sum, or "?" for a sum that nobody knows. */
+static void print_flow(const tally_result *r, uint64_t h, int flow, int decimals,
+                       char text[TY_NUMBER_SIZE])
 {
-    counts[0] = flows->under;
-    counts[1] = flows->over;
-    counts[2] = flows->nan;
-    counts[3] = flows->masked;
+    if (r->kind == TALLY_RESULT_COUNTS)
+        ty_print_grouped(ty_result_flow_count(r, h, flow), text);
+    else if (r->flow_sums)
+        print_sum(ty_result_flow(r, h, flow), decimals, text);
+    else
+        strcpy(text, "?");
+}
+
+/* Takes the sums of flows into the largest of magnitude, and whether all are whole. */
+static void survey_flows(const tally_result *r, uint64_t h, double *largest, int *all_whole)
+{
+    for (int i = 0; i < 4 && r->flow_sums; i++) {
+        double sum = ty_result_flow(r, h, i);
+        *all_whole &= sum == nearbyint(sum);
+        if (isfinite(sum))
+            *largest = fmax(*largest, fabs(sum));
+    }
+}
+
+/* What 100 % is: all that was looked at, in bins or not; 0 where parts of it are negative. */
+static double whole_of(const block *b, double sum)
+{
+    const tally_result *r = b->result;
+    int negative = b->any_negative;
+    for (int i = 0; i < 3 && (r->kind == TALLY_RESULT_COUNTS || r->flow_sums); i++) {
+        double flow = ty_result_flow(r, b->h, i);
+        negative |= flow < 0;
+        sum += flow;
+    }
+    return !negative && isfinite(sum) ? sum : 0;
 }
 
 /* Widths and scales, from all rows. */
@@ -138,8 +172,7 @@ static void survey(block *b, const tally_write_options *options)
     const tally_result *r = b->result;
     char text[TY_NUMBER_SIZE], label[TY_ROW_SIZE];
     int integers = 1;
-    uint64_t counts[4];
-    double sum = 0;
+    double sum = 0, extent;
     b->group = ty_table_group(r->bins, options->max_rows);
     b->rows = (r->bins - 1) / b->group + 1;
     b->style = ty_row_style_choose(&r->axes[0], r->dtype, b->group, options->ascii);
@@ -154,7 +187,9 @@ static void survey(block *b, const tally_write_options *options)
             (b->smallest == 0 || fabs(row.value) < b->smallest))
             b->smallest = fabs(row.value);
     }
-    b->decimals = choose_decimals(b->largest, integers);
+    extent = b->largest;
+    survey_flows(r, b->h, &extent, &integers);
+    b->decimals = ty_table_decimals(extent, integers);
     b->label_columns = 5;
     for (uint64_t i = 0; i < b->rows; i++) {
         row row = get_row(b, i);
@@ -164,17 +199,13 @@ static void survey(block *b, const tally_write_options *options)
         b->label_columns = columns > b->label_columns ? columns : b->label_columns;
         b->count_columns = strlen(text) > b->count_columns ? strlen(text) : b->count_columns;
     }
-    flow_counts(&r->flows[b->h], counts);
     for (int i = 0; i < 4; i++) {
-        size_t columns = ty_print_grouped(counts[i], text);
-        b->count_columns = columns > b->count_columns ? columns : b->count_columns;
+        print_flow(r, b->h, i, b->decimals, text);
+        b->count_columns = strlen(text) > b->count_columns ? strlen(text) : b->count_columns;
     }
     size_t heading = r->kind == TALLY_RESULT_COUNTS ? 5 : 3;
     b->count_columns = b->count_columns > heading ? b->count_columns : heading;
-    if (r->kind == TALLY_RESULT_COUNTS)
-        b->whole = sum + (double)counts[0] + (double)counts[1] + (double)counts[2];
-    else if (!b->any_negative && isfinite(sum))
-        b->whole = sum;
+    b->whole = whole_of(b, sum);
 }
 
 /* ---- Bars ---- */
@@ -259,26 +290,38 @@ static void put_row(ty_out *out, const block *b, const row *row, size_t share, s
     ty_put(out, "\n");
 }
 
-void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole,
+void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole, int decimals,
                     size_t label_columns, size_t count_columns)
 {
     const char *words[] = {"below", "above", "NaN", "masked"};
     char text[TY_NUMBER_SIZE];
-    uint64_t counts[4];
+    double largest = 0;
+    int all_whole = 1;
     if (result->axes[0].kind == TALLY_AXIS_CATEGORY)
         words[1] = "other";
-    flow_counts(&result->flows[h], counts);
+    survey_flows(result, h, &largest, &all_whole);
+    if (decimals == TY_OWN_DECIMALS)
+        decimals = ty_table_decimals(largest, all_whole);
     for (int i = 0; i < 4; i++) {
-        if (!counts[i])
+        const uint64_t count = ty_result_flow_count(result, h, i);
+        if (!count)
             continue;
         ty_put_right(out, words[i], label_columns);
         ty_put(out, "  ");
-        ty_print_grouped(counts[i], text);
+        print_flow(result, h, i, decimals, text);
         ty_put_right(out, text, count_columns);
-        if (whole > 0 && i < 3) { /* shares are of the samples that were looked at */
-            ty_percent_print((double)counts[i], whole, text);
+        double part = ty_result_flow(result, h, i);
+        text[0] = '\0';
+        if (whole > 0 && i < 3 && !isnan(part)) /* shares are of what was looked at */
+            ty_percent_print(part, whole, text);
+        if (whole > 0 && (*text || result->kind != TALLY_RESULT_COUNTS)) {
             ty_put(out, "  ");
             ty_put_right(out, text, 7);
+        }
+        if (result->kind != TALLY_RESULT_COUNTS) {
+            ty_count_noun(count, "sample", text);
+            ty_put(out, "  ");
+            ty_put(out, text);
         }
         ty_put(out, "\n");
     }
@@ -321,8 +364,7 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
         row row = get_row(b, i);
         put_row(out, b, &row, share, bar, options);
     }
-    int counts = b->result->kind == TALLY_RESULT_COUNTS;
-    ty_table_flows(out, b->result, b->h, counts && share ? b->whole : 0, b->label_columns,
+    ty_table_flows(out, b->result, b->h, share ? b->whole : 0, b->decimals, b->label_columns,
                    b->count_columns);
 }
 
@@ -499,11 +541,13 @@ static tally_status put_marginals(ty_out *out, const tally_result *r,
             return status;
     }
     for (uint64_t h = 0; h < r->histograms; h++) {
-        const tally_flows *f = &r->flows[h];
-        if (f->under || f->over || f->nan || f->masked) {
+        int any = 0;
+        for (int i = 0; i < 4; i++)
+            any |= ty_result_flow_count(r, h, i) != 0;
+        if (any) {
             ty_put(out, "\n");
             put_name(out, r, h, options);
-            ty_table_flows(out, r, h, 0, 6, 1);
+            ty_table_flows(out, r, h, 0, TY_OWN_DECIMALS, 6, 1);
         }
     }
     return TALLY_OK;

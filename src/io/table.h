@@ -11,9 +11,14 @@ void ty_table_dim(ty_out *out, const tally_write_options *options);
 void ty_table_bold(ty_out *out, const tally_write_options *options);
 void ty_table_plain(ty_out *out, const tally_write_options *options);
 
-/* Samples of histogram `h` in no bin, one a line: "below  3  0.01%", in the columns of a table.
- * `whole` is what 100 % is; 0: no shares. */
-void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole,
+/* How sums are written: with so many decimals; -1: scientific. */
+int ty_table_decimals(double largest, int all_whole);
+
+/* Samples of histogram `h` in no bin, one a line: "below  3  0.01%", in the columns of a table; or
+ * the sum of their weights, and how many they are. `whole` is what 100 % is; 0: no shares.
+ * `decimals` of sums; TY_OWN_DECIMALS: as these sums need. */
+#define TY_OWN_DECIMALS (-2)
+void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole, int decimals,
                     size_t label_columns, size_t count_columns);
 
 /* table_map.c: histogram `h` of a result of two dimensions as a shaded map, the first axis from

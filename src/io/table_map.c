@@ -214,6 +214,6 @@ tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
     put_x_labels(out, &m, x, options);
     put_scale(out, &m, result, options);
     ty_free(m.cells);
-    ty_table_flows(out, result, h, 0, 6, 1);
+    ty_table_flows(out, result, h, 0, TY_OWN_DECIMALS, 6, 1);
     return TALLY_OK;
 }

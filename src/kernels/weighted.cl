@@ -393,7 +393,7 @@ TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slot
                   ty_with_odds(ty_wide_value(sum, ty_sum_base(exponent, (int)room)), odd & 7);
         } else if (lid < 16 && target < bins) {
             TY_GLOBAL ty_u64 *to = sums + sum_at + (ty_u64)here * bins + target;
-            int delivered = target < all ||
+            int delivered = target < all || (how & TY_OUT_FLOW_SUMS) ||
                             (target == all + TY_SLOT_UNDER && (how & TY_OUT_CLAMP_UNDER)) ||
                             (target == all + TY_SLOT_OVER && (how & TY_OUT_CLAMP_OVER));
             *to = (add ? *to : 0) + sum.low;

@@ -30,6 +30,7 @@ answer answer_make(const random_case *c, uint64_t bins, int filled)
     a.counts = cleared(a.cells, a.cell_bytes);
     a.flows = cleared(a.histograms, sizeof *a.flows);
     a.squares = cleared(a.cells, sizeof *a.squares);
+    a.flow_sums = cleared(4 * a.histograms, sizeof *a.flow_sums);
     for (size_t i = 0; filled && i < a.cells; i++)
         a.counts[i * a.cell_bytes] = c->plan.weight_dtype ? 0 : (unsigned char)(i * 37);
     return a;
@@ -40,6 +41,7 @@ void answer_free(answer *a)
     free(a->counts);
     free(a->flows);
     free(a->squares);
+    free(a->flow_sums);
 }
 
 void answer_run(answer *a, const random_case *c, const tally_plan *plan, int accumulate,
@@ -52,6 +54,7 @@ void answer_run(answer *a, const random_case *c, const tally_plan *plan, int acc
     output.counts = a->counts;
     output.flows = a->flows;
     output.sum_squares = c->plan.sum_squares ? a->squares : NULL;
+    output.flow_sums = c->plan.weight_dtype ? a->flow_sums : NULL;
     output.accumulate = accumulate;
     a->error.message[0] = '\0';
     a->status = reference ? tally_execute_reference(plan, c->views, &options, &output, &a->error)
@@ -64,6 +67,7 @@ int answer_same(const answer *a, const answer *b)
            a->cell_bytes == b->cell_bytes &&
            !memcmp(a->counts, b->counts, a->cells * a->cell_bytes) &&
            !memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) &&
+           !memcmp(a->flow_sums, b->flow_sums, 4 * a->histograms * sizeof *a->flow_sums) &&
            !memcmp(a->squares, b->squares, a->cells * sizeof *a->squares);
 }
 

@@ -9,7 +9,8 @@
 typedef struct answer {
     unsigned char *counts; /* histograms × bins cells */
     tally_flows *flows;
-    double *squares; /* of a plan with sum_squares, else zeros */
+    double *squares;     /* of a plan with sum_squares, else zeros */
+    uint64_t *flow_sums; /* 4 a histogram, the bits of f64 or i64; of a weighted plan, else zeros */
     size_t cell_bytes, cells, histograms;
     tally_status status;
     tally_error error;
@@ -27,7 +28,7 @@ void answer_free(answer *a);
 void answer_run(answer *a, const random_case *c, const tally_plan *plan, int accumulate,
                 int reference);
 
-/* Status, counts, flows and squares are the same bits. */
+/* Status, counts, flows, their sums and squares are the same bits. */
 int answer_same(const answer *a, const answer *b);
 
 /* Bins and flows of every histogram add up to its samples. For unweighted u64 and u32 counts of a

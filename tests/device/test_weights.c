@@ -45,6 +45,7 @@ typedef struct sums {
         double squares[bins];
         uint64_t square_bits[bins];
     };
+    int64_t flow_sums[4]; /* of weights below, above … the bins, in the sums' type */
     tally_status status;
     tally_error error;
 } sums;
@@ -90,6 +91,7 @@ static sums run(const tally_plan *plan, tally_dtype dtype, int squares, uint64_t
     e.weights = &w;
     out.counts = &s.sum;
     out.sum_squares = squares ? s.squares : NULL;
+    out.flow_sums = s.flow_sums;
     s.status = tally_execute(plan, &view, &e, &out, &s.error);
     tally_memory_destroy(context, there[0]);
     tally_memory_destroy(context, there[1]);
@@ -249,7 +251,15 @@ static void test_whole(void)
     s = run(plan, TALLY_I64, 0, 2);
     check(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
           "a sum that passes int64", s.error.message);
+    memset(samples, bins, sizeof samples); /* outside */
+    s = run(plan, TALLY_I64, 0, 4);
+    check(!s.status && s.flow_sums[1] == INT64_MAX - 6 && !s.flow_sums[0], "a flow's sum",
+          s.error.message);
+    s = run(plan, TALLY_I64, 0, 2);
+    check(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
+          "a flow's sum that passes int64", s.error.message);
     tally_plan_destroy(plan);
+    memset(samples, 1, sizeof samples);
     plan = make_plan(TALLY_I64, 1);
     weights.i64[0] = 3;
     s = run(plan, TALLY_I64, 1, 1);

@@ -125,6 +125,12 @@ static inline void fill_random(tally_result *r)
     }
     for (uint64_t h = 0; h < r->histograms; h++)
         r->flows[h] = (tally_flows){below(5), below(1000000), next() >> 8, below(2)};
+    for (uint64_t i = 0; r->flow_sums && i < 4 * r->histograms; i++) {
+        uint64_t bits = next() >> below(64);
+        double sum = below(8) == 0 ? NAN : random_double();
+        memcpy((char *)r->flow_sums + i * 8,
+               r->kind == TALLY_RESULT_SUMS_F64 ? (void *)&sum : (void *)&bits, 8);
+    }
 }
 
 /* A result of any shape, filled, with notes; destroy it. */
@@ -141,6 +147,7 @@ static inline tally_result *random_result(void)
         axes[d] = random_axis(1 + below(shape.dimensions > 1 ? 8 : 64), edges[d], categories[d]);
     shape.kind = (tally_result_kind)below(3);
     shape.squares = shape.kind != TALLY_RESULT_COUNTS && below(2);
+    shape.flow_sums = shape.kind != TALLY_RESULT_COUNTS && below(3);
     shape.dtype = (tally_dtype)below(13);
     shape.histograms = 1 + below(4);
     for (uint64_t h = 0; h < shape.histograms; h++)
@@ -199,6 +206,12 @@ static inline int same_result(const tally_result *a, const tally_result *b)
     if (memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) != 0)
         return 0;
     if (a->squares && !same_sums(a->squares, b->squares, cells))
+        return 0;
+    if (!a->flow_sums != !b->flow_sums ||
+        (a->flow_sums && a->kind == TALLY_RESULT_SUMS_F64 &&
+         !same_sums(a->flow_sums, b->flow_sums, 4 * a->histograms)) ||
+        (a->flow_sums && a->kind == TALLY_RESULT_SUMS_I64 &&
+         memcmp(a->flow_sums, b->flow_sums, 32 * a->histograms) != 0))
         return 0;
     return a->kind == TALLY_RESULT_SUMS_F64 ? same_sums(a->counts, b->counts, cells)
                                             : memcmp(a->counts, b->counts, cells * 8) == 0;

@@ -172,7 +172,7 @@ static void test_streamed(void)
     tally_plan *plan = help_plan(context, &o);
     uint64_t counts[256] = {0};
     tally_flows flows = {0, 0, 0, 0};
-    tally_output output = {sizeof output, counts, &flows, NULL, 1, 0};
+    tally_output output = {sizeof output, counts, &flows, NULL, 1, 0, NULL};
     tally_view v = tally_view_1d(x, TALLY_U8, bytes);
     for (int i = 0; i < 70; i++)
         CHECK(tally_execute(plan, &v, NULL, &output, NULL) == TALLY_OK);
@@ -194,7 +194,7 @@ static void one_call(const char *method, tally_dtype dtype, uint64_t bins, uint6
     tally_plan_options o = help_options(dtype, tally_axis_even(bins, 0, (double)bins));
     o.method = method;
     tally_plan *plan = help_plan(one, &o);
-    tally_output output = {sizeof output, counts, NULL, NULL, 0, 0};
+    tally_output output = {sizeof output, counts, NULL, NULL, 0, 0, NULL};
     tally_view v = tally_view_1d(x, dtype, columns);
     v.rows = rows;
     v.row_stride_bytes = (int64_t)size;

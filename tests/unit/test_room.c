@@ -43,7 +43,7 @@ static void one_call(tally_context *context)
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_flows flows, want_flows;
     how.weights = o.weight_dtype ? &w : NULL;
-    tally_output output = {sizeof output, want, &want_flows, NULL, 0, 0};
+    tally_output output = {sizeof output, want, &want_flows, NULL, 0, 0, NULL};
     CHECK(!tally_execute_reference(plan, &view, &how, &output, NULL));
     memset(counts, 0xa5, cells * sizeof *counts);
     output.counts = counts;
@@ -95,7 +95,7 @@ static unsigned clean_is_clean(tally_context *context)
     tally_view view = tally_view_1d(data, TALLY_F32, 2 * SAMPLES);
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_flows flows;
-    tally_output output = {sizeof output, counts, &flows, NULL, 0, 0};
+    tally_output output = {sizeof output, counts, &flows, NULL, 0, 0, NULL};
     unsigned idle = 0;
     for (int i = 0; i < CALLS; i++) {
         ty_room *room = ty_room_take(&context->tables, (size_t)1 << 20);

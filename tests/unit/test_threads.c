@@ -32,7 +32,7 @@ typedef struct {
 
 static tally_output output_of(uint64_t *counts, tally_flows *flows)
 {
-    tally_output output = {sizeof output, counts, flows, NULL, 0, 0};
+    tally_output output = {sizeof output, counts, flows, NULL, 0, 0, NULL};
     return output;
 }
 
