@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "../common/splitmix.h"
+#include "../common/edge_values.h"
 
 uint64_t cli_random_next(cli_random *random)
 {
@@ -24,6 +24,11 @@ static int is_float(tally_dtype dtype)
     return dtype >= TALLY_F16;
 }
 
+static int is_signed(tally_dtype dtype)
+{
+    return dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32 || dtype == TALLY_I64;
+}
+
 static void *block(cli_case *test, size_t bytes)
 {
     void *memory = malloc(bytes ? bytes : 1);
@@ -35,72 +40,6 @@ static void *block(cli_case *test, size_t bytes)
 }
 
 /* ---- values ---- */
-
-/* Towards zero; good enough to make samples. */
-static uint16_t to_f16(double value)
-{
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    int exponent;
-    double part = frexp(fabs(value), &exponent);
-    if (isnan(value))
-        return 0x7e00;
-    if (value == 0 || exponent < -13)
-        return sign;
-    if (exponent > 16)
-        return sign | 0x7c00;
-    return (uint16_t)(sign | (exponent + 14) << 10 | ((int)(part * 2048) & 1023));
-}
-
-static int is_signed(tally_dtype dtype)
-{
-    return dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32 || dtype == TALLY_I64;
-}
-
-/* The integer nearest towards zero that `dtype` holds. */
-static void put_integer(void *to, tally_dtype dtype, double value)
-{
-    size_t size = tally_dtype_bytes(dtype);
-    int value_bits = (int)(8 * size) - is_signed(dtype);
-    double past = ldexp(1, value_bits); /* the first too large */
-    uint64_t bits;
-    if (value >= past)
-        bits = UINT64_MAX >> (64 - value_bits);
-    else if (is_signed(dtype))
-        bits = (uint64_t)(int64_t)(value < -past ? -past : value);
-    else
-        bits = value <= 0 ? 0 : (uint64_t)value;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    memcpy(to, (const unsigned char *)&bits + 8 - size, size);
-#else
-    memcpy(to, &bits, size);
-#endif
-}
-
-static void put(void *to, tally_dtype dtype, double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    uint16_t half;
-    switch (dtype) {
-    case TALLY_F64:
-        memcpy(to, &value, 8);
-        break;
-    case TALLY_F32:
-        memcpy(to, &single, 4);
-        break;
-    case TALLY_BF16:
-        memcpy(&bits, &single, 4);
-        half = (uint16_t)(bits >> 16);
-        memcpy(to, &half, 2);
-        break;
-    case TALLY_F16:
-        half = to_f16(value);
-        memcpy(to, &half, 2);
-        break;
-    default:
-        put_integer(to, dtype, value);
-    }
-}
 
 typedef enum pattern {
     ZEROS,
@@ -129,6 +68,7 @@ static void draw(cli_random *random, drawing *d, tally_dtype dtype, void *to)
     uint64_t bits = cli_random_next(random);
     double span = d->hi - d->lo;
     double value = 0;
+    int step = 0;
     switch (d->pattern) {
     case ONE_VALUE:
         value = d->fixed;
@@ -141,8 +81,9 @@ static void draw(cli_random *random, drawing *d, tally_dtype dtype, void *to)
         break;
     case EDGES:
         value = d->edges[bits % (d->bins + 1)];
-        if (bits >> 40 & 1)
-            value = nextafter(value, bits >> 41 & 1 ? INFINITY : -INFINITY);
+        if ((bits >> 43) % 3 == 0) /* both ends often */
+            value = bits >> 40 & 1 ? d->lo : d->hi;
+        step = bits >> 41 & 1 ? (int)(bits >> 48) % 5 - 2 : 0;
         break;
     case ANY_BITS:
         memcpy(to, &bits, tally_dtype_bytes(dtype));
@@ -154,7 +95,7 @@ static void draw(cli_random *random, drawing *d, tally_dtype dtype, void *to)
         break;
     }
     d->done++;
-    put(to, dtype, value);
+    value_put(to, dtype, value, step);
 }
 
 /* ---- axes ---- */
@@ -231,6 +172,9 @@ static int make_axis(cli_case *test, uint32_t d, cli_random *random,
     uint64_t bins = choose_bins(random, method, test->plan.dimensions);
     double lo, hi;
     choose_range(random, dtype, &lo, &hi);
+    const int near = cli_random_below(random, 3) == 0;
+    if (near)
+        range_near(&random->state, bins, &lo, &hi);
     *axis = tally_axis_even(bins, lo, hi);
     uint64_t kind = cli_random_below(random, 10);
     if (dtype == TALLY_U8 && cli_random_below(random, 2)) {
@@ -238,9 +182,11 @@ static int make_axis(cli_case *test, uint32_t d, cli_random *random,
         kind = 0;
     }
     if (kind == 7)
-        *axis = tally_axis_log(bins, 1 + unit(random), 50 + 50 * unit(random));
+        *axis = near ? tally_axis_log(bins, value_near(&random->state, 1),
+                                      value_near(&random->state, 256))
+                     : tally_axis_log(bins, 1 + unit(random), 50 + 50 * unit(random));
     if (kind == 8)
-        *axis = tally_axis_integer(bins, lo < -1e9 ? -1000000 : (int64_t)lo);
+        *axis = tally_axis_integer(bins, (int64_t)fmin(fmax(lo, -1e6), 0x1p52));
     for (uint32_t other = 0; other < d; other++) /* there is one category table a case */
         kind = test->plan.axes[other].kind == TALLY_AXIS_CATEGORY && kind == 9 ? 0 : kind;
     if (kind == 9 && dtype == TALLY_U8) {
@@ -252,9 +198,11 @@ static int make_axis(cli_case *test, uint32_t d, cli_random *random,
     int uneven = kind >= 5 && kind <= 6;
     if (!keep_edges(test, d, random, uneven))
         return 0;
+    if (uneven && near)
+        edges_near(&random->state, bins, test->edges[d]);
     if (uneven)
         *axis = tally_axis_edges(bins, test->edges[d]);
-    if (cli_random_below(random, 4) == 0 && axis->kind != TALLY_AXIS_INTEGER &&
+    if (cli_random_below(random, near ? 2 : 4) == 0 && axis->kind != TALLY_AXIS_INTEGER &&
         axis->kind != TALLY_AXIS_CATEGORY)
         axis->last = TALLY_LAST_OPEN;
     if (cli_random_below(random, 6) == 0 && axis->kind != TALLY_AXIS_CATEGORY) {
@@ -348,7 +296,7 @@ static void fill_mask(cli_case *test, cli_random *random, void *user, tally_dtyp
 static void fill_weight(cli_case *test, cli_random *random, void *user, tally_dtype dtype, void *to)
 {
     (void)test, (void)user;
-    put(to, dtype, (double)cli_random_below(random, 200) - 50);
+    value_put(to, dtype, (double)cli_random_below(random, 200) - 50, 0);
 }
 
 /* ---- the case ---- */

@@ -150,12 +150,14 @@ typedef struct scale {
 enum { RARE = 512 }; /* a guess must know all but one of so many samples */
 
 /*
- * For arithmetic that rounds by at most `ulp` of its result, on samples to which nothing, or half
- * of one if they are integers between integer edges, is added.
+ * For arithmetic that rounds by at most `ulp` of its result. To integers, where all edges of an
+ * open axis are integers too, a half is added, which keeps them away from the edges: with `lo` and
+ * the width all edges are but the last, which is `hi` and not computed from these.
  */
 INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
 {
-    const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->width) == b->width;
+    const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->hi) == b->hi &&
+                       rint(b->width) == b->width;
     const double lo = fabs(b->lo), hi = fabs(b->hi), bins = b->bins;
     const double most = (lo > hi ? lo : hi) * b->inverse;
     scale s = {b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse, 0};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/splitmix.h"
+#include "../../common/edge_values.h"
 
 uint64_t rng_next(rng *r)
 {
@@ -83,27 +83,39 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
     uint64_t bins = random_bins(r, flags);
     if (c->plan.dimensions > 1)
         bins = 1 + bins % (c->plan.dimensions > 2 ? 12 : 120);
+    const int near = chance(r, 3);
+    if (near)
+        range_near(&r->state, bins, &lo, &hi);
     tally_axis axis = tally_axis_even(bins, lo, hi);
     switch (rng_below(r, 8)) {
     case 0:
-        axis = tally_axis_integer(bins, (int64_t)rng_below(r, 200) - 100);
+        axis = tally_axis_integer(bins, near ? (int64_t)fmin(fmax(ceil(lo), -0x1p52), 0x1p52)
+                                             : (int64_t)rng_below(r, 200) - 100);
         break;
     case 1: {
-        double low = exp2((double)rng_below(r, 20) - 10);
-        axis =
-            tally_axis_log(bins > 300 ? 300 : bins, low, low * (2 + (double)rng_below(r, 1000000)));
+        double low = exp2((double)rng_below(r, 20) - 10),
+               high = low * (2 + (double)rng_below(r, 1000000));
+        if (near) {
+            low = value_near(&r->state, low);
+            high = value_near(&r->state, chance(r, 2) ? low * 256 : rint(high));
+        }
+        axis = tally_axis_log(bins > 300 ? 300 : bins, low, high);
         break;
     }
     case 2: {
         uint64_t n = bins > 400 ? 400 : bins;
         double *e = c->edges[d] = malloc((n + 1) * sizeof *e);
+        axis = tally_axis_edges(n, e);
+        if (near) {
+            edges_near(&r->state, n, e);
+            break;
+        }
         e[0] = lo;
         for (uint64_t i = 1; i <= n; i++) {
             e[i] = e[i - 1] + (chance(r, 4) ? 1 : rng_unit(r) * (hi - lo) / (double)n);
             if (!(e[i] > e[i - 1]))
                 e[i] = nextafter(e[i - 1], INFINITY);
         }
-        axis = tally_axis_edges(n, e);
         break;
     }
     case 3:
@@ -130,57 +142,8 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
         axis.over = chance(r, 24) ? TALLY_FLOW_FAIL : axis.over;
         axis.nan = chance(r, 16) ? TALLY_FLOW_FAIL : axis.nan;
     }
-    axis.last = chance(r, 4) ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
+    axis.last = chance(r, near ? 2 : 4) ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
     c->plan.axes[d] = axis;
-}
-
-/* The value x as `dtype`, rounded and cut to its range. */
-static void put(void *to, tally_dtype dtype, double x)
-{
-#define PUT(type, least, most)                                                                     \
-    do {                                                                                           \
-        type v = !(x > (double)(least)) ? (type)(least)                                            \
-                 : x >= (double)(most)  ? (type)(most)                                             \
-                                        : (type)x;                                                  \
-        memcpy(to, &v, sizeof v);                                                                  \
-    } while (0)
-    switch (dtype) {
-    case TALLY_U8:
-        PUT(uint8_t, 0, UINT8_MAX);
-        break;
-    case TALLY_I8:
-        PUT(int8_t, INT8_MIN, INT8_MAX);
-        break;
-    case TALLY_U16:
-    case TALLY_F16:
-    case TALLY_BF16:
-        PUT(uint16_t, 0, UINT16_MAX);
-        break;
-    case TALLY_I16:
-        PUT(int16_t, INT16_MIN, INT16_MAX);
-        break;
-    case TALLY_U32:
-        PUT(uint32_t, 0, UINT32_MAX);
-        break;
-    case TALLY_I32:
-        PUT(int32_t, INT32_MIN, INT32_MAX);
-        break;
-    case TALLY_U64:
-        PUT(uint64_t, 0, UINT64_MAX);
-        break;
-    case TALLY_I64:
-        PUT(int64_t, INT64_MIN, INT64_MAX);
-        break;
-    case TALLY_F32: {
-        float v = (float)x;
-        memcpy(to, &v, sizeof v);
-        break;
-    }
-    case TALLY_F64:
-        memcpy(to, &x, sizeof x);
-        break;
-    }
-#undef PUT
 }
 
 static double edge_of(const tally_axis *a, uint64_t i)
@@ -204,6 +167,7 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
                           void *to)
 {
     double lo = edge_of(axis, 0), hi = edge_of(axis, axis->bins), x;
+    int step = 0;
     uint64_t bits = rng_next(r);
     static const double special[] = {0.0,   -0.0,   INFINITY, -INFINITY, NAN,
                                      1e308, -1e308, 5e-324,   1,         -1};
@@ -211,15 +175,9 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
     case 0: /* constant */
         x = lo + (hi - lo) * 0.37;
         break;
-    case 1: /* exact edges and their neighbours */
-        x = edge_of(axis, rng_below(r, axis->bins + 1));
-        if (dtype == TALLY_F32) {
-            float f = (float)x;
-            f = chance(r, 2) ? f : nextafterf(f, chance(r, 2) ? INFINITY : -INFINITY);
-            x = f;
-        } else {
-            x = chance(r, 2) ? x : nextafter(x, chance(r, 2) ? INFINITY : -INFINITY);
-        }
+    case 1: /* edges, both ends often, and the values beside them */
+        x = chance(r, 3) ? (chance(r, 2) ? lo : hi) : edge_of(axis, rng_below(r, axis->bins + 1));
+        step = chance(r, 2) ? 0 : (int)rng_below(r, 5) - 2;
         break;
     case 2: /* any bits */
         memcpy(to, &bits, tally_dtype_bytes(dtype));
@@ -237,20 +195,8 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
         x = lo + (hi - lo) * (rng_unit(r) * 1.1 - 0.05);
         break;
     }
-    if (dtype == TALLY_F16 || dtype == TALLY_BF16) {
-        memcpy(to, &bits, 2);
-        if (dtype == TALLY_BF16) {
-            float f = (float)x;
-            uint32_t b;
-            memcpy(&b, &f, 4);
-            b >>= 16;
-            uint16_t h = (uint16_t)b;
-            memcpy(to, &h, 2);
-        }
-        return;
-    }
-    put(to, dtype, x);
-    if (kind == 1 && tally_dtype_bytes(dtype) == 8 && dtype != TALLY_F64) {
+    value_put(to, dtype, x, step);
+    if (kind == 1 && (dtype == TALLY_I64 || dtype == TALLY_U64) && chance(r, 2)) {
         uint64_t whole; /* a few float64 steps beside the edge, where float64 has no value */
         memcpy(&whole, to, sizeof whole);
         whole += rng_below(r, 4097) - 2048;
@@ -350,8 +296,8 @@ static void fill_weights(rng *r, const tally_view *v)
         for (uint64_t row = 0; row < v->rows; row++)
             for (uint64_t col = 0; col < v->columns; col++)
                 for (uint64_t ch = 0; ch < v->channels; ch++)
-                    put(random_case_at(v, b, row, col, ch), v->dtype,
-                        (double)rng_below(r, 100) - 30);
+                    value_put(random_case_at(v, b, row, col, ch), v->dtype,
+                              (double)rng_below(r, 100) - 30, 0);
 }
 
 static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
@@ -427,10 +373,11 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         active += !c->plan.channel_mask || (c->plan.channel_mask >> i & 1);
     c->histograms = shape.batches * active;
     snprintf(c->text, sizeof c->text,
-             "%u-D %s kind %d bins %llu [%g, %g] %llux%llux%llux%llu%s%s counter %d",
+             "%u-D %s kind %d bins %llu [%.17g, %.17g%c %llux%llux%llux%llu%s%s counter %d",
              c->plan.dimensions, tally_dtype_name(c->plan.dtypes[0]), (int)c->plan.axes[0].kind,
              (unsigned long long)c->plan.axes[0].bins, edge_of(&c->plan.axes[0], 0),
-             edge_of(&c->plan.axes[0], c->plan.axes[0].bins), (unsigned long long)shape.batches,
+             edge_of(&c->plan.axes[0], c->plan.axes[0].bins),
+             c->plan.axes[0].last == TALLY_LAST_OPEN ? ')' : ']', (unsigned long long)shape.batches,
              (unsigned long long)shape.rows, (unsigned long long)shape.columns,
              (unsigned long long)shape.channels, c->has_mask ? " mask" : "",
              c->has_weights ? " weights" : "", (int)c->plan.counter);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../common/edge_values.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
@@ -67,6 +68,10 @@ static int ascending(const void *a, const void *b)
 static uint64_t draw_edges(tally_dtype dtype, int kind, uint64_t most)
 {
     uint64_t n = 2 + next() % (next() % 2 ? 300 : most - 1), kept = 0;
+    if (next() % 4 == 0) { /* round numbers and what is next to them */
+        edges_near(&state, n - 1, edges);
+        return n;
+    }
     for (uint64_t i = 0; i < n; i++)
         edges[i] = spaced(kind, (double)i / (double)(n - 1)) * scale_of(dtype);
     if (kind == 1)
@@ -81,41 +86,17 @@ static uint64_t draw_edges(tally_dtype dtype, int kind, uint64_t most)
 
 /* ---- samples ---- */
 
-static uint16_t half_of(float x) /* truncated, as bits next to the value will do */
-{
-    uint32_t bits;
-    x *= 0x1p-112f;
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits >> 16 & 0x8000u) | (bits >> 13 & 0x7fffu));
-}
-
+/* x, or a value beside it, or any bits. */
 static void put(tally_dtype dtype, uint64_t i, double x)
 {
-    union {
-        double d;
-        float f;
-        uint64_t u;
-        uint32_t w;
-        uint16_t h;
-    } v = {.u = next()};
-    const int whole = dtype < TALLY_F16, any = next() % 16 == 0;
+    const size_t size = tally_dtype_bytes(dtype);
+    const uint64_t any = next();
     const int step = (int)(next() % 3) - 1;
-    size_t size = tally_dtype_bytes(dtype);
-    if (!any && whole) {
-        double least = dtype == TALLY_U16 || dtype == TALLY_U32 || dtype == TALLY_U64 ? 0 : -2e9;
-        x = floor(fmax(x + step, least));
-        v.u = x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
-    } else if (!any && dtype == TALLY_F64) {
-        v.d = step ? nextafter(x, step * INFINITY) : x;
-    } else if (!any) {
-        v.f = step ? nextafterf((float)x, (float)step * INFINITY) : (float)x;
-        if (dtype == TALLY_F16)
-            v.h = half_of(v.f);
-        else if (dtype == TALLY_BF16)
-            v.h = (uint16_t)(v.w >> 16);
-    }
-    memcpy((char *)data + i * size, &v,
-           size); /* the lower bytes: little-endian, as every device here */
+    unsigned char *to = (unsigned char *)data + i * size;
+    if (next() % 16 == 0)
+        memcpy(to, &any, size);
+    else
+        value_put(to, dtype, x, step);
 }
 
 static void fill(tally_dtype dtype, uint64_t count)

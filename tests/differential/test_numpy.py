@@ -176,7 +176,7 @@ def add_edges(rng, x, edges):
                                                     dtype=x.dtype))
     else:
         info, exact = np.iinfo(x.dtype), 2.0**53
-        e = np.clip(np.floor(e), max(float(info.min), -exact), min(float(info.max), exact))
+        e = np.clip(np.floor(e) + rng.integers(-1, 2, len(at)), max(float(info.min), -exact), min(float(info.max), exact))
         e = e.astype(x.dtype)
     x.reshape(-1)[at] = e
 
@@ -214,6 +214,21 @@ def random_shape(rng):
         return (n,)
     rows = int(rng.integers(1, 9))
     return (rows, n // rows) if dimensions == 2 else (int(rng.integers(1, 4)), rows, n // rows // 2)
+
+
+def beside(rng, x):
+    """x, a float64 or float32 next to it, or x with a rounding's residue."""
+    kind, up = int(rng.integers(4)), np.inf if rng.random() < 0.5 else -np.inf
+    return float([x, np.nextafter(x, up), np.nextafter(np.float32(x), np.float32(up)),
+                  x + np.sign(up) * (0.1 * 3 - 0.3)][kind])
+
+
+def near_range(rng, bins):
+    """Ends of a round width from or to a round number, then moved aside."""
+    end = float(rng.choice([0, 0, rng.integers(-300, 300), 2.0 ** rng.integers(3, 17)]))
+    width = float(rng.choice([1, 1, 0.1, 2.0 ** rng.integers(-3, 8)]))
+    lo, hi = (end, end + bins * width) if rng.random() < 0.5 else (end - bins * width, end)
+    return beside(rng, lo), beside(rng, hi)
 
 
 def random_range(rng, x):
@@ -257,7 +272,7 @@ def random_axis(tally, rng, x):
         return table(edges), edges, None
     if x.dtype.str[1:] == "f2":
         bins = min(bins, 64)  # NumPy finds the bin in float16 and is a bin off with more
-    lo, hi = random_range(rng, x)
+    lo, hi = near_range(rng, bins) if rng.random() < 0.3 else random_range(rng, x)
     edges = np.histogram(np.zeros(0, x.dtype), bins, (lo, hi))[1]
     if not (np.diff(edges.astype(np.float64)) > 0).all() or hi - lo < max(-lo, hi) * 1e-9:
         return None

@@ -206,14 +206,19 @@ static void check_splits(void)
                 {TALLY_BF16, 50000, 0, 64, TALLY_LAST_OPEN},
                 {TALLY_I32, 56000, 0, 0x1p30, TALLY_LAST_OPEN},
                 {TALLY_I32, 50000, -0x1p31, 0x1p31, TALLY_LAST_CLOSED},
-                {TALLY_U32, 56000, 0, 0x1p32, TALLY_LAST_CLOSED}};
+                {TALLY_U32, 56000, 0, 0x1p32, TALLY_LAST_CLOSED},
+                /* Ends that are rounding's residue. */
+                {TALLY_I16, 288, -288, .1 * 3 - .3, TALLY_LAST_OPEN},
+                {TALLY_I32, 72, -288, .1 * 3 - .3, TALLY_LAST_OPEN},
+                {TALLY_U32, 1000, -5000, 0x1p-1074, TALLY_LAST_OPEN}};
     static uint64_t want[56000], got[56000];
     for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
         for (uint64_t i = 0; i < most_samples; i++) {
             const uint64_t draw = next();
             if (axes[a].dtype == TALLY_I32 || axes[a].dtype == TALLY_U32)
-                data.u32[i] =
-                    (uint32_t)(draw % 3 ? draw >> 32 : (draw >> 40 << 24) + draw / 3 % 3 - 1);
+                data.u32[i] = (uint32_t)(draw % 4 == 0   ? (draw >> 40 << 24) + draw / 4 % 3 - 1
+                                         : draw % 4 == 1 ? (draw >> 40) % 600 - 300
+                                                         : draw >> 32);
             else
                 data.u16[i] = (uint16_t)(i < 65536  ? i
                                          : draw % 2 ? draw >> 32

@@ -63,6 +63,32 @@ def arrays(draw, special, dims=2, dtypes=DTYPES):
     return a
 
 
+def near(numbers):
+    """The numbers, the float64 and float32 next to them, and them with a rounding's residue."""
+    aside = [
+        lambda x: x, lambda x: x, lambda x: np.nextafter(x, np.inf), lambda x: np.nextafter(x, -np.inf),
+        lambda x: np.nextafter(np.float32(x), np.float32(np.inf)),
+        lambda x: np.nextafter(np.float32(x), np.float32(-np.inf)),
+        lambda x: x + (0.1 * 3 - 0.3), lambda x: x - (0.1 * 3 - 0.3),
+    ]  # fmt: skip
+    return st.tuples(numbers, st.sampled_from(aside)).map(lambda p: float(p[1](float(p[0]))))
+
+
+ROUND = st.one_of(
+    st.just(0), st.integers(-300, 300), st.sampled_from([7, 8, 15, 16, 24, 31, 32]).map(lambda k: 2**k)
+)
+
+
+@st.composite
+def near_ranges(draw):
+    """(bins, lo, hi) of a round width from or to a round number, the ends then moved aside."""
+    bins, end = draw(st.integers(1, 300)), draw(ROUND)
+    width = draw(st.one_of(st.just(1), st.sampled_from([0.1, 0.25, 2, 4, 1000])))
+    lo, hi = draw(st.sampled_from([(end, end + bins * width), (end - bins * width, end)]))
+    lo, hi = draw(near(st.just(lo))), draw(near(st.just(hi)))
+    return bins, *sorted((lo, hi))
+
+
 def edges():
     grid = st.lists(st.integers(-60, 60).map(lambda i: i / 8), min_size=2, max_size=12)
     wide = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12)
@@ -71,7 +97,8 @@ def edges():
         min_size=2, max_size=9,
     )  # fmt: skip
     whole = st.lists(st.integers(-9, 9), min_size=2, max_size=9)
-    return st.one_of(grid, wide, ends, whole).map(sorted)
+    beside = st.lists(near(ROUND), min_size=2, max_size=12)
+    return st.one_of(grid, wide, ends, whole, beside).map(sorted)
 
 
 def ranges():
@@ -162,6 +189,42 @@ def test_edges_at_samples(data):
     assume(not isinstance(at, Exception))
     a = np.concatenate([at, np.nextafter(at, dtype.type(-9e9)), np.nextafter(at, dtype.type(9e9))])
     same(ours("histogram", a, n, range_), run(np.histogram, a, n, range_))
+
+
+def on_edges(edges, dtype):
+    """The edges as samples, those whole values next to them, and one step aside."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        at = edges.astype(dtype)
+        return np.concatenate([at, np.nextafter(at, -np.inf), np.nextafter(at, np.inf)])
+    info = np.iinfo(dtype)
+    near_edges = {int(e) + step for e in edges for step in (-2, -1, 0, 1, 2)}
+    return np.array([x for x in near_edges if info.min <= x <= info.max], dtype)
+
+
+@given(st.data())
+def test_near_round(data):
+    """Axes whose ends are next to round numbers, open and closed: the edges decide."""
+    n, lo, hi = data.draw(near_ranges())
+    closed = data.draw(st.booleans())
+    dtype = data.draw(st.sampled_from(["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]))
+    assume(hi - lo > n * 4 * np.spacing(max(-lo, hi)))
+    axis = tally.Regular(n, lo, hi, closed=closed)
+    a = np.repeat(on_edges(axis.edges, dtype), 7)  # more than the fewest that are counted in blocks
+    x = a.astype("f8")  # exact: no integer here is past 2^53
+    x = x[(x >= lo) & ((x <= hi) if closed else (x < hi))]
+    want = np.bincount(np.minimum(np.searchsorted(axis.edges, x, "right"), n) - 1, minlength=n)
+    np.testing.assert_array_equal(tally.Hist(axis).fill(a).values(), want)
+    if closed:
+        same(ours("histogram", a, n, (lo, hi)), run(np.histogram, a, n, (lo, hi)))
+
+
+def test_an_end_that_is_a_residue():
+    for dtype in ("i2", "i4", "i8", "f4", "f8"):
+        h = tally.Hist(tally.Regular(288, -288, 0.1 * 3 - 0.3, closed=False))
+        h.fill((np.arange(200_000) % 3 - 2).astype(dtype))
+        assert h.values()[-3:].tolist() == [0, 66667, 133333], dtype
+        assert h.flows.over == 0
 
 
 @pytest.mark.parametrize("n", [10, 64, 100, 256, 1000, 4096])

@@ -16,6 +16,8 @@
 #include "core/line.h"
 #include "draw.h"
 
+#include "../../common/edge_values.h"
+
 enum { axes = 3000, samples = 400 };
 
 /* As fma.rm and min.NaN find it. */
@@ -45,7 +47,8 @@ static float sample(const ty_bins *b)
 {
     static const float special[] = {0.0F,    -0.0F,    INFINITY, -INFINITY,    NAN,
                                     FLT_MAX, -FLT_MAX, FLT_MIN,  FLT_TRUE_MIN, -FLT_TRUE_MIN};
-    float edge = (float)(b->lo + (double)(next() % (b->bins + 1)) * b->width);
+    const ty_u32 at = (ty_u32)(next() % (b->bins + 1));
+    float edge = (float)(at == b->bins ? b->hi : b->lo + (double)at * b->width);
     switch (next() % 6) {
     case 0:
         return any_float();
@@ -186,6 +189,14 @@ int main(int argc, char **argv)
         !check_int(TALLY_I32, 0, 1000, 0x1p30 / 1000, TALLY_LAST_CLOSED, &failed)) {
         fprintf(stderr, "FAILED: of integers' axes %d and %d are served\n", ints, wholes);
         failed++;
+    }
+    for (int i = 0; i < axes; i++) { /* ends next to round numbers, served or not */
+        static const tally_dtype dtypes[] = {TALLY_I32, TALLY_U32, TALLY_F32};
+        const uint64_t bins = 1 + next() % 1000;
+        double lo, hi;
+        range_near(&state, bins, &lo, &hi);
+        check_axis(dtypes[i % 3], tally_axis_even(bins, lo, hi),
+                   next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed);
     }
     /* Edges that should be integers and came out of float64 above some of them. */
     int splits = 0;

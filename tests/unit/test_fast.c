@@ -14,6 +14,8 @@
 #include "core/fast.h"
 #include "draw.h"
 
+#include "../../common/edge_values.h"
+
 static int failed;
 
 static float float_of(uint32_t bits)
@@ -145,6 +147,23 @@ static void check_random(int count)
     }
 }
 
+/* Axes whose ends are next to round numbers, proved or not. */
+static void check_near(int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint64_t bins = 1 + next() % (next() % 4 ? 300 : 5000);
+        subject s;
+        double lo, hi;
+        range_near(&state, bins, &lo, &hi);
+        tally_axis axis = tally_axis_even(bins, lo, hi);
+        axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+        if (!make(axis, &s))
+            continue;
+        check_all_edges(&s);
+        ty_axis_clear(&s.axis);
+    }
+}
+
 /* The axes that everyone uses are proved, and every float is right on them. */
 static void sweep(uint64_t stride)
 {
@@ -229,6 +248,7 @@ int main(int argc, char **argv)
     check_refusals();
     check_ties(300);
     check_random(400);
+    check_near(800);
     sweep(argc > 2 ? strtoull(argv[2], NULL, 0) : 1009);
     printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);
     return failed ? 1 : 0;

@@ -15,6 +15,8 @@
 #include "core/guide.h"
 #include "draw.h"
 
+#include "../../common/edge_values.h"
+
 enum { most_bins = 4000 };
 
 static int failed;
@@ -74,6 +76,10 @@ static uint32_t draw_edges(double *edges)
     uint32_t n = (uint32_t)(2 + next() % (next() % 4 ? 300 : most_bins - 2)), kept = 0;
     int kind = (int)(next() % 13), spacing = (int)(next() % 4), zero = next() % 2;
     double centre = unit();
+    if (next() % 4 == 0) {
+        edges_near(&state, n - 1, edges);
+        return n;
+    }
     for (uint32_t i = 0; i < n; i++) {
         double at = spacing == 0   ? (double)i / n
                     : spacing == 1 ? unit()

@@ -14,6 +14,8 @@
 #include "core/line.h"
 #include "draw.h"
 
+#include "../../common/edge_values.h"
+
 enum { values = 65536, most_bins = 70000 };
 
 static const tally_dtype dtypes[] = {TALLY_U16, TALLY_I16, TALLY_F16, TALLY_BF16};
@@ -197,6 +199,21 @@ static void check_random(int count)
     }
 }
 
+/* Ends next to round numbers, proved or not. */
+static void check_near(int count)
+{
+    for (int i = 0; i < count; i++) {
+        const tally_dtype dtype = dtypes[i % 4];
+        const uint64_t bins = 1 + next() % 1000;
+        double lo, hi;
+        int made = 0;
+        range_near(&state, bins, &lo, &hi);
+        tally_axis axis = tally_axis_even(bins, lo, hi);
+        axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
+        check(axis, dtype, by_line | by_split, &made);
+    }
+}
+
 static tally_axis closed(uint64_t bins, double lo, double hi)
 {
     tally_axis axis = tally_axis_even(bins, lo, hi);
@@ -314,6 +331,7 @@ int main(int argc, char **argv)
     check_splits(60);
     check_ties();
     check_random(100);
+    check_near(80);
     tally_context_destroy(context);
     printf(failed ? "FAILED: %d checks\n" : "all right\n", failed);
     return failed ? 1 : 0;

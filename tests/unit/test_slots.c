@@ -17,6 +17,8 @@
 #include "cpu/features.h"
 #include "draw.h"
 
+#include "../../common/edge_values.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -64,68 +66,6 @@ static uint32_t expected(const ty_axis *a, const void *at)
     }
 }
 
-/* x as the dtype: cut to its range, rounded; then up to two steps up or down. */
-static void put(void *to, tally_dtype dtype, double x, int step)
-{
-#define INTEGER(type, least, most)                                                                 \
-    do {                                                                                           \
-        double wanted = (x != x ? 0 : trunc(x)) + step;                                            \
-        type v = (type)(wanted <= (double)(least)  ? (least)                                       \
-                        : wanted >= (double)(most) ? (most)                                        \
-                                                   : wanted);                                      \
-        memcpy(to, &v, sizeof v);                                                                  \
-    } while (0)
-    switch (dtype) {
-    case TALLY_U16:
-        INTEGER(uint16_t, 0, UINT16_MAX);
-        break;
-    case TALLY_I16:
-        INTEGER(int16_t, INT16_MIN, INT16_MAX);
-        break;
-    case TALLY_U32:
-        INTEGER(uint32_t, 0, UINT32_MAX);
-        break;
-    case TALLY_I32:
-        INTEGER(int32_t, INT32_MIN, INT32_MAX);
-        break;
-    case TALLY_U64: {
-        uint64_t v = !(x > 0) ? 0 : x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
-        v += (uint64_t)(int64_t)step; /* wraps: extremes meet */
-        memcpy(to, &v, sizeof v);
-        break;
-    }
-    case TALLY_I64: {
-        int64_t v = !(x > -0x1p63) ? INT64_MIN : x >= 0x1p63 ? INT64_MAX : (int64_t)x;
-        v = (int64_t)((uint64_t)v + (uint64_t)(int64_t)step);
-        memcpy(to, &v, sizeof v);
-        break;
-    }
-    case TALLY_F16: /* any bits are as good as any */
-        *(uint16_t *)to = (uint16_t)next();
-        break;
-    case TALLY_BF16: {
-        float f = (float)x;
-        uint32_t bits;
-        memcpy(&bits, &f, sizeof bits);
-        *(uint16_t *)to = (uint16_t)((bits >> 16) + (uint32_t)step);
-        break;
-    }
-    case TALLY_F32: {
-        float f = (float)x;
-        for (; step; step -= step > 0 ? 1 : -1)
-            f = nextafterf(f, step > 0 ? INFINITY : -INFINITY);
-        memcpy(to, &f, sizeof f);
-        break;
-    }
-    default:
-        for (; step; step -= step > 0 ? 1 : -1)
-            x = nextafter(x, step > 0 ? INFINITY : -INFINITY);
-        memcpy(to, &x, sizeof x);
-        break;
-    }
-#undef INTEGER
-}
-
 /* How far from an edge, as a power of two of a bin, samples of kind 9 are; one for a whole axis, so
  * that some find a guess just sure enough. */
 static int distance;
@@ -140,35 +80,40 @@ static void sample(const ty_axis *a, unsigned kind, void *to)
     uint64_t bits = next();
     switch (kind) {
     case 0: /* edges, and steps beside them */
-        put(to, a->dtype, ty_axis_edge(a, below((uint64_t)a->bins.bins + 1)), (int)below(5) - 2);
+        value_put(to, a->dtype, ty_axis_edge(a, below((uint64_t)a->bins.bins + 1)),
+                  (int)below(5) - 2);
         break;
     case 1:
-        put(to, a->dtype, below(2) ? a->bins.hi : a->bins.lo, (int)below(5) - 2);
+        value_put(to, a->dtype, below(2) ? a->bins.hi : a->bins.lo, (int)below(5) - 2);
         break;
     case 2:
         memcpy(to, &bits, size);
         break;
     case 3:
-        put(to, a->dtype, special[below(sizeof special / sizeof *special)], (int)below(3) - 1);
+        value_put(to, a->dtype, special[below(sizeof special / sizeof *special)],
+                  (int)below(3) - 1);
         break;
     case 4: /* the last edge as computed, which may lie beyond hi */
-        put(to, a->dtype, a->bins.lo + (double)a->bins.bins * a->bins.width, (int)below(5) - 2);
+        value_put(to, a->dtype, a->bins.lo + (double)a->bins.bins * a->bins.width,
+                  (int)below(5) - 2);
         break;
     case 8: /* inside, and hi itself: no other sample makes the loops look twice */
-        put(to, a->dtype, below(4) ? a->bins.lo + (a->bins.hi - a->bins.lo) * unit() : a->bins.hi,
-            0);
+        value_put(to, a->dtype,
+                  below(4) ? a->bins.lo + (a->bins.hi - a->bins.lo) * unit() : a->bins.hi, 0);
         break;
     case 9: {
         double near = a->bins.width * ldexp(1 + unit(), -distance);
-        put(to, a->dtype,
-            ty_axis_edge(a, below((uint64_t)a->bins.bins + 1)) + (below(2) ? near : -near), 0);
+        value_put(to, a->dtype,
+                  ty_axis_edge(a, below((uint64_t)a->bins.bins + 1)) + (below(2) ? near : -near),
+                  0);
         break;
     }
     case 5: /* far outside */
-        put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * (unit() * 9 - 4) * 0x1p10, 0);
+        value_put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * (unit() * 9 - 4) * 0x1p10,
+                  0);
         break;
     default:
-        put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * unit(), 0);
+        value_put(to, a->dtype, a->bins.lo + (a->bins.hi - a->bins.lo) * unit(), 0);
         break;
     }
 }
@@ -178,11 +123,14 @@ static tally_axis uneven_axis(uint64_t bins, double lo)
 {
     static double edges[2001];
     double scale = exp2((double)below(40) - 20);
-    unsigned kind = (unsigned)below(5);
+    unsigned kind = (unsigned)below(6);
     if (kind == 4)
-        return tally_axis_log(bins, scale, scale * (1.5 + unit() * 1e6));
+        return tally_axis_log(bins, below(2) ? scale : value_near(&state, scale),
+                              value_near(&state, scale * (1.5 + unit() * 1e6)));
     edges[0] = kind == 3 ? -scale : lo;
-    for (uint64_t i = 1; i <= bins; i++) {
+    if (kind == 5)
+        edges_near(&state, bins, edges);
+    for (uint64_t i = 1; i <= bins && kind < 5; i++) {
         double step = kind == 0   ? unit()
                       : kind == 1 ? (below(20) ? 1e-9 : 1)
                       : kind == 2 ? exp2((double)i * 0.05)
@@ -238,7 +186,11 @@ static tally_axis random_axis(tally_dtype dtype)
         return uneven_axis(bins % 2000 + 1, lo);
     tally_axis axis = !below(6) ? tally_axis_integer(bins, (int64_t)below(3000) - 1000)
                                 : tally_axis_even(bins, lo, lo + (width > 0 ? width : 1));
-    if (!below(10))
+    if (!below(3)) {
+        double hi;
+        range_near(&state, bins, &lo, &hi);
+        axis = tally_axis_even(bins, lo, hi);
+    } else if (!below(10))
         axis = spilling_axis(bins);
     else if (!below(8))
         axis = binary_axis(bins);
@@ -340,11 +292,10 @@ static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const uns
     return ok;
 }
 
-static int check_axis(tally_dtype dtype, uint64_t *checked)
+static int check_axis(tally_dtype dtype, tally_axis axis, uint64_t *checked)
 {
     static unsigned char buffer[MOST * 8 + 8];
     static uint32_t want[MOST];
-    tally_axis axis = random_axis(dtype);
     ty_axis a;
     if (ty_axis_resolve(&axis, dtype, 0, &a, NULL))
         return 1;
@@ -392,14 +343,32 @@ static int check_axis(tally_dtype dtype, uint64_t *checked)
     return ok;
 }
 
+/* Whole widths from whole numbers, to an open end that is a little above or below one: the integer
+ * there is in the last bin, or not. */
+static uint64_t check_whole_widths(uint64_t *checked)
+{
+    static const double ends[][2] = {
+        {-288, .1 * 3 - .3}, {-288, .3 - .1 * 3}, {-288, 5e-324}, {-0x1p40, 288 + 0x1p-20}};
+    uint64_t failed = 0;
+    for (size_t i = 0; i < 4 * sizeof ends / sizeof *ends; i++) {
+        tally_axis axis = tally_axis_even(i % 4 == 3 ? 2 : 288, ends[i % 4][0], ends[i % 4][1]);
+        axis.last = TALLY_LAST_OPEN;
+        for (int dtype = TALLY_U16; dtype <= TALLY_F64; dtype++)
+            failed += !check_axis((tally_dtype)dtype, axis, checked);
+    }
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
     uint64_t axes = argc > 2 ? strtoull(argv[2], NULL, 10) : 5000, checked[4] = {0}, failed = 0;
     printf("seed %llu, %llu axes\n", (unsigned long long)state, (unsigned long long)axes);
+    failed = check_whole_widths(checked);
     for (uint64_t i = 0; i < axes && failed < 10; i++) {
         uint64_t seed = state;
-        if (!check_axis((tally_dtype)(TALLY_U16 + below(TALLY_F64 - TALLY_U16 + 1)), checked)) {
+        const tally_dtype dtype = (tally_dtype)(TALLY_U16 + below(TALLY_F64 - TALLY_U16 + 1));
+        if (!check_axis(dtype, random_axis(dtype), checked)) {
             fprintf(stderr, "  seed %llu\n", (unsigned long long)seed);
             failed++;
         }
