@@ -28,7 +28,7 @@ check: ## install what is missing, build and run every test
 	@scripts/setup.sh check
 	@scripts/check.sh
 
-check-all: ## the same and the slow rest: clang, no optional packages, static
+check-all: ## the same and the slow rest: clang, no optional packages, static, same bytes from any folder
 	@scripts/setup.sh check
 	@scripts/check.sh all
 

@@ -11,7 +11,10 @@ add_executable(tally_command ${TALLY_CLI_SOURCES})
 set_target_properties(
   tally_command
   PROPERTIES OUTPUT_NAME tally
-             INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+             # Where it is installed, and where it is built. The same for both: another one that CMake
+             # writes when it installs leaves empty entries in the build's, which mean "here".
+             INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN"
+             BUILD_WITH_INSTALL_RPATH ON)
 target_include_directories(tally_command PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/bench/src)
 target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
 

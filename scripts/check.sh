@@ -15,7 +15,7 @@ export JOBS=${JOBS:-$(nproc)}
 # which PoCL compiles each again, is off where it is not what a test is about.
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 usual=(format layers tidy gcc asan tsan fuzz valgrind python)
-every=(format layers tidy analyzer gcc clang bare static asan tsan fuzz valgrind python)
+every=(format layers tidy analyzer gcc same clang bare static asan tsan fuzz valgrind python)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -65,6 +65,22 @@ stage_analyzer() {
 # gcc, warnings as errors: all tests, those on a processor with features peeled off among them.
 stage_gcc() {
     scripts/build.sh gcc && tests gcc
+}
+
+# The release, built in folders whose names differ in length: the same bytes.
+stage_same() {
+    local work file name
+    local -x CCACHE_DISABLE=1 # it would give both the same objects
+    work=$(mktemp -d)
+    for name in one/tally another-folder/of-the-source; do
+        mkdir -p "$work/$name"
+        git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$work/$name" || return 1
+        (cd "$work/$name" && scripts/build.sh release -DTALLY_TESTS=OFF -DTALLY_COMMIT=same) || return 1
+    done
+    for file in "$work"/one/tally/build/release/{tally,libtally*.so}; do
+        cmp "$file" "$work/another-folder/of-the-source/build/release/$(basename "$file")" || return 1
+    done
+    rm -rf "$work"
 }
 
 # The same by clang.
