@@ -53,7 +53,8 @@ double cli_seconds(void);                                   /* a clock that neve
 /* A buffered standard output. After a failed write the rest is dropped and cli_out_end says so. */
 void cli_out(const char *format, ...) CLI_PRINTF(1, 2);
 void cli_out_bytes(const void *bytes, size_t size);
-void cli_out_json_string(const char *text); /* quoted and escaped */
+void cli_out_json_string(const char *text); /* as it is shown, quoted and escaped */
+void cli_out_shown(const char *text);       /* as it is shown (common/printable.h) */
 void cli_out_json_real(double value); /* shortest that reads back the same; null if not finite */
 /* Flushes. CLI_OK, also for a closed pipe; CLI_FAILED after a message. */
 int cli_out_end(void);

@@ -121,10 +121,14 @@ static void device_json(const tally_device_info *info)
 static void device_text(const tally_device_info *info)
 {
     if (!info->available) {
-        cli_out("%-10s missing: %s\n", info->id, info->reason);
+        cli_out("%-10s missing: ", info->id);
+        cli_out_shown(info->reason);
+        cli_out("\n");
         return;
     }
-    cli_out("%-10s %s, %.1f GiB, %.0f KiB of fast memory a core\n", info->id, info->name,
+    cli_out("%-10s ", info->id);
+    cli_out_shown(info->name);
+    cli_out(", %.1f GiB, %.0f KiB of fast memory a core\n",
             (double)info->memory_bytes / (1024.0 * 1024 * 1024), (double)info->local_bytes / 1024);
 }
 

@@ -1,14 +1,34 @@
 /* What goes to standard error. */
 #include <stdarg.h>
 
+#include "../common/printable.h"
 #include "cli.h"
 #include "progress.h"
 
+/* Text as it is shown, whatever files and arguments had put into it. */
+static void shown(const char *text)
+{
+    char one[PRINTABLE_MOST];
+    for (size_t left = strlen(text), took; left; left -= took, text += took) {
+        took = printable_one(text, left, one);
+        fputs(one, stderr);
+    }
+}
+
 static void line(const char *format, va_list list)
 {
+    char small[4096];
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(small, sizeof small, format, list);
+    char *large = length >= (int)sizeof small ? malloc((size_t)length + 1) : NULL;
+    if (large)
+        vsnprintf(large, (size_t)length + 1, format, again);
+    va_end(again);
     cli_progress_wipe();
     fputs("tally: ", stderr);
-    vfprintf(stderr, format, list);
+    shown(large ? large : small);
+    free(large);
 }
 
 int cli_fail(const char *format, ...)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "../common/printable.h"
 #include "cli.h"
 
 static struct {
@@ -74,17 +75,22 @@ void cli_out(const char *format, ...)
 
 void cli_out_json_string(const char *text)
 {
+    char one[PRINTABLE_MOST];
     cli_out("\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            cli_out("\\%c", c);
-        else if (c < 0x20)
-            cli_out("\\u%04x", c);
-        else
-            cli_out_bytes(text, 1);
+    for (size_t left = strlen(text), took; left; left -= took, text += took) {
+        took = printable_one(text, left, one);
+        cli_out("%s%s", *one == '"' || *one == '\\' ? "\\" : "", one);
     }
     cli_out("\"");
+}
+
+void cli_out_shown(const char *text)
+{
+    char one[PRINTABLE_MOST];
+    for (size_t left = strlen(text), took; left; left -= took, text += took) {
+        took = printable_one(text, left, one);
+        cli_out("%s", one);
+    }
 }
 
 void cli_out_json_real(double value)

@@ -27,6 +27,7 @@ say() {
 while IFS=: read -r file line include; do
     folder=$(dirname "$file")
     included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
+    case $included in ../../common/*) continue ;; esac
     # Without a folder it is a neighbour, or a file of src/.
     case $included in
     */*) group=${included%%/*} ;;

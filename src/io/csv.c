@@ -3,6 +3,10 @@
  * dimensions; full precision, a point whatever the locale, "\n" at line ends. Sums of weights have
  * "sum" in place of "count", and "sum_squares" after it when they were asked for.
  *
+ * Names come from files. Their control characters are written out (common/printable.h), so a row is
+ * one line; one that begins with = + - @, which spreadsheets would take for a formula, or with ',
+ * has a ' in front.
+ *
  * Samples in no bin follow their histogram's bins, in the same columns, so that the column adds up
  * to all samples, or their weights; a row appears only when there are such samples:
  * - below: lo = -inf, hi = the first edge;
@@ -17,13 +21,18 @@
 
 #include <string.h>
 
+#include "../../common/printable.h"
+
 static void put_name(ty_out *out, const char *name)
 {
-    int quote = strpbrk(name, ",\"\r\n") != NULL;
+    char one[PRINTABLE_MOST];
+    int quote = strpbrk(name, ",\"") != NULL;
     ty_put(out, quote ? "\"" : "");
-    for (; *name; name++) {
+    ty_put(out, *name && strchr("=+-@'", *name) ? "'" : "");
+    for (size_t left = strlen(name), took; left; left -= took, name += took) {
+        took = printable_one(name, left, one);
         ty_put(out, *name == '"' ? "\"" : "");
-        ty_put_bytes(out, name, 1);
+        ty_put(out, one);
     }
     ty_put(out, quote ? "\"" : "");
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -63,29 +64,15 @@ void ty_draw_text_fit(ty_draw *d, char *text, double width, double size, int bol
     }
 }
 
-static void hide_controls(char *text)
+/* As it is shown, at most `room` bytes with the NUL. */
+static void copy_words(const char *from, char *to, size_t room)
 {
-    for (unsigned char *p = (unsigned char *)text; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-}
-
-/* Valid UTF-8 without control characters, at most `room` bytes with the NUL. */
-static int copy_words(const char *from, char *to, size_t room)
-{
-    char *copy = ty_text_copy(from, strlen(from));
-    if (!copy)
-        return 0;
-    snprintf(to, room, "%.*s", ty_text_fit(copy, (int)room - 1), copy);
-    hide_controls(to);
-    ty_free(copy);
-    return 1;
+    printable(from, strlen(from), to, room);
 }
 
 void ty_draw_name(const char *text, int most, char name[64])
 {
-    snprintf(name, 64, "%.*s", ty_text_fit(text, most), text);
-    hide_controls(name);
+    printable(text, (size_t)ty_text_fit(text, most), name, 64);
 }
 
 /* Adds `count` of `what` to a list with commas, for a histogram's name if there are several. */
@@ -108,8 +95,8 @@ static void make_notes(ty_draw *d)
     const char *over = r->axes[0].kind == TALLY_AXIS_CATEGORY ? "in no bin" : "above";
     for (uint64_t h = 0; h < r->histograms; h++) {
         char name[40], note[40];
-        snprintf(name, sizeof name, "%.*s", r->histograms > 1 ? ty_text_fit(r->names[h], 24) : 0,
-                 r->names[h]);
+        printable(r->names[h], r->histograms > 1 ? (size_t)ty_text_fit(r->names[h], 24) : 0, name,
+                  sizeof name);
         const char *const words[] = {"below", over, "NaN", "masked"};
         for (int i = 0; i < 4; i++) {
             const uint64_t count = ty_result_flow_count(r, h, i);
@@ -127,11 +114,10 @@ tally_status ty_draw_words(ty_draw *d, tally_error *error)
     const tally_result *r = d->result;
     char samples[TY_LABEL_SIZE], bins[TY_NUMBER_SIZE], more[TY_NUMBER_SIZE];
     char *sources = ty_write_sources(r);
-    int ok = sources &&
-             copy_words(d->options->title ? d->options->title : sources, d->title, sizeof d->title);
-    ty_free(sources);
-    if (!ok)
+    if (!sources)
         return ty_error_memory(error, "a title", sizeof d->title);
+    copy_words(d->options->title ? d->options->title : sources, d->title, sizeof d->title);
+    ty_free(sources);
     ty_count_noun(ty_result_samples(r), "sample", samples);
     ty_print_grouped(r->axes[0].bins, bins);
     more[0] = '\0';

@@ -1,3 +1,4 @@
+#include "../../common/printable.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ static tally_status check_string(const ty_json *json, size_t *at)
         if (json->text[i] == '\\')
             length = read_escape(json, i, &code);
         else
-            length = ty_utf8_length(json->text + i, json->size - i);
+            length = utf8_length(json->text + i, json->size - i);
         if (!length)
             return ty_json_error(
                 json, i, "%s",
@@ -399,7 +400,7 @@ static size_t next_character(const ty_json *json, size_t *at, char bytes[4])
     if (*p == '"')
         return 0;
     if (*p != '\\') {
-        size_t length = ty_utf8_length(p, json->size - *at);
+        size_t length = utf8_length(p, json->size - *at);
         memcpy(bytes, p, length);
         *at += length;
         return length;

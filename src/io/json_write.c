@@ -15,19 +15,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../common/printable.h"
+
+/* What could drive a terminal is escaped: saved forms are read there too. */
 static void put_string(ty_out *out, const char *text)
 {
-    static const char hex[] = "0123456789abcdef";
     ty_put(out, "\"");
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\') {
-            ty_put_bytes(out, "\\", 1);
-            ty_put_bytes(out, p, 1);
-        } else if (*p < 0x20 || *p == 0x7f) {
-            char escape[] = {'\\', 'u', '0', '0', hex[*p >> 4], hex[*p & 15]};
-            ty_put_bytes(out, escape, sizeof escape);
+    for (size_t left = strlen(text), length; left; left -= length, text += length) {
+        char escape[16];
+        length = utf8_length(text, left);
+        const uint32_t c = utf8_value(text, length);
+        if (*text == '"' || *text == '\\')
+            ty_put(out, "\\");
+        if (!printable_hides(c)) {
+            ty_put_bytes(out, text, length);
+        } else if (c <= 0xffff) {
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c);
+            ty_put(out, escape);
         } else {
-            ty_put_bytes(out, p, 1);
+            snprintf(escape, sizeof escape, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+                     (unsigned)(0xdc00 + (c & 0x3ff)));
+            ty_put(out, escape);
         }
     }
     ty_put(out, "\"");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../common/printable.h"
 #include "core/error.h"
 #include "io/number.h"
 #include "io/temp_file.h"
@@ -215,17 +216,12 @@ void ty_put_left(ty_out *out, const char *text, size_t columns)
     ty_put_repeat(out, " ", width < columns ? columns - width : 0);
 }
 
-void ty_put_safe(ty_out *out, const char *text)
+void ty_put_printable(ty_out *out, const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f) {
-            ty_put(out, "?");
-        } else if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) { /* U+0080 … U+009F */
-            ty_put(out, "?");
-            p++;
-        } else {
-            ty_put_bytes(out, p, 1);
-        }
+    char one[PRINTABLE_MOST];
+    for (size_t left = strlen(text), took; left; left -= took, text += took) {
+        took = printable_one(text, left, one);
+        ty_put(out, one);
     }
 }
 

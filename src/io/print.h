@@ -36,8 +36,8 @@ void ty_put_repeat(ty_out *out, const char *text, uint64_t times);
 /* `text` in `columns` terminal columns, right- or left-aligned; wider text is put whole. */
 void ty_put_right(ty_out *out, const char *text, size_t columns);
 void ty_put_left(ty_out *out, const char *text, size_t columns);
-/* Text from outside: control characters, which could drive a terminal, become '?'. */
-void ty_put_safe(ty_out *out, const char *text);
+/* Text from outside, as it is shown (common/printable.h). */
+void ty_put_printable(ty_out *out, const char *text);
 tally_status ty_out_end(ty_out *out, tally_error *error);
 
 /* Code points of valid UTF-8: terminal columns, for the scripts that take one column a letter. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -334,7 +335,7 @@ static void put_name(ty_out *out, const tally_result *r, uint64_t h,
         return;
     ty_table_bold(out, options);
     ty_table_color(out, options, ty_color_of(r, h));
-    ty_put_safe(out, r->names[h]);
+    ty_put_printable(out, r->names[h]);
     ty_table_plain(out, options);
     ty_put(out, "\n");
 }
@@ -394,7 +395,7 @@ static tally_status put_blocks(ty_out *out, const tally_result *r,
 
 /* ---- Around the rows ---- */
 
-/* Text cut to `columns`, its end kept, for that is where paths differ. */
+/* Text as it is shown, cut to `columns`, its end kept, for that is where paths differ. */
 static void put_cut(ty_out *out, const char *text, size_t columns, int ascii)
 {
     size_t width = ty_text_columns(text);
@@ -405,7 +406,7 @@ static void put_cut(ty_out *out, const char *text, size_t columns, int ascii)
                 text++;
             while (((unsigned char)*text & 0xc0) == 0x80);
     }
-    ty_put_safe(out, text);
+    ty_put(out, text);
 }
 
 /* Facts with dots between them, on as many lines as they need. */
@@ -415,8 +416,10 @@ typedef struct facts {
     size_t column;
 } facts;
 
-static void put_fact(facts *f, const char *text)
+static void put_fact(facts *f, const char *fact)
 {
+    char text[TY_NUMBER_SIZE];
+    printable(fact, strlen(fact), text, sizeof text);
     const char *dot = f->options->ascii ? ", " : " \u00b7 ";
     size_t width = ty_text_columns(text), gap = ty_text_columns(dot);
     if (f->column && f->column + gap + width > f->options->width) {
@@ -427,7 +430,7 @@ static void put_fact(facts *f, const char *text)
         ty_put(f->out, dot);
         f->column += gap;
     }
-    ty_put_safe(f->out, text);
+    ty_put(f->out, text);
     f->column += width;
 }
 
@@ -477,7 +480,8 @@ static void put_facts(ty_out *out, const tally_result *r, const tally_write_opti
 static tally_status put_header(ty_out *out, const tally_result *r,
                                const tally_write_options *options, tally_error *error)
 {
-    char *sources = ty_write_sources(r);
+    char *whole = ty_write_sources(r), *sources = whole ? ty_text_printable(whole) : NULL;
+    ty_free(whole);
     if (!sources)
         return ty_error_memory(error, "a table", 1);
     if (sources[0]) {

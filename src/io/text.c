@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -23,7 +24,7 @@
 #define FIRST_CAPACITY ((size_t)256 << 10)
 #define MOST_CAPACITY  ((size_t)64 << 20) /* of one line */
 #define CHUNK_BYTES    ((size_t)4 << 20)
-#define FOUND_BYTES    40 /* most of a field in a message */
+#define FOUND_BYTES    41 /* most of a field in a message, as it is shown */
 
 /* ---- Bytes ---- */
 
@@ -143,24 +144,13 @@ static void locate(const ty_text_state *s, const char *at, uint64_t *line, uint6
 static tally_status refuse_field(const ty_text_state *s, const ty_field *field, ty_field_kind kind,
                                  tally_error *error)
 {
-    char found[FOUND_BYTES * 4];
-    size_t size = field->size < FOUND_BYTES ? field->size : FOUND_BYTES, used = 0;
-    for (size_t i = 0; i < size;) {
-        size_t length = ty_utf8_length(field->begin + i, field->size - i);
-        int plain = length && (unsigned char)field->begin[i] >= ' ' && field->begin[i] != 0x7f;
-        if (plain)
-            memcpy(found + used, field->begin + i, length);
-        else
-            found[used] = '?';
-        used += plain ? length : 1;
-        i += length ? length : 1;
-    }
-    found[used] = '\0';
+    char found[FOUND_BYTES];
+    const size_t shown = printable(field->begin, field->size, found, sizeof found);
     uint64_t line, column;
     locate(s, field->at, &line, &column);
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", s->name, line,
-                    column, found, field->size > size ? "..." : "",
+                    column, found, shown < field->size ? "..." : "",
                     kind == TY_FIELD_COMMA && s->layout.delimiter != ','
                         ? "; decimal commas are not supported, write a decimal point"
                         : "");

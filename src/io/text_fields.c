@@ -1,3 +1,4 @@
+#include "../../common/printable.h"
 #include "io/text_fields.h"
 
 #include <math.h>
@@ -119,7 +120,7 @@ int ty_text_probe(const unsigned char *head, size_t size)
         if ((head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') ||
             head[i] == 0x7f)
             return 0;
-        size_t length = ty_utf8_length((const char *)head + i, size - i);
+        size_t length = utf8_length((const char *)head + i, size - i);
         foreign += length == 0;
         i += length ? length : 1;
     }

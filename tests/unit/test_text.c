@@ -265,7 +265,7 @@ static void test_layouts(void)
 static void test_messages(void)
 {
     REFUSE("", NULL, "a.csv: empty: no numbers");
-    REFUSE("\n \n# x\n\xef", NULL, "a.csv:4:1: expected a number, found '?'");
+    REFUSE("\n \n# x\n\xef", NULL, "a.csv:4:1: expected a number, found '\\xef'");
     REFUSE("\n \n# x\n", NULL, "a.csv: empty: no numbers");
     REFUSE("\xef\xbb\xbf", NULL, "a.csv: empty: no numbers");
     REFUSE("1\n2\nabc\n", NULL, "a.csv:3:1: expected a number, found 'abc'");
@@ -277,7 +277,8 @@ static void test_messages(void)
     REFUSE("a,b\n1,2\n\"x\r\ny\r\",\"q\"\n", "b", "a.csv:5:3: expected a number, found 'q'");
     REFUSE("1\n0x10\n", NULL, "a.csv:2:1: expected a number, found '0x10'");
     REFUSE("1\n1e\n", NULL, "a.csv:2:1: expected a number, found '1e'");
-    REFUSE("1\n\xc3\xa9\x01\xff|\n", NULL, "a.csv:2:1: expected a number, found '\xc3\xa9??|'");
+    REFUSE("1\n\xc3\xa9\x01\xff|\n", NULL,
+           "a.csv:2:1: expected a number, found '\xc3\xa9\\x01\\xff|'");
     REFUSE("1\n0123456789012345678901234567890123456789012\n1x3456789012345678901234567890123456789"
            "0x\n",
            NULL,
