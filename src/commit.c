@@ -17,6 +17,15 @@ static int clamps(const tally_plan *plan, int slot)
                                    : a->nan) == TALLY_FLOW_CLAMP;
 }
 
+uint32_t ty_plan_clamped(const tally_plan *plan, uint32_t slot)
+{
+    if (slot == plan->bins + TY_SLOT_UNDER && clamps(plan, TY_SLOT_UNDER))
+        return 0;
+    if (slot == plan->bins + TY_SLOT_OVER && clamps(plan, TY_SLOT_OVER))
+        return plan->bins - 1;
+    return slot;
+}
+
 int ty_job_delivers(const ty_job *job, uint64_t slot)
 {
     const tally_plan *plan = job->plan;
@@ -63,11 +72,27 @@ int ty_plan_may_fail(const tally_plan *plan)
     return fails;
 }
 
+static int is_atomic(const ty_job *job)
+{
+    return job->output->accumulate == TALLY_ACCUMULATE_ATOMIC;
+}
+
+/* Whether every count of the output may grow by all of a histogram's samples. */
+static int all_can_grow(const ty_job *job)
+{
+    const uint64_t cells = job->histograms * job->plan->bins, *counts = job->output->counts;
+    int full = 0;
+    for (uint64_t i = 0; i < cells; i++)
+        full |= counts[i] > UINT64_MAX - job->elements;
+    return !full;
+}
+
 int ty_job_surely_commits(const ty_job *job)
 {
     const tally_plan *plan = job->plan;
-    return !ty_plan_may_fail(plan) && !plan->weighted &&
-           plan->options.counter == TALLY_COUNTER_U64 && !job->output->accumulate && !job->progress;
+    return !ty_plan_may_fail(plan) && !plan->weighted && !job->progress && !is_atomic(job) &&
+           plan->options.counter == TALLY_COUNTER_U64 &&
+           (!job->output->accumulate || all_can_grow(job));
 }
 
 static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *error)
@@ -101,7 +126,8 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
         const uint64_t *row = ty_job_bins(job, h);
         const uint64_t *to = (uint64_t *)job->output->counts + h * bins;
         for (uint64_t i = 0; i < bins; i++) {
-            if (to[i] > UINT64_MAX - CLAMPED(row, i))
+            const uint64_t old = is_atomic(job) ? __atomic_load_n(&to[i], __ATOMIC_RELAXED) : to[i];
+            if (old > UINT64_MAX - CLAMPED(row, i))
                 return ty_error(error, TALLY_ERROR_DATA, "bin %" PRIu64 ": its count passes 2^64-1",
                                 i);
         }
@@ -129,6 +155,19 @@ static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *
     return TALLY_OK;
 }
 
+/* While others add too. */
+static void add_atomically(const ty_job *job, uint64_t h)
+{
+    const tally_plan *plan = job->plan;
+    const uint64_t *row = ty_job_bins(job, h);
+    uint64_t *to = (uint64_t *)job->output->counts + h * plan->bins;
+    for (uint64_t s = 0; s < plan->slots; s++) {
+        const uint32_t bin = s < plan->bins ? (uint32_t)s : ty_plan_clamped(plan, (uint32_t)s);
+        if (row[s] && bin < plan->bins)
+            __atomic_fetch_add(&to[bin], row[s], __ATOMIC_RELAXED);
+    }
+}
+
 static void write_counts(const ty_job *job, uint64_t h)
 {
     const tally_plan *plan = job->plan;
@@ -139,7 +178,7 @@ static void write_counts(const ty_job *job, uint64_t h)
 #define WRITE(type, from, flows)                                                                   \
     do {                                                                                           \
         type *to = (type *)job->output->counts + h * bins;                                         \
-        if (add) {                                                                                 \
+        if (add && !job->direct) {                                                                 \
             for (uint64_t i = 0; i < bins; i++)                                                    \
                 to[i] = (type)(to[i] + (from)[i]);                                                 \
         } else if (sizeof(type) == sizeof *(from)) {                                               \
@@ -193,12 +232,30 @@ static void write_flows(const ty_job *job, uint64_t h)
 {
     const uint64_t *flows = ty_job_flows(job, h);
     tally_flows *to = &job->output->flows[h], zero = {0, 0, 0, 0};
+    const tally_flows more = {clamps(job->plan, TY_SLOT_UNDER) ? 0 : flows[TY_SLOT_UNDER],
+                              clamps(job->plan, TY_SLOT_OVER) ? 0 : flows[TY_SLOT_OVER],
+                              flows[TY_SLOT_NAN], flows[TY_SLOT_MASKED]};
+    if (is_atomic(job)) {
+        __atomic_fetch_add(&to->under, more.under, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&to->over, more.over, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&to->nan, more.nan, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&to->masked, more.masked, __ATOMIC_RELAXED);
+        return;
+    }
     if (!job->output->accumulate)
         *to = zero;
-    to->under += clamps(job->plan, TY_SLOT_UNDER) ? 0 : flows[TY_SLOT_UNDER];
-    to->over += clamps(job->plan, TY_SLOT_OVER) ? 0 : flows[TY_SLOT_OVER];
-    to->nan += flows[TY_SLOT_NAN];
-    to->masked += flows[TY_SLOT_MASKED];
+    to->under += more.under;
+    to->over += more.over;
+    to->nan += more.nan;
+    to->masked += more.masked;
+}
+
+tally_status ty_job_check_flows(const ty_job *job, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    for (uint64_t h = 0; h < job->histograms && !status; h++)
+        status = check_flows(job, ty_job_flows(job, h), error);
+    return status;
 }
 
 static void write_flow_sums(const ty_job *job, uint64_t h)
@@ -222,18 +279,20 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
 {
     if (job->overflowed)
         return ty_error(error, TALLY_ERROR_DATA, "a bin's sum of weights passes int64");
-    for (uint64_t h = 0; h < job->histograms; h++) {
-        tally_status status = check_flows(job, ty_job_flows(job, h), error);
-        if (!status)
-            status = check_widths(job, h, error);
+    tally_status status = ty_job_check_flows(job, error);
+    for (uint64_t h = 0; h < job->histograms && !status && !job->direct; h++) {
+        status = check_widths(job, h, error);
         if (!status && job->output->flow_sums)
             status = check_flow_sums(job, h, error);
-        if (status)
-            return status;
     }
+    if (status)
+        return status;
     for (uint64_t h = 0; h < job->histograms; h++) {
-        write_counts(job, h);
-        if (job->squares)
+        if (is_atomic(job) && !job->in_place)
+            add_atomically(job, h);
+        else if (!job->in_place)
+            write_counts(job, h);
+        if (job->squares && !job->in_place)
             write_squares(job, h);
         if (job->output->flows)
             write_flows(job, h);

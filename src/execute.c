@@ -2,6 +2,17 @@
 #include "core/error.h"
 #include "plan.h"
 
+static tally_status attempt(ty_job *job, tally_error *error)
+{
+    tally_status status = ty_job_reserve(job, error);
+    if (!status)
+        status = job->plan->context->backend->run(job, error);
+    if (!status && !job->wrapped)
+        status = ty_job_commit(job, error);
+    ty_job_release(job);
+    return status;
+}
+
 tally_status tally_execute(const tally_plan *plan, const tally_view *views,
                            const tally_execute_options *options, const tally_output *output,
                            tally_error *error)
@@ -13,15 +24,17 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
     const ty_backend *backend = plan->context->backend;
     if (output->on_device)
         return backend->run(&job, error);
-    job.direct = job.fresh =
-        ty_job_surely_commits(&job) && backend->directs && backend->directs(&job);
-    status = ty_job_reserve(&job, error);
-    if (!status)
-        status = backend->run(&job, error);
-    if (!status)
-        status = ty_job_commit(&job, error);
-    ty_job_release(&job);
-    return status;
+    if (backend->adds_in_place && backend->adds_in_place(&job)) {
+        job.direct = job.in_place = 1;
+        status = attempt(&job, error);
+        if (status || !job.wrapped)
+            return status;
+        job.direct = job.in_place = job.wrapped = 0; /* commit says which bin it was */
+        return attempt(&job, error);
+    }
+    job.direct = backend->directs && backend->directs(&job) && ty_job_surely_commits(&job);
+    job.fresh = job.direct && !output->accumulate;
+    return attempt(&job, error);
 }
 
 tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,

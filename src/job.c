@@ -124,6 +124,19 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
     if (out->struct_size != sizeof *out)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: struct_size is %zu, expected %zu",
                         out->struct_size, sizeof *out);
+    if ((unsigned)out->accumulate > TALLY_ACCUMULATE_ATOMIC)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "output: accumulate is %d; 0 (overwrite), 1 (add) and 2 (add atomically) are "
+            "possible",
+            (int)out->accumulate);
+    if (out->accumulate == TALLY_ACCUMULATE_ATOMIC &&
+        (plan->weighted || plan->options.counter != TALLY_COUNTER_U64 || out->on_device))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "output: atomic additions are for u64 counts in host memory, not for %s",
+                        plan->weighted   ? "sums of weights"
+                        : out->on_device ? "device memory"
+                                         : "narrower counters");
     if (!out->counts && job->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: counts is NULL");
     if (!!out->sum_squares != !!plan->options.sum_squares && job->histograms)

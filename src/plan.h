@@ -61,7 +61,8 @@ typedef struct ty_job {
     void *stream;
     double *device_seconds, *merge_seconds;
     /* Where a backend that counts on the host leaves its results, cleared: histograms × slots; or,
-     * for a job that is `direct`, histograms × flows, and the bins, not cleared, in the output. */
+     * for a job that is `direct`, histograms × flows, and the bins in the output: over what is
+     * there while the job is `fresh`, else added to it. */
     uint64_t *totals;
     ty_room *totals_room; /* where they are if they are large, else NULL */
     double *sums;         /* weighted f64, else NULL */
@@ -69,7 +70,12 @@ typedef struct ty_job {
     double *squares;      /* with sum_squares, else NULL */
     int overflowed;       /* an integer sum passed int64 */
     int direct;
-    int fresh; /* direct: what the output's bins hold is none of ours yet */
+    int fresh;    /* direct: what the output's bins hold is none of ours yet */
+    int in_place; /* direct, and samples are added one by one to what the output holds */
+    int walk;     /* in place: a ty_walk (cpu/in_place.h) */
+    int looked;   /* in place: the flows are known from an earlier walk */
+    int shared;   /* in place: others may add at once */
+    int wrapped;  /* in place: a count passed its counter, and the output is as it was */
 } ty_job;
 
 /* The totals of one histogram's bins, and of its flows. */
@@ -114,6 +120,8 @@ typedef struct ty_backend {
     int has_memory; /* of its own, that outputs may be in */
     /* Whether `run` serves a direct job like this one; NULL: none. */
     int (*directs)(const ty_job *job);
+    /* Whether `run` had better add such a job in place, and can; NULL: never. */
+    int (*adds_in_place)(const ty_job *job);
 } ty_backend;
 
 extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;
@@ -133,8 +141,13 @@ void ty_job_release(ty_job *job);
 int ty_job_delivers(const ty_job *job, uint64_t slot);
 /* commit.c: whether a sample outside some axis, or NaN, makes the call fail. */
 int ty_plan_may_fail(const tally_plan *plan);
-/* commit.c: whether nothing can refuse the counts, so that their bins may be written at once. */
+/* commit.c: whether nothing can refuse the counts, so that their bins may be written at once. Where
+ * they are added to, reads all of them. */
 int ty_job_surely_commits(const ty_job *job);
+/* commit.c: the slot, clamped flows as their bins. */
+uint32_t ty_plan_clamped(const tally_plan *plan, uint32_t slot);
+/* commit.c: TALLY_ERROR_DATA if the job's flows are not what the axes' policies allow. */
+tally_status ty_job_check_flows(const ty_job *job, tally_error *error);
 /* commit.c: policies, counter widths, then the caller's output, all or nothing. */
 tally_status ty_job_commit(const ty_job *job, tally_error *error);
 

@@ -354,6 +354,19 @@ typedef struct tally_flows {
     uint64_t under, over, nan, masked;
 } tally_flows;
 
+/* What a call does with what the output holds. A call that adds costs what its samples do, however
+ * many bins there are, where it has fewer samples than bins. */
+typedef enum tally_accumulate {
+    TALLY_ACCUMULATE_NONE = 0, /* overwrites it */
+    /* Adds to it. Only one call at a time may: what two add at once is partly lost. */
+    TALLY_ACCUMULATE_ADD = 1,
+    /* Adds by atomic additions: any number of calls, of any plans, threads and contexts, may add to
+     * one output at once, and every sample is counted. To read the counts, wait for the calls. For
+     * plans with u64 counters and without weights, and outputs in host memory; else
+     * TALLY_ERROR_UNSUPPORTED. */
+    TALLY_ACCUMULATE_ATOMIC = 2
+} tally_accumulate;
+
 /*
  * Where results go, all owned by the caller. With H = batches × active channels histograms, the
  * batch outermost:
@@ -380,7 +393,7 @@ typedef struct tally_output {
     void *counts;
     tally_flows *flows;
     double *sum_squares;
-    int32_t accumulate; /* nonzero: add to what is there; else overwrite */
+    int32_t accumulate; /* a tally_accumulate */
     int32_t on_device;  /* nonzero: the pointers are device memory of the plan's device */
     void *flow_sums;
 } tally_output;
@@ -418,7 +431,8 @@ typedef struct tally_execute_options {
     }
 
 /* Counts `views` (one for each axis, same extents) into `output`. `options` may be NULL. On failure
- * the outputs are as they were. Safe from many threads on one plan. */
+ * the outputs are as they were. Safe from many threads on one plan, each with an output of its own;
+ * calls that write one output at the same time need TALLY_ACCUMULATE_ATOMIC, or counts are lost. */
 TALLY_API tally_status tally_execute(const tally_plan *plan, const tally_view *views,
                                      const tally_execute_options *options,
                                      const tally_output *output, tally_error *error);

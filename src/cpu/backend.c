@@ -13,8 +13,11 @@
 #include "cpu/cpu.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
+#include "cpu/in_place.h"
 #include "cpu/threads.h"
 #include "methods/registry.h"
+
+extern const ty_method ty_cpu_tables;
 
 /* Tables up to this size live on the stack of a call that one thread does alone. */
 enum { small_bytes = 8 << 10 };
@@ -41,6 +44,7 @@ typedef struct {
     size_t bytes;
     int clean;                      /* the states are zeros to begin with */
     uint64_t total, workers, parts; /* total: elements over all batches */
+    int whole;                      /* in place: a worker does whole batches */
     held_state *held;
     pthread_mutex_t lock; /* totals; there only for several workers */
     atomic_ullong done;
@@ -163,8 +167,9 @@ static void ordered_part(void *arg, unsigned any, unsigned worker)
         report(r, worker, end - begin);
 }
 
-/* Many small batches: each wholly in one part, so the order within it is the samples'. */
-static void ordered_batches(void *arg, unsigned part, unsigned worker)
+/* Many small batches: each wholly in one part, so the order within it is the samples', and nobody
+ * else adds to its histograms. */
+static void whole_batches(void *arg, unsigned part, unsigned worker)
 {
     run *r = arg;
     uint64_t begin = r->job->batches * part / r->parts,
@@ -185,7 +190,7 @@ static void run_ordered(run *r, ty_pool *pool)
     in_order o = {.r = r, .share = r->parts / batches};
     if (o.share < 2) {
         r->parts = r->parts < batches ? r->parts : batches;
-        ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, ordered_batches, r);
+        ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, whole_batches, r);
         return;
     }
     pthread_cond_init(&o.turn, NULL);
@@ -229,16 +234,49 @@ static uint64_t choose_parts(const run *r, uint64_t workers)
     return parts < 1 << 20 ? parts : 1 << 20;
 }
 
-static void count_parts(run *r)
+static void run_any(run *r, ty_pool *pool)
 {
-    ty_pool *pool = r->job->plan->context->pool;
-    if (r->method->ordered) {
-        run_ordered(r, pool);
-        return;
-    }
     ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, any_part, r);
     for (unsigned w = 0; w < r->workers; w++)
         flush_state(r, w);
+}
+
+static void walk(run *r, ty_walk what)
+{
+    ty_pool *pool = r->job->plan->context->pool;
+    r->job->walk = (int)what;
+    if (r->whole)
+        ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, whole_batches, r);
+    else
+        run_any(r, pool);
+    r->job->looked = 1;
+}
+
+static void run_in_place(run *r)
+{
+    ty_job *job = r->job;
+    if (ty_plan_may_fail(job->plan) || job->progress) {
+        walk(r, TY_WALK_LOOK);
+        job->progress = NULL;
+        if (atomic_load(&r->cancelled) || ty_job_check_flows(job, NULL))
+            return; /* nothing is written; commit says why */
+    }
+    if (!job->output->accumulate)
+        ty_in_place_clear(job);
+    walk(r, TY_WALK_ADD);
+    if (job->wrapped)
+        walk(r, TY_WALK_UNDO);
+}
+
+static void count_parts(run *r)
+{
+    ty_pool *pool = r->job->plan->context->pool;
+    if (r->job->in_place)
+        run_in_place(r);
+    else if (r->method->ordered)
+        run_ordered(r, pool);
+    else
+        run_any(r, pool);
 }
 
 /* How far the states are zeros when all is counted: flushing clears what does not need more to
@@ -283,6 +321,19 @@ static void run_small(run *r)
     count_parts(r);
 }
 
+/* Whole batches a thread if there are enough; else threads share histograms, or there is one. */
+static void choose_sharing(run *r)
+{
+    ty_job *job = r->job;
+    r->whole = job->batches >= 2 * r->workers;
+    if (!r->whole && !ty_in_place_shares(job))
+        r->workers = 1;
+    job->shared =
+        (r->workers > 1 && !r->whole) || job->output->accumulate == TALLY_ACCUMULATE_ATOMIC;
+    r->parts = choose_parts(r, r->workers);
+    r->parts = r->whole && r->parts > job->batches ? job->batches : r->parts;
+}
+
 static tally_status cpu_run(ty_job *job, tally_error *error)
 {
     const ty_cpu_plan *state = job->plan->state;
@@ -290,12 +341,14 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
         return TALLY_OK;
     if (state->method->whole)
         return state->method->whole(job, error);
-    run r = {.job = job, .method = state->method};
+    run r = {.job = job, .method = job->in_place ? &ty_in_place_method : state->method};
     if (__builtin_mul_overflow(job->batches, job->elements, &r.total))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
     r.bytes = (r.method->state_bytes(job) + 63) & ~(size_t)63;
     r.workers = choose_workers(&r, job->plan->context->pool);
     r.parts = r.method->ordered ? choose_ordered(&r) : choose_parts(&r, r.workers);
+    if (job->in_place)
+        choose_sharing(&r);
     if (r.workers == 1 && !job->progress && r.method->straight && r.method->straight(job))
         return TALLY_OK;
     tally_status status = TALLY_OK;
@@ -315,6 +368,13 @@ static int cpu_directs(const ty_job *job)
     return method->direct && job->batches == 1 && job->elements && job->elements <= method->most;
 }
 
+static int cpu_adds_in_place(const ty_job *job)
+{
+    const ty_cpu_plan *state = job->plan->state;
+    return job->elements && job->histograms &&
+           (state->in_place || (job->plan->seconds > 0 && ty_in_place_pays(job)));
+}
+
 /* For float32 proving an edge takes as long as counting some samples does less. */
 static void prove(ty_axis *axis, uint64_t samples)
 {
@@ -330,7 +390,8 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
     if (!state)
         return ty_error_memory(error, "a plan", sizeof *state);
     plan->state = state;
-    state->method = plan->method->backend;
+    state->in_place = plan->method->backend == &ty_in_place_method;
+    state->method = (state->in_place ? &ty_cpu_tables : plan->method)->backend;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         tally_status status = ty_cells_make(&plan->axes[d], &plan->axes[d].cells, error);
         if (status)
@@ -400,6 +461,7 @@ static void cpu_arch(const tally_context *context, char *arch, size_t size)
 }
 
 const ty_backend ty_cpu_backend = {
-    TALLY_DEVICE_CPU, "cpu",       cpu_count,  cpu_info, NULL, NULL,
-    cpu_arch,         cpu_prepare, cpu_finish, cpu_run,  0,    cpu_directs,
+    TALLY_DEVICE_CPU,  "cpu",       cpu_count,  cpu_info, NULL, NULL,
+    cpu_arch,          cpu_prepare, cpu_finish, cpu_run,  0,    cpu_directs,
+    cpu_adds_in_place,
 };

@@ -80,6 +80,7 @@ typedef struct ty_cpu_method {
 /* The method's part of a plan on this backend: plan->state. */
 typedef struct ty_cpu_plan {
     const ty_cpu_method *method;
+    int in_place; /* cpu-in-place was asked for; `method` serves what it finds full */
     ty_slots_fn slots[TALLY_MAX_DIMENSIONS];
     ty_add_fn add;  /* of the first axis; may be NULL */
     int bytes_same; /* one-byte samples whose slots are their bit patterns */

@@ -554,8 +554,8 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
         return open_with(&ty_##kind##_ops, context, options, error);                               \
     }                                                                                              \
     const ty_backend ty_##kind##_backend = {                                                       \
-        type,         #kind,   kind##_count, kind##_info, kind##_open, backend_close,              \
-        backend_arch, prepare, finish,       backend_run, 1,           backend_directs,            \
+        type,    #kind,  kind##_count, kind##_info, kind##_open,     backend_close, backend_arch,  \
+        prepare, finish, backend_run,  1,           backend_directs, NULL,                         \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)

@@ -212,7 +212,11 @@ tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tall
 static void deliver_totals(const ty_job *job, const uint64_t *host)
 {
     const uint64_t bins = job->plan->bins;
-    memcpy(job->output->counts, host, (size_t)bins * sizeof *host);
+    uint64_t *to = job->output->counts;
+    if (job->fresh)
+        memcpy(to, host, (size_t)bins * sizeof *host);
+    for (uint64_t i = 0; i < bins && !job->fresh; i++)
+        to[i] += host[i];
     for (int f = 0; f < TY_SLOT_EXTRA; f++)
         job->totals[f] += host[bins + (unsigned)f];
 }

@@ -15,6 +15,7 @@
     M(cpu_bytes)                                                                                   \
     M(cpu_words)                                                                                   \
     M(cpu_overlap)                                                                                 \
+    M(cpu_in_place)                                                                                \
     M(cpu_weights)                                                                                 \
     M(serial)                                                                                      \
     M(reduce_tree)                                                                                 \

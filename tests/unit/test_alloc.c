@@ -399,6 +399,7 @@ static int live_in(uint64_t bytes)
     sheet s;
     tally_output output = help_sheet(&s, 0);
     tally_view v = tally_view_1d(x, TALLY_U8, sizeof x);
+    o.method = "cpu-tables";
     if (setrlimit(RLIMIT_AS, &limit) || tally_plan_create(c, &o, &plan, &error))
         return 10;
     if (tally_execute(plan, &v, NULL, &output, &error) != TALLY_ERROR_MEMORY || !help_untouched(&s))

@@ -229,8 +229,9 @@ static void flow_fails(tally_axis axis, double bad, const char *words)
     tally_view v = tally_view_1d(x, TALLY_F64, 7), mask = tally_view_1d(keep, TALLY_U8, 7);
     tally_execute_options o = TALLY_EXECUTE_OPTIONS_INIT;
     tally_plan_options p = help_options(TALLY_F64, axis);
-    static const char *const methods[] = {"auto", "cpu-tables", "cpu-overlap", "serial"};
-    for (int m = 0; m < 4; m++) {
+    static const char *const methods[] = {"auto", "cpu-tables", "cpu-overlap", "cpu-in-place",
+                                          "serial"};
+    for (int m = 0; m < 5; m++) {
         p.method = methods[m];
         tally_plan *plan = help_plan(context, &p);
         EXPECT_NO_RUN(plan, &v, NULL, NULL, DATA, words);

@@ -86,8 +86,8 @@ static void test_shared_plan(void)
 {
     tally_plan_options bytes = help_options(TALLY_U8, tally_axis_even(BINS, 0, 200));
     tally_plan_options floats = help_options(TALLY_F32, tally_axis_even(BINS, -100, 100));
-    static const char *const methods[] = {"cpu-bytes", "cpu-tables", "cpu-overlap"};
-    for (int m = 0; m < 3; m++) {
+    static const char *const methods[] = {"cpu-bytes", "cpu-tables", "cpu-overlap", "cpu-in-place"};
+    for (int m = 0; m < 4; m++) {
         tally_plan_options *o = m == 0 ? &bytes : &floats;
         o->method = methods[m];
         tally_plan *plan = help_plan(context, o);
@@ -402,8 +402,8 @@ int main(int argc, char **argv)
     test_nested();
     test_fork();
     test_fork_amid_work();
-    static const char *const methods[] = {"cpu-tables", "cpu-overlap", "serial"};
-    for (int m = 0; m < 3; m++)
+    static const char *const methods[] = {"cpu-tables", "cpu-overlap", "cpu-in-place", "serial"};
+    for (int m = 0; m < 4; m++)
         test_cancel(methods[m], (tally_dtype)0);
     test_cancel("cpu-weights", TALLY_F32);
     test_weighted_bits();

@@ -1,0 +1,197 @@
+/*
+ * cpu-in-place: slots by blocks, then each sample is added to its count in the caller's output. No
+ * tables: a call costs what its samples do. `auto` goes this way for calls with few samples a bin.
+ */
+#include "cpu/in_place.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "methods/registry.h"
+
+enum { AHEAD = 16 }; /* counts are asked for so many samples ahead */
+
+/* Tables above this are not worth their memory, whatever the number of samples. */
+#define TABLE_MOST (UINT64_C(256) << 20)
+
+/* Fewer bins of one-byte samples are quicker counted by value. */
+#define BYTES_LEAST 1024
+
+/* Bins from which on counts come from memory: an atomic addition is then no slower than another. */
+#define SHARED_LEAST (UINT64_C(1) << 22)
+
+/* One worker's. */
+typedef struct {
+    uint64_t wrapped;
+    uint64_t flows[][TY_SLOT_EXTRA]; /* of each active channel */
+} state;
+
+static size_t state_bytes(const ty_job *job)
+{
+    return sizeof(state) + (size_t)job->plan->active_count * TY_SLOT_EXTRA * sizeof(uint64_t);
+}
+
+/* Adds `by`, 1 or -1, for each slot; whether a count came to be 0. Then the same with other threads
+ * adding too. */
+#define ADDS(type)                                                                                 \
+    static int add_##type(type *to, const uint32_t *slots, size_t n, type by)                      \
+    {                                                                                              \
+        int zero = 0;                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + AHEAD < n; i++) {                                                               \
+            __builtin_prefetch(to + slots[i + AHEAD], 1);                                          \
+            zero |= (to[slots[i]] = (type)(to[slots[i]] + by)) == 0;                               \
+        }                                                                                          \
+        for (; i < n; i++)                                                                         \
+            zero |= (to[slots[i]] = (type)(to[slots[i]] + by)) == 0;                               \
+        return zero;                                                                               \
+    }                                                                                              \
+    static int share_##type(type *to, const uint32_t *slots, size_t n, type by)                    \
+    {                                                                                              \
+        int zero = 0;                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            __builtin_prefetch(to + slots[i + AHEAD < n ? i + AHEAD : i], 1);                      \
+            zero |= __atomic_add_fetch(&to[slots[i]], by, __ATOMIC_RELAXED) == 0;                  \
+        }                                                                                          \
+        return zero;                                                                               \
+    }
+
+/* The same for counters that stick at their limit. */
+#define STICKS(type, limit)                                                                        \
+    static void add_##type(type *to, const uint32_t *slots, size_t n)                              \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            to[slots[i]] = (type)(to[slots[i]] + (to[slots[i]] != (limit)));                       \
+    }                                                                                              \
+    static void share_##type(type *to, const uint32_t *slots, size_t n)                            \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type old = __atomic_load_n(&to[slots[i]], __ATOMIC_RELAXED);                           \
+            while (old != (limit) &&                                                               \
+                   !__atomic_compare_exchange_n(&to[slots[i]], &old, (type)(old + 1), 1,           \
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))               \
+                continue;                                                                          \
+        }                                                                                          \
+    }
+
+ADDS(uint64_t)
+ADDS(uint32_t)
+STICKS(uint16_t, UINT16_MAX)
+STICKS(uint8_t, UINT8_MAX)
+
+/* Adds n samples to a histogram's counts; whether one of them wrapped. */
+static int add(const ty_job *job, uint64_t h, const uint32_t *slots, size_t n)
+{
+    const uint64_t first = h * job->plan->bins;
+    const int by = job->walk == TY_WALK_UNDO ? -1 : 1, shared = job->shared;
+    void *counts = job->output->counts;
+    switch (job->plan->options.counter) {
+    case TALLY_COUNTER_U64:
+        return (shared ? share_uint64_t : add_uint64_t)((uint64_t *)counts + first, slots, n,
+                                                        (uint64_t)by);
+    case TALLY_COUNTER_U32:
+        return (shared ? share_uint32_t : add_uint32_t)((uint32_t *)counts + first, slots, n,
+                                                        (uint32_t)by);
+    case TALLY_COUNTER_U16SAT:
+        (shared ? share_uint16_t : add_uint16_t)((uint16_t *)counts + first, slots, n);
+        return 0;
+    default:
+        (shared ? share_uint8_t : add_uint8_t)((uint8_t *)counts + first, slots, n);
+        return 0;
+    }
+}
+
+/* Takes the samples in no bin out of `slots`, counting them in flows; how many are left. */
+static size_t take_flows(const tally_plan *plan, uint32_t *slots, size_t n, uint64_t *flows)
+{
+    const uint32_t bins = plan->bins;
+    uint32_t outside = 0; /* the top bit: some slot is above the last bin */
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        outside |= bins - 1 - slots[i];
+    if (!(outside >> 31))
+        return n;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot = slots[i] < bins ? slots[i] : ty_plan_clamped(plan, slots[i]);
+        if (slot < bins)
+            slots[left++] = slot;
+        else
+            flows[slot - bins]++;
+    }
+    return left;
+}
+
+static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
+{
+    const tally_plan *plan = job->plan;
+    state *s = at;
+    ty_block block;
+    while (begin < end) {
+        size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
+        for (uint64_t a = 0; a < plan->active_count; a++) {
+            ty_block_slots(job, batch, plan->active[a], begin, n, &block);
+            const size_t left = take_flows(plan, block.slots, n, s->flows[a]);
+            if (job->walk != TY_WALK_LOOK)
+                s->wrapped |= add(job, batch * plan->active_count + a, block.slots, left);
+        }
+        begin += n;
+    }
+}
+
+static void flush(void *at, ty_job *job, uint64_t batch)
+{
+    state *s = at;
+    for (uint64_t a = 0; a < job->plan->active_count && !job->looked; a++) {
+        uint64_t *flows = ty_job_flows(job, batch * job->plan->active_count + a);
+        for (int f = 0; f < TY_SLOT_EXTRA; f++)
+            flows[f] += s->flows[a][f];
+    }
+    job->wrapped |= job->walk == TY_WALK_ADD && s->wrapped;
+    memset(s, 0, state_bytes(job));
+}
+
+const ty_cpu_method ty_in_place_method = {
+    .state_bytes = state_bytes,
+    .count = count,
+    .flush = flush,
+    .most = UINT64_MAX,
+};
+
+int ty_in_place_pays(const ty_job *job)
+{
+    const tally_plan *plan = job->plan;
+    /* Tables take a pass over all bins and count quicker. An output that is overwritten is passed
+     * over in any case. */
+    const uint64_t most = job->output->accumulate ? plan->slots : plan->slots / 2;
+    const int bytes =
+        plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
+    if (plan->weighted || (bytes && plan->slots < BYTES_LEAST))
+        return 0;
+    return job->elements <= most || plan->slots * sizeof(uint32_t) > TABLE_MOST;
+}
+
+int ty_in_place_shares(const ty_job *job)
+{
+    return job->plan->slots >= SHARED_LEAST;
+}
+
+void ty_in_place_clear(const ty_job *job)
+{
+    static const size_t sizes[] = {8, 4, 2, 1};
+    memset(job->output->counts, 0,
+           (size_t)(job->histograms * job->plan->bins) * sizes[job->plan->options.counter]);
+}
+
+const ty_method ty_cpu_in_place = {
+    "cpu-in-place",
+    "tally",
+    "each sample added to the output itself, without tables",
+    TY_ON_CPU,
+    UINT32_MAX,
+    1,
+    TY_MAX_BINS,
+    NULL,
+    ty_cpu_unweighted,
+    NULL,
+    &ty_in_place_method,
+};

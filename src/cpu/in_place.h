@@ -1,0 +1,28 @@
+/* Samples added one by one to the caller's output: a call costs what its samples do, however many
+ * bins there are. */
+#ifndef TY_IN_PLACE_H
+#define TY_IN_PLACE_H
+
+#include "cpu/cpu.h"
+
+/*
+ * How often the samples are walked through. The output stays as it was if the call fails: where a
+ * policy or a caller who may cancel can refuse it, the samples are looked at first; a count that
+ * wraps is found while adding, and then all that was added is taken away again (ty_job's
+ * `wrapped`).
+ */
+typedef enum ty_walk { TY_WALK_LOOK, TY_WALK_ADD, TY_WALK_UNDO } ty_walk;
+
+extern const ty_cpu_method ty_in_place_method;
+
+/* Whether a job of a plan that `auto` made is done in place: it has few samples for its bins, or
+ * tables would be too large. The job alone decides. */
+int ty_in_place_pays(const ty_job *job);
+
+/* Whether several threads that add to one histogram are worth what they cost. */
+int ty_in_place_shares(const ty_job *job);
+
+/* Clears an output that is not added to. */
+void ty_in_place_clear(const ty_job *job);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Samples added to what an output holds: a call touches what its samples do and no more, a count
+ * that passes its counter takes everything back, and calls at the same time lose nothing if they
+ * add atomically.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "execute_help.h"
+#include "input_help.h"
+
+static tally_context *context;
+
+enum { SAMPLES = 300000 };
+static float data[SAMPLES];
+
+static const size_t cell_bytes[] = {8, 4, 2, 1};
+
+static void *filled(size_t bytes, int with)
+{
+    unsigned char *block = malloc(bytes);
+    if (!block)
+        abort();
+    memset(block, with ? 53 : 0, bytes);
+    for (size_t i = 0; with && i < bytes; i += 64) /* some narrow counters are full */
+        block[i] = 255;
+    return block;
+}
+
+static tally_status run(const tally_plan *plan, const tally_view *v, void *counts,
+                        tally_flows *flows, int accumulate, int reference, tally_error *error)
+{
+    tally_output output = TALLY_OUTPUT_INIT;
+    output.counts = counts;
+    output.flows = flows;
+    output.accumulate = accumulate;
+    return reference ? tally_execute_reference(plan, v, NULL, &output, error)
+                     : tally_execute(plan, v, NULL, &output, error);
+}
+
+/* Every counter, with so many bins that threads share them and with few: as the reference. */
+static void test_counters(const char *method, uint64_t bins)
+{
+    for (int counter = 0; counter < 4; counter++) {
+        for (int accumulate = 0; accumulate < 2; accumulate++) {
+            tally_plan_options o = help_options(TALLY_F32, tally_axis_even(bins, -100, 100));
+            o.counter = (tally_counter)counter;
+            o.method = method;
+            tally_plan *plan = help_plan(context, &o);
+            const size_t bytes = (size_t)bins * cell_bytes[counter];
+            void *got = filled(bytes, 1), *want = filled(bytes, 1);
+            tally_flows flows[2] = {{1, 2, 3, 4}, {1, 2, 3, 4}};
+            tally_view v = tally_view_1d(data, TALLY_F32, SAMPLES);
+            CHECK(run(plan, &v, got, &flows[0], accumulate, 0, NULL) == TALLY_OK);
+            CHECK(run(plan, &v, want, &flows[1], accumulate, 1, NULL) == TALLY_OK);
+            CHECK_SAY(!memcmp(got, want, bytes), "%s, %llu bins, counter %d, accumulate %d", method,
+                      (unsigned long long)bins, counter, accumulate);
+            CHECK(!memcmp(&flows[0], &flows[1], sizeof *flows));
+            tally_plan_destroy(plan);
+            free(got);
+            free(want);
+        }
+    }
+}
+
+/* The last sample's count is full: what the others added is gone again. */
+static void test_full(tally_counter counter, uint64_t bins)
+{
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(bins, -100, 100));
+    o.counter = counter;
+    o.method = "cpu-in-place";
+    tally_plan *plan = help_plan(context, &o);
+    const size_t bytes = (size_t)bins * cell_bytes[counter];
+    const uint64_t full = bins / 2;
+    unsigned char *got = filled(bytes, 0), *want = filled(bytes, 0);
+    tally_flows flows[2] = {{1, 2, 3, 4}, {1, 2, 3, 4}};
+    tally_view v = tally_view_1d(data, TALLY_F32, SAMPLES);
+    tally_error error = {""};
+    data[SAMPLES - 1] = 0; /* the bin in the middle */
+    memset(got + full * cell_bytes[counter], 255, cell_bytes[counter]);
+    memcpy(want, got, bytes);
+    CHECK(run(plan, &v, got, &flows[0], 1, 0, &error) == TALLY_ERROR_DATA);
+    CHECK_SAY(strstr(error.message, "passes") != NULL, "%s", error.message);
+    CHECK(!memcmp(got, want, bytes) && !memcmp(&flows[0], &flows[1], sizeof *flows));
+    tally_plan_destroy(plan);
+    free(got);
+    free(want);
+}
+
+static int stop(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    (void)done;
+    (void)total;
+    return 1;
+}
+
+/* A policy that one sample breaks, and a caller who cancels. */
+static void test_refused(void)
+{
+    enum { BINS = 1 << 20 };
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(BINS, -100, 100));
+    uint64_t *got = filled(BINS * 8, 1), *want = filled(BINS * 8, 1);
+    tally_view v = tally_view_1d(data, TALLY_F32, SAMPLES);
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    output.counts = got;
+    for (int accumulate = 0; accumulate < 2; accumulate++) {
+        tally_plan *plan = help_plan(context, &o);
+        output.accumulate = accumulate;
+        e.progress = stop;
+        CHECK(tally_execute(plan, &v, &e, &output, NULL) == TALLY_ERROR_CANCELLED);
+        CHECK(!memcmp(got, want, BINS * 8));
+        tally_plan_destroy(plan);
+        o.axes[0].over = TALLY_FLOW_FAIL;
+        plan = help_plan(context, &o);
+        CHECK(tally_execute(plan, &v, NULL, &output, NULL) == TALLY_ERROR_DATA);
+        CHECK(!memcmp(got, want, BINS * 8));
+        tally_plan_destroy(plan);
+        o.axes[0].over = TALLY_FLOW_COUNT;
+    }
+    free(got);
+    free(want);
+}
+
+static uint64_t resident(void)
+{
+    unsigned long long pages = 0, all = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%llu %llu", &all, &pages) != 2)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A hundred samples in 2^28 bins: the pages of so many counts are touched, and no table is made. */
+static void test_touches_little(void)
+{
+    const uint64_t bins = UINT64_C(1) << 28, bytes = bins * 8;
+    void *counts = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (counts == MAP_FAILED || help_is_slow()) {
+        printf("skipped: an output of 2 GiB\n");
+        return;
+    }
+    madvise(counts, (size_t)bytes, MADV_NOHUGEPAGE);
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(bins, -100, 100));
+    tally_plan *plan = help_plan(context, &o);
+    tally_view v = tally_view_1d(data, TALLY_F32, 100);
+    const uint64_t before = resident();
+    CHECK(run(plan, &v, counts, NULL, 1, 0, NULL) == TALLY_OK);
+    const uint64_t after = resident();
+    CHECK_SAY(after < before + (2 << 20), "%llu bytes", (unsigned long long)(after - before));
+    tally_plan_destroy(plan);
+    munmap(counts, (size_t)bytes);
+}
+
+/* ---- many calls at once ---- */
+
+enum { CALLERS = 6, ROUNDS = 20 };
+
+typedef struct caller {
+    const tally_plan *plan;
+    uint64_t *counts;
+    tally_flows *flows;
+    uint64_t n;
+    int failed;
+} caller;
+
+static void *call(void *arg)
+{
+    caller *c = arg;
+    tally_view v = tally_view_1d(data, TALLY_F32, c->n);
+    for (int i = 0; i < ROUNDS; i++)
+        c->failed |= run(c->plan, &v, c->counts, c->flows, TALLY_ACCUMULATE_ATOMIC, 0, NULL) != 0;
+    return NULL;
+}
+
+/* Half the calls are in place, half by tables. */
+static void test_atomic(uint64_t bins, int clamp)
+{
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(bins, -80, 80));
+    tally_context *other = help_context(2);
+    o.axes[0].under = o.axes[0].over = clamp ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
+    tally_plan *plans[2] = {help_plan(context, &o), NULL};
+    o.method = "cpu-tables";
+    plans[1] = help_plan(other, &o);
+    uint64_t *counts = filled((size_t)bins * 8, 0), *want = filled((size_t)bins * 8, 0);
+    tally_flows flows[2] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    pthread_t threads[CALLERS];
+    caller callers[CALLERS];
+    int wrong = 0;
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (caller){plans[i & 1], counts, &flows[0], 2000, 0};
+        CHECK(pthread_create(&threads[i], NULL, call, &callers[i]) == 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(threads[i], NULL);
+        wrong |= callers[i].failed;
+    }
+    tally_view v = tally_view_1d(data, TALLY_F32, 2000);
+    CHECK(!wrong && run(plans[0], &v, want, &flows[1], 0, 1, NULL) == TALLY_OK);
+    for (uint64_t i = 0; i < bins; i++)
+        wrong |= counts[i] != want[i] * CALLERS * ROUNDS;
+    CHECK_SAY(!wrong, "%llu bins", (unsigned long long)bins);
+    CHECK(flows[0].under == flows[1].under * CALLERS * ROUNDS &&
+          flows[0].over == flows[1].over * CALLERS * ROUNDS && (clamp || flows[0].over));
+    free(counts);
+    free(want);
+    tally_plan_destroy(plans[0]);
+    tally_plan_destroy(plans[1]);
+    tally_context_destroy(other);
+}
+
+static void add_otherwise(tally_output *output)
+{
+    output->accumulate = 3;
+}
+
+static void add_atomically(tally_output *output)
+{
+    output->accumulate = TALLY_ACCUMULATE_ATOMIC;
+}
+
+static void test_refusals(void)
+{
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(10, -100, 100));
+    tally_view v = tally_view_1d(data, TALLY_F32, 10);
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_plan *plan = help_plan(context, &o);
+    EXPECT_NO_RUN(plan, &v, NULL, add_otherwise, TALLY_ERROR_ARGUMENT, "accumulate is 3");
+    tally_plan_destroy(plan);
+    o.counter = TALLY_COUNTER_U32;
+    plan = help_plan(context, &o);
+    EXPECT_NO_RUN(plan, &v, NULL, add_atomically, TALLY_ERROR_UNSUPPORTED, "narrower counters");
+    tally_plan_destroy(plan);
+    o.counter = TALLY_COUNTER_U64;
+    o.weight_dtype = TALLY_F32;
+    e.weights = &v;
+    plan = help_plan(context, &o);
+    EXPECT_NO_RUN(plan, &v, &e, add_atomically, TALLY_ERROR_UNSUPPORTED, "sums of weights");
+    tally_plan_destroy(plan);
+}
+
+int main(int argc, char **argv)
+{
+    help_begin(argc, argv);
+    context = help_context(4);
+    for (size_t i = 0; i < SAMPLES; i++)
+        data[i] = (float)help_below(240000) / 1000 - 120;
+    for (int big = 0; big < 2; big++) {
+        const uint64_t bins = big ? UINT64_C(1) << 22 : 1000;
+        test_counters("cpu-in-place", bins);
+        test_counters("auto", bins);
+        test_full(TALLY_COUNTER_U64, bins);
+        test_full(TALLY_COUNTER_U32, bins);
+    }
+    test_refused();
+    test_touches_little();
+    for (int clamp = 0; clamp < 2; clamp++) {
+        test_atomic(40, clamp);
+        test_atomic(5000, clamp);
+    }
+    test_refusals();
+    tally_context_destroy(context);
+    return help_end();
+}
