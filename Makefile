@@ -41,12 +41,12 @@ uninstall: ## remove what `make install` installed
 
 bench: ## build and time this machine (installs nothing; scripts/peers.sh gets the peers)
 	@$(MAKE) --no-print-directory build
-	@$(BUILD)/tally bench --device cpu
+	@$(BUILD)/tally-bench
 
 format: ## lay out every C file by .clang-format
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' | grep -v '_table\.c$$' | xargs clang-format -i
 
-tidy: ## clang-tidy over the library and the command
+tidy: ## clang-tidy over the library, the command and tally-bench
 	@scripts/check.sh tidy analyzer
 
 clean: ## remove build/ and demo/

@@ -3,7 +3,7 @@
 # instructions a byte and a cycle, bank conflicts, branches that diverge. Needs ncu and a device on
 # which it may count; clocks are left alone.
 #
-#     bench/counters.sh LINES.jsonl [TALLY]    LINES as `tally bench --figure trish-table1` wrote them
+#     bench/counters.sh LINES.jsonl [TALLY]    LINES as tally-bench --figure trish-table1 wrote them
 set -euo pipefail
 lines=${1:?usage: bench/counters.sh LINES.jsonl [TALLY]}
 tally=${2:-tally}

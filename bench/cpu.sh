@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One command that records this processor: builds, runs `tally bench`, and leaves its JSON lines, after
+# One command that records this processor: builds, runs tally-bench, and leaves its JSON lines, after
 # a first line that says what machine, compiler and commit they are of, in bench/results/ (or OUT).
 #
-#     bench/cpu.sh [NAME [ARGUMENT OF tally bench…]]      NAME: cpu-2026-11-21 unless given
+#     bench/cpu.sh [NAME [ARGUMENT OF tally-bench…]]      NAME: cpu-2026-11-21 unless given
 #
-# Then `python3 bench/table.py` puts the newest into README.md and docs/PERFORMANCE.md. The peers are
+# Then `bench/tables.py` puts the newest into README.md and docs/PERFORMANCE.md. The peers are
 # what scripts/peers.sh installed. TALLY_DISABLE_CPU is obeyed and written down; BUILD names a folder
 # with a build to use as it is.
 set -euo pipefail
@@ -21,7 +21,7 @@ trap 'rm -f "$part"' EXIT
 
 load() { cut -d' ' -f1 /proc/loadavg; }
 before=$(load)
-"$build/tally" bench --device cpu --format json "$@" >"$part"
+"$build/tally-bench" --format json "$@" >"$part"
 BEFORE=$before AFTER=$(load) COMPILER=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt") \
     ARGUMENTS="$*" python3 - "$part" >"$folder/$name.jsonl" <<'PY'
 import datetime, json, os, subprocess, sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
 # the memory and race checkers where they are, then times everything: each method (time), and Tally
-# beside the peers that are there (peers). Results go to the folder named by OUT (or
-# build/gpu-results); bench/gpu_table.py makes tables of them.
+# in turn with the peers that are there (peers). Results go to the folder named by OUT (or
+# build/gpu-results); bench/tables.py and bench/plots.py show what is put into
+# bench/results as NAME-gpu-DATE.jsonl.
 #
 #     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]
 #
@@ -59,8 +60,8 @@ said() {
     echo "$name: exit $status, $((SECONDS - begin)) s: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" || tail -n 1 "$out/$name.log")"
 }
 
-# The same beside others, JOBS at once; `wait` waits for all.
-beside() {
+# The same in the background, JOBS at once; `wait` waits for all.
+start() {
     while (($(jobs -rp | wc -l) >= ${JOBS:-$(nproc)})); do wait -n; done
     said "$@" &
 }
@@ -72,23 +73,23 @@ check() {
     local each=$(((cases + shares - 1) / shares))
     for device in ${DEVICES:-cuda opencl}; do
         for ((share = 0; share < shares; share++)); do
-            beside "methods-$device-$share" "$methods" $((seed + share * each)) $each $device
+            start "methods-$device-$share" "$methods" $((seed + share * each)) $each $device
         done
         for one in $seed 5 9; do
-            beside "own-$device-$one" "$d/test_own" "$one" $device
+            start "own-$device-$one" "$d/test_own" "$one" $device
         done
-        beside "edges-$device" "$d/test_edges" "$seed" $device
-        beside "keys-$device" "$d/test_opencl_keys" $device
-        beside "views-$device" "$d/test_opencl_views" "$seed" 100000 $device 8
-        beside "images-$device" "$d/test_opencl_images" "$seed" 8 $device views
-        beside "layouts-$device" "$v/test_layouts" $device "$seed"
-        beside "output-$device" "$v/test_output" $device
-        beside "host-$device" "$v/test_host" $device "$seed"
-        beside "weights-$device" "$v/test_weights" $device
-        beside "weights-packed-$device" "$v/test_weights_packed" $device "$seed" 5
-        beside "tag-$device" "$kernels" $device tag "" "${TAG_RUNS:-10000}" "$seed"
+        start "edges-$device" "$d/test_edges" "$seed" $device
+        start "keys-$device" "$d/test_opencl_keys" $device
+        start "views-$device" "$d/test_opencl_views" "$seed" 100000 $device 8
+        start "images-$device" "$d/test_opencl_images" "$seed" 8 $device views
+        start "layouts-$device" "$v/test_layouts" $device "$seed"
+        start "output-$device" "$v/test_output" $device
+        start "host-$device" "$v/test_host" $device "$seed"
+        start "weights-$device" "$v/test_weights" $device
+        start "weights-packed-$device" "$v/test_weights_packed" $device "$seed" 5
+        start "tag-$device" "$kernels" $device tag "" "${TAG_RUNS:-10000}" "$seed"
     done
-    beside many-bins "$d/test_many_bins" "$seed"
+    start many-bins "$d/test_many_bins" "$seed"
     wait
     for device in ${DEVICES:-cuda opencl}; do
         said "many-$device" "$kernels" $device many "${MANY:-}"
@@ -98,7 +99,7 @@ check() {
 # One program under a checker: checked TOOL NAME COMMAND…; of PROGRAMS, if these are named.
 checked() {
     [[ " ${PROGRAMS:-$2} " == *" $2 "* ]] || return 0
-    beside "$1-$2" compute-sanitizer --tool "$1" --error-exitcode 9 "${@:3}"
+    start "$1-$2" compute-sanitizer --tool "$1" --error-exitcode 9 "${@:3}"
 }
 
 # Small inputs, for a checked kernel runs a thousand times slower. podlozhnyuk-256-tag's races are by

@@ -1,27 +1,22 @@
 #!/usr/bin/env python3
-"""Times the Python package beside its peers, as JSON lines; puts what was measured into tables.
+"""Times the Python package beside its peers, as JSON lines; bench/tables.py makes tables of them.
 
     bench/python.py cpu|cuda > bench/results/python-….jsonl
-    bench/python.py table [--check]
 
 All take turns on the same data in one process: seven rounds, in each of which everyone repeats its call
 for some milliseconds. Every answer is compared with NumPy's. On the processor everyone has one
 thread, and the clock is the process' own time, which other work on the machine disturbs least; on a
 device it is the time from the first call to the end of the last one's work, by the number of calls.
-`table` writes the ratios into docs/PYTHON.md and README.md, between `<!-- table:python-… -->` and `<!-- end -->`.
 """
 
 import datetime
-import glob
 import json
 import os
 import platform
-import re
 import statistics
 import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROUNDS = 7
 
 
@@ -209,84 +204,7 @@ def cuda():
             del x, t
 
 
-# ---- tables ----
-
-
-def read(where):
-    """The newest file's header and its medians: {(case, n): {by: line}}."""
-    files = sorted(glob.glob(os.path.join(ROOT, f"bench/results/python-{where}-*.jsonl")))
-    if not files:
-        return None
-    with open(files[-1]) as file:
-        first, *rest = (json.loads(line) for line in file)
-    cases = {}
-    for line in rest:
-        cases.setdefault((line["case"], line["n"]), {})[line["by"]] = line
-    return os.path.relpath(files[-1], ROOT), first, cases
-
-
-def amount(seconds):
-    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
-
-
-def table(where, peers, chosen=lambda case, n: True):
-    path, first, cases = read(where)
-    rows = ["| | samples | Tally | " + " | ".join(peers) + " |", "| --- |" + " ---: |" * (len(peers) + 2)]
-    for (case, n), lines in sorted(cases.items(), key=lambda item: item[0][1]):
-        if not chosen(case, n) or len(lines) < 2:
-            continue
-        ours = lines["tally"]["median_s"]
-        cells = []
-        for peer in peers:
-            line = lines.get(peer)
-            wrong = "" if not line or line["equal"] else " ≠"
-            cells.append(f"{line['median_s'] / ours:.2g} ×{wrong}" if line else "")
-        rows.append(f"| {case} | {n:,} | {amount(ours)} | " + " | ".join(cells) + " |")
-    said = ", ".join(f"{k} {v}" for k, v in first["versions"].items() if k != "tally")
-    device = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
-    rows += ["", f"From `{path}` ({first['clock']}; {device}; load {first['load']:.1f}; {said}): Tally's time "
-             "and how many times as long the others take; ≠ marks counts that differ from "
-             + ("NumPy's." if where == "cpu" else
-                "Tally's, which were NumPy's wherever there were at most a million samples.")]
-    return "\n".join(rows)
-
-
-def write(check):
-    few = {"bincount uint8", "bincount int64", "histogram float32", "histogram float64",
-           "histogram float32, 256 bins"}  # fmt: skip
-    made = {}
-    if read("cpu"):
-        peers = ["numpy", "boost-histogram", "fast-histogram"]
-        made["python-cpu"] = table("cpu", peers)
-        made["python-short"] = table("cpu", peers, lambda case, n: case in few and n in (100, 10**6))
-    if read("cuda"):
-        made["python-cuda"] = table("cuda", ["tally on torch", "cupy", "torch"])
-    changed = []
-    for name in ("docs/PYTHON.md", "README.md"):
-        path = os.path.join(ROOT, name)
-        with open(path) as file:
-            text = file.read()
-        for key, rows in made.items():
-            pattern = rf"(<!-- table:{key} -->\n).*?(<!-- end -->)"
-            new = re.sub(pattern, lambda m: f"{m[1]}{rows}\n{m[2]}", text, flags=re.S)
-            if new != text:
-                changed.append(f"{name}: {key}")
-            text = new
-        if not check:
-            with open(path, "w") as file:
-                file.write(text)
-    if check and changed:
-        sys.exit("tables out of date: " + ", ".join(changed))
-
-
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    if words[:1] == ["table"]:
-        write("--check" in words)
-    elif words in (["cpu"], ["cuda"]):
-        {"cpu": cpu, "cuda": cuda}[words[0]]()
-    else:
+    if sys.argv[1:] not in (["cpu"], ["cuda"]):
         sys.exit(__doc__)
+    {"cpu": cpu, "cuda": cuda}[sys.argv[1]]()

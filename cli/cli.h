@@ -18,7 +18,6 @@ int cli_equalize(const cli_options *options);
 int cli_methods(const cli_options *options);
 int cli_devices(const cli_options *options);
 int cli_selftest(const cli_options *options);
-int cli_bench(const cli_options *options);
 int cli_tune(const cli_options *options);
 
 /* ---- message.c: standard error ---- */

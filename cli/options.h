@@ -22,7 +22,7 @@ enum {
     CLI_METHODS = 1 << 5,
     CLI_DEVICES = 1 << 6,
     CLI_SELFTEST = 1 << 7,
-    CLI_BENCH = 1 << 8,
+    CLI_TUNE = 1 << 8,
     CLI_ALL = (1 << 9) - 1
 };
 
@@ -58,20 +58,10 @@ typedef enum cli_id {
     CLI_SEED,
     CLI_SECONDS,
     CLI_CASES,
-    CLI_QUICK,
-    CLI_ONLY,
-    CLI_REPEATS,
-    CLI_CLOCK,
-    CLI_TUNE,
-    CLI_FIGURE,
-    CLI_LIST,
-    CLI_FROM,
-    CLI_PEERS,
     /* output */
     CLI_FORMAT,
     CLI_LIST_FORMAT,
     CLI_OUTPUT,
-    CLI_FOLDER,
     CLI_LOG_COUNTS,
     CLI_MAX_ROWS,
     CLI_WIDTH,

@@ -21,7 +21,7 @@ static int is_input(const cli_option *row, const char *text)
 {
     if (row->id == CLI_WEIGHTS)
         return text[0] != ':'; /* else a column */
-    return row->kind == CLI_FILE && row->id != CLI_OUTPUT && row->id != CLI_FOLDER;
+    return row->kind == CLI_FILE && row->id != CLI_OUTPUT;
 }
 
 /* The input that is the file `output`, or NULL. */

@@ -4,7 +4,7 @@
 #define RULES    "auto fd doane scott stone rice sturges sqrt"
 #define DTYPES   "u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64"
 #define SAVED    (CLI_MERGE | CLI_SHOW | CLI_PLOT)
-#define COUNTING (CLI_RUN | CLI_EQUALIZE | CLI_SELFTEST | CLI_BENCH)
+#define COUNTING (CLI_RUN | CLI_EQUALIZE | CLI_SELFTEST | CLI_TUNE)
 #define DRAWING  (CLI_RUN | CLI_MERGE | CLI_SHOW | CLI_PLOT)
 #define ANY      UINT64_MAX
 
@@ -65,57 +65,26 @@ const cli_option cli_option_table[] = {
      0, 0, "where to count: auto, cpu, cuda, opencl; cuda:1 is the second one"},
     {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING, "Work", NULL, 1, 1024, 0,
      "most processor threads (one for each processor)"},
-    {CLI_METHOD, "method", 'm', CLI_TEXT, 1, "NAME", CLI_RUN | CLI_SELFTEST | CLI_BENCH, "Work",
-     NULL, 0, 0, 0, "how to count; `tally methods` lists the names (auto)"},
-    {CLI_SET, "set", 0, CLI_TEXT, 1, "KEY=VALUE", CLI_RUN | CLI_BENCH, "Work", NULL, 0, 0, 1,
+    {CLI_METHOD, "method", 'm', CLI_TEXT, 1, "NAME", CLI_RUN | CLI_SELFTEST, "Work", NULL, 0, 0, 0,
+     "how to count; `tally methods` lists the names (auto)"},
+    {CLI_SET, "set", 0, CLI_TEXT, 1, "KEY=VALUE", CLI_RUN, "Work", NULL, 0, 0, 1,
      "a setting of the method"},
     {CLI_VERIFY, "verify", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Work", NULL, 0, 0, 0,
      "count again with the slow reference and compare; a difference ends with exit code 1"},
-    {CLI_SEED, "seed", 0, CLI_UINT, 1, "S", CLI_SELFTEST | CLI_BENCH, "Work", NULL, 0, ANY, 0,
-     "start of the random numbers (selftest: from the clock, and printed; bench: 1)"},
+    {CLI_SEED, "seed", 0, CLI_UINT, 1, "S", CLI_SELFTEST, "Work", NULL, 0, ANY, 0,
+     "start of the random numbers (from the clock, and printed)"},
     {CLI_SECONDS, "seconds", 0, CLI_REAL, 1, "T", CLI_SELFTEST, "Work", NULL, 0, 0, 0,
      "how long to test (5)"},
     {CLI_CASES, "cases", 0, CLI_UINT, 1, "N", CLI_SELFTEST, "Work", NULL, 1, ANY, 0,
      "test so many cases of each method and device instead of for a time"},
-    {CLI_QUICK, "quick", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
-     "small inputs only: seconds instead of minutes, and figures that say less"},
-    {CLI_ONLY, "only", 0, CLI_TEXT, 1, "CASE", CLI_BENCH, "Work", NULL, 0, 0, 1,
-     "measure only the cases of this name, beginning or pattern: u8-uniform, 'u8-*-64KiB', "
-     "f32-2048; repeat for more"},
-    {CLI_REPEATS, "repeats", 0, CLI_UINT, 1, "N", CLI_BENCH, "Work", NULL, 1, 1000, 0,
-     "rounds in which all take turns (9; three times as many for inputs below 2 Mi samples)"},
-    {CLI_CLOCK, "clock", 0, CLI_CHOICE, 1, "CLOCK", CLI_BENCH, "Work", "wall cpu", 0, 0, 0,
-     "wall (the usual one), or cpu: one-thread times are processor time alone, which is steadier "
-     "on "
-     "a machine that has other work"},
-    {CLI_TUNE, "tune", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
-     "measure the methods on --device instead, and keep what `auto` chooses by from then on"},
-
-    {CLI_FIGURE, "figure", 0, CLI_TEXT, 1, "NAME", CLI_BENCH, "Work",
-     "all reduce-vs-atomic optimisations whitepaper-64-256 trish-k trish-throughput trish-images "
-     "trish-ablation trish-table1 saturating today",
-     0, 0, 0,
-     "measure a figure or table of the sources again, on a graphics processor; all of them with "
-     "all"},
-    {CLI_LIST, "list", 0, CLI_FLAG, 0, NULL, CLI_BENCH, "Work", NULL, 0, 0, 0,
-     "name the figures and where they come from"},
-    {CLI_FROM, "from", 0, CLI_FILE, 1, "LINES", CLI_BENCH, "Work", NULL, 0, 0, 0,
-     "with --figure: draw the lines of this file instead of measuring"},
-    {CLI_PEERS, "peers", 0, CLI_FILE, 1, "LINES", CLI_BENCH, "Work", NULL, 0, 0, 1,
-     "with --figure today: lines of other libraries on the same device, as bench/gpu.sh writes "
-     "them"},
 
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,
      "table, csv, json, npy, png or svg (by the ending of -o, else table)"},
     {CLI_LIST_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT",
-     CLI_METHODS | CLI_DEVICES | CLI_SELFTEST | CLI_BENCH, "Output", "table json", 0, 0, 0,
-     "table or json"},
+     CLI_METHODS | CLI_DEVICES | CLI_SELFTEST, "Output", "table json", 0, 0, 0, "table or json"},
     {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE, "Output", NULL, 0, 0,
      0, "write there, all or nothing, and never over a file that is read; - is standard output"},
-    {CLI_FOLDER, "output", 'o', CLI_FILE, 1, "DIR", CLI_BENCH, "Output", NULL, 0, 0, 0,
-     "with --figure: the folder for NAME.jsonl, NAME.csv, NAME.svg and NAME.png (without it the "
-     "lines go to standard output)"},
     {CLI_LOG_COUNTS, "log-counts", 0, CLI_FLAG, 0, NULL, DRAWING, "Output", NULL, 0, 0, 0,
      "draw counts on a logarithmic scale"},
     {CLI_MAX_ROWS, "max-rows", 0, CLI_UINT, 1, "N", CLI_RUN | CLI_MERGE | CLI_SHOW, "Output", NULL,
@@ -131,7 +100,7 @@ const cli_option cli_option_table[] = {
     {CLI_COLOR, "color", 0, CLI_CHOICE, 1, "WHEN", CLI_ALL, "Output", "auto always never", 0, 0, 0,
      "colours: auto (on a terminal, unless NO_COLOR is set), always or never"},
 
-    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", CLI_RUN | CLI_EQUALIZE | CLI_BENCH,
+    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", CLI_RUN | CLI_EQUALIZE | CLI_TUNE,
      "Messages", "auto always never", 0, 0, 0,
      "a line with percent, speed and time left on standard error: auto (on a terminal), always, "
      "never"},
@@ -188,17 +157,10 @@ const cli_word cli_word_table[] = {
      "the slow reference. Ends with exit code 1 if any count differs. The same seed makes the same "
      "cases.",
      "tally selftest --seconds 60\n"},
-    {CLI_BENCH, "bench", "", 0, 0, cli_bench, "measure speeds",
-     "Times Tally on one thread and on all, and a loop that only reads, and the libraries that "
-     "`scripts/peers.sh` gets (OpenCV, GSL, Boost.Histogram, NumPy, fast-histogram), in turns on "
-     "the "
-     "same data. Every count is compared with the slow reference's; the exit code is 1 if one of "
-     "Tally's differs. -v shows every peer. With --figure a graphics processor repeats an "
-     "experiment of "
-     "the texts that the methods come from, published values beside it.",
-     "tally bench --quick\n"
-     "tally bench --only u8-photograph --only f32-256 -v\n"
-     "tally bench --figure trish-k --device cuda -o figures\n"},
+    {CLI_TUNE, "tune", "", 0, 0, cli_tune, "measure a device for `auto`",
+     "Times every method that `auto` may take on a device (the processor unless --device says; a "
+     "minute or two) and keeps what `auto` chooses by from then on. Prints the file that holds it.",
+     "tally tune --device cuda\n"},
 };
 const size_t cli_word_count = sizeof cli_word_table / sizeof *cli_word_table;
 

@@ -1,4 +1,4 @@
-/* `tally bench --tune`: the library measures its methods on a device, for `auto`. */
+/* `tally tune`: the library measures its methods on a device, for `auto`. */
 #include "cli.h"
 #include "progress.h"
 

@@ -1,6 +1,32 @@
-# bench/micro_*.c: small programs that time one part from inside. `make bench` builds and runs the
-# benchmark proper, which is a word of the command, with what lies in ${PROJECT_BINARY_DIR}/bench:
-# the photograph, and peers/, shared objects made from bench/peers/ for the libraries found here.
+# tally-bench, its data and its peers; bench/micro_*.c: small programs that time one part from
+# inside. ${PROJECT_BINARY_DIR}/bench holds the photographs, the book, and peers/, shared objects made
+# from bench/peers/ for the libraries found here.
+
+option(TALLY_BENCH "Build tally-bench" ${TALLY_TOP_LEVEL})
+if(TALLY_BENCH)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/src/*.c)
+  add_executable(tally_bench ${sources})
+  set_target_properties(tally_bench PROPERTIES OUTPUT_NAME tally-bench INSTALL_RPATH "$ORIGIN"
+                                               BUILD_WITH_INSTALL_RPATH ON)
+  target_link_libraries(tally_bench PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
+endif()
+
+# What measurements say that they are of: the commit, where there is one.
+set(TALLY_COMMIT "" CACHE STRING "What the benchmark's lines call this source (default: git's commit)")
+set(commit "${TALLY_COMMIT}")
+if(NOT commit AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(
+    COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process( # asked again after every commit
+    COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+    OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(EXISTS "${log}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
+  endif()
+endif()
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/src/figure_measure.c APPEND
+             PROPERTY COMPILE_DEFINITIONS TALLY_COMMIT="${commit}")
 
 file(GLOB micro CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/micro_*.c)
 foreach(source IN LISTS micro)
@@ -26,7 +52,7 @@ endforeach()
 
 option(TALLY_PEERS "Build the benchmark's peers for the libraries that are found"
        ${TALLY_TOP_LEVEL})
-if(NOT TALLY_PEERS OR NOT TALLY_CLI OR TALLY_SANITIZE)
+if(NOT TALLY_PEERS OR NOT TALLY_BENCH OR TALLY_SANITIZE)
   return()
 endif()
 

@@ -1,7 +1,6 @@
 # The command, and what it prints about itself: the man page and the completions.
 
-file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
-     ${PROJECT_SOURCE_DIR}/bench/src/*.c)
+file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/cli/main.c)
   message(STATUS "cli/main.c is missing: no command")
   return()
@@ -15,31 +14,7 @@ set_target_properties(
              # writes when it installs leaves empty entries in the build's, which mean "here".
              INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN"
              BUILD_WITH_INSTALL_RPATH ON)
-target_include_directories(tally_command PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/bench/src)
 target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
-
-# Charts of the benchmark are drawn by the command itself.
-target_compile_definitions(tally_command PRIVATE TALLY_HAVE_CAIRO=${TALLY_HAVE_CAIRO})
-if(TALLY_HAVE_CAIRO)
-  target_link_libraries(tally_command PRIVATE PkgConfig::TALLY_CAIRO)
-endif()
-
-# What measurements say that they are of: the commit, where there is one.
-set(TALLY_COMMIT "" CACHE STRING "What the benchmark's lines call this source (default: git's commit)")
-set(commit "${TALLY_COMMIT}")
-if(NOT commit AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
-  execute_process(
-    COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  execute_process( # asked again after every commit
-    COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
-    OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(EXISTS "${log}")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
-  endif()
-endif()
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/src/figure_measure.c APPEND
-             PROPERTY COMPILE_DEFINITIONS TALLY_COMMIT="${commit}")
 
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${TALLY_PAGES})

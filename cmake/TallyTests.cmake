@@ -4,17 +4,17 @@
 #                                                 shared by its programs, those of tests/common
 #                                                 by all but the unit tests
 #   tests/*/test_*.py                             run by a Python that has NumPy
-#   tests/{cli,install}/test_*.sh                 run by bash
+#   tests/{cli,bench,install}/test_*.sh           run by bash
 #   tests/fuzz/fuzz_*.c                           libFuzzer targets, with TALLY_FUZZ=ON
 #
-# Each gets TALLY (the command), TALLY_LIBRARY (the shared library, if one is built), SRCDIR and
+# Each gets TALLY (the command), TALLY_BENCH (tally-bench), TALLY_LIBRARY (the shared library, if one is built), SRCDIR and
 # BUILDDIR in its environment, prints its seed if it is random, and exits with 77 when it cannot run.
 # Its label is its folder.
 
 # Those that take longest start first; test_nvrtc, which has a thread a processor, before all.
 set(TALLY_LONG
     differential/test_opencl device/test_oclgrind device/test_faults differential/test_many_bins
-    differential/methods_on_opencl differential/test_own cli/test_lists cli/test_figures
+    differential/methods_on_opencl differential/test_own cli/test_lists bench/test_figures
     cli/test_streaming cli/test_counting device/test_host)
 cmake_host_system_information(RESULT TALLY_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 
@@ -46,11 +46,14 @@ function(tally_test name)
     list(APPEND environment "TALLY_CACHE_DIR=${PROJECT_BINARY_DIR}/kernels")
   endif()
   # Under sanitizers the command meets no OpenCL driver, whose own leaks would be reported.
-  if(TALLY_SANITIZE AND arg_LABEL STREQUAL "cli")
+  if(TALLY_SANITIZE AND arg_LABEL MATCHES "^(cli|bench)$")
     list(APPEND environment "OCL_ICD_VENDORS=${PROJECT_BINARY_DIR}/no-vendors")
   endif()
   if(TARGET tally_command)
     list(APPEND environment "TALLY=$<TARGET_FILE:tally_command>")
+  endif()
+  if(TARGET tally_bench)
+    list(APPEND environment "TALLY_BENCH=$<TARGET_FILE:tally_bench>")
   endif()
   if(BUILD_SHARED_LIBS)
     list(APPEND environment "TALLY_LIBRARY=$<TARGET_FILE:tally>")
@@ -147,6 +150,9 @@ endforeach()
 include(TallyDeviceTests)
 if(TARGET tally_command)
   tally_test_scripts(cli)
+  if(TARGET tally_bench)
+    tally_test_scripts(bench)
+  endif()
 endif()
 tally_test_scripts(install)
 

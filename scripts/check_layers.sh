@@ -24,6 +24,10 @@ say() {
     failed=1
 }
 
+included() {
+    grep -rnE '^ *# *include +"' "$1" --include='*.c' --include='*.h' --include='*.cpp' --include='*.cu' || true
+}
+
 while IFS=: read -r file line include; do
     folder=$(dirname "$file")
     included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
@@ -44,17 +48,28 @@ while IFS=: read -r file line include; do
         good=1
     fi
     [ "$good" = 1 ] || say "$file:$line: $folder may not include \"$included\" (docs/ARCHITECTURE.md)"
-done < <(grep -rnE '^ *# *include +"' src --include='*.c' --include='*.h')
+done < <(included src)
 
-# The command and the binding see the public header, their own files and common/ only.
-for folder in cli python; do
+# The command, the binding, tally-bench and its peers see the public header, their own files and common/ only.
+for folder in cli python bench/src bench/peers; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
-        case $included in ../common/*) continue ;; esac
-        [ -e "$folder/$included" ] ||
+        case $folder/$included in
+        cli/../common/* | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
+        esac
+        [[ $included != *..* && -e $folder/$included ]] ||
             say "$file:$line: $folder may include <tally/tally.h>, its own files and common/ only"
-    done < <(grep -rnE '^ *# *include +"' "$folder" --include='*.c' --include='*.h' || true)
+    done < <(included "$folder")
+done
+
+# Nothing is taken from the command; the library's own tests and micro-benchmarks may reach into src/.
+for folder in src common bench tests tools; do
+    while IFS=: read -r file line include; do
+        case $include in
+        *cli/*) say "$file:$line: $folder may include nothing of cli/" ;;
+        esac
+    done < <(included "$folder")
 done
 
 # Who started a process with other rights decides nothing in it: the environment is asked in one

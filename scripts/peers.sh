@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what `tally bench` compares with: Debian's OpenCV, GSL and Boost, and NumPy and fast-histogram
+# Gets what tally-bench compares with: Debian's OpenCV, GSL and Boost, and NumPy and fast-histogram
 # from PyPI in build/peers-venv. Nothing but the benchmark needs them; what is missing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -86,7 +86,7 @@ static int take_file(const char *name, ty_tuning *tuning, char *why, size_t size
     int is_ours = !strncmp(text, head, methods + 1);
     if (strncmp(text, head, n) != 0)
         snprintf(why, size, "%s was measured %s", path,
-                 is_ours ? "with other methods or on another device; `tally bench --tune` again"
+                 is_ours ? "with other methods or on another device; `tally tune` again"
                          : "by no version of Tally that this one knows");
     else if (!ty_tuning_parse(text + n, tuning, &line))
         snprintf(why, size, "%s, line %u: no row", path, line + 3);

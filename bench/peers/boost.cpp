@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "bench_peer.h"
+#include "peer.h"
 
 namespace bh = boost::histogram;
 

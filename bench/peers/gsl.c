@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_peer.h"
+#include "peer.h"
 
 typedef struct state {
     bench_problem problem;

@@ -4,7 +4,7 @@
  * there, so that a benchmark without any library has something to compare with. Counters of 32
  * bits.
  */
-#include "bench_peer.h"
+#include "peer.h"
 
 #include <stdlib.h>
 #include <string.h>

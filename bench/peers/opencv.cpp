@@ -4,7 +4,7 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "bench_peer.h"
+#include "peer.h"
 
 namespace
 {

@@ -1,6 +1,6 @@
 """The benchmark's Python peers: NumPy and fast-histogram.
 
-`tally bench` starts this with the descriptor of a shared file and its size, and talks in lines:
+tally-bench starts this with the descriptor of a shared file and its size, and talks in lines:
 
     peers                           peer NAME CALL VERSION | skipped NAME REASON …, then: end
     problem KIND DTYPE N BINS LO HI X Y W EDGES    (offsets in the file, - for none)       ok

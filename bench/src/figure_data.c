@@ -43,18 +43,18 @@ static void make(const figure_try *wanted, unsigned char *to, uint64_t samples, 
 
 typedef struct bytes {
     unsigned char *all;
-    size_t count, room;
+    size_t count, capacity;
 } bytes;
 
 static int append(bytes *to, const void *from, size_t count)
 {
-    if (to->count + count > to->room) {
-        size_t room = 2 * (to->count + count);
-        unsigned char *more = realloc(to->all, room);
+    if (to->count + count > to->capacity) {
+        size_t capacity = 2 * (to->count + count);
+        unsigned char *more = realloc(to->all, capacity);
         if (!more)
             return -1;
         to->all = more;
-        to->room = room;
+        to->capacity = capacity;
     }
     memcpy(to->all + to->count, from, count);
     to->count += count;
@@ -159,7 +159,7 @@ static tally_status make_period(figure_run *run, const figure_try *wanted, tally
         data->period = malloc(data->period_bytes);
         if (!data->period)
             return no_memory(error);
-        make(wanted, data->period, data->samples, cli_uint(run->options, CLI_SEED, 1));
+        make(wanted, data->period, data->samples, run->options->seed);
     }
     uint64_t times = BLOCK_BYTES / data->period_bytes + 1;
     data->block_bytes = times * data->period_bytes;
@@ -171,17 +171,17 @@ static tally_status make_period(figure_run *run, const figure_try *wanted, tally
     return TALLY_OK;
 }
 
-static tally_status make_room(figure_run *run, uint64_t bytes_wanted, tally_error *error)
+static tally_status reserve(figure_run *run, uint64_t bytes_wanted, tally_error *error)
 {
     figure_data *data = &run->data;
-    if (data->room >= bytes_wanted)
+    if (data->capacity >= bytes_wanted)
         return TALLY_OK;
     tally_memory_destroy(run->device, data->memory);
     data->memory = NULL;
-    data->room = data->filled = 0;
+    data->capacity = data->filled = 0;
     tally_status status = tally_memory_create(run->device, bytes_wanted, &data->memory, error);
     if (!status)
-        data->room = bytes_wanted;
+        data->capacity = bytes_wanted;
     return status == TALLY_ERROR_MEMORY || status == TALLY_ERROR_DEVICE ? TALLY_ERROR_UNSUPPORTED
                                                                         : status;
 }
@@ -201,7 +201,7 @@ tally_status figure_data_need(figure_run *run, const figure_try *wanted, tally_e
     }
     if (status || wanted->from_host || wanted->on_host)
         return status;
-    status = make_room(run, want, error);
+    status = reserve(run, want, error);
     while (!status && data->filled < want) {
         uint64_t at = data->filled % data->block_bytes, more = data->block_bytes - at;
         more = more < want - data->filled ? more : want - data->filled;

@@ -18,6 +18,11 @@ uint64_t figure_most(const figure_run *run, uint64_t full, uint64_t quick, tally
     return most < fits ? most : fits;
 }
 
+bench_line *figure_last(figure_run *run)
+{
+    return run->lines.count && !run->counting ? &run->lines.all[run->lines.count - 1] : NULL;
+}
+
 /* ---- plans ---- */
 
 typedef struct point {
@@ -110,9 +115,9 @@ static tally_status call(point *p, double *merging, double *device, double *wall
     output.counts = p->counts;
     how.device_seconds = device;
     how.merge_seconds = merging;
-    double begin = cli_seconds();
+    double begin = bench_seconds();
     tally_status status = tally_execute(p->plan, &p->view, &how, &output, error);
-    *wall = cli_seconds() - begin;
+    *wall = bench_seconds() - begin;
     return status;
 }
 
@@ -144,7 +149,7 @@ static double median(double *values, unsigned count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static tally_status measure_merge(point *p, figure_line *line, tally_error *error)
+static tally_status measure_merge(point *p, bench_line *line, tally_error *error)
 {
     double shares[MERGE_REPEATS], merging, device, wall;
     for (int i = 0; i < MERGE_REPEATS; i++) {
@@ -153,7 +158,7 @@ static tally_status measure_merge(point *p, figure_line *line, tally_error *erro
             return status;
         shares[i] = merging / device;
     }
-    figure_set_number(line, "merge_share", median(shares, MERGE_REPEATS));
+    bench_set_number(line, "merge_share", median(shares, MERGE_REPEATS));
     return TALLY_OK;
 }
 
@@ -222,88 +227,89 @@ static tally_status compare(point *p, int *same, tally_error *error)
 
 /* ---- the line ---- */
 
-static void describe(const figure_run *run, const figure_try *w, figure_line *line)
+static void describe(const figure_run *run, const figure_try *w, bench_line *line)
 {
     line->count = 0;
-    figure_set_text(line, "figure", run->figure->name);
-    figure_set_text(line, "source", run->figure->source);
+    bench_set_text(line, "figure", run->figure->name);
+    bench_set_text(line, "source", run->figure->source);
     if (w->panel)
-        figure_set_text(line, "panel", w->panel);
-    figure_set_text(line, "series", w->series);
+        bench_set_text(line, "panel", w->panel);
+    bench_set_text(line, "series", w->series);
     if (w->label)
-        figure_set_text(line, "label", w->label);
+        bench_set_text(line, "label", w->label);
     else
-        figure_set_number(line, "x", w->x);
-    figure_set_text(line, "device", w->on_host ? "cpu" : run->info.id);
-    figure_set_text(line, "name", w->on_host ? "" : run->info.name);
-    figure_set_text(line, "driver", w->on_host ? "" : run->info.driver);
-    figure_set_text(line, "method", w->method ? w->method : "auto");
-    figure_set_text(line, "set", w->set ? w->set : "");
-    figure_set_text(line, "dtype", tally_dtype_name(w->dtype));
-    figure_set_number(line, "n", (double)w->n);
-    figure_set_number(line, "bins", (double)w->bins);
-    figure_set_text(line, "data", w->data);
+        bench_set_number(line, "x", w->x);
+    bench_set_text(line, "device", w->on_host ? "cpu" : run->info.id);
+    bench_set_text(line, "name", w->on_host ? "" : run->info.name);
+    bench_set_text(line, "driver", w->on_host ? "" : run->info.driver);
+    bench_set_text(line, "method", w->method ? w->method : "auto");
+    bench_set_text(line, "set", w->set ? w->set : "");
+    bench_set_text(line, "dtype", tally_dtype_name(w->dtype));
+    bench_set_number(line, "n", (double)w->n);
+    bench_set_number(line, "bins", (double)w->bins);
+    bench_set_text(line, "data", w->data);
 }
 
-static void describe_kernel(point *p, figure_line *line)
+static void describe_kernel(point *p, bench_line *line)
 {
     tally_kernel_info info = {.struct_size = sizeof info};
     if (p->wanted->on_host || tally_plan_kernel(p->plan, p->wanted->n, &info, NULL))
         return;
-    figure_set_number(line, "groups", info.groups);
-    figure_set_number(line, "group_size", info.group_size);
-    figure_set_number(line, "local_bytes", info.local_bytes);
-    figure_set_number(line, "registers", info.registers ? info.registers : NAN);
-    figure_set_number(line, "spill_bytes", info.registers ? info.spill_bytes : NAN);
+    bench_set_number(line, "groups", info.groups);
+    bench_set_number(line, "group_size", info.group_size);
+    bench_set_number(line, "local_bytes", info.local_bytes);
+    bench_set_number(line, "registers", info.registers ? info.registers : NAN);
+    bench_set_number(line, "spill_bytes", info.registers ? info.spill_bytes : NAN);
     if (info.groups_per_unit) {
-        figure_set_number(line, "groups_per_unit", info.groups_per_unit);
-        figure_set_number(line, "occupancy",
-                          (double)info.groups_per_unit * info.group_size / info.unit_threads);
+        bench_set_number(line, "groups_per_unit", info.groups_per_unit);
+        bench_set_number(line, "occupancy",
+                         (double)info.groups_per_unit * info.group_size / info.unit_threads);
     }
 }
 
-static void describe_times(point *p, int same, figure_line *line)
+static void describe_times(point *p, int same, bench_line *line)
 {
     const figure_try *w = p->wanted;
     double bytes = (double)w->n * (double)tally_dtype_bytes(w->dtype);
     double middle = median(p->seconds, p->repeats);
-    figure_set_text(line, "method", tally_plan_method(p->plan));
-    figure_set_text(line, "clock", w->from_host || w->on_host ? "wall" : "device");
-    figure_set_number(line, "median_s", middle);
-    figure_set_number(line, "min_s", p->seconds[0]);
-    figure_set_number(line, "max_s", p->seconds[p->repeats - 1]);
-    figure_set_number(line, "call_s", median(p->calls, p->repeats));
-    figure_set_number(line, "repeats", p->repeats);
-    figure_set_number(line, "gbps", bytes / middle * 1e-9);
-    figure_set_number(line, "samples_per_s", (double)w->n / middle);
-    figure_set_truth(line, "verified", same);
+    bench_set_text(line, "method", tally_plan_method(p->plan));
+    bench_set_text(line, "clock", w->from_host || w->on_host ? "wall" : "device");
+    bench_set_number(line, "median_s", middle);
+    bench_set_number(line, "min_s", p->seconds[0]);
+    bench_set_number(line, "max_s", p->seconds[p->repeats - 1]);
+    bench_set_number(line, "call_s", median(p->calls, p->repeats));
+    bench_set_number(line, "repeats", p->repeats);
+    bench_set_number(line, "gbps", bytes / middle * 1e-9);
+    bench_set_number(line, "samples_per_s", (double)w->n / middle);
+    bench_set_truth(line, "verified", same);
     if (w->timing_only)
-        figure_set_truth(line, "timing_only", 1);
+        bench_set_truth(line, "timing_only", 1);
     describe_kernel(p, line);
 }
 
-static int finish(point *p, tally_status status, int same, figure_line *line,
+static int finish(point *p, tally_status status, int same, bench_line *line,
                   const tally_error *error)
 {
     figure_run *run = p->run;
     if (status == TALLY_ERROR_UNSUPPORTED) {
-        figure_set_text(line, "skipped", error->message);
+        bench_set_text(line, "skipped", error->message);
         run->skipped++;
-        cli_note(run->options, "skipped: %s: %s: %s", run->figure->name, p->wanted->series,
-                 error->message);
+        bench_note(run->options, "skipped: %s: %s: %s", run->figure->name, p->wanted->series,
+                   error->message);
     } else if (status) {
-        return cli_fail("%s: %s: %s", run->figure->name, p->wanted->series,
-                        error->message[0] ? error->message : tally_status_string(status));
+        return bench_fail("%s: %s: %s", run->figure->name, p->wanted->series,
+                          error->message[0] ? error->message : tally_status_string(status));
     } else if (!same && !p->wanted->timing_only) {
         run->wrong++;
-        cli_fail("%s: %s: counts differ from the reference", run->figure->name, p->wanted->series);
+        bench_fail("%s: %s: counts differ from the reference", run->figure->name,
+                   p->wanted->series);
     }
-    figure_set_text(line, "date", run->date);
-    figure_set_text(line, "version", tally_version());
-    figure_set_text(line, "commit", TALLY_COMMIT);
+    bench_set_text(line, "date", run->date);
+    bench_set_text(line, "version", tally_version());
+    bench_set_text(line, "commit", TALLY_COMMIT);
     if (run->quick)
-        figure_set_truth(line, "quick", 1);
-    return figure_lines_add(&run->lines, line);
+        bench_set_truth(line, "quick", 1);
+    return bench_lines_add(&run->lines, line);
 }
 
 int figure_measure(figure_run *run, const figure_try *wanted)
@@ -312,17 +318,16 @@ int figure_measure(figure_run *run, const figure_try *wanted)
     int same = 0;
     if (run->counting) {
         run->points++;
-        return CLI_OK;
+        return BENCH_OK;
     }
     point *p = calloc(1, sizeof *p);
-    figure_line *line = calloc(1, sizeof *line);
+    bench_line *line = calloc(1, sizeof *line);
     if (!p || !line) {
         free(p);
         free(line);
-        return cli_fail("out of memory");
+        return bench_fail("out of memory");
     }
-    run->progress->what = run->figure->name;
-    cli_progress_show(run->progress, run->done++, run->points);
+    bench_progress_show(run->figure->name, run->done++, run->points);
     p->run = run;
     p->wanted = wanted;
     p->context = wanted->on_host ? run->host : run->device;

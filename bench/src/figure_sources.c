@@ -3,18 +3,13 @@
 
 #include "figure.h"
 
-static figure_line *last(figure_run *run)
-{
-    return run->lines.count && !run->counting ? &run->lines.all[run->lines.count - 1] : NULL;
-}
-
 /* ---- 000: a tree of flags against atomics ---- */
 
 static int reduce_series(figure_run *run, const char *method, uint64_t bins, int from_host)
 {
     char series[64];
     uint64_t most = figure_most(run, from_host ? 100000000 : 1000000000, 10000, TALLY_F32);
-    int code = CLI_OK;
+    int code = BENCH_OK;
     snprintf(series, sizeof series, "%s, %llu bins%s", strcmp(method, "auto") ? method : "Tally",
              (unsigned long long)bins, from_host ? ", from the host" : "");
     for (uint64_t n = run->quick ? 1000 : 100000; n <= most && !code; n *= 10) {
@@ -35,7 +30,7 @@ static int reduce_series(figure_run *run, const char *method, uint64_t bins, int
 int figure_reduce(figure_run *run)
 {
     static const uint64_t bins[] = {16, 64, 256};
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t b = 0; b < 3 && !code; b++)
         code = reduce_series(run, "reduce-tree", bins[b], 0);
     for (size_t b = 0; b < 3 && !code; b++)
@@ -61,7 +56,7 @@ int figure_optimise(figure_run *run)
                                          "Tally"};
     static const char *const data[][2] = {{"a book", "text"}, {"random letters", "letters"}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t d = 0; d < 2; d++) {
         double naive = NAN;
         for (size_t m = 0; m < 7 && !code; m++) {
@@ -73,10 +68,11 @@ int figure_optimise(figure_run *run)
                               .n = n,
                               .bins = 7};
             code = figure_measure(run, &one);
-            if (!last(run))
+            if (!figure_last(run))
                 continue;
-            naive = m ? naive : figure_number(last(run), "median_s");
-            figure_set_number(last(run), "speedup", naive / figure_number(last(run), "median_s"));
+            naive = m ? naive : bench_line_number(figure_last(run), "median_s");
+            bench_set_number(figure_last(run), "speedup",
+                             naive / bench_line_number(figure_last(run), "median_s"));
         }
     }
     return code;
@@ -94,7 +90,7 @@ int figure_whitepaper(figure_run *run)
                {"256 bins, atomics", "podlozhnyuk-256", 256}};
     static const char *const data[] = {"uniform", "zeros"};
     uint64_t most = figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8);
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t i = 0; i < 3; i++)
         for (size_t d = 0; d < 2; d++)
             for (uint64_t n = 1 << 16; n <= most && !code; n *= 4) {
@@ -119,13 +115,13 @@ int figure_whitepaper(figure_run *run)
 /* Updates of global memory: an addition and a minimum a sample, or a bin of each group. */
 static void count_updates(figure_run *run, const figure_try *one)
 {
-    figure_line *line = last(run);
+    bench_line *line = figure_last(run);
     if (!line || one->on_host)
         return;
-    double groups = figure_number(line, "groups");
+    double groups = bench_line_number(line, "groups");
     double each =
         strcmp(one->method, "saturating-global") == 0 ? (double)one->n : groups * (double)one->bins;
-    figure_set_number(line, "global_updates", 2 * each);
+    bench_set_number(line, "global_updates", 2 * each);
 }
 
 static int saturate(figure_run *run, const char *name, const char *method, uint64_t n,
@@ -158,7 +154,7 @@ int figure_saturating(figure_run *run)
                                              {"shared", "saturating-shared"},
                                              {"shared, strided", "saturating-shared-strided"}};
     uint64_t most = figure_most(run, 2000000000, 200000, TALLY_U16);
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (uint64_t bins = 128; bins <= 2048 && !code; bins *= 2) {
         code = saturate(run, "host", "saturating-serial", run->quick ? 50000 : 100000000, bins);
         for (uint64_t n = most / 2; n <= most && !code; n += most / 2)
@@ -201,49 +197,11 @@ static int today_method(figure_run *run, const char *name, const char *label, co
     return figure_measure(run, &one);
 }
 
-/* Whether a line is another library's, right, on enough bytes in 256 bins. */
-static int is_peer(const figure_line *line)
-{
-    const char *by = figure_text(line, "by", "");
-    return by[0] && strcmp(by, "Tally") != 0 && strcmp(by, "tally") != 0 &&
-           strcmp(figure_text(line, "dtype", ""), "u8") == 0 &&
-           figure_number(line, "bins") == 256 && figure_number(line, "n") >= 1 << 27 &&
-           (figure_truth(line, "verified") || figure_truth(line, "same"));
-}
-
-/* The lines of bench/gpu.sh peers: a head that says the device and how fast it reads, then
- * libraries; they become lines of this figure. */
-static int today_peers(figure_run *run)
-{
-    int code = CLI_OK, here = 1;
-    for (size_t i = 0; i < run->peers.count && !code; i++) {
-        figure_line line = run->peers.all[i];
-        double read = figure_number(&line, "read_gbps");
-        if (read > 0)
-            here = strcmp(figure_text(&line, "name", ""), run->info.name) == 0;
-        if (read > 0 && here && run->lines.count)
-            figure_set_number(&run->lines.all[0], "read_gbps", read);
-        if (!here || !is_peer(&line))
-            continue;
-        char label[96];
-        snprintf(label, sizeof label, "%.40s %.40s", figure_text(&line, "by", ""),
-                 figure_text(&line, "call", ""));
-        figure_set_text(&line, "figure", run->figure->name);
-        figure_set_text(&line, "series", "other libraries");
-        figure_set_text(&line, "label", label);
-        figure_set_truth(&line, "verified", 1);
-        code = figure_lines_add(&run->lines, &line);
-    }
-    if (!here)
-        cli_note(run->options, "%s: peers of another device are left out", run->figure->name);
-    return code;
-}
-
 int figure_today(figure_run *run)
 {
     static const char *const data[] = {"zeros", "uniform", "ramp", "ninety", "text", "camera"};
     const char *kind = run->info.device == TALLY_DEVICE_CUDA ? "cuda" : "opencl";
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t d = 0; d < (run->quick ? 2 : 6) && !code; d++) {
         for (uint32_t m = 0; m < tally_method_count() && !code; m++) {
             tally_method_info info = {.struct_size = sizeof info};
@@ -254,5 +212,5 @@ int figure_today(figure_run *run)
         if (!code)
             code = today_method(run, "auto", "auto", "Tally's own", data[d]);
     }
-    return code || run->counting ? code : today_peers(run);
+    return code;
 }

@@ -3,12 +3,6 @@
 
 #include "figure.h"
 
-/* What was measured last, for values that follow from several points; NULL while counting. */
-static figure_line *last(figure_run *run)
-{
-    return run->lines.count && !run->counting ? &run->lines.all[run->lines.count - 1] : NULL;
-}
-
 static figure_try bytes(const char *series, const char *method, const char *data, uint64_t n)
 {
     return (figure_try){.series = series,
@@ -25,20 +19,20 @@ static void relate(figure_run *run)
 {
     double base = NAN;
     for (size_t i = 0; i < run->lines.count && !run->counting; i++)
-        if (strcmp(figure_text(&run->lines.all[i], "set", ""), "k=31") == 0)
-            base = figure_number(&run->lines.all[i], "gbps");
+        if (strcmp(bench_line_text(&run->lines.all[i], "set", ""), "k=31") == 0)
+            base = bench_line_number(&run->lines.all[i], "gbps");
     for (size_t i = 0; i < run->lines.count && !run->counting; i++)
-        figure_set_number(&run->lines.all[i], "relative",
-                          figure_number(&run->lines.all[i], "gbps") / base);
+        bench_set_number(&run->lines.all[i], "relative",
+                         bench_line_number(&run->lines.all[i], "gbps") / base);
 }
 
-/* Figure 4: every k, and how much of a row sum's room it uses. */
+/* Figure 4: every k, and how much of a row sum's capacity it uses. */
 int figure_trish_k(figure_run *run)
 {
     static const unsigned few[] = {1, 31, 32, 63};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     unsigned count = run->quick ? 4 : 63;
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (unsigned i = 0; i < count && !code; i++) {
         unsigned k = run->quick ? few[i] : i + 1;
         char set[16];
@@ -47,8 +41,8 @@ int figure_trish_k(figure_run *run)
         one.set = set;
         one.x = k;
         code = figure_measure(run, &one);
-        if (last(run))
-            figure_set_number(last(run), "efficiency", 63 / k * k / 63.0);
+        if (figure_last(run))
+            bench_set_number(figure_last(run), "efficiency", 63 / k * k / 63.0);
     }
     relate(run);
     return code;
@@ -69,7 +63,7 @@ int figure_trish_throughput(figure_run *run)
                {"NUG, uniform", "nugteren", "uniform"},
                {"Tally, uniform", "auto", "uniform"}};
     uint64_t most = figure_most(run, UINT64_C(1) << 32, 1 << 18, TALLY_U8);
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (uint64_t n = 8192; n <= most && !code; n *= n < UINT64_C(1) << 28 ? 2 : 4) {
             if (run->quick && n != 8192 && n * 4 <= most)
@@ -87,7 +81,7 @@ int figure_trish_images(figure_run *run)
     static const char *const images[] = {"camera", "coins", "cat", "cat-rgba"};
     static const char *const methods[][2] = {
         {"TRISH", "trish"}, {"POD", "podlozhnyuk-256"}, {"NUG", "nugteren"}, {"Tally", "auto"}};
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t i = 0; i < 4; i++)
         for (size_t m = 0; m < 4; m++)
             for (uint64_t side = 256; side <= 16384 && !code; side *= 2) {
@@ -120,17 +114,18 @@ int figure_trish_ablation(figure_run *run)
                {"k = 1\nall that fit", "k=1", 0}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     double base = NAN;
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++) {
         figure_try one = bytes("TRISH", "trish", "uniform", n);
         one.label = all[i].label;
         one.set = all[i].set;
         one.timing_only = all[i].timing_only;
         code = figure_measure(run, &one);
-        if (!last(run))
+        if (!figure_last(run))
             continue;
-        base = i ? base : figure_number(last(run), "gbps");
-        figure_set_number(last(run), "relative", figure_number(last(run), "gbps") / base);
+        base = i ? base : bench_line_number(figure_last(run), "gbps");
+        bench_set_number(figure_last(run), "relative",
+                         bench_line_number(figure_last(run), "gbps") / base);
     }
     return code;
 }
@@ -142,15 +137,16 @@ int figure_trish_table(figure_run *run)
         {"TRISH", "trish"}, {"POD", "podlozhnyuk-256"}, {"NUG", "nugteren"}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     double base = NAN;
-    int code = CLI_OK;
+    int code = BENCH_OK;
     for (size_t m = 0; m < 3 && !code; m++) {
         figure_try one = bytes("measured", methods[m][1], "uniform", n);
         one.label = methods[m][0];
         code = figure_measure(run, &one);
-        if (!last(run))
+        if (!figure_last(run))
             continue;
-        base = m ? base : figure_number(last(run), "median_s");
-        figure_set_number(last(run), "ratio", figure_number(last(run), "median_s") / base);
+        base = m ? base : bench_line_number(figure_last(run), "median_s");
+        bench_set_number(figure_last(run), "ratio",
+                         bench_line_number(figure_last(run), "median_s") / base);
     }
     return code;
 }

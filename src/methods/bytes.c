@@ -242,7 +242,7 @@ static tally_status trish_supports(const tally_plan *plan, tally_error *error)
     if (accumulate && strtol(accumulate, NULL, 10) == 0 && !plan->options.timing_only)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
-            "trish: accumulate=0 gives wrong counts; it is for timing only (tally bench)");
+            "trish: accumulate=0 gives wrong counts; it is for timing only (tally-bench)");
     return ty_kernel_supports(plan, error);
 }
 

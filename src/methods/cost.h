@@ -4,7 +4,7 @@
  *     seconds = call + n · bytes / speed
  *
  * with two constants a row, in a table of rows by method, bytes of a sample and number of bins. A
- * device's table is measured (`tally bench --tune`) or the default of its architecture.
+ * device's table is measured (`tally tune`) or the default of its architecture.
  */
 #ifndef TY_COST_H
 #define TY_COST_H

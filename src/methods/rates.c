@@ -1,8 +1,7 @@
 /*
  * Default speeds, a block an architecture: METHOD, bytes of a sample (0: any), up to so many bins
- * (0: any), µs a call, GB/s (cpu: of one thread). The first row that serves counts. What `tally
- * bench
- * --tune` measures is the same text.
+ * (0: any), µs a call, GB/s (cpu: of one thread). The first row that serves counts. What
+ * `tally tune` measures is the same text.
  */
 #include <stddef.h>
 

@@ -9,7 +9,7 @@ expect 0 "" -- "$TALLY" --help
 output 'usage: tally FILE'
 expect 0 "" -- "$TALLY" --version
 output '^tally [0-9]+\.[0-9]+\.[0-9]+$'
-for word in run merge show plot equalize methods devices selftest bench; do
+for word in run merge show plot equalize methods devices selftest tune; do
     expect 0 "" -- "$TALLY" $word --help
     output "usage: tally $word"
     "$TALLY" $word -h | awk 'length($0) > 140 { bad = 1 } END { exit bad }' ||
@@ -143,4 +143,9 @@ if command -v script >/dev/null; then
 fi
 "$TALLY" --ascii n.txt | grep -q '#' || fail "no # with --ascii"
 LC_ALL=de_DE.ISO-8859-1 "$TALLY" n.txt | grep -q '#' || fail "blocks in a locale that has none"
+# tune: what it is given is looked at before it measures.
+expect 2 'takes no file' -- "$TALLY" tune photo.png
+expect 2 'auto, cpu, cuda, opencl' -- "$TALLY" tune --device nonsense
+expect 2 'integer from 1 to 1024' -- "$TALLY" tune --threads 0
+expect 1 'none|no CUDA|cuda' -- env TALLY_CUDA_LIBRARY=none "$TALLY" tune --device cuda
 finish

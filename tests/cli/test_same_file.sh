@@ -38,11 +38,6 @@ same r2.json -- "$TALLY" merge r.json r2.json -o r2.json
 same r.json -- "$TALLY" show r.json -o r.json
 same r.json -- "$TALLY" plot r.json -f png -o ./r.json
 same n.txt -- bash -c "'$TALLY' n.txt >>n.txt"
-mkdir figures
-echo '{"figure":"today"}' >figures/today.jsonl
-same figures/today.jsonl -- "$TALLY" bench --figure today --from figures/today.jsonl -o figures
-same figures/today.jsonl -- "$TALLY" bench --figure all --peers figures/today.jsonl -o figures
-equal '{"figure":"today"}' "$(cat figures/*)" "the lines"
 equal "$before" "$(sums)" "the files"
 equal 3 "$(find d | grep -c png)" "what is in the folder"
 

@@ -1,9 +1,9 @@
-/* Tally as a way, and the reference that every way's counts are compared with. */
+/* Tally as a contender, and the reference that every contender's counts are compared with. */
 #include "bench.h"
 
 typedef struct ours {
     tally_context *context; /* not owned */
-    const cli_options *options;
+    const bench_options *options;
     const bench_problem *problem;
     tally_plan *plan;
     tally_view views[2], weights;
@@ -33,12 +33,12 @@ static void describe(const bench_problem *problem, tally_plan_options *plan)
 }
 
 /* "KEY=VALUE" of --set, checked before; the copies live as long as the program. */
-static size_t settings(const cli_options *options, tally_setting *to)
+static size_t settings(const bench_options *options, tally_setting *to)
 {
-    static char pieces[BENCH_SETTINGS][BENCH_SETTING_BYTES];
-    size_t count = options->values[CLI_SET].count;
+    static char pieces[BENCH_MOST_VALUES][BENCH_SETTING_BYTES];
+    size_t count = options->set.count;
     for (size_t i = 0; i < count; i++) {
-        snprintf(pieces[i], sizeof *pieces, "%s", options->values[CLI_SET].texts[i]);
+        snprintf(pieces[i], sizeof *pieces, "%s", options->set.texts[i]);
         char *equal = strchr(pieces[i], '=');
         *equal = '\0';
         to[i] = (tally_setting){pieces[i], equal + 1};
@@ -54,14 +54,14 @@ static void look(ours *s, const bench_problem *problem)
     s->weights = tally_view_1d(problem->weights, TALLY_F64, problem->n);
 }
 
-static tally_status prepare(ours *s, const bench_problem *problem, const cli_options *options,
+static tally_status prepare(ours *s, const bench_problem *problem, const bench_options *options,
                             tally_error *error)
 {
     tally_plan_options plan;
-    tally_setting set[BENCH_SETTINGS];
+    tally_setting set[BENCH_MOST_VALUES];
     describe(problem, &plan);
     if (options) {
-        plan.method = cli_text(options, CLI_METHOD, NULL);
+        plan.method = options->method;
         plan.settings_count = settings(options, set);
         plan.settings = set;
     }
@@ -92,17 +92,17 @@ static void convert(const ours *s, uint64_t times, double *to)
                                                   : (double)(whole[i] * times);
 }
 
-static int start(bench_way *way, const bench_problem *problem)
+static int start(bench_contender *contender, const bench_problem *problem)
 {
-    ours *s = way->shared;
+    ours *s = contender->shared;
     tally_error error = {""};
     tally_status status = prepare(s, problem, s->options, &error);
     if (status) {
-        snprintf(way->why, sizeof way->why, "%.300s",
+        snprintf(contender->why, sizeof contender->why, "%.300s",
                  error.message[0] ? error.message : tally_status_string(status));
         return -1;
     }
-    snprintf(way->call, sizeof way->call, "%s", tally_plan_method(s->plan));
+    snprintf(contender->call, sizeof contender->call, "%s", tally_plan_method(s->plan));
     return 0;
 }
 
@@ -123,61 +123,62 @@ static void be_fair(void)
 #endif
 }
 
-static double time_calls(bench_way *way, uint64_t calls)
+static double time_calls(bench_contender *contender, uint64_t calls)
 {
-    ours *s = way->shared;
+    ours *s = contender->shared;
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output output = TALLY_OUTPUT_INIT;
     tally_error error = {""};
     how.weights = s->problem->kind == BENCH_WEIGHTS ? &s->weights : NULL;
     output.counts = s->counts;
-    double begin = bench_clock(way);
+    double begin = bench_clock(contender);
     for (uint64_t i = 0; i < calls; i++)
         if (tally_execute(s->plan, s->views, &how, &output, &error)) {
-            snprintf(way->why, sizeof way->why, "%.300s", error.message);
+            snprintf(contender->why, sizeof contender->why, "%.300s", error.message);
             return -1;
         }
-    double took = bench_clock(way) - begin;
+    double took = bench_clock(contender) - begin;
     be_fair();
     return took;
 }
 
-static int counts(bench_way *way, double *to)
+static int counts(bench_contender *contender, double *to)
 {
-    convert(way->shared, 1, to);
+    convert(contender->shared, 1, to);
     return 0;
 }
 
-static void end(bench_way *way)
+static void end(bench_contender *contender)
 {
-    forget(way->shared);
+    forget(contender->shared);
 }
 
-int bench_ours_make(bench_way *way, const cli_options *options, tally_context *context,
-                    unsigned threads)
+int bench_tally_make(bench_contender *contender, const bench_options *options,
+                     tally_context *context, unsigned threads)
 {
     ours *s = calloc(1, sizeof *s);
     if (!s)
-        return cli_fail("out of memory");
+        return bench_fail("out of memory");
     s->context = context;
     s->options = options;
-    snprintf(way->name, sizeof way->name, "tally");
-    snprintf(way->version, sizeof way->version, "%s", tally_version());
-    way->threads = threads;
-    way->role = BENCH_OURS;
-    way->start = start;
-    way->time = time_calls;
-    way->counts = counts;
-    way->end = end;
-    way->shared = s;
-    return CLI_OK;
+    snprintf(contender->name, sizeof contender->name, "tally");
+    snprintf(contender->version, sizeof contender->version, "%s", tally_version());
+    contender->threads = threads;
+    contender->role = BENCH_TALLY;
+    contender->start = start;
+    contender->time = time_calls;
+    contender->counts = counts;
+    contender->end = end;
+    contender->shared = s;
+    return BENCH_OK;
 }
 
-int bench_ours_add(bench_ways *ways, const cli_options *options, tally_context *context,
-                   unsigned threads)
+int bench_tally_add(bench_contenders *contenders, const bench_options *options,
+                    tally_context *context, unsigned threads)
 {
-    bench_way *way = bench_way_add(ways);
-    return way ? bench_ours_make(way, options, context, threads) : cli_fail("out of memory");
+    bench_contender *contender = bench_contender_add(contenders);
+    return contender ? bench_tally_make(contender, options, context, threads)
+                     : bench_fail("out of memory");
 }
 
 int bench_reference(tally_context *context, const bench_problem *problem, int sorted, double *to,

@@ -33,16 +33,16 @@ static void *large(size_t bytes)
 int bench_data_start(bench_data *data, const bench_case *cases, size_t count)
 {
     int two = 0, weighted = 0;
-    data->room = 4096;
+    data->capacity = 4096;
     for (size_t i = 0; i < count; i++) {
         size_t bytes = cases[i].n * bench_dtype_bytes(cases[i].dtype);
-        data->room = bytes > data->room ? bytes : data->room;
+        data->capacity = bytes > data->capacity ? bytes : data->capacity;
         two |= cases[i].kind == BENCH_EVEN_2D;
         weighted |= cases[i].kind == BENCH_WEIGHTS;
     }
-    data->x = large(data->room);
-    data->y = two ? large(data->room) : NULL;
-    data->weights = weighted ? large(data->room) : NULL;
+    data->x = large(data->capacity);
+    data->y = two ? large(data->capacity) : NULL;
+    data->weights = weighted ? large(data->capacity) : NULL;
     data->edges = malloc(MOST_EDGES * sizeof *data->edges);
     return data->x && (data->y || !two) && (data->weights || !weighted) && data->edges ? 0 : -1;
 }
@@ -50,11 +50,11 @@ int bench_data_start(bench_data *data, const bench_case *cases, size_t count)
 void bench_data_release(bench_data *data)
 {
     if (data->x)
-        munmap(data->x, data->room);
+        munmap(data->x, data->capacity);
     if (data->y)
-        munmap(data->y, data->room);
+        munmap(data->y, data->capacity);
     if (data->weights)
-        munmap(data->weights, data->room);
+        munmap(data->weights, data->capacity);
     free(data->edges);
 }
 

@@ -1,30 +1,15 @@
-#!/usr/bin/env python3
-"""Puts the GPU benchmark's results into README.md and docs/PERFORMANCE_GPU.md, and draws its heat map.
-
-    bench/gpu_table.py [--check] [--show NAME] [FILE]
-
-FILE is the newest bench/results/*-gpu-DATE.jsonl unless given; bench/gpu.sh peers makes one. What
-stands between `<!-- table:NAME -->` and `<!-- end -->` is replaced by table NAME, and
-docs/gpu-heat-map.svg is written. --check changes nothing and fails if something would change.
-"""
+"""The GPU benchmark's tables: of the newest bench/results/*-gpu-DATE.jsonl, which `bench/gpu.sh peers` makes."""
 
 import collections
-import glob
-import json
 import os
-import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ("README.md", "docs/PERFORMANCE_GPU.md")
-PICTURE = "docs/gpu-heat-map.svg"
+import lines
+from lines import table
+from lines import thousands as words
+
 PEERS = (("CUB", "HistogramEven"), ("CUB", "HistogramRange"), ("NPP", "HistogramEven"),
          ("PyTorch", "histc"), ("PyTorch", "bincount"), ("CuPy", "histogram"), ("CuPy", "bincount"))
 DTYPES = ("u8", "u16", "i32", "f32", "f64")
-
-
-def words(n):
-    return f"{n:,}".replace(",", " ")
 
 
 def size_words(n):
@@ -39,23 +24,17 @@ def times(x):
     return f"{x:.2f} ×" if x < 9.95 else f"{x:.0f} ×"
 
 
-def table(head, rows):
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1)] + rows
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 class Run:
     """The lines of one file, by part."""
 
     def __init__(self, path):
-        self.name = os.path.relpath(path, ROOT)
+        self.name = os.path.relpath(path, lines.ROOT)
         self.header, self.parts = {}, collections.defaultdict(list)
-        with open(path, encoding="utf-8") as file:
-            for line in map(json.loads, file):
-                if "header" in line:
-                    self.header = line
-                elif "median_s" in line:
-                    self.parts[line["part"]].append(line)
+        for line in lines.read(path):
+            if "header" in line:
+                self.header = line
+            elif "median_s" in line:
+                self.parts[line["part"]].append(line)
 
     def cells(self):
         """(dtype, bins) → Tally's lines on every input, of the large part."""
@@ -73,66 +52,6 @@ class Run:
         return points
 
 
-def newest():
-    paths = sorted(glob.glob(os.path.join(ROOT, "bench/results/*-gpu-*.jsonl")))
-    if not paths:
-        sys.exit("gpu_table.py: no bench/results/*-gpu-DATE.jsonl; bench/gpu.sh peers makes one")
-    return paths[-1]
-
-
-def other_lines(pattern):
-    """Of the newest file of results that is made on its own."""
-    paths = sorted(glob.glob(os.path.join(ROOT, "bench/results", pattern)))
-    if not paths:
-        return []
-    with open(paths[-1], encoding="utf-8") as file:
-        return [line for line in map(json.loads, file) if "median_s" in line]
-
-
-# ---- the heat map ----
-
-STOPS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
-
-
-def colour(fraction):
-    """Viridis, which is read alike with and without colour vision, and in grey."""
-    at = min(max(fraction, 0), 1) * (len(STOPS) - 1)
-    low = min(int(at), len(STOPS) - 2)
-    return tuple(round(a + (b - a) * (at - low)) for a, b in zip(STOPS[low], STOPS[low + 1]))
-
-
-def heat_map(run):
-    cells = run.cells()
-    bins = sorted({b for _, b in cells})
-    width, height, left, top = 58, 34, 60, 64
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width * len(bins) + 10}" '
-           f'height="{top + height * len(DTYPES) + 10}" font-family="sans-serif" font-size="12">',
-           '<rect width="100%" height="100%" fill="white"/>',
-           f'<text x="{left}" y="18" font-size="14">Percent of the speed of reading memory, slowest '
-           f'input of each cell ({run.header["name"]})</text>']
-    for i, b in enumerate(bins):
-        label = (f"{b >> 20} Mi" if b >= 1 << 20 and b % (1 << 20) == 0 else words(b))
-        out.append(f'<text x="{left + width * (i + 0.5)}" y="{top - 8}" text-anchor="middle">'
-                   f'{label}</text>')
-    out.append(f'<text x="{left}" y="{top - 26}">bins</text>')
-    for j, dtype in enumerate(DTYPES):
-        y = top + height * j
-        out.append(f'<text x="{left - 8}" y="{y + height / 2 + 4}" text-anchor="end">{dtype}</text>')
-        for i, b in enumerate(bins):
-            if (dtype, b) not in cells:
-                continue
-            worst = min(line["fraction_of_read"] for line in cells[dtype, b])
-            r, g, blue = colour(worst)
-            dark = 0.3 * r + 0.59 * g + 0.11 * blue < 140
-            out.append(f'<rect x="{left + width * i}" y="{y}" width="{width - 2}" '
-                       f'height="{height - 2}" fill="rgb({r},{g},{blue})"/>'
-                       f'<text x="{left + width * (i + 0.5) - 1}" y="{y + height / 2 + 4}" '
-                       f'text-anchor="middle" fill="{"white" if dark else "black"}">'
-                       f'{100 * worst:.{0 if worst >= 0.0995 else 1}f}</text>')
-    out.append("</svg>")
-    return "\n".join(out) + "\n"
-
-
 # ---- tables ----
 
 def span(values, show):
@@ -144,11 +63,11 @@ def span(values, show):
 def worst(run):
     """Slowest and fastest input of each cell, and who counted."""
     rows = []
-    for (dtype, bins), lines in sorted(run.cells().items(),
+    for (dtype, bins), found in sorted(run.cells().items(),
                                        key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
-        slow = min(lines, key=lambda line: line["fraction_of_read"])
-        fast = max(lines, key=lambda line: line["fraction_of_read"])
-        rows.append([dtype, words(bins), ", ".join(sorted({line["call"] for line in lines})),
+        slow = min(found, key=lambda line: line["fraction_of_read"])
+        fast = max(found, key=lambda line: line["fraction_of_read"])
+        rows.append([dtype, words(bins), ", ".join(sorted({line["call"] for line in found})),
                      f"**{100 * slow['fraction_of_read']:.1f} %** ({slow['data']})",
                      f"{100 * fast['fraction_of_read']:.1f} % ({fast['data']})",
                      f"{slow['gbps']:,.0f}".replace(",", " ")])
@@ -224,7 +143,7 @@ def differing(run):
 def edges(run):
     """Uneven edges: Tally on the slowest and fastest input, and how many times as fast as CUB."""
     cells = collections.defaultdict(lambda: collections.defaultdict(dict))
-    for line in run.parts["edges"] or other_lines("*-edges-cub.jsonl"):
+    for line in run.parts["edges"] or lines.read("h200-edges-cub.jsonl"):
         cells[line["axis"], line["dtype"], line["bins"]][line["by"]][line["data"]] = line
     rows = []
     for (axis, dtype, bins), by in sorted(cells.items(), key=lambda c: (c[0][0] != "log", c[0][1:])):
@@ -240,30 +159,19 @@ def edges(run):
                  rows)
 
 
-def lines_of(name):
-    """The lines of a file of bench/results, or none."""
-    path = os.path.join(ROOT, "bench/results", name)
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
 def cold(run):
     """Process start to first counts."""
-    lines = lines_of("h200-cold-start.jsonl")
-    if not lines:
-        return "Not measured."
+    found = lines.read("h200-cold-start.jsonl")
     rows = [[line["case"], f"{size_words(line['bytes'])} of {line['dtype']}, {words(line['bins'])} bins",
              f"{line['median_s']:.3f} s", f"{line['min_s']:.3f} – {line['max_s']:.3f} s"]
-            for line in lines]
-    return table(["kernels from", "", "median", f"of {lines[0]['repeats']} runs"], rows)
+            for line in found]
+    return table(["kernels from", "", "median", f"of {found[0]['repeats']} runs"], rows)
 
 
 def runtimes(run):
     """CUDA beside OpenCL, the slowest input of each."""
     slowest, bytes_of = {}, {"u8": 1, "u16": 2, "f64": 8}
-    for line in lines_of("h200-runtimes.jsonl"):
+    for line in lines.read("h200-runtimes.jsonl"):
         if line.get("verified"):
             at = (line["dtype"], line["bins"], line["device"])
             speed = line["n"] * bytes_of.get(line["dtype"], 4) / line["median_s"] * 1e-9
@@ -283,7 +191,7 @@ def runtimes(run):
 def host(run):
     """Samples on the host: counted there, by the device, and where `auto` decides."""
     rows = []
-    for line in lines_of("h200-host.jsonl"):
+    for line in lines.read("h200-host.jsonl"):
         if line.get("verified"):
             uneven = "" if line["axis"] == "even" else "uneven "
             speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" if way in line else "–"
@@ -295,8 +203,8 @@ def host(run):
 
 def source(run):
     h = run.header
-    versions = sorted({(line["by"], line["version"]) for lines in run.parts.values()
-                       for line in lines if line["by"] != "Tally"})
+    versions = sorted({(line["by"], line["version"]) for part in run.parts.values()
+                       for line in part if line["by"] != "Tally"})
     return (f"From `{run.name}`: {h['name']}, {h['driver']}, reading {h['read_gbps']:,.0f} GB/s, "
             f"commit {h['commit'][:7]}, {h['date']}; "
             + ", ".join(f"{by} {version}" for by, version in versions) + ".")
@@ -315,43 +223,6 @@ TABLES = {"gpu": readme, "gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": si
           "gpu-runtimes": runtimes, "gpu-host": host}
 
 
-def put(name, new, check):
-    """Writes `new` where it differs; 1 if --check has something to say."""
-    path = os.path.join(ROOT, name)
-    old = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            old = file.read()
-    if new == old:
-        return 0
-    if check:
-        print(f"{name} is out of date: run bench/gpu_table.py", file=sys.stderr)
-        return 1
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(new)
-    print(name)
-    return 0
-
-
-def main(arguments):
-    check = "--check" in arguments
-    show = arguments[arguments.index("--show") + 1] if "--show" in arguments else None
-    paths = [a for a in arguments if a.endswith(".jsonl")]
-    run = Run(paths[0] if paths else newest())
-    if show:
-        print(heat_map(run) if show == "picture" else TABLES[show](run))
-        return 0
-    stale = put(PICTURE, heat_map(run), check)
-    for name in FILES:
-        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-            text = file.read()
-        stale |= put(name, re.sub(
-            r"(<!-- table:([a-z-]+) -->\n).*?(<!-- end -->)",
-            lambda m: m[1] + (TABLES[m[2]](run) + "\n" if m[2] in TABLES
-                              else m[0][len(m[1]):-len(m[3])]) + m[3],
-            text, flags=re.DOTALL), check)
-    return stale
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def makers():
+    run = Run(lines.newest(r".*-gpu-.*\.jsonl"))
+    return {f"table:{name}": lambda make=make: make(run) for name, make in TABLES.items()}

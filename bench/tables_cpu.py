@@ -1,24 +1,17 @@
-#!/usr/bin/env python3
-"""Puts the recorded measurements into README.md and docs/PERFORMANCE.md.
+"""The processor's tables: of the newest bench/results/cpu-DATE.jsonl, and -avx2, -baseline, -threads that go with it.
 
-    bench/table.py [--check] [--show NAME]
-
-What stands between `<!-- table:NAME -->` and `<!-- end -->` is replaced by table NAME, made from the
-newest bench/results/cpu-DATE.jsonl (and …-avx2, …-baseline, …-threads beside it). --check changes nothing and
-fails if something would change; --show prints one table. Only ratios are quoted: of the medians of
-one run, in which all took turns on the same data.
+Only ratios are quoted: of the medians of one run, in which all took turns on the same data.
 """
 
 import collections
-import glob
-import json
 import os
 import re
 import statistics
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ("README.md", "docs/PERFORMANCE.md")
+import lines
+from lines import table
+
+RUN = r"cpu-\d{4}-\d\d-\d\d[a-z]?\.jsonl"
 PEERS = ("opencv", "boost", "gsl", "fast-histogram", "numpy", "loop")
 TITLES = {"opencv": "OpenCV", "boost": "Boost.Histogram", "gsl": "GSL", "numpy": "NumPy",
           "fast-histogram": "fast-histogram", "loop": "plain loops"}
@@ -35,14 +28,14 @@ class Case:
 
     def __init__(self):
         self.one = self.all = None  # Tally's lines on one and on all threads
-        self.apart = None  # as many one-thread Tallies at once, a share each
+        self.limit = None  # as many one-thread Tallies at once, a share each
         self.peers = collections.defaultdict(list)
 
     def add(self, line):
         if line["peer"]:
             self.peers[line["by"]].append(line)
-        elif line["by"] == "apart":
-            self.apart = line
+        elif line["by"] == "scaling":
+            self.limit = line
         elif line["threads"] == 1:
             self.one = line
         else:
@@ -50,8 +43,8 @@ class Case:
 
     def best(self, by=None):
         """The fastest line of one peer, or of all."""
-        lines = [line for name in ([by] if by else self.peers) for line in self.peers.get(name, ())]
-        return max(lines, key=lambda line: line["gbps"], default=None)
+        found = [line for name in ([by] if by else self.peers) for line in self.peers.get(name, ())]
+        return max(found, key=lambda line: line["gbps"], default=None)
 
     def ratio(self, by=None):
         best = self.best(by)
@@ -69,42 +62,31 @@ class Case:
     def best_scaling(self):
         return self.gain(self.all, "min_s")
 
-    def to_apart(self):
-        return self.apart["min_s"] / self.all["min_s"] if self.all and self.apart else None
+    def to_limit(self):
+        return self.limit["min_s"] / self.all["min_s"] if self.all and self.limit else None
 
 
 class Run:
     def __init__(self, path):
-        self.name = os.path.relpath(path, ROOT)
+        self.name = os.path.relpath(path, lines.ROOT)
         self.header, self.cases = None, {}
-        with open(path) as file:
-            for line in map(json.loads, file):
-                if "header" in line:
-                    self.header = line
-                else:
-                    self.cases.setdefault(line["case"], Case()).add(line)
+        for line in lines.read(path):
+            if "header" in line:
+                self.header = line
+            else:
+                self.cases.setdefault(line["case"], Case()).add(line)
 
     def named(self, pattern):
         return {name: case for name, case in self.cases.items() if re.fullmatch(pattern, name)}
 
 
-def recorded():
-    """The paths of all whole runs, oldest first: cpu-DATE.jsonl, cpu-DATEb.jsonl and so on."""
-    plain = re.compile(r"cpu-\d{4}-\d\d-\d\d[a-z]?\.jsonl")
-    return sorted(p for p in glob.glob(os.path.join(ROOT, "bench/results/cpu-*.jsonl"))
-                  if plain.fullmatch(os.path.basename(p)))
-
-
 def newest():
-    paths = recorded()
-    if not paths:
-        sys.exit("table.py: no bench/results/cpu-DATE.jsonl; bench/cpu.sh makes one")
-    path = paths[-1]
+    path = lines.newest(RUN)
     runs = {"": Run(path)}
     for level in ("avx2", "baseline", "threads"):
-        beside = path.replace(".jsonl", f"-{level}.jsonl")
-        if os.path.exists(beside):
-            runs[level] = Run(beside)
+        other = path.replace(".jsonl", f"-{level}.jsonl")
+        if os.path.exists(other):
+            runs[level] = Run(other)
     return runs
 
 
@@ -134,13 +116,8 @@ def called(line):
     return f"{TITLES[line['by']]}, {line['method']}" if line["by"] == "loop" else TITLES[line["by"]]
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
 def bins_name(bins):
-    return {65536: "65 536", 1048576: "1 048 576", 2048: "2 048"}.get(bins, str(bins))
+    return lines.thousands(bins)
 
 
 def source(run):
@@ -244,11 +221,11 @@ def threads(runs):
     """How much all threads gain: wall-clock time of Tally on one to that on all."""
     run = runs.get("threads", runs[""])
     rows = [[f"`{name}`", str(case.all["threads"]), times(case.scaling()),
-             times(case.best_scaling()), times(case.gain(case.apart, "min_s")), percent(case.all)]
+             times(case.best_scaling()), times(case.gain(case.limit, "min_s")), percent(case.all)]
             for name, case in run.cases.items() if case.scaling()]
     if not rows:
         return "Not measured: the machine had other work on both processors."
-    return table(["to one thread", "threads", "medians", "fastest rounds", "callers apart, fastest",
+    return table(["to one thread", "threads", "medians", "fastest rounds", "scaling limit, fastest",
                   "of read"], rows)
 
 
@@ -257,8 +234,8 @@ def differing(runs):
     run = runs[""]
     found = collections.defaultdict(list)
     for name, case in run.cases.items():
-        for lines in case.peers.values():
-            for line in lines:
+        for of_peer in case.peers.values():
+            for line in of_peer:
                 if not line["verified"]:
                     found[f"{TITLES[line['by']]} `{line['method']}`"].append(name)
     rows = [[who, str(len(names)), ", ".join(f"`{n}`" for n in names[:4])
@@ -306,8 +283,8 @@ def targets(runs):
          "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.scaling}),
         ("the same, fastest round of each", "one thread", 1.9, threads,
          "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.best_scaling}),
-        ("the same, fastest round of each", "as many callers apart", 0.95, threads,
-         "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.to_apart}),
+        ("the same, fastest round of each", "the scaling limit", 0.95, threads,
+         "(u8-.*-(64|256)MiB|f.*|2d.*|edges.*)", {"value": Case.to_limit}),
         ("all threads, smaller", "one thread", 1.0, threads, "u8-.*-(4KiB|64KiB|1MiB)",
          {"value": Case.scaling}),
     ]
@@ -336,41 +313,22 @@ def record(runs):
               ("f64, more bins", "f64-(65536|1048576)-.*", None),
               ("uneven edges", "edges-.*", None), ("two dimensions", "2d-.*", None),
               ("weights", "weights-.*", None)]
-    all_runs = [Run(path) for path in recorded()]
+    all_runs = [Run(path) for path in lines.recorded(RUN)]
     rows = [[words] + [spread(case.ratio(by) for case in run.named(pattern).values())
                        for run in all_runs] for words, pattern, by in groups]
     return table(["to the fastest peer"] + [f"{os.path.basename(run.name)[4:-6]}, "
                                             f"{run.header['commit'][:7]}" for run in all_runs], rows)
 
 
+def sources(runs):
+    return "\n\n".join(map(source, runs.values()))
+
+
 TABLES = {"cpu": readme, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
           "cpu-floats": floats, "cpu-others": others, "cpu-differing": differing,
-          "cpu-targets": targets, "cpu-threads": threads, "cpu-source": lambda runs: "\n\n".join(map(source, runs.values()))}
+          "cpu-targets": targets, "cpu-threads": threads, "cpu-source": sources}
 
 
-def main(arguments):
+def makers():
     runs = newest()
-    if arguments[:1] == ["--show"]:
-        print(TABLES[arguments[1]](runs))
-        return 0
-    stale = 0
-    for name in FILES:
-        path = os.path.join(ROOT, name)
-        with open(path, encoding="utf-8") as file:
-            old = file.read()
-        new = re.sub(r"(<!-- table:([a-z-]+) -->\n).*?(<!-- end -->)",
-                     lambda m: m[1] + (TABLES[m[2]](runs) + "\n" if m[2] in TABLES
-                                       else m[0][len(m[1]):-len(m[3])]) + m[3],
-                     old, flags=re.DOTALL)
-        if new != old and arguments == ["--check"]:
-            print(f"{name} is older than {runs[''].name}: run bench/table.py", file=sys.stderr)
-            stale = 1
-        elif new != old:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(new)
-            print(f"{name}: from {runs[''].name}")
-    return stale
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return {f"table:{name}": lambda make=make: make(runs) for name, make in TABLES.items()}

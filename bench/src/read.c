@@ -69,12 +69,12 @@ static void cut(reading *r, unsigned array, const void *from, double bytes)
                                     t + 1 < r->threads ? each : words - t * each, 0};
 }
 
-static int start(bench_way *way, const bench_problem *problem)
+static int start(bench_contender *contender, const bench_problem *problem)
 {
-    reading *r = way->shared;
+    reading *r = contender->shared;
     double bytes = (double)problem->n * (double)bench_dtype_bytes(problem->dtype);
     /* A thread is not worth starting for less. */
-    r->threads = way->threads < MOST_THREADS ? way->threads : MOST_THREADS;
+    r->threads = contender->threads < MOST_THREADS ? contender->threads : MOST_THREADS;
     while (r->threads > 1 && bytes / r->threads < THREAD_BYTES)
         r->threads--;
     r->arrays = 1;
@@ -86,10 +86,10 @@ static int start(bench_way *way, const bench_problem *problem)
     return 0;
 }
 
-static double time_calls(bench_way *way, uint64_t calls)
+static double time_calls(bench_contender *contender, uint64_t calls)
 {
-    reading *r = way->shared;
-    double begin = bench_clock(way);
+    reading *r = contender->shared;
+    double begin = bench_clock(contender);
     for (uint64_t c = 0; c < calls; c++)
         for (unsigned a = 0; a < r->arrays; a++) {
             pthread_t threads[MOST_THREADS];
@@ -103,28 +103,28 @@ static double time_calls(bench_way *way, uint64_t calls)
             for (unsigned t = 1; t < started; t++)
                 pthread_join(threads[t], NULL);
         }
-    return bench_clock(way) - begin;
+    return bench_clock(contender) - begin;
 }
 
-static void end(bench_way *way)
+static void end(bench_contender *contender)
 {
-    (void)way;
+    (void)contender;
 }
 
-int bench_read_add(bench_ways *ways, unsigned threads)
+int bench_read_add(bench_contenders *contenders, unsigned threads)
 {
     reading *r = calloc(1, sizeof *r);
-    bench_way *way = r ? bench_way_add(ways) : NULL;
-    if (!way) {
+    bench_contender *contender = r ? bench_contender_add(contenders) : NULL;
+    if (!contender) {
         free(r);
-        return cli_fail("out of memory");
+        return bench_fail("out of memory");
     }
-    snprintf(way->name, sizeof way->name, "read");
-    way->threads = threads;
-    way->role = BENCH_READ;
-    way->start = start;
-    way->time = time_calls;
-    way->end = end;
-    way->shared = r;
-    return CLI_OK;
+    snprintf(contender->name, sizeof contender->name, "read");
+    contender->threads = threads;
+    contender->role = BENCH_READ;
+    contender->start = start;
+    contender->time = time_calls;
+    contender->end = end;
+    contender->shared = r;
+    return BENCH_OK;
 }

@@ -13,7 +13,7 @@ enum { BYTE_DATA = 9, REAL_DATA = 4, REAL_BINS = 5, MOST_CASES = 128 };
 typedef struct list {
     bench_case *cases;
     size_t count;
-    const cli_options *options;
+    const bench_options *options;
     int quick;
 } list;
 
@@ -28,10 +28,10 @@ size_t bench_dtype_bytes(bench_dtype dtype)
 }
 
 /* A pattern stands for the names that it matches, whole or up to a hyphen. */
-static int wanted(const cli_options *options, const char *name)
+static int wanted(const bench_options *options, const char *name)
 {
-    const char **patterns = options->values[CLI_ONLY].texts;
-    size_t count = options->values[CLI_ONLY].count;
+    const char *const *patterns = options->only.texts;
+    size_t count = options->only.count;
     for (size_t i = 0; i < count; i++) {
         char longer[256];
         snprintf(longer, sizeof longer, "%s-*", patterns[i]);
@@ -105,9 +105,9 @@ static void add_others(list *to, bench_dtype dtype)
         }
 }
 
-bench_case *bench_cases(const cli_options *options, size_t *count)
+bench_case *bench_cases(const bench_options *options, size_t *count)
 {
-    list made = {calloc(MOST_CASES, sizeof(bench_case)), 0, options, cli_has(options, CLI_QUICK)};
+    list made = {calloc(MOST_CASES, sizeof(bench_case)), 0, options, options->quick};
     *count = 0;
     if (!made.cases)
         return NULL;

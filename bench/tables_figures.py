@@ -1,21 +1,13 @@
-#!/usr/bin/env python3
-"""Puts the figures' recorded values into docs/FIGURES.md.
+"""The tables of docs/FIGURES.md: of h200-figures-{cuda,opencl}.jsonl, which `tally-bench --figure all -o DIR` wrote.
 
-    bench/figures_table.py [--check]
-
-What stands between `<!-- figure:NAME -->` and `<!-- end -->` is made anew from
-bench/results/h200-figures-{cuda,opencl}.jsonl, the lines that `tally bench --figure all -o DIR` wrote.
-Published values are read from bench/src/figure_table.c. --check changes nothing and
-fails if something would change.
+Published values are those of bench/figures.py.
 """
 
-import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGE = os.path.join(ROOT, "docs", "FIGURES.md")
+import lines
+from figures import FIGURES, published
+
 RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL"}
 # Table 1's rows that no picture has.
 TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
@@ -26,64 +18,47 @@ TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
           "divergent branches": ("0", "940 361", "0")}
 
 
-def published(array, panel):
-    """{category, series or x: value} of a panel, from the command's table of published numbers."""
-    with open(os.path.join(ROOT, "bench", "src", "figure_table.c"), encoding="utf-8") as source:
-        text = source.read()
-    body = re.search(r"figure_published %s_published\[\] = \{(.*?)\n    \{NULL, NULL" % array, text, re.S)[1]
-    row = r'\{(?:"(\w+)"|NULL),\s*"([^"]+)",\s*(?:"([^"]+)"|NULL),\s*([\d.e]+),\s*([\d./* ]+),'
-    found = {}
-    for name, series, label, x, y in re.findall(row, body):
-        if name in ("", panel):
-            key = words(label.replace("\\n", "\n")) if label else (
-                "%d" % float(x) if array == "k" else series)
-            found[key] = "%.4g" % eval(y)  # digits, points, strokes and stars only
-    return found
-
-
 def read():
     """{figure: {runtime: [line]}}"""
-    figures = {}
+    found = {name: {} for name in FIGURES}
     for runtime in RUNTIMES:
-        path = os.path.join(ROOT, "bench", "results", f"h200-figures-{runtime}.jsonl")
-        with open(path, encoding="utf-8") as lines:
-            for line in map(json.loads, lines):
-                figures.setdefault(line["figure"], {}).setdefault(runtime, []).append(line)
-    return figures
+        for line in lines.read(f"h200-figures-{runtime}.jsonl"):
+            found[line["figure"]].setdefault(runtime, []).append(line)
+    return found
 
 
 def shown(value, digits=3):
     if value is None:
         return "–"
     if value >= 1000:
-        return f"{value:,.0f}".replace(",", "\u202f")
+        return lines.thousands(round(value), "\u202f")
     if value >= 10 ** (digits - 1) or value == int(value):
         return f"{value:.0f}"
     return f"{value:#.{digits}g}".rstrip(".")
 
 
 def rows(head, body):
-    return ["| " + " | ".join([""] + head) + " |", "| --- |" + " ---: |" * len(head)] + [
-        "| " + " | ".join(row) + " |" for row in body]
+    return lines.table([""] + head, body)
 
 
 def words(text):
     return re.sub(r"\s+", " ", re.sub(r",?\n", ", ", text))
 
 
+def told(name, field):
+    """A panel's published values, as the table calls them."""
+    return {words(str(at)): f"{value:.4g}" for at, value in published(name, field).items()}
+
+
 def key_of(line):
     return words(line["label"]) if "label" in line else line["series"]
 
 
-def values(lines, field, key=key_of, keep=lambda line: True, times=1):
-    found = {}
-    for line in lines:
-        if field in line and keep(line):
-            found[key(line)] = line[field] * times
-    return found
+def values(found, field, key=key_of, keep=lambda line: True, times=1):
+    return {key(line): line[field] * times for line in found if field in line and keep(line)}
 
 
-def beside(figure, field, key=key_of, keep=lambda line: True, times=1, published=None):
+def compared(figure, field, key=key_of, keep=lambda line: True, times=1, published=None):
     """A row a key: CUDA, OpenCL, and what was published."""
     found = {r: values(figure[r], field, key, keep, times) for r in RUNTIMES}
     keys = dict.fromkeys(k for r in RUNTIMES for k in found[r])
@@ -93,7 +68,7 @@ def beside(figure, field, key=key_of, keep=lambda line: True, times=1, published
 
 
 def reduce_table(figure):
-    return beside(figure, "median_s", keep=lambda line: line["n"] == 100000000, times=1e3)
+    return compared(figure, "median_s", keep=lambda line: line["n"] == 100000000, times=1e3)
 
 
 def optimisations(figure):
@@ -122,13 +97,13 @@ def whitepaper(figure):
 
 def trish_k(figure):
     key = lambda line: str(line["x"])
-    return beside(figure, "gbps", key, lambda line: line["x"] in (1, 4, 9, 21, 31, 32, 63),
-                  published=published("k", "gbps"))
+    return compared(figure, "gbps", key, lambda line: line["x"] in (1, 4, 9, 21, 31, 32, 63),
+                  published=told("trish-k", "gbps"))
 
 
 def throughput(figure):
-    return beside(figure, "gbps", keep=lambda line: line["n"] == 67108864,
-                  published=published("throughput", "gbps"))
+    return compared(figure, "gbps", keep=lambda line: line["n"] == 67108864,
+                  published=told("trish-throughput", "gbps"))
 
 
 def images(figure):
@@ -145,7 +120,7 @@ def images(figure):
 
 
 def ablation(figure):
-    return beside(figure, "gbps", published=published("ablation", "gbps"))
+    return compared(figure, "gbps", published=told("trish-ablation", "gbps"))
 
 
 def table1(figure):
@@ -163,7 +138,7 @@ def table1(figure):
             found = values(figure[runtime], field, times=times)
             row += [shown(found.get(m)) for m in methods]
         texts = (TABLE1[name] if name in TABLE1 else
-                 [published("table", field)[m] for m in methods])
+                 [told("trish-table1", field)[m] for m in methods])
         body.append(row + [t.replace(" ", "\u202f") for t in texts])
     return rows([f"{m}, {w}" for w in list(RUNTIMES.values()) + ["published"] for m in methods], body)
 
@@ -203,20 +178,6 @@ TABLES = {"reduce-vs-atomic": reduce_table, "optimisations": optimisations,
           "saturating": saturating, "today": today}
 
 
-def main():
+def makers():
     figures = read()
-    with open(PAGE, encoding="utf-8") as page:
-        old = page.read()
-
-    def fill(match):
-        return "<!-- figure:%s -->\n%s\n<!-- end -->" % (
-            match[1], "\n".join(TABLES[match[1]](figures[match[1]])))
-
-    new = re.sub(r"<!-- figure:([\w-]+) -->\n.*?<!-- end -->", fill, old, flags=re.S)
-    if "--check" in sys.argv[1:]:
-        sys.exit("docs/FIGURES.md: run bench/figures_table.py" if new != old else 0)
-    with open(PAGE, "w", encoding="utf-8") as page:
-        page.write(new)
-
-
-main()
+    return {f"figure:{name}": lambda make=make, name=name: make(figures[name]) for name, make in TABLES.items()}

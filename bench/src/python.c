@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -19,12 +20,12 @@ typedef struct python {
     pid_t child;
     FILE *to, *from;
     unsigned char *file; /* x, y, weights, edges, counts; NULL: no file */
-    size_t room, edges, counts, size;
+    size_t capacity, edges, counts, size;
     int alive;
 } python;
 
 /* One line to the child and, unless `answer` is NULL, its answer without the end of line. */
-static int ask(python *p, char *answer, size_t size, const char *format, ...) CLI_PRINTF(4, 5);
+static int ask(python *p, char *answer, size_t size, const char *format, ...) BENCH_PRINTF(4, 5);
 
 static int ask(python *p, char *answer, size_t size, const char *format, ...)
 {
@@ -43,82 +44,84 @@ static int ask(python *p, char *answer, size_t size, const char *format, ...)
     return 0;
 }
 
-/* ---- the ways ---- */
+/* ---- the contenders ---- */
 
 typedef struct link_to {
     python *python;
     int index;
 } link_to;
 
-static int lost(bench_way *way)
+static int lost(bench_contender *contender)
 {
-    snprintf(way->why, sizeof way->why, "the Python process ended");
+    snprintf(contender->why, sizeof contender->why, "the Python process ended");
     return -1;
 }
 
-static int start(bench_way *way, const bench_problem *problem)
+static int start(bench_contender *contender, const bench_problem *problem)
 {
-    const link_to *l = way->shared;
+    const link_to *l = contender->shared;
     char answer[300];
     if (ask(l->python, answer, sizeof answer, "start %d %llu", l->index,
             (unsigned long long)problem->n))
-        return lost(way);
+        return lost(contender);
     if (strcmp(answer, "ok") == 0)
         return 0;
-    snprintf(way->why, sizeof way->why, "%.280s",
+    snprintf(contender->why, sizeof contender->why, "%.280s",
              strncmp(answer, "no ", 3) == 0 ? answer + 3 : answer);
     return -1;
 }
 
-static double time_calls(bench_way *way, uint64_t calls)
+static double time_calls(bench_contender *contender, uint64_t calls)
 {
-    const link_to *l = way->shared;
+    const link_to *l = contender->shared;
     char answer[300];
-    double seconds;
+    char *end;
     if (ask(l->python, answer, sizeof answer, "time %d %llu %s", l->index,
-            (unsigned long long)calls, way->processor_time ? "cpu" : "wall"))
-        return lost(way);
-    if (!cli_parse_real(answer, &seconds)) {
-        snprintf(way->why, sizeof way->why, "%.280s", answer);
+            (unsigned long long)calls, contender->processor_time ? "cpu" : "wall"))
+        return lost(contender);
+    double seconds = strtod(answer, &end);
+    if (end == answer || *end != '\0' || !isfinite(seconds)) {
+        snprintf(contender->why, sizeof contender->why, "%.280s", answer);
         return -1;
     }
     return seconds;
 }
 
-static int counts(bench_way *way, double *to)
+static int counts(bench_contender *contender, double *to)
 {
-    const link_to *l = way->shared;
+    const link_to *l = contender->shared;
     char answer[300];
     uint64_t cells;
     if (ask(l->python, answer, sizeof answer, "counts %d %zu", l->index, l->python->counts))
-        return lost(way);
-    if (strncmp(answer, "ok ", 3) != 0 || !cli_parse_u64(answer + 3, &cells) || cells > MOST_CELLS)
+        return lost(contender);
+    if (strncmp(answer, "ok ", 3) != 0 || !bench_parse_u64(answer + 3, &cells) ||
+        cells > MOST_CELLS)
         return -1;
     memcpy(to, l->python->file + l->python->counts, cells * sizeof *to);
     return 0;
 }
 
-static void end(bench_way *way)
+static void end(bench_contender *contender)
 {
-    (void)way;
+    (void)contender;
 }
 
-void bench_python_load(bench_ways *ways, const bench_problem *problem)
+void bench_python_load(bench_contenders *contenders, const bench_problem *problem)
 {
     static const char *const kinds[] = {"even", "edges", "2d", "weights"};
-    python *p = ways->python;
+    python *p = contenders->python;
     char answer[300], y[24] = "-", w[24] = "-", e[24] = "-";
     if (!p || !p->alive)
         return;
     size_t bytes = problem->n * bench_dtype_bytes(problem->dtype);
     memcpy(p->file, problem->x, bytes);
     if (problem->y) {
-        memcpy(p->file + p->room, problem->y, bytes);
-        snprintf(y, sizeof y, "%zu", p->room);
+        memcpy(p->file + p->capacity, problem->y, bytes);
+        snprintf(y, sizeof y, "%zu", p->capacity);
     }
     if (problem->weights) {
-        memcpy(p->file + 2 * p->room, problem->weights, problem->n * sizeof(double));
-        snprintf(w, sizeof w, "%zu", 2 * p->room);
+        memcpy(p->file + 2 * p->capacity, problem->weights, problem->n * sizeof(double));
+        snprintf(w, sizeof w, "%zu", 2 * p->capacity);
     }
     if (problem->edges) {
         memcpy(p->file + p->edges, problem->edges, (problem->bins + 1) * sizeof(double));
@@ -186,31 +189,31 @@ static void stop(python *p)
     p->alive = 0;
 }
 
-static int add_way(bench_ways *ways, python *p, int index, char *words)
+static int add_contender(bench_contenders *contenders, python *p, int index, char *words)
 {
     char *name = strtok(words, " "), *call = strtok(NULL, " "), *version = strtok(NULL, " ");
     link_to *l = malloc(sizeof *l);
-    bench_way *way = l && version ? bench_way_add(ways) : NULL;
-    if (!way) {
+    bench_contender *contender = l && version ? bench_contender_add(contenders) : NULL;
+    if (!contender) {
         free(l);
         return -1;
     }
     *l = (link_to){p, index};
-    snprintf(way->name, sizeof way->name, "%s", name);
-    snprintf(way->call, sizeof way->call, "%s", call);
-    snprintf(way->version, sizeof way->version, "%s", version);
-    way->threads = 1;
-    way->role = BENCH_PEER;
-    way->start = start;
-    way->time = time_calls;
-    way->counts = counts;
-    way->end = end;
-    way->shared = l;
+    snprintf(contender->name, sizeof contender->name, "%s", name);
+    snprintf(contender->call, sizeof contender->call, "%s", call);
+    snprintf(contender->version, sizeof contender->version, "%s", version);
+    contender->threads = 1;
+    contender->role = BENCH_PEER;
+    contender->start = start;
+    contender->time = time_calls;
+    contender->counts = counts;
+    contender->end = end;
+    contender->shared = l;
     return 0;
 }
 
 /* Reads who the child has. Their number; what is missing goes to `skips`, which may be NULL. */
-static int listen_to(bench_ways *ways, python *p, bench_ways *skips)
+static int listen_to(bench_contenders *contenders, python *p, bench_contenders *skips)
 {
     char line[400];
     int found = 0;
@@ -219,7 +222,7 @@ static int listen_to(bench_ways *ways, python *p, bench_ways *skips)
     while (strcmp(line, "end") != 0) {
         char *space;
         if (strncmp(line, "peer ", 5) == 0)
-            found += add_way(ways, p, found, line + 5) == 0;
+            found += add_contender(contenders, p, found, line + 5) == 0;
         else if (strncmp(line, "skipped ", 8) == 0 && (space = strchr(line + 8, ' ')) != NULL) {
             *space = '\0';
             bench_skip_add(skips, line + 8, space + 1);
@@ -235,8 +238,8 @@ static int listen_to(bench_ways *ways, python *p, bench_ways *skips)
 
 static int make_file(python *p, const bench_data *data)
 {
-    p->room = (data->room + 4095) & ~(size_t)4095;
-    p->edges = 3 * p->room; /* the file has holes where there is no y or weights */
+    p->capacity = (data->capacity + 4095) & ~(size_t)4095;
+    p->edges = 3 * p->capacity; /* the file has holes where there is no y or weights */
     p->counts = p->edges + 4096;
     p->size = p->counts + MOST_CELLS * sizeof(double);
     int file = memfd_create("tally-bench", MFD_CLOEXEC);
@@ -254,19 +257,19 @@ static int make_file(python *p, const bench_data *data)
 }
 
 /* The first of these that has a peer: $TALLY_PEERS_PYTHON, scripts/peers.sh's, the usual ones. */
-static int find_python(bench_ways *ways, python *p, const char *folder, int file)
+static int find_python(bench_contenders *contenders, python *p, const char *folder, int file)
 {
     char ours[640], script[640];
     const char *named = getenv("TALLY_PEERS_PYTHON");
-    bench_ways none = {.count = 0};
+    bench_contenders none = {.count = 0};
     snprintf(ours, sizeof ours, "%s/../../peers-venv/bin/python", folder);
     snprintf(script, sizeof script, "%s/peers/peers.py", folder);
     const char *programs[] = {ours, "python3", "/usr/bin/python3"};
     size_t first = named ? 2 : 0;
     programs[2] = named ? named : programs[2];
     if (access(script, R_OK) != 0) {
-        bench_skip_add(ways, "numpy", "peers.py is not beside the command");
-        bench_skip_add(ways, "fast-histogram", "peers.py is not beside the command");
+        bench_skip_add(contenders, "numpy", "peers.py is not beside tally-bench");
+        bench_skip_add(contenders, "fast-histogram", "peers.py is not beside tally-bench");
         return 0;
     }
     int found = 0;
@@ -275,42 +278,42 @@ static int find_python(bench_ways *ways, python *p, const char *folder, int file
         if (strchr(programs[i], '/') && access(programs[i], X_OK) != 0)
             continue;
         if (spawn(p, programs[i], script, file) == 0)
-            found = listen_to(ways, p, &none);
+            found = listen_to(contenders, p, &none);
         if (!found)
             stop(p);
     }
     for (size_t i = 0; i < none.skipped_count; i++)
-        bench_skip_add(ways, none.skipped[i].name, none.skipped[i].reason);
+        bench_skip_add(contenders, none.skipped[i].name, none.skipped[i].reason);
     if (!found && none.skipped_count == 0)
-        bench_skip_add(ways, "numpy", "no Python was found");
+        bench_skip_add(contenders, "numpy", "no Python was found");
     free(none.skipped);
     return found;
 }
 
-void bench_python_open(bench_ways *ways, const char *folder, const bench_data *data)
+void bench_python_open(bench_contenders *contenders, const char *folder, const bench_data *data)
 {
     python *p = calloc(1, sizeof *p);
     int file = p ? make_file(p, data) : -1;
     if (file < 0) {
-        bench_skip_add(ways, "numpy", "no memory to share with Python");
+        bench_skip_add(contenders, "numpy", "no memory to share with Python");
         free(p);
         return;
     }
-    ways->python = p;
-    find_python(ways, p, folder, file);
+    contenders->python = p;
+    find_python(contenders, p, folder, file);
     close(file);
 }
 
-void bench_python_close(bench_ways *ways)
+void bench_python_close(bench_contenders *contenders)
 {
-    python *p = ways->python;
-    for (size_t i = 0; i < ways->count; i++)
-        if (ways->all[i].start == start)
-            free(ways->all[i].shared);
+    python *p = contenders->python;
+    for (size_t i = 0; i < contenders->count; i++)
+        if (contenders->all[i].start == start)
+            free(contenders->all[i].shared);
     if (!p)
         return;
     stop(p);
     munmap(p->file, p->size);
     free(p);
-    ways->python = NULL;
+    contenders->python = NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * What a peer of the benchmark is to `tally bench`: a shared object in the folder bench/peers
- * beside the command that exports tally_bench_peers. Made from bench/peers/ where a library is
+ * What a peer of the benchmark is to tally-bench: a shared object in the folder bench/peers
+ * next to the program that exports tally_bench_peers. Made from bench/peers/ where a library is
  * installed.
  */
 #ifndef BENCH_PEER_H
@@ -34,7 +34,7 @@ typedef struct bench_problem {
     const double *weights;
 } bench_problem;
 
-/* A way in which a peer counts. */
+/* A call by which a peer counts. */
 typedef struct bench_peer {
     const char *name;    /* "opencv" */
     const char *call;    /* "calcHist" */

@@ -1,0 +1,65 @@
+"""The tables and lines of docs/METHODS.md: of h200-methods-{cuda,opencl}.jsonl, which `bench/gpu.sh time` writes."""
+
+import lines
+
+RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL"}
+INPUTS = {"zeros": "zeros", "uniform": "uniform", "ramp": "ramp", "walk": "walk", "text": "text",
+          "photograph": "photograph", "one-in-ten": "90 % one value", "equal": "equal",
+          "skewed": "skewed"}
+
+
+def read():
+    """{(runtime, method, set, dtype, bins): {input: line}}"""
+    cases = {}
+    for runtime in RUNTIMES:
+        for line in lines.read(f"h200-methods-{runtime}.jsonl"):
+            if line["method"] != "read-only":
+                key = (runtime, line["method"], line["set"], line["dtype"], line["bins"])
+                cases.setdefault(key, {})[line["data"]] = line
+    return cases
+
+
+def speed(line):
+    text = "%.0f" % line["gbps"] if line["gbps"] >= 100 else "%.1f" % line["gbps"]
+    return text if line["verified"] else text + "*"
+
+
+def table(cases, wanted, inputs, name=lambda key: key[1]):
+    """One row a case: its speed on each input, in GB/s."""
+    rows = [[name(key)] + [speed(found[i]) for i in inputs]
+            for key, found in cases.items() if wanted(key) and all(i in found for i in inputs)]
+    return lines.table([""] + [INPUTS[i] for i in inputs], rows)
+
+
+def sentence(cases, method):
+    """The slowest and fastest input under each runtime."""
+    parts = []
+    for runtime, title in RUNTIMES.items():
+        for (r, m, setting, dtype, bins), found in cases.items():
+            if (r, m, setting) != (runtime, method, "") or (dtype, bins) == ("f32", 256):
+                continue
+            low = min(found.values(), key=lambda line: line["gbps"])
+            high = max(found.values(), key=lambda line: line["gbps"])
+            share = 100 * high["fraction_of_read"]
+            if high["gbps"] < 1.03 * low["gbps"]:
+                span = "%s GB/s on every input" % speed(high)
+            else:
+                span = "%s GB/s (%s) to %s GB/s (%s)" % (
+                    speed(low), INPUTS[low["data"]], speed(high), INPUTS[high["data"]])
+            parts.append("%s, %s, %d bins: %s, %s %% of reading at best" % (
+                title, dtype, bins, span, "%.0f" % share if share >= 1 else "%.2f" % share))
+    return "Measured: " + "; ".join(parts) + "."
+
+
+def makers():
+    cases = read()
+    inputs = [i for i in INPUTS if i not in ("equal", "skewed")]
+    made = {f"line:{method}": lambda method=method: sentence(cases, method)
+            for method in {method for _, method, *_ in cases}}
+    made.update({f"table:{r}": lambda r=r: table(cases, lambda k: k[0] == r and k[3] == "u8" and not k[2], inputs)
+                 for r in RUNTIMES})
+    made["table:floats"] = lambda: table(cases, lambda k: k[0] == "cuda" and k[3:] == ("f32", 2048) and not k[2],
+                                         ("uniform", "equal", "skewed"))
+    made["table:trish"] = lambda: table(cases, lambda k: k[1] == "trish", inputs,
+                                        lambda k: f"{RUNTIMES[k[0]]}, {k[2] or 'as it is'}")
+    return made
