@@ -34,6 +34,7 @@ typedef struct bench {
     tally_dtype dtype;
     int repeats;
     double width, read_seconds;
+    const char *list, *path; /* numbers of bins; a file of samples, or NULL */
 } bench;
 
 static void die(const char *what, const tally_error *error)
@@ -306,89 +307,108 @@ static void bench_bins(bench *b, uint64_t side, char **words, int count)
     free(counts);
 }
 
+/* 0 for options that cannot be. */
+static int parse_options(bench *b, int argc, char **argv)
+{
+    int option;
+    while ((option = getopt(argc, argv, "m:r:b:d:i:j:o:f:w:")) != -1) {
+        switch (option) {
+        case 'm':
+            b->bytes = strtoull(optarg, NULL, 10) << 20;
+            break;
+        case 'r':
+            b->repeats = atoi(optarg);
+            break;
+        case 'b':
+            b->list = optarg;
+            break;
+        case 'd':
+            b->dtype = !strcmp(optarg, "f64")   ? TALLY_F64
+                       : !strcmp(optarg, "i32") ? TALLY_I32
+                       : !strcmp(optarg, "u16") ? TALLY_U16
+                       : !strcmp(optarg, "u8")  ? TALLY_U8
+                                                : TALLY_F32;
+            break;
+        case 'o':
+            b->later = strtoull(optarg, NULL, 10);
+            break;
+        case 'w':
+            b->width = strtod(optarg, NULL);
+            break;
+        case 'f':
+            b->path = optarg;
+            break;
+        case 'i':
+            b->inputs = optarg;
+            break;
+        case 'j':
+            b->dimensions = (uint32_t)atoi(optarg);
+            break;
+        default:
+            return 0;
+        }
+    }
+    if (b->repeats < 1 || b->repeats > 32 || argc - optind > 16 || b->later > 16 ||
+        b->dimensions < 1 || b->dimensions > TALLY_MAX_DIMENSIONS)
+        return 0;
+    return 1;
+}
+
+static void bench_all(bench *b, char **methods, int count)
+{
+    tally_error error = {""};
+    b->n = b->bytes / tally_dtype_bytes(b->dtype) / b->dimensions;
+    b->bytes = b->n * tally_dtype_bytes(b->dtype) * b->dimensions;
+    if (b->device->ops->queue_open(b->device, NULL, &b->queue, &error))
+        die("device", &error);
+    for (uint32_t d = 0; d < b->dimensions; d++) {
+        if (b->device->ops->alloc(b->device, b->bytes / b->dimensions + 4096, &b->samples[d],
+                                  &error))
+            die("device", &error);
+    }
+    if (b->path)
+        read_file(b, b->path);
+    build(b);
+    fill(b, 1, 1 << 10);
+    b->read_seconds = b->dimensions * micro_read_seconds(b->device, b->queue, b->samples[0],
+                                                         b->bytes / b->dimensions);
+    fprintf(stderr, "%s: reading %.1f GB/s\n%23s %7s |", b->device->name,
+            (double)b->bytes / b->read_seconds * 1e-9, "", "global");
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, " %s", methods[i]);
+    fprintf(stderr, "\n");
+    const char *list = b->list;
+    for (char *end; *list; list = *end ? end + 1 : end)
+        bench_bins(b, strtoull(list, &end, 10), methods, count);
+    for (uint32_t d = 0; d < b->dimensions; d++)
+        b->device->ops->release(b->device, b->samples[d]);
+    if (b->file)
+        b->device->ops->release(b->device, b->file);
+    b->device->ops->program_close(b->device, b->fill);
+    b->device->ops->queue_close(b->device, b->queue);
+}
+
 int main(int argc, char **argv)
 {
-    bench b = {
-        .dimensions = 1, .repeats = 7, .width = 1, .bytes = UINT64_C(2) << 30, .dtype = TALLY_F32};
+    bench b = {.dimensions = 1,
+               .repeats = 7,
+               .width = 1,
+               .bytes = UINT64_C(2) << 30,
+               .dtype = TALLY_F32,
+               .list = "65536,110000,131072,262144,1048576,4194304,16777216"};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
-    const char *list = "65536,110000,131072,262144,1048576,4194304,16777216", *path = NULL;
-    int option;
     if (argc < 2)
         return 2;
     b.device_name = argv[1];
     options.device = strcmp(argv[1], "cuda") ? TALLY_DEVICE_OPENCL : TALLY_DEVICE_CUDA;
     argc--, argv++;
-    while ((option = getopt(argc, argv, "m:r:b:d:i:j:o:f:w:")) != -1) {
-        switch (option) {
-        case 'm':
-            b.bytes = strtoull(optarg, NULL, 10) << 20;
-            break;
-        case 'r':
-            b.repeats = atoi(optarg);
-            break;
-        case 'b':
-            list = optarg;
-            break;
-        case 'd':
-            b.dtype = !strcmp(optarg, "f64")   ? TALLY_F64
-                      : !strcmp(optarg, "i32") ? TALLY_I32
-                      : !strcmp(optarg, "u16") ? TALLY_U16
-                      : !strcmp(optarg, "u8")  ? TALLY_U8
-                                               : TALLY_F32;
-            break;
-        case 'o':
-            b.later = strtoull(optarg, NULL, 10);
-            break;
-        case 'w':
-            b.width = strtod(optarg, NULL);
-            break;
-        case 'f':
-            path = optarg;
-            break;
-        case 'i':
-            b.inputs = optarg;
-            break;
-        case 'j':
-            b.dimensions = (uint32_t)atoi(optarg);
-            break;
-        default:
-            return 2;
-        }
-    }
-    if (b.repeats < 1 || b.repeats > 32 || argc - optind > 16 || b.later > 16 || b.dimensions < 1 ||
-        b.dimensions > TALLY_MAX_DIMENSIONS)
+    if (!parse_options(&b, argc, argv))
         return 2;
-    b.n = b.bytes / tally_dtype_bytes(b.dtype) / b.dimensions;
-    b.bytes = b.n * tally_dtype_bytes(b.dtype) * b.dimensions;
     if (tally_context_create(&options, &b.context, &error))
         die(b.device_name, &error);
     b.device = b.context->state;
-    if (b.device->ops->queue_open(b.device, NULL, &b.queue, &error))
-        die("device", &error);
-    for (uint32_t d = 0; d < b.dimensions; d++) {
-        if (b.device->ops->alloc(b.device, b.bytes / b.dimensions + 4096, &b.samples[d], &error))
-            die("device", &error);
-    }
-    if (path)
-        read_file(&b, path);
-    build(&b);
-    fill(&b, 1, 1 << 10);
-    b.read_seconds =
-        b.dimensions * micro_read_seconds(b.device, b.queue, b.samples[0], b.bytes / b.dimensions);
-    fprintf(stderr, "%s: reading %.1f GB/s\n%23s %7s |", b.device->name,
-            (double)b.bytes / b.read_seconds * 1e-9, "", "global");
-    for (int i = optind; i < argc; i++)
-        fprintf(stderr, " %s", argv[i]);
-    fprintf(stderr, "\n");
-    for (char *end; *list; list = *end ? end + 1 : end)
-        bench_bins(&b, strtoull(list, &end, 10), argv + optind, argc - optind);
-    for (uint32_t d = 0; d < b.dimensions; d++)
-        b.device->ops->release(b.device, b.samples[d]);
-    if (b.file)
-        b.device->ops->release(b.device, b.file);
-    b.device->ops->program_close(b.device, b.fill);
-    b.device->ops->queue_close(b.device, b.queue);
+    bench_all(&b, argv + optind, argc - optind);
     tally_context_destroy(b.context);
     return 0;
 }

@@ -166,8 +166,8 @@ static void measure(bench *b, const char *kind, tally_dtype dtype, uint64_t bins
     tally_plan_options o = options_of(dtype, bins);
     tally_view view = tally_view_1d(b->samples, dtype, n), here = tally_view_1d(b->data, dtype, n);
     tally_output out = TALLY_OUTPUT_INIT;
-    gpu_problem problem = {dtype == TALLY_U8 ? GPU_U8 : GPU_F32, n,         bins, 0,
-                           dtype == TALLY_U8 ? 256 : 1,          b->samples};
+    gpu_problem problem = {dtype == TALLY_U8 ? GPU_U8 : GPU_F32, n,          bins, 0,
+                           dtype == TALLY_U8 ? 256 : 1,          b->samples, NULL};
     tally_plan *host = NULL;
     tally_error error = {""};
     out.counts = b->wanted;

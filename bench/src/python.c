@@ -259,12 +259,12 @@ static int make_file(python *p, const bench_data *data)
 /* The first of these that has a peer: $TALLY_PEERS_PYTHON, scripts/peers.sh's, the usual ones. */
 static int find_python(bench_contenders *contenders, python *p, const char *folder, int file)
 {
-    char ours[640], script[640];
+    char venv[640], script[640];
     const char *named = getenv("TALLY_PEERS_PYTHON");
     bench_contenders none = {.count = 0};
-    snprintf(ours, sizeof ours, "%s/../../peers-venv/bin/python", folder);
+    snprintf(venv, sizeof venv, "%s/../../peers-venv/bin/python", folder);
     snprintf(script, sizeof script, "%s/peers/peers.py", folder);
-    const char *programs[] = {ours, "python3", "/usr/bin/python3"};
+    const char *programs[] = {venv, "python3", "/usr/bin/python3"};
     size_t first = named ? 2 : 0;
     programs[2] = named ? named : programs[2];
     if (access(script, R_OK) != 0) {

@@ -64,7 +64,7 @@ static void show_contender(const bench_contender *contender, const bench_problem
            contender->counts && !contender->same ? ", counts differ from the reference" : "");
 }
 
-static void show_ours(const bench_contenders *contenders, const bench_problem *problem)
+static void show_tally(const bench_contenders *contenders, const bench_problem *problem)
 {
     const bench_contender *one = find(contenders, BENCH_TALLY, 0),
                           *many = find(contenders, BENCH_TALLY, 1);
@@ -85,16 +85,16 @@ static void show_ours(const bench_contenders *contenders, const bench_problem *p
 void bench_show_case(const bench_contenders *contenders, const bench_case *wanted,
                      const bench_problem *problem, int verbose, bench_sum *sum)
 {
-    const bench_contender *ours = find(contenders, BENCH_TALLY, 0),
+    const bench_contender *tally = find(contenders, BENCH_TALLY, 0),
                           *peer = best_peer(contenders, problem);
     printf("%-22s", wanted->name);
-    for (size_t i = 0; i < contenders->count && !ours; i++)
+    for (size_t i = 0; i < contenders->count && !tally; i++)
         if (contenders->all[i].role == BENCH_TALLY && contenders->all[i].threads == 1)
             printf(" skipped: %s\n", contenders->all[i].why);
-    if (ours)
-        show_ours(contenders, problem);
-    if (ours && peer) {
-        double ratio = speed(ours, problem) / speed(peer, problem);
+    if (tally)
+        show_tally(contenders, problem);
+    if (tally && peer) {
+        double ratio = speed(tally, problem) / speed(peer, problem);
         char name[96];
         snprintf(name, sizeof name, "%s %s %.2f%s", peer->name, peer->call, speed(peer, problem),
                  peer->same ? "" : " *");
@@ -102,7 +102,7 @@ void bench_show_case(const bench_contenders *contenders, const bench_case *wante
         sum->log_ratios += log(ratio);
         sum->cases++;
         sum->behind += ratio < 1;
-    } else if (ours) {
+    } else if (tally) {
         printf("\n");
     }
     for (size_t i = 0; i < contenders->count && verbose; i++)

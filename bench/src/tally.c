@@ -1,7 +1,7 @@
 /* Tally as a contender, and the reference that every contender's counts are compared with. */
 #include "bench.h"
 
-typedef struct ours {
+typedef struct runner {
     tally_context *context; /* not owned */
     const bench_options *options;
     const bench_problem *problem;
@@ -9,7 +9,7 @@ typedef struct ours {
     tally_view views[2], weights;
     void *counts; /* cells of u64, or of double when weighted */
     uint64_t cells;
-} ours;
+} runner;
 
 static tally_dtype dtype_of(bench_dtype dtype)
 {
@@ -46,7 +46,7 @@ static size_t settings(const bench_options *options, tally_setting *to)
     return count;
 }
 
-static void look(ours *s, const bench_problem *problem)
+static void set_views(runner *s, const bench_problem *problem)
 {
     s->problem = problem;
     s->views[0] = tally_view_1d(problem->x, dtype_of(problem->dtype), problem->n);
@@ -54,7 +54,7 @@ static void look(ours *s, const bench_problem *problem)
     s->weights = tally_view_1d(problem->weights, TALLY_F64, problem->n);
 }
 
-static tally_status prepare(ours *s, const bench_problem *problem, const bench_options *options,
+static tally_status prepare(runner *s, const bench_problem *problem, const bench_options *options,
                             tally_error *error)
 {
     tally_plan_options plan;
@@ -68,13 +68,13 @@ static tally_status prepare(ours *s, const bench_problem *problem, const bench_o
     tally_status status = tally_plan_create(s->context, &plan, &s->plan, error);
     if (status)
         return status;
-    look(s, problem);
+    set_views(s, problem);
     s->cells = tally_plan_bins(s->plan);
     s->counts = calloc(s->cells, 8);
     return s->counts ? TALLY_OK : TALLY_ERROR_MEMORY;
 }
 
-static void forget(ours *s)
+static void release_plan(runner *s)
 {
     tally_plan_destroy(s->plan);
     free(s->counts);
@@ -83,7 +83,7 @@ static void forget(ours *s)
 }
 
 /* The counts as doubles, `times` over. */
-static void convert(const ours *s, uint64_t times, double *to)
+static void convert(const runner *s, uint64_t times, double *to)
 {
     const uint64_t *whole = s->counts;
     const double *real = s->counts;
@@ -94,7 +94,7 @@ static void convert(const ours *s, uint64_t times, double *to)
 
 static int start(bench_contender *contender, const bench_problem *problem)
 {
-    ours *s = contender->shared;
+    runner *s = contender->shared;
     tally_error error = {""};
     tally_status status = prepare(s, problem, s->options, &error);
     if (status) {
@@ -109,23 +109,23 @@ static int start(bench_contender *contender, const bench_problem *problem)
 /* Loops in a peer would be slow if we left the wide registers' upper halves in use: whatever we do,
  * it shall not come out as a better ratio. */
 #if defined(__x86_64__)
-__attribute__((target("avx"))) static void clean_registers(void)
+__attribute__((target("avx"))) static void zero_upper(void)
 {
     __builtin_ia32_vzeroupper();
 }
 #endif
 
-static void be_fair(void)
+static void clear_upper_registers(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx"))
-        clean_registers();
+        zero_upper();
 #endif
 }
 
 static double time_calls(bench_contender *contender, uint64_t calls)
 {
-    ours *s = contender->shared;
+    runner *s = contender->shared;
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output output = TALLY_OUTPUT_INIT;
     tally_error error = {""};
@@ -138,7 +138,7 @@ static double time_calls(bench_contender *contender, uint64_t calls)
             return -1;
         }
     double took = bench_clock(contender) - begin;
-    be_fair();
+    clear_upper_registers();
     return took;
 }
 
@@ -150,13 +150,13 @@ static int counts(bench_contender *contender, double *to)
 
 static void end(bench_contender *contender)
 {
-    forget(contender->shared);
+    release_plan(contender->shared);
 }
 
 int bench_tally_make(bench_contender *contender, const bench_options *options,
                      tally_context *context, unsigned threads)
 {
-    ours *s = calloc(1, sizeof *s);
+    runner *s = calloc(1, sizeof *s);
     if (!s)
         return bench_fail("out of memory");
     s->context = context;
@@ -184,7 +184,7 @@ int bench_tally_add(bench_contenders *contenders, const bench_options *options,
 int bench_reference(tally_context *context, const bench_problem *problem, int sorted, double *to,
                     tally_error *error)
 {
-    ours s = {.context = context};
+    runner s = {.context = context};
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output output = TALLY_OUTPUT_INIT;
     uint64_t times = problem->n > BENCH_BLOCK ? problem->n / BENCH_BLOCK : 1;
@@ -203,6 +203,6 @@ int bench_reference(tally_context *context, const bench_problem *problem, int so
         status = tally_execute_reference(s.plan, s.views, &how, &output, error);
     if (!status)
         convert(&s, times, to);
-    forget(&s);
+    release_plan(&s);
     return status ? -1 : 0;
 }
