@@ -7,13 +7,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../common/printable.h"
 #include "options.h"
 
 static void say(const char *format, va_list list, const char *end)
 {
+    char text[4096], one[PRINTABLE_MOST];
+    vsnprintf(text, sizeof text, format, list);
     bench_progress_wipe();
     fputs("tally-bench: ", stderr);
-    vfprintf(stderr, format, list);
+    const char *at = text;
+    for (size_t left = strlen(text), took; left; left -= took, at += took) {
+        took = printable_one(at, left, one);
+        fputs(one, stderr);
+    }
     fputs(end, stderr);
 }
 

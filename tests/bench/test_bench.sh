@@ -59,6 +59,8 @@ expect 2 'integer from 1 to 1000' -- "$TALLY_BENCH" --repeats 0
 expect 2 'takes no file' -- "$TALLY_BENCH" photo.png
 expect 2 'given twice' -- "$TALLY_BENCH" --repeats 2 --repeats 3
 expect 2 'no option --onl.*--help' -- "$TALLY_BENCH" --onlx u8
+expect 2 'x1b.31mred: no such case' -- "$TALLY_BENCH" --only $'\e[31mred'
+grep -q $'\e' .err && fail "an escape sequence on standard error"
 expect 2 'no option -x' -- "$TALLY_BENCH" -qx
 expect 2 '--only needs CASE' -- "$TALLY_BENCH" --only
 expect 2 '--threads needs N' -- "$TALLY_BENCH" -j
