@@ -15,7 +15,7 @@ from .functions import (
     histogram_bin_edges,
     histogramdd,
 )
-from .hist import Hist, loc
+from .hist import Hist, loc, overflow, underflow
 from .info import devices, methods
 
 __version__ = _library.version().decode()
@@ -37,4 +37,6 @@ __all__ = [
     "histogramdd",
     "loc",
     "methods",
+    "overflow",
+    "underflow",
 ]

@@ -123,11 +123,13 @@ result_name = _declare("tally_result_name", c_char_p, c_void_p, c_uint64)
 result_counts = _declare("tally_result_counts", c_void_p, c_void_p, c_uint64)
 result_flows = _declare("tally_result_flows", c_void_p, c_void_p, c_uint64)
 result_squares = _declare("tally_result_squares", c_void_p, c_void_p, c_uint64)
+result_flow_sums = _declare("tally_result_flow_sums", c_void_p, c_void_p, c_uint64)
 result_note = _checked(
     "tally_result_note", c_void_p, c_char_p, c_char_p, c_char_p, c_double, c_uint64
 )
-result_save = _checked(
-    "tally_result_save", POINTER(c_void_p), c_size_t, c_int, c_void_p, c_char_p
+SINK = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
+result_write = _checked(
+    "tally_result_write", POINTER(c_void_p), c_size_t, c_int, c_void_p, SINK, c_void_p
 )
 result_parse = _checked(
     "tally_result_parse", c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p)

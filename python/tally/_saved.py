@@ -1,19 +1,25 @@
-"""Histograms in the command's saved form, written and read by the library."""
+"""Histograms in the command's saved form, written and read by the library.
+
+What only Python knows is a member "hist" of its own, which the command does not read: of each axis
+the name, the label and the categories; the flow bins' content ("flow", "flow_squared"), in the order of
+the memory.
+"""
 
 import ctypes
+import json
 import os
+import warnings
 
 import numpy as np
 
 from . import _count
 from . import _library as c
 from ._core import Flows
-from .axes import Category, Integer, Log, Regular, Variable
+from .axes import Category, Integer, Log, Regular, Variable, of_edges
 
 
 def save(hist, path):
-    if any(isinstance(axis, Category) for axis in hist.axes):
-        raise NotImplementedError("save: categories have no saved form")
+    text = json.dumps(_member(hist), separators=(",", ":"), allow_nan=False)
     context = _count.context(c.CPU)
     n = len(hist.axes)
     weight = 0 if hist.storage == "count" else c.DTYPES["f64"]
@@ -30,13 +36,70 @@ def save(hist, path):
         for to, array in ((output.counts, hist.sums), (output.flows, flows),
                           (output.sum_squares, hist.squares)):  # fmt: skip
             if array is not None:
-                ctypes.memmove(to, np.ascontiguousarray(array).ctypes.data, array.nbytes)
-        if output.flow_sums:  # the weights of samples in no bin, which a Hist does not keep
-            ctypes.memmove(output.flow_sums, np.full(4, np.nan).ctypes.data, 32)
+                array = np.ascontiguousarray(array)
+                ctypes.memmove(to, array.ctypes.data, array.nbytes)
+        if output.flow_sums:
+            # A Hist has no weights of samples that are NaN or masked: of none the sum is known.
+            sums = np.array([*hist._outside(), *(np.nan if n else 0 for n in hist.flows[2:])], np.float64)
+            ctypes.memmove(output.flow_sums, sums.ctypes.data, 32)
         results = (ctypes.c_void_p * 1)(result)
-        c.result_save(results, 1, c.FORMAT_JSON, None, os.fsencode(path))
+        written = []
+
+        def sink(_user, data, size):
+            written.append(ctypes.string_at(data, size))
+            return 0
+
+        c.result_write(results, 1, c.FORMAT_JSON, None, c.SINK(sink), None)
     finally:
         c.result_destroy(result)
+    theirs = b"".join(written).rstrip()
+    _replace(path, theirs[:-1] + b',\n"hist":' + text.encode() + b"}\n")
+
+
+def _replace(path, data):
+    """Another file is in its place once it is whole, or the old one stays."""
+    beside = f"{os.fspath(path)}.{os.getpid()}.tmp"
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+        os.replace(beside, path)
+    except BaseException:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
+
+
+def _member(hist):
+    """What the saved form has no word for."""
+    axes = []
+    for axis in hist.axes:
+        described = {"name": axis.name, "label": axis.label}
+        if isinstance(axis, Category):
+            described["categories"] = [_plain(value) for value in axis.categories]
+        axes.append(described)
+    member = {"axes": axes, "flow": _written(hist._sums)}
+    if hist._squares is not None:
+        member["flow_squared"] = _written(hist._squares)
+    return member
+
+
+def _plain(value):
+    """A category as JSON has it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) not in (str, int, float) or value in (np.inf, -np.inf):
+        raise NotImplementedError(f"save: categories are texts and finite numbers, not {value!r}")
+    return value
+
+
+def _outer(cells):
+    """Where the flow bins are."""
+    outer = np.ones(cells.shape, bool)
+    outer[(slice(1, -1),) * cells.ndim] = False
+    return outer
+
+
+def _written(cells):
+    return [x if np.isfinite(x) else repr(x) for x in cells[_outer(cells)].tolist()]
 
 
 def load(cls, path, index):
@@ -46,10 +109,67 @@ def load(cls, path, index):
     name = os.fsencode(path)
     c.result_parse(text, len(text), name, index, ctypes.byref(result))
     try:
-        return _taken(cls, result)
+        found = _taken(cls, result)
+        known = [_flow_sums(hist, result, h) for h, hist in enumerate(found)]
     finally:
         c.result_destroy(result)
+    whole = json.loads(text)
+    member = (whole[index] if isinstance(whole, list) else whole).get("hist")
+    try:
+        for hist, sums in zip(found, known):
+            _complete(hist, member, sums, path)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+        raise ValueError(f"{os.fspath(path)}: its member \"hist\" is damaged: {e!r}") from None
+    return found[0] if len(found) == 1 else found
 
+
+def _flow_sums(hist, result, h):
+    """What lies under and over, where flows say what the flow bins hold: one axis, no squares."""
+    if hist.ndim > 1 or hist.storage == "weight":
+        return None
+    if hist.storage == "count":
+        return hist.flows[:2]
+    info = c.ResultInfo()
+    c.result_info_get(result, ctypes.byref(info))
+    sums = c.result_flow_sums(result, h)
+    return _copied(sums, (np.uint64, np.float64, np.int64)[info.kind], (4,))[:2] if sums else None
+
+
+def _complete(hist, member, sums, path):
+    """Adds what `_member` says; without it, flow bins that `_flow_sums` knows."""
+    if member is None:
+        under, over = hist.flows[:2]
+        if sums is not None:
+            hist._sums[[0, -1]] = sums
+        elif under or over:
+            warnings.warn(
+                f"{os.fspath(path)}: {under + over} samples lie outside, and the file does not say in "
+                "which flow bins or with what weights: the flow bins are empty",
+                stacklevel=4,
+            )
+        return
+    if len(member["axes"]) != hist.ndim:
+        raise ValueError(f"{len(member['axes'])} axes")
+    hist.axes = type(hist.axes)(map(_named, hist.axes, member["axes"]))
+    for cells, key in ((hist._sums, "flow"), (hist._squares, "flow_squared")):
+        if cells is not None:
+            outer = _outer(cells)
+            content = [float(x) if isinstance(x, str) else x for x in member[key]]
+            if len(content) != outer.sum():
+                raise ValueError(f"{len(content)} flow bins")
+            cells[outer] = content
+
+
+def _named(axis, described):
+    """An axis with its name and label; or of its categories, which were saved as their numbers."""
+    name, label = str(described["name"]), str(described["label"])
+    if "categories" in described:
+        made = Category(described["categories"], name=name, label=label)
+        if made.axis.key() != axis.axis.key():
+            raise ValueError(f"{len(made)} categories")
+        return made
+    axis.name, axis.label = name, label
+    return axis
 
 def _taken(cls, result):
     info = c.ResultInfo()
@@ -66,7 +186,7 @@ def _taken(cls, result):
         flows = _copied(c.result_flows(result, h), np.uint64, (4,))
         hist.flows = Flows(*(int(f) for f in flows))
         found.append(hist)
-    return found[0] if len(found) == 1 else found
+    return found
 
 
 def _copied(pointer, dtype, shape):
@@ -82,9 +202,5 @@ def _axis(axis):
         raise NotImplementedError("load: categories of bytes have no axis here")
     if axis.kind == c.INTEGER:
         return Integer(axis.first, axis.first + n)
-    if axis.kind in (c.EVEN, c.LOG):
-        kind = Regular if axis.kind == c.EVEN else Log
-        found = kind(n, axis.lo, axis.hi, closed=closed)
-        if np.array_equal(found.edges, edges):
-            return found
-    return Variable(edges, closed=closed)
+    kind = {c.EVEN: Regular, c.LOG: Log}.get(axis.kind, Variable)
+    return of_edges(kind, edges, closed)

@@ -1,5 +1,7 @@
 """Axes of a `Hist`: where its bins begin and end, and how the library is told."""
 
+import copy
+import operator
 from collections import namedtuple
 
 import numpy as np
@@ -8,6 +10,47 @@ from . import _arrays, _count
 from . import _library as c
 
 Traits = namedtuple("Traits", "circular discrete")
+MAX = np.finfo(np.float64).max
+EXACT = 1 << 53  # from here on not every integer is a float64
+
+
+def _whole(x, what):
+    """An integer of any kind."""
+    try:
+        if isinstance(x, (bool, np.bool_)):
+            raise TypeError
+        return operator.index(x)
+    except TypeError:
+        raise TypeError(f"{what}: an integer is expected, not {x!r}") from None
+
+
+def _bins(x):
+    n = _whole(x, "bins")
+    if n < 1:
+        raise ValueError(f"bins={n}: at least 1 is expected")
+    return n
+
+
+class Axes(tuple):
+    """The axes of a histogram. Numbers of all axes come in shapes that broadcast to the bins'."""
+
+    @property
+    def edges(self):
+        return self._each("edges")
+
+    @property
+    def centers(self):
+        return self._each("centers")
+
+    @property
+    def widths(self):
+        return self._each("widths")
+
+    def _each(self, what):
+        n = len(self)
+        return tuple(
+            getattr(a, what).reshape((1,) * i + (-1,) + (1,) * (n - 1 - i)) for i, a in enumerate(self)
+        )
 
 
 class Axis:
@@ -52,8 +95,10 @@ class Axis:
         return (self[i] for i in range(len(self)))
 
     def __eq__(self, other):
+        """The same edges, to the bit, and the same side of the last one: whatever the kinds."""
         return (
-            type(self) is type(other)
+            isinstance(other, Axis)
+            and not isinstance(other, Category)
             and self.axis.last == other.axis.last
             and np.array_equal(self.edges, other.edges)
         )
@@ -62,6 +107,8 @@ class Axis:
 
     def index(self, x):
         """The bin of x; -1 below all, the number of bins above."""
+        if x != x:
+            raise ValueError("NaN is in no bin")
         if self.axis.last == c.LAST_CLOSED and x == self.edges[-1]:
             return len(self) - 1
         return int(np.searchsorted(self.edges, x, side="right")) - 1
@@ -73,10 +120,29 @@ class Axis:
             raise TypeError(f"{array.dtype} samples are not counted")
         return array
 
-    def part(self, begin, end, step):
-        """The axis of bins [begin, end), `step` of them as one."""
-        return Variable(self.edges[begin : end + 1 : step], name=self.name, label=self.label,
-                        closed=self.axis.last == c.LAST_CLOSED or end < len(self))  # fmt: skip
+    def part(self, bounds):
+        """The axis whose bins reach from each of these bins' beginnings to the next."""
+        closed = self.axis.last == c.LAST_CLOSED and bounds[-1] == len(self)
+        return of_edges(type(self), self.edges[bounds], closed, self.name, self.label)
+
+    def with_ends(self):
+        """For the library: with a bin more at each end, which takes all that lies there."""
+        axis = copy.copy(self.axis)
+        last = self.edges[-1]
+        if axis.last == c.LAST_CLOSED:
+            last = np.nextafter(last, np.inf)
+        if not -MAX < self.edges[0] or not last < MAX:
+            raise ValueError("samples lie outside an axis that ends at the largest float64")
+        axis.kind, axis.bins, axis.last = c.EDGES, axis.bins + 2, c.LAST_CLOSED
+        axis.edges = np.concatenate([[-MAX], self.edges[:-1], [last, MAX]])
+        axis.under = axis.over = c.CLAMP
+        return axis
+
+    def take_exactly(self, array):
+        """Whether `with_ends` counts these samples: no integer is between the last edge and the next
+        float64."""
+        beyond = self.axis.last == c.LAST_CLOSED and self.edges[-1] >= EXACT
+        return not (beyond and array.dtype.kind in "iu" and array.dtype.itemsize == 8)
 
     def to_boost(self, axis):
         """As one of boost_histogram's, with these edges."""
@@ -106,7 +172,7 @@ class Regular(Axis):
 
     def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
         last = c.LAST_CLOSED if closed else c.LAST_OPEN
-        axis = _count.Axis(c.EVEN, int(bins), lo=float(lo), hi=float(hi), last=last)
+        axis = _count.Axis(c.EVEN, _bins(bins), lo=float(lo), hi=float(hi), last=last)
         super().__init__(axis, axis.edges_get(), name, label)
 
     def _says(self):
@@ -118,7 +184,7 @@ class Log(Axis):
 
     def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
         last = c.LAST_CLOSED if closed else c.LAST_OPEN
-        axis = _count.Axis(c.LOG, int(bins), lo=float(lo), hi=float(hi), last=last)
+        axis = _count.Axis(c.LOG, _bins(bins), lo=float(lo), hi=float(hi), last=last)
         super().__init__(axis, axis.edges_get(), name, label)
 
     _says = Regular._says
@@ -145,17 +211,26 @@ class Integer(Axis):
     discrete = True
 
     def __init__(self, start, stop, *, name="", label=""):
-        axis = _count.Axis(c.INTEGER, int(stop) - int(start), first=int(start), last=c.LAST_OPEN)
+        start, stop = _whole(start, "start"), _whole(stop, "stop")
+        if not -EXACT < start < stop < EXACT:
+            raise ValueError(f"Integer({start}, {stop}): -2^53 < start < stop < 2^53 is expected")
+        axis = _count.Axis(c.INTEGER, stop - start, first=start, last=c.LAST_OPEN)
         super().__init__(axis, axis.edges_get(), name, label)
 
     def __getitem__(self, i):
         return int(super().__getitem__(i)[0])
 
-    def part(self, begin, end, step):
-        if step > 1:
-            return super().part(begin, end, step)
+    def part(self, bounds):
+        if np.any(np.diff(bounds) > 1):
+            return of_edges(Variable, self.edges[bounds], False, self.name, self.label)
         first = self.axis.first
-        return Integer(first + begin, first + end, name=self.name, label=self.label)
+        return Integer(first + int(bounds[0]), first + int(bounds[-1]), name=self.name, label=self.label)
+
+    def with_ends(self):
+        axis = copy.copy(self.axis)
+        axis.first, axis.bins = axis.first - 1, axis.bins + 2
+        axis.under = axis.over = c.CLAMP
+        return axis
 
     def to_boost(self, axis):
         return axis.Integer(self.axis.first, self.axis.first + len(self))
@@ -196,10 +271,13 @@ class Category(Axis):
         found = np.where(self._sorted[at] == x, self._order[at], len(self))
         return _arrays.of_numpy(np.ascontiguousarray(found, np.int64))
 
-    def part(self, begin, end, step):
-        if step > 1:
+    def part(self, bounds):
+        if np.any(np.diff(bounds) > 1):
             raise ValueError("categories are not joined")
-        return Category(self.categories[begin:end], name=self.name, label=self.label)
+        kept = self.categories[bounds[0] : bounds[-1]]
+        return Category(kept, name=self.name, label=self.label)
+
+    with_ends = Integer.with_ends
 
     def to_boost(self, axis):
         texts = isinstance(self.categories[0], str)
@@ -207,3 +285,12 @@ class Category(Axis):
 
     def _says(self):
         return repr(self.categories)
+
+
+def of_edges(kind, edges, closed, name="", label=""):
+    """An axis of these edges: of this kind, where that gives them to the bit, else `Variable`."""
+    if kind in (Regular, Log):
+        found = kind(len(edges) - 1, edges[0], edges[-1], name=name, label=label, closed=closed)
+        if np.array_equal(found.edges, edges):
+            return found
+    return Variable(edges, name=name, label=label, closed=closed)

@@ -2,15 +2,17 @@
 
 import copy
 import functools
+import numbers
 import operator
 
 import numpy as np
 
-from . import _arrays, _picture, _saved
+from . import _index, _picture, _saved
 from ._core import Call, Flows, Weights, total
-from .axes import Axis
+from .axes import Axes, Axis, Category
 
 STORAGES = ("count", "sum", "weight")
+MOST_AXES = 8
 
 
 class Hist:
@@ -28,12 +30,19 @@ class Hist:
     Attributes
     ----------
     axes : tuple of Axis
+        `axes.edges`, `axes.centers` and `axes.widths` are those of all, in shapes that broadcast.
+    sums, squares : array
+        The bins' counts or sums, and with storage='weight' their sums of squared weights.
     flows : Flows
         Numbers of samples under, over, NaN and masked. With several axes a sample is NaN if one of
-        its coordinates is, else under or over by the first that is outside.
+        its coordinates is, else under or over by the first that is outside. Slices and `project` move
+        counts between bins and flows; with weights, `flows` stay the numbers that were filled.
 
     Notes
     -----
+    Every axis has two flow bins besides, for what lies under and over: `flow=True` shows them, and
+    `h[tally.underflow]`. What a slice cuts off goes there, and `project` adds them up with the bins.
+
     Different histograms may be filled at once by different threads; one is filled by one thread at a time.
     The protocol for plotting (UHI) is followed: `hist`, `mplhep` and matplotlib's `stairs` draw it.
 
@@ -52,13 +61,45 @@ class Hist:
     def __init__(self, *axes, storage="count", name=""):
         if not axes or not all(isinstance(axis, Axis) for axis in axes):
             raise TypeError("Hist: axes are expected, such as tally.Regular(10, 0, 1)")
+        if len(axes) > MOST_AXES:
+            raise ValueError(f"Hist: {len(axes)} axes; at most {MOST_AXES} are counted on")
         if storage not in STORAGES:
             raise ValueError(f"storage={storage!r}: 'count', 'sum' or 'weight'")
-        self.axes, self.storage, self.name = axes, storage, name
-        shape = tuple(len(axis) for axis in axes)
-        self.sums = np.zeros(shape, np.int64 if storage == "count" else np.float64)
-        self.squares = np.zeros(shape) if storage == "weight" else None
+        self.axes, self.storage, self.name = Axes(axes), storage, name
+        self.reset()
+
+    def reset(self):
+        """Empties it."""
+        shape = tuple(n + 2 for n in self.shape)
+        self._sums = np.zeros(shape, np.int64 if self.storage == "count" else np.float64)
+        self._squares = np.zeros(shape) if self.storage == "weight" else None
         self.flows = Flows(0, 0, 0, 0)
+        return self
+
+    def copy(self):
+        """Another one of the same content."""
+        return copy.deepcopy(self)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+    @property
+    def shape(self):
+        """Numbers of bins, without the flow bins."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @property
+    def ndim(self):
+        """The number of axes."""
+        return len(self.axes)
+
+    @property
+    def sums(self):
+        return _inside(self._sums)
+
+    @property
+    def squares(self):
+        return None if self._squares is None else _inside(self._squares)
 
     # ---- filling and adding ----
 
@@ -96,38 +137,118 @@ class Hist:
             weight = np.broadcast_to(np.float64(1), arrays[0].shape)
         weights = Weights(weight, call, arrays[0].shape)
         weights.as_floats()
-        described = [copy.copy(axis.axis) for axis in self.axes]
-        every = tuple(range(len(arrays[0].shape)))
-        squares = np.zeros_like(self.squares) if self.storage == "weight" else None
-        counts, flows = total(call, arrays, described, weights, every, squares)
-        self.sums += counts
+        counts, squares, flows = self._counted(call, arrays, weights)
+        self._sums += counts
         if squares is not None:
-            self.squares += squares
+            self._squares += squares
         self.flows = Flows(*(a + int(b) for a, b in zip(self.flows, flows)))
         return self
+
+    def _counted(self, call, arrays, weights):
+        """Sums and sums of squares with the flow bins, and the numbers of samples in no bin."""
+
+        def one(axes):
+            bins = tuple(axis.bins for axis in axes)
+            squares = np.zeros(bins) if self.storage == "weight" else None
+            every = tuple(range(len(arrays[0].shape)))
+            counts, flows = total(call, arrays, axes, weights, every, squares)
+            return counts, squares, flows
+
+        counts, squares, flows = one([copy.copy(axis.axis) for axis in self.axes])
+        under, over = int(flows[0]), int(flows[1])
+        if self.ndim == 1 and self.storage == "count":
+            return np.concatenate([[under], counts, [over]]), None, flows
+        if not under and not over:
+            return np.pad(counts, 1), None if squares is None else np.pad(squares, 1), flows
+        # Which flow bins, and with what weights: once more, on axes with two bins more.
+        if not all(axis.take_exactly(a) for axis, a in zip(self.axes, arrays)):
+            raise NotImplementedError(
+                "64-bit integers outside an axis that ends beyond 2^53: convert them to float64"
+            )
+        call.method = call.progress = None
+        wide, wide_squares, _ = one([axis.with_ends() for axis in self.axes])
+        _inside(wide)[...] = counts
+        if squares is not None:
+            _inside(wide_squares)[...] = squares
+        return wide, wide_squares, flows
+
+    def _like(self, other):
+        """Refuses another one that cannot be added up with this one, bin by bin."""
+        if self.storage != other.storage:
+            raise ValueError(f"one holds {self.storage}s, the other {other.storage}s")
+        if self.axes != other.axes:
+            raise ValueError(
+                "the axes differ: only histograms of the same edges, whose last bins both take their "
+                "end or both do not, are added"
+            )
 
     def __iadd__(self, other):
         if not isinstance(other, Hist):
             return NotImplemented
-        if self.storage != other.storage:
-            raise ValueError(f"one holds {self.storage}s, the other {other.storage}s")
-        if self.axes != other.axes:
-            raise ValueError("the axes differ: only histograms of the same edges are added")
-        self.sums += other.sums
-        if self.squares is not None:
-            self.squares += other.squares
+        self._like(other)
+        self._sums += other._sums
+        if self._squares is not None:
+            self._squares += other._squares
         self.flows = Flows(*map(operator.add, self.flows, other.flows))
         return self
 
     def __add__(self, other):
-        return copy.deepcopy(self).__iadd__(other)
+        return self.copy().__iadd__(other)
 
     def __radd__(self, other):
-        return copy.deepcopy(self) if other == 0 else NotImplemented  # for sum()
+        # for sum()
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __isub__(self, other):
+        """Counts without another one's, which are among them; of sums the difference, whose sums of
+        squared weights (and numbers of samples in `flows`) add up."""
+        if not isinstance(other, Hist):
+            return NotImplemented
+        self._like(other)
+        counts = self.storage == "count"
+        if counts and ((self._sums < other._sums).any() or any(map(operator.lt, self.flows, other.flows))):
+            raise ValueError("counts would be negative: subtract with storage='sum' or 'weight'")
+        self._sums -= other._sums
+        if self._squares is not None:
+            self._squares += other._squares
+        self.flows = Flows(*map(operator.sub if counts else operator.add, self.flows, other.flows))
+        return self
+
+    def __sub__(self, other):
+        return self.copy().__isub__(other)
+
+    def __imul__(self, factor):
+        if not isinstance(factor, numbers.Real):
+            return NotImplemented
+        if self.storage == "count":
+            raise TypeError("counts stay counts: h * factor makes sums of weights of them")
+        self._sums *= factor
+        if self._squares is not None:
+            self._squares *= float(factor) ** 2
+        return self
+
+    def __mul__(self, factor):
+        """Sums of weights times a number; of counts, those of weights that are all this number."""
+        if not isinstance(factor, numbers.Real):
+            return NotImplemented
+        made = self.copy()
+        if self.storage == "count":
+            made.storage = "weight"
+            made._sums = self._sums.astype(np.float64)
+            made._squares = made._sums.copy()
+        return made.__imul__(factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, factor):
+        return self * (1 / factor) if isinstance(factor, numbers.Real) else NotImplemented
+
+    def __itruediv__(self, factor):
+        return self.__imul__(1 / factor) if isinstance(factor, numbers.Real) else NotImplemented
 
     def merge(self, *others):
         """This and others of the same axes and storage, added up in a new one."""
-        return functools.reduce(operator.iadd, others, copy.deepcopy(self))
+        return functools.reduce(operator.iadd, others, self.copy())
 
     def __eq__(self, other):
         return (
@@ -135,8 +256,8 @@ class Hist:
             and self.storage == other.storage
             and self.axes == other.axes
             and self.flows == other.flows
-            and np.array_equal(self.sums, other.sums)
-            and (self.squares is None or np.array_equal(self.squares, other.squares))
+            and np.array_equal(self._sums, other._sums)
+            and (self._squares is None or np.array_equal(self._squares, other._squares))
         )
 
     __hash__ = None
@@ -148,135 +269,171 @@ class Hist:
         """'COUNT': bins hold numbers of samples or sums of weights."""
         return "COUNT"
 
-    def values(self):
-        """Counts or sums as float64. Flows belong to no bin: they are in `flows`."""
-        return self.sums.astype(np.float64)
+    def values(self, flow=False):
+        """Counts or sums as float64; with the flow bins around them if asked for."""
+        return (self._sums if flow else self.sums).astype(np.float64)
 
-    def variances(self):
+    def variances(self, flow=False):
         """Of the values: the counts, the sums of squared weights, or None for plain sums."""
         if self.storage == "count":
-            return self.values()
-        return None if self.squares is None else self.squares.copy()
+            return self.values(flow)
+        if self._squares is None:
+            return None
+        return (self._squares if flow else self.squares).copy()
 
-    def counts(self):
+    def counts(self, flow=False):
         """Effective numbers of samples; None for plain sums."""
         if self.storage == "count":
-            return self.values()
-        if self.squares is None:
+            return self.values(flow)
+        if self._squares is None:
             return None
-        zero = np.zeros_like(self.sums)
-        return np.divide(self.sums**2, self.squares, out=zero, where=self.squares != 0)
+        values, squares = self.values(flow), self.variances(flow)
+        return np.divide(values**2, squares, out=np.zeros_like(values), where=squares != 0)
 
     def __array__(self, dtype=None, copy=None):
         return self.sums.astype(dtype or self.sums.dtype)
 
-    def sum(self):
-        """Of all bins."""
-        return self.sums.sum().item()
+    def to_numpy(self, flow=False):
+        """(values, edges of the first axis, …), as `numpy.histogram` and `histogram2d` return them.
+        With flow bins the edges begin and end with an infinite one."""
+        edges = [axis.edges for axis in self.axes]
+        if flow:
+            edges = [np.concatenate([[-np.inf], e, [np.inf]]) for e in edges]
+        return (self.values(flow), *(e.copy() for e in edges))
+
+    def sum(self, flow=False):
+        """Of all bins; with the flow bins if asked for."""
+        return (self._sums if flow else self.sums).sum().item()
 
     def density(self):
         """Values divided by their sum and the bins' volumes."""
-        widths = np.ones(())
-        for axis in self.axes:
-            widths = np.multiply.outer(widths, axis.widths)
-        return self.values() / self.sum() / widths
+        return functools.reduce(operator.truediv, self.axes.widths, self.values()) / self.sum()
 
     # ---- other shapes ----
 
-    def _where(self, axis):
-        for i, a in enumerate(self.axes):
-            if axis == i or axis == i - len(self.axes) or (a.name and axis == a.name):
-                return i
-        raise ValueError(f"no axis {axis!r}")
-
-    def _of(self, axes, change, flows=None):
-        """A histogram of other axes whose arrays are changed alike."""
+    def _of(self, axes, change):
+        """A histogram of other axes whose cells are changed alike."""
         made = Hist(*axes, storage=self.storage, name=self.name)
-        made.sums = np.ascontiguousarray(change(self.sums))
-        if self.squares is not None:
-            made.squares = np.ascontiguousarray(change(self.squares))
-        made.flows = flows or self.flows
+        made._sums = np.ascontiguousarray(change(self._sums))
+        if self._squares is not None:
+            made._squares = np.ascontiguousarray(change(self._squares))
+        made.flows = self.flows
+        made._moved(self._outside())
         return made
 
+    def _outside(self):
+        """Content of the flow bins: under and over by the first axis where it is outside."""
+        under = over = 0
+        rest = self._sums
+        for i in range(self.ndim):
+            rest = np.moveaxis(rest, i, 0)
+            under, over = under + rest[0].sum().item(), over + rest[-1].sum().item()
+            rest = np.moveaxis(rest[1:-1], 0, i)
+        return under, over
+
+    def _moved(self, before):
+        """Flows after counts have moved between bins and flow bins."""
+        if self.storage != "count":
+            return
+        change = map(operator.sub, self._outside(), before)
+        under, over = map(operator.add, self.flows[:2], change)
+        self.flows = self.flows._replace(under=under, over=over)
+
     def project(self, *axes):
-        """Only these axes, by number or name, in this order; the others' bins are summed."""
-        keep = [self._where(axis) for axis in axes]
+        """Only these axes, by number or name, in this order; the others are summed, with their flow
+        bins."""
+        keep = [_index.where(axis, self.axes) for axis in axes]
         if not keep or len(set(keep)) < len(keep):
             raise ValueError("project: one or more different axes are expected")
-        rest = tuple(i for i in range(len(self.axes)) if i not in keep)
+        rest = tuple(i for i in range(self.ndim) if i not in keep)
         order = [sorted(keep).index(i) for i in keep]
-        return self._of(
-            [self.axes[i] for i in keep], lambda x: x.sum(axis=rest).transpose(order)
-        )
+        return self._of([self.axes[i] for i in keep], lambda x: x.sum(axis=rest).transpose(order))
 
     def rebin(self, n, axis=None):
         """Every n neighbouring bins as one, on one axis or on all."""
-        chosen = range(len(self.axes)) if axis is None else [self._where(axis)]
-        made = self
+        chosen = range(self.ndim) if axis is None else [_index.where(axis, self.axes)]
+        if n < 1 or any(len(self.axes[i]) % n for i in chosen):
+            raise ValueError(f"{[len(self.axes[i]) for i in chosen]} bins are no multiples of {n}")
+        made = self.copy()
         for i in chosen:
-            if n < 1 or len(made.axes[i]) % n:
-                raise ValueError(f"{len(made.axes[i])} bins are no multiple of {n}")
-            made = made._cut(i, 0, len(made.axes[i]), n)
+            made = made._cut(i, np.arange(0, len(made.axes[i]) + 1, n))
         return made
 
-    def _cut(self, i, begin, end, step=1):
-        """Bins [begin, end) of axis i; counts that are cut off become under and over."""
+    def _cut(self, i, bounds):
+        """Bins of axis i from each bound to the next as one; what is cut off is under and over."""
         axes = list(self.axes)
-        axes[i] = axes[i].part(begin, end, step)
+        axes[i] = axes[i].part(bounds)
+        unordered = isinstance(axes[i], Category)  # what is not among them is over
 
         def change(x):
-            x = np.moveaxis(x, i, 0)[begin:end]
-            x = x.reshape((-1, step) + x.shape[1:]).sum(axis=1)
-            return np.moveaxis(x, 0, i)
+            x = np.add.reduceat(x, [0, *(bounds + 1)], axis=i)
+            if unordered:
+                x = np.moveaxis(x, i, 0)
+                x[-1] += x[0]
+                x[0] = 0
+                x = np.moveaxis(x, 0, i)
+            return x
 
-        flows = self.flows
-        if self.storage == "count":
-            x = np.moveaxis(self.sums, i, 0)
-            under, over = int(x[:begin].sum()), int(x[end:].sum())
-            flows = flows._replace(under=flows.under + under, over=flows.over + over)
-        return self._of(axes, change, flows)
-
-    def _slice(self, i, s):
-        """Begin, end and step of a slice: numbers of bins, or functions of the axis."""
-        axis = self.axes[i]
-        ends = [e(axis) if callable(e) else e for e in (s.start, s.stop)]
-        begin, end, _ = slice(*ends).indices(len(axis))
-        step = getattr(s.step, "factor", s.step) or 1
-        if begin >= end or (end - begin) % step:
-            raise ValueError(f"axis {i}: no bins are left, or their number is no multiple of {step}")
-        return begin, end, step
+        return self._of(axes, change)
 
     def __getitem__(self, key):
-        """Bins by number: `h[3]`, `h[2:8, 0]`, `h[tally.loc(0.5):]`, `h[::sum]`.
+        """Bins by number, slice or tag: `h[3]`, `h[2:8, 0]`, `h[tally.loc(0.5):]`, `h[::sum]`.
 
-        A slice keeps the axis, with a step joins bins, with `sum` drops it; a number picks a bin.
-        Counts that are cut off are added to `flows`.
+        A number or tag picks a bin, of `weight` storages its sum. A slice keeps the axis: what it cuts
+        off goes to the flow bins. A step joins so many bins, and what is left over at the end goes to
+        the flow bin. With `sum` as step the axis goes: `[::sum]` adds flow bins too, `[0:len:sum]` the
+        bins only. The tags of `uhi`, `boost_histogram` and `hist` are understood, and so is
+        `{axis: key}`.
         """
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in keys:
-            at = keys.index(Ellipsis)
-            keys[at : at + 1] = [slice(None)] * (len(self.axes) - len(keys) + 1)
-        keys += [slice(None)] * (len(self.axes) - len(keys))
-        if len(keys) > len(self.axes):
-            raise IndexError(f"{len(keys)} indices for {len(self.axes)} axes")
-        made, dropped = self, []
+        keys = _index.expanded(key, self.axes)
+        made, at = self.copy(), 0
         for i, k in enumerate(keys):
-            if not isinstance(k, slice):
-                k = k(self.axes[i]) if callable(k) else operator.index(k)
-                if not -len(self.axes[i]) <= k < len(self.axes[i]):
-                    raise IndexError(f"axis {i}: bin {k} of {len(self.axes[i])}")
-                k %= len(self.axes[i])
-                made = made._cut(i, k, k + 1)
-                dropped.append(i)
-            elif k.step is sum:
-                made = made._cut(i, *self._slice(i, slice(k.start, k.stop)))
-                dropped.append(i)
-            elif k != slice(None):
-                made = made._cut(i, *self._slice(i, k))
-        kept = [i for i in range(len(self.axes)) if i not in dropped]
-        if kept:
-            return made.project(*kept) if dropped else made
-        return made.sums.sum().item()
+            todo = _index.operation(k, i, self.axes[i])
+            if isinstance(todo, _index.Cut):
+                made = made._cut(at, todo.bounds)
+            if todo is None or isinstance(todo, _index.Cut):
+                at += 1
+                continue
+            if isinstance(todo, _index.Pick):
+                change = functools.partial(np.take, indices=todo.cell, axis=at)
+            else:
+                cells = range(todo.begin, todo.end)
+                change = functools.partial(_added, cells=cells, axis=at)
+            if made.ndim == 1:
+                return change(made._sums).item()
+            made = made._of(made.axes[:at] + made.axes[at + 1 :], change)
+        return made
+
+    def __setitem__(self, key, value):
+        """Sets bins by number, slice or tag; `flows` follow where they hold counts.
+
+        An array has an axis for each slice, of as many numbers as there are bins, or of one, which is
+        repeated; a slice that is open at an end takes an array that has its flow bin too. With
+        storage='weight' the last dimension holds (value, variance).
+        """
+        keys = _index.expanded(key, self.axes)
+        chosen = [_index.selection(k, i, self.axes[i]) for i, k in enumerate(keys)]
+        value = np.asarray(value)
+        parts = [value]
+        if self.storage == "weight":
+            if not value.ndim or value.shape[-1] != 2:
+                raise ValueError("storage='weight': (value, variance) are expected, as last dimension")
+            parts = [value[..., 0], value[..., 1]]
+        slices = [i for i, (cells, _, _) in enumerate(chosen) if isinstance(cells, slice)]
+        cells = [c for c, _, _ in chosen]
+        if parts[0].ndim and parts[0].ndim != len(slices):
+            raise ValueError(f"an array of {len(slices)} dimensions is expected, not {parts[0].ndim}")
+        for i, n in zip(slices, parts[0].shape):
+            cells[i] = _stretched(chosen[i], n, i)
+        if self.storage == "count":
+            whole = value.astype(np.int64) if value.dtype.kind in "iufb" else None
+            if whole is None or (whole != value).any() or (whole < 0).any():
+                raise ValueError("counts are whole numbers from 0 on")
+            parts = [whole]
+        before = self._outside()
+        for array, part in zip((self._sums, self._squares), parts):
+            array[tuple(cells)] = part
+        self._moved(before)
 
     def quantile(self, q):
         """Where a share q of the bins' content lies below, a bin's being spread evenly in it.
@@ -332,7 +489,8 @@ class Hist:
         return _saved.load(cls, path, index)
 
     def _to_boost_histogram_(self):
-        """What `boost_histogram.Histogram(h)` and `hist.Hist(h)` ask for; flows stay here."""
+        """What `boost_histogram.Histogram(h)` and `hist.Hist(h)` ask for. NaN and masked samples stay
+        here."""
         import boost_histogram as bh
 
         storages = {"count": bh.storage.Int64, "sum": bh.storage.Double,
@@ -341,10 +499,13 @@ class Hist:
         for ours, theirs in zip(self.axes, axes):
             theirs.__dict__.update(name=ours.name, label=ours.label)
         made = bh.Histogram(*axes, storage=storages[self.storage]())
+        # Theirs have no cell under categories.
+        cells = tuple(slice(int(isinstance(axis, Category)), None) for axis in self.axes)
+        view = made.view(flow=True)
         if self.storage == "weight":
-            made.view().value, made.view().variance = self.sums, self.squares
+            view.value, view.variance = self._sums[cells], self._squares[cells]
         else:
-            made.view()[...] = self.sums
+            view[...] = self._sums[cells]
         return made
 
     def __repr__(self):
@@ -356,8 +517,28 @@ class Hist:
         return _picture.html(self)
 
 
+def _inside(cells):
+    """The bins without the flow bins."""
+    return cells[(slice(1, -1),) * cells.ndim]
+
+
+def _added(x, cells, axis):
+    return np.take(x, cells, axis=axis).sum(axis=axis)
+
+
+def _stretched(chosen, n, i):
+    """Cells of axis i for n numbers: its flow bins belong to them if the slice is open there."""
+    cells, under, over = chosen
+    bins = cells.stop - cells.start
+    if n in (1, bins):
+        return cells
+    if n == bins + under + over:
+        return slice(cells.start - under, cells.stop + over)
+    raise ValueError(f"axis {i}: {n} numbers for {bins} bins")
+
+
 class loc:
-    """In a slice of a `Hist`: the bin that holds a number.
+    """In the brackets of a `Hist`: the bin that holds a number, or, for a single bin, a flow bin.
 
     Examples
     --------
@@ -371,4 +552,23 @@ class loc:
         self.value, self.offset = value, offset
 
     def __call__(self, axis):
-        return max(axis.index(self.value) + self.offset, 0)
+        return axis.index(self.value) + self.offset
+
+    def __add__(self, offset):
+        return loc(self.value, self.offset + operator.index(offset))
+
+    def __sub__(self, offset):
+        return loc(self.value, self.offset - operator.index(offset))
+
+    def __repr__(self):
+        return f"loc({self.value!r})" + (f" + {self.offset}" if self.offset else "")
+
+
+def underflow(axis):
+    """In the brackets of a `Hist`: what lies under the first bin of an axis."""
+    return -1
+
+
+def overflow(axis):
+    """In the brackets of a `Hist`: what lies over the last bin of an axis."""
+    return len(axis)

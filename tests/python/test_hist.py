@@ -47,11 +47,12 @@ def test_several_axes():
     x, y = samples(), samples()
     h = Hist(Regular(4, 0, 1, name="x"), Regular(3, 0, 1, name="y")).fill(x, y)
     np.testing.assert_array_equal(h.values(), np.histogram2d(x, y, (4, 3), [(0, 1)] * 2)[0])
-    np.testing.assert_array_equal(h.project("y").values(), h.values().sum(axis=0))
+    np.testing.assert_array_equal(h.project("y").values(), np.histogram(y, 3, (0, 1))[0])
     np.testing.assert_array_equal(h.project(1, 0).values(), h.values().T)
     assert h.project("x").axes == h.axes[:1]
     np.testing.assert_array_equal(h[1:3, 0].values(), h.values()[1:3, 0])
-    np.testing.assert_array_equal(h[::sum, :].values(), h.values().sum(axis=0))
+    np.testing.assert_array_equal(h[0:len:sum, :].values(), h.values().sum(axis=0))
+    np.testing.assert_array_equal(h[::sum, :].values(), h.project("y").values())
     assert h[1, 2] == h.values()[1, 2]
     with pytest.raises(ValueError, match="no axis"):
         h.project("z")
@@ -144,7 +145,12 @@ def test_what_the_command_saves(tmp_path):
     command(str(tmp_path / "a.npy"), "--range", "0", "50", "--bins", "5", "-o", str(tmp_path / "h.json"))
     h = Hist.load(tmp_path / "h.json")
     assert h.values().tolist() == [10, 10, 10, 10, 11] and h.flows.over == 49
-    assert h.axes == (Regular(5, 0, 50),)
+    assert h.axes == (Regular(5, 0, 50),) and h[tally.overflow] == 49
+    (tmp_path / "w.csv").write_text("x,w\n1,0.5\n-1,0.25\n-2,3\n60,1\n")
+    command(str(tmp_path / "w.csv"), "--range", "0", "50", "--bins", "5", "-c", "x", "--weights", ":w",
+            "-o", str(tmp_path / "w.json"))  # fmt: skip
+    w = Hist.load(tmp_path / "w.json")
+    assert w.storage == "sum" and w.values(flow=True).tolist() == [3.25, 0.5, 0, 0, 0, 0, 1]
     (h + h).save(tmp_path / "twice.json")
     assert "22" in command("show", str(tmp_path / "twice.json")).stdout
 
@@ -184,9 +190,19 @@ def test_pictures():
 
 def test_wrong_axes():
     for wrong in (lambda: Regular(0, 0, 1), lambda: Regular(3, 1, 0), lambda: Log(3, 0, 1),
-                  lambda: Variable([1, 1]), lambda: Integer(3, 3)):  # fmt: skip
+                  lambda: Variable([1, 1]), lambda: Integer(3, 3), lambda: Regular(-1, 0, 1),
+                  lambda: Log(-1, 1, 2), lambda: Integer(0, 1 << 53)):  # fmt: skip
         with pytest.raises(ValueError):
             wrong()
+    for wrong in (lambda: Regular(2.7, 0, 1), lambda: Log(2.0, 1, 2), lambda: Integer(0.5, 3),
+                  lambda: Regular("3", 0, 1), lambda: Regular(True, 0, 1)):  # fmt: skip
+        with pytest.raises(TypeError, match="integer is expected"):
+            wrong()
+    assert Regular(np.uint8(3), 0, 1) == Regular(3, 0, 1)
+    assert Integer(np.int64(1), np.int16(4)) == Integer(1, 4)
+    with pytest.raises(ValueError, match="at most 8"):
+        Hist(*[Regular(1, 0, 1)] * 9)
+    assert Hist(*[Regular(1, 0, 1)] * 8).fill(*np.full((8, 1), 0.5)).sum() == 1
     with pytest.raises(TypeError):
         Hist(10)
     with pytest.raises(ValueError, match="storage"):

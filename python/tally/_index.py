@@ -1,0 +1,136 @@
+"""What stands in a `Hist`'s brackets: numbers of bins, slices, and tags as UHI describes them.
+
+Along each axis a histogram has cells: cell 0 is what lies under, cell i + 1 is bin i, the last cell
+is what lies over. A key becomes one of three things to do along its axis.
+"""
+
+import operator
+from collections import namedtuple
+
+import numpy as np
+
+Pick = namedtuple("Pick", "cell")  # this cell; the axis goes
+Sum = namedtuple("Sum", "begin end")  # cells [begin, end) added up; the axis goes
+Cut = namedtuple("Cut", "bounds")  # bins from each bound to the next as one; the rest to the ends
+
+
+def expanded(key, axes):
+    """One key for every axis: from a number, a slice, a tuple, or a dict by axis."""
+    n = len(axes)
+    if hasattr(key, "items"):
+        keys = [slice(None)] * n
+        for axis, k in key.items():
+            keys[where(axis, axes)] = k
+        return keys
+    keys = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("one ... at most")
+    at = dots[0] if dots else len(keys)
+    rest = n - len(keys) + len(dots)
+    if rest < 0:
+        raise IndexError(f"{len(keys) - len(dots)} indices for {n} axes")
+    return keys[:at] + [slice(None)] * rest + keys[at + len(dots) :]
+
+
+def where(axis, axes):
+    """The number of an axis, which is given by number or name."""
+    for i, a in enumerate(axes):
+        named = isinstance(axis, str) and a.name and axis == a.name
+        if named or (not isinstance(axis, str) and axis in (i, i - len(axes))):
+            return i
+    raise ValueError(f"no axis {axis!r}")
+
+
+def operation(key, i, axis):
+    """What a key does along axis i: a Pick, a Sum, a Cut, or None for nothing."""
+    if key is sum or _is_rebin(key):
+        key = slice(None, None, key)
+    if not isinstance(key, slice):
+        return Pick(_cell(key, i, axis))
+    if key.step is None and key.start is None and key.stop is None:
+        return None
+    begin, end = _ends(key, i, axis)
+    if key.step is sum:
+        return Sum(0 if key.start is None else begin + 1, len(axis) + 2 if key.stop is None else end + 1)
+    return Cut(_bounds(key.step, begin, end, i))
+
+
+def selection(key, i, axis):
+    """Cells that are assigned to: a cell, or a slice of bins and whether it is open at its ends."""
+    if not isinstance(key, slice):
+        return _cell(key, i, axis), False, False
+    if key.step is not None:
+        raise ValueError(f"axis {i}: bins are assigned one by one, without a step")
+    begin, end = _ends(key, i, axis)
+    return slice(begin + 1, end + 1), key.start is None, key.stop is None
+
+
+def _number(key, i):
+    """An integer; what is none, such as 1.5, True or an array, is refused."""
+    if not isinstance(key, (bool, np.bool_)) and not (isinstance(key, np.ndarray) and key.ndim):
+        try:
+            return operator.index(key)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"axis {i}: {key!r} names no bin: numbers of bins, slices, and tags such as tally.loc(0.5), "
+        "tally.underflow, sum or uhi.tag.rebin(2) do"
+    )
+
+
+def _asked(tag, i, axis):
+    """The bin that a tag answers: -1 under, the number of bins over."""
+    try:
+        found = tag(axis)
+    except (TypeError, AttributeError) as e:
+        raise TypeError(f"axis {i}: {tag!r} is no tag of a bin: {e}") from e
+    return _number(found, i)
+
+
+def _cell(key, i, axis):
+    n = len(axis)
+    if callable(key):
+        k = _asked(key, i, axis)
+        if not -1 <= k <= n:
+            raise IndexError(f"axis {i}: {key!r} is bin {k} of {n}")
+        return k + 1
+    k = _number(key, i)
+    if not -n <= k < n:
+        raise IndexError(f"axis {i}: bin {k} of {n}")
+    return k % n + 1
+
+
+def _ends(key, i, axis):
+    """First bin of a slice, and the one after its last."""
+    n, found = len(axis), []
+    for end in (key.start, key.stop):
+        if callable(end):
+            end = min(max(_asked(end, i, axis), 0), n)
+        found.append(end if end is None else _number(end, i))
+    begin, end, _ = slice(*found).indices(n)
+    if begin >= end:
+        raise ValueError(f"axis {i}: no bins are left")
+    return begin, end
+
+
+def _is_rebin(key):
+    return hasattr(key, "factor")
+
+
+def _bounds(step, begin, end, i):
+    """Where the bins of a slice begin, and where the last of them ends."""
+    if _is_rebin(step):
+        groups = getattr(step, "groups", None)
+        if groups is not None:
+            bounds = begin + np.cumsum([0, *groups])
+            if bounds[-1] != end or np.any(np.diff(bounds) < 1):
+                raise ValueError(f"axis {i}: groups of {list(groups)} are not {end - begin} bins")
+            return bounds
+        step = step.factor
+        if step is None:
+            raise TypeError(f"axis {i}: bins are joined by a factor or by groups of bins")
+    step = 1 if step is None else _number(step, i)
+    if step < 1 or step > end - begin:
+        raise ValueError(f"axis {i}: {step} of {end - begin} bins cannot be joined")
+    return np.arange(begin, end + 1, step)
