@@ -11,7 +11,9 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 import tally.dask  # noqa: E402
 
-rng = np.random.default_rng(9)
+SEED = int(os.environ.get("SEED", 9))
+ROUNDS = int(os.environ.get("EXAMPLES", 40))
+rng = np.random.default_rng(SEED)
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,102 @@ def test_the_tree_is_merged_on_the_workers(client):
     adds = [key for key in graph if str(key).startswith("_add")]
     assert len(adds) == 25 + 4 + 1
     assert counts.compute().sum() == 20_000
+
+
+# Without workers: what is counted, not where.
+
+
+def computed(found):
+    return found[0].compute(scheduler="sync")
+
+
+def chunked(a):
+    return da.from_array(a, chunks=int(rng.integers(1, a.shape[0] + 1)))
+
+
+def test_ranges_of_dask_numbers():
+    for _ in range(ROUNDS):
+        a = rng.normal(size=rng.integers(1, 50)) * 10.0 ** rng.integers(-5, 5)
+        a = a.astype(rng.choice(["f4", "f8"]))
+        x, n = chunked(a), int(rng.integers(1, 20))
+        counts, edges = tally.dask.histogram(x, n, [x.min(), x.max()])
+        theirs, their_edges = np.histogram(a, n, [a.min(), a.max()])
+        np.testing.assert_array_equal(edges, their_edges, f"seed {SEED}")
+        np.testing.assert_array_equal(counts.compute(scheduler="sync"), theirs, f"seed {SEED}")
+        if n > 1 and a.min() < a.max():
+            assert edges[0] == a.min() and edges[-1] == a.max()
+        found = tally.dask.histogramdd([x, x], (n, 2), [(x.min(), x.max()), None])
+        theirs, their_edges = np.histogramdd([a, a], (n, 2), [(a.min(), a.max()), None])
+        np.testing.assert_array_equal(computed(found), tally.histogramdd([a, a], (n, 2))[0])
+        assert computed(found).sum() == a.size
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_integers_beyond_the_floats(dtype):
+    ends = np.iinfo(dtype)
+    for _ in range(ROUNDS):
+        n, low = int(rng.integers(1, 50)), int(rng.integers(ends.min, ends.max - (1 << 62), dtype=dtype))
+        a = rng.integers(low, low + (1 << int(rng.integers(14, 62))), n, dtype=dtype)
+        x, bins = chunked(a), int(rng.integers(1, 9))
+        try:
+            ours, edges = tally.histogram(a, bins)
+        except ValueError as e:
+            with pytest.raises(ValueError, match=str(e)):
+                tally.dask.histogram(x, bins)
+            continue
+        found = tally.dask.histogram(x, bins)
+        np.testing.assert_array_equal(found[1], edges)
+        np.testing.assert_array_equal(computed(found), ours, f"seed {SEED}")
+        assert ours.sum() == n
+        assert computed(tally.dask.histogram(x, bins, (x.min(), x.max()))).sum() == n
+        assert computed(tally.dask.histogramdd([x, x % 7], bins)).sum() == n
+        far = chunked(np.append(a, np.array([ends.min, ends.max], dtype)))
+        low, high = a.min(), a.max()
+        assert computed(tally.dask.histogram(far, bins, (low, high))).sum() == n + (
+            (low == ends.min) + (high == ends.max)
+        )
+
+
+def test_chunks_of_unknown_lengths():
+    a = rng.normal(size=200)
+    x = da.from_array(a, chunks=7)
+    some, kept = x[x > 0.8], a[a > 0.8]
+    np.testing.assert_array_equal(computed(tally.dask.histogram(some, 4)), np.histogram(kept, 4)[0])
+    twice = (x * 2)[x > 0.8]
+    found = computed(tally.dask.histogram(some, 4, weights=twice))
+    np.testing.assert_allclose(found, np.histogram(kept, 4, weights=kept * 2)[0])
+    found = computed(tally.dask.histogramdd([some, twice], 3, weights=some))
+    np.testing.assert_allclose(found, np.histogramdd([kept, 2 * kept], 3, weights=kept)[0])
+    assert computed(tally.dask.histogram(x[x > 100], 3)).tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="shape"):
+        computed(tally.dask.histogram(some, 4, weights=x[x > 0.7]))
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        tally.dask.histogram(some, 4, weights=x.rechunk(50)[x.rechunk(50) > 0.8])
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        tally.dask.histogramdd([some, x.rechunk(50)], 4)
+
+
+def test_what_histograms_of_points_take():
+    a = rng.normal(size=50)
+    x = da.from_array(a, chunks=7)
+    np.testing.assert_array_equal(computed(tally.dask.histogramdd(x, 4)), np.histogramdd(a, 4)[0])
+    for wrong in (x.reshape(5, 5, 2), [x, x[1:]], [x.reshape(25, 2)], []):
+        with pytest.raises(ValueError, match="sample"):
+            tally.dask.histogramdd(wrong, 4)
+    with pytest.raises(ValueError, match="axes"):
+        tally.dask.histogramdd(x, [4, 4])
+
+
+def test_what_is_not_counted_in_chunks():
+    dates = da.from_array(np.array(["2020-01-01", "2020-02-01"], "M8[D]"), chunks=1)
+    with pytest.raises(TypeError, match="as integers"):
+        tally.dask.histogram(dates, 2)
+    with pytest.raises(TypeError, match="as integers"):
+        tally.dask.histogramdd([dates], 2)
+    assert computed(tally.dask.histogram(dates.astype("i8"), 2)).tolist() == [1, 1]
+    x = da.ones(3)
+    with pytest.raises(TypeError, match="complex"):
+        tally.dask.histogram(x * 1j, 2)
+    with pytest.raises(TypeError, match="complex"):
+        tally.dask.histogramdd([x], 2, weights=x * 1j)
+    assert computed(tally.dask.histogram([1, 2, 3], 2, weights=[1, 2, 3])).tolist() == [1, 5]
