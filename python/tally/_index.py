@@ -51,6 +51,8 @@ def operation(key, i, axis):
     if key.step is None and key.start is None and key.stop is None:
         return None
     begin, end = _ends(key, i, axis)
+    if begin >= end and (key.step is not sum or None not in (key.start, key.stop)):
+        raise IndexError(f"axis {i}: no bins are left")
     if key.step is sum:
         return Sum(0 if key.start is None else begin + 1, len(axis) + 2 if key.stop is None else end + 1)
     return Cut(_bounds(key.step, begin, end, i))
@@ -63,6 +65,8 @@ def selection(key, i, axis):
     if key.step is not None:
         raise ValueError(f"axis {i}: bins are assigned one by one, without a step")
     begin, end = _ends(key, i, axis)
+    if begin >= end:
+        raise IndexError(f"axis {i}: no bins to assign to")
     return slice(begin + 1, end + 1), key.start is None, key.stop is None
 
 
@@ -108,10 +112,7 @@ def _ends(key, i, axis):
         if callable(end):
             end = min(max(_asked(end, i, axis), 0), n)
         found.append(end if end is None else _number(end, i))
-    begin, end, _ = slice(*found).indices(n)
-    if begin >= end:
-        raise ValueError(f"axis {i}: no bins are left")
-    return begin, end
+    return slice(*found).indices(n)[:2]
 
 
 def _is_rebin(key):

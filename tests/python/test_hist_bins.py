@@ -132,6 +132,7 @@ def test_tags_of_all_makers():
     assert h[:: bh.rebin(groups=[1, 3])].values().tolist() == [1, 3]
     assert h[::sum] == h[sum] == 7 and h[0:len:sum] == 4 and h[len] == 1
     assert h[lambda axis: len(axis) - 1] == 1
+    assert h[:0:sum] == 2 and h[4::sum] == 1
     with pytest.raises(ValueError, match="groups"):
         h[:: bh.rebin(groups=[1, 2])]
 
@@ -150,10 +151,10 @@ def test_keys_that_name_no_bin(key):
 
 def test_keys_beyond_the_bins():
     h = Hist(Regular(4, 0, 1), Integer(0, 2))
-    for key in (4, -5, (0, 2), (0, 0, 0), (..., ...), (lambda a: -2, 0)):
+    for key in (4, -5, (0, 2), (0, 0, 0), (..., ...), (lambda a: -2, 0), slice(3, 3), slice(3, 1, sum)):
         with pytest.raises(IndexError):
             h[key]
-    for key in (slice(3, 3), slice(None, None, 0), slice(None, None, -1), slice(None, None, 5), {2: 0}):
+    for key in (slice(None, None, 0), slice(None, None, -1), slice(None, None, 5), {2: 0}):
         with pytest.raises(ValueError):
             h[key]
     with pytest.raises(ValueError, match="NaN"):
@@ -310,3 +311,40 @@ def test_integers_beyond_the_floats():
     assert h.values(flow=True).tolist() == [1, 0, 1, 1]
     with pytest.raises(NotImplementedError, match="2\\^53"):
         Hist(axis, storage="sum").fill(a)
+
+
+def some_key(bh, axis):
+    n = len(axis)
+    between = 0 if isinstance(axis, Integer) else 0.25  # not on a last edge, which theirs leave out
+
+    def end():
+        return int(rng.integers(-n, n + 1)) if rng.integers(2) else None
+
+    return (
+        int(rng.integers(-n, n)), slice(end(), end()), slice(end(), end(), sum), slice(None),
+        slice(None, None, bh.rebin(int(rng.integers(1, n + 1)))), bh.loc(rng.integers(-4, 9) + between),
+        slice(bh.loc(rng.integers(-2, 2) + between), None), bh.underflow, bh.overflow,
+    )[rng.integers(9)]  # fmt: skip
+
+
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_keys_mean_what_they_mean_to_boost(storage):
+    bh = pytest.importorskip("boost_histogram")
+    for _ in range(4 * ROUNDS):
+        h, _, _ = filled(storage)
+        key = tuple(some_key(bh, axis) for axis in h.axes)
+        if any(isinstance(axis, Category) for axis in h.axes):
+            continue  # theirs have no cell under
+        try:
+            theirs = bh.Histogram(h)[key]
+        except (IndexError, ValueError):  # nothing left; integers, which theirs do not join
+            continue
+        ours = h[key]
+        if isinstance(ours, Hist):
+            np.testing.assert_array_equal(ours.values(flow=True), theirs.values(flow=True), f"{SEED}: {key}")
+            if storage == "weight":
+                np.testing.assert_array_equal(ours.variances(flow=True), theirs.variances(flow=True))
+            for one, other in zip(ours.axes, theirs.axes):
+                np.testing.assert_array_equal(one.edges, other.edges)
+        else:
+            assert ours == (theirs.value if storage == "weight" else theirs), f"seed {SEED}: {key}"
