@@ -26,12 +26,6 @@ uint32_t ty_plan_clamped(const tally_plan *plan, uint32_t slot)
     return slot;
 }
 
-int ty_job_delivers(const ty_job *job, uint64_t slot)
-{
-    const tally_plan *plan = job->plan;
-    return slot < plan->bins || job->output->flow_sums || clamps(plan, (int)(slot - plan->bins));
-}
-
 static tally_status check_flows(const ty_job *job, const uint64_t *flows, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -95,26 +89,43 @@ int ty_job_surely_commits(const ty_job *job)
            (!job->output->accumulate || all_can_grow(job));
 }
 
+/* Adds a slot's sum of integers to *sum, whose carries *carries counts. */
+static void add_slot(const ty_job *job, uint64_t cell, int64_t *sum, int64_t *carries)
+{
+    ty_carry_add(sum, carries, job->isums[cell]);
+    *carries += job->carries[cell];
+}
+
+/* Only the whole that a bin gets has to be an int64. */
+static tally_status check_integers(const ty_job *job, uint64_t h, tally_error *error)
+{
+    const tally_plan *plan = job->plan;
+    const uint64_t bins = plan->bins, first = h * plan->slots;
+    const int64_t *to = (const int64_t *)job->output->counts + h * bins;
+    const int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
+    for (uint64_t i = 0; i < bins; i++) {
+        int64_t sum = job->output->accumulate ? to[i] : 0, carries = 0;
+        add_slot(job, first + i, &sum, &carries);
+        if (i == 0 && clamp_under)
+            add_slot(job, first + bins + TY_SLOT_UNDER, &sum, &carries);
+        if (i == bins - 1 && clamp_over)
+            add_slot(job, first + bins + TY_SLOT_OVER, &sum, &carries);
+        if (carries)
+            return ty_error(error, TALLY_ERROR_DATA,
+                            "bin %" PRIu64 ": the sum of its weights passes int64", i);
+    }
+    return TALLY_OK;
+}
+
 static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *error)
 {
     const tally_plan *plan = job->plan;
     uint64_t bins = plan->bins;
     int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
     int add = job->output->accumulate;
-    if (job->isums) {
-        const int64_t *row = job->isums + h * plan->slots,
-                      *to = (int64_t *)job->output->counts + h * bins;
-        for (uint64_t i = 0; i < bins; i++) {
-            int64_t sum = add ? to[i] : 0;
-            if (__builtin_add_overflow(sum, row[i], &sum) ||
-                (i == 0 && clamp_under &&
-                 __builtin_add_overflow(sum, row[bins + TY_SLOT_UNDER], &sum)) ||
-                (i == bins - 1 && clamp_over &&
-                 __builtin_add_overflow(sum, row[bins + TY_SLOT_OVER], &sum)))
-                return ty_error(error, TALLY_ERROR_DATA,
-                                "bin %" PRIu64 ": the sum of its weights passes int64", i);
-        }
-    } else if (plan->options.counter == TALLY_COUNTER_U32 && !job->sums) {
+    if (job->isums)
+        return check_integers(job, h, error);
+    if (plan->options.counter == TALLY_COUNTER_U32 && !job->sums) {
         const uint64_t *row = ty_job_bins(job, h);
         const uint32_t *to = (uint32_t *)job->output->counts + h * bins;
         for (uint64_t i = 0; i < bins; i++) {
@@ -145,10 +156,9 @@ static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *
     const tally_plan *plan = job->plan;
     const int64_t *there = (const int64_t *)job->output->flow_sums + h * flow_count;
     for (int f = 0; job->isums && f < flow_count; f++) {
-        const int64_t sum = job->isums[h * plan->slots + plan->bins + (unsigned)f];
-        int64_t both;
-        if (!clamps(plan, f) &&
-            __builtin_add_overflow(job->output->accumulate ? there[f] : 0, sum, &both))
+        int64_t sum = job->output->accumulate ? there[f] : 0, carries = 0;
+        add_slot(job, h * plan->slots + plan->bins + (unsigned)f, &sum, &carries);
+        if (!clamps(plan, f) && carries)
             return ty_error(error, TALLY_ERROR_DATA,
                             "the sum of the weights of samples %s passes int64", names[f]);
     }
@@ -203,8 +213,9 @@ static void write_counts(const ty_job *job, uint64_t h)
     } while (0)
     if (job->sums)
         WRITE(double, job->sums + h * plan->slots, job->sums + h * plan->slots + bins);
-    else if (job->isums)
-        WRITE(int64_t, job->isums + h * plan->slots, job->isums + h * plan->slots + bins);
+    else if (job->isums) /* as unsigned numbers: they may wrap on the way */
+        WRITE(uint64_t, (const uint64_t *)job->isums + h * plan->slots,
+              (const uint64_t *)job->isums + h * plan->slots + bins);
     else if (plan->options.counter == TALLY_COUNTER_U64)
         WRITE(uint64_t, row, flows);
     else if (plan->options.counter == TALLY_COUNTER_U32)
@@ -267,18 +278,16 @@ static void write_flow_sums(const ty_job *job, uint64_t h)
                        to = h * flow_count + (unsigned)f;
         const int clamped = clamps(plan, f);
         double *floats = job->output->flow_sums;
-        int64_t *whole = job->output->flow_sums;
+        uint64_t *whole = job->output->flow_sums;
         if (job->sums)
             floats[to] = (add ? floats[to] : 0) + (clamped ? 0 : job->sums[from]);
         else
-            whole[to] = (add ? whole[to] : 0) + (clamped ? 0 : job->isums[from]);
+            whole[to] = (add ? whole[to] : 0) + (clamped ? 0 : (uint64_t)job->isums[from]);
     }
 }
 
 tally_status ty_job_commit(const ty_job *job, tally_error *error)
 {
-    if (job->overflowed)
-        return ty_error(error, TALLY_ERROR_DATA, "a bin's sum of weights passes int64");
     tally_status status = ty_job_check_flows(job, error);
     for (uint64_t h = 0; h < job->histograms && !status && !job->direct; h++) {
         status = check_widths(job, h, error);

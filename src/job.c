@@ -247,7 +247,8 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
         ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_I64)
-        ok = (job->isums = ty_calloc((size_t)cells, sizeof *job->isums)) != NULL;
+        ok = (job->isums = ty_calloc((size_t)cells, sizeof *job->isums)) &&
+             (job->carries = ty_calloc((size_t)cells, sizeof *job->carries));
     if (ok && job->plan->options.sum_squares)
         ok = (job->squares = ty_calloc((size_t)cells, sizeof *job->squares)) != NULL;
     if (ok)
@@ -264,10 +265,12 @@ void ty_job_release(ty_job *job)
         ty_free(job->totals);
     ty_free(job->sums);
     ty_free(job->isums);
+    ty_free(job->carries);
     ty_free(job->squares);
     job->totals = NULL;
     job->totals_room = NULL;
     job->sums = NULL;
     job->isums = NULL;
+    job->carries = NULL;
     job->squares = NULL;
 }

@@ -66,9 +66,9 @@ typedef struct ty_job {
     uint64_t *totals;
     ty_room *totals_room; /* where they are if they are large, else NULL */
     double *sums;         /* weighted f64, else NULL */
-    int64_t *isums;       /* weighted integers, else NULL */
+    int64_t *isums;       /* weighted integers, else NULL: a sum is this and 2^64 times … */
+    int64_t *carries;     /* … this, by ty_carry, as sums may pass int64 and come back */
     double *squares;      /* with sum_squares, else NULL */
-    int overflowed;       /* an integer sum passed int64 */
     int direct;
     int fresh;    /* direct: what the output's bins hold is none of ours yet */
     int in_place; /* direct, and samples are added one by one to what the output holds */
@@ -89,6 +89,19 @@ static inline uint64_t *ty_job_flows(const ty_job *job, uint64_t h)
 {
     return job->direct ? job->totals + h * TY_SLOT_EXTRA
                        : job->totals + h * job->plan->slots + job->plan->bins;
+}
+
+/* Notes that an integer sum wrapped around, upwards or downwards; from any thread. */
+static inline void ty_carry(int64_t *carries, int upwards)
+{
+    __atomic_fetch_add(carries, upwards ? 1 : -1, __ATOMIC_RELAXED);
+}
+
+/* Adds to such a sum. */
+static inline void ty_carry_add(int64_t *sum, int64_t *carries, int64_t x)
+{
+    if (__builtin_expect(__builtin_add_overflow(*sum, x, sum), 0))
+        ty_carry(carries, x >= 0);
 }
 
 /* The options a plan was made from, its axes resolved; for tally_result_create. */
@@ -136,9 +149,6 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
 /* Allocates and clears totals and sums; released by ty_job_release. */
 tally_status ty_job_reserve(ty_job *job, tally_error *error);
 void ty_job_release(ty_job *job);
-/* commit.c: whether a slot's sum ends in the output: those of bins, of flows that are clamped, and
- * of all flows where the output has flow_sums. */
-int ty_job_delivers(const ty_job *job, uint64_t slot);
 /* commit.c: whether a sample outside some axis, or NaN, makes the call fail. */
 int ty_plan_may_fail(const tally_plan *plan);
 /* commit.c: whether nothing can refuse the counts, so that their bins may be written at once. Where

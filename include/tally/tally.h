@@ -48,10 +48,11 @@ typedef enum tally_status {
     TALLY_ERROR_MEMORY = 3,      /* host or device memory ran out */
     TALLY_ERROR_IO = 4,          /* a file could not be read or written */
     TALLY_ERROR_FORMAT = 5,      /* a file's content is damaged or not what it claims to be */
-    TALLY_ERROR_DATA = 6,        /* the samples break a policy (TALLY_FLOW_FAIL) */
-    TALLY_ERROR_DEVICE = 7,      /* the device or its driver failed; the message has its words */
-    TALLY_ERROR_CANCELLED = 8,   /* the caller's progress function asked to stop */
-    TALLY_ERROR_INTERNAL = 9     /* a defect of this library */
+    TALLY_ERROR_DATA = 6,   /* the samples break a policy (TALLY_FLOW_FAIL), or a count or a sum of
+                               integer weights does not fit its type */
+    TALLY_ERROR_DEVICE = 7, /* the device or its driver failed; the message has its words */
+    TALLY_ERROR_CANCELLED = 8, /* the caller's progress function asked to stop */
+    TALLY_ERROR_INTERNAL = 9   /* a defect of this library */
 } tally_status;
 
 /* Owned by the caller; may be NULL wherever it is asked for. Written only on failure. */
@@ -376,6 +377,8 @@ typedef enum tally_accumulate {
  * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares;
  * - flow_sums: H × 4 sums of weights, of the counts' type: of the samples that `flows` numbers, in
  *   its order (under, over, nan, masked); weighted plans only, or NULL.
+ * Sums of integer weights may pass int64 on the way: a call returns TALLY_ERROR_DATA only if a
+ * whole sum, with what it is added to, does not fit, whatever the order, method and device.
  * Conservation: samples = Σ counts + under + over + nan + masked, for u64 and u32 counters.
  *
  * on_device: the pointers are device memory (CUDA device pointers, cl_mem objects from their first

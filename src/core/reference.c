@@ -126,7 +126,7 @@ static uint64_t joint_slot(const ty_job *job, uint64_t batch, uint64_t element,
     return out ? plan->bins + outside : joint;
 }
 
-static void add_weight(ty_job *job, uint64_t cell, uint64_t slot, const void *at)
+static void add_weight(ty_job *job, uint64_t cell, const void *at)
 {
     tally_dtype dtype = job->plan->options.weight_dtype;
     long double w = decode(at, dtype);
@@ -142,7 +142,8 @@ static void add_weight(ty_job *job, uint64_t cell, uint64_t slot, const void *at
         int over = dtype == TALLY_U64 ? __builtin_add_overflow(job->isums[cell], u, &i)
                                       : __builtin_add_overflow(job->isums[cell], (int64_t)u, &i);
         job->isums[cell] = i;
-        job->overflowed |= over && ty_job_delivers(job, slot);
+        if (over)
+            job->carries[cell] += dtype == TALLY_U64 || (int64_t)u >= 0 ? 1 : -1;
     }
     if (job->squares)
         job->squares[cell] += (double)w * (double)w;
@@ -165,7 +166,7 @@ static void count_channel(ty_job *job, uint64_t batch, uint64_t histogram, uint6
         uint64_t cell = histogram * plan->slots + slot;
         job->totals[cell]++;
         if (plan->weighted)
-            add_weight(job, cell, slot, ty_grid_at(&job->weights, batch, e, channel));
+            add_weight(job, cell, ty_grid_at(&job->weights, batch, e, channel));
     }
 }
 

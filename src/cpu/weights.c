@@ -14,8 +14,7 @@
 /*
  * A worker's tables for one active channel: sums, then squares if asked for, then the flows'
  * counts. Float64 sums of few slots have 1 << shift parts each, taken in turn by neighbouring
- * samples, as additions to one place wait for each other. Integers have one: parts could pass int64
- * where the whole does not.
+ * samples, as additions to one place wait for each other.
  */
 typedef struct {
     size_t sums, squares, flows, bytes; /* offsets */
@@ -33,10 +32,9 @@ static layout lay_out(const tally_plan *plan)
     return l;
 }
 
-/* 64 bytes ahead of the tables say whether an integer sum passed int64. */
 static size_t state_bytes(const ty_job *job)
 {
-    return 64 + job->plan->active_count * lay_out(job->plan).bytes;
+    return job->plan->active_count * lay_out(job->plan).bytes;
 }
 
 /* Weights of a block as float64, or as int64 (u64: the bits, with the top bit meaning 2^63). */
@@ -102,19 +100,17 @@ static void load_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 #undef LOAD
 }
 
-/* Whether a sum that ends in a bin overflowed. */
-static int add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, size_t n,
-                        const ty_job *job)
+/* `carries` are the histogram's, for the whole job. */
+static void add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, size_t n,
+                         int is_u64, int64_t *carries)
 {
-    int overflowed = 0, is_u64 = job->plan->options.weight_dtype == TALLY_U64;
     for (size_t i = 0; i < n; i++) {
         int64_t *sum = &sums[slots[i]];
         int over = is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w[i], sum)
                           : __builtin_add_overflow(*sum, w[i], sum);
         if (__builtin_expect(over, 0))
-            overflowed |= ty_job_delivers(job, slots[i]);
+            ty_carry(&carries[slots[i]], is_u64 || w[i] >= 0);
     }
-    return overflowed;
 }
 
 /* Adds f(weight) to its slot's sum. One loop a shift, unrolled by fours. */
@@ -181,10 +177,17 @@ static void fetch_ahead(const void *from, size_t bytes)
     }
 }
 
-static void count_block(unsigned char *state, const ty_job *job, uint64_t batch, uint64_t channel,
-                        uint64_t begin, size_t n, unsigned char *tables)
+/* The first histogram's slot of a batch and active channel. */
+static uint64_t first_slot(const tally_plan *plan, uint64_t batch, uint64_t active)
+{
+    return (batch * plan->active_count + active) * plan->slots;
+}
+
+static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint64_t begin,
+                        size_t n, unsigned char *tables)
 {
     const tally_plan *plan = job->plan;
+    const uint64_t channel = plan->active[active];
     const tally_dtype dtype = plan->options.weight_dtype;
     const layout l = lay_out(plan);
     ty_block block;
@@ -205,8 +208,8 @@ static void count_block(unsigned char *state, const ty_job *job, uint64_t batch,
     if (job->isums) {
         int64_t wi[TY_BLOCK];
         load_i64(from, dtype, n, wi);
-        if (add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, job))
-            *state = 1;
+        add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, dtype == TALLY_U64,
+                     job->carries + first_slot(plan, batch, active));
     }
     count_flows((uint64_t *)(tables + l.flows), block.slots, n, plan->bins);
 }
@@ -219,8 +222,7 @@ static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin
     for (; begin < end; begin += most) {
         size_t n = end - begin < most ? (size_t)(end - begin) : most;
         for (uint64_t a = 0; a < plan->active_count; a++)
-            count_block(state, job, batch, plan->active[a], begin, n,
-                        (unsigned char *)state + 64 + a * bytes);
+            count_block(job, batch, a, begin, n, (unsigned char *)state + a * bytes);
     }
 }
 
@@ -235,10 +237,9 @@ static void flush(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
     const layout l = lay_out(plan);
-    job->overflowed |= *(unsigned char *)state;
     for (uint64_t a = 0; a < plan->active_count; a++) {
-        const unsigned char *tables = (unsigned char *)state + 64 + a * l.bytes;
-        uint64_t first = (batch * plan->active_count + a) * plan->slots;
+        const unsigned char *tables = (unsigned char *)state + a * l.bytes;
+        const uint64_t first = first_slot(plan, batch, a);
         const double *sums = (const double *)(tables + l.sums);
         const double *squares = (const double *)(tables + l.squares);
         const uint64_t *flows = (const uint64_t *)(tables + l.flows);
@@ -246,10 +247,8 @@ static void flush(void *state, ty_job *job, uint64_t batch)
             if (job->sums)
                 job->sums[first + s] += sum_of(sums, s, l.shift);
             else
-                job->overflowed |=
-                    __builtin_add_overflow(job->isums[first + s], ((const int64_t *)sums)[s],
-                                           &job->isums[first + s]) &&
-                    ty_job_delivers(job, s);
+                ty_carry_add(&job->isums[first + s], &job->carries[first + s],
+                             ((const int64_t *)sums)[s]);
             if (job->squares)
                 job->squares[first + s] += sum_of(squares, s, l.shift);
         }

@@ -21,12 +21,13 @@ static int clamps(tally_flow policy)
 
 /* ---- the place ---- */
 
-/* Totals for the host: all slots of `count` histograms; with weights, then their squares', then
- * numbers of samples in the flows and whether an integer overflowed. */
+/* Totals for the host: all slots of `count` histograms; with weights, then the upper words of
+ * integers' sums, squares' sums, and numbers of samples in the flows. */
 static tally_status begin_totals(ty_run *run, uint64_t h, uint64_t count, tally_error *error)
 {
     const tally_plan *plan = run->job->plan;
-    const uint64_t sums = count * plan->slots, squares = plan->options.sum_squares ? sums : 0;
+    const uint64_t sums = count * plan->slots, squares = plan->options.sum_squares ? sums : 0,
+                   high = plan->weighted == TALLY_RESULT_SUMS_I64 ? sums : 0;
     tally_status status = ty_workspace_totals(plan, run->w, count, error);
     const ty_memory totals = run->w->totals;
     run->place = (ty_place){.counts = totals,
@@ -36,9 +37,10 @@ static tally_status begin_totals(ty_run *run, uint64_t h, uint64_t count, tally_
                             .h = h,
                             .count = count,
                             .squares = totals,
-                            .square_first = sums,
-                            .flow_first = sums + squares,
-                            .flow_count = TY_TOTAL_FLOWS};
+                            .high_first = high,
+                            .square_first = sums + high,
+                            .flow_first = sums + high + squares,
+                            .flow_count = TY_SLOT_EXTRA};
     if (!status && plan->weighted)
         status = run->device->ops->clear(run->device, run->queue, totals, 0,
                                          (size_t)(count * ty_totals_words(plan)) * sizeof(uint64_t),
@@ -76,9 +78,8 @@ tally_status ty_deliver_begin(ty_run *run, uint64_t h, uint64_t count, tally_err
         }
         run->place.how |= output->accumulate ? TY_OUT_ADD : 0;
     }
-    run->place.how |= output->flow_sums ? TY_OUT_FLOW_SUMS : 0;
-    /* Totals are clamped when they are committed; sums must know what will be. */
-    if (plan->options.dimensions == 1 && (output->on_device || plan->weighted)) {
+    /* Totals are clamped when they are committed. */
+    if (plan->options.dimensions == 1 && output->on_device) {
         run->place.how |= clamps(a->under) ? TY_OUT_CLAMP_UNDER : 0;
         run->place.how |= clamps(a->over) ? TY_OUT_CLAMP_OVER : 0;
     }
@@ -196,6 +197,7 @@ tally_status ty_deliver_sums(ty_run *run, uint32_t partials, uint32_t room, tall
                      ty_arg_memory(run->w->scratch),
                      ty_arg_memory(t->counts),
                      ty_arg_u64(t->first),
+                     ty_arg_u64(t->high_first),
                      ty_arg_memory(t->squares ? t->squares : t->counts),
                      ty_arg_u64(t->square_first),
                      ty_arg_memory(t->flows),
@@ -221,6 +223,13 @@ static void deliver_totals(const ty_job *job, const uint64_t *host)
         job->totals[f] += host[bins + (unsigned)f];
 }
 
+/* A sum of 128 bits, the upper word of which counts the carries of an unsigned lower one. */
+static void add_integer(ty_job *job, size_t cell, int64_t low, int64_t high)
+{
+    ty_carry_add(&job->isums[cell], &job->carries[cell], low);
+    job->carries[cell] += high + (low < 0);
+}
+
 /* What was fetched, added to the job's. */
 static void add_totals(ty_run *run)
 {
@@ -235,7 +244,7 @@ static void add_totals(ty_run *run)
         if (job->sums)
             job->sums[at + s] += sum;
         else if (job->isums)
-            job->isums[at + s] += (int64_t)host[s];
+            add_integer(job, at + s, (int64_t)host[s], (int64_t)host[t->high_first + s]);
         else
             job->totals[at + s] += host[s];
         if (job->squares) {
@@ -244,10 +253,9 @@ static void add_totals(ty_run *run)
         }
     }
     for (uint64_t h = 0; plan->weighted && h < t->count; h++) {
-        const uint64_t *flows = host + t->flow_first + h * TY_TOTAL_FLOWS;
+        const uint64_t *flows = host + t->flow_first + h * TY_SLOT_EXTRA;
         for (int f = 0; f < TY_SLOT_EXTRA; f++)
             job->totals[at + h * plan->slots + plan->bins + (unsigned)f] += flows[f];
-        job->overflowed |= flows[TY_SLOT_EXTRA] != 0;
     }
 }
 
@@ -334,8 +342,9 @@ int ty_deliver_by_host(const ty_job *job)
             return 1;
     }
     /* Sums of whole weights are refused when they pass int64. */
+    const size_t size = tally_dtype_bytes(plan->options.weight_dtype);
     if (plan->weighted == TALLY_RESULT_SUMS_I64 &&
-        (job->output->accumulate || tally_dtype_bytes(plan->options.weight_dtype) == 8))
+        (job->output->accumulate || size == 8 || job->elements > (uint64_t)INT64_MAX >> 8 * size))
         return 1;
     return job->view_device == TALLY_DEVICE_CPU || job->output->flow_sums ||
            (plan->options.counter == TALLY_COUNTER_U32 && job->output->accumulate);

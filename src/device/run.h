@@ -70,13 +70,12 @@ void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, i
 void ty_workspace_close(ty_device *device, ty_workspace *w);
 void ty_workspaces_close(const tally_plan *plan);
 
-enum { TY_TOTAL_FLOWS = 6 }; /* words of flows behind weighted totals */
-
 /* 64-bit words of one histogram's totals. */
 static inline uint64_t ty_totals_words(const tally_plan *plan)
 {
-    return plan->weighted ? plan->slots * (plan->options.sum_squares ? 2 : 1) + TY_TOTAL_FLOWS
-                          : plan->slots;
+    const uint64_t each =
+        1u + (plan->weighted == TALLY_RESULT_SUMS_I64) + (plan->options.sum_squares != 0);
+    return plan->slots * each + (plan->weighted ? TY_SLOT_EXTRA : 0);
 }
 
 /* Grow what the name says; they keep it when it is large enough. */
@@ -93,10 +92,11 @@ typedef struct ty_place {
     uint64_t first, histogram;
     uint32_t bins, how;
     uint64_t h, count; /* the histograms */
-    /* Sums of weights: the squares', where they begin, where the flows do and how many there are a
-     * histogram (kernels/weighted.cl). */
+    /* Sums of weights: where integers' upper words begin (0: only the lower are kept); the
+     * squares', where they begin, where the flows do and how many there are a histogram
+     * (kernels/weighted.cl). */
     ty_memory squares;
-    uint64_t square_first, flow_first;
+    uint64_t high_first, square_first, flow_first;
     uint32_t flow_count;
 } ty_place;
 

@@ -13,7 +13,6 @@
 #define TY_OUT_CLAMP_UNDER 8u /* samples below the first edge belong to the first bin … */
 #define TY_OUT_CLAMP_OVER  16u
 #define TY_OUT_FLOWS       32u /* there are flows to write */
-#define TY_OUT_FLOW_SUMS   64u /* sums of weights: those of flows must fit int64 too */
 
 #if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
 

@@ -340,13 +340,13 @@ TY_FN double ty_with_odds(double sum, ty_u32 odd)
                    : sum;
 }
 
-/* As merge (merge.cl), for sums: `bins` of them from `sum_at` on in `sums`, their squares in
- * `squares`, and `flow_count` numbers of samples in `flows`: four, or all five and whether an integer
- * passed int64. */
+/* As merge (merge.cl), for sums: `bins` of them from `sum_at` on in `sums`, integers' upper words there
+ * from `high_at` on, unless that is 0, their squares in `squares`, and `flow_count` numbers of samples in
+ * `flows`: four, or all five. */
 TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 blocks,
                      ty_u32 room, ty_u32 histograms, TY_GLOBAL const ty_u32 *state,
-                     TY_GLOBAL ty_u64 *sums, ty_u64 sum_at, TY_GLOBAL double *squares,
-                     ty_u64 square_at, TY_GLOBAL ty_u64 *flows, ty_u64 flow_at, ty_u32 flow_count,
+                     TY_GLOBAL ty_u64 *sums, ty_u64 sum_at, ty_u64 high_at,
+                     TY_GLOBAL double *squares, ty_u64 square_at, TY_GLOBAL ty_u64 *flows, ty_u64 flow_at, ty_u32 flow_count,
                      ty_u32 bins, ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
@@ -393,12 +393,12 @@ TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slot
                   ty_with_odds(ty_wide_value(sum, ty_sum_base(exponent, (int)room)), odd & 7);
         } else if (lid < 16 && target < bins) {
             TY_GLOBAL ty_u64 *to = sums + sum_at + (ty_u64)here * bins + target;
-            int delivered = target < all || (how & TY_OUT_FLOW_SUMS) ||
-                            (target == all + TY_SLOT_UNDER && (how & TY_OUT_CLAMP_UNDER)) ||
-                            (target == all + TY_SLOT_OVER && (how & TY_OUT_CLAMP_OVER));
-            *to = (add ? *to : 0) + sum.low;
-            if (flow_count > 5 && delivered && sum.high != (sum.low >> 63 ? ~(ty_u64)0 : 0))
-                flows[flow_at + (ty_u64)here * flow_count + 5] = 1;
+            TY_GLOBAL ty_u64 *high = to + (high_at - sum_at); /* if there are upper words */
+            ty_wide old = {add ? *to : 0, add && high_at ? *high : 0};
+            sum = ty_wide_add(sum, old);
+            *to = sum.low;
+            if (high_at)
+                *high = sum.high;
         }
         TY_BARRIER();
     }
