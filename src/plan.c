@@ -341,7 +341,7 @@ void tally_plan_destroy(tally_plan *plan)
 
 const char *tally_plan_method(const tally_plan *plan)
 {
-    return plan->method->name;
+    return plan ? plan->method->name : NULL;
 }
 
 tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info, tally_error *error)
@@ -353,15 +353,15 @@ tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info, 
 
 uint64_t tally_plan_bins(const tally_plan *plan)
 {
-    return plan->bins;
+    return plan ? plan->bins : 0;
 }
 
 uint64_t tally_plan_channels(const tally_plan *plan)
 {
-    return plan->active_count;
+    return plan ? plan->active_count : 0;
 }
 
 const char *tally_plan_describe(const tally_plan *plan)
 {
-    return plan->text;
+    return plan ? plan->text : NULL;
 }

@@ -317,7 +317,8 @@ TALLY_API tally_status tally_plan_create(tally_context *context, const tally_pla
                                          tally_plan **plan, tally_error *error);
 TALLY_API void tally_plan_destroy(tally_plan *plan); /* NULL is fine */
 
-/* The method's name; bins of one histogram (product over axes); active channels. */
+/* The method's name; bins of one histogram (product over axes); active channels. Of NULL: NULL and
+ * 0. */
 TALLY_API const char *tally_plan_method(const tally_plan *plan);
 /* Where the plan counts: its context's device, or the one that TALLY_DEVICE_AUTO chose for it. */
 TALLY_API tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info,
@@ -325,7 +326,8 @@ TALLY_API tally_status tally_plan_device(const tally_plan *plan, tally_device_in
 TALLY_API uint64_t tally_plan_bins(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
 
-/* One line of text: method, parameters, why it was chosen. Valid as long as the plan. */
+/* One line of text: method, parameters, why it was chosen. Valid as long as the plan; NULL of NULL.
+ */
 TALLY_API const char *tally_plan_describe(const tally_plan *plan);
 
 /* How a plan's kernel is launched and what its compiler and device say of it; 0 where they do not
@@ -468,10 +470,11 @@ typedef struct tally_stats {
 
 /* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed
  * order: the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3
- * alone. */
+ * alone. `context` NULL: on the calling thread alone. */
 TALLY_API tally_status tally_stats_add(tally_context *context, const tally_view *view,
                                        const tally_view *mask, uint64_t channel, int moments,
                                        tally_stats *stats, tally_error *error);
+/* Adds `from` to `into`; nothing if either is NULL. */
 TALLY_API void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype dtype);
 
 typedef enum tally_rule {
@@ -504,7 +507,8 @@ typedef struct tally_chunks {
  * samples inside it count and it is the range; else it is min and max, widened by 0.5 each way when
  * equal; 0 … 1 for no finite sample. Memory is bounded whatever the data: quantiles are found by
  * counting. Returns TALLY_ERROR_DATA when a sample is infinite or NaN and no range is given, as
- * NumPy does, unless `skip_nonfinite`. Reads the chunks up to five times. */
+ * NumPy does, unless `skip_nonfinite`. Reads the chunks up to five times. `context` may be NULL, as
+ * for tally_stats_add. */
 TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
                                        tally_dtype dtype, tally_rule rule, const double *range,
                                        int skip_nonfinite, uint64_t *bins, double *lo, double *hi,

@@ -329,6 +329,8 @@ tally_axis tally_axis_edges(uint64_t bins, const double *edges)
 uint64_t tally_categories_letters(const char *letters, size_t count, uint64_t per_bin,
                                   uint16_t categories[256])
 {
+    if (!categories)
+        return 0;
     for (int i = 0; i < 256; i++)
         categories[i] = TALLY_CATEGORY_NONE;
     if (!letters || !count || count > 256 || !per_bin)

@@ -48,6 +48,8 @@ static void merge_moments(tally_stats *into, const tally_stats *from)
 
 void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype dtype)
 {
+    if (!into || !from)
+        return;
     if (from->finite) {
         int first = !into->finite;
         merge_moments(into, from);

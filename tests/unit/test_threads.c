@@ -384,6 +384,21 @@ static void test_small_calls(void)
     }
 }
 
+static void *ask_for_kernels(void *arg)
+{
+    long wrong = 0;
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        wrong += strlen(tally_kernels_describe()) == 0;
+    return (void *)wrong;
+}
+
+/* A text that is written while others read it. */
+static void test_kernels(void)
+{
+    CHECK(in_threads(ask_for_kernels, NULL) == 0);
+}
+
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
@@ -396,6 +411,7 @@ int main(int argc, char **argv)
         float f = (float)help_below(240000) / 1000 - 120;
         memcpy(data + i, &f, sizeof f);
     }
+    test_kernels();
     test_pool();
     test_shared_plan();
     test_contexts();
