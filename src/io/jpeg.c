@@ -66,13 +66,13 @@ static void on_error(j_common_ptr jpeg)
          words);
 }
 
-/* Level -1 is a warning. Stray bytes between segments and odd application markers touch no sample.
- */
+/* Level -1 is a warning. Stray bytes in front of the first scan and an unknown revision touch no
+ * sample. Bytes left over behind a scan do: its decoding went astray, or stopped early. */
 static void on_message(j_common_ptr jpeg, int level)
 {
-    int code = jpeg->err->msg_code;
-    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM &&
-        code != JWRN_JFIF_MAJOR)
+    int code = jpeg->err->msg_code, scans = ((j_decompress_ptr)jpeg)->input_scan_number;
+    int harmless = code == JWRN_JFIF_MAJOR || (code == JWRN_EXTRANEOUS_DATA && scans == 0);
+    if (level < 0 && !harmless)
         on_error(jpeg);
 }
 

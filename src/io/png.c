@@ -29,7 +29,11 @@ typedef struct ty_png_state {
     png_uint_32 width, height;
     int depth, color; /* as stored */
     unsigned channels;
-    unsigned char *whole; /* interlaced: all rows, once they are decoded */
+    uint64_t stored_bytes;  /* of a row as libpng gives it: samples, or a palette's indices */
+    unsigned char *indices; /* of the row, when there is a palette */
+    unsigned char palette[256][4];
+    unsigned palette_size;
+    unsigned char *whole; /* interlaced: all rows, once they are decoded, stored_bytes each */
     uint64_t row;         /* next to decode */
     int interlaced, whole_ready, no_memory;
     tally_status status; /* what the running call into libpng ended with */
@@ -55,10 +59,17 @@ static void on_error(png_structp png, png_const_charp words)
     longjmp(s->jump, 1);
 }
 
+/* Samples would be guessed: a wrong checksum or too much at the end of the image's data; a palette
+ * that is not as it should be. Bytes behind the end of complete, checked data are none of it, and
+ * without a palette its chunks touch no sample. */
 static void on_warning(png_structp png, png_const_charp words)
 {
-    (void)png;
-    (void)words;
+    const ty_png_state *s = png_get_error_ptr(png);
+    int palette = s->info && png_get_color_type(png, s->info) == PNG_COLOR_TYPE_PALETTE &&
+                  (strncmp(words, "PLTE", 4) == 0 || strncmp(words, "tRNS", 4) == 0);
+    int data = strncmp(words, "IDAT", 4) == 0 && !strstr(words, "Extra compressed data");
+    if (palette || data)
+        png_error(png, words);
 }
 
 static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
@@ -129,20 +140,43 @@ static void start(ty_png_state *s, const ty_png_wish *unused)
         s->channels = png_get_valid(s->png, s->info, PNG_INFO_tRNS) ? 4 : 3;
 }
 
+/* Indices past the palette's end are refused; libpng would make them black. */
+static void read_palette(ty_png_state *s)
+{
+    png_colorp colors = NULL;
+    png_bytep alphas = NULL;
+    int count = 0, alpha_count = 0;
+    png_get_PLTE(s->png, s->info, &colors, &count);
+    if (s->channels == 4)
+        png_get_tRNS(s->png, s->info, &alphas, &alpha_count, NULL);
+    s->palette_size = (unsigned)count;
+    for (int i = 0; i < count; i++) {
+        unsigned char *to = s->palette[i];
+        to[0] = colors[i].red;
+        to[1] = colors[i].green;
+        to[2] = colors[i].blue;
+        to[3] = i < alpha_count ? alphas[i] : 255;
+    }
+}
+
 /* Sets the conversions; libpng makes its row buffers here, so the extents have been checked. */
 static void prepare(ty_png_state *s, const ty_png_wish *unused)
 {
     (void)unused;
-    if (s->color == PNG_COLOR_TYPE_PALETTE)
-        png_set_palette_to_rgb(s->png);
-    else if (s->depth < 8)
+    s->stored_bytes = s->rows.row_bytes;
+    if (s->color == PNG_COLOR_TYPE_PALETTE) {
+        png_set_packing(s->png); /* a byte for each index */
+        read_palette(s);
+        s->stored_bytes = s->width;
+    } else if (s->depth < 8) {
         png_set_expand_gray_1_2_4_to_8(s->png);
+    }
     if (s->depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         png_set_swap(s->png);
     if (s->interlaced)
         png_set_interlace_handling(s->png);
     png_read_update_info(s->png, s->info);
-    if (png_get_rowbytes(s->png, s->info) != s->rows.row_bytes)
+    if (png_get_rowbytes(s->png, s->info) != s->stored_bytes)
         png_error(s->png, "the library's rows have an unexpected size");
 }
 
@@ -151,18 +185,57 @@ static void decode_whole(ty_png_state *s, const ty_png_wish *unused)
     (void)unused;
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++)
         for (s->row = 0; s->row < s->height; s->row++)
-            png_read_row(s->png, s->whole + s->row * s->rows.row_bytes, NULL);
+            png_read_row(s->png, s->whole + s->row * s->stored_bytes, NULL);
     png_read_end(s->png, NULL);
     s->row = 0;
     s->whole_ready = 1;
 }
 
+/* A row of a palette's indices as colours. */
+static void expand(ty_png_state *s, const unsigned char *from, unsigned char *to)
+{
+    for (png_uint_32 x = 0; x < s->width; x++, to += s->channels) {
+        if (from[x] >= s->palette_size) {
+            s->status =
+                ty_error(s->error, TALLY_ERROR_FORMAT,
+                         "%s: png: column %" PRIu32 " has colour %u, but its palette has "
+                         "%u (row %" PRIu64 ")",
+                         ty_stream_name(s->stream), (uint32_t)x, from[x], s->palette_size, s->row);
+            longjmp(s->jump, 1);
+        }
+        memcpy(to, s->palette[from[x]], s->channels);
+    }
+}
+
+/* The next row as it is handed out. */
+static void decode_row(ty_png_state *s, unsigned char *into)
+{
+    int palette = s->color == PNG_COLOR_TYPE_PALETTE;
+    unsigned char *stored = s->whole_ready ? s->whole + s->row * s->stored_bytes
+                            : palette      ? s->indices
+                                           : into;
+    if (!s->whole_ready)
+        png_read_row(s->png, stored, NULL);
+    if (into && palette)
+        expand(s, stored, into);
+    else if (into && s->whole_ready)
+        memcpy(into, stored, s->stored_bytes);
+}
+
 static void decode_rows(ty_png_state *s, const ty_png_wish *wish)
 {
     for (uint64_t i = 0; i < wish->count; i++, s->row++)
-        png_read_row(s->png, wish->into ? wish->into + i * s->rows.row_bytes : NULL, NULL);
-    if (s->row == s->height)
+        decode_row(s, wish->into ? wish->into + i * s->rows.row_bytes : NULL);
+    if (s->row == s->height && !s->whole_ready)
         png_read_end(s->png, NULL);
+}
+
+/* Memory for what libpng decodes into, where that is not what is handed out. */
+static tally_status make_buffer(unsigned char **buffer, uint64_t size, tally_error *error)
+{
+    if (!*buffer)
+        *buffer = ty_malloc((size_t)size);
+    return *buffer ? TALLY_OK : ty_error_memory(error, "rows of a PNG image", size);
 }
 
 static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint64_t *got,
@@ -170,23 +243,16 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
 {
     ty_png_state *s = state;
     ty_png_wish wish = {into, bytes / s->rows.row_bytes};
+    tally_status status = TALLY_OK;
     *got = bytes;
-    if (!s->interlaced)
-        return guarded(s, decode_rows, &wish, error);
-    if (!s->whole_ready) {
-        size_t size = (size_t)(s->rows.row_bytes * s->height);
-        if (!s->whole)
-            s->whole = ty_malloc(size);
-        if (!s->whole)
-            return ty_error_memory(error, "an interlaced PNG image", size);
-        tally_status status = guarded(s, decode_whole, NULL, error);
-        if (status)
-            return status;
+    if (s->interlaced && !s->whole_ready) {
+        status = make_buffer(&s->whole, s->stored_bytes * s->height, error);
+        if (!status)
+            status = guarded(s, decode_whole, NULL, error);
+    } else if (!s->interlaced && s->color == PNG_COLOR_TYPE_PALETTE) {
+        status = make_buffer(&s->indices, s->stored_bytes, error);
     }
-    if (into)
-        memcpy(into, s->whole + s->row * s->rows.row_bytes, (size_t)bytes);
-    s->row += wish.count;
-    return TALLY_OK;
+    return status ? status : guarded(s, decode_rows, &wish, error);
 }
 
 static void png_close(void *state)
@@ -198,6 +264,7 @@ static void png_close(void *state)
         png_destroy_read_struct(&s->png, &s->info, NULL);
     ty_rows_close(&s->rows);
     ty_free(s->whole);
+    ty_free(s->indices);
     ty_free(s);
 }
 

@@ -65,6 +65,7 @@ struct ty_tiff_state {
     unsigned plane_count, plane_samples; /* samples of one element in one plane */
     ty_tiff_plane planes[TY_TIFF_PLANES];
     uint64_t strip_rows, plane_row_bytes; /* bytes of a row in one plane, as stored */
+    uint64_t plane_bytes;                 /* of a plane's `rows` */
     uint64_t tile_width, tile_rows, tile_row_bytes, tiles_across;
     unsigned char *tile;
     uint64_t row; /* next to hand out */
@@ -90,8 +91,10 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
 static int is_harmful(const ty_tiff_state *s, const char *words)
 {
     static const char *const tags[] = {
-        "ColorMap",  "BitsPerSample", "Compression", "ExtraSamples",        "FillOrder",
-        "Predictor", "SampleFormat",  "Photometric", "PlanarConfiguration", "RowsPerStrip"};
+        "ColorMap",     "BitsPerSample", "Compression", "ExtraSamples", "FillOrder",
+        "Predictor",    "SampleFormat",  "Photometric", "Planar",       "RowsPerStrip",
+        "DataType",     "T4Options",     "T6Options",   "JPEGTables",   "SamplesPerPixel",
+        "StripOffsets", "TileOffsets",   "TileWidth",   "TileLength"};
     if (s->decoding)
         return strncmp(words, "Old-style LZW", 13) != 0;
     if (!strstr(words, "ignored"))
@@ -165,8 +168,12 @@ static toff_t on_size(thandle_t handle)
 
 static tally_status failed(const ty_tiff_state *s, const char *what, tally_error *error)
 {
-    return ty_error(error, TALLY_ERROR_FORMAT, "%s: tiff: %s (row %" PRIu64 ")",
-                    ty_stream_name(s->stream), s->words[0] ? s->words : what, s->row);
+    /* "Out of memory", "Not enough memory", "No space for …" */
+    int memory = (strstr(s->words, "emory") || strstr(s->words, "No space")) &&
+                 !strstr(s->words, "beyond the"); /* our own limit, which a damaged file passes */
+    return ty_error(error, memory ? TALLY_ERROR_MEMORY : TALLY_ERROR_FORMAT,
+                    "%s: tiff: %s (row %" PRIu64 ")", ty_stream_name(s->stream),
+                    s->words[0] ? s->words : what, s->row);
 }
 
 static tally_status unsupported(const ty_tiff_state *s, const char *what, unsigned value,
@@ -221,9 +228,24 @@ static tally_status find_file(ty_tiff_state *s, tally_error *error)
     return copy_stream(s, error);
 }
 
+/* libtiff 4.5 crashes when there is no memory for the copy that it makes of a tag. So that this is
+ * found out first, what a directory may take must be there now. */
+static tally_status check_memory(const ty_tiff_state *s, tally_error *error)
+{
+    uint64_t tags = s->size < (4 << 20) ? s->size : 4 << 20;
+    size_t need = (size_t)(2 * tags + (64 << 10));
+    void *block = ty_malloc(need);
+    ty_free(block);
+    return block ? TALLY_OK : ty_error_memory(error, "a TIFF directory", need);
+}
+
 static tally_status open_plane(ty_tiff_state *s, ty_tiff_plane *p, tally_error *error)
 {
+    tally_status status = check_memory(s, error);
+    if (status)
+        return status;
     p->owner = s;
+    p->at = p->first = p->end = p->next = 0;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory while decoding a TIFF image");
@@ -331,44 +353,48 @@ static tally_status read_fields(ty_tiff_state *s, tally_error *error)
     return status;
 }
 
-/* Sizes of strips and tiles, checked against what the fields say; and their buffers. */
-static tally_status make_plane_buffers(ty_tiff_state *s, tally_error *error)
+/* Sizes of strips and tiles, checked against what the fields say. */
+static tally_status measure(ty_tiff_state *s, tally_error *error)
 {
     TIFF *tiff = s->planes[0].tiff;
-    uint64_t row_bits = (uint64_t)s->width * s->plane_samples * s->bits, size;
+    uint64_t row_bits = (uint64_t)s->width * s->plane_samples * s->bits;
+    uint32_t width = 0, rows = 0;
     s->plane_row_bytes = (row_bits + 7) / 8;
-    if (s->tiled) {
-        uint32_t width = 0, rows = 0;
-        TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
-        TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
-        s->tile_width = width;
-        s->tile_rows = rows;
-        s->tile_row_bytes = TIFFTileRowSize64(tiff);
-        s->tiles_across = width ? (s->width + (uint64_t)width - 1) / width : 0;
-        if (!rows || !s->tiles_across ||
-            s->tile_row_bytes * 8 != (uint64_t)width * s->plane_samples * s->bits ||
-            TIFFTileSize64(tiff) != s->tile_row_bytes * rows)
-            return failed(s, "its tiles have no usable size", error);
-        if (ty_rows_multiply(s->tile_row_bytes * s->tiles_across, rows, &size) ||
-            size > (uint64_t)TY_TIFF_MOST)
-            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                            "%s: a row of TIFF tiles of more than %" PRId64 " bytes is not read",
-                            ty_stream_name(s->stream), TY_TIFF_MOST);
-        s->tile = ty_malloc((size_t)(s->tile_row_bytes * rows));
-        if (!s->tile)
-            return ty_error_memory(error, "a TIFF tile", s->tile_row_bytes * rows);
-    } else {
-        uint32_t rows = 0;
+    if (!s->tiled) {
         TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
         s->strip_rows = rows ? rows : UINT32_MAX;
-        size = s->plane_row_bytes;
-        if (TIFFScanlineSize64(tiff) != size)
-            return failed(s, "its rows have no usable size", error);
+        s->plane_bytes = s->plane_row_bytes;
+        return TIFFScanlineSize64(tiff) == s->plane_row_bytes
+                   ? TALLY_OK
+                   : failed(s, "its rows have no usable size", error);
     }
+    TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
+    TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
+    s->tile_width = width;
+    s->tile_rows = rows;
+    s->tile_row_bytes = TIFFTileRowSize64(tiff);
+    s->tiles_across = width ? (s->width + (uint64_t)width - 1) / width : 0;
+    if (!rows || !s->tiles_across ||
+        s->tile_row_bytes * 8 != (uint64_t)width * s->plane_samples * s->bits ||
+        TIFFTileSize64(tiff) != s->tile_row_bytes * rows)
+        return failed(s, "its tiles have no usable size", error);
+    if (ty_rows_multiply(s->tile_row_bytes * s->tiles_across, rows, &s->plane_bytes) ||
+        s->plane_bytes > (uint64_t)TY_TIFF_MOST)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: a row of TIFF tiles of more than %" PRId64 " bytes is not read",
+                        ty_stream_name(s->stream), TY_TIFF_MOST);
+    return TALLY_OK;
+}
+
+static tally_status make_plane_buffers(ty_tiff_state *s, tally_error *error)
+{
+    uint64_t tile = s->tiled ? s->tile_row_bytes * s->tile_rows : 0;
+    if (tile && !(s->tile = ty_malloc((size_t)tile)))
+        return ty_error_memory(error, "a TIFF tile", tile);
     for (unsigned i = 0; i < s->plane_count; i++) {
-        s->planes[i].rows = ty_malloc((size_t)size);
+        s->planes[i].rows = ty_malloc((size_t)s->plane_bytes);
         if (!s->planes[i].rows)
-            return ty_error_memory(error, "rows of a TIFF image", size);
+            return ty_error_memory(error, "rows of a TIFF image", s->plane_bytes);
     }
     return TALLY_OK;
 }
@@ -535,16 +561,23 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     return status;
 }
 
+static void close_planes(ty_tiff_state *s)
+{
+    for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
+        if (s->planes[i].tiff)
+            TIFFClose(s->planes[i].tiff);
+        s->planes[i].tiff = NULL;
+    }
+}
+
 static void tiff_close(void *state)
 {
     ty_tiff_state *s = state;
     if (!s)
         return;
-    for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
-        if (s->planes[i].tiff)
-            TIFFClose(s->planes[i].tiff);
+    close_planes(s);
+    for (unsigned i = 0; i < TY_TIFF_PLANES; i++)
         ty_free(s->planes[i].rows);
-    }
     if (s->file_owned)
         close(s->file);
     ty_rows_close(&s->out);
@@ -570,6 +603,8 @@ static tally_status open_image(ty_tiff_state *s, const tally_input_options *opti
     status = ty_rows_open(&s->out, ty_stream_name(s->stream), 0, options, info, error);
     for (unsigned i = 1; i < s->plane_count && !status; i++)
         status = open_plane(s, &s->planes[i], error);
+    if (!status)
+        status = measure(s, error);
     return status ? status : make_plane_buffers(s, error);
 }
 
@@ -594,14 +629,32 @@ static tally_status tiff_read(void *state, tally_view *views, int *done, tally_e
     return ty_rows_read(&s->out, take, s, views, done, error);
 }
 
+/* New handles: after damage libtiff's remember some of it, and another pass would find other
+ * damage, or none. */
 static tally_status tiff_rewind(void *state, tally_error *error)
 {
-    ty_tiff_state *s = state;
-    (void)error;
+    ty_tiff_state *s = state, old = *s;
+    close_planes(s);
+    s->palette[0] = NULL;
     s->words[0] = '\0';
     s->row = 0;
+    s->palette_shift = s->decoding = s->alpha = 0;
     ty_rows_rewind(&s->out);
-    return TALLY_OK;
+    tally_status status = open_plane(s, &s->planes[0], error);
+    if (!status)
+        status = read_fields(s, error);
+    for (unsigned i = 1; i < old.plane_count && !status; i++)
+        status = open_plane(s, &s->planes[i], error);
+    if (!status)
+        status = measure(s, error);
+    if (!status && (s->width != old.width || s->height != old.height || s->bits != old.bits ||
+                    s->samples != old.samples || s->format != old.format ||
+                    s->separate != old.separate || s->tiled != old.tiled ||
+                    !s->palette[0] != !old.palette[0] || s->plane_bytes != old.plane_bytes ||
+                    s->tile_row_bytes * s->tile_rows != old.tile_row_bytes * old.tile_rows))
+        status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
+                          ty_stream_name(s->stream));
+    return status;
 }
 
 static const char *tiff_name(const void *state, uint64_t channel)
