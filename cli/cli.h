@@ -109,8 +109,7 @@ int cli_context_open(const cli_options *options, tally_context **context);
 int cli_counter_get(const cli_options *options, tally_counter *counter);
 
 /* Reads a saved result file (gzip and zstd undone, "-" is standard input): all its results, in an
- * array that the caller releases with cli_saved_free. */
+ * array that the caller releases with tally_result_destroy_all. */
 int cli_saved_read(const char *path, tally_result ***results, size_t *count);
-void cli_saved_free(tally_result **results, size_t count);
 
 #endif

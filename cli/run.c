@@ -497,7 +497,9 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
     target->write.array = cli_has(options, CLI_EACH);
     if (!code)
         code = cli_results_write(target, results, groups);
-    cli_saved_free(results, results ? groups : 0);
+    for (size_t g = 0; results && g < groups; g++)
+        tally_result_destroy(results[g]);
+    free(results);
     return code;
 }
 

@@ -45,57 +45,21 @@ static char *read_all(const char *path, size_t *size)
     return text;
 }
 
-/* A list of results starts with a bracket. */
-static int is_list(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '[';
-}
-
-void cli_saved_free(tally_result **results, size_t count)
-{
-    for (size_t i = 0; results && i < count; i++)
-        tally_result_destroy(results[i]);
-    free(results);
-}
-
 int cli_saved_read(const char *path, tally_result ***results, size_t *count)
 {
     size_t size;
+    tally_error error = {""};
     char *text = read_all(path, &size);
     *results = NULL;
     *count = 0;
     if (!text)
         return CLI_FAILED;
-    int list = is_list(text), code = CLI_OK;
-    for (;;) {
-        tally_error error = {""};
-        tally_result *one = NULL;
-        tally_status status = tally_result_parse(text, size, cli_shown(path), *count, &one, &error);
-        /* Past the end of a list. */
-        if (status == TALLY_ERROR_ARGUMENT && *count > 0)
-            break;
-        if (status) {
-            code = cli_fail_status(status, &error);
-            break;
-        }
-        tally_result **grown = realloc(*results, (*count + 1) * sizeof **results);
-        if (!grown) {
-            tally_result_destroy(one);
-            code = cli_fail("%s: out of memory", cli_shown(path));
-            break;
-        }
-        *results = grown;
-        grown[(*count)++] = one;
-        if (!list)
-            break;
-    }
+    tally_status status =
+        tally_result_parse_all(text, size, cli_shown(path), results, count, &error);
     free(text);
-    if (code) {
-        cli_saved_free(*results, *count);
-        *results = NULL;
-        *count = 0;
-    }
-    return code;
+    if (!status && !*count)
+        return cli_fail("%s: an empty list; it has no result", cli_shown(path));
+    return status ? cli_fail_status(status, &error) : CLI_OK;
 }
 
 int cli_counter_get(const cli_options *options, tally_counter *counter)
@@ -129,7 +93,7 @@ static int merge_files(const cli_options *options, tally_result **sum)
                                 cli_shown(options->operands[0]),
                                 error.message[0] ? error.message : tally_status_string(status));
         }
-        cli_saved_free(parts, count);
+        tally_result_destroy_all(parts, count);
         if (code)
             return code;
     }
@@ -181,7 +145,7 @@ static int show(const cli_options *options, int picture)
         else
             code = cli_results_write(&target, results, count);
     }
-    cli_saved_free(results, count);
+    tally_result_destroy_all(results, count);
     return code;
 }
 

@@ -130,7 +130,9 @@ const cli_word cli_word_table[] = {
      "tally -o photo.svg photo.jpg\n"},
     {CLI_MERGE, "merge", "RESULT…", 1, 0, cli_merge, "add saved results that have the same axes",
      "Adds results that `--format json` wrote, however they were made: on other devices, machines "
-     "or days. The axes, names and kinds must be the same. gzip and zstd are undone.",
+     "or days. The axes, names and kinds must be the same. gzip and zstd are undone. The sum names "
+     "the "
+     "first 32 different sources and says how many there were.",
      "tally merge part*.json -o all.json\n"},
     {CLI_SHOW, "show", "RESULT", 1, 1, cli_show, "a saved result as a table or in another format",
      "Shows a result that `--format json` wrote: as a table with bars, CSV, JSON or .npy.",

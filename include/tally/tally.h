@@ -548,10 +548,11 @@ typedef struct tally_result_info {
     uint64_t samples;  /* all that were offered, Σ over histograms of bins and flows for counts */
     tally_dtype dtype; /* of the samples (first axis), 0 unknown */
     const char *device, *method;
-    double seconds; /* spent counting, 0 unknown */
-    uint32_t sources;
+    double seconds;   /* spent counting, 0 unknown */
+    uint32_t sources; /* names that tally_result_source gives */
     tally_counter counter;
     int32_t has_squares;
+    uint64_t sources_total; /* noted and merged; `sources` are the first different ones of them */
 } tally_result_info;
 
 TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
@@ -567,6 +568,9 @@ TALLY_API const double *tally_result_squares(const tally_result *result, uint64_
  * and where a saved result does not say them. */
 TALLY_API const void *tally_result_flow_sums(const tally_result *result, uint64_t h);
 
+/* Names of sources that a result keeps: the first different ones, whatever is noted or merged. */
+#define TALLY_MAX_SOURCES 32
+
 /* What goes into the saved form; strings are copied, NULL leaves a field alone. */
 TALLY_API tally_status tally_result_note(tally_result *result, const char *source,
                                          const char *device, const char *method, double seconds,
@@ -577,8 +581,9 @@ TALLY_API tally_status tally_result_note(tally_result *result, const char *sourc
 TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter counter,
                                            tally_error *error);
 
-/* Adds `from` to `into`: same axes (bit-identical edges), names and kind, else TALLY_ERROR_ARGUMENT
- * saying what differs; refuses, changing nothing, if a count would pass 2^64-1. */
+/* Adds `from` to `into`, in memory that does not grow with their number: same axes (bit-identical
+ * edges), names and kind, else TALLY_ERROR_ARGUMENT saying what differs; refuses, changing nothing,
+ * if a count would pass 2^64-1. */
 TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
                                           tally_error *error);
 
@@ -624,9 +629,16 @@ TALLY_API tally_status tally_result_save(const tally_result *const *results, siz
                                          tally_format format, const tally_write_options *options,
                                          const char *path, tally_error *error);
 
-/* Reads saved JSON: one object, or element `index` of an array. `name` is for messages. */
+/* Reads saved JSON: one object, or element `index` of an array. `name` is for messages. The whole
+ * text is checked each time; tally_result_parse_all does so once for all of an array. */
 TALLY_API tally_status tally_result_parse(const char *text, size_t size, const char *name,
                                           size_t index, tally_result **result, tally_error *error);
+/* All of them: *count is 1 for an object and 0 for an empty array, of which *results is NULL.
+ * Release with tally_result_destroy_all. */
+TALLY_API tally_status tally_result_parse_all(const char *text, size_t size, const char *name,
+                                              tally_result ***results, size_t *count,
+                                              tally_error *error);
+TALLY_API void tally_result_destroy_all(tally_result **results, size_t count); /* NULL is fine */
 
 /* ---- Inputs -----------------------------------------------------------------------------------
  */

@@ -195,6 +195,7 @@ class ResultInfo(Sized):
         ("sources", c_uint32),
         ("counter", c_int),
         ("has_squares", c_int32),
+        ("sources_total", c_uint64),
     ]
 
 

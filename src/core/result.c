@@ -161,7 +161,6 @@ void tally_result_destroy(tally_result *result)
     for (uint32_t i = 0; i < result->sources_count; i++)
         ty_free(result->sources[i]);
     ty_free(result->names);
-    ty_free(result->sources);
     ty_free(result->device);
     ty_free(result->method);
     ty_free(result->counts);
@@ -169,6 +168,13 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->flows);
     ty_free(result->flow_sums);
     ty_free(result);
+}
+
+void tally_result_destroy_all(tally_result **results, size_t count)
+{
+    for (size_t i = 0; results && i < count; i++)
+        tally_result_destroy(results[i]);
+    ty_free(results);
 }
 
 tally_output tally_result_output(tally_result *result)
@@ -184,7 +190,7 @@ tally_output tally_result_output(tally_result *result)
     return output;
 }
 
-static uint64_t add_sticky(uint64_t a, uint64_t b)
+uint64_t ty_add_sticky(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -196,11 +202,11 @@ uint64_t ty_result_samples(const tally_result *result)
     const uint64_t *counts = result->counts;
     uint64_t total = 0;
     for (uint64_t i = 0; i < result->histograms * result->bins; i++)
-        total = add_sticky(total, counts[i]);
+        total = ty_add_sticky(total, counts[i]);
     for (uint64_t h = 0; h < result->histograms; h++) {
         const tally_flows *f = &result->flows[h];
-        total = add_sticky(add_sticky(total, f->under), f->over);
-        total = add_sticky(add_sticky(total, f->nan), f->masked);
+        total = ty_add_sticky(ty_add_sticky(total, f->under), f->over);
+        total = ty_add_sticky(ty_add_sticky(total, f->nan), f->masked);
     }
     return total;
 }
@@ -251,6 +257,7 @@ tally_status tally_result_info_get(const tally_result *result, tally_result_info
         .sources = result->sources_count,
         .counter = result->counter,
         .has_squares = result->squares != NULL,
+        .sources_total = result->sources_total,
     };
     memcpy(info, &all, all.struct_size < sizeof all ? all.struct_size : sizeof all);
     return TALLY_OK;
@@ -297,6 +304,14 @@ const void *tally_result_flow_sums(const tally_result *result, uint64_t h)
                : NULL;
 }
 
+int ty_result_source_is_new(const tally_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->sources_count; i++)
+        if (strcmp(result->sources[i], name) == 0)
+            return 0;
+    return result->sources_count < TALLY_MAX_SOURCES;
+}
+
 /* A copy of `text` into *copy; NULL stays NULL. Returns 0 when memory is out. */
 static int copied(const char *text, char **copy)
 {
@@ -313,27 +328,19 @@ tally_status tally_result_note(tally_result *result, const char *source, const c
     if (!(seconds >= 0) || isinf(seconds))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "seconds is %g; 0 or more is possible",
                         seconds);
-    if (result->sources_count == UINT32_MAX)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "the result has 2^32-1 sources already");
     char *new_source = NULL, *new_device = NULL, *new_method = NULL;
-    char **sources = NULL;
-    int ok =
-        copied(source, &new_source) && copied(device, &new_device) && copied(method, &new_method);
-    if (ok && source) {
-        sources = ty_realloc(result->sources,
-                             ((size_t)result->sources_count + 1) * sizeof *result->sources);
-        ok = sources != NULL;
-    }
-    if (!ok) {
+    if (!copied(source, &new_source) || !copied(device, &new_device) ||
+        !copied(method, &new_method)) {
         ty_free(new_source);
         ty_free(new_device);
         ty_free(new_method);
         return ty_error_memory(error, "a result's notes", source ? strlen(source) : 0);
     }
-    if (source) {
-        result->sources = sources;
+    if (new_source && ty_result_source_is_new(result, new_source))
         result->sources[result->sources_count++] = new_source;
-    }
+    else
+        ty_free(new_source);
+    result->sources_total = ty_add_sticky(result->sources_total, source != NULL);
     if (device) {
         ty_free(result->device);
         result->device = new_device;
@@ -343,7 +350,7 @@ tally_status tally_result_note(tally_result *result, const char *source, const c
         result->method = new_method;
     }
     result->seconds = fmin(result->seconds + seconds, DBL_MAX);
-    result->noted = add_sticky(result->noted, samples);
+    result->noted = ty_add_sticky(result->noted, samples);
     return TALLY_OK;
 }
 

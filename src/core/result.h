@@ -19,8 +19,10 @@ struct tally_result {
     double seconds; /* 0 unknown */
     char *device;   /* "" unknown */
     char *method;   /* "" unknown */
-    char **sources; /* sources_count of them */
+    /* The first different ones of sources_total. */
+    char *sources[TALLY_MAX_SOURCES];
     uint32_t sources_count;
+    uint64_t sources_total;
     char **names;       /* histograms of them, never NULL */
     void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
     double *squares;    /* histograms × bins, or NULL */
@@ -44,6 +46,13 @@ typedef struct ty_result_shape {
 /* An all-zero result that owns copies of everything in `shape`. */
 tally_status ty_result_create(const ty_result_shape *shape, tally_result **result,
                               tally_error *error);
+
+/* a + b, or 2^64-1 when that is more. */
+uint64_t ty_add_sticky(uint64_t a, uint64_t b);
+
+/* Whether a source of this name would be kept: it is another than those that are, and they are not
+ * too many. */
+int ty_result_source_is_new(const tally_result *result, const char *name);
 
 /* Σ over histograms of bins and flows for exact counts, else what was noted; 2^64-1 when it would
  * pass that. */

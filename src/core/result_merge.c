@@ -214,47 +214,38 @@ static int merge_text(const char *into, const char *from, char **merged)
 
 typedef struct notes {
     char *device, *method;
-    char **sources; /* copies of those of `from` */
+    char *sources[TALLY_MAX_SOURCES]; /* copies of those of `from` that `into` does not have */
     uint32_t count;
 } notes;
 
 static void drop_notes(notes *n)
 {
-    for (uint32_t i = 0; n->sources && i < n->count; i++)
+    for (uint32_t i = 0; i < n->count; i++)
         ty_free(n->sources[i]);
-    ty_free(n->sources);
     ty_free(n->device);
     ty_free(n->method);
 }
 
-/* Everything that needs memory, before anything changes; `into` gets room for the sources. */
-static tally_status make_notes(tally_result *into, const tally_result *from, notes *n,
+/* Everything that needs memory, before anything changes. */
+static tally_status make_notes(const tally_result *into, const tally_result *from, notes *n,
                                tally_error *error)
 {
     memset(n, 0, sizeof *n);
-    size_t total = (size_t)into->sources_count + from->sources_count;
-    if (total > UINT32_MAX)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "there would be more than 2^32-1 sources");
     int ok = merge_text(into->device, from->device, &n->device) &&
              merge_text(into->method, from->method, &n->method);
-    if (ok && from->sources_count) {
-        n->sources = ty_calloc(from->sources_count, sizeof *n->sources);
-        n->count = n->sources ? from->sources_count : 0;
-        ok = n->sources != NULL;
-        for (uint32_t i = 0; ok && i < n->count; i++) {
-            n->sources[i] = ty_text_copy(from->sources[i], strlen(from->sources[i]));
-            ok = n->sources[i] != NULL;
-        }
-        char **room = ok ? ty_realloc(into->sources, total * sizeof *room) : NULL;
-        if (room)
-            into->sources = room;
-        ok = room != NULL;
+    for (uint32_t i = 0; ok && i < from->sources_count; i++) {
+        const char *name = from->sources[i];
+        if (into->sources_count + n->count == TALLY_MAX_SOURCES ||
+            !ty_result_source_is_new(into, name))
+            continue;
+        n->sources[n->count] = ty_text_copy(name, strlen(name));
+        ok = n->sources[n->count] != NULL;
+        n->count += (uint32_t)ok;
     }
-    if (!ok) {
-        drop_notes(n);
-        return ty_error_memory(error, "a result's notes", total * sizeof *n->sources);
-    }
-    return TALLY_OK;
+    if (ok)
+        return TALLY_OK;
+    drop_notes(n);
+    return ty_error_memory(error, "a result's notes", sizeof *n);
 }
 
 static void add_notes(tally_result *into, const tally_result *from, notes *n)
@@ -269,7 +260,7 @@ static void add_notes(tally_result *into, const tally_result *from, notes *n)
     }
     for (uint32_t i = 0; i < n->count; i++)
         into->sources[into->sources_count++] = n->sources[i];
-    ty_free(n->sources);
+    into->sources_total = ty_add_sticky(into->sources_total, from->sources_total);
     into->seconds = fmin(into->seconds + from->seconds, DBL_MAX);
     into->noted += from->noted; /* of exact counts it is not read, so it may wrap */
     if (into->dtype != from->dtype)

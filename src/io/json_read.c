@@ -20,11 +20,12 @@ enum {
     COUNTER,
     WEIGHTS,
     AXES,
-    HISTOGRAMS
+    HISTOGRAMS,
+    SOURCES
 };
-static const char *const top_keys[] = {"schema",  "source", "dtype",     "samples",
-                                       "device",  "method", "seconds",   "counter",
-                                       "weights", "axes",   "histograms"};
+static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples",
+                                       "device",  "method", "seconds",    "counter",
+                                       "weights", "axes",   "histograms", "sources"};
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
 enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY };
@@ -489,6 +490,13 @@ static tally_status read_notes(const reader *r, tally_result *result)
         for (; !status && at != TY_JSON_NONE; at = ty_json_next(json, at))
             status = note_text(r, at, SOURCE, result);
     }
+    uint64_t listed = result->sources_total;
+    if (!status && r->top[SOURCES] != TY_JSON_NONE)
+        status = read_u64(json, r->top[SOURCES], "sources", &result->sources_total);
+    if (!status && result->sources_total < listed)
+        status = ty_json_error(json, r->top[SOURCES],
+                               "sources is %" PRIu64 ", but \"source\" names %" PRIu64,
+                               result->sources_total, listed);
     if (!status && r->top[SECONDS] != TY_JSON_NONE &&
         (!ty_json_double(json, r->top[SECONDS], &result->seconds) || result->seconds < 0))
         status = ty_json_error(json, r->top[SECONDS], "seconds must be a number, 0 or more");
@@ -556,20 +564,14 @@ static tally_status choose(const ty_json *json, size_t index, size_t *at)
     return TALLY_OK;
 }
 
-tally_status tally_result_parse(const char *text, size_t size, const char *name, size_t index,
-                                tally_result **result, tally_error *error)
+/* The result at `at` of a text that has been checked. */
+static tally_status parse_at(const ty_json *json, size_t at, tally_result **result)
 {
-    if (!text || !result)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", text ? "result" : "text");
     reader *r = ty_calloc(1, sizeof *r);
     if (!r)
-        return ty_error_memory(error, "reading a result", sizeof *r);
-    size_t at = 0;
-    tally_status status = ty_json_open(&r->json, text, size, name ? name : "result", error);
-    if (!status)
-        status = choose(&r->json, index, &at);
-    if (!status)
-        status = read_result(r, at, result);
+        return ty_error_memory(json->error, "reading a result", sizeof *r);
+    r->json = *json;
+    tally_status status = read_result(r, at, result);
     for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
         ty_free(r->edges[d]);
     for (uint64_t h = 0; r->names && h < r->shape.histograms; h++)
@@ -577,4 +579,46 @@ tally_status tally_result_parse(const char *text, size_t size, const char *name,
     ty_free(r->names);
     ty_free(r);
     return status;
+}
+
+tally_status tally_result_parse(const char *text, size_t size, const char *name, size_t index,
+                                tally_result **result, tally_error *error)
+{
+    ty_json json;
+    size_t at = 0;
+    if (!text || !result)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", text ? "result" : "text");
+    tally_status status = ty_json_open(&json, text, size, name ? name : "result", error);
+    if (!status)
+        status = choose(&json, index, &at);
+    return status ? status : parse_at(&json, at, result);
+}
+
+tally_status tally_result_parse_all(const char *text, size_t size, const char *name,
+                                    tally_result ***results, size_t *count, tally_error *error)
+{
+    ty_json json;
+    if (!text || !results || !count)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !text      ? "text"
+                        : !results ? "results"
+                                   : "count");
+    tally_status status = ty_json_open(&json, text, size, name ? name : "result", error);
+    if (status)
+        return status;
+    int array = ty_json_kind_at(&json, json.root) == TY_JSON_ARRAY;
+    size_t at = array ? ty_json_first(&json, json.root) : json.root, made = 0;
+    uint64_t all = array ? ty_json_count(&json, json.root) : 1;
+    tally_result **list = all ? ty_calloc((size_t)all, sizeof(tally_result *)) : NULL;
+    if (all && !list)
+        return ty_error_memory(error, "a list of results", all * sizeof(tally_result *));
+    while (made < all && !(status = parse_at(&json, at, &list[made])) && ++made < all)
+        at = ty_json_next(&json, at);
+    if (status) {
+        tally_result_destroy_all(list, made);
+        return status;
+    }
+    *results = list;
+    *count = made;
+    return TALLY_OK;
 }

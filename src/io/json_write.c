@@ -1,6 +1,8 @@
 /*
  * The saved form, "tally/1": the keys that the command's contract lists, in that order. Beyond it,
  * only where they say something:
+ * - "sources", their number, when it is more than the names in "source": these are the first 32
+ *   different ones;
  * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
  * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
  *   "categories" of a category axis (256 numbers, null for a byte in no bin);
@@ -185,6 +187,10 @@ static void put_header(ty_out *out, const tally_result *result)
     put_string_or_null(out, result->method);
     ty_put(out, ",\"seconds\":");
     ty_put_double(out, result->seconds);
+    if (result->sources_total != result->sources_count) {
+        ty_put(out, ",\"sources\":");
+        ty_put_u64(out, result->sources_total);
+    }
     if (result->counter != TALLY_COUNTER_U64) {
         ty_put(out, ",\"counter\":\"");
         ty_put(out, ty_counter_name(result->counter));

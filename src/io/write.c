@@ -1,6 +1,7 @@
 /* Results on their way out: one entry for every format. */
 #include "io/write.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,10 +22,10 @@ int tally_format_parse(const char *name)
 
 char *ty_write_sources(const tally_result *result)
 {
-    char more[40] = "";
+    char more[48] = "";
     const char *first = result->sources_count ? result->sources[0] : "";
-    if (result->sources_count > 1)
-        snprintf(more, sizeof more, " and %u more", result->sources_count - 1);
+    if (result->sources_total > 1)
+        snprintf(more, sizeof more, " and %" PRIu64 " more", result->sources_total - 1);
     size_t length = strlen(first), extra = strlen(more);
     char *text = ty_malloc(length + extra + 1);
     if (text) {

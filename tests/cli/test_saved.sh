@@ -73,6 +73,30 @@ python3 -c '
 import json
 assert len(json.load(open("m.json"))["source"]) == 4' || fail "the sources of a merged result"
 
+# A list of many results takes time as its length, and merging them memory as one.
+python3 - whole.json <<'PY' || fail "making many"
+import json, sys
+r = json.load(open(sys.argv[1]))
+parts = []
+for i in range(8000):
+    r["source"] = [f"part {i}"]
+    parts.append(json.dumps(r))
+open("many.json", "w").write("[" + ",".join(parts) + "]")
+PY
+started=$SECONDS
+expect 0 "" -- "$TALLY" show many.json --index 8000 --format json
+expect 0 "" -- "$TALLY" merge many.json many.json -o twice.json
+[ $((SECONDS - started)) -lt 45 ] || fail "8000 results take $((SECONDS - started)) s"
+python3 -c '
+import json
+r, one = json.load(open("twice.json")), json.load(open("whole.json"))
+assert r["source"] == [f"part {i}" for i in range(32)] and r["sources"] == 16000, r["source"]
+assert r["histograms"][0]["counts"] == [16000 * n for n in one["histograms"][0]["counts"]]' ||
+    fail "16000 results merged"
+rm many.json
+expect 0 "" -- "$TALLY" merge twice.json
+output 'part 0 and 15999 more'
+
 # What does not add up says what differs.
 "$TALLY" n.txt --range 1 1000 --bins 38 -o other.json
 expect 1 'other.json: cannot be added to whole.json: axis 0.*(37|38)' -- "$TALLY" merge whole.json other.json

@@ -72,7 +72,7 @@ static void compare(const tally_result *a, const tally_result *b)
     need(x.kind == y.kind && x.dimensions == y.dimensions && x.histograms == y.histograms &&
              x.bins == y.bins && x.samples == y.samples && x.dtype == y.dtype &&
              x.seconds == y.seconds && x.counter == y.counter && x.has_squares == y.has_squares &&
-             x.sources == y.sources,
+             x.sources == y.sources && x.sources_total == y.sources_total,
          "shapes");
     need(strcmp(x.device, y.device) == 0 && strcmp(x.method, y.method) == 0, "notes");
     for (uint64_t h = 0; h < x.histograms; h++) {

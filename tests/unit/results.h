@@ -191,8 +191,9 @@ static inline int same_result(const tally_result *a, const tally_result *b)
     if (a->dimensions != b->dimensions || a->kind != b->kind || a->counter != b->counter ||
         a->dtype != b->dtype || a->histograms != b->histograms || a->bins != b->bins ||
         a->seconds != b->seconds || a->sources_count != b->sources_count ||
-        strcmp(a->device, b->device) != 0 || strcmp(a->method, b->method) != 0 ||
-        !a->squares != !b->squares || ty_result_samples(a) != ty_result_samples(b))
+        a->sources_total != b->sources_total || strcmp(a->device, b->device) != 0 ||
+        strcmp(a->method, b->method) != 0 || !a->squares != !b->squares ||
+        ty_result_samples(a) != ty_result_samples(b))
         return 0;
     for (uint32_t d = 0; d < a->dimensions; d++)
         if (!same_axis(&a->axes[d], &b->axes[d]))

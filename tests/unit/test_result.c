@@ -171,7 +171,7 @@ static void test_merge(void)
     CHECK(a->sources_count == 2 && strcmp(a->sources[1], "b") == 0, "sources");
     CHECK(strcmp(a->device, "mixed") == 0 && strcmp(a->method, "m") == 0 && a->seconds == 3,
           "notes");
-    CHECK(tally_result_merge(a, a, &error) == TALLY_OK && ca[5] == 210 && a->sources_count == 4,
+    CHECK(tally_result_merge(a, a, &error) == TALLY_OK && ca[5] == 210 && a->sources_count == 2,
           "with itself");
 
     ca[4] = UINT64_MAX - 99;
@@ -179,7 +179,7 @@ static void test_merge(void)
     memcpy(before->counts, a->counts, 48);
     CHECK(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "overflow");
     CHECK(strstr(error.message, "histogram 1, bin 1") != NULL, "%s", error.message);
-    CHECK(memcmp(before->counts, a->counts, 48) == 0 && a->sources_count == 4, "nothing changed");
+    CHECK(memcmp(before->counts, a->counts, 48) == 0 && a->sources_total == 4, "nothing changed");
     ca[4] = UINT64_MAX - 100;
     CHECK(tally_result_merge(a, b, &error) == TALLY_OK && ca[4] == UINT64_MAX, "up to the limit");
     a->flows[1].under = UINT64_MAX;
@@ -201,6 +201,63 @@ static void test_merge(void)
 }
 
 /* Each changes one thing that keeps two results from adding up; `says` is in the message. */
+/* However much is merged, some names and their number are kept. */
+static void test_sources(void)
+{
+    tally_result *sum = simple(2, 1), *back = NULL, *part;
+    tally_result_info info = {.struct_size = sizeof info};
+    tally_error error = {""};
+    for (int i = 0; i < 5000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "part %d", i / 3); /* each three times */
+        part = simple(2, 1);
+        CHECK(tally_result_note(part, name, NULL, NULL, 0, 0, NULL) == TALLY_OK, "note");
+        CHECK(tally_result_merge(sum, part, &error) == TALLY_OK, "%s", error.message);
+        tally_result_destroy(part);
+    }
+    for (int i = 0; i < 10; i++)
+        CHECK(tally_result_merge(sum, sum, &error) == TALLY_OK, "%s", error.message);
+    tally_result_info_get(sum, &info);
+    CHECK(info.sources == TALLY_MAX_SOURCES && info.sources_total == 5000 * 1024, "%u of %" PRIu64,
+          info.sources, info.sources_total);
+    for (uint32_t i = 0; i < info.sources; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "part %u", i);
+        CHECK(strcmp(tally_result_source(sum, i), name) == 0, "%s", tally_result_source(sum, i));
+    }
+    CHECK(!tally_result_source(sum, info.sources), "one more name");
+    kept text = written(sum, TALLY_FORMAT_JSON, NULL);
+    CHECK(strstr(text.bytes, ",\"sources\":5120000") != NULL, "%.900s", text.bytes);
+    CHECK(text.size < 2000, "%zu bytes", text.size);
+    CHECK(tally_result_parse(text.bytes, text.size, "x", 0, &back, &error) == TALLY_OK, "%s",
+          error.message);
+    CHECK(same_result(sum, back), "read back");
+    sum->sources_total = UINT64_MAX - 1;
+    CHECK(tally_result_merge(sum, back, &error) == TALLY_OK && sum->sources_total == UINT64_MAX,
+          "the number sticks");
+    tally_result_destroy(back);
+    tally_result_destroy(sum);
+    free(text.bytes);
+
+    /* As written before there was a number: thousands of names. */
+    kept old = {0};
+    static const char head[] = "{\"schema\":\"tally/1\",\"source\":[\"a\"", name[] = ",\"b\"",
+                      tail[] = "],\"axes\":[{\"kind\":\"even\",\"bins\":1,\"lo\":0,\"hi\":1,"
+                               "\"edges\":[0,1]}],\"histograms\":[{\"name\":\"\",\"counts\":[7],"
+                               "\"underflow\":0,\"overflow\":0,\"nan\":0,\"masked\":0}]}";
+    keep(&old, head, sizeof head - 1);
+    for (int i = 0; i < 3000; i++)
+        keep(&old, name, sizeof name - 1);
+    keep(&old, tail, sizeof tail - 1);
+    CHECK(tally_result_parse(old.bytes, old.size, "x", 0, &back, &error) == TALLY_OK, "%s",
+          error.message);
+    tally_result_info_get(back, &info);
+    CHECK(info.sources == 2 && info.sources_total == 3001, "%u of %" PRIu64, info.sources,
+          info.sources_total);
+    tally_result_destroy(back);
+    free(old.bytes);
+}
+
 static void test_merge_refusals(void)
 {
     double edges[] = {0, 1, 2, 3}, moved[] = {0, 1, 2.0000000000000004, 3};
@@ -274,6 +331,32 @@ static void test_array(void)
         CHECK(same_result(rs[i], back), "element %zu", i);
         tally_result_destroy(back);
     }
+    tally_result **all = NULL;
+    size_t count = 0;
+    CHECK(tally_result_parse_all(text.bytes, text.size, "x", &all, &count, &error) == TALLY_OK,
+          "%s", error.message);
+    CHECK(count == 3, "%zu", count);
+    for (size_t i = 0; i < count; i++)
+        CHECK(same_result(rs[i], all[i]), "element %zu of all", i);
+    tally_result_destroy_all(all, count);
+    for (long n = 0;; n++) {
+        ty_alloc_fail_after(n);
+        tally_status status =
+            tally_result_parse_all(text.bytes, text.size, "x", &all, &count, &error);
+        ty_alloc_fail_after(-1);
+        if (!status)
+            break;
+        CHECK(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
+    }
+    tally_result_destroy_all(all, count);
+    CHECK(tally_result_parse_all("[]", 2, "x", &all, &count, &error) == TALLY_OK && !all && !count,
+          "an empty list");
+    CHECK(tally_result_parse_all(text.bytes, text.size - 5, "x", &all, &count, &error) ==
+              TALLY_ERROR_FORMAT,
+          "a list that is cut");
+    CHECK(tally_result_parse_all("[7]", 3, "x", &all, &count, &error) == TALLY_ERROR_FORMAT,
+          "a list of something else");
+    tally_result_destroy_all(NULL, 7);
     CHECK(tally_result_parse(text.bytes, text.size, "x", 3, &back, &error) == TALLY_ERROR_ARGUMENT,
           "past the end");
     CHECK(strstr(error.message, "holds 3 results") != NULL, "%s", error.message);
@@ -604,6 +687,7 @@ int main(int argc, char **argv)
     test_notes_and_samples();
     test_narrow();
     test_merge();
+    test_sources();
     test_merge_refusals();
     test_round_trip(300);
     test_array();
