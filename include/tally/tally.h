@@ -623,8 +623,8 @@ typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
 TALLY_API tally_status tally_result_write(const tally_result *const *results, size_t count,
                                           tally_format format, const tally_write_options *options,
                                           tally_sink sink, void *user, tally_error *error);
-/* The same to `path`, through a temporary file beside it that is renamed when whole: on failure
- * nothing is left and an older file stays. */
+/* The same to `path`, through a temporary file in its folder that takes its place when whole: on
+ * failure nothing is left and an older file stays. */
 TALLY_API tally_status tally_result_save(const tally_result *const *results, size_t count,
                                          tally_format format, const tally_write_options *options,
                                          const char *path, tally_error *error);
