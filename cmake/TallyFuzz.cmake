@@ -1,5 +1,5 @@
-# libFuzzer targets. tests/fuzz/corpus/NAME holds what fuzz_NAME starts from; what it finds goes into
-# the build folder. The library is instrumented through TALLY_SANITIZE, as in the fuzz preset.
+# libFuzzer targets. fuzz_NAME starts from tests/fuzz/corpus/NAME and from what tests/fuzz/make_seeds.py
+# writes to fuzz/seeds/NAME of the build folder, before each build; what it finds goes there too. The library is instrumented through TALLY_SANITIZE, as in the fuzz preset.
 
 if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "TALLY_FUZZ needs clang: cmake --preset fuzz")
@@ -14,6 +14,13 @@ set(shared ${sources})
 list(FILTER targets INCLUDE REGEX "/fuzz_[^/]*\\.c$")
 list(FILTER shared EXCLUDE REGEX "/fuzz_[^/]*\\.c$")
 add_custom_target(fuzzers)
+set(seeds ${PROJECT_BINARY_DIR}/fuzz/seeds)
+if(TALLY_PYTHON)
+  add_custom_target(seeds COMMAND ${TALLY_PYTHON} ${PROJECT_SOURCE_DIR}/tests/fuzz/make_seeds.py ${seeds})
+  add_dependencies(fuzzers seeds)
+else()
+  message(STATUS "no python3 here has NumPy: the fuzzers start without other programs' files")
+endif()
 foreach(source IN LISTS targets)
   get_filename_component(program ${source} NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" name ${program})
@@ -26,7 +33,7 @@ foreach(source IN LISTS targets)
 
   set(found ${PROJECT_BINARY_DIR}/fuzz/found/${name})
   set(crashes ${PROJECT_BINARY_DIR}/fuzz/crashes/${name})
-  file(MAKE_DIRECTORY ${found} ${crashes})
+  file(MAKE_DIRECTORY ${found} ${crashes} ${seeds}/${name})
   set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   if(NOT EXISTS ${corpus})
     set(corpus "")
@@ -36,5 +43,5 @@ foreach(source IN LISTS targets)
     fuzz/${name} LABEL fuzz TIMEOUT ${limit}
     # 77, libFuzzer's own status for a finding, is a skipped test's
     COMMAND ${program} -error_exitcode=1 -max_total_time=${TALLY_FUZZ_SECONDS} -timeout=25 -rss_limit_mb=2048
-            -print_final_stats=1 -artifact_prefix=${crashes}/ ${found} ${corpus})
+            -print_final_stats=1 -artifact_prefix=${crashes}/ ${found} ${corpus} ${seeds}/${name})
 endforeach()

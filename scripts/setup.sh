@@ -13,7 +13,7 @@ build=(
 )
 check=(
     clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
-    python3 python3-numpy python3-matplotlib python3-dev python3-venv gzip zstd man-db
+    python3 python3-numpy python3-pil python3-matplotlib python3-dev python3-venv gzip pigz zstd libtiff-tools man-db
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind
 )
 peers=(g++ libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Small files as other programs write them: NumPy, Pillow, libtiff's tools, gzip, pigz, zstd.
+
+    make_seeds.py FOLDER    writes FOLDER/FORMAT/…: more for the fuzzers to start from
+
+tests/cli/test_other_writers.py counts the same files. What is not installed here is left out.
+"""
+import csv
+import gzip
+import io
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+try:
+    from PIL import Image
+except ImportError:
+    Image = None
+
+ROWS, COLUMNS = 24, 37
+
+
+class Maker:
+    """Files under `folder`, with the samples that each must give and the options it needs."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.made = []
+        self.random = np.random.default_rng(20261122)
+
+    def path(self, kind, name):
+        path = self.folder / kind / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def note(self, path, samples, *options):
+        self.made.append((path, np.asarray(samples), options))
+        return path
+
+    def smooth(self, channels):
+        """A picture with edges and noise, 8 bits."""
+        y, x = np.mgrid[0:ROWS, 0:COLUMNS]
+        planes = [(x * (3 + c) + y * 5 + 40 * (x > y)) % 256 for c in range(channels)]
+        noise = self.random.integers(0, 9, (ROWS, COLUMNS, channels))
+        picture = np.clip(np.stack(planes, -1) + noise, 0, 255).astype(np.uint8)
+        return picture[..., 0] if channels == 1 else picture
+
+
+def arrays(make):
+    for name in "|u1 |i1 <u2 >u2 <i2 <u4 >i4 <u8 <i8 <f2 <f4 >f4 <f8 >f8".split():
+        low, high = (0, 200) if np.dtype(name).kind == "u" else (-100, 100)
+        data = make.random.integers(low, high, 100).astype(name)
+        path = make.path("npy", name[1:] + ("-big" if name[0] == ">" else "") + ".npy")
+        np.save(path, data)
+        make.note(path, data)
+    for shape in ((), (7, 5), (4, 5, 3), (1, 1)):
+        data = np.asarray(make.random.normal(size=shape), np.float32)
+        path = make.path("npy", "shape" + "x".join(map(str, shape)) + ".npy")
+        np.save(path, data)
+        make.note(path, data)
+    data = np.asfortranarray(make.random.normal(size=(6, 7)))
+    np.save(make.note(make.path("npy", "fortran.npy"), data), data)
+    for version in ((2, 0), (3, 0)):
+        path = make.note(make.path("npy", f"version{version[0]}.npy"), data[0])
+        with open(path, "wb") as file:
+            np.lib.format.write_array(file, data[0], version=version)
+    data = make.random.integers(0, 60000, 77).astype(np.uint16)
+    data.tofile(make.note(make.path("raw", "u16"), data, "--dtype", "u16"))
+
+
+def texts(make):
+    data = make.random.normal(size=(50, 3)).round(6)
+    column = ("--column", "2")
+    for name, options in (("space", {}), ("comma", {"delimiter": ","}), ("tab", {"delimiter": "\t"}),
+                          ("header", {"delimiter": ",", "header": "a,b,c", "comments": ""}),
+                          ("comment", {"header": "three columns"}), ("crlf", {"newline": "\r\n"}),
+                          ("short", {"fmt": "%.7g", "delimiter": ";"})):
+        path = make.path("text", name)
+        np.savetxt(path, data, **options)
+        make.note(path, np.loadtxt(path, delimiter=options.get("delimiter"),
+                                   skiprows=int(name == "header"))[:, 1], *column)
+    path = make.note(make.path("text", "quoted"), data[:, 1], *column)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(["a", "the \"second\", b", "c"])
+        writer.writerows(data.tolist())
+
+
+def compressed(make):
+    data = make.random.integers(0, 1000, 600)
+    text = "".join(f"{n}\n" for n in data).encode()
+    commands = {"gzip": ("gzip", "-c"), "gzip1": ("gzip", "-1c"), "gzip9n": ("gzip", "-9nc"),
+                "pigz": ("pigz", "-b128", "-p2", "-c"), "pigz-rsync": ("pigz", "-Rc"),
+                "zstd": ("zstd", "-qc"), "zstd19": ("zstd", "-19", "-qc", "--no-check"),
+                "zstd-long": ("zstd", "--long=27", "-qc"), "zstd-fast": ("zstd", "--fast=5", "-qc")}
+    for name, command in commands.items():
+        if shutil.which(command[0]):
+            packed = subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
+            make.note(make.path("stream", name), data).write_bytes(packed)
+            # Two members or frames, one after the other.
+            make.note(make.path("stream", name + "-twice"), np.concatenate((data, data))) \
+                .write_bytes(packed + packed)
+    make.note(make.path("stream", "python"), data).write_bytes(gzip.compress(text))
+    file = io.BytesIO()
+    with gzip.GzipFile("a name.txt", "wb", 6, file, mtime=1) as stream:
+        stream.write(text)
+    make.note(make.path("stream", "python-named"), data).write_bytes(file.getvalue())
+
+
+def read_back(path):
+    """What Pillow reads, as Tally hands it out: samples as stored."""
+    with Image.open(path) as image:
+        mode, kind = image.mode, image.format
+        if mode == "P":
+            return np.asarray(image.convert("RGBA" if "transparency" in image.info else "RGB"))
+        samples = np.asarray(image)
+        if mode == "1":
+            white = samples.astype(np.uint8)
+            if kind == "PPM":
+                return 1 - white
+            stored = 1 - white if kind == "TIFF" and image.tag_v2[262] == 0 else white
+            return stored * np.uint8(255)
+        if mode == "CMYK" and kind == "JPEG":
+            return 255 - samples
+        if mode == "I" and kind in ("PNG", "PPM"):
+            return samples.astype(np.uint16)
+        return samples
+
+
+def pictures(make):
+    grey, colour, four = make.smooth(1), make.smooth(3), make.smooth(4)
+    deep = (grey.astype(np.uint16) * 257 + 3).astype(np.uint16)
+    images = {"1": Image.fromarray(grey).convert("1"), "L": Image.fromarray(grey),
+              "RGB": Image.fromarray(colour), "RGBA": Image.fromarray(four, "RGBA"),
+              "CMYK": Image.fromarray(four, "CMYK"), "I16": Image.fromarray(deep),
+              "LA": Image.fromarray(four, "RGBA").convert("LA"),
+              "F": Image.fromarray(grey.astype(np.float32) / 7),
+              "deep": Image.fromarray(deep.astype(np.int32)),
+              "I": Image.fromarray(grey.astype(np.int32) - 99),
+              "P": Image.fromarray(colour).quantize(20), "P256": Image.fromarray(colour).quantize(256)}
+
+    def save(kind, name, mode, **options):
+        path = make.path(kind, name)
+        images[mode].save(path, {"pnm": "ppm"}.get(kind, kind), **options)
+        make.note(path, read_back(path))
+
+    for mode in "1 L RGB RGBA LA I16 P P256".split():
+        save("png", mode, mode)
+        save("png", mode + "-optimised", mode, optimize=True)
+    save("png", "P-transparent", "P", transparency=3)
+    for mode in ("L", "RGB", "CMYK"):
+        save("jpeg", mode, mode, quality=90)
+        save("jpeg", mode + "-progressive", mode, progressive=True)
+        save("jpeg", mode + "-optimised", mode, optimize=True, quality=20)
+    for sampling in (0, 1, 2):
+        save("jpeg", f"sampling{sampling}", "RGB", subsampling=sampling)
+    for mode in ("1", "L", "RGB", "deep"):
+        save("pnm", mode, mode)
+    for mode in "1 L RGB RGBA CMYK I16 F I P".split():
+        save("tiff", mode, mode)
+        for packing in ("tiff_lzw", "tiff_adobe_deflate", "packbits"):
+            save("tiff", f"{mode}-{packing}", mode, compression=packing)
+    for packing in ("group3", "group4"):
+        save("tiff", "1-" + packing, "1", compression=packing)
+    save("tiff", "RGB-jpeg", "RGB", compression="jpeg")
+
+
+def copies(make):
+    """libtiff's own writer: tiles, planes, byte orders, BigTIFF."""
+    ways = {"big": ("-B",), "little": ("-L",), "bigtiff": ("-8",), "reversed": ("-f", "lsb2msb"),
+            "tiles": ("-t", "-w", "16", "-l", "16"), "rows": ("-r", "5"), "planes": ("-p", "separate"),
+            "planes-tiles": ("-p", "separate", "-t", "-w", "16", "-l", "32", "-c", "lzw"),
+            "lzw2": ("-c", "lzw:2", "-r", "7"), "zip2": ("-c", "zip:2", "-t", "-w", "32", "-l", "16"),
+            "zstd": ("-c", "zstd"), "lzma": ("-c", "lzma"), "big-lzw": ("-B", "-c", "lzw:2")}
+    for mode in ("L", "RGB", "RGBA", "I16", "F", "P"):
+        for name, way in ways.items():
+            if mode == "F" and name in ("lzw2", "zip2", "big-lzw"):
+                continue  # that predictor is for integers
+            source, path = make.path("tiff", mode), make.path("tiff", f"{mode}-copy-{name}")
+            done = subprocess.run(("tiffcp", *way, source, path), capture_output=True)
+            if done.returncode:
+                path.unlink(missing_ok=True)
+            else:
+                make.note(path, read_back(source))
+
+
+def make_all(folder):
+    """[(path, samples, options of the command), …]"""
+    make = Maker(folder)
+    arrays(make)
+    texts(make)
+    compressed(make)
+    if Image:
+        pictures(make)
+    if Image and shutil.which("tiffcp"):
+        copies(make)
+    return make.made
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    print(len(make_all(sys.argv[1])), "files")
