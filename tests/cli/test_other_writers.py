@@ -53,7 +53,7 @@ def check(path, samples, options):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        files = make_seeds.make_all(folder)
+        files = make_seeds.make_all(folder)[:: 4 if os.environ.get("SANITIZE") else 1]
         failures = 0
         for path, samples, options in files:
             wrong = check(path, samples, options)

@@ -83,10 +83,9 @@ for i in range(8000):
     parts.append(json.dumps(r))
 open("many.json", "w").write("[" + ",".join(parts) + "]")
 PY
-started=$SECONDS
-expect 0 "" -- "$TALLY" show many.json --index 8000 --format json
-expect 0 "" -- "$TALLY" merge many.json many.json -o twice.json
-[ $((SECONDS - started)) -lt 45 ] || fail "8000 results take $((SECONDS - started)) s"
+limited() { (ulimit -t 15 && "$@"); } # seconds of the processor: a fraction of one is needed
+expect 0 "" -- limited "$TALLY" show many.json --index 8000 --format json
+expect 0 "" -- limited "$TALLY" merge many.json many.json -o twice.json
 python3 -c '
 import json
 r, one = json.load(open("twice.json")), json.load(open("whole.json"))
