@@ -1,9 +1,9 @@
 """Where a caller's samples lie: arrays of every kind, read without a copy.
 
 `take(x)` turns an object into an `Array`: pointer, type, shape, strides and device, and the object
-that owns the memory. NumPy arrays, torch tensors, `__cuda_array_interface__`, the Arrow C data
-interface, DLPack and the buffer protocol are understood, in this order; everything else goes through
-`numpy.asarray`, which copies.
+that owns the memory. NumPy arrays, torch tensors, `__cuda_array_interface__`, pandas' nullable
+columns, the Arrow C interfaces, DLPack and the buffer protocol are understood, in this order;
+everything else goes through `numpy.asarray`, which copies.
 """
 
 import sys
@@ -36,7 +36,7 @@ class Array:
         self.home = home  # the Home that results go back to
         self.device = device
         self.index = index
-        self.valid = None  # a host boolean array where Arrow marks nulls
+        self.valid = None  # a host boolean array of this shape: False where a null is
 
     @property
     def size(self):
@@ -45,14 +45,52 @@ class Array:
             n *= extent
         return n
 
+    def part(self, shape):
+        """The first `shape` elements along each dimension."""
+        if isinstance(self.owner, np.ndarray) and shape:
+            return of_numpy(self.owner[tuple(map(slice, shape))], self.home)
+        return Array(
+            self.pointer, self.code, self.dtype, tuple(shape), self.strides, self.owner, self.home,
+            self.device, self.index,
+        )  # fmt: skip
+
     def column(self, i):
         """Column i of two dimensions."""
         if isinstance(self.owner, np.ndarray):
-            return of_numpy(self.owner[:, i], self.home)
-        return Array(
-            self.pointer + i * self.strides[1], self.code, self.dtype, self.shape[:1],
-            self.strides[:1], self.owner, self.home, self.device, self.index,
-        )  # fmt: skip
+            array = of_numpy(self.owner[:, i], self.home)
+        else:
+            array = Array(
+                self.pointer + i * self.strides[1], self.code, self.dtype, self.shape[:1],
+                self.strides[:1], self.owner, self.home, self.device, self.index,
+            )  # fmt: skip
+        array.valid = None if self.valid is None else self.valid[:, i]
+        return array
+
+    def on_host(self):
+        """Host memory as NumPy's array; unsigned integers stand in for bf16."""
+        if isinstance(self.owner, np.ndarray):
+            return self.owner
+        dtype = np.dtype(f"u{c.DTYPE_BYTES[self.code]}")
+        return np.asarray(Lent(self.pointer, dtype, self.shape, self.strides, self))
+
+    def contiguous(self):
+        """A copy without gaps and repeats."""
+        if self.device != c.CPU:
+            return self.home.copied(self)
+        copy = of_numpy(np.ascontiguousarray(self.on_host()), self.home)
+        copy.code, copy.dtype = self.code, self.dtype
+        return copy
+
+
+class Lent:
+    """Host memory as NumPy sees it, with what keeps it alive."""
+
+    def __init__(self, pointer, dtype, shape, strides, owner):
+        self.__array_interface__ = {
+            "data": (pointer, True), "typestr": dtype.str, "shape": shape, "strides": strides,
+            "version": 3,
+        }  # fmt: skip
+        self.owner = owner
 
 
 class Home:
@@ -119,6 +157,28 @@ def module_of(x):
     return type(x).__module__.partition(".")[0]
 
 
+def may_have_nulls(x):
+    """Whether x is of a kind that has them."""
+    kind = type(x)
+    return module_of(x) == "pandas" or any(
+        hasattr(kind, name) for name in ("__arrow_c_array__", "__arrow_c_stream__")
+    )
+
+
+def take_labels(x):
+    """`x` as an Array whose type may also be one that is only compared, such as text."""
+    try:
+        return take(x)
+    except TypeError:
+        if not may_have_nulls(x):
+            raise
+    values = np.asarray(x, object)
+    array = of_numpy(values)
+    null = np.array([v is None or v != v for v in values.ravel()], bool).reshape(values.shape)
+    array.valid = ~null if null.any() else None
+    return array
+
+
 def take(x):
     """`x` as an Array. Raises what NumPy raises for things that are no array."""
     if type(x) is np.ndarray:
@@ -140,7 +200,7 @@ def take(x):
         from . import _cuda
 
         return _cuda.take(x)
-    if hasattr(type(x), "__arrow_c_array__"):
+    if may_have_nulls(x):
         from . import _arrow
 
         return _arrow.take(x)

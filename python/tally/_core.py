@@ -1,5 +1,6 @@
 """What the functions share: their extra arguments, weights, masks, and the way to an answer."""
 
+import functools
 import warnings
 from collections import namedtuple
 
@@ -24,7 +25,7 @@ class Call:
             raise ValueError(f"flow={flow!r}: None, 'count', 'clamp' or 'raise'")
         self.axis, self.flow, self.out, self.method = axis, flow, out, method
         self.threads, self.by, self.progress = threads, by, progress
-        self.device, self.where = device, where
+        self.device, self.where, self._mask = device, where, None
         self.wants_flows = flow == "count"
         given = (axis, where, flow, out, device, method, threads, by, progress)
         self.plain = all(value is None for value in given)
@@ -47,20 +48,34 @@ class Call:
         self.delivers, self.results, self.wants_flows = False, _arrays.NUMPY, True
 
     def mask(self, arrays):
-        """The `where=` as bytes of the samples' shape; Arrow's nulls are masked too."""
+        """What is counted, as bytes of the samples' shape, or None for all: `where=` without the nulls
+        of `arrays`, which are the samples and whatever goes with them. Found once a call."""
+        if self._mask is None:
+            self._mask = (self._find_mask(arrays),)
+        return self._mask[0]
+
+    def _find_mask(self, arrays):
         shape = arrays[0].shape
         valid = [a.valid for a in arrays if a.valid is not None]
         if self.where is not None:
             if self.on_device:
                 return self.home.like(self.where, shape)
-            where = np.asarray(_arrays.take(self.where).owner)
-            if where.dtype != np.bool_:
-                raise TypeError(f"where: boolean is expected, not {where.dtype}")
-            valid.append(where)
+            valid.append(_truths(self.where))
         if not valid:
             return None
-        both = valid[0] if len(valid) == 1 else np.logical_and(*valid)
+        both = functools.reduce(np.logical_and, valid)
         return _arrays.of_numpy(np.broadcast_to(both, shape).view(np.uint8))
+
+
+def _truths(where):
+    """`where=` as a boolean array; a null is False."""
+    array = _arrays.take(where)
+    if array.dtype != np.bool_:
+        raise TypeError(f"where: boolean is expected, not {array.dtype}")
+    if array.device != c.CPU:
+        raise ValueError("where: it lies on a device, the samples do not")
+    truths = array.on_host().view(np.bool_)
+    return truths if array.valid is None else truths & array.valid
 
 
 def served(array, what="samples"):
@@ -68,15 +83,6 @@ def served(array, what="samples"):
     if not array.code:
         raise Unserved(f"{array.dtype} {what}")
     return array
-
-
-def distinct(array):
-    """No two elements in one place: a stride of 0 is no stride to the library."""
-    if all(s or n < 2 for s, n in zip(array.strides, array.shape)):
-        return array
-    if not isinstance(array.owner, np.ndarray):
-        return array.home.copied(array)
-    return _arrays.of_numpy(np.ascontiguousarray(array.owner), array.home)
 
 
 def samples(a):
@@ -114,23 +120,23 @@ class Weights:
     """Weights as the library sums them, and the type that NumPy's answer has."""
 
     def __init__(self, weights, call, shape):
-        self.parts, self.result, self.real = [], np.dtype(np.intp), None
+        self.parts, self.result, self.valid = [], np.dtype(np.intp), None
         self.given = weights is not None
         if not self.given:
             return
         array = _arrays.take(weights)
         if array.shape != shape:
             raise ValueError("weights should have the same shape as a.")
-        self.result = array.dtype
-        kind = array.dtype.kind
-        if kind == "c" and array.dtype.itemsize <= 16:
+        self.result, self.valid = array.dtype, array.valid
+        kind, on_host = array.dtype.kind, array.device == c.CPU
+        if kind == "c" and array.dtype.itemsize <= 16 and on_host:
             w = array.owner.astype(np.complex128, copy=False)
             self.parts = [_arrays.of_numpy(w.real), _arrays.of_numpy(w.imag)]
         elif kind in "iub" or array.code in (c.DTYPES["f32"], c.DTYPES["f64"]):
             self.parts = [array]
             if kind in "iub":
                 self.result = np.dtype(np.int64)
-        elif array.dtype == np.float16:
+        elif array.dtype == np.float16 and on_host:
             self.parts = [_arrays.of_numpy(array.owner.astype(np.float32))]
         else:
             raise Unserved(f"{array.dtype} weights")
@@ -153,30 +159,26 @@ class Weights:
 def total(call, arrays, axes, weights, reduced, squares=None):
     """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4), or None if nobody wants
     them. `squares`, for one histogram on the host, is filled with sums of squared weights."""
-    mask, parts = call.mask(arrays), weights.parts or [None]
-    kept = tuple(d for d in range(len(arrays[0].shape)) if d not in reduced)
-    arrays = [distinct(a) for a in arrays]
+    mask = call.mask([*arrays, weights])
     shape = arrays[0].shape
+    kept = tuple(d for d in range(len(shape)) if d not in reduced)
     rows = tuple(shape[d] for d in kept)
     bins = tuple(axis.bins for axis in axes)
     policy = _FLOW[call.flow]
     for axis in axes:
         axis.under, axis.over = axis.under or policy, axis.over or policy
         axis.nan = policy if policy == c.FAIL else c.COUNT
+    make = call.results.empty if arrays[0].size else call.results.zeros
     answers = []
-    for part in parts:
-        counts = call.results.empty(rows + bins, weights.counter)
-        flows = call.results.empty(rows + (4,), np.dtype(np.int64)) if call.wants_flows else None
-        extras = [a for a in (mask, part) if a is not None]
-        every = arrays + extras
-        layout = _count.Layout(
-            shape, [a.strides for a in every], kept, c.DTYPE_BYTES[arrays[0].code]
-        )
+    for part in weights.parts or [None]:
+        counts = make(rows + bins, weights.counter)
+        flows = make(rows + (4,), np.dtype(np.int64)) if call.wants_flows else None
+        layout = _count.Layout(arrays, [a for a in (mask, part) if a is not None], kept)
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],
             channels=layout.batch[0] if layout.channels else 1,
             weight=part.code if part is not None else 0, squares=squares is not None,
-            n=arrays[0].size, method=call.method,
+            n=layout.size, method=call.method,
         )  # fmt: skip
         at = call.results.place(counts)
         flow_at = call.results.place(flows) if call.wants_flows else None
@@ -189,8 +191,12 @@ def total(call, arrays, axes, weights, reduced, squares=None):
                 sum_squares=None if squares is None else squares.ctypes.data,
             )  # fmt: skip
 
-        watch = _count.Watch(call.progress, arrays[0].size)
-        _count.run(plan, layout, arrays, mask, part, target, watch, call.stream)
+        watch = _count.Watch(call.progress, layout.size, layout.times)
+        _count.run(plan, layout, mask is not None, part is not None, target, watch, call.stream)
+        if layout.times > 1:
+            for array in (counts, flows, squares):
+                if array is not None:
+                    array *= layout.times
         answers.append((counts, flows))
     counts, flows = answers[0]
     if len(answers) == 2:

@@ -1,5 +1,6 @@
 """Contexts, plans and calls: what lies between an Array and its counts."""
 
+import _thread
 import atexit
 import ctypes
 import itertools
@@ -165,6 +166,32 @@ def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=
 # ---- shapes -----------------------------------------------------------------------------------
 
 
+def walkable(samples, extras, kept):
+    """The same arrays in a form that views can describe, and how often each element occurs in them.
+
+    This is the one check before addresses go to the library, to which a stride of 0 means packed:
+    it would read past the end of samples that are repeated by such strides. Dimensions outside
+    `kept` along which every array repeats are cut to their first index; samples that repeat along
+    others are copied. A mask or weights (`extras`) may repeat: a view of extent 1 says so.
+    """
+    arrays = [*samples, *extras]
+    shape, times = list(arrays[0].shape), 1
+    for array in arrays:
+        if array.shape != arrays[0].shape:
+            raise ValueError(f"arrays differ in shape: {arrays[0].shape} and {array.shape}")
+        if (array.device, array.index) != (arrays[0].device, arrays[0].index):
+            raise ValueError("the arrays lie on different devices")
+    for d, extent in enumerate(shape):
+        if extent > 1 and d not in kept and not any(a.strides[d] for a in arrays):
+            shape[d], times = 1, times * extent
+    if times > 1:
+        arrays = [a.part(shape) for a in arrays]
+    for i in range(len(samples)):
+        if any(n > 1 and not s for n, s in zip(arrays[i].shape, arrays[i].strides)):
+            arrays[i] = arrays[i].contiguous()
+    return arrays, times
+
+
 class Layout:
     """n-dimensional arrays of one shape, as calls on batches × rows × columns × channels.
 
@@ -172,9 +199,12 @@ class Layout:
     be walked as one are joined; what is left over beyond the library's four is looped over.
     """
 
-    def __init__(self, shape, strides, kept, size):
-        """`strides[k][d]`: array k's stride along dimension d, 0 where it repeats. `size`: bytes of
-        one of array 0's elements, whose neighbours may be channels."""
+    def __init__(self, samples, extras=(), kept=()):
+        """Every element counts `times` times. `extras` are the mask and the weights, if any."""
+        self.arrays, self.times = walkable(samples, extras, kept)
+        self.n_samples = len(samples)
+        shape, strides = self.arrays[0].shape, [a.strides for a in self.arrays]
+        self.size = self.arrays[0].size
         order = sorted(
             (d for d in range(len(shape)) if d not in kept), key=lambda d: -abs(strides[0][d])
         )
@@ -193,7 +223,7 @@ class Layout:
         self.channels = (
             1 < self.batch[0] <= 64
             and len(strides) == 1
-            and abs(self.batch[1][0]) == size
+            and abs(self.batch[1][0]) == c.DTYPE_BYTES[self.arrays[0].code]
             and self.column[0] > 1
         )
 
@@ -222,12 +252,13 @@ class Layout:
             offsets = [sum(i * s[k] for i, s in zip(index, steps)) for k in arrays]
             yield histogram * self.batch[0], offsets
 
-    def view(self, array, k, offset, extra=False):
-        """Array k from `offset` on. A mask or weights (`extra`) may repeat along a dimension."""
+    def view(self, k, offset):
+        """Array k from `offset` on."""
+        array = self.arrays[k]
 
         def extent(dimension):
             n, s = dimension
-            return 1 if extra and s[k] == 0 else n
+            return 1 if k >= self.n_samples and s[k] == 0 else n
 
         view = c.View(
             data=(array.pointer + offset) or None, dtype=array.code, device=array.device,
@@ -252,10 +283,11 @@ INTERRUPTIBLE_BYTES = 1 << 26
 class Watch:
     """Runs calls so that signals and the caller's progress function are heard meanwhile."""
 
-    def __init__(self, progress, n):
+    def __init__(self, progress=None, n=0, times=1):
+        """`n` samples in all, each of which counts `times` times."""
         if progress is not None and not callable(progress):
             raise TypeError("progress: a function of (done, total), in samples, is expected")
-        self.progress, self.n = progress, n
+        self.progress, self.n, self.times = progress, n, times
         self.before = 0  # samples of the calls that are done
 
     def run(self, function, n_bytes, samples):
@@ -263,32 +295,44 @@ class Watch:
         main = threading.current_thread() is threading.main_thread()
         if self.progress is None and (not main or n_bytes < INTERRUPTIBLE_BYTES):
             return function(None)
+        self.apart(function)
+        self.before += samples
+        self._report(0)
+
+    def apart(self, function):
+        """Runs `function(callback)` in a thread of its own, where no signal is raised as an exception:
+        a callback that the library calls could not hand it on."""
         worker = _Worker(function)
         try:
             worker.start()
-            while not worker.finished.wait(0.05):
+            while not worker.wait(0.05):
                 self._report(worker.done)
         except BaseException:
             worker.abandon()
             raise
         if worker.failure:
             raise worker.failure
-        self.before += samples
-        self._report(0)
 
     def _report(self, done):
         if self.progress is not None:
-            self.progress(self.before + done, self.n)
+            self.progress((self.before + done) * self.times, self.n * self.times)
 
 
-class _Worker(threading.Thread):
-    """One call in a thread of its own. It touches the caller's memory only until `finished`."""
+class _Worker:
+    """One call in a thread of its own. It touches the caller's memory only until it is `finished`.
+
+    Plain locks, for what a signal raises inside the methods of `threading.Thread` and `Event`, which
+    are Python, leaves these in disorder.
+    """
 
     def __init__(self, function):
-        super().__init__(name="tally", daemon=True)
         self.function, self.done, self.failure = function, 0, None
-        self.lock, self.begun, self.stop = threading.Lock(), False, 0
-        self.finished = threading.Event()
+        self.lock, self.begun, self.stop = _thread.allocate_lock(), False, 0
+        self.running, self.finished = _thread.allocate_lock(), False
+        self.running.acquire()
+
+    def start(self):
+        _thread.start_new_thread(self.run, ())
 
     def run(self):
         with self.lock:
@@ -299,54 +343,56 @@ class _Worker(threading.Thread):
             self.function(c.PROGRESS(self.tick))
         except BaseException as e:
             self.failure = e
-        self.finished.set()
+        self.finished = True
+        self.running.release()
 
     def tick(self, _user, done, _total):
         self.done = done
         return self.stop
 
+    def wait(self, seconds):
+        """Whether it is finished, after so long at most."""
+        return self.finished or (self.running.acquire(timeout=seconds) and self.finished)
+
     def abandon(self):
         """Stops the call and waits for its end, whatever else happens."""
-        with self.lock:
-            self.stop = 1
-        while self.begun and not self.finished.is_set():
+        asked = False
+        while not asked or (self.begun and not self.finished):
             try:
-                self.finished.wait()
+                if asked:
+                    self.wait(0.05)
+                with self.lock:
+                    self.stop, asked = 1, True
             except BaseException:
                 continue
 
 
-def run(plan, layout, arrays, mask, weights, target, watch, stream=None):
+def run(plan, layout, mask, weights, target, watch, stream=None):
     """Counts every call of `layout`.
 
-    `arrays` are the samples, one a dimension; `mask` and `weights` follow them in the layout.
-    `target(histogram)` is the Output from that histogram on. The first call of a histogram obeys the
-    target's `accumulate`, those after it add.
+    `mask` and `weights`: whether the layout has them. `target(histogram)` is the Output from that
+    histogram on. The first call of a histogram obeys the target's `accumulate`, those after it add.
     """
-    seen, owners = set(), (arrays, mask, weights)
-    n_arrays = len(arrays)
+    seen, n = set(), layout.n_samples
     samples = layout.row[0] * layout.column[0] * layout.batch[0]
-    n_bytes = samples * sum(c.DTYPE_BYTES[a.code] for a in arrays)
-    if arrays[0].device != c.CPU:
+    n_bytes = samples * sum(c.DTYPE_BYTES[a.code] for a in layout.arrays[:n])
+    if layout.arrays[0].device != c.CPU:
         n_bytes = 0  # put on a stream, not waited for
     for first, offsets in layout.calls():
-        views = (c.View * n_arrays)()
-        for k, array in enumerate(arrays):
-            views[k] = layout.view(array, k, offsets[k])
+        views = (c.View * n)(*(layout.view(k, offsets[k]) for k in range(n)))
         options = c.ExecuteOptions()
         options.stream = stream
-        k = n_arrays
-        if mask is not None:
-            options.mask = ctypes.pointer(layout.view(mask, k, offsets[k], True))
-            k += 1
-        if weights is not None:
-            options.weights = ctypes.pointer(layout.view(weights, k, offsets[k], True))
+        if mask:
+            options.mask = ctypes.pointer(layout.view(n, offsets[n]))
+        if weights:
+            options.weights = ctypes.pointer(layout.view(n + mask, offsets[n + mask]))
         output = target(first)
         if first in seen:
             output.accumulate = 1
         seen.add(first)
 
-        def call(callback, views=views, options=options, output=output, owners=owners):
+        # `layout` keeps the arrays alive where the call goes on in another thread.
+        def call(callback, views=views, options=options, output=output, layout=layout):
             if callback is not None:
                 options.progress = callback
             c.execute(plan.pointer, views, ctypes.byref(options), ctypes.byref(output))
@@ -354,18 +400,14 @@ def run(plan, layout, arrays, mask, weights, target, watch, stream=None):
         watch.run(call, n_bytes, samples)
 
 
-def stats(context, array, mask=None, moments=False):
-    """Extremes (and moments) of every element, in one read each."""
-    masks = [mask] if mask is not None else []
-    arrays = [array, *masks]
-    layout = Layout(array.shape, [a.strides for a in arrays], (), c.DTYPE_BYTES[array.code])
+def stats(context, array, mask=None):
+    """Extremes of every element, in one read each; how many there are is not kept."""
+    layout = Layout([array], [] if mask is None else [mask])
     found = c.Stats()
     for _, offsets in layout.calls():
-        view = layout.view(array, 0, offsets[0])
-        covered = ctypes.byref(layout.view(mask, 1, offsets[1], True)) if masks else None
-        c.stats_add(
-            context.pointer, ctypes.byref(view), covered, 0, int(moments), ctypes.byref(found)
-        )
+        view = layout.view(0, offsets[0])
+        covered = None if mask is None else ctypes.byref(layout.view(1, offsets[1]))
+        c.stats_add(context.pointer, ctypes.byref(view), covered, 0, 0, ctypes.byref(found))
     return found
 
 

@@ -9,7 +9,7 @@ import ctypes
 import numpy as np
 
 from . import _library as c
-from ._arrays import NUMPY, Array, module_of
+from ._arrays import NUMPY, Array, Lent, module_of, of_numpy
 
 # DLDataTypeCode and bits, to the library's types; bool is code 6.
 _INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
@@ -97,20 +97,7 @@ class Owner:
         self.capsule, self.lender = capsule, lender
 
 
-class Lent:
-    """Host memory as NumPy sees it, with what keeps it alive."""
-
-    def __init__(self, pointer, dtype, shape, strides, owner):
-        self.__array_interface__ = {
-            "data": (pointer, True), "typestr": dtype.str, "shape": shape, "strides": strides,
-            "version": 3,
-        }  # fmt: skip
-        self.owner = owner
-
-
 def _on_host(pointer, dtype, shape, strides, owner, home):
-    from ._arrays import of_numpy
-
     if not pointer:
         return of_numpy(np.empty(shape, dtype), home)
     return of_numpy(np.asarray(Lent(pointer, dtype, shape, strides, owner)), home)

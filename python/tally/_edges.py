@@ -11,10 +11,17 @@ from ._count import Axis
 
 MAX = np.finfo(np.float64).max
 EXACT = 1 << 53  # integers up to here are float64
+MOST_BINS = 1 << 31  # more are not counted by the library
 
 
 class Unserved(Exception):
     """The library does not count this; NumPy does."""
+
+
+def check_bins(n):
+    """More bins than the library counts in are NumPy's."""
+    if n > MOST_BINS:
+        raise Unserved("more than 2^31 bins")
 
 
 class Bins:
@@ -104,31 +111,41 @@ def _even_axis(exact, edges, narrow):
     return Axis(c.EVEN, n, lo=float(lo), hi=float(hi))
 
 
-def even(edges, first, last, dtype):
+def even(edges, dtype):
     """Edges that `linspace` made, for samples of a type."""
     axis = None
     if edges.itemsize <= 8 and np.isfinite(edges[[0, -1]]).all():
         narrow = edges.dtype != np.float64 and np.can_cast(dtype, edges.dtype, "safe")
         axis = _even_axis(edges.astype(np.float64), edges, narrow)
-    bins = Bins(edges, axis) if axis else from_edges(edges)
-    # An integer end of the data beyond 2^53 may lie outside the edge it was rounded to.
-    if any(isinstance(x, np.integer) and abs(int(x)) > EXACT for x in (first, last)):
-        bins.axis.under = bins.axis.over = c.CLAMP
-    return bins
+    return Bins(edges, axis) if axis else from_edges(edges)
 
 
-def outer(range_, found, empty):
-    """First and last edge, from the range or the samples' extremes, as NumPy finds them."""
+def holding(edges, lo, hi):
+    """The edges found for samples from `lo` to `hi`, with these inside.
+
+    Integers beyond 2^53 may have been rounded inwards on their way to an edge: it is moved outwards
+    to the next float.
+    """
+    if isinstance(lo, (int, np.integer)) and int(edges[0]) > int(lo):
+        edges[0] = np.nextafter(edges[0], edges.dtype.type(-np.inf))
+    if isinstance(hi, (int, np.integer)) and int(edges[-1]) < int(hi):
+        edges[-1] = np.nextafter(edges[-1], edges.dtype.type(np.inf))
+    return edges
+
+
+def outer(range_, found):
+    """First and last edge, from the range or the samples' extremes (None if there are no samples), as
+    NumPy finds them."""
     if range_ is not None:
         first, last = range_
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
-    elif empty:
+    elif found is None:
         first, last = 0, 1
     else:
-        first, last = found()
+        first, last = found
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
     if first == last:
@@ -173,4 +190,4 @@ def spaced(first, last, n, dtype):
 @functools.lru_cache(64)
 def kept(n, first, last, type_first, type_last, dtype):
     """The edges of a range that was asked for before; 1 and 1.0 are different ends to NumPy."""
-    return even(spaced(first, last, n, dtype), first, last, dtype)
+    return even(spaced(first, last, n, dtype), dtype)

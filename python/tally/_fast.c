@@ -280,8 +280,11 @@ static int ends(const tally_view *view, PyObject *range, double *lo, double *hi,
         *lo -= 0.5;
         *hi += 0.5;
     }
-    /* Integers that may have been rounded, spans that overflow or vanish: the long way. */
-    double most = view->dtype == TALLY_F32 ? 0x1p120 : view->dtype == TALLY_F64 ? 0x1p1000 : 0x1p53;
+    /* Integers that may have been rounded (2^53 may stand for 2^53 + 1), spans that overflow or
+     * vanish: the long way. */
+    double most = view->dtype == TALLY_F32   ? 0x1p120
+                  : view->dtype == TALLY_F64 ? 0x1p1000
+                                             : 0x1p53 - 1;
     return *lo < *hi && fabs(*lo) <= most && fabs(*hi) <= most && *hi - *lo > 0x1p-100;
 }
 

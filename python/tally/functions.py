@@ -2,6 +2,7 @@
 
 import builtins
 import ctypes
+import math
 import operator
 
 import numpy as np
@@ -52,21 +53,31 @@ def _numpy(name, call, reason, *arguments):
     """NumPy's own function, for what the library does not count."""
     if not call.plain:
         raise TypeError(f"{reason} are counted by numpy.{name}, which knows no extra arguments")
+    if any(map(_has_nulls, arguments)):
+        raise TypeError(f"{reason} are counted by numpy.{name}, which knows no nulls")
     return _THEIRS[name](*arguments)
+
+
+def _has_nulls(x):
+    if isinstance(x, (list, tuple)):
+        return any(map(_has_nulls, x))
+    return _arrays.may_have_nulls(x) and _arrays.take(x).valid is not None
 
 
 # ---- edges ------------------------------------------------------------------------------------
 
 
 def _extremes(call, array, mask=None):
-    """The smallest and the largest sample; NaN or infinity if there is one."""
+    """The smallest and the largest that is counted; NaN or infinity if there is one; None without any."""
+    if not array.size:
+        return None
     if array.device != c.CPU:
         return call.home.extremes(array, mask)
     found = _count.stats(_count.context(c.CPU, 0, call.threads), served(array), mask)
     if found.nan:
         return array.dtype.type(np.nan), array.dtype.type(np.nan)
     if not found.samples:
-        raise ValueError("every sample is masked: a range is needed")
+        return None
     lo, hi = _count.extremes(found, array.dtype) if found.finite else (np.inf, -np.inf)
     return -np.inf if found.below else lo, np.inf if found.above else hi
 
@@ -80,43 +91,53 @@ def _check_rule(name, weighted):
         )
 
 
+RULE_CHUNK = 1 << 20  # samples that a rule reads between two looks at Ctrl-C
+
+
 def _rule(call, array, mask, name, range):
     """The number of bins of a rule."""
     served(array)
     if array.device != c.CPU:
         raise NotImplementedError("bin rules are found on the host: give a number of bins")
-    values = array.owner
+    values = array.on_host()
     if mask is not None:
         values = values[mask.owner.astype(bool)]
-    flat = _arrays.of_numpy(np.ascontiguousarray(values).reshape(-1))
+    flat = np.ascontiguousarray(values).reshape(-1)
     if not flat.size:
         return 1
-    state = {"given": False}
-
-    def read(_user, view, _error):
-        if state["given"]:
-            return 0
-        state["given"] = True
-        view[0] = c.View(data=flat.pointer, dtype=array.code, columns=flat.size)
-        view[0].batches = view[0].rows = view[0].channels = 1
-        return 1
-
-    def rewind(_user, _error):
-        state["given"] = False
-        return 0
-
-    chunks = c.Chunks(read=c.READ(read), rewind=c.REWIND(rewind))
-    limits = (ctypes.c_double * 2)(*range) if range is not None else None
     n, lo, hi = ctypes.c_uint64(), ctypes.c_double(), ctypes.c_double()
-    c.rule_bins(
-        _count.context(c.CPU, 0, call.threads).pointer, chunks, array.code,
-        c.rule_parse(name.encode()), limits, 0, ctypes.byref(n), ctypes.byref(lo),
-        ctypes.byref(hi),
-    )  # fmt: skip
+    limits = (ctypes.c_double * 2)(*range) if range is not None else None
+    context = _count.context(c.CPU, 0, call.threads)
+
+    def choose(callback):
+        at = 0
+
+        def read(_user, view, _error):
+            nonlocal at
+            if callback and callback(None, at, flat.size):
+                return -1
+            chunk = flat[at : at + RULE_CHUNK]
+            at += chunk.size
+            view[0] = c.View(data=chunk.ctypes.data, dtype=array.code, columns=chunk.size)
+            view[0].batches = view[0].rows = view[0].channels = 1
+            return chunk.size > 0
+
+        def rewind(_user, _error):
+            nonlocal at
+            at = 0
+            return 0
+
+        chunks = c.Chunks(read=c.READ(read), rewind=c.REWIND(rewind))
+        c.rule_bins(
+            context.pointer, chunks, array.code, c.rule_parse(name.encode()), limits, 0,
+            ctypes.byref(n), ctypes.byref(lo), ctypes.byref(hi),
+        )  # fmt: skip
+
+    _count.Watch().apart(choose)
     return n.value
 
 
-def _bins(call, array, bins, range, weighted):
+def _bins(call, array, bins, range, weights):
     """`bins` and `range` as Bins: NumPy's edges and the library's axis."""
     if not isinstance(bins, str) and np.ndim(bins) == 1:
         return _edges.from_edges(_edges.given(call.home.take_back(bins)))
@@ -124,59 +145,74 @@ def _bins(call, array, bins, range, weighted):
         raise ValueError("`bins` must be 1d, when an array")
     n = None if isinstance(bins, str) else _edges.whole(bins)
     if n is None:
-        _check_rule(bins, weighted)
-    mask = call.mask([array]) if range is None or n is None else None
-    first, last = _edges.outer(range, lambda: _extremes(call, array, mask), not array.size)
+        _check_rule(bins, weights.given)
+    else:
+        _edges.check_bins(n)
+    found = _extremes(call, array, call.mask([array, weights])) if range is None else None
+    first, last = _edges.outer(range, found)
     if n is None:
-        n = _rule(call, array, mask, bins, range)
-    if type(first) in (int, float) and type(last) in (int, float):
+        n = _rule(call, array, call.mask([array, weights]), bins, range)
+    if found is None and type(first) in (int, float) and type(last) in (int, float):
         return _edges.kept(n, first, last, type(first), type(last), array.dtype).again()
-    return _edges.even(_edges.spaced(first, last, n, array.dtype), first, last, array.dtype)
+    edges = _edges.spaced(first, last, n, array.dtype)
+    return _edges.even(_edges.holding(edges, *found) if found else edges, array.dtype)
 
 
 # ---- the functions ----------------------------------------------------------------------------
 
 
-def _answer(call, arrays, bins, weights, density, reduced):
+def _answer(call, arrays, bins, weights, labels, density, reduced):
     """Counts and finishes; with `by=` a row for every group."""
     axes, groups = [b.axis for b in bins], None
+    _edges.check_bins(math.prod(axis.bins for axis in axes))
     edges = [call.home.give(b.edges) for b in bins]
-    if call.by is None:
+    if labels is None:
         counts, flows = total(call, arrays, axes, weights, reduced)
     else:
-        labels, label_axis, groups = _groups(call, arrays[0])
-        counts, flows = total(call, [labels, *arrays], [label_axis, *axes], weights, reduced)
-        if groups.shape[0] != label_axis.bins:
-            counts = counts[groups - label_axis.first]
+        numbers, label_axis, rows, groups = _groups(call, labels)
+        counts, flows = total(call, [numbers, *arrays], [label_axis, *axes], weights, reduced)
+        if len(rows) != label_axis.bins:
+            counts = counts[rows]
     return finish(call, counts, flows, bins, weights, edges, density, groups)
 
 
 MOST_LABELS = 1 << 20  # labels further apart than this are numbered first
 
 
-def _groups(call, array):
-    """The labels as an Array, their axis, and the distinct ones, sorted."""
-    labels = _arrays.take(call.by)
+def _labels(call, array):
+    """The labels of `by=` as an Array, or None."""
+    if call.by is None:
+        return None
+    labels = _arrays.take_labels(call.by)
     if labels.shape != array.shape:
         raise ValueError("by: a label for every sample is expected, in the shape of a")
     if call.axis is not None:
         raise ValueError("by: it goes with axis=None only")
-    if labels.device != c.CPU:
-        raise NotImplementedError("by: labels on a device are not grouped")
+    if labels.device != c.CPU or array.device != c.CPU:
+        raise NotImplementedError("by: labels and samples on a device are not grouped")
+    return labels
+
+
+def _groups(call, labels):
+    """Numbers in place of the labels, the axis that counts them, and of the labels that there are,
+    sorted: their bins on that axis, and they themselves."""
     if labels.dtype.kind in "iub" and labels.size:
-        found = _count.stats(_count.context(c.CPU, 0, call.threads), labels)
+        one = Call(threads=call.threads)
+        one.start(labels)
+        found = _count.stats(one.context, labels, one.mask([labels]))
         lo, hi = (int(x) for x in _count.extremes(found, labels.dtype))
-        if hi - lo < MOST_LABELS and max(abs(lo), abs(hi)) < _edges.EXACT:
+        if found.samples and hi - lo < MOST_LABELS and max(abs(lo), abs(hi)) < _edges.EXACT:
             axis = _count.Axis(c.INTEGER, hi - lo + 1, first=lo, last=c.LAST_OPEN)
-            one = Call(threads=call.threads)
-            one.start(labels)
-            every = tuple(range(len(labels.shape)))
+            every = tuple(range_(len(labels.shape)))
             present, _ = total(one, [labels], [axis], Weights(None, one, labels.shape), every)
-            return labels, axis, np.flatnonzero(present) + lo
-    groups, numbers = np.unique(labels.owner, return_inverse=True)
+            rows = np.flatnonzero(present)
+            return labels, axis, rows, rows + lo
+    values, valid = labels.on_host(), labels.valid
+    groups, found = np.unique(values if valid is None else values[valid], return_inverse=True)
+    numbers = np.zeros(values.shape, np.intp)
+    numbers[... if valid is None else valid] = found.reshape(values.shape if valid is None else -1)
     axis = _count.Axis(c.INTEGER, max(len(groups), 1), last=c.LAST_OPEN)
-    numbers = _arrays.of_numpy(numbers.reshape(labels.shape))
-    return numbers, axis, groups
+    return _arrays.of_numpy(numbers), axis, np.arange(len(groups)), groups
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, where=None,
@@ -271,11 +307,13 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
         w = Weights(weights, call, array.shape)
         served(array)
         call.start(array)
-        binned = _bins(call, array, bins, range, w.given)
+        labels = _labels(call, array)
+        call.mask([a for a in (array, w, labels) if a is not None])
+        binned = _bins(call, array, bins, range, w)
         if binned.axis is None:
             raise Unserved("fewer than two edges")
         reduced = normal_axes(axis, len(array.shape))
-        counts, edges, *rest = _answer(call, [array], [binned], w, density, reduced)
+        counts, edges, *rest = _answer(call, [array], [binned], w, labels, density, reduced)
         return (counts, edges[0], *rest)
     except Unserved as reason:
         if weights is not None and np.asarray(weights).dtype.kind in "iu":
@@ -307,7 +345,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
         array = samples(a)
         w = Weights(weights, call, array.shape)
         call.start(array)
-        return call.home.result(call.home.give(_bins(call, array, bins, range, w.given).edges))
+        return call.home.result(call.home.give(_bins(call, array, bins, range, w).edges))
     except Unserved as reason:
         return _numpy("histogram_bin_edges", call, reason, a, bins, range, weights)
 
@@ -315,6 +353,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
 def _columns(sample):
     """The coordinates, one Array a dimension, and the type that NumPy would put them in."""
     if isinstance(sample, (list, tuple)):
+        if any(isinstance(x, (list, tuple)) for x in sample):
+            sample = list(np.asarray(sample))  # NumPy finds one type for all
         arrays = [_arrays.take(x) for x in sample]
         if not arrays or any(len(x.shape) != 1 or x.shape != arrays[0].shape for x in arrays):
             return _columns(np.atleast_2d(np.asarray(sample)).T)
@@ -338,16 +378,15 @@ def _bins_of(call, i, column, common, bins, range):
         raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")
     if bins < 1:
         raise ValueError(f"`bins[{i}]` must be positive, when an integer")
-
-    def found():
-        return tuple(common.type(x) for x in _extremes(call, column, call.mask([column])))
-
-    first, last = _edges.outer(range, found, not column.size)
+    found = _extremes(call, column, call.mask([column])) if range is None else None
+    first, last = _edges.outer(range, found and tuple(map(common.type, found)))
     try:
         n = operator.index(bins)
     except TypeError as e:
         raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from e
-    return _edges.even(np.linspace(first, last, n + 1), first, last, column.dtype)
+    _edges.check_bins(n)
+    edges = np.linspace(first, last, n + 1)
+    return _edges.even(_edges.holding(edges, *found) if found else edges, column.dtype)
 
 
 def _sized(bins, range, dimensions):
@@ -411,17 +450,21 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
         each = _sized(bins, range, len(columns))
         for column in columns:
             served(column)
+        labels = _labels(call, columns[0])
+        summed = None if weights is None else _arrays.take(weights)
+        along = [x for x in (summed, labels) if x is not None and x.shape == columns[0].shape]
+        call.mask([*columns, *along])
         binned = [
             _bins_of(call, i, column, common, b, r)
             for i, (column, b, r) in enumerate(zip(columns, *each))
         ]
-        w = _double_weights(weights, call, columns[0].shape)
+        w = _double_weights(summed, call, columns[0].shape)
         w.result = np.dtype(float)
         if len(columns) + (by is not None) > c.MAX_DIMENSIONS:
             raise Unserved(f"{len(columns)} dimensions")
         if any(b.axis is None for b in binned):
             raise Unserved("fewer than two edges")
-        counts, *rest = _answer(call, columns, binned, w, density, (0,))
+        counts, *rest = _answer(call, columns, binned, w, labels, density, (0,))
     except Unserved as reason:
         return _numpy("histogramdd", call, reason, sample, bins, range, density, weights)
     return (counts, *rest)
@@ -544,29 +587,35 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
             return counts
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
     array = _whole_numbers(x, axis)
-    n = operator.index(minlength)
-    if n < 0:
+    least = operator.index(minlength)
+    if least < 0:
         raise ValueError("'minlength' must not be negative")
     w = _double_weights(weights, call, array.shape)
     call.start(array)
+    labels = _labels(call, array)
+    call.mask([a for a in (array, w, labels) if a is not None])
     bytes_ = array.dtype.kind in "ub" and array.dtype.itemsize == 1 and not w.given and out is None
-    least = n
-    if bytes_ and array.size:
-        n = max(n, 256)  # they all have a bin: no need to read them for the largest
-    elif array.size:
-        lo, hi = _extremes(call, array, call.mask([array]))
-        if lo < 0:
-            raise ValueError("'list' argument must have no negative elements")
-        n = max(n, int(hi) + 1)
-    dtype = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
+    n = max(least, 256) if bytes_ and array.size else _length(call, array, least)
+    w.result = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
     if not n or (call.plain and not array.size):
-        return call.home.result(call.home.zeros((n,), dtype))
-    w.result = dtype
+        return call.home.result(call.home.zeros((n,), w.result))
     bins = _edges.Bins(range_(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
-    counts, _, *rest = _answer(call, [array], [bins], w, False, normal_axes(axis, len(array.shape)))
+    reduced = normal_axes(axis, len(array.shape))
+    try:
+        counts, _, *rest = _answer(call, [array], [bins], w, labels, False, reduced)
+    except Unserved as reason:
+        return _numpy("bincount", call, reason, x, weights, minlength)
     if bytes_ and least < n:
         counts = _trimmed(call, counts, least)
     return (counts, *rest) if rest else counts
+
+
+def _length(call, array, least):
+    """How many bins bincount has: one for each number up to the largest, `least` or more."""
+    lo, hi = _extremes(call, array, call.mask([array])) or (0, -1)
+    if lo < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    return max(least, int(hi) + 1)
 
 
 def digitize(x, bins, right=False):
@@ -593,6 +642,9 @@ def digitize(x, bins, right=False):
     array([1, 4, 3])
     """
     array = _arrays.take(x)
+    if array.valid is not None:
+        raise ValueError("digitize: x has nulls, which are in no bin: drop or fill them")
     if array.device == c.CPU:
-        return _THEIRS["digitize"](x, bins, right)
+        there = isinstance(array.owner, np.ndarray)
+        return _THEIRS["digitize"](array.owner if there else x, bins, right)
     return array.home.digitize(x, bins, right)

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from cases import OnlyDLPack
 
 import tally
 
@@ -266,19 +267,6 @@ def test_buffers():
     np.testing.assert_array_equal(tally.histogram(values, 2)[0], [2, 1])
     data = bytes(range(256)) * 3
     np.testing.assert_array_equal(tally.bincount(memoryview(data)), [3] * 256)
-
-
-class OnlyDLPack:
-    """An array that says nothing of itself but DLPack."""
-
-    def __init__(self, a):
-        self.a = a
-
-    def __dlpack__(self, **keywords):
-        return self.a.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.a.__dlpack_device__()
 
 
 def test_dlpack():

@@ -1,0 +1,181 @@
+"""Where samples, weights, masks and labels may lie: views of every kind, and who may write there."""
+
+import itertools
+
+import numpy as np
+import pytest
+from cases import OnlyDLPack, run, same, views
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tally
+
+WHOLE = st.integers(0, 12)
+
+
+def beside(draw, a, dtype, values):
+    """An array in the shape of a, or one that is broadcast to it."""
+    shape = a.shape
+    if draw(st.booleans()):
+        shape = shape[draw(st.integers(0, len(shape))) :]
+        shape = tuple(draw(st.sampled_from([1, n])) for n in shape)
+    return draw(views(dtypes=[dtype], values=values, shape=shape))
+
+
+@given(st.data())
+def test_views_and_masks(data):
+    """Counts, extremes and rules of what `where` leaves, from any view, as of a copy of it."""
+    a = data.draw(views(special=False, dims=3))
+    where = beside(data.draw, a, "?", st.booleans())
+    kept = np.array(a)[np.broadcast_to(where, a.shape)]
+    for bins, range_ in [(7, (-3, 9)), (np.array([-2.0, 0, 1, 5]), None)]:
+        counts, edges, flows = tally.histogram(a, bins, range_, where=where, flow="count")
+        same((counts, edges), run(np.histogram, kept, bins, range_))
+        assert counts.sum() + sum(flows) == a.size and flows.masked == a.size - kept.size
+    if kept.size:
+        same(run(tally.histogram, a, 5, where=where), run(np.histogram, kept, 5))
+        if a.dtype.kind in "iu":
+            rules = "sturges", "rice", "sqrt"
+            for rule in rules:
+                same(run(tally.histogram_bin_edges, a, rule, where=where),
+                     run(np.histogram_bin_edges, kept, rule))  # fmt: skip
+
+
+@given(st.data())
+def test_views_along_axes(data):
+    a = data.draw(views(special=True, dims=3, dtypes=["u1", "i4", "f4", "f8"]))
+    w = data.draw(views(dtypes=["f8", "i8", "u1"], values=WHOLE, shape=a.shape))
+    axes = tuple(d for d in range(a.ndim) if data.draw(st.booleans()))
+    counts, edges, flows = tally.histogram(a, 5, (-2, 8), axis=axes, weights=w, flow="count")
+    kept = [d for d in range(a.ndim) if d not in axes]
+    assert counts.shape == (*(a.shape[d] for d in kept), 5)
+    for at in itertools.product(*(range(a.shape[d]) for d in kept)):
+        part = [slice(None)] * a.ndim
+        for d, i in zip(kept, at):
+            part[d] = i
+        part = tuple(part)
+        x, y = np.array(a[part]), np.array(w[part], float)
+        np.testing.assert_array_equal(counts[at], np.histogram(x, 5, (-2, 8), weights=y)[0])
+        assert np.asarray(flows.under)[at] == (x < -2).sum()
+        assert np.asarray(flows.nan)[at] == (x != x).sum()
+
+
+@given(st.data())
+def test_views_of_labels(data):
+    a = data.draw(views(dims=2, dtypes=["u1", "i4", "f8"], values=WHOLE))
+    some = data.draw(st.sampled_from([[0, 1, 2, 3], [0, 100], [5]]))
+    labels = data.draw(views(dtypes=["u1", "i8", "f4"], shape=a.shape, values=st.sampled_from(some)))
+    if data.draw(st.booleans()):
+        names = np.array([f"{i:03}" for i in range(101)])
+        labels = np.asarray(names[labels.astype(int)])
+    counts, _, groups = tally.histogram(a, 6, (0, 12), by=labels)
+    np.testing.assert_array_equal(groups, np.unique(labels))
+    assert counts.shape == (len(groups), 6)
+    for row, group in zip(counts, groups):
+        at = np.array(labels) == group
+        np.testing.assert_array_equal(row, np.histogram(np.array(a)[at], 6, (0, 12))[0])
+
+
+def test_repeated_without_a_copy():
+    """A thousand million times one number: neither read past its end nor written out."""
+    a = np.broadcast_to(np.float64(3), (10**9,))
+    counts, edges, flows = tally.histogram(a, 4, flow="count")
+    assert counts.tolist() == [0, 0, 10**9, 0] and edges[0] == 2.5 and sum(flows) == 0
+    assert tally.histogram(a, 4, (0, 1), flow="count")[2].over == 10**9
+    w = np.broadcast_to(np.float32(0.5), a.shape)
+    assert tally.histogram(a, 4, weights=w)[0].sum() == 5e8
+    assert tally.bincount(a.astype(np.uint8)[:0]).tolist() == []
+    assert tally.bincount(np.broadcast_to(np.int16(2), a.shape)).tolist() == [0, 0, 10**9]
+    joint, _ = tally.histogramdd([a, np.broadcast_to(np.int8(1), a.shape)], 2)
+    assert joint.tolist() == [[0, 0], [0, 1e9]]
+    seen = []
+    tally.histogram(a, 4, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (10**9, 10**9)
+
+
+def test_repeated_in_a_histogram_to_keep():
+    one = np.broadcast_to(np.float64(0.3), (1000,))
+    h = tally.Hist(tally.Regular(4, 0, 1), storage="weight").fill(one, weight=one * 10)
+    np.testing.assert_allclose([h.values()[1], h.variances()[1]], [3000, 9000])
+    weight = np.broadcast_to(np.float64(3), one.shape)
+    again = tally.Hist(tally.Regular(4, 0, 1), storage="weight").fill(one, weight=weight)
+    assert again.values()[1] == 3000 and again.variances()[1] == 9000
+    assert tally.Hist(tally.Regular(4, 0, 1)).fill(one + 1).flows.over == 1000
+
+
+def test_meshgrid():
+    far = np.arange(-1000.0, 1000)
+    x, y = np.meshgrid(far[1000:1007], far[997:1002], copy=False)
+    for a in (x, y, x.T, y[::-1]):
+        same(tally.histogram(a, 6), np.histogram(np.array(a), 6))
+        same(tally.histogram(a, "auto"), np.histogram(np.array(a), "auto"))
+    same(tally.histogram2d(x.ravel(), y.ravel()), np.histogram2d(x.ravel(), y.ravel()))
+
+
+def test_xarray():
+    xr = pytest.importorskip("xarray")
+    x, y = xr.broadcast(
+        xr.DataArray(np.arange(4.0), dims="x"), xr.DataArray(np.arange(5, 8), dims="y")
+    )
+    for a in (x, y):
+        same(tally.histogram(a), np.histogram(np.array(a)))
+        same(tally.histogram(a, "sqrt"), np.histogram(np.array(a), "sqrt"))
+        same(tally.bincount(a.values.ravel().astype(int)), np.bincount(np.array(a).ravel().astype(int)))
+
+
+@given(st.data())
+def test_dlpack_views(data):
+    a = data.draw(views(dtypes=["u1", "i4", "f8"], special=False))
+    try:
+        a.__dlpack__()
+    except BufferError:  # what NumPy does not lend: read-only, foreign byte order
+        a = a.astype(a.dtype.newbyteorder("="))
+    same(run(tally.histogram, OnlyDLPack(a), 5), run(np.histogram, np.array(a), 5))
+
+
+def test_torch_expanded():
+    torch = pytest.importorskip("torch")
+    a = torch.arange(5.0)
+    for x in (a.expand(7, 5), a[:, None].expand(5, 3), torch.tensor(2.0).expand(9)):
+        counts, edges = tally.histogram(x, 4)
+        theirs = np.histogram(np.array(x), 4)
+        np.testing.assert_array_equal(counts.numpy(), theirs[0])
+        np.testing.assert_array_equal(edges.numpy(), theirs[1])
+        wide = tally.histogram(x.to(torch.bfloat16), 4, (0, 4))[0]
+        np.testing.assert_array_equal(wide.numpy(), np.histogram(np.array(x), 4, (0, 4))[0])
+
+
+# ---- the caller's arrays are read only ----
+
+
+@pytest.mark.parametrize("masks", [1, 2, 3, 4])
+def test_nothing_of_the_callers_is_written(masks):
+    """Nulls of several columns and `where` together."""
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(masks)
+    n, columns = 200, masks - 1 or 1
+    null = [rng.random(n) < 0.2 for _ in range(columns)]
+    values = [rng.integers(0, 9, n).astype(float) for _ in range(columns)]
+    sample = [pa.array(v, mask=m) for v, m in zip(values, null)]
+    where = rng.random(n) < 0.7
+    before = where.copy()
+    counts, _ = tally.histogramdd(sample, 3, where=where)
+    np.testing.assert_array_equal(where, before)
+    kept = where & ~np.logical_or.reduce(null)
+    same(counts, np.histogramdd([v[kept] for v in values], 3)[0])
+
+
+def test_arguments_are_as_they_were():
+    rng = np.random.default_rng(3)
+    a, w = rng.integers(0, 9, (4, 50)), rng.random((4, 50))
+    given = {"weights": w, "where": w > 0.5, "by": a % 3}
+    edges = np.array([-np.inf, 0, 3, 3, np.inf])
+    before = [x.copy() for x in (a, edges, *given.values())]
+    tally.histogram(a, edges, **given)
+    tally.histogram(a, 4, **given)
+    tally.histogramdd([a[0], w[0]], [edges, edges], weights=w[1], where=w[2] > 0.5)
+    tally.bincount(a[0], w[0], where=w[1] > 0.5)
+    tally.digitize(a, np.arange(5))
+    tally.Hist(tally.Regular(3, 0, 1), storage="weight").fill(w[0], weight=a[0], where=w[1] > 0.2)
+    for x, y in zip((a, edges, *given.values()), before):
+        np.testing.assert_array_equal(x, y)
