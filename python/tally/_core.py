@@ -138,6 +138,8 @@ class Weights:
                 self.result = np.dtype(np.int64)
         elif array.dtype == np.float16 and on_host:
             self.parts = [_arrays.of_numpy(array.owner.astype(np.float32))]
+        elif array.code == c.DTYPES["bf16"] and on_host:  # a float32's upper half
+            self.parts = [_arrays.of_numpy((array.on_host().astype("u4") << 16).view("f4"))]
         else:
             raise Unserved(f"{array.dtype} weights")
 

@@ -143,6 +143,8 @@ def test_torch_expanded():
         np.testing.assert_array_equal(edges.numpy(), theirs[1])
         wide = tally.histogram(x.to(torch.bfloat16), 4, (0, 4))[0]
         np.testing.assert_array_equal(wide.numpy(), np.histogram(np.array(x), 4, (0, 4))[0])
+    half = a.to(torch.bfloat16)
+    assert tally.histogram(half, 2, weights=half)[0].tolist() == [1, 9]
 
 
 # ---- the caller's arrays are read only ----

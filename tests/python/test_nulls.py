@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import tally
 
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.compute")
 
 TYPES = ["int8", "uint16", "int32", "uint64", "int64", "float16", "float32", "float64", "bool"]
 
@@ -26,6 +27,11 @@ def encoded(draw, values, null, name):
     elif way == "runs" and name != "float16":
         array = pa.compute.run_end_encode(array) if len(array) else array
     return array[len(ends[0]) : len(ends[0]) + len(values)]
+
+
+def capital(name):
+    """As Polars and pandas write it: UInt8, Float32."""
+    return name.replace("u", "U").replace("i", "I").replace("f", "F")
 
 
 @st.composite
@@ -52,7 +58,7 @@ def columns(draw, n=None, types=TYPES, values=None):
         pl = pytest.importorskip("polars")
         listed = [None if m else v.item() for v, m in zip(values, null)]
         kinds = {"bool": pl.Boolean, "float16": pl.Float32}
-        kind = kinds.get(name) or getattr(pl, name.replace("i", "I").replace("u", "U").replace("f", "F").replace("UI", "UI"))
+        kind = kinds.get(name) or getattr(pl, capital(name))
         column = pl.Series(listed, dtype=kind)
         if draw(st.booleans()):
             column = pl.concat([column[:at], column[at:]], rechunk=False)
@@ -62,7 +68,7 @@ def columns(draw, n=None, types=TYPES, values=None):
             column = pd.Series(pieces[0], dtype=pd.ArrowDtype(pieces[0].type))
         else:
             kinds = {"bool": "boolean", "float16": "Float32"}
-            kind = kinds.get(name) or name.replace("i", "I", 1).replace("u", "U").replace("f", "F")
+            kind = kinds.get(name) or capital(name)
             column = pd.Series(
                 [pd.NA if m else v.item() for v, m in zip(values, null)], dtype=kind
             )
