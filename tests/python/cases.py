@@ -240,8 +240,9 @@ def on_edges(edges, dtype):
         values = np.concatenate([at, *beside])
         return values[np.isfinite(values)]
     info = np.iinfo(dtype)
-    whole = {int(e) + step for e in edges if abs(e) < 2.0**53 for step in (-2, -1, 0, 1, 2)}
-    return np.array([x for x in sorted(whole) if info.min <= x <= info.max] or [0], dtype)
+    least, most = max(info.min, -EXACT), min(info.max, EXACT)  # beyond, NumPy compares rounded numbers
+    whole = {int(e) + step for e in edges if abs(e) <= EXACT for step in (-2, -1, 0, 1, 2)}
+    return np.array([x for x in sorted(whole) if least <= x <= most] or [0], dtype)
 
 
 def edges():
