@@ -94,13 +94,17 @@ def test_repeated_without_a_copy():
 
 
 def test_repeated_in_a_histogram_to_keep():
+    """What was in it before is there once."""
     one = np.broadcast_to(np.float64(0.3), (1000,))
-    h = tally.Hist(tally.Regular(4, 0, 1), storage="weight").fill(one, weight=one * 10)
-    np.testing.assert_allclose([h.values()[1], h.variances()[1]], [3000, 9000])
     weight = np.broadcast_to(np.float64(3), one.shape)
-    again = tally.Hist(tally.Regular(4, 0, 1), storage="weight").fill(one, weight=weight)
-    assert again.values()[1] == 3000 and again.variances()[1] == 9000
-    assert tally.Hist(tally.Regular(4, 0, 1)).fill(one + 1).flows.over == 1000
+    h = tally.Hist(tally.Regular(4, 0, 1), storage="weight")
+    for times in (1, 2, 3):
+        h.fill(one, weight=weight)
+        assert h.values()[1] == 3000 * times and h.variances()[1] == 9000 * times
+    counts = tally.Hist(tally.Regular(4, 0, 1))
+    for times in (1, 2, 3):
+        counts.fill(one).fill(one + 1)
+        assert counts.values()[1] == 1000 * times and counts.flows.over == 1000 * times
 
 
 def test_meshgrid():
