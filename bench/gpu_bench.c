@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "cpu/threads.h"
-#include "device/device.h"
+#include "gpu/device.h"
 #include "gpu_inputs.h"
 #include "plan.h"
 

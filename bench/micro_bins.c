@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "micro_read.h"
 #include "plan.h"
 

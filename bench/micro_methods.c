@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "methods/registry.h"
 #include "micro.h"
 #include "micro_read.h"

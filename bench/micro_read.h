@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 
 /* Each work-item four loads of 16 bytes at a time, a grid apart. */
 static const char micro_read_kernel[] =

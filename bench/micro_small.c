@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "gpu_peer.h"
 #include "micro.h"
 #include "plan.h"

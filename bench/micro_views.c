@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/kernel.h"
+#include "gpu/method.h"
 #include "methods/registry.h"
 #include "micro.h"
 
@@ -231,7 +231,8 @@ static void time_setup(const setup *s)
     for (int i = 0; beside && ty_methods[i]; i++) {
         const ty_method *m = ty_methods[i];
         if (m->devices & (TY_ON_OPENCL | TY_ON_CUDA) &&
-            ((const ty_kernel_method *)m->backend)->packed)
+            ((const ty_gpu_method *)m->backend)->reads > TY_READS_COLUMN &&
+            ((const ty_gpu_method *)m->backend)->reads < TY_READS_ANY)
             others += time_method(s, m->name, &want, &cells);
     }
     if (others || !beside)

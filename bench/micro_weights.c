@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "micro.h"
 #include "micro_read.h"
 #include "plan.h"

@@ -27,7 +27,7 @@ foreach(name IN LISTS TALLY_PACKAGES)
 endforeach()
 target_compile_definitions(tally_objects PRIVATE ${TALLY_DEFINITIONS})
 set_property(
-  SOURCE ${PROJECT_SOURCE_DIR}/src/device/kernels_file.c
+  SOURCE ${PROJECT_SOURCE_DIR}/src/gpu/kernels_file.c
   APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
 target_link_libraries(tally_objects PRIVATE Threads::Threads ${TALLY_PACKAGE_TARGETS})
 

@@ -11,10 +11,11 @@ allowed() {
     src/kernels) echo "kernels" ;;
     src/core) echo "core kernels plan.h cpu/stats.h cpu/threads.h" ;;
     src/io) echo "core io" ;;
-    src/methods) echo "core kernels methods plan.h cpu/cpu.h device/kernel.h" ;;
+    src/methods) echo "core kernels methods plan.h cpu/cpu.h gpu/method.h" ;;
     src/cpu) echo "core kernels methods cpu plan.h" ;;
-    src/device) echo "core kernels methods device plan.h cpu/copy.h cpu/threads.h" ;;
-    src) echo "core kernels methods cpu device io plan.h" ;;
+    src/gpu) echo "core kernels methods gpu plan.h cpu/copy.h cpu/threads.h" ;;
+    src/gpu/methods) echo "core kernels methods gpu plan.h" ;;
+    src) echo "core kernels methods cpu gpu io plan.h" ;;
     esac
 }
 

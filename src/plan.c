@@ -137,27 +137,6 @@ static tally_status copy_settings(tally_plan *plan, const tally_plan_options *fr
     return TALLY_OK;
 }
 
-static tally_status check_settings(const tally_plan *plan, tally_error *error)
-{
-    for (size_t i = 0; i < plan->options.settings_count; i++) {
-        const char *key = plan->settings[2 * i], *value = plan->settings[2 * i + 1];
-        const ty_parameter *p = plan->method->parameters;
-        while (p && p->key && strcmp(p->key, key))
-            p++;
-        if (!p || !p->key)
-            return ty_error(error, TALLY_ERROR_ARGUMENT, "method %s has no setting '%s'",
-                            plan->method->name, key);
-        char *end;
-        int64_t v = strtoll(value, &end, 10);
-        if (!*value || *end || v < p->least || v > p->most)
-            return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "method %s: %s=%s: a whole number from %" PRId64 " to %" PRId64
-                            " is expected",
-                            plan->method->name, key, value, p->least, p->most);
-    }
-    return TALLY_OK;
-}
-
 /* Adds to the plan's description. */
 __attribute__((format(printf, 2, 3))) static void say(tally_plan *plan, const char *format, ...)
 {
@@ -193,7 +172,7 @@ static tally_status choose_method(tally_plan *plan, uint64_t without, tally_erro
         const char *reason = "";
         if (!m->cost || without >> i & 1 || ty_method_supports(m, plan, NULL))
             continue;
-        double cost = m->cost(plan, &reason);
+        double cost = ty_method_cost(m, plan, &reason);
         if (!best || cost < least) {
             next = best;
             second = least;
@@ -205,6 +184,11 @@ static tally_status choose_method(tally_plan *plan, uint64_t without, tally_erro
             second = cost;
         }
     }
+    if (!best && plan->options.settings_count)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "no method that serves the plan takes the setting %s=%s: `tally methods` "
+                        "lists what each takes",
+                        plan->settings[0], plan->settings[1]);
     if (!best)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "no method of this device serves the plan");
     plan->method = best;
@@ -237,7 +221,7 @@ static tally_status pick_method(tally_plan *plan, const char *name, uint64_t wit
     plan->options.method = plan->method->name;
     for (size_t i = 0; i < plan->options.settings_count; i++)
         say(plan, "; %s=%s", plan->settings[2 * i], plan->settings[2 * i + 1]);
-    return check_settings(plan, error);
+    return TALLY_OK;
 }
 
 tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,

@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/threads.h"
-#include "device/kernels_file.h"
+#include "gpu/kernels_file.h"
 #include "place.h"
 #include "plan.h"
 #include "tuning.h"

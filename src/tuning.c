@@ -14,7 +14,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/threads.h"
-#include "device/device.h"
+#include "gpu/device.h"
 
 enum { most_text = 1 << 16 };
 

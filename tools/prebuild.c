@@ -1,6 +1,6 @@
 /*
  * Compiles ahead of time the kernels that `auto` may choose, for every architecture, into the
- * kernels file (src/device/kernels_file.h). Run by the build:
+ * kernels file (src/gpu/kernels_file.h). Run by the build:
  *
  *     prebuild FILE all|TARGET[,TARGET…]      TARGET: 75 … 120, or ptx
  *
@@ -22,9 +22,9 @@
 #include "core/guide.h"
 #include "core/line.h"
 #include "cpu/threads.h"
-#include "device/kernel.h"
-#include "device/kernels_file.h"
-#include "device/run.h"
+#include "gpu/method.h"
+#include "gpu/kernels_file.h"
+#include "gpu/call.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 
@@ -33,8 +33,8 @@ enum { ptx_arch = 75, ptx_like = 100, most_items = 8192 };
 
 typedef struct item {
     ty_target target;
-    const ty_kernel_method *kernel;
-    char options[TY_OPTIONS_MOST];
+    const ty_gpu_method *kernel;
+    char options[sizeof(((ty_defines *)0)->text)];
     void *code;
     size_t size;
     int cached;
@@ -55,7 +55,7 @@ static void die(const char *what, const char *words)
 
 /* ---- which kernels ---- */
 
-static void add(ty_target target, const ty_kernel_method *kernel, const char *options)
+static void add(ty_target target, const ty_gpu_method *kernel, const char *options)
 {
     for (size_t i = all.count; i-- > 0;) {
         const item *old = &all.items[i];
@@ -82,19 +82,17 @@ static int is_usual(tally_dtype dtype)
  * kernel is not here search their edges. */
 static void add_ways(ty_target target, tally_plan *plan)
 {
-    const ty_kernel_method *kernel = plan->method->backend;
+    const ty_gpu_method *kernel = plan->method->backend;
     ty_axis *axis = &plan->axes[0];
-    ty_shape shape;
-    char words[TY_OPTIONS_MOST];
-    if (!kernel->guided || !ty_guide_serves(axis))
+    ty_defines o;
+    if (!(kernel->finds & TY_BY_LOCAL_TABLE) || !ty_guide_serves(axis))
         return;
     for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_INDEX; axis->way++) {
         if (axis->way == TY_BY_INDEX && tally_dtype_bytes(axis->dtype) == 8)
             continue;
         for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
-            kernel->shape(plan, plan->context->state, UINT64_C(1) << 31, &shape);
-            ty_kernel_options(plan, plan->context->state, &shape, words, sizeof words);
-            add(target, kernel, words);
+            ty_gpu_options(plan, plan->context->state, &o);
+            add(target, kernel, o.text);
         }
     }
 }
@@ -105,25 +103,23 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     tally_plan *plan = NULL;
     if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
-    const ty_kernel_method *kernel = plan->method->backend;
-    ty_shape shape;
-    char words[TY_OPTIONS_MOST];
-    kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
-    ty_kernel_options(plan, context->state, &shape, words, sizeof words);
-    add(target, kernel, words);
+    const ty_gpu_method *kernel = plan->method->backend;
+    ty_defines o;
+    ty_gpu_options(plan, context->state, &o);
+    add(target, kernel, o.text);
     /* As most axes are. */
-    const int serves[] = {0, ty_fast_serves(options->dtypes[0]),
-                          !kernel->views &&
-                              (ty_line_serves(options->dtypes[0]) ||
-                               (kernel->fast > 1 && ty_line_32_serves(options->dtypes[0])))};
+    const int serves[] = {
+        0, ty_fast_serves(options->dtypes[0]),
+        kernel->reads == TY_READS_COLUMN &&
+            (ty_line_serves(options->dtypes[0]) ||
+             ((kernel->finds & TY_BY_POWERS) && ty_line_32_serves(options->dtypes[0])))};
     for (int proof = TY_PROVED_F32; proof <= TY_PROVED_LINE; proof++) {
-        if (!kernel->fast || !plan->axes[0].even || !serves[proof])
+        if (!(kernel->finds & TY_BY_FLOAT32) || !plan->axes[0].even || !serves[proof])
             continue;
         for (uint32_t d = 0; d < options->dimensions; d++)
             plan->axes[d].proved = (ty_proof)proof;
-        kernel->shape(plan, context->state, UINT64_C(1) << 31, &shape);
-        ty_kernel_options(plan, context->state, &shape, words, sizeof words);
-        add(target, kernel, words);
+        ty_gpu_options(plan, context->state, &o);
+        add(target, kernel, o.text);
     }
     add_ways(target, plan);
     tally_plan_destroy(plan);
@@ -137,8 +133,8 @@ static void add_others(tally_context *context, ty_target target, const tally_pla
     tally_plan_options o = *options;
     if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
-    for (int k = 0; k < TY_IN_ROWS; k++) {
-        const ty_method *other = ty_other_method(plan, (ty_layout)k);
+    for (int k = 0; k < TY_ROUTE_ROWS; k++) {
+        const ty_method *other = ty_route_method(plan, k);
         o.method = other ? other->name : NULL;
         if (other)
             add_plan(context, target, &o);
@@ -192,7 +188,7 @@ static void add_joint(tally_context *context, ty_target target, tally_dtype dtyp
 
 static void add_target(ty_target target, const double *edges)
 {
-    ty_device device = ty_device_standin(target.is_ptx ? ptx_like : target.arch);
+    ty_device device = ty_device_virtual(target.is_ptx ? ptx_like : target.arch);
     ty_tuning tuning;
     tally_context context = {.backend = &ty_cuda_backend,
                              .device = TALLY_DEVICE_CUDA,
@@ -253,7 +249,7 @@ static void compile(void *arg, unsigned part, unsigned worker)
     (void)worker;
     snprintf(signature, sizeof signature, "prebuilt|%s_%u|nvrtc %s",
              it->target.is_ptx ? "compute" : "sm", it->target.arch, all.compiler);
-    char *text = ty_kernel_text(it->kernel);
+    char *text = ty_gpu_text(it->kernel);
     if (!text)
         return;
     it->code = ty_cache_get(text, it->options, signature, &it->size);
@@ -300,7 +296,7 @@ static void save(const char *path)
         die("memory", "out of memory");
     for (size_t i = 0; i < all.count; i++) {
         const item *it = &all.items[i];
-        char *text = ty_kernel_text(it->kernel);
+        char *text = ty_gpu_text(it->kernel);
         if (!text)
             die("memory", "out of memory");
         entries[i] = (ty_kernel_entry){.target = it->target, .code = it->code, .size = it->size};

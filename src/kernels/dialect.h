@@ -289,7 +289,7 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
     asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(p) : "memory");
     return word;
 }
-/* A kernel that was launched early (ty_device_ops.launch_early) waits for all that is before it,
+/* A kernel that was launched early (ty_launch.early) waits for all that is before it,
  * and lets what is behind it start, which waits in turn. Both do nothing after an ordinary launch.
  */
 #if __CUDA_ARCH__ >= 900

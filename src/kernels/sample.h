@@ -1,8 +1,8 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
- * (methods that ask for it: ty_kernel_method.fast) by float32 arithmetic that was proved for the
+ * (methods that ask for it: ty_gpu_method.finds) by float32 arithmetic that was proved for the
  * axis, 3 (the same; 16-bit samples) by a line that was proved for every value, 4 to 6
- * (ty_kernel_method.guided) by a guide to uneven edges in local memory, 7 to 9 by one in device
+ * (ty_gpu_method.finds) by a guide to uneven edges in local memory, 7 to 9 by one in device
  * memory, as guide.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H

@@ -1,6 +1,6 @@
 /*
  * Samples wherever they lie: strides of any size and alignment, several coordinates, a mask. Used
- * instead of sample.h by kernels that are launched by src/device/views.c. TY_DIMS is the number of
+ * instead of sample.h by kernels that are launched by src/gpu/views.c. TY_DIMS is the number of
  * coordinates, TY_DTYPE_d, TY_EVEN_d and TY_POSITIVE_d what sample.h's TY_DTYPE, TY_EVEN and
  * TY_POSITIVE are, for each.
  */

@@ -157,7 +157,7 @@ TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
     return ((TY_GLOBAL const ty_u32 *)axis)[active];
 }
 
-TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
+TY_KERNEL(TY_ANY_GROUP) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
                               ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
                               ty_u32 actives, ty_u32 parts, ty_u32 stride,
                               TY_GLOBAL ty_u32 *state TY_LOCAL_ARG)
@@ -170,8 +170,8 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         ty_local[0] = 0;
     TY_BARRIER();
     /* Lines of a group's width, every stride-th of them. */
-    for (ty_u64 i = begin + line * stride * TY_GROUP_MAX + lid; i < end;
-         i += (ty_u64)parts * stride * TY_GROUP_MAX) {
+    for (ty_u64 i = begin + line * stride * TY_ANY_GROUP + lid; i < end;
+         i += (ty_u64)parts * stride * TY_ANY_GROUP) {
         ty_u64 row = i / columns;
         ty_u32 own = ty_weight_exponent(
             ty_word_at(TY_GRID_AT(weights, b, row, i - row * columns) + offset, TY_WEIGHT_SIZE));
@@ -218,7 +218,7 @@ TY_KERNEL(TY_GROUP_MAX) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         }                                                                                          \
     } while (0)
 
-TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+TY_KERNEL(TY_ANY_GROUP) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
                               TY_GRID_ARGS(weights), ty_i64 weight_channel,
                               TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
                               ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 slots,
@@ -228,12 +228,12 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, cells = TY_WORDS * slots + TY_FLOW_WORDS;
     ty_u32 largest = 0, run = 0, bins = slots - TY_SLOT_EXTRA;
-    ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_GROUP_MAX;
+    ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_ANY_GROUP;
     TY_GLOBAL ty_u32 *own_state = state + here * 4;
     TY_GLOBAL ty_u32 *odds = state + histograms * 4 + (ty_u64)here * slots;
     ty_i64 number = ty_channel_of(axis, first + here - b * actives);
     ty_i64 offset = channel * number, weight_offset = weight_channel * number;
-    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
+    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_ANY_GROUP + lid;
     int exponent = ty_exponent(own_state, round), base = ty_sum_base(exponent, (int)room);
     int square_base = ty_square_base(exponent, (int)room);
     int idle = round && !ty_round_of(own_state);
@@ -253,7 +253,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     ty_u32 plane = slots * copies, step_words = copies;
     TY_LOCAL ty_u32 *table = ty_local + (lid & (copies - 1)), *flows = ty_local + TY_WORDS * plane;
     TY_LOCAL ty_u32 *top = flows + TY_FLOW_WORDS - 1;
-    for (ty_u32 k = lid; k < TY_WORDS * plane + TY_FLOW_WORDS; k += TY_GROUP_MAX)
+    for (ty_u32 k = lid; k < TY_WORDS * plane + TY_FLOW_WORDS; k += TY_ANY_GROUP)
         ty_local[k] = 0;
 #endif
     TY_BARRIER();
@@ -280,7 +280,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask)
     if (lid == 0 && !round && *top)
         TY_MAX_GLOBAL(&own_state[1], *top);
 #if !TY_FAR
-    for (ty_u32 s = lid; s < slots && !idle; s += TY_GROUP_MAX) {
+    for (ty_u32 s = lid; s < slots && !idle; s += TY_ANY_GROUP) {
         TY_GLOBAL ty_u32 *to = out + (ty_u64)TY_GROUP * cells + s;
         for (int first_word = 0; first_word <= TY_SQUARE_WORDS; first_word += TY_SUM_WORDS) {
             int words = first_word ? 3 : TY_SUM_WORDS;

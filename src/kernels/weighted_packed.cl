@@ -231,7 +231,7 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
 }
 
 /* As `probe`, by the same arguments, eight loads at a time. */
-TY_KERNEL(TY_GROUP_MAX)
+TY_KERNEL(TY_ANY_GROUP)
 probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns,
              ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 stride,
              TY_GLOBAL ty_u32 *state TY_LOCAL_ARG)
@@ -240,8 +240,8 @@ probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
     ty_u64 b = (first + here) / actives, line = TY_GROUP - here * parts;
-    ty_u64 step = (ty_u64)parts * stride * TY_GROUP_MAX;
-    ty_u64 i = begin + line * stride * TY_GROUP_MAX + lid;
+    ty_u64 step = (ty_u64)parts * stride * TY_ANY_GROUP;
+    ty_u64 i = begin + line * stride * TY_ANY_GROUP + lid;
     TY_GLOBAL const ty_u32 *from =
         (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(weights, b, 0, 0) +
                                    channel * ty_channel_of(axis, first + here - b * actives));

@@ -5,7 +5,7 @@
 
 #include "core/guide.h"
 #include "cpu/cpu.h"
-#include "device/kernel.h"
+#include "gpu/method.h"
 #include "methods/registry.h"
 #include "plan.h"
 
@@ -142,7 +142,7 @@ static const char *edges_row(const tally_plan *plan, const char *method)
 {
     const ty_method *m = ty_method_find(method);
     int far = 0;
-    if (!m || !((const ty_kernel_method *)m->backend)->far)
+    if (!m || !(((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE))
         return TY_RATE_SEARCH;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
         far |= ty_guide_serves(&plan->axes[d]) && plan->axes[d].about.kind != TALLY_AXIS_LOG;

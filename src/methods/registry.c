@@ -90,7 +90,28 @@ const ty_method *ty_method_find(const char *name)
     return NULL;
 }
 
-tally_status ty_method_supports(const ty_method *m, const tally_plan *plan, tally_error *error)
+static tally_status check_settings(const ty_method *m, const tally_plan *plan, tally_error *error)
+{
+    for (size_t i = 0; i < plan->options.settings_count; i++) {
+        const char *key = plan->settings[2 * i], *value = plan->settings[2 * i + 1];
+        const ty_parameter *p = m->parameters;
+        while (p && p->key && strcmp(p->key, key))
+            p++;
+        if (!p || !p->key)
+            return ty_error(error, TALLY_ERROR_ARGUMENT, "method %s has no setting '%s'", m->name,
+                            key);
+        char *end;
+        const int64_t v = strtoll(value, &end, 10);
+        if (!*value || *end || v < p->least || v > p->most)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "method %s: %s=%s: a whole number from %" PRId64 " to %" PRId64
+                            " is expected",
+                            m->name, key, value, p->least, p->most);
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_method_supports(const ty_method *m, tally_plan *plan, tally_error *error)
 {
     static const struct {
         tally_device_type device;
@@ -113,17 +134,28 @@ tally_status ty_method_supports(const ty_method *m, const tally_plan *plan, tall
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "method %s counts %" PRIu64 " to %" PRIu64 " bins, not %" PRIu32, m->name,
                         m->bins_min, m->bins_max, plan->bins);
-    return m->supports ? m->supports(plan, error) : TALLY_OK;
+    tally_status status = check_settings(m, plan, error);
+    const ty_method *own = plan->method;
+    plan->method = m;
+    if (!status && m->supports)
+        status = m->supports(plan, error);
+    plan->method = own;
+    return status;
+}
+
+double ty_method_cost(const ty_method *m, tally_plan *plan, const char **why)
+{
+    const ty_method *own = plan->method;
+    plan->method = m;
+    const double cost = m->cost(plan, why);
+    plan->method = own;
+    return cost;
 }
 
 int64_t ty_method_parameter(const tally_plan *plan, const char *key)
 {
-    return ty_parameter_value(plan, plan->method->parameters, key);
-}
-
-int64_t ty_parameter_value(const tally_plan *plan, const ty_parameter *p, const char *key)
-{
     const char *value = ty_plan_setting(plan, key);
+    const ty_parameter *p = plan->method->parameters;
     while (strcmp(p->key, key))
         p++;
     return value ? strtoll(value, NULL, 10) : p->standard;

@@ -24,8 +24,9 @@ typedef struct ty_method {
     uint32_t dtypes; /* bit 1 << dtype */
     uint64_t bins_min, bins_max;
     const ty_parameter *parameters; /* ended by a NULL key; NULL for none */
-    /* TALLY_OK when the plan (axes resolved, method not set yet) can run; else the reason in
-     * `error`, with TALLY_ERROR_UNSUPPORTED. NULL: whatever dtypes and bins allow. */
+    /* TALLY_OK when the plan (its axes resolved, this its method, its settings checked) can run;
+     * else the reason in `error`, with TALLY_ERROR_UNSUPPORTED. NULL: whatever dtypes and bins
+     * allow. */
     tally_status (*supports)(const tally_plan *plan, tally_error *error);
     /* Expected seconds for the plan's n_hint samples, for `auto`; *why gets a few words. NULL: only
      * by name. */
@@ -37,13 +38,13 @@ extern const ty_method *const ty_methods[]; /* NULL at the end */
 
 const ty_method *ty_method_find(const char *name);
 
-/* Whether `method` serves the plan: device, dtypes, bins, then its own supports(). */
-tally_status ty_method_supports(const ty_method *method, const tally_plan *plan,
-                                tally_error *error);
+/* Whether `method` serves the plan: device, dtypes, bins, settings (which a method that has none of
+ * such a name or value refuses with TALLY_ERROR_ARGUMENT), then its own supports(); and what it is
+ * then expected to cost. The plan's own method is the same afterwards. */
+tally_status ty_method_supports(const ty_method *method, tally_plan *plan, tally_error *error);
+double ty_method_cost(const ty_method *method, tally_plan *plan, const char **why);
 
-/* The value of `key` for a plan of this method: its setting, or the standard value. */
+/* The value of the plan's method's parameter `key`: its setting, or the standard value. */
 int64_t ty_method_parameter(const tally_plan *plan, const char *key);
-/* The same by a table of parameters, for supports(), where the plan has no method yet. */
-int64_t ty_parameter_value(const tally_plan *plan, const ty_parameter *parameters, const char *key);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
-#include "device/device.h"
+#include "gpu/device.h"
 #include "plan.h"
 
 static char folder[] = "/tmp/tally-cache-XXXXXX";

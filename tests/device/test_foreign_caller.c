@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/env.h"
-#include "device/device.h"
-#include "device/kernels_file.h"
+#include "gpu/device.h"
+#include "gpu/kernels_file.h"
 #include "io/input.h"
 
 static char folder[] = "/tmp/tally-foreign-XXXXXX";

@@ -1,5 +1,5 @@
 /*
- * Samples of the host on their way to a device (src/device/send.c), long enough to go round the
+ * Samples of the host on their way to a device (src/gpu/send.c), long enough to go round the
  * ring of pinned memory: packed, with gaps, masked, weighted, in two dimensions, by several threads
  * and callers, from memory that is pinned already, broken off. A sample's value tells its place, so
  * that every bin has the same known count: a piece that is lost, doubled or sent to a wrong place
@@ -17,7 +17,7 @@
 #include <tally/tally.h>
 
 #include "core/error.h"
-#include "device/device.h"
+#include "gpu/device.h"
 #include "drivers.h"
 #include "plan.h"
 

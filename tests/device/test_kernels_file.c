@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
-#include "device/kernels_file.h"
-#include "device/run.h"
+#include "gpu/kernels_file.h"
+#include "gpu/call.h"
 #include "draw.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
@@ -246,13 +246,13 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
 }
 
 /* What counts samples that the plan's own kernel does not read is in the file, too. */
-static void check_others(tally_context *context, const tally_plan *plan, const char *words)
+static void check_others(tally_context *context, tally_plan *plan, const char *words)
 {
-    for (int k = 0; k < TY_IN_ROWS; k++) {
-        const ty_method *method = ty_other_method(plan, (ty_layout)k);
+    for (int k = 0; k < TY_ROUTE_ROWS; k++) {
+        const ty_method *method = ty_route_method(plan, k);
         tally_plan_options o = plan->options;
         tally_plan *other = NULL;
-        if (!method || (is_rare(&o) && k != TY_ANY_LAYOUT))
+        if (!method || (is_rare(&o) && k != TY_ROUTE_ANY))
             continue;
         o.method = method->name;
         check(!tally_plan_create(context, &o, &other, NULL) &&

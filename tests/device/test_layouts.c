@@ -14,8 +14,8 @@
 #include <tally/tally.h>
 #include <time.h>
 
-#include "device/device.h"
-#include "device/run.h"
+#include "gpu/device.h"
+#include "gpu/call.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
@@ -149,7 +149,7 @@ static ty_tuning rates, *own_rates;
 static ty_device_ops ops; /* the device's, with launches of our own */
 typedef tally_status launcher(ty_device *, void *, void *, const char *, const ty_launch *,
                               tally_error *);
-static launcher *launch, *launch_early;
+static launcher *launch;
 static const void *seen; /* the program of the last launch that counted */
 static uint64_t rows;    /* of a region */
 
@@ -158,13 +158,6 @@ static tally_status look(ty_device *device, void *queue, void *program, const ch
 {
     seen = strncmp(kernel, "count", 5) ? seen : program;
     return launch(device, queue, program, kernel, how, error);
-}
-
-static tally_status look_early(ty_device *device, void *queue, void *program, const char *kernel,
-                               const ty_launch *how, tally_error *error)
-{
-    seen = strncmp(kernel, "count", 5) ? seen : program;
-    return launch_early(device, queue, program, kernel, how, error);
 }
 
 /* ---- samples ---- */
@@ -274,12 +267,12 @@ static void run(answer *a, const scene *s, const tally_plan *plan, int on_device
 /* The method whose program counted last. */
 static const char *counted_by(const tally_plan *plan)
 {
-    const ty_device_plan *own = plan->state;
+    const ty_gpu_plan *own = plan->state;
     if (seen == own->program)
         return plan->method->name;
-    for (int i = 0; i < TY_LAYOUTS; i++) {
-        const tally_plan *other = own->others[i].plan;
-        if (other && seen == ((const ty_device_plan *)other->state)->program)
+    for (int i = 0; i < TY_ROUTES; i++) {
+        const tally_plan *other = own->routes[i].plan;
+        if (other && seen == ((const ty_gpu_plan *)other->state)->program)
             return other->method->name;
     }
     return "none";
@@ -380,9 +373,7 @@ static int open_seen(const char *name)
     ty_device *device = context->state;
     ops = *device->ops;
     launch = ops.launch;
-    launch_early = ops.launch_early;
     ops.launch = look;
-    ops.launch_early = look_early;
     device->ops = &ops;
     own_rates = context->tuning;
     context->tuning = &rates;

@@ -14,8 +14,8 @@
 
 #include "drivers.h"
 #include "core/alloc.h"
-#include "device/device.h"
-#include "device/opencl_api.h"
+#include "gpu/device.h"
+#include "gpu/opencl_api.h"
 #include "plan.h"
 
 enum { most = 20011, most_bins = 1000 };

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "drivers.h"
-#include "device/dynlib.h"
-#include "device/kernel.h"
-#include "device/opencl_api.h"
+#include "gpu/dynlib.h"
+#include "gpu/method.h"
+#include "gpu/opencl_api.h"
 #include "methods/registry.h"
 
 enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
@@ -192,23 +192,22 @@ static void test_refusals(tally_context *context, caller *c)
 
 /* ---- slabs ---- */
 
-static const ty_kernel_method *inner;
+static const ty_gpu_method *inner;
 
-static void small_slabs(const tally_plan *plan, const ty_device *device, uint64_t n,
-                        ty_shape *shape)
+static void small_slabs(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
-    inner->shape(plan, device, n, shape);
-    if (shape->slab > 9001)
-        shape->slab = 9001;
+    inner->geometry(plan, device, n, g);
+    if (g->most > 9001)
+        g->most = 9001;
 }
 
 static int counts_right_in_slabs(tally_plan *plan, const tally_view *view, tally_error *error)
 {
     const ty_method *m = plan->method;
     ty_method own = *m;
-    ty_kernel_method kernel = *(const ty_kernel_method *)m->backend;
+    ty_gpu_method kernel = *(const ty_gpu_method *)m->backend;
     inner = m->backend;
-    kernel.shape = small_slabs;
+    kernel.geometry = small_slabs;
     own.backend = &kernel;
     plan->method = &own;
     const int right = counts_right(plan, view, view->data, NULL, error);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "device/device.h"
+#include "gpu/device.h"
 #include "plan.h"
 
 enum { most_bytes = 64 << 20 };

@@ -13,7 +13,7 @@
 #include <tally/tally.h>
 #include <time.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/device.h"
+#include "gpu/device.h"
 #include "plan.h"
 #include "random_case.h"
 #include "open_device.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "answer.h"
-#include "device/device.h"
-#include "device/kernel.h"
+#include "gpu/device.h"
+#include "gpu/method.h"
 #include "methods/registry.h"
 #include "open_device.h"
 
@@ -143,9 +143,9 @@ static int compare(const random_case *c, const tally_plan *plan, int accumulate,
         answer_run(&got, c, plan, accumulate, 0);
     int ok = answer_same(&got, want) && (got.status == TALLY_OK || got.status == TALLY_ERROR_DATA);
     /* A column is one channel's, and a mask stands beside one. */
-    const ty_kernel_method *kernel = plan->method->backend;
+    const int reads = ty_gpu_method_of(plan)->reads;
     const int other = there && plan->seconds <= 0 && got.status == TALLY_ERROR_UNSUPPORTED &&
-                      c->plan.channels > 1 && (!kernel->pixels || c->has_mask) &&
+                      c->plan.channels > 1 && (reads != TY_READS_CHANNELS || c->has_mask) &&
                       strstr(got.error.message, "counts samples in device memory that are packed");
     elsewhere += (uint64_t)other;
     ok = ok || other;
@@ -167,7 +167,8 @@ static const ty_method *packed_method(uint64_t turn)
     for (int i = 0; ty_methods[i] && n < 16; i++) {
         const ty_method *m = ty_methods[i];
         if (m->devices & (TY_ON_OPENCL | TY_ON_CUDA) &&
-            ((const ty_kernel_method *)m->backend)->packed)
+            ((const ty_gpu_method *)m->backend)->reads > TY_READS_COLUMN &&
+            ((const ty_gpu_method *)m->backend)->reads < TY_READS_ANY)
             found[n++] = m;
     }
     if (!n) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "device/opencl.h"
+#include "gpu/opencl.h"
 
 static int failed;
 

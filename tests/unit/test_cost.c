@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "device/kernel.h"
+#include "gpu/device.h"
+#include "gpu/method.h"
 #include "execute_help.h"
 #include "input_help.h"
 #include "locale_help.h"
@@ -187,10 +187,9 @@ static void check_wish(tally_context *context, const wish *w, uint64_t n)
     CHECK_SAY(!status && !strcmp(tally_plan_method(plan), w->method), "%s: not %s, %llu samples",
               status ? "no plan" : tally_plan_describe(plan), w->method, (unsigned long long)n);
     if (!status) { /* its launches too: only there some tables of sizes are read */
-        const ty_kernel_method *kernel = plan->method->backend;
-        ty_shape shape;
-        kernel->shape(plan, context->state, n, &shape);
-        CHECK(shape.group_size);
+        ty_geometry g;
+        ty_gpu_method_of(plan)->geometry(plan, context->state, n, &g);
+        CHECK(g.group_size);
     }
     tally_plan_destroy(plan);
 }
@@ -217,7 +216,7 @@ static void test_device_choice(void)
         {{TALLY_U16}, TALLY_F32, 4096, 1, "weighted"},
         {{TALLY_F32, TALLY_F32}, TALLY_F32, 20, 1, "weighted"},
     };
-    ty_device device = ty_device_standin(90);
+    ty_device device = ty_device_virtual(90);
     tally_context context = {.backend = &ty_cuda_backend,
                              .device = TALLY_DEVICE_CUDA,
                              .state = &device,

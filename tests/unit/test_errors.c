@@ -301,6 +301,9 @@ static void test_settings(void)
     o.settings = bad;
     o.settings_count = 1;
     BAD_PLAN(o, ARGUMENT, "no setting 'copies'");
+    o.method = NULL;
+    BAD_PLAN(o, ARGUMENT, "no method that serves the plan takes the setting copies=4");
+    o.method = "cpu-tables";
     o.settings_count = 2;
     BAD_PLAN(o, ARGUMENT, "setting 1: key or value is NULL");
     bad[1] = (tally_setting){"copies", NULL};

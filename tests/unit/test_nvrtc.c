@@ -15,7 +15,7 @@
 
 #include "core/alloc.h"
 #include "core/line.h"
-#include "device/kernel.h"
+#include "gpu/method.h"
 #include "kernels/text.h"
 #include "methods/registry.h"
 
@@ -88,7 +88,8 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 static void add_ways(const ty_method *m, uint32_t arch)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
-    const int near = ((const ty_kernel_method *)m->backend)->guided, one = near == 1;
+    const unsigned finds = ((const ty_gpu_method *)m->backend)->finds;
+    const int near = (finds & TY_BY_LOCAL_TABLE) != 0, one = near && !(finds & TY_BY_ONE_LOOK);
     for (int way = near ? TY_BY_LOOK : TY_BY_LOG; way <= TY_BY_PLACE; way++) {
         const int far = TY_IN_MEMORY(way);
         for (int d = 0; d < (arch == 90 && (one || !far) ? 5 : arch == 90 || !far); d++) {
@@ -119,7 +120,7 @@ static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "routed-columns"))
         add_joint(m, arch);
-    if (((const ty_kernel_method *)m->backend)->far)
+    if (((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE)
         add_ways(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
@@ -129,29 +130,32 @@ static void add_method(const ty_method *m, uint32_t arch)
     }
     /* Axes that were proved, as most are: on one architecture, where samples are 16-bit ones of
      * either kind in a method that is fast with them on all. */
-    const ty_kernel_method *kernel = m->backend;
+    const ty_gpu_method *kernel = m->backend;
+    const int fast = (kernel->finds & TY_BY_FLOAT32) != 0;
+    const int column = fast && kernel->reads == TY_READS_COLUMN;
     const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
     const int raw = !strcmp(m->name, "spill16"); /* counts 16-bit values, however they are proved */
-    if (kernel->fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
+    if (fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
-        int serves = ty_line_serves(dtype) || (kernel->fast > 1 && ty_line_32_serves(dtype));
-        if (kernel->fast && !kernel->views && serves && (m->dtypes >> dtype & 1) &&
+        int serves =
+            ty_line_serves(dtype) || ((kernel->finds & TY_BY_POWERS) && ty_line_32_serves(dtype));
+        if (column && serves && (m->dtypes >> dtype & 1) &&
             !(raw && tally_dtype_bytes(dtype) == 2) && (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
     }
-    if (kernel->fast && !kernel->views && arch == 90 && (m->dtypes >> TALLY_F32 & 1)) {
+    if (column && arch == 90 && (m->dtypes >> TALLY_F32 & 1)) {
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
-    if (kernel->fast && !kernel->views && !raw && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
+    if (column && !raw && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
         add_proved(m, TALLY_BF16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
-    if (kernel->splits && arch == 90) {
+    if ((kernel->finds & TY_BY_EXCEPTIONS) && arch == 90) {
         add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].splits = 1;
@@ -236,19 +240,18 @@ static int check_registers(const job *j, const char *log)
 /* The job's plan looked at as its device's. */
 static int compile_plan(const job *j, tally_plan *plan)
 {
-    const ty_kernel_method *kernel = j->method->backend;
-    ty_device device = ty_device_standin(j->capability);
-    ty_shape shape;
-    char options[TY_OPTIONS_MOST + 32], *log = NULL;
+    const ty_gpu_method *kernel = j->method->backend;
+    ty_device device = ty_device_virtual(j->capability);
+    ty_defines o;
+    char options[sizeof o.text + 32], *log = NULL;
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
     plan->axes[0].way = j->way;
     plan->axes[0].positive = j->positive;
-    kernel->shape(plan, &device, UINT64_C(1) << 31, &shape);
-    ty_kernel_options(plan, &device, &shape, options, TY_OPTIONS_MOST);
-    strcat(options, " --ptxas-options=--verbose");
-    char *text = ty_kernel_text(kernel), signature[96];
+    ty_gpu_options(plan, &device, &o);
+    snprintf(options, sizeof options, "%s --ptxas-options=--verbose", o.text);
+    char *text = ty_gpu_text(kernel), signature[96];
     make_signature(j, signature, sizeof signature);
     if ((code = ty_cache_get(text, options, signature, &size)) != NULL) {
         ty_free(code);

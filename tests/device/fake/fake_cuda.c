@@ -1,7 +1,7 @@
 /* A libcuda for tests: see fake.h. FAKE_CUDA_DRIVER (13000), _CAPABILITY (90), _NAME. A stream, a
  * module and the like need a current context, as the driver's do. */
 #define FAKE_NAME "CUDA"
-#include "device/cuda_api.h"
+#include "gpu/cuda_api.h"
 #include "fake.h"
 
 enum { no_device = 100, bad_context = 201, bad_image = 200 };

@@ -1,7 +1,7 @@
 /* A libOpenCL for tests: see fake.h. FAKE_OPENCL_PLATFORMS, _NAME, _DRIVER, _VERSION, _PLATFORM,
  * _GROUP, _UNAVAILABLE, _COMPILER (0: none), _BUILD=fail, _FP64 (0: none). */
 #define FAKE_NAME "OPENCL"
-#include "device/opencl_api.h"
+#include "gpu/opencl_api.h"
 #include "fake.h"
 
 enum { bad_value = -30, no_platform = -1001, out_of_order = 1 };

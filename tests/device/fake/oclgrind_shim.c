@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "device/opencl_api.h"
+#include "gpu/opencl_api.h"
 
 cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void *,
                             cl_uint, const cl_event *, cl_event *);

@@ -1,0 +1,145 @@
+/*
+ * One call on its way through a graphics processor: what a method's `enqueue` is given, and the
+ * calls that it is written with.
+ *
+ * gpu/run.c takes a call apart into calls of `enqueue`: so many histograms, and of each so many
+ * elements that one launch takes. The samples are on the device by then, where the caller had them
+ * or where gpu/upload.c brought them.
+ */
+#ifndef TY_CALL_H
+#define TY_CALL_H
+
+#include "gpu/method.h"
+#include "gpu/workspace.h"
+#include "kernels/output.h"
+
+/* Bytes from the begin of `memory` to the sample at a batch, row and column: at + batch·b + … */
+typedef struct ty_strided {
+    ty_memory memory;
+    uint64_t at;
+    int64_t batch, row, column;
+} ty_strided;
+
+/* Where the counts of histograms [h, h + count) go: the last arguments of kernels that store
+ * (kernels/output.h). */
+typedef struct ty_store {
+    ty_memory counts, flows;
+    uint64_t first, histogram;
+    uint32_t bins, how;
+    /* Sums of weights: where integers' upper words begin (0: only the lower are kept); the
+     * squares', where they begin, where the flows do and how many there are a histogram
+     * (kernels/weighted.cl). */
+    ty_memory squares;
+    uint64_t high_first, square_first, flow_first;
+    uint32_t flow_count;
+    int fresh; /* nothing has been stored there yet */
+} ty_store;
+
+typedef struct ty_call {
+    ty_job *job;
+    const tally_plan *plan; /* of the route that was taken: its method, its axes */
+    ty_device *device;
+    void *program, *queue;
+    ty_workspace *w;
+    int recording;             /* the queue records a graph */
+    int capture_mode, entered; /* what is undone when the call ends */
+
+    /* What is counted: elements [begin, begin + n) of histograms [h, h + count), which are batches
+     * with their active channels innermost. */
+    uint64_t h, count, begin, n;
+    ty_strided samples[TALLY_MAX_DIMENSIONS], mask, weights;
+    int64_t channel, weight_channel; /* bytes from a channel to the next */
+    uint64_t columns;                /* elements of a row */
+    int masked;
+
+    ty_geometry geometry; /* the method's, for n */
+    ty_store store;
+    uint64_t done; /* elements × active channels so far, for the caller's progress */
+} ty_call;
+
+/* ---- what methods write `enqueue` with; all work is done in the order of these calls ---- */
+
+/* At least `bytes` of device memory for partial histograms, or for anything else; it stays with the
+ * plan, and what is in it means nothing. */
+tally_status ty_call_partials(ty_call *call, uint64_t bytes, ty_memory *memory, tally_error *error);
+tally_status ty_call_scratch(ty_call *call, uint64_t bytes, ty_memory *memory, tally_error *error);
+
+/* A word for each slot of the plan and one more, zero before a launch and to be left so. */
+tally_status ty_call_table(ty_call *call, ty_memory *memory, tally_error *error);
+
+tally_status ty_call_clear(ty_call *call, ty_memory memory, uint64_t offset, uint64_t bytes,
+                           tally_error *error);
+
+/* Launches one of the program's kernels; `kernel` is a string that lives as long as the program. */
+tally_status ty_call_launch(ty_call *call, const char *kernel, const ty_launch *launch,
+                            tally_error *error);
+
+/* The arguments of a kernel that counts one packed column: TY_COUNT_ARGS of kernels/sample.h. */
+enum { TY_COLUMN_COUNT = 7, TY_STORE_COUNT = 6 };
+unsigned ty_call_column(const ty_call *call, ty_memory out, uint32_t pass, ty_arg *args);
+/* The byte where its samples begin, and the memory that they are in. */
+uint64_t ty_call_offset(const ty_call *call);
+/* TY_OUTPUT_ARGS of kernels/output.h, from args[n] on; returns where they end. */
+unsigned ty_call_store(const ty_call *call, ty_arg *args, unsigned n);
+
+/* Partial histograms as a launch leaves them. */
+typedef struct ty_partials {
+    ty_memory memory;
+    uint32_t count; /* of each of the call's histograms */
+    uint32_t words; /* of each: the plan's slots; or values of bytes, shifted right by raw_shift */
+    int raw_shift;  /* below 0: slots */
+} ty_partials;
+
+/* Adds the partials up in 64 bits and stores them: kernels/merge.cl. */
+tally_status ty_call_merge(ty_call *call, const ty_partials *partials, tally_error *error);
+
+/* The usual way of a method with one kernel `count` over a packed column: partials that it adds up
+ * by atomics, if they must be `cleared` before, `passes` launches, then the merge. */
+typedef struct ty_counting {
+    uint32_t partials; /* 0: one a group */
+    uint32_t words;    /* 0: the plan's slots; else values of bytes, shifted right by raw_shift */
+    int raw_shift;
+    int cleared;
+    uint32_t passes; /* 0: one */
+} ty_counting;
+tally_status ty_call_count(ty_call *call, const ty_counting *counting, tally_error *error);
+
+/* The key of one launch: the setting "key", or if that is 0 one that cannot be known before. */
+uint32_t ty_call_key(const ty_call *call);
+
+/* Around what adds partials up and stores them: the seconds it takes, if the caller asks. `status`
+ * is what became of it. */
+tally_status ty_call_merge_begin(ty_call *call, void **mark, tally_error *error);
+tally_status ty_call_merge_end(ty_call *call, void *mark, tally_status status, tally_error *error);
+
+/* ---- what a call is made of ---- */
+
+/* run.c: the whole job: what tally_execute calls for a plan on a device. */
+tally_status ty_gpu_run(ty_job *job, tally_error *error);
+
+/* Sets n, at most what one launch takes of the elements from `begin` to `end`, and the geometry. */
+void ty_call_size(ty_call *call, uint64_t end);
+/* Tells the caller's progress function that n more samples are done. */
+tally_status ty_call_report(ty_call *call, uint64_t n, tally_error *error);
+/* The device's seconds from `mark` to here, waiting for them, added to *seconds; closes it. */
+tally_status ty_call_seconds(ty_call *call, void *mark, double *seconds, tally_error *error);
+
+/* upload.c: samples of the host of histogram h, brought over and counted in batches. */
+tally_status ty_upload(ty_call *call, tally_error *error);
+
+/* store.c: sets call->store for histograms [h, h + count). */
+tally_status ty_store_begin(ty_call *call, tally_error *error);
+/* Ends them: an output in host memory gets what was stored. */
+tally_status ty_store_end(ty_call *call, tally_error *error);
+/* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */
+tally_status ty_store_check(ty_call *call, tally_error *error);
+/* Whether an output in device memory is made on the host: where the counts decide if there is one
+ * at all (a policy that fails, a narrow counter that is added to), and for samples of the host. */
+int ty_store_by_host(const ty_job *job);
+/* Such a call, counted into host memory. Waits for the device. */
+tally_status ty_store_through_host(ty_call *call, tally_error *error);
+
+/* views.c: whether a kernel that reads so (TY_READS_…) reads the job's samples on the device. */
+int ty_reads_job(int reads, const ty_job *job, const ty_device *device);
+
+#endif

@@ -1,0 +1,261 @@
+/*
+ * routed: more bins than local memory holds. Samples are sorted by slices of the bins, a wave of
+ * tiles at a time, and each slice is counted in local memory (kernels/routed.cl). Where 6-bit
+ * counters of all bins fit local memory, they count first, and waves count what these leave
+ * (kernels/spill6.cl).
+ */
+#include "gpu/methods/routed.h"
+
+#include "core/error.h"
+#include "gpu/methods/launches.h"
+#include "gpu/views.h"
+#include "kernels/text.h"
+#include "methods/cost.h"
+#include "methods/registry.h"
+
+/* One call being sorted and counted. */
+typedef struct sorting {
+    ty_call *call;
+    ty_routed_layout l;
+    ty_routed_places at; /* in the scratch memory */
+    ty_memory scratch, out;
+    uint64_t tiles;
+    uint32_t key;
+} sorting;
+
+/* Tiles from tile `from` on; its lists and its slices' lengths at bytes `lists` and `sums` of the
+ * scratch memory. */
+typedef struct wave {
+    uint64_t from, lists, sums;
+    uint32_t tiles;
+} wave;
+
+static wave wave_of(const sorting *s, uint64_t i)
+{
+    const uint64_t from = i * s->l.wave, left = ty_routed_sorted(&s->l, s->tiles) - from;
+    return (wave){from, s->at.lists, s->at.sums + i * s->l.slices * 8,
+                  (uint32_t)(left < s->l.wave ? left : s->l.wave)};
+}
+
+/* What 6-bit counters have left of all tiles, for the kernels of a wave. */
+static unsigned put_left(const sorting *s, const wave *w, ty_arg *args, unsigned n)
+{
+    if (!s->l.six)
+        return n;
+    args[n++] = ty_arg_u64(s->at.state);
+    args[n++] = ty_arg_u32((uint32_t)s->tiles);
+    args[n++] = ty_arg_u32((uint32_t)w->from);
+    return n;
+}
+
+/* The samples from tile `tile` on, as the kernels take them. */
+static unsigned put_samples(const sorting *s, uint64_t tile, ty_arg *args)
+{
+    const ty_call *call = s->call;
+    const uint64_t first = tile * s->l.tile;
+    unsigned n = 0;
+    if (s->l.joint) {
+        n = ty_view_grids(call, args);
+        args[n++] = ty_arg_memory(call->w->axes);
+        args[n++] = ty_arg_u64(call->h / call->plan->active_count);
+        args[n++] = ty_arg_u64(call->begin + first);
+        return n;
+    }
+    args[n++] = ty_arg_memory(call->samples[0].memory);
+    args[n++] = ty_arg_u64(ty_call_offset(call) + first * ty_sample_bytes(call->plan));
+    args[n++] = ty_arg_memory(call->w->axes);
+    return n;
+}
+
+static tally_status split_wave(const sorting *s, const wave *w, tally_error *error)
+{
+    enum { most_tiles = 4096 }; /* that are sorted each by a group */
+    const ty_routed_layout *l = &s->l;
+    ty_arg args[TY_VIEW_ARGS];
+    unsigned n = put_samples(s, l->six ? 0 : w->from, args);
+    args[n++] = ty_arg_memory(s->scratch);
+    args[n++] = ty_arg_u32(l->stride);
+    args[n++] = ty_arg_u64(w->lists);
+    args[n++] = ty_arg_u64(w->sums);
+    args[n++] = ty_arg_u32(l->slices);
+    args[n++] = ty_arg_u32(l->shift);
+    args[n++] = ty_arg_u32(s->key);
+    n = put_left(s, w, args, n);
+    if (l->six)
+        args[n++] = ty_arg_u32(w->tiles);
+    /* Where nothing may be left, of many tiles seven in eight by groups of eight (routed.cl). */
+    const int stay = l->six && w->tiles > most_tiles;
+    const uint32_t groups = stay ? w->tiles / 64 * 15 + 64 : w->tiles;
+    /* Before the first is a clearing. */
+    const ty_launch split = {groups, l->threads, l->split_bytes, args, n, .early = w->from != 0};
+    return ty_call_launch(s->call, "split", &split, error);
+}
+
+static tally_status count_wave(const sorting *s, const wave *w, tally_error *error)
+{
+    const ty_routed_layout *l = &s->l;
+    ty_arg args[14] = {ty_arg_memory(s->scratch),
+                       ty_arg_u32(l->stride),
+                       ty_arg_u64(w->lists),
+                       ty_arg_u64(w->sums),
+                       ty_arg_u32(w->tiles),
+                       ty_arg_u32(l->slices),
+                       ty_arg_u32(l->shift),
+                       ty_arg_u32(s->call->plan->bins),
+                       ty_arg_memory(l->joint ? s->scratch : s->out),
+                       ty_arg_u64(l->joint ? s->at.table : 0),
+                       ty_arg_u32(s->key)};
+    const unsigned n = put_left(s, w, args, 11);
+    const ty_launch count = {l->shares, l->counters, l->count_bytes, args, n, .early = 1};
+    return ty_call_launch(s->call, "count", &count, error);
+}
+
+/* The samples that are no whole tile. */
+static tally_status count_rest(const sorting *s, tally_error *error)
+{
+    const uint64_t inside = s->tiles * s->l.tile;
+    const uint32_t rest = (uint32_t)(s->call->n - inside), size = s->l.threads;
+    ty_arg args[TY_VIEW_ARGS];
+    unsigned n = put_samples(s, 0, args);
+    args[n++] = ty_arg_u64(inside);
+    args[n++] = ty_arg_u32(rest);
+    args[n++] = ty_arg_memory(s->l.joint ? s->scratch : s->out);
+    if (s->l.joint)
+        args[n++] = ty_arg_u64(s->at.table);
+    const ty_launch launch = {(rest + size - 1) / size, size, 0, args, n, .early = 0};
+    return rest ? ty_call_launch(s->call, "rest", &launch, error) : TALLY_OK;
+}
+
+/* Counts what 6-bit counters can. */
+static tally_status count_first(const sorting *s, tally_error *error)
+{
+    const ty_routed_layout *l = &s->l;
+    const uint32_t groups = s->call->device->units;
+    ty_call *call = s->call;
+    const ty_arg first_args[] = {ty_arg_memory(call->samples[0].memory),
+                                 ty_arg_u64(ty_call_offset(call)),
+                                 ty_arg_memory(call->w->axes),
+                                 ty_arg_memory(s->out),
+                                 ty_arg_memory(s->scratch),
+                                 ty_arg_u64(s->at.state),
+                                 ty_arg_u32((uint32_t)s->tiles),
+                                 ty_arg_u32(l->words),
+                                 ty_arg_u32(l->part),
+                                 ty_arg_u32(s->key),
+                                 ty_arg_u32(0)};
+    const ty_launch first = {groups, l->six, ty_six_bytes(l), first_args, 11, .early = 0};
+    tally_status status = ty_call_launch(call, "first", &first, error);
+    const ty_arg gather_args[] = {ty_arg_memory(s->scratch), ty_arg_u64(s->at.state),
+                                  ty_arg_u32(groups),        ty_arg_memory(call->w->axes),
+                                  ty_arg_memory(s->out),     ty_arg_u32(l->words),
+                                  ty_arg_u32(s->key)};
+    const ty_launch gather = {(l->words + 63) / 64, 256, 32 / l->bits * 256 * 4,
+                              gather_args,          7,   .early = 0};
+    return status ? status : ty_call_launch(call, "gather", &gather, error);
+}
+
+/* A joint table's numbers, to slots. */
+static tally_status settle(const sorting *s, tally_error *error)
+{
+    const uint32_t size = s->l.threads;
+    const ty_arg args[] = {ty_arg_memory(s->call->w->axes), ty_arg_memory(s->scratch),
+                           ty_arg_u64(s->at.table), ty_arg_memory(s->out)};
+    const ty_launch launch = {
+        (uint32_t)((s->l.numbers + size - 1) / size), size, 0, args, 4, .early = 0};
+    return ty_call_launch(s->call, "settle", &launch, error);
+}
+
+/* Memory for all steps; what they add to is cleared. */
+static tally_status prepare(sorting *s, ty_partials *p, tally_error *error)
+{
+    const uint64_t bytes = (uint64_t)p->words * 4;
+    tally_status status = ty_call_partials(s->call, bytes, &p->memory, error);
+    if (!status)
+        status = ty_call_scratch(s->call, s->at.bytes, &s->scratch, error);
+    if (!status)
+        status = ty_call_clear(s->call, p->memory, 0, bytes, error);
+    if (!status && s->at.bytes > s->at.sums)
+        status = ty_call_clear(s->call, s->scratch, s->at.sums, s->at.bytes - s->at.sums, error);
+    s->out = p->memory;
+    return status;
+}
+
+tally_status ty_routed_enqueue(ty_call *call, int joint, tally_error *error)
+{
+    const tally_plan *plan = call->plan;
+    sorting s = {.call = call, .key = ty_call_key(call)};
+    ty_partials p = {.count = 1, .words = (uint32_t)plan->slots, .raw_shift = -1};
+    ty_routed_layout_make(plan, call->device, joint, &s.l);
+    s.tiles = call->n > s.l.margin ? (call->n - s.l.margin) / s.l.tile : 0;
+    s.at = ty_routed_places_make(plan, call->device, &s.l, s.tiles);
+    tally_status status = prepare(&s, &p, error);
+    if (!status && ty_six_serves(plan, call->device, &s.l, s.tiles))
+        status = count_first(&s, error);
+    for (uint64_t i = 0; i < ty_routed_waves(&s.l, s.tiles) && !status; i++) {
+        const wave w = wave_of(&s, i);
+        status = split_wave(&s, &w, error);
+        if (!status)
+            status = count_wave(&s, &w, error);
+    }
+    if (!status)
+        status = count_rest(&s, error);
+    if (!status && joint)
+        status = settle(&s, error);
+    return status ? status : ty_call_merge(call, &p, error);
+}
+
+/* ---- the method ---- */
+
+static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
+{
+    ty_routed_geometry(plan, device, 0, n, g);
+}
+
+static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
+{
+    ty_routed_define(plan, device, 0, defines);
+}
+
+static tally_status enqueue(ty_call *call, tally_error *error)
+{
+    return ty_routed_enqueue(call, 0, error);
+}
+
+static tally_status supports(const tally_plan *plan, tally_error *error)
+{
+    ty_routed_layout l;
+    ty_routed_layout_make(plan, ty_plan_device(plan), 0, &l);
+    if (l.per * ty_sample_bytes(plan) <= l.margin)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "routed loads 16 bytes at a time: per-thread at least 16 of %s",
+                        tally_dtype_name(plan->options.dtypes[0]));
+    tally_status status = ty_routed_fits(plan, &l, error);
+    return status ? status : ty_supports_column(plan, error);
+}
+
+static double cost(const tally_plan *plan, const char **why)
+{
+    *why = "samples are sorted by slices of the bins, so that every count is made in local memory";
+    return ty_cost(plan, "routed");
+}
+
+static const ty_gpu_method kernels = {.texts = {ty_text_routed, ty_text_spill6},
+                                      .reads = TY_READS_COLUMN,
+                                      .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
+                                      .geometry = geometry,
+                                      .define = define,
+                                      .enqueue = enqueue};
+
+const ty_method ty_routed = {
+    .name = "routed",
+    .source = "tally",
+    .summary = "samples sorted by slices of the bins, slices counted in local memory",
+    .devices = TY_ON_GPU,
+    .dtypes = UINT32_MAX,
+    .bins_min = 1,
+    .bins_max = TY_MAX_BINS,
+    .parameters = ty_routed_parameters,
+    .supports = supports,
+    .cost = cost,
+    .backend = &kernels,
+};

@@ -1,0 +1,364 @@
+/*
+ * Plans of a graphics processor, for the backends "opencl" and "cuda", which are one algorithm over
+ * device.h. A plan has its method's kernels compiled; if `auto` made it, it also has routes: which
+ * other methods count samples that its own kernel does not read.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/fast.h"
+#include "gpu/axes.h"
+#include "gpu/call.h"
+#include "gpu/kernels_file.h"
+#include "methods/cost.h"
+#include "methods/registry.h"
+
+/* Batches shorter than this are worth a launch together more than a kernel of their own. */
+enum { many_elements = 1 << 22 };
+
+static ty_device *device_of(const tally_plan *plan)
+{
+    return plan->context->state;
+}
+
+/* ---- contexts ---- */
+
+static tally_status open_with(const ty_device_ops *ops, tally_context *context,
+                              const tally_context_options *options, tally_error *error)
+{
+    ty_device *device = NULL;
+    tally_status status = ops->open((uint32_t)options->index, options->native, &device, error);
+    context->state = device;
+    return status;
+}
+
+static void backend_close(tally_context *context)
+{
+    ty_device *device = context->state;
+    device->ops->close(device);
+}
+
+/* "cuda-sm_90"; "opencl-w32" where work-items run in warps. */
+static void backend_arch(const tally_context *context, char *arch, size_t size)
+{
+    const ty_device *device = context->state;
+    if (device->capability)
+        snprintf(arch, size, "%s-sm_%" PRIu32, device->ops->name, device->capability);
+    else
+        snprintf(arch, size, "%s-w%" PRIu32, device->ops->name, device->warp);
+}
+
+/* ---- what methods ask ---- */
+
+void ty_geometry_standard(const ty_device *device, uint64_t n, ty_geometry *g)
+{
+    const uint32_t size = device->group_max < 256 ? device->group_max : 256;
+    const uint64_t needed = (n + size - 1) / size;
+    const uint32_t per_unit = device->warp == 32 ? device->unit_threads / size : 4;
+    const uint64_t most = (uint64_t)device->units * (per_unit ? per_unit : 1);
+    *g = (ty_geometry){.groups = (uint32_t)(needed < 1      ? 1
+                                            : needed < most ? needed
+                                                            : most),
+                       .group_size = size,
+                       .most = UINT64_C(1) << 31};
+}
+
+tally_status ty_supports_column(const tally_plan *plan, tally_error *error)
+{
+    if (plan->options.dimensions > 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method %s counts one dimension; views takes joint tables",
+                        plan->method->name);
+    if (plan->weighted)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method %s counts samples; weighted sums their weights",
+                        plan->method->name);
+    if (!ty_plan_device(plan)->has_fp64 && tally_dtype_bytes(plan->options.dtypes[0]) > 1)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "the device has no float64, which exact binning of %s needs",
+                        tally_dtype_name(plan->options.dtypes[0]));
+    return TALLY_OK;
+}
+
+tally_status ty_supports_local(const tally_plan *plan, tally_error *error)
+{
+    const uint32_t most = ty_plan_device(plan)->local_bytes;
+    if (plan->slots * 4 > most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method %s keeps all %u bins in local memory: the device's %u bytes hold "
+                        "%u",
+                        plan->method->name, plan->bins, most, most / 4 - TY_SLOT_EXTRA);
+    return ty_supports_column(plan, error);
+}
+
+tally_status ty_setting_fits(const tally_plan *plan, const char *key, uint32_t most,
+                             tally_error *error)
+{
+    const char *set = ty_plan_setting(plan, key);
+    if (set && strtoull(set, NULL, 10) > most)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s=%s: this device takes %" PRIu32 " at most", key, set, most);
+    return TALLY_OK;
+}
+
+/* ---- routes ---- */
+
+static int serves_route(const ty_gpu_method *method, int route)
+{
+    return route == TY_ROUTE_ANY ? method->reads == TY_READS_ANY
+           : route == TY_ROUTE_MASKED
+               ? method->reads == TY_READS_MASKED || method->reads == TY_READS_CHANNELS
+               : method->reads == TY_READS_ROWS;
+}
+
+const ty_method *ty_route_method(tally_plan *plan, int route)
+{
+    const ty_method *best = NULL;
+    const char *why;
+    /* What counts any layout is taken even if its speed is not known. */
+    double least = ty_unknown_seconds * (route == TY_ROUTE_ANY ? 2 : 1);
+    for (int i = 0; ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        if (!m->cost || ty_method_supports(m, plan, NULL) || !serves_route(m->backend, route))
+            continue;
+        const double cost = ty_method_cost(m, plan, &why);
+        if (cost < least) {
+            best = m;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+/* Whether the method for any layout reads samples 16 bytes at a time if there is no mask
+ * (kernels/view_bytes.cl). */
+static int reads_bytes(const tally_plan *plan)
+{
+    return plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
+}
+
+/* Only of a plan that `auto` made; the plan's text says them. */
+static void choose_routes(tally_plan *plan, ty_gpu_plan *own)
+{
+    static const char *const words[] = {"other layouts", "with a mask", "in long rows"};
+    const ty_gpu_method *method = ty_gpu_method_of(plan);
+    if (plan->seconds <= 0 || serves_route(method, TY_ROUTE_ANY))
+        return;
+    for (int route = TY_ROUTES; route-- > 0;) {
+        if (route != TY_ROUTE_ANY && (plan->channels > 1 || serves_route(method, route)))
+            continue;
+        const ty_method *m = own->routes[route].method = ty_route_method(plan, route);
+        const size_t at = strlen(plan->text);
+        if (m)
+            snprintf(plan->text + at, sizeof plan->text - at, "; %s%s %s", words[route],
+                     route == TY_ROUTE_ROWS && reads_bytes(plan) ? " with a mask" : "", m->name);
+    }
+}
+
+/* The route of a job, or NULL for the plan's own method: another reads the samples as they lie, or
+ * counts many short histograms in one launch. */
+static ty_route *find_route(const ty_job *job)
+{
+    const tally_plan *plan = job->plan;
+    const ty_device *device = device_of(plan);
+    const ty_gpu_method *method = ty_gpu_method_of(plan);
+    ty_route *routes = ((ty_gpu_plan *)plan->state)->routes;
+    if (!routes[TY_ROUTE_ANY].method || job->view_device == TALLY_DEVICE_CPU)
+        return NULL;
+    const int one_by_one =
+        !method->histograms || (method->reads == TY_READS_CHANNELS && !job->mask.data);
+    const int short_ones = one_by_one && job->batches > 1 && job->elements < many_elements;
+    if (!short_ones && ty_reads_job(method->reads, job, device))
+        return NULL;
+    for (int k = TY_ROUTE_MASKED; k < TY_ROUTES && (job->mask.data || !reads_bytes(plan)); k++) {
+        if (routes[k].method &&
+            ty_reads_job(((const ty_gpu_method *)routes[k].method->backend)->reads, job, device))
+            return &routes[k];
+    }
+    return &routes[TY_ROUTE_ANY];
+}
+
+static tally_status make_route(const tally_plan *plan, ty_route *route, tally_error *error)
+{
+    tally_plan_options o = plan->options;
+    o.method = route->method->name;
+    o.settings = NULL;
+    o.settings_count = 0;
+    return route->plan ? TALLY_OK : tally_plan_create(plan->context, &o, &route->plan, error);
+}
+
+/* A route's kernels are compiled by the first call that takes it; that for any layout serves where
+ * there is no compiler for another. */
+tally_status ty_route_of(const ty_job *job, const tally_plan **plan, tally_error *error)
+{
+    ty_gpu_plan *own = job->plan->state;
+    ty_route *route = find_route(job);
+    tally_status status = TALLY_ERROR_UNSUPPORTED;
+    *plan = job->plan;
+    if (!route)
+        return TALLY_OK;
+    pthread_mutex_lock(&own->lock);
+    if (!route->missing)
+        status = make_route(job->plan, route, error);
+    if (status == TALLY_ERROR_UNSUPPORTED && route != &own->routes[TY_ROUTE_ANY]) {
+        route->missing = 1;
+        route = &own->routes[TY_ROUTE_ANY];
+        status = make_route(job->plan, route, error);
+    }
+    *plan = route->plan;
+    pthread_mutex_unlock(&own->lock);
+    return status;
+}
+
+/* ---- plans ---- */
+
+static tally_status build(tally_plan *plan, ty_gpu_plan *own, tally_error *error)
+{
+    ty_device *device = device_of(plan);
+    ty_defines options;
+    ty_gpu_options(plan, device, &options);
+    char *text = ty_gpu_text(ty_gpu_method_of(plan));
+    if (!text)
+        return ty_error_memory(error, "a kernel's text", 1);
+    tally_status status =
+        device->ops->build(device, text, options.text, &own->program, &own->origin, error);
+    ty_free(text);
+    return status;
+}
+
+static void describe(tally_plan *plan, const ty_gpu_plan *own)
+{
+    static const char *const origins[] = {"compiled", "from the disk cache",
+                                          "from the kernels file"};
+    size_t at = strlen(plan->text);
+    if (ty_gpu_method_of(plan)->finds)
+        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; %s",
+                               ty_fast_words(&plan->axes[0]));
+    if (at < sizeof plan->text)
+        at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
+                               origins[own->origin]);
+    if (own->origin == TY_COMPILED && device_of(plan)->capability && at < sizeof plan->text)
+        snprintf(plan->text + at, sizeof plan->text - at, " (kernels file: %s)",
+                 ty_kernels_describe());
+}
+
+static tally_status prepare(tally_plan *plan, tally_error *error)
+{
+    ty_gpu_plan *own = ty_calloc(1, sizeof *own);
+    if (!own)
+        return ty_error_memory(error, "a plan", sizeof *own);
+    pthread_mutex_init(&own->lock, NULL);
+    plan->state = own;
+    tally_status status = ty_gpu_axes_make(plan, error);
+    if (!status)
+        status = build(plan, own, error);
+    /* Where there is no compiler: the kernels file has few of the kernels for such axes. */
+    if (status == TALLY_ERROR_UNSUPPORTED && ty_gpu_axes_simplify(plan))
+        status = build(plan, own, error);
+    if (status)
+        return status;
+    choose_routes(plan, own);
+    describe(plan, own);
+    return TALLY_OK;
+}
+
+static void finish(tally_plan *plan)
+{
+    ty_gpu_plan *own = plan->state;
+    if (!own)
+        return;
+    ty_device *device = device_of(plan);
+    ty_workspaces_close(plan);
+    for (int i = 0; i < TY_ROUTES; i++)
+        tally_plan_destroy(own->routes[i].plan);
+    device->ops->program_close(device, own->program);
+    pthread_mutex_destroy(&own->lock);
+    ty_free(own);
+}
+
+tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n, tally_kernel_info *info,
+                               tally_error *error)
+{
+    if (!plan || !info || info->struct_size != sizeof *info)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "plan or info is NULL or info's struct_size is not set");
+    if (plan->context->device == TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s on the cpu is no kernel",
+                        tally_plan_method(plan));
+    const ty_gpu_method *method = ty_gpu_method_of(plan);
+    if (!method->kernel)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s launches several kernels",
+                        tally_plan_method(plan));
+    ty_device *device = device_of(plan);
+    ty_geometry g;
+    method->geometry(plan, device, n, &g);
+    ty_kernel_stats stats = {.launched_size = g.group_size, .launched_local = g.local_bytes};
+    tally_status status = device->ops->stats(device, ((const ty_gpu_plan *)plan->state)->program,
+                                             method->kernel, &stats, error);
+    if (status)
+        return status;
+    *info = (tally_kernel_info){sizeof *info,          g.groups,
+                                g.group_size,          g.local_bytes + stats.static_local_bytes,
+                                stats.registers,       stats.spill_bytes,
+                                stats.groups_per_unit, device->units,
+                                device->unit_threads};
+    return TALLY_OK;
+}
+
+/* ---- the two backends ---- */
+
+/* One histogram is fetched whole when all is counted. */
+static int backend_directs(const ty_job *job)
+{
+    return job->histograms == 1 && job->elements;
+}
+
+static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info *info)
+{
+    tally_error error = {""};
+    snprintf(info->id, sizeof info->id, "%s", ops->name);
+    if (!ops->count(info->reason, sizeof info->reason))
+        return;
+    if (ops->describe((uint32_t)index, info, &error)) {
+        info->available = 0;
+        snprintf(info->reason, sizeof info->reason, "%.255s", error.message);
+    }
+}
+
+#define BACKEND(kind, type)                                                                        \
+    static uint32_t kind##_count(void)                                                             \
+    {                                                                                              \
+        char reason[256];                                                                          \
+        return ty_##kind##_ops.count(reason, sizeof reason);                                       \
+    }                                                                                              \
+    static void kind##_info(int32_t index, tally_device_info *info)                                \
+    {                                                                                              \
+        info_with(&ty_##kind##_ops, index, info);                                                  \
+    }                                                                                              \
+    static tally_status kind##_open(tally_context *context, const tally_context_options *options,  \
+                                    tally_error *error)                                            \
+    {                                                                                              \
+        return open_with(&ty_##kind##_ops, context, options, error);                               \
+    }                                                                                              \
+    const ty_backend ty_##kind##_backend = {                                                       \
+        .device = type,                                                                            \
+        .name = #kind,                                                                             \
+        .count = kind##_count,                                                                     \
+        .info = kind##_info,                                                                       \
+        .open = kind##_open,                                                                       \
+        .close = backend_close,                                                                    \
+        .arch = backend_arch,                                                                      \
+        .prepare = prepare,                                                                        \
+        .finish = finish,                                                                          \
+        .run = ty_gpu_run,                                                                         \
+        .has_memory = 1,                                                                           \
+        .directs = backend_directs,                                                                \
+    };
+
+BACKEND(opencl, TALLY_DEVICE_OPENCL)
+BACKEND(cuda, TALLY_DEVICE_CUDA)

@@ -1,0 +1,103 @@
+/* A method's kernels as the compilers are given them: one text and its options. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "gpu/method.h"
+#include "kernels/text.h"
+
+/* What all kernels share, then what those that read one packed column do, or those that read any
+ * layout, then the method's own: one text for both runtimes. */
+char *ty_gpu_text(const ty_gpu_method *method)
+{
+    const int column = method->reads == TY_READS_COLUMN;
+    const char *parts[] = {ty_text_dialect_h,
+                           ty_text_bin_h,
+                           ty_text_fast_h,
+                           ty_text_guide_h,
+                           column ? ty_text_sample_h : ty_text_view_h,
+                           column ? ty_text_walk_h : "",
+                           ty_text_words_h,
+                           ty_text_output_h,
+                           ty_text_merge,
+                           ty_text_finish_h,
+                           method->texts[0] ? method->texts[0] : "",
+                           method->texts[1] ? method->texts[1] : "",
+                           method->texts[2] ? method->texts[2] : ""};
+    enum { count = sizeof parts / sizeof *parts };
+    size_t size = 1, at = 0;
+    for (int i = 0; i < count; i++)
+        size += strlen(parts[i]);
+    char *text = ty_malloc(size);
+    if (!text)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        memcpy(text + at, parts[i], strlen(parts[i]));
+        at += strlen(parts[i]);
+    }
+    text[at] = '\0';
+    return text;
+}
+
+void ty_define(ty_defines *d, const char *name, uint32_t value)
+{
+    const size_t left = sizeof d->text - d->length;
+    const int n =
+        snprintf(d->text + d->length, left, "%s-D%s=%" PRIu32, d->length ? " " : "", name, value);
+    d->length += n > 0 && (size_t)n < left ? (size_t)n : 0;
+}
+
+/* sample.h's TY_EVEN; a byte's slot is in a table whatever the axis, so that one kernel is all. */
+static uint32_t even_of(const tally_plan *plan, uint32_t d)
+{
+    const ty_axis *axis = &plan->axes[d];
+    if (tally_dtype_bytes(plan->options.dtypes[d]) == 1)
+        return 1;
+    return axis->way      ? (uint32_t)axis->way
+           : axis->proved ? (uint32_t)axis->proved + 1
+                          : (uint32_t)axis->even;
+}
+
+/* "NAME_d" */
+static void define_of(ty_defines *o, const char *name, uint32_t d, uint32_t value)
+{
+    char numbered[32];
+    snprintf(numbered, sizeof numbered, "%s_%" PRIu32, name, d);
+    ty_define(o, numbered, value);
+}
+
+void ty_gpu_options(const tally_plan *plan, const ty_device *device, ty_defines *o)
+{
+    const ty_gpu_method *method = ty_gpu_method_of(plan);
+    const ty_axis *axis = &plan->axes[0];
+    const int column = method->reads == TY_READS_COLUMN;
+    ty_geometry g;
+    method->geometry(plan, device, UINT64_C(1) << 31, &g);
+    *o = (ty_defines){"", 0};
+    ty_define(o, "TY_DTYPE", plan->options.dtypes[0]);
+    ty_define(o, "TY_EVEN", even_of(plan, 0));
+    ty_define(o, "TY_WARP", device->warp);
+    ty_define(o, "TY_GROUP_MAX", g.group_size);
+    if (!device->has_fp64)
+        ty_define(o, "TY_NO_FP64", 1);
+    if (method->define)
+        method->define(plan, device, o);
+    if (axis->way && column)
+        ty_define(o, "TY_POSITIVE", (uint32_t)axis->positive);
+    if (axis->proved == TY_PROVED_LINE && axis->fast.splits) {
+        ty_define(o, "TY_SPLIT", 1);
+        ty_define(o, "TY_APART", axis->fast.apart);
+    }
+    if (axis->proved && axis->fast.tie != 0)
+        ty_define(o, "TY_TIES", 1);
+    if (column)
+        return;
+    ty_define(o, "TY_DIMS", plan->options.dimensions);
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        define_of(o, "TY_DTYPE", d, plan->options.dtypes[d]);
+        define_of(o, "TY_EVEN", d, even_of(plan, d));
+        define_of(o, "TY_POSITIVE", d, (uint32_t)plan->axes[d].positive);
+    }
+}
