@@ -4,10 +4,38 @@
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 tally_isa_flags(${TALLY_SOURCES})
 
+# A method on a graphics processor is a file, src/gpu/methods/NAME.c, that defines ty_NAME. All of
+# them, by the text that they are from and their name, for the registry; and the names of the
+# kernels' texts.
+set(TALLY_GENERATED ${PROJECT_BINARY_DIR}/generated)
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/methods/*.c)
+set(methods)
+foreach(file IN LISTS files)
+  file(STRINGS ${file} row REGEX "^const ty_method ty_[a-z0-9_]+ =")
+  if(row)
+    file(STRINGS ${file} source REGEX "^ *\\.source = ")
+    string(REGEX REPLACE ".*ty_method ty_([a-z0-9_]+) =.*" "\\1" name "${row}")
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" source "${source}")
+    list(APPEND methods "${source}:${name}")
+  endif()
+endforeach()
+list(SORT methods)
+list(TRANSFORM methods REPLACE ".*:(.*)" " M(\\1)")
+list(JOIN methods "" methods)
+file(CONFIGURE OUTPUT ${TALLY_GENERATED}/gpu_methods.h
+     CONTENT "/* Made by cmake/TallyLibrary.cmake. */\n#define TY_GPU_METHODS(M)@methods@\n" @ONLY)
+
 # The kernels are text to the library: one generated file holds them all.
 file(GLOB TALLY_KERNELS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h
      ${PROJECT_SOURCE_DIR}/src/kernels/*.cl)
-list(FILTER TALLY_KERNELS EXCLUDE REGEX "/text\\.h$")
+set(texts "/* Made by cmake/TallyLibrary.cmake: src/kernels. */\n")
+foreach(file IN LISTS TALLY_KERNELS)
+  get_filename_component(name ${file} NAME)
+  string(REGEX REPLACE "\\.cl$" "" name "${name}")
+  string(REPLACE "." "_" name "${name}")
+  string(APPEND texts "extern const char ty_text_${name}[];\n")
+endforeach()
+file(CONFIGURE OUTPUT ${TALLY_GENERATED}/kernel_texts.h CONTENT "${texts}" @ONLY)
 set(TALLY_KERNELS_TEXT ${PROJECT_BINARY_DIR}/kernels_text.c)
 add_custom_command(
   OUTPUT ${TALLY_KERNELS_TEXT}
@@ -21,7 +49,7 @@ add_library(tally_objects OBJECT ${TALLY_SOURCES} ${TALLY_KERNELS_TEXT})
 target_include_directories(
   tally_objects
   PUBLIC ${PROJECT_SOURCE_DIR}/include
-  PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  PRIVATE ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
 foreach(name IN LISTS TALLY_PACKAGES)
   list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
 endforeach()
@@ -53,7 +81,7 @@ endif()
 
 add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>)
 target_include_directories(tally_internal PUBLIC ${PROJECT_SOURCE_DIR}/include
-                                                 ${PROJECT_SOURCE_DIR}/src)
+                                                 ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
 target_compile_definitions(tally_internal PUBLIC ${TALLY_DEFINITIONS})
 target_link_libraries(tally_internal PUBLIC ${TALLY_LINK})
 set_target_properties(tally_internal PROPERTIES LINKER_LANGUAGE C)

@@ -5,16 +5,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # folder: what its files may include. "main" is the files directly in src/. The loops over samples
-# that core and device call, and threads, are declared in cpu/stats.h, cpu/copy.h and cpu/threads.h.
+# that core and gpu call, and threads, are declared in cpu/stats.h, cpu/copy.h and cpu/threads.h.
 allowed() {
     case $1 in
     src/kernels) echo "kernels" ;;
     src/core) echo "core kernels plan.h cpu/stats.h cpu/threads.h" ;;
     src/io) echo "core io" ;;
-    src/methods) echo "core kernels methods plan.h cpu/cpu.h gpu/method.h" ;;
+    src/methods) echo "core kernels methods plan.h cpu/cpu.h gpu/method.h gpu_methods.h" ;;
     src/cpu) echo "core kernels methods cpu plan.h" ;;
-    src/gpu) echo "core kernels methods gpu plan.h cpu/copy.h cpu/threads.h" ;;
-    src/gpu/methods) echo "core kernels methods gpu plan.h" ;;
+    src/gpu) echo "core kernels methods gpu plan.h cpu/copy.h cpu/threads.h kernel_texts.h" ;;
+    src/gpu/methods) echo "core kernels methods gpu plan.h kernel_texts.h" ;;
     src) echo "core kernels methods cpu gpu io plan.h" ;;
     esac
 }

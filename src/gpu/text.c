@@ -6,7 +6,7 @@
 
 #include "core/alloc.h"
 #include "gpu/method.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 
 /* What all kernels share, then what those that read one packed column do, or those that read any
  * layout, then the method's own: one text for both runtimes. */

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "gpu_methods.h"
 #include "plan.h"
 
-/* Every method, in the order of `tally methods`; M(name) stands for the row ty_name. */
+/* Every method, in the order of `tally methods`; M(name) stands for the row ty_name. Those on
+ * graphics processors are found by the build: the files of src/gpu/methods. */
 #define METHODS(M)                                                                                 \
     M(cpu_tables)                                                                                  \
     M(cpu_bytes)                                                                                   \
@@ -18,34 +20,8 @@
     M(cpu_in_place)                                                                                \
     M(cpu_weights)                                                                                 \
     M(serial)                                                                                      \
-    M(reduce_tree)                                                                                 \
-    M(atomic_local)                                                                                \
-    M(atomic_global)                                                                               \
-    M(coarsened)                                                                                   \
-    M(private_shared)                                                                              \
-    M(private_register)                                                                            \
-    M(private_global)                                                                              \
-    M(aggregated)                                                                                  \
-    M(podlozhnyuk_64)                                                                              \
-    M(podlozhnyuk_256_tag)                                                                         \
-    M(podlozhnyuk_256)                                                                             \
-    M(nugteren)                                                                                    \
-    M(trish)                                                                                       \
     M(saturating_serial)                                                                           \
-    M(saturating_global)                                                                           \
-    M(saturating_shared)                                                                           \
-    M(saturating_shared_strided)                                                                   \
-    M(lane_private)                                                                                \
-    M(routed)                                                                                      \
-    M(swizzled)                                                                                    \
-    M(spill16)                                                                                     \
-    M(lane_private_pixels)                                                                         \
-    M(swizzled_columns)                                                                            \
-    M(swizzled_rows)                                                                               \
-    M(routed_columns)                                                                              \
-    M(views)                                                                                       \
-    M(weighted)                                                                                    \
-    M(weighted_packed)
+    TY_GPU_METHODS(M)
 
 #define DECLARE(name) extern const ty_method ty_##name;
 METHODS(DECLARE)

@@ -16,7 +16,7 @@
 #include "core/alloc.h"
 #include "core/line.h"
 #include "gpu/method.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */

@@ -1,7 +1,7 @@
 /* Source 001: private-shared with runs of equal bins combined. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 /* A grid that fills the device, each group with the plan's slots in local memory. */

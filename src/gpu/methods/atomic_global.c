@@ -1,7 +1,7 @@
 /* Sources 001 and 004: one work-item a sample, atomics straight to global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 

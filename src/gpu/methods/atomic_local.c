@@ -1,7 +1,7 @@
 /* Source 000: counts in local memory by atomics, every bin then to global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 static const ty_parameter parameters[] = {{"group", 1, 1024, 256, "work-items of a group"},

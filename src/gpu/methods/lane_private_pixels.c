@@ -2,7 +2,7 @@
 #include "core/error.h"
 #include "gpu/methods/launches.h"
 #include "gpu/views.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 

@@ -1,7 +1,7 @@
 /* Sources 002 and 003, 256 bins: a histogram a warp, updated by hardware atomics. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 static tally_status enqueue(ty_call *call, tally_error *error)

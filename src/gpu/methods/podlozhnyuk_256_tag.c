@@ -1,7 +1,7 @@
 /* Source 002, 256 bins: a histogram a warp, collisions settled by a tag, no atomics. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 /* A warp's counter has 27 bits. */

@@ -1,7 +1,7 @@
 /* Source 001: a histogram a work-item in registers, then shared, then global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 enum { most_bins = 32 };

@@ -1,7 +1,7 @@
 /* Source 001: a histogram a group in shared memory, then committed. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 

@@ -1,7 +1,7 @@
 /* Source 004: atomic addition to global memory, then atomic minimum. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)

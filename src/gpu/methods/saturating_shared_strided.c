@@ -1,7 +1,7 @@
 /* Source 004: saturating-shared with a strided merge, for any number of bins. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/registry.h"
 
 static const ty_parameter parameters[] = {{"threads", 32, 1024, 256, "work-items of a group"},

@@ -2,7 +2,7 @@
  */
 #include "gpu/methods/columns.h"
 #include "gpu/methods/launches.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 

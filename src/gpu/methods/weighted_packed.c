@@ -3,7 +3,7 @@
 #include "gpu/methods/any_layout.h"
 #include "gpu/methods/launches.h"
 #include "gpu/views.h"
-#include "kernels/text.h"
+#include "kernel_texts.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 
