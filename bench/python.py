@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the Python package beside its peers, as JSON lines; bench/tables.py makes tables of them.
+"""Times the Python package and its peers in turn, as JSON lines; bench/tables.py makes tables of them.
 
     bench/python.py cpu|cuda > bench/results/python-….jsonl
 

@@ -84,7 +84,7 @@ def peers(run, few=False):
         for who, line in point.items():
             if who in there and ("Tally", "") in point:
                 cells[dtype, bins][who].append(point["Tally", ""]["gbps"] / line["gbps"])
-        # Python's peers count half as many samples, beside the same call of ours.
+        # Python's peers count half as many samples, and are compared with the same call of ours.
         if ("Tally", "") not in point:
             ours = points.get((dtype, bins, data, 2 * n), {}).get(("Tally", ""))
             for who, line in point.items():
@@ -148,13 +148,13 @@ def edges(run):
     rows = []
     for (axis, dtype, bins), by in sorted(cells.items(), key=lambda c: (c[0][0] != "log", c[0][1:])):
         ours, theirs = by["Tally"], by.get("CUB", {})
-        beside = [ours[data]["gbps"] / line["gbps"] for data, line in theirs.items() if data in ours]
+        ratios = [ours[data]["gbps"] / line["gbps"] for data, line in theirs.items() if data in ours]
         rows.append([{"log": "logarithmic"}.get(axis, axis), f"{dtype}, {words(bins)}",
                      ", ".join(sorted({line["call"] for line in ours.values()})),
                      span((line["gbps"] for line in ours.values()), lambda x: words(round(x))),
                      span((line["fraction_of_read"] for line in ours.values()),
                           lambda x: f"{100 * x:.0f} %"),
-                     span(beside, times) if beside else "–"])
+                     span(ratios, times) if ratios else "–"])
     return table(["edges", "samples, bins", "method", "GB/s", "of reading", "CUB `HistogramRange`"],
                  rows)
 
@@ -169,7 +169,7 @@ def cold(run):
 
 
 def runtimes(run):
-    """CUDA beside OpenCL, the slowest input of each."""
+    """CUDA and OpenCL, the slowest input of each."""
     slowest, bytes_of = {}, {"u8": 1, "u16": 2, "f64": 8}
     for line in lines.read("h200-runtimes.jsonl"):
         if line.get("verified"):

@@ -51,7 +51,7 @@ static int check(const bench_options *options)
 
 /* ---- files ---- */
 
-/* Writes `path` beside its place and renames it when whole. */
+/* Writes `path`.part and renames it when it is whole. */
 static int write_lines(const bench_lines *lines, const char *path, int csv)
 {
     char part[1200];

@@ -1,4 +1,4 @@
-/* The experiments of source 003: TRISH, and Podlozhnyuk's and Nugteren's methods beside it. */
+/* The experiments of source 003: TRISH, compared with Podlozhnyuk's and Nugteren's methods. */
 #include <math.h>
 
 #include "figure.h"
@@ -14,7 +14,7 @@ static figure_try bytes(const char *series, const char *method, const char *data
                         .hi = 256};
 }
 
-/* Every line's speed beside that of the line with k = 31. */
+/* Every line's speed by that of the line with k = 31. */
 static void relate(figure_run *run)
 {
     double base = NAN;

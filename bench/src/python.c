@@ -268,8 +268,8 @@ static int find_python(bench_contenders *contenders, python *p, const char *fold
     size_t first = named ? 2 : 0;
     programs[2] = named ? named : programs[2];
     if (access(script, R_OK) != 0) {
-        bench_skip_add(contenders, "numpy", "peers.py is not beside tally-bench");
-        bench_skip_add(contenders, "fast-histogram", "peers.py is not beside tally-bench");
+        bench_skip_add(contenders, "numpy", "peers.py is not in the folder of peers");
+        bench_skip_add(contenders, "fast-histogram", "peers.py is not in the folder of peers");
         return 0;
     }
     int found = 0;

@@ -1,4 +1,4 @@
-/* How fast this processor counts, beside other libraries on the same data. */
+/* How fast this processor counts, in turn with other libraries on the same data. */
 #include <unistd.h>
 
 #include "bench.h"
