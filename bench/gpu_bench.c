@@ -146,7 +146,7 @@ static ty_arg number(uint64_t n)
 static void launch(bench *b, const char *kernel, const ty_arg *args)
 {
     tally_error error = {""};
-    ty_launch l = {b->device->units * 8, 256, 0, args, 3};
+    ty_launch l = {b->device->units * 8, 256, 0, args, 3, 0};
     if (b->device->ops->launch(b->device, b->queue, b->program, kernel, &l, &error))
         die(kernel, error.message);
 }

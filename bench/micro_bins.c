@@ -153,7 +153,7 @@ static void fill(bench *b, int kind, uint64_t side)
                          ty_arg_u64(tail),
                          ty_arg_memory(b->file ? b->file : b->samples[0]),
                          ty_arg_u64(b->file ? b->file_bytes : 1)};
-        ty_launch launch = {b->device->units * 8, 256, 0, args, 9};
+        ty_launch launch = {b->device->units * 8, 256, 0, args, 9, 0};
         if (b->device->ops->launch(b->device, b->queue, b->fill, "fill", &launch, &error) ||
             b->device->ops->wait(b->device, b->queue, &error))
             die("fill", &error);

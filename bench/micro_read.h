@@ -47,7 +47,7 @@ static double micro_read_seconds(ty_device *device, void *queue, ty_memory sampl
     failed = ops->build(device, micro_read_kernel, "-DREAD=1", &program, &cached, &error) ||
              ops->alloc(device, 64, &out, &error);
     ty_arg args[] = {ty_arg_memory(samples), ty_arg_u64(bytes / 16), ty_arg_memory(out)};
-    ty_launch launch = {device->units * 8, 256, 0, args, 3};
+    ty_launch launch = {device->units * 8, 256, 0, args, 3, 0};
     for (int i = 0; i < 10 && !failed; i++) {
         failed = ops->mark(device, queue, &from, &error) ||
                  ops->launch(device, queue, program, "readall", &launch, &error) ||
