@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "plan.h"
 
 /* An extent of 1 is repeated along the samples'. */
@@ -243,6 +244,10 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
     if (__builtin_mul_overflow(job->histograms, each, &cells) || cells >> 58)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
                         job->histograms);
+    const uint64_t arrays = 1 + (job->plan->weighted != 0) + (job->plan->options.sum_squares != 0);
+    tally_status status = ty_memory_check(arrays * cells * sizeof *job->totals, "counts", error);
+    if (status)
+        return status;
     int ok = reserve_totals(job, (size_t)cells);
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
         ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;

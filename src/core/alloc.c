@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static atomic_long remaining = -1;
 static atomic_long asked = 0;
@@ -52,6 +53,18 @@ void *ty_aligned(size_t alignment, size_t bytes)
     if (refused() || bytes > SIZE_MAX / 2)
         return NULL;
     return posix_memalign(&block, alignment, bytes ? bytes : alignment) ? NULL : block;
+}
+
+void *ty_large(size_t bytes)
+{
+    const size_t page = (size_t)2 << 20;
+    const int large = bytes >= 2 * page;
+    void *block = ty_aligned(large ? page : 64, bytes);
+#ifdef MADV_HUGEPAGE
+    if (block && large)
+        madvise(block, bytes & ~(page - 1), MADV_HUGEPAGE); /* only speed hangs on it */
+#endif
+    return block;
 }
 
 void ty_free(void *block)

@@ -10,6 +10,8 @@ void *ty_calloc(size_t count, size_t size);
 void *ty_realloc(void *block, size_t bytes);
 /* `alignment` is a power of two, at least sizeof(void *); the bytes are not cleared. */
 void *ty_aligned(size_t alignment, size_t bytes);
+/* For what is read and written all over: in huge pages if it is large. Aligned to 64 bytes. */
+void *ty_large(size_t bytes);
 void ty_free(void *block);
 
 /* Test hook: the next `after` allocations succeed and all later ones fail; a negative value

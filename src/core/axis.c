@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 static const int64_t integer_limit = INT64_C(1) << 53;
 
@@ -95,10 +96,13 @@ static tally_status make_table(const tally_axis *axis, unsigned which, ty_axis *
                                tally_error *error)
 {
     uint64_t n = axis->bins;
+    tally_status status = ty_memory_check((n + 1) * sizeof *r->edges, "bin edges", error);
+    if (status)
+        return status;
     r->edges = ty_malloc((size_t)(n + 1) * sizeof *r->edges);
     if (!r->edges)
         return ty_error_memory(error, "bin edges", (n + 1) * sizeof *r->edges);
-    tally_status status = fill_edges(axis, which, r->edges, error);
+    status = fill_edges(axis, which, r->edges, error);
     if (status)
         return status;
     r->about.edges = r->edges;

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 static tally_status own_axis(const ty_result_shape *shape, uint32_t d, tally_result *r,
@@ -71,7 +72,7 @@ static void *zeroes(uint64_t count, size_t size)
 {
     if (count > SIZE_MAX / 2 / size)
         return NULL;
-    void *block = ty_aligned(64, (size_t)count * size);
+    void *block = ty_large((size_t)count * size);
     if (block)
         memset(block, 0, (size_t)count * size);
     return block;
@@ -99,9 +100,24 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
     return TALLY_OK;
 }
 
+/* All that a result will take, looked for before any of it is asked for. */
+static tally_status check_memory(const ty_result_shape *shape, tally_error *error)
+{
+    const double each = shape->squares ? 16 : 8;
+    double cells = (double)shape->histograms, bytes = 0;
+    for (uint32_t d = 0; d < shape->dimensions; d++) {
+        bytes += 8 * (double)shape->axes[d].bins;
+        cells *= (double)shape->axes[d].bins;
+    }
+    bytes += cells * each;
+    return ty_memory_check(bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX, "a result", error);
+}
+
 static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_error *error)
 {
-    tally_status status = TALLY_OK;
+    tally_status status = check_memory(shape, error);
+    if (status)
+        return status;
     r->dimensions = shape->dimensions;
     r->kind = shape->kind;
     r->dtype = shape->dtype;

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "cpu/cells.h"
 #include "cpu/cpu.h"
 #include "cpu/even.h"
@@ -17,7 +18,7 @@
 #include "cpu/threads.h"
 #include "methods/registry.h"
 
-extern const ty_method ty_cpu_tables;
+extern const ty_method ty_cpu_tables, ty_cpu_weights;
 
 /* Tables up to this size live on the stack of a call that one thread does alone. */
 enum { small_bytes = 8 << 10 };
@@ -294,8 +295,10 @@ static size_t left_clean(const run *r, size_t clean)
 static tally_status run_large(run *r, tally_error *error)
 {
     ty_kept *kept = &r->job->plan->context->tables;
+    tally_status status = ty_memory_check(r->workers * r->bytes, "the threads' tables", error);
+    if (status)
+        return status;
     ty_room *room = ty_room_take(kept, r->workers * r->bytes);
-    tally_status status = TALLY_OK;
     r->held = ty_calloc(r->workers, sizeof *r->held);
     if (!room || !r->held) {
         status = ty_error_memory(error, "the threads' tables", r->workers * r->bytes);
@@ -391,7 +394,8 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
         return ty_error_memory(error, "a plan", sizeof *state);
     plan->state = state;
     state->in_place = plan->method->backend == &ty_in_place_method;
-    state->method = (state->in_place ? &ty_cpu_tables : plan->method)->backend;
+    const ty_method *tables = plan->weighted ? &ty_cpu_weights : &ty_cpu_tables;
+    state->method = (state->in_place ? tables : plan->method)->backend;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         tally_status status = ty_cells_make(&plan->axes[d], &plan->axes[d].cells, error);
         if (status)
