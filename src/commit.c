@@ -274,7 +274,7 @@ static void write_flow_sums(const ty_job *job, uint64_t h)
     const tally_plan *plan = job->plan;
     const int add = job->output->accumulate;
     for (int f = 0; f < flow_count; f++) {
-        const uint64_t from = h * plan->slots + plan->bins + (unsigned)f,
+        const uint64_t from = ty_job_flow_at(job, h, (unsigned)f),
                        to = h * flow_count + (unsigned)f;
         const int clamped = clamps(plan, f);
         double *floats = job->output->flow_sums;

@@ -104,6 +104,12 @@ static inline void ty_carry_add(int64_t *sum, int64_t *carries, int64_t x)
         ty_carry(carries, x >= 0);
 }
 
+/* Where the sum of weights of a histogram's flow is in sums and isums. */
+static inline uint64_t ty_job_flow_at(const ty_job *job, uint64_t h, unsigned flow)
+{
+    return job->direct ? h * TY_SLOT_EXTRA + flow : h * job->plan->slots + job->plan->bins + flow;
+}
+
 /* The options a plan was made from, its axes resolved; for tally_result_create. */
 static inline const tally_plan_options *ty_plan_options(const tally_plan *plan)
 {

@@ -158,9 +158,11 @@ class Weights:
         return np.dtype(np.int64 if self.parts[0].dtype.kind in "iub" else np.float64)
 
 
-def total(call, arrays, axes, weights, reduced, squares=None):
+def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
     """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4), or None if nobody wants
-    them. `squares`, for one histogram on the host, is filled with sums of squared weights."""
+    them. `squares`, for one histogram on the host, is filled with sums of squared weights. `onto`:
+    counts on the host that are added to and returned, at the cost of the samples alone, if one call
+    of the library does it all (which leaves them alone if it fails); else new ones are returned."""
     mask = call.mask([*arrays, weights])
     shape = arrays[0].shape
     kept = tuple(d for d in range(len(shape)) if d not in reduced)
@@ -172,10 +174,15 @@ def total(call, arrays, axes, weights, reduced, squares=None):
         axis.nan = policy if policy == c.FAIL else c.COUNT
     make = call.results.empty if arrays[0].size else call.results.zeros
     answers = []
-    for part in weights.parts or [None]:
-        counts = make(rows + bins, weights.counter)
-        flows = make(rows + (4,), np.dtype(np.int64)) if call.wants_flows else None
+    parts = weights.parts or [None]
+    for part in parts:
         layout = _count.Layout(arrays, [a for a in (mask, part) if a is not None], kept)
+        once = len(parts) == 1 and layout.times == 1 and len(list(layout.calls())) == 1
+        whole = onto is not None and once
+        counts = onto if whole else make(rows + bins, weights.counter)
+        flows = None
+        if call.wants_flows:
+            flows = (call.results.zeros if whole else make)(rows + (4,), np.dtype(np.int64))
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],
             channels=layout.batch[0] if layout.channels else 1,
@@ -186,9 +193,9 @@ def total(call, arrays, axes, weights, reduced, squares=None):
         flow_at = call.results.place(flows) if call.wants_flows else None
         cells = 8 * int(np.prod(bins, dtype=object))
 
-        def target(first, at=at, flow_at=flow_at, cells=cells):
+        def target(first, at=at, flow_at=flow_at, cells=cells, whole=whole):
             return c.Output(
-                counts=at + first * cells, on_device=call.delivers,
+                counts=at + first * cells, on_device=call.delivers, accumulate=int(whole),
                 flows=flow_at + first * 32 if flow_at else None,
                 sum_squares=None if squares is None else squares.ctypes.data,
             )  # fmt: skip

@@ -137,12 +137,25 @@ class Hist:
             weight = np.broadcast_to(np.float64(1), arrays[0].shape)
         weights = Weights(weight, call, arrays[0].shape)
         weights.as_floats()
-        counts, squares, flows = self._counted(call, arrays, weights)
-        self._sums += counts
-        if squares is not None:
-            self._squares += squares
+        if self.ndim == 1 and self.storage == "count":
+            flows = self._add_counts(call, arrays, weights)
+        else:
+            counts, squares, flows = self._counted(call, arrays, weights)
+            self._sums += counts
+            if squares is not None:
+                self._squares += squares
         self.flows = Flows(*(a + int(b) for a, b in zip(self.flows, flows)))
         return self
+
+    def _add_counts(self, call, arrays, weights):
+        """One axis: adds to the counts that are kept, at the cost of the samples alone."""
+        every, kept = tuple(range(len(arrays[0].shape))), self.sums
+        counts, flows = total(call, arrays, [copy.copy(self.axes[0].axis)], weights, every, onto=kept)
+        if counts is not kept:
+            kept += counts
+        self._sums[0] += flows[0]
+        self._sums[-1] += flows[1]
+        return flows
 
     def _counted(self, call, arrays, weights):
         """Sums and sums of squares with the flow bins, and the numbers of samples in no bin."""
@@ -156,8 +169,6 @@ class Hist:
 
         counts, squares, flows = one([copy.copy(axis.axis) for axis in self.axes])
         under, over = int(flows[0]), int(flows[1])
-        if self.ndim == 1 and self.storage == "count":
-            return np.concatenate([[under], counts, [over]]), None, flows
         if not under and not over:
             return np.pad(counts, 1), None if squares is None else np.pad(squares, 1), flows
         # Which flow bins, and with what weights: once more, on axes with two bins more.

@@ -20,15 +20,19 @@ enum { AHEAD = 16 }; /* counts are asked for so many samples ahead */
 /* Bins from which on counts come from memory: an atomic addition is then no slower than another. */
 #define SHARED_LEAST (UINT64_C(1) << 22)
 
-/* One worker's. */
+/* One worker's; then the flows of each active channel. */
 typedef struct {
     uint64_t wrapped;
-    uint64_t flows[][TY_SLOT_EXTRA]; /* of each active channel */
+    struct {
+        uint64_t samples[TY_SLOT_EXTRA];
+        double weights[TY_SLOT_EXTRA];
+    } flows[];
 } state;
 
 static size_t state_bytes(const ty_job *job)
 {
-    return sizeof(state) + (size_t)job->plan->active_count * TY_SLOT_EXTRA * sizeof(uint64_t);
+    return sizeof(state) +
+           (size_t)job->plan->active_count * TY_SLOT_EXTRA * (sizeof(uint64_t) + sizeof(double));
 }
 
 /* Adds `by`, 1 or -1, for each slot; whether a count came to be 0. Then the same with other threads
@@ -121,18 +125,59 @@ static size_t take_flows(const tally_plan *plan, uint32_t *slots, size_t n, uint
     return left;
 }
 
+static void count_block(const ty_job *job, uint64_t batch, uint64_t a, ty_block *block, size_t n,
+                        state *s)
+{
+    const size_t left = take_flows(job->plan, block->slots, n, s->flows[a].samples);
+    if (job->walk != TY_WALK_LOOK)
+        s->wrapped |= add(job, batch * job->plan->active_count + a, block->slots, left);
+}
+
+/* The same with weights, in the samples' order. */
+static void weigh_block(const ty_job *job, uint64_t batch, uint64_t a, uint64_t begin,
+                        const ty_block *block, size_t n, state *s)
+{
+    const tally_plan *plan = job->plan;
+    const uint64_t first = (batch * plan->active_count + a) * plan->bins;
+    const int single = plan->options.weight_dtype == TALLY_F32;
+    double *sums = (double *)job->output->counts + first,
+           *squares = job->output->sum_squares ? job->output->sum_squares + first : NULL;
+    _Alignas(64) unsigned char raw[TY_BLOCK * 8];
+    const unsigned char *from = ty_grid_block(&job->weights, batch, plan->active[a], begin, n, raw);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot =
+            block->slots[i] < plan->bins ? block->slots[i] : ty_plan_clamped(plan, block->slots[i]);
+        double w;
+        float f;
+        if (single) {
+            memcpy(&f, from + i * sizeof f, sizeof f);
+            w = (double)f;
+        } else {
+            memcpy(&w, from + i * sizeof w, sizeof w);
+        }
+        if (slot >= plan->bins) {
+            s->flows[a].samples[slot - plan->bins]++;
+            s->flows[a].weights[slot - plan->bins] += w;
+        } else if (job->walk != TY_WALK_LOOK) {
+            sums[slot] += w;
+            if (squares)
+                squares[slot] += w * w;
+        }
+    }
+}
+
 static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const tally_plan *plan = job->plan;
-    state *s = at;
     ty_block block;
     while (begin < end) {
         size_t n = end - begin < TY_BLOCK ? (size_t)(end - begin) : TY_BLOCK;
         for (uint64_t a = 0; a < plan->active_count; a++) {
             ty_block_slots(job, batch, plan->active[a], begin, n, &block);
-            const size_t left = take_flows(plan, block.slots, n, s->flows[a]);
-            if (job->walk != TY_WALK_LOOK)
-                s->wrapped |= add(job, batch * plan->active_count + a, block.slots, left);
+            if (plan->weighted)
+                weigh_block(job, batch, a, begin, &block, n, at);
+            else
+                count_block(job, batch, a, &block, n, at);
         }
         begin += n;
     }
@@ -142,9 +187,13 @@ static void flush(void *at, ty_job *job, uint64_t batch)
 {
     state *s = at;
     for (uint64_t a = 0; a < job->plan->active_count && !job->looked; a++) {
-        uint64_t *flows = ty_job_flows(job, batch * job->plan->active_count + a);
-        for (int f = 0; f < TY_SLOT_EXTRA; f++)
-            flows[f] += s->flows[a][f];
+        const uint64_t h = batch * job->plan->active_count + a;
+        uint64_t *flows = ty_job_flows(job, h);
+        for (unsigned f = 0; f < TY_SLOT_EXTRA; f++) {
+            flows[f] += s->flows[a].samples[f];
+            if (job->sums)
+                job->sums[ty_job_flow_at(job, h, f)] += s->flows[a].weights[f];
+        }
     }
     job->wrapped |= job->walk == TY_WALK_ADD && s->wrapped;
     memset(s, 0, state_bytes(job));
@@ -165,21 +214,33 @@ int ty_in_place_pays(const ty_job *job)
     const uint64_t most = job->output->accumulate ? plan->slots : plan->slots / 2;
     const int bytes =
         plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
-    if (plan->weighted || (bytes && plan->slots < BYTES_LEAST))
+    if (plan->weighted)
+        return plan->weighted == TALLY_RESULT_SUMS_F64 && job->elements <= most;
+    if (bytes && plan->slots < BYTES_LEAST)
         return 0;
     return job->elements <= most || plan->slots * sizeof(uint32_t) > TABLE_MOST;
 }
 
 int ty_in_place_shares(const ty_job *job)
 {
-    return job->plan->slots >= SHARED_LEAST;
+    return job->plan->slots >= SHARED_LEAST && !job->plan->weighted;
 }
 
 void ty_in_place_clear(const ty_job *job)
 {
     static const size_t sizes[] = {8, 4, 2, 1};
-    memset(job->output->counts, 0,
-           (size_t)(job->histograms * job->plan->bins) * sizes[job->plan->options.counter]);
+    const size_t cells = (size_t)(job->histograms * job->plan->bins);
+    memset(job->output->counts, 0, cells * sizes[job->plan->options.counter]);
+    if (job->output->sum_squares)
+        memset(job->output->sum_squares, 0, cells * sizeof *job->output->sum_squares);
+}
+
+static tally_status supports(const tally_plan *plan, tally_error *error)
+{
+    if (plan->weighted == TALLY_RESULT_SUMS_I64)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "method cpu-in-place sums no integers, which may pass int64 on their way");
+    return TALLY_OK;
 }
 
 const ty_method ty_cpu_in_place = {
@@ -191,7 +252,7 @@ const ty_method ty_cpu_in_place = {
     1,
     TY_MAX_BINS,
     NULL,
-    ty_cpu_unweighted,
+    supports,
     NULL,
     &ty_in_place_method,
 };

@@ -36,6 +36,24 @@ def test_fill(axis):
     assert h.flows.nan == 1 and h.flows.under == (a < axis.edges[0]).sum()
 
 
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_fill_adds_in_place(storage):
+    """Many small fills of many bins: what is kept is added to."""
+    a, w = samples(3000), rng.integers(1, 9, 3000).astype(float)
+    keywords = [{} if storage == "count" else {"weight": w[i : i + 10]} for i in range(0, 3000, 10)]
+    h = Hist(Regular(100000, 0, 1), storage=storage)
+    kept = h.sums
+    for i, more in enumerate(keywords):
+        h.fill(a[10 * i : 10 * i + 10], **more)
+    assert np.shares_memory(h.sums, kept) and h.sums.sum() == kept.sum()
+    expected = {} if storage == "count" else {"weights": w}
+    np.testing.assert_array_equal(h.values(), np.histogram(a, 100000, (0, 1), **expected)[0])
+    if storage == "weight":
+        squared = np.histogram(a, 100000, (0, 1), weights=w * w)[0]
+        np.testing.assert_array_equal(h.variances(), squared)
+    assert h.flows.under == (a < 0).sum() and h.flows.over == (a > 1).sum()
+
+
 def test_categories():
     h = Hist(Category(["c", "a", "b"])).fill(["a", "b", "a", "z"])
     assert h.values().tolist() == [0, 2, 1] and h.flows.over == 1
