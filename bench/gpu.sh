@@ -5,7 +5,7 @@
 # build/gpu-results); bench/tables.py and bench/plots.py show what is put into
 # bench/results as NAME-gpu-DATE.jsonl.
 #
-#     bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]
+#     bench/gpu.sh [build|check|sanitize|time|peers|partitioned|columns|images|weights|small|runtimes|host|all]
 #
 # LIMIT=SECONDS ends it: what did not fit is named, and the exit status is 3. BUILT=1: all is built already.
 # PHOTO, CAMERA and TEXT are files of inputs instead of the bundled photographs and book. Peers: CUB and NPP where nvcc is, PyTorch and CuPy where PYTHON (python3) has them.
@@ -177,25 +177,25 @@ peers() {
     done
 }
 
-# routed by other settings than the standard ones, on every input: under a minute, counts compared. Then the
+# partitioned by other settings than the standard ones, on every input: under a minute, counts compared. Then the
 # steps one by one, where ncu may count.
-routed() {
+partitioned() {
     local m=${MIB:-2048}
-    "$many" cuda -m "$m" -r 5 -b 1048576 routed routed:threads=512 routed:slice=14,threads=512 >"$out/routed.jsonl" \
-        2>"$out/routed.txt" || echo "$what" >>"$out/failed"
-    "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 routed \
-        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || echo "$what" >>"$out/failed"
-    "$many" cuda -m $((2 * m)) -r 3 -j 2 -b 512,1024 -i uniform,equal,ramp-32,power-8 routed-columns \
-        >>"$out/routed.jsonl" 2>>"$out/routed.txt" || echo "$what" >>"$out/failed"
-    cat "$out/routed.txt"
-    ! grep -q '"verified":false' "$out/routed.jsonl" || { echo "wrong counts"; echo "$what" >>"$out/failed"; }
+    "$many" cuda -m "$m" -r 5 -b 1048576 partitioned partitioned:threads=512 partitioned:slice=14,threads=512 >"$out/partitioned.jsonl" \
+        2>"$out/partitioned.txt" || echo "$what" >>"$out/failed"
+    "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 partitioned \
+        >>"$out/partitioned.jsonl" 2>>"$out/partitioned.txt" || echo "$what" >>"$out/failed"
+    "$many" cuda -m $((2 * m)) -r 3 -j 2 -b 512,1024 -i uniform,equal,ramp-32,power-8 partitioned-columns \
+        >>"$out/partitioned.jsonl" 2>>"$out/partitioned.txt" || echo "$what" >>"$out/failed"
+    cat "$out/partitioned.txt"
+    ! grep -q '"verified":false' "$out/partitioned.jsonl" || { echo "wrong counts"; echo "$what" >>"$out/failed"; }
     command -v ncu >/dev/null || { echo "skipped: the steps one by one: no ncu"; return; }
     local metrics=gpu__time_duration.sum,smsp__inst_executed.sum,sm__cycles_active.avg
     metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,dram__bytes.sum
     metrics+=,smsp__issue_active.avg.pct_of_peak_sustained_active
     ncu --clock-control none -k 'regex:^(split|count)$' -s 1 -c 4 --metrics $metrics \
-        "$many" cuda -m "$m" -r 1 -b 1048576 -i uniform routed >"$out/ncu.txt" 2>&1 # the first is atomic-global's
-    grep -E '^ +[a-z]+ \(|__' "$out/ncu.txt" | tee -a "$out/ncu-routed.txt"
+        "$many" cuda -m "$m" -r 1 -b 1048576 -i uniform partitioned >"$out/ncu.txt" 2>&1 # the first is atomic-global's
+    grep -E '^ +[a-z]+ \(|__' "$out/ncu.txt" | tee -a "$out/ncu-partitioned.txt"
 }
 
 # Methods for packed columns beside `views`, counts compared: under a minute.
@@ -272,9 +272,9 @@ peers) peers ;;
 check) check ;;
 sanitize) sanitize ;;
 time) time_all ;;
-routed) routed ;;
+partitioned) partitioned ;;
 all) check; sanitize; time_all; peers ;;
-*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|routed|columns|images|weights|small|runtimes|host|all]" >&2; exit 2 ;;
+*) echo "usage: bench/gpu.sh [build|check|sanitize|time|peers|partitioned|columns|images|weights|small|runtimes|host|all]" >&2; exit 2 ;;
 esac
 ! [ -e "$out/cut" ] || echo "no time was left for: $(tr '\n' ' ' <"$out/cut")"
 ! [ -e "$out/failed" ] || { echo "failed: $(tr '\n' ' ' <"$out/failed")"; exit 1; }

@@ -10,10 +10,22 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RESULTS = os.path.join(ROOT, "bench", "results")
 
 
+# What methods were called when older lines were recorded.
+RENAMED = {"spill16": "packed16", "routed": "partitioned", "routed-columns": "partitioned-columns"}
+
+
 def read(path):
-    """The lines of a file; a name without a folder is one of bench/results."""
+    """The lines of a file, methods by today's names; a name without a folder is one of bench/results."""
     with open(os.path.join(RESULTS, path), encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [renamed(json.loads(line)) for line in lines]
+
+
+def renamed(line):
+    for key in ("method", "call", "by", "way"):
+        name, _, settings = str(line.get(key, "")).partition(":")
+        if name in RENAMED:
+            line[key] = RENAMED[name] + (":" + settings if settings else "")
+    return line
 
 
 def recorded(pattern):

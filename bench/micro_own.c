@@ -559,7 +559,8 @@ static const uint64_t all_bins[] = {2,     16,    64,    100,   256,    1024,   
                                     16384, 32768, 56000, 65536, 110000, 262144, 1 << 20};
 enum { bins_count = sizeof all_bins / sizeof *all_bins, most_methods = 8 };
 
-static const char *const own_methods[] = {"lane-private", "swizzled", "spill16", "routed", "auto"};
+static const char *const own_methods[] = {"lane-private", "swizzled", "packed16", "partitioned",
+                                          "auto"};
 enum { method_count = sizeof own_methods / sizeof *own_methods };
 
 typedef struct worst {

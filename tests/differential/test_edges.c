@@ -191,11 +191,11 @@ static void check(tally_dtype dtype, int kind, const char *method, uint64_t most
  * spacing each, and one has every way. */
 static void check_far(void)
 {
-    static const char *const methods[] = {"spill16", "views", "swizzled-columns"};
+    static const char *const methods[] = {"packed16", "views", "swizzled-columns"};
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
     for (int kind = 0; kind < 3; kind++)
-        check(TALLY_F32, kind, "routed", most_bins);
-    check(dtypes[1 + next() % 4], (int)(next() % kinds), "routed", most_bins);
+        check(TALLY_F32, kind, "partitioned", most_bins);
+    check(dtypes[1 + next() % 4], (int)(next() % kinds), "partitioned", most_bins);
     for (int m = 0; m < 3; m++)
         check(dtypes[next() % 5], (int)(next() % kinds), methods[m], m == 2 ? few_bins : most_bins);
 }
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 30 && !few && !left_out && !ways[4]; i++)
         check(TALLY_F32, 2, "swizzled", (uint64_t)few_bins * (1 + i % 6));
     for (int i = 0; i < 30 && !few && !left_out && !(ways[5] && ways[6] && ways[7]); i++)
-        check(TALLY_F32, i % 3, "routed", most_bins);
+        check(TALLY_F32, i % 3, "partitioned", most_bins);
     printf("%d checks, %d failed; plans of one look %u, of two %u, searched %u, by index %u, in "
            "device memory by logarithm %u, by key %u, by place %u, without a guide %u; "
            "left out for lack of local memory %d\n",

@@ -54,8 +54,8 @@ static const plan_case cases[] = {
 enum {
     kinds = 7,
     common_cases = 1
-}; /* a case for every method; the others are routed's, and
-   joint tables routed-columns' */
+}; /* a case for every method; the others are partitioned's, and
+   joint tables partitioned-columns' */
 
 static uint64_t all_bins(const plan_case *c)
 {
@@ -207,10 +207,10 @@ static int try_device(rng *r, tally_device_type device, tally_context *host, uin
     for (int m = 0; ty_methods[m]; m++) {
         if (!ty_methods[m]->cost) /* not made for many bins: may take a pass for each */
             continue;
-        const int routed = !strcmp(ty_methods[m]->name, "routed"),
-                  joint = !strcmp(ty_methods[m]->name, "routed-columns");
+        const int partitioned = !strcmp(ty_methods[m]->name, "partitioned"),
+                  joint = !strcmp(ty_methods[m]->name, "partitioned-columns");
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i += every) {
-            if (i >= common_cases && !(cases[i].dimensions ? joint : routed))
+            if (i >= common_cases && !(cases[i].dimensions ? joint : partitioned))
                 continue;
             int got = try_case(r, &cases[i], context, host, ty_methods[m], most);
             *done += got > 0;

@@ -16,7 +16,7 @@
 #include <tally/tally.h>
 
 enum {
-    tile = 2048, /* samples that `routed` sorts at once, by the settings below */
+    tile = 2048, /* samples that `partitioned` sorts at once, by the settings below */
     slice = 16384,
     samples = 12 * tile + 777,
     most_bins = 110003
@@ -29,13 +29,14 @@ typedef struct plan_case {
     tally_setting settings[5]; /* and the key */
 } plan_case;
 
-/* Of routed 7 and 13 slices: a tile's last row of banks is not full, and samples can reach it. */
+/* Of partitioned 7 and 13 slices: a tile's last row of banks is not full, and samples can reach it.
+ */
 static const plan_case cases[] = {
-    {"routed", 100003, 32, {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
-    {"routed", 100003, 32, {{"slice", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
-    {"routed", 110003, 8, {{"sixes", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
-    {"spill16", 110003, 8, {{"threads", "64"}}},
-    {"spill16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
+    {"partitioned", 100003, 32, {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
+    {"partitioned", 100003, 32, {{"slice", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
+    {"partitioned", 110003, 8, {{"sixes", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
+    {"packed16", 110003, 8, {{"threads", "64"}}},
+    {"packed16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
     {"swizzled", 56003, 8, {{"threads", "64"}}},
     {"swizzled", 100003, 8, {{"threads", "64"}}},
 };

@@ -197,7 +197,7 @@ static int run_case(uint64_t seed)
     if (packed && !(method->dtypes >> TALLY_F32 & 1))
         flags |= CASE_BYTES;
     random_case_make(&c, seed, flags);
-    if (by_name && !strcmp(method->name, "routed-columns")) { /* many slices, many tiles */
+    if (by_name && !strcmp(method->name, "partitioned-columns")) { /* many slices, many tiles */
         c.plan.settings = small[seed >> 8 & 3];
         c.plan.settings_count = 3;
     }

@@ -164,7 +164,7 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
     tally_plan_destroy(plan);
 }
 
-static const char *const spill16_sets[] = {
+static const char *const packed16_sets[] = {
     "",                               /* hot cells are drained */
     "hits=1048576",                   /* they are not: periods overflow and are counted again */
     "hits=1048576,period=1073741824", /* all in one period */
@@ -182,8 +182,8 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
     tally_plan *plan = make_plan(host, "serial", "", dtype, bins);
     count(plan, dtype, skip, &want);
     tally_plan_destroy(plan);
-    for (size_t i = 0; i < sizeof spill16_sets / sizeof *spill16_sets; i++)
-        compare("spill16", spill16_sets[i], dtype, bins, skip, inputs[input].name, &want);
+    for (size_t i = 0; i < sizeof packed16_sets / sizeof *packed16_sets; i++)
+        compare("packed16", packed16_sets[i], dtype, bins, skip, inputs[input].name, &want);
     for (size_t i = 0; i < sizeof swizzled_sets / sizeof *swizzled_sets; i++)
         compare("swizzled", swizzled_sets[i], dtype, bins, skip, inputs[input].name, &want);
 }

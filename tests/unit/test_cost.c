@@ -225,9 +225,9 @@ static void test_device_choice(void)
     /* `views` clears and writes a table of many cells a little sooner. */
     static const wish large[] = {
         {{TALLY_F32, TALLY_F32}, 0, 237, 1, "swizzled-columns"},
-        {{TALLY_F32, TALLY_F32}, 0, 300, 1, "routed-columns"},
-        {{TALLY_F64, TALLY_U16}, 0, 3000, 1, "routed-columns"},
-        {{TALLY_F32, TALLY_F32, TALLY_F32}, 0, 100, 1, "routed-columns"},
+        {{TALLY_F32, TALLY_F32}, 0, 300, 1, "partitioned-columns"},
+        {{TALLY_F64, TALLY_U16}, 0, 3000, 1, "partitioned-columns"},
+        {{TALLY_F32, TALLY_F32, TALLY_F32}, 0, 100, 1, "partitioned-columns"},
     };
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         wish few = large[i];

@@ -118,7 +118,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
 
 static void add_method(const ty_method *m, uint32_t arch)
 {
-    if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "routed-columns"))
+    if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "partitioned-columns"))
         add_joint(m, arch);
     if (((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE)
         add_ways(m, arch);
@@ -134,7 +134,8 @@ static void add_method(const ty_method *m, uint32_t arch)
     const int fast = (kernel->finds & TY_BY_FLOAT32) != 0;
     const int column = fast && kernel->reads == TY_READS_COLUMN;
     const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
-    const int raw = !strcmp(m->name, "spill16"); /* counts 16-bit values, however they are proved */
+    const int raw =
+        !strcmp(m->name, "packed16"); /* counts 16-bit values, however they are proved */
     if (fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
         add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
@@ -169,7 +170,7 @@ static void add_method(const ty_method *m, uint32_t arch)
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
         add(m, TALLY_U8, b, arch, NULL, NULL);
-    if (!strcmp(m->name, "routed")) { /* 6-bit counters first, of 8 bits where these fit */
+    if (!strcmp(m->name, "partitioned")) { /* 6-bit counters first, of 8 bits where these fit */
         add(m, TALLY_F32, 60000, arch, NULL, NULL);
         static const tally_dtype dtypes[] = {TALLY_U32, TALLY_I32, TALLY_F32, TALLY_F64};
         for (int d = 0; arch == 90 && d < 4; d++)
@@ -223,7 +224,7 @@ static int check_registers(const job *j, const char *log)
         if (stack || stores || loads) {
             int own = is_noted(j) && strncmp(name, "merge", 5) != 0 &&
                       !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6) &&
-                        strcmp(j->method->name, "spill16") != 0); /* counts values, has no line */
+                        strcmp(j->method->name, "packed16") != 0); /* counts values, has no line */
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
                     j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,

@@ -1,10 +1,10 @@
 #include "core/error.h"
 #include "gpu/methods/launches.h"
-#include "gpu/methods/routed.h"
+#include "gpu/methods/partitioned.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-const ty_parameter ty_routed_parameters[] = {
+const ty_parameter ty_partitioned_parameters[] = {
     {"threads", 0, 1024, 0,
      "work-items of a group that sorts a tile, a power of two of at least 32, 0 by the number of "
      "slices"},
@@ -40,10 +40,10 @@ static uint32_t power_below(uint64_t value, uint64_t most)
     return power;
 }
 
-uint64_t ty_routed_cells(const tally_plan *plan)
+uint64_t ty_partitioned_cells(const tally_plan *plan)
 {
     uint64_t cells = 1;
-    for (uint32_t d = 0; d < plan->options.dimensions && cells < TY_ROUTED_MOST_CELLS; d++)
+    for (uint32_t d = 0; d < plan->options.dimensions && cells < TY_PARTITIONED_MOST_CELLS; d++)
         cells *= (uint64_t)plan->axes[d].bins.bins + TY_CELLS_EXTRA;
     return cells;
 }
@@ -65,7 +65,7 @@ static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 
 /* Work-items that sort a tile: the more slices, the larger the tile, so that a slice's segments are
  * not short. */
-static uint32_t choose_threads(const tally_plan *plan, const ty_routed_layout *l)
+static uint32_t choose_threads(const tally_plan *plan, const ty_partitioned_layout *l)
 {
     uint32_t set = (uint32_t)ty_method_parameter(plan, "threads");
     uint32_t tile = l->slices <= 16 ? 8192 : l->slices <= 256 ? 16384 : 32768;
@@ -74,7 +74,7 @@ static uint32_t choose_threads(const tally_plan *plan, const ty_routed_layout *l
 
 /* Counters of a slice and tile: so many that a warp's work-items never meet on one, fewer where the
  * work-items could not take them in one go, or would need more local memory than for the tile. */
-static uint32_t choose_columns(const tally_plan *plan, const ty_routed_layout *l)
+static uint32_t choose_columns(const tally_plan *plan, const ty_partitioned_layout *l)
 {
     uint32_t set = (uint32_t)ty_method_parameter(plan, "columns"),
              columns = set ? power_below(set, 32) : 32;
@@ -87,7 +87,7 @@ static uint32_t choose_columns(const tally_plan *plan, const ty_routed_layout *l
 
 /* Tiles between the steps: what is beyond the counts stays within 256 MiB, if there are not more
  * counts than that. */
-static uint64_t choose_wave(const tally_plan *plan, const ty_routed_layout *l)
+static uint64_t choose_wave(const tally_plan *plan, const ty_partitioned_layout *l)
 {
     uint64_t mib = (uint64_t)ty_method_parameter(plan, "wave"), counts = l->numbers * 4 >> 20;
     if (!mib)
@@ -96,12 +96,12 @@ static uint64_t choose_wave(const tally_plan *plan, const ty_routed_layout *l)
     return tiles ? tiles : 1;
 }
 
-static uint32_t split_bytes(const ty_routed_layout *l)
+static uint32_t split_bytes(const ty_partitioned_layout *l)
 {
     return (l->stride + l->threads + 1 + l->slices * (l->columns + 1)) * 4;
 }
 
-/* ---- 6-bit counters first (spill6.cl) ---- */
+/* ---- 6-bit counters first (packed6.cl) ---- */
 
 enum {
     six_fields = 5,
@@ -126,12 +126,12 @@ static uint32_t six_words(uint64_t cells, uint32_t fields, uint32_t *part)
     }
 }
 
-static uint32_t six_stored(const ty_routed_layout *l)
+static uint32_t six_stored(const ty_partitioned_layout *l)
 {
     return (l->words + 31) & ~31u;
 }
 
-uint32_t ty_six_bytes(const ty_routed_layout *l)
+uint32_t ty_six_bytes(const ty_partitioned_layout *l)
 {
     return (six_table + six_stored(l) + six_besides) * 4;
 }
@@ -144,7 +144,7 @@ static int six_takes(const tally_plan *plan)
 }
 
 /* Whether and how they count. */
-static void make_six(const tally_plan *plan, const ty_device *device, ty_routed_layout *l)
+static void make_six(const tally_plan *plan, const ty_device *device, ty_partitioned_layout *l)
 {
     const uint64_t set = (uint64_t)ty_method_parameter(plan, "sixes"),
                    cells = (uint64_t)plan->bins + TY_CELLS_EXTRA;
@@ -174,7 +174,7 @@ uint64_t ty_six_chunks(uint64_t tiles)
 }
 
 /* Where samples are so few, launches that find nothing to do cost more than is gained. */
-int ty_six_serves(const tally_plan *plan, const ty_device *device, const ty_routed_layout *l,
+int ty_six_serves(const tally_plan *plan, const ty_device *device, const ty_partitioned_layout *l,
                   uint64_t tiles)
 {
     return l->six &&
@@ -183,13 +183,13 @@ int ty_six_serves(const tally_plan *plan, const ty_device *device, const ty_rout
 }
 
 /* The groups' counters, and their logs. */
-static uint64_t six_scratch(const ty_device *device, const ty_routed_layout *l)
+static uint64_t six_scratch(const ty_device *device, const ty_partitioned_layout *l)
 {
     return (uint64_t)device->units * (six_stored(l) + 2 * l->tile * six_stretches) * 4;
 }
 
-void ty_routed_layout_make(const tally_plan *plan, const ty_device *device, int joint,
-                           ty_routed_layout *l)
+void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device, int joint,
+                                ty_partitioned_layout *l)
 {
     int warps = device->warp == 32;
     uint64_t counters = (uint64_t)ty_method_parameter(plan, "counters");
@@ -197,7 +197,7 @@ void ty_routed_layout_make(const tally_plan *plan, const ty_device *device, int 
     l->per = power_below((uint64_t)ty_method_parameter(plan, "per-thread"), 64);
     l->counters = power_below(counters, most);
     l->joint = joint;
-    l->numbers = joint ? ty_routed_cells(plan) + 1 : plan->slots;
+    l->numbers = joint ? ty_partitioned_cells(plan) + 1 : plan->slots;
     l->shift = choose_shift(plan, device);
     l->slices = slices_of(l->numbers, l->shift);
     l->threads = power_below(choose_threads(plan, l), most);
@@ -220,27 +220,27 @@ void ty_routed_layout_make(const tally_plan *plan, const ty_device *device, int 
 }
 
 /* Tiles that waves may have to sort: stretches that are one shorter are filled up. */
-uint64_t ty_routed_sorted(const ty_routed_layout *l, uint64_t tiles)
+uint64_t ty_partitioned_sorted(const ty_partitioned_layout *l, uint64_t tiles)
 {
     return l->six ? ty_six_chunks(tiles) * six_stretches : tiles;
 }
 
-uint64_t ty_routed_waves(const ty_routed_layout *l, uint64_t tiles)
+uint64_t ty_partitioned_waves(const ty_partitioned_layout *l, uint64_t tiles)
 {
-    tiles = ty_routed_sorted(l, tiles);
+    tiles = ty_partitioned_sorted(l, tiles);
     return tiles ? (tiles - 1) / l->wave + 1 : 0;
 }
 
-ty_routed_places ty_routed_places_make(const tally_plan *plan, const ty_device *device,
-                                       const ty_routed_layout *l, uint64_t tiles)
+ty_partitioned_places ty_partitioned_places_make(const tally_plan *plan, const ty_device *device,
+                                                 const ty_partitioned_layout *l, uint64_t tiles)
 {
-    uint64_t sorted = ty_routed_sorted(l, tiles), wave = sorted < l->wave ? sorted : l->wave;
-    ty_routed_places p;
+    uint64_t sorted = ty_partitioned_sorted(l, tiles), wave = sorted < l->wave ? sorted : l->wave;
+    ty_partitioned_places p;
     p.lists = wave * l->stride * 4;
     p.sums = p.lists + wave * l->slices * 4;
     if (ty_six_serves(plan, device, l, tiles) && p.sums < six_scratch(device, l))
         p.sums = six_scratch(device, l);
-    p.state = p.sums + ty_routed_waves(l, tiles) * l->slices * 8;
+    p.state = p.sums + ty_partitioned_waves(l, tiles) * l->slices * 8;
     p.table = p.state + (l->six ? (six_state + ty_six_chunks(tiles)) * 4 : 0);
     p.bytes = p.table + (l->joint ? l->numbers * 4 : 0);
     return p;
@@ -248,7 +248,7 @@ ty_routed_places ty_routed_places_make(const tally_plan *plan, const ty_device *
 
 /* Samples that are loaded ahead; of joint tables, units of the same bytes together, but one where
  * cells take float64, and its registers. */
-static uint32_t choose_ahead(const tally_plan *plan, const ty_routed_layout *l)
+static uint32_t choose_ahead(const tally_plan *plan, const ty_partitioned_layout *l)
 {
     uint64_t ahead = (uint64_t)ty_method_parameter(plan, "ahead");
     int all_proved = 1;
@@ -259,11 +259,11 @@ static uint32_t choose_ahead(const tally_plan *plan, const ty_routed_layout *l)
     return power_below(ahead * 4 / (unit * ty_plan_bytes(plan)), all_proved ? l->per / unit : 1);
 }
 
-void ty_routed_define(const tally_plan *plan, const ty_device *device, int joint,
-                      ty_defines *defines)
+void ty_partitioned_define(const tally_plan *plan, const ty_device *device, int joint,
+                           ty_defines *defines)
 {
-    ty_routed_layout l;
-    ty_routed_layout_make(plan, device, joint, &l);
+    ty_partitioned_layout l;
+    ty_partitioned_layout_make(plan, device, joint, &l);
     uint32_t dense = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
     if (!dense)
         dense = l.per > 32 || l.threads > 1024 ? 1 : 1024 / l.threads;
@@ -282,16 +282,17 @@ void ty_routed_define(const tally_plan *plan, const ty_device *device, int joint
     ty_define(defines, "TY_LOT", 1u << (l.bits - 1 + (uint32_t)ty_method_parameter(plan, "late")));
 }
 
-void ty_routed_geometry(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
-                        ty_geometry *g)
+void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
+                             ty_geometry *g)
 {
-    ty_routed_layout l;
-    ty_routed_layout_make(plan, device, joint, &l);
+    ty_partitioned_layout l;
+    ty_partitioned_layout_make(plan, device, joint, &l);
     ty_geometry_standard(device, n, g);
     g->group_size = l.threads;
 }
 
-tally_status ty_routed_fits(const tally_plan *plan, const ty_routed_layout *l, tally_error *error)
+tally_status ty_partitioned_fits(const tally_plan *plan, const ty_partitioned_layout *l,
+                                 tally_error *error)
 {
     const ty_device *device = ty_plan_device(plan);
     const char *name = plan->method->name;

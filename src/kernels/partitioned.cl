@@ -1,5 +1,5 @@
 /*
- * routed: more bins than local memory holds. The cells are cut into slices of 2^shift, small enough
+ * partitioned: more bins than local memory holds. The cells are cut into slices of 2^shift, small enough
  * to count in local memory; samples go there in two steps, a wave of tiles at a time, so that what
  * lies between the steps stays in the device's cache:
  *
@@ -18,7 +18,7 @@
 #define TY_TILE  (TY_GROUP_MAX * TY_PER)
 #define TY_FOUND 16 /* words of a group that counts: what it found */
 
-/* A slot in `out` for each number that samples of one column, or of several (routed_columns.cl),
+/* A slot in `out` for each number that samples of one column, or of several (partitioned_columns.cl),
  * get: cells where those are cheaper than slots, of which TY_MARK more are told. */
 #if defined(TY_DIMS)
 #define TY_SLOT(cell, count) (cell)
@@ -353,7 +353,7 @@ TY_FN void ty_split_tile(TY_GLOBAL const uint4 *from, ty_u32 tile, ty_u32 tiles,
 
 #if defined(TY_FIRST)
 /*
- * A first way (spill6.cl) may have counted most of the samples. The tiles lie in TY_FIRST
+ * A first way (packed6.cl) may have counted most of the samples. The tiles lie in TY_FIRST
  * stretches; a chunk is a tile of each, the last one what is behind them. The first way takes
  * chunks in order, by tickets; what it could not count is listed, and where it gives up no more are
  * taken. So chunks are left: those listed, and all from TY_DONE on.

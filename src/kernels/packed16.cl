@@ -1,5 +1,5 @@
 /*
- * spill16: one copy of the histogram in local memory, two cells a word, scrambled as in
+ * packed16: one copy of the histogram in local memory, two cells a word, scrambled as in
  * swizzled.cl. Samples of two bytes are counted as raw values (65 536 cells; `fold` applies the
  * axis), others as cells of the axis.
  *

@@ -1,6 +1,6 @@
-/* spill16 (spill16.cl): where what lies in local memory, and the ways to count a chunk. */
-#ifndef TY_SPILL16_H
-#define TY_SPILL16_H
+/* packed16 (packed16.cl): where what lies in local memory, and the ways to count a chunk. */
+#ifndef TY_PACKED16_H
+#define TY_PACKED16_H
 
 #if TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10
 #define TY_RAW16

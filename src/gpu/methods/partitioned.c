@@ -1,10 +1,10 @@
 /*
- * routed: more bins than local memory holds. Samples are sorted by slices of the bins, a wave of
- * tiles at a time, and each slice is counted in local memory (kernels/routed.cl). Where 6-bit
- * counters of all bins fit local memory, they count first, and waves count what these leave
- * (kernels/spill6.cl).
+ * partitioned: more bins than local memory holds. Samples are sorted by slices of the bins, a wave
+ * of tiles at a time, and each slice is counted in local memory (kernels/partitioned.cl). Where
+ * 6-bit counters of all bins fit local memory, they count first, and waves count what these leave
+ * (kernels/packed6.cl).
  */
-#include "gpu/methods/routed.h"
+#include "gpu/methods/partitioned.h"
 
 #include "core/error.h"
 #include "gpu/methods/launches.h"
@@ -16,8 +16,8 @@
 /* One call being sorted and counted. */
 typedef struct sorting {
     ty_call *call;
-    ty_routed_layout l;
-    ty_routed_places at; /* in the scratch memory */
+    ty_partitioned_layout l;
+    ty_partitioned_places at; /* in the scratch memory */
     ty_memory scratch, out;
     uint64_t tiles;
     uint32_t key;
@@ -32,7 +32,7 @@ typedef struct wave {
 
 static wave wave_of(const sorting *s, uint64_t i)
 {
-    const uint64_t from = i * s->l.wave, left = ty_routed_sorted(&s->l, s->tiles) - from;
+    const uint64_t from = i * s->l.wave, left = ty_partitioned_sorted(&s->l, s->tiles) - from;
     return (wave){from, s->at.lists, s->at.sums + i * s->l.slices * 8,
                   (uint32_t)(left < s->l.wave ? left : s->l.wave)};
 }
@@ -70,7 +70,7 @@ static unsigned put_samples(const sorting *s, uint64_t tile, ty_arg *args)
 static tally_status split_wave(const sorting *s, const wave *w, tally_error *error)
 {
     enum { most_tiles = 4096 }; /* that are sorted each by a group */
-    const ty_routed_layout *l = &s->l;
+    const ty_partitioned_layout *l = &s->l;
     ty_arg args[TY_VIEW_ARGS];
     unsigned n = put_samples(s, l->six ? 0 : w->from, args);
     args[n++] = ty_arg_memory(s->scratch);
@@ -83,7 +83,8 @@ static tally_status split_wave(const sorting *s, const wave *w, tally_error *err
     n = put_left(s, w, args, n);
     if (l->six)
         args[n++] = ty_arg_u32(w->tiles);
-    /* Where nothing may be left, of many tiles seven in eight by groups of eight (routed.cl). */
+    /* Where nothing may be left, of many tiles seven in eight by groups of eight (partitioned.cl).
+     */
     const int stay = l->six && w->tiles > most_tiles;
     const uint32_t groups = stay ? w->tiles / 64 * 15 + 64 : w->tiles;
     /* Before the first is a clearing. */
@@ -93,7 +94,7 @@ static tally_status split_wave(const sorting *s, const wave *w, tally_error *err
 
 static tally_status count_wave(const sorting *s, const wave *w, tally_error *error)
 {
-    const ty_routed_layout *l = &s->l;
+    const ty_partitioned_layout *l = &s->l;
     ty_arg args[14] = {ty_arg_memory(s->scratch),
                        ty_arg_u32(l->stride),
                        ty_arg_u64(w->lists),
@@ -129,7 +130,7 @@ static tally_status count_rest(const sorting *s, tally_error *error)
 /* Counts what 6-bit counters can. */
 static tally_status count_first(const sorting *s, tally_error *error)
 {
-    const ty_routed_layout *l = &s->l;
+    const ty_partitioned_layout *l = &s->l;
     const uint32_t groups = s->call->device->units;
     ty_call *call = s->call;
     const ty_arg first_args[] = {ty_arg_memory(call->samples[0].memory),
@@ -180,18 +181,18 @@ static tally_status prepare(sorting *s, ty_partials *p, tally_error *error)
     return status;
 }
 
-tally_status ty_routed_enqueue(ty_call *call, int joint, tally_error *error)
+tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error)
 {
     const tally_plan *plan = call->plan;
     sorting s = {.call = call, .key = ty_call_key(call)};
     ty_partials p = {.count = 1, .words = (uint32_t)plan->slots, .raw_shift = -1};
-    ty_routed_layout_make(plan, call->device, joint, &s.l);
+    ty_partitioned_layout_make(plan, call->device, joint, &s.l);
     s.tiles = call->n > s.l.margin ? (call->n - s.l.margin) / s.l.tile : 0;
-    s.at = ty_routed_places_make(plan, call->device, &s.l, s.tiles);
+    s.at = ty_partitioned_places_make(plan, call->device, &s.l, s.tiles);
     tally_status status = prepare(&s, &p, error);
     if (!status && ty_six_serves(plan, call->device, &s.l, s.tiles))
         status = count_first(&s, error);
-    for (uint64_t i = 0; i < ty_routed_waves(&s.l, s.tiles) && !status; i++) {
+    for (uint64_t i = 0; i < ty_partitioned_waves(&s.l, s.tiles) && !status; i++) {
         const wave w = wave_of(&s, i);
         status = split_wave(&s, &w, error);
         if (!status)
@@ -208,53 +209,53 @@ tally_status ty_routed_enqueue(ty_call *call, int joint, tally_error *error)
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
-    ty_routed_geometry(plan, device, 0, n, g);
+    ty_partitioned_geometry(plan, device, 0, n, g);
 }
 
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
-    ty_routed_define(plan, device, 0, defines);
+    ty_partitioned_define(plan, device, 0, defines);
 }
 
 static tally_status enqueue(ty_call *call, tally_error *error)
 {
-    return ty_routed_enqueue(call, 0, error);
+    return ty_partitioned_enqueue(call, 0, error);
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
-    ty_routed_layout l;
-    ty_routed_layout_make(plan, ty_plan_device(plan), 0, &l);
+    ty_partitioned_layout l;
+    ty_partitioned_layout_make(plan, ty_plan_device(plan), 0, &l);
     if (l.per * ty_sample_bytes(plan) <= l.margin)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "routed loads 16 bytes at a time: per-thread at least 16 of %s",
+                        "partitioned loads 16 bytes at a time: per-thread at least 16 of %s",
                         tally_dtype_name(plan->options.dtypes[0]));
-    tally_status status = ty_routed_fits(plan, &l, error);
+    tally_status status = ty_partitioned_fits(plan, &l, error);
     return status ? status : ty_supports_column(plan, error);
 }
 
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "samples are sorted by slices of the bins, so that every count is made in local memory";
-    return ty_cost(plan, "routed");
+    return ty_cost(plan, "partitioned");
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_routed, ty_text_spill6},
+static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_packed6},
                                       .reads = TY_READS_COLUMN,
                                       .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
                                       .geometry = geometry,
                                       .define = define,
                                       .enqueue = enqueue};
 
-const ty_method ty_routed = {
-    .name = "routed",
+const ty_method ty_partitioned = {
+    .name = "partitioned",
     .source = "tally",
     .summary = "samples sorted by slices of the bins, slices counted in local memory",
     .devices = TY_ON_GPU,
     .dtypes = UINT32_MAX,
     .bins_min = 1,
     .bins_max = TY_MAX_BINS,
-    .parameters = ty_routed_parameters,
+    .parameters = ty_partitioned_parameters,
     .supports = supports,
     .cost = cost,
     .backend = &kernels,

@@ -1,11 +1,11 @@
 /*
- * How `spill16` counts a period, and what 6-bit counters leave to the rest of `routed`, depends on
- * samples drawn; counts must not. Inputs for each way, inputs that change it from one period to the
- * next, cells that want one word of a table, periods in which counters overflow: with pairs drained
- * and without, and of 6 bits some because they hand over too late (late=1), or all. On the first
- * OpenCL device; counts and flows are the reference's. Nothing here is random.
+ * How `packed16` counts a period, and what 6-bit counters leave to the rest of `partitioned`,
+ * depends on samples drawn; counts must not. Inputs for each way, inputs that change it from one
+ * period to the next, cells that want one word of a table, periods in which counters overflow: with
+ * pairs drained and without, and of 6 bits some because they hand over too late (late=1), or all.
+ * On the first OpenCL device; counts and flows are the reference's. Nothing here is random.
  *
- *     test_opencl_spill16 [cuda]
+ *     test_opencl_packed16 [cuda]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ enum { setting_most = 10 };
 static const struct {
     const char *method;
     tally_setting set[setting_most][3];
-} methods[] = {{"spill16",
+} methods[] = {{"packed16",
                 {{{"period", "2097152"}, {"hits", "0"}},
                  {{"period", "200000"}, {"hits", "0"}},
                  {{"period", "200000"}, {"hits", "1048576"}},
@@ -124,7 +124,7 @@ static const struct {
                  {{"period", "200000"}, {"form", "2"}},
                  {{"period", "200000"}, {"form", "3"}},
                  {{"period", "200000"}, {"form", "4"}}}},
-               {"routed",
+               {"partitioned",
                 {{{"sixes", "2"}},
                  {{"sixes", "2"}, {"late", "1"}},
                  {{"sixes", "2"}, {"late", "1"}, {"wave", "1"}},

@@ -1,5 +1,5 @@
 /*
- * routed-columns: what `routed` (routed.cl, which stands before this) does for one column, for
+ * partitioned-columns: what `partitioned` (partitioned.cl, which stands before this) does for one column, for
  * packed columns side by side and perhaps a mask beside them (columns.h). Samples are numbered by
  * their cell; one more number is for what is masked out. Counts of numbers are added up in a table
  * of the scratch memory, and what flows mean is settled once a launch, when it is added to `out` as

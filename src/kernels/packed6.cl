@@ -1,5 +1,5 @@
 /*
- * spill6: the first way of `routed` (routed.cl) where six bits of every cell fit local memory. One
+ * packed6: the first way of `partitioned` (partitioned.cl) where six bits of every cell fit local memory. One
  * copy of the histogram a group, five counters a word, its banks scrambled as in swizzled.cl.
  *
  * Every update looks at what its counter was. One that takes it to a multiple of TY_LOT takes so
@@ -21,7 +21,7 @@
 #define TY_MOST   ((1u << TY_BITS) - 1)
 
 /* Counter `field` of word `word` is of cell field * words + word, so that neighbours lie in
- * neighbouring words; `part` is 2^32 / words, rounded up, and exact (methods/routed.c).
+ * neighbouring words; `part` is 2^32 / words, rounded up, and exact (methods/partitioned.c).
  *
  * Local memory, in words: the table's cells, their counts, 64 that no one reads, the counters,
  * sums. `origin` is its address and a multiple of 128. */

@@ -1,4 +1,4 @@
-/* spill16: 16-bit counters, two a word, checked by their sum. */
+/* packed16: 16-bit counters, two a word, checked by their sum. */
 #include "core/error.h"
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
@@ -52,7 +52,7 @@ static uint32_t slots_of(const tally_plan *plan, const ty_device *device)
     return all * 4 <= device->local_bytes ? slots : slots - 1;
 }
 
-/* The table and its counts (spill16.cl), the counters, sums, the list of pairs. */
+/* The table and its counts (packed16.cl), the counters, sums, the list of pairs. */
 static uint64_t least_bytes(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t group = ty_threads(plan, device), cells = 1u << slots_of(plan, device);
@@ -103,13 +103,13 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
     if (!fits && is_raw(plan))
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
-            "spill16 keeps the 65536 values of %s in 132 KiB of local memory; a group has "
+            "packed16 keeps the 65536 values of %s in 132 KiB of local memory; a group has "
             "%u bytes at most",
             tally_dtype_name(plan->options.dtypes[0]), device->local_bytes);
     if (!fits)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,
-            "spill16 keeps a 16-bit copy of every bin in local memory: %u bins at most, "
+            "packed16 keeps a 16-bit copy of every bin in local memory: %u bins at most, "
             "not %u",
             (unsigned)((device->local_bytes / 4 - 1024 - list_words) / 32 * 64 - TY_CELLS_EXTRA),
             plan->bins);
@@ -119,7 +119,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "16-bit counters fit local memory, checked by their sum";
-    return is_raw(plan) ? ty_cost_whatever_edges(plan, "spill16") : ty_cost(plan, "spill16");
+    return is_raw(plan) ? ty_cost_whatever_edges(plan, "packed16") : ty_cost(plan, "packed16");
 }
 
 /* Samples of a group between two checks of its counters, in loads of all its work-items. */
@@ -213,15 +213,15 @@ static tally_status enqueue(ty_call *call, tally_error *error)
     return (is_raw(call->plan) ? enqueue_raw : enqueue_cells)(call, scratch, key, error);
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_spill16_h, ty_text_spill16},
+static const ty_gpu_method kernels = {.texts = {ty_text_packed16_h, ty_text_packed16},
                                       .reads = TY_READS_COLUMN,
                                       .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
                                       .geometry = geometry,
                                       .define = define,
                                       .enqueue = enqueue};
 
-const ty_method ty_spill16 = {
-    .name = "spill16",
+const ty_method ty_packed16 = {
+    .name = "packed16",
     .source = "tally",
     .summary = "one copy of 16-bit counters, checked by their sum; hot bins are drained",
     .devices = TY_ON_GPU,

@@ -1,0 +1,66 @@
+/*
+ * partitioned and partitioned-columns: how samples are sorted by slices of the bins, and what of
+ * local and device memory that takes. The choice is here (partitioned_layout.c), the launches in
+ * partitioned.c.
+ */
+#ifndef TY_PARTITIONED_H
+#define TY_PARTITIONED_H
+
+#include "gpu/call.h"
+
+extern const struct ty_parameter ty_partitioned_parameters[];
+
+/* How a plan is launched on a device. */
+typedef struct ty_partitioned_layout {
+    uint32_t threads, per, columns, counters, quads, shift, slices, tile, shares;
+    int joint;        /* the cells of several columns are counted */
+    uint64_t numbers; /* that samples get: slots, or cells and one for what is masked out */
+    uint32_t margin;  /* samples before the first tile, at most */
+    uint32_t stride;  /* words of a tile's residuals, each slice's filled up to whole quads */
+    uint32_t split_bytes, count_bytes; /* of local memory */
+    uint64_t wave;                     /* tiles */
+    uint32_t six;                      /* work-items of a group that counts in 6 bits first, or 0 */
+    uint32_t bits, words, part;        /* of its counters: packed6.cl */
+} ty_partitioned_layout;
+
+void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device, int joint,
+                                ty_partitioned_layout *l);
+
+/* Where in the scratch memory, behind a wave's residuals, its lists, the waves' sums and a joint
+ * table's numbers lie, and its size, for so many tiles; and what 6-bit counters left, behind what
+ * these need before the waves. */
+typedef struct ty_partitioned_places {
+    uint64_t lists, sums, state, table, bytes;
+} ty_partitioned_places;
+
+ty_partitioned_places ty_partitioned_places_make(const tally_plan *plan, const ty_device *device,
+                                                 const ty_partitioned_layout *l, uint64_t tiles);
+
+/* Whether 6-bit counters count first: where samples are few, launches that find nothing to do cost
+ * more than is gained; and the chunks of which each group counts a few. */
+int ty_six_serves(const tally_plan *plan, const ty_device *device, const ty_partitioned_layout *l,
+                  uint64_t tiles);
+uint64_t ty_six_chunks(uint64_t tiles);
+uint32_t ty_six_bytes(const ty_partitioned_layout *l); /* of local memory */
+
+/* Tiles that waves may have to sort: chunks that are shorter are filled up. */
+uint64_t ty_partitioned_sorted(const ty_partitioned_layout *l, uint64_t tiles);
+
+uint64_t ty_partitioned_waves(const ty_partitioned_layout *l, uint64_t tiles);
+
+/* Cells of a joint table; if they are too many, some number that is. */
+enum { TY_PARTITIONED_MOST_CELLS = 1 << 24 }; /* what their numbers are multiples of */
+uint64_t ty_partitioned_cells(const tally_plan *plan);
+
+/* What both methods ask of settings and local memory. */
+tally_status ty_partitioned_fits(const tally_plan *plan, const ty_partitioned_layout *l,
+                                 tally_error *error);
+
+void ty_partitioned_define(const tally_plan *plan, const ty_device *device, int joint,
+                           ty_defines *defines);
+void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
+                             ty_geometry *g);
+/* Counts, into one histogram of slots, and stores. */
+tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error);
+
+#endif
