@@ -103,6 +103,16 @@ size_t cli_distance(const char *a, const char *b, size_t limit);
 /* Opens the device that --device and --threads name. */
 int cli_context_open(const cli_options *options, tally_context **context);
 
+/* ---- devices.c ---- */
+
+typedef struct cli_device_list {
+    tally_device_info *devices; /* free */
+    size_t count;
+} cli_device_list;
+/* The devices of one type, or of all (0), missing ones as an entry with the reason. Drivers of no
+ * other type are opened, and none in this process. To be called before there are threads. */
+int cli_devices_find(tally_device_type only, cli_device_list *list);
+
 /* ---- saved.c ---- */
 
 /* --counter; nonzero when it is not u64, the default. */

@@ -135,23 +135,21 @@ static void device_text(const tally_device_info *info)
 int cli_devices(const cli_options *options)
 {
     int json = wants_json(options);
-    uint32_t count = tally_device_count();
+    cli_device_list list;
+    int code = cli_devices_find(0, &list);
+    if (code)
+        return code;
     if (json)
         cli_out("[");
-    for (uint32_t i = 0; i < count; i++) {
-        tally_device_info info = {0};
-        tally_error error = {""};
-        info.struct_size = sizeof info;
-        tally_status status = tally_device_get(i, &info, &error);
-        if (status)
-            return cli_fail_status(status, &error);
+    for (size_t i = 0; i < list.count; i++) {
         if (json) {
             cli_out("%s", i ? ",\n" : "");
-            device_json(&info);
+            device_json(&list.devices[i]);
         } else {
-            device_text(&info);
+            device_text(&list.devices[i]);
         }
     }
+    free(list.devices);
     if (json)
         cli_out("]\n");
     cli_say(options, "kernels compiled with Tally: %s", tally_kernels_describe());

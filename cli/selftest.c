@@ -22,6 +22,7 @@ typedef struct job {
     tally_device_type only; /* --device */
     int32_t only_index;     /* -1: any */
     const char *only_method;
+    cli_device_list list;
 } job;
 
 /* ---- one case ---- */
@@ -193,8 +194,7 @@ static int serves(const tally_method_info *method, const tally_device_info *devi
 {
     const char *type = type_name(device->device);
     size_t length = strlen(type);
-    if (job->only &&
-        (device->device != job->only || (job->only_index >= 0 && device->index != job->only_index)))
+    if (job->only && job->only_index >= 0 && device->index != job->only_index)
         return 0;
     if (job->only_method && strcmp(method->name, job->only_method) != 0)
         return 0;
@@ -213,20 +213,16 @@ typedef void (*pair_action)(job *job, const tally_device_info *device, tally_con
 /* Calls `act` for every device and method wanted; opens the devices if `open`. */
 static void each_pair(job *job, int open, pair_action act)
 {
-    for (uint32_t d = 0; d < tally_device_count(); d++) {
-        tally_device_info device = {.struct_size = sizeof device};
+    for (size_t d = 0; d < job->list.count; d++) {
+        const tally_device_info device = job->list.devices[d];
         tally_context_options wanted = TALLY_CONTEXT_OPTIONS_INIT;
         tally_context *context = NULL;
         tally_error error = {""};
-        if (tally_device_get(d, &device, &error) != TALLY_OK)
-            continue;
         wanted.device = device.device;
         wanted.index = device.index;
         wanted.threads = (uint32_t)cli_uint(job->options, CLI_THREADS, 0);
         const char *missing = device.available ? NULL : device.reason;
-        int wants = !job->only || device.device == job->only;
-        if (open && wants && device.available &&
-            tally_context_create(&wanted, &context, &error) != TALLY_OK)
+        if (open && device.available && tally_context_create(&wanted, &context, &error) != TALLY_OK)
             missing = error.message;
         for (uint32_t m = 0; m < tally_method_count(); m++) {
             tally_method_info method = {.struct_size = sizeof method};
@@ -329,6 +325,9 @@ static int find_wishes(job *job)
     if (seconds <= 0)
         return cli_usage(options->word, "--seconds %s: more than zero",
                          cli_text(options, CLI_SECONDS, ""));
+    int code = cli_devices_find(job->only, &job->list);
+    if (code)
+        return code;
     each_pair(job, 0, count_pair);
     if (job->count == 0)
         return cli_usage(options->word, "no method %s on device %s; `tally methods` lists them",
@@ -337,31 +336,35 @@ static int find_wishes(job *job)
     return CLI_OK;
 }
 
+static int test_all(job *job)
+{
+    uint64_t cases = 0, failed = 0;
+    job->rows = calloc(job->count, sizeof *job->rows);
+    if (!job->rows)
+        return cli_fail("out of memory");
+    job->count = 0;
+    each_pair(job, 1, test_pair);
+    for (size_t i = 0; i < job->count; i++) {
+        cases += job->rows[i].cases;
+        failed += job->rows[i].failed;
+    }
+    if (strcmp(cli_text(job->options, CLI_LIST_FORMAT, "table"), "json") == 0)
+        show_json(job);
+    else
+        show_table(job);
+    int code = cli_out_end();
+    if (!cases)
+        code = cli_fail("nothing could be tested: %s", job->rows[0].skipped);
+    return failed ? CLI_FAILED : code;
+}
+
 int cli_selftest(const cli_options *options)
 {
     job job = {.options = options};
-    uint64_t cases = 0, failed = 0;
     int code = find_wishes(&job);
-    if (code)
-        return code;
-    job.rows = calloc(job.count, sizeof *job.rows);
-    if (!job.rows)
-        return cli_fail("out of memory");
-    job.count = 0;
-    each_pair(&job, 1, test_pair);
-    for (size_t i = 0; i < job.count; i++) {
-        cases += job.rows[i].cases;
-        failed += job.rows[i].failed;
-    }
-    if (strcmp(cli_text(options, CLI_LIST_FORMAT, "table"), "json") == 0)
-        show_json(&job);
-    else
-        show_table(&job);
-    code = cli_out_end();
-    if (!cases)
-        code = cli_fail("nothing could be tested: %s", job.rows[0].skipped);
-    if (failed)
-        code = CLI_FAILED;
+    if (!code)
+        code = test_all(&job);
     free(job.rows);
+    free(job.list.devices);
     return code;
 }

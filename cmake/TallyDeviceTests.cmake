@@ -13,6 +13,7 @@ endfunction()
 tally_fake(opencl OpenCL .so.1)
 tally_fake(cuda cuda .so.1)
 tally_fake(nvrtc nvrtc .so.13)
+tally_fake(broken broken .so)
 
 tally_test_programs(device)
 foreach(program IN LISTS TALLY_TEST_PROGRAMS)

@@ -237,8 +237,8 @@ typedef struct tally_device_info {
     char driver[128]; /* runtime and versions, "CUDA 13.0, NVRTC 13.0"; empty for the CPU */
 } tally_device_info;
 
-/* Number of devices known, missing kinds included as one entry each; and the i-th one. Thread-safe.
- */
+/* Number of devices known, missing kinds included as one entry each; and the i-th one. The first is
+ * the processor; asking for it opens no driver. Thread-safe. */
 TALLY_API uint32_t tally_device_count(void);
 TALLY_API tally_status tally_device_get(uint32_t i, tally_device_info *info, tally_error *error);
 /* The CUDA kernels that were compiled with the library: "FILE: 812 kernels for sm_75 …", or "none:

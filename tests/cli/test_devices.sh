@@ -86,6 +86,22 @@ expect 1 'bytes of device memory: out of memory \(2\)' -- \
     env FAKE_CUDA_MEMORY=100 "$TALLY" "${raw[@]}" --device cuda
 expect 1 "the fake driver's words" -- \
     env FAKE_CUDA_FAIL=40 FAKE_CUDA_CODE=719 FAKE_CUDA_LOST=1 "$TALLY" "${raw[@]}" --device cuda
+# Drivers that end the process which loads them: they are missing, and what needs none opens none.
+broken=("TALLY_OPENCL_LIBRARY=$fakes/libbroken.so" "TALLY_CUDA_LIBRARY=$fakes/libbroken.so")
+ends='its driver ends the process that loads it'
+see cuda false "$ends: Aborted \(signal 6\)" "${broken[@]}"
+see opencl false "$ends: Aborted \(signal 6\)" "${broken[@]}"
+see opencl false "$ends \(exit code 9\)" "${broken[@]}" FAKE_BROKEN_EXIT=1
+see cuda:0 true "" "${broken[0]}"
+expect 0 "" -- env "${broken[@]}" "$TALLY" "${raw[@]}" --device cpu
+expect 0 "" -- env "${broken[@]}" "$TALLY" "${raw[@]}"
+expect 0 "" -- env "${broken[@]}" "$TALLY" methods
+expect 0 "" -- env "${broken[@]}" "$TALLY" selftest --device cpu --seed 1 --cases 1
+expect 0 "" -- env "${broken[@]}" "$TALLY" bench --device cpu --quick --only u8-uniform-4KiB --repeats 1
+expect 0 "" -- env "${broken[@]}" "$TALLY" selftest --seed 1 --cases 1
+output "^cuda .*skipped: $ends"
+output "^opencl .*skipped: $ends"
+expect 1 "$ends" -- env "${broken[@]}" "$TALLY" selftest --device opencl
 # With no driver at all the processor counts.
 expect 0 "" -- env TALLY_OPENCL_LIBRARY=none TALLY_CUDA_LIBRARY=none "$TALLY" "${raw[@]}" --format csv
 finish
