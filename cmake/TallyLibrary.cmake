@@ -1,7 +1,8 @@
 # Every source is compiled once, into tally_objects: the library proper is made from them, and so is
 # tally_internal, a static library whose hidden symbols the tests and small benchmarks can reach.
 
-file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c
+     ${PROJECT_SOURCE_DIR}/io/*.c)
 tally_isa_flags(${TALLY_SOURCES})
 
 # A method on a graphics processor is a file, src/gpu/methods/NAME.c, that defines ty_NAME. All of
@@ -49,7 +50,7 @@ add_library(tally_objects OBJECT ${TALLY_SOURCES} ${TALLY_KERNELS_TEXT})
 target_include_directories(
   tally_objects
   PUBLIC ${PROJECT_SOURCE_DIR}/include
-  PRIVATE ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
+  PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
 foreach(name IN LISTS TALLY_PACKAGES)
   list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
 endforeach()
@@ -80,8 +81,9 @@ else()
 endif()
 
 add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>)
-target_include_directories(tally_internal PUBLIC ${PROJECT_SOURCE_DIR}/include
-                                                 ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
+target_include_directories(
+  tally_internal PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
+                        ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
 target_compile_definitions(tally_internal PUBLIC ${TALLY_DEFINITIONS})
 target_link_libraries(tally_internal PUBLIC ${TALLY_LINK})
 set_target_properties(tally_internal PROPERTIES LINKER_LANGUAGE C)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/io/number_table.c: the powers of ten that ty_number_parse multiplies by.
+"""Writes io/number_table.c: the powers of ten that ty_number_parse multiplies by.
 
-    scripts/number_table.py > src/io/number_table.c
+    scripts/number_table.py > io/number_table.c
 """
 
 FIRST, LAST = -342, 308

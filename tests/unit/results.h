@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/result.h"
+#include "io/result.h"
 #include "draw.h"
 
 static int failures;

@@ -1,5 +1,5 @@
 /* The result that a plan fills. */
-#include "core/result.h"
+#include "io/result.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "../../common/printable.h"
+#include "../common/printable.h"
 #include "io/text_fields.h"
 
 #include <math.h>

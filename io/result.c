@@ -1,4 +1,4 @@
-#include "core/result.h"
+#include "io/result.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/result.h"
+#include "io/result.h"
 #include "io/json.h"
 
 enum {

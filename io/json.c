@@ -1,4 +1,4 @@
-#include "../../common/printable.h"
+#include "../common/printable.h"
 #include "io/json.h"
 
 #include <math.h>

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "../../common/printable.h"
+#include "../common/printable.h"
 
 static void put_name(ty_out *out, const char *name)
 {

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../common/printable.h"
+#include "../common/printable.h"
 
 /* What could drive a terminal is escaped: saved forms are read there too. */
 static void put_string(ty_out *out, const char *text)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../common/printable.h"
+#include "../common/printable.h"
 #include "core/error.h"
 #include "io/number.h"
 #include "io/temp_file.h"

@@ -2,7 +2,7 @@
 #ifndef TY_LABEL_H
 #define TY_LABEL_H
 
-#include "core/result.h"
+#include "io/result.h"
 #include "io/print.h"
 
 #define TY_LABEL_SIZE 64

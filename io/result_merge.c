@@ -1,5 +1,5 @@
 /* Adding one result to another: everything is checked before anything changes. */
-#include "core/result.h"
+#include "io/result.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../common/printable.h"
+#include "../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"

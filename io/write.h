@@ -2,7 +2,7 @@
 #ifndef TY_WRITE_H
 #define TY_WRITE_H
 
-#include "core/result.h"
+#include "io/result.h"
 #include "io/print.h"
 
 /* Each puts one whole result; ty_out_end is left to the caller. `options` has its defaults filled
