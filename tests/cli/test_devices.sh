@@ -97,7 +97,6 @@ expect 0 "" -- env "${broken[@]}" "$TALLY" "${raw[@]}" --device cpu
 expect 0 "" -- env "${broken[@]}" "$TALLY" "${raw[@]}"
 expect 0 "" -- env "${broken[@]}" "$TALLY" methods
 expect 0 "" -- env "${broken[@]}" "$TALLY" selftest --device cpu --seed 1 --cases 1
-expect 0 "" -- env "${broken[@]}" "$TALLY" bench --device cpu --quick --only u8-uniform-4KiB --repeats 1
 expect 0 "" -- env "${broken[@]}" "$TALLY" selftest --seed 1 --cases 1
 output "^cuda .*skipped: $ends"
 output "^opencl .*skipped: $ends"
