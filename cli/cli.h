@@ -43,9 +43,9 @@ const char *cli_shown(const char *path);
 /* ---- terminal.c ---- */
 
 int cli_colors(const cli_options *options, int descriptor); /* nonzero: use ANSI colours */
-uint32_t cli_terminal_width(int descriptor);                /* 0: not a terminal */
-int cli_ascii(const cli_options *options);                  /* nonzero: the locale has no UTF-8 */
-double cli_seconds(void);                                   /* a clock that never goes back */
+uint32_t cli_terminal_width(int descriptor); /* COLUMNS, or the terminal's; 0: neither */
+int cli_ascii(const cli_options *options);   /* nonzero: the locale has no UTF-8 */
+double cli_seconds(void);                    /* a clock that never goes back */
 
 /* ---- output.c: standard output, results ---- */
 

@@ -132,7 +132,11 @@ static void man(void)
             ".TP\n1\nthe work failed: an unreadable file, wrong data, a full disk, a lost device\n"
             ".TP\n2\nthe command line is wrong, whatever the data are\n");
     cli_out(
-        ".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colours unless \\-\\-color always\n"
+        ".SH ENVIRONMENT\n.TP\nCOLUMNS\nhow wide tables and help are (else the terminal's, else "
+        "80)\n"
+        ".TP\nLC_ALL, LC_CTYPE, LANG\ntables in ASCII where the first that is set does not name "
+        "UTF\\-8\n"
+        ".TP\nNO_COLOR\nno colours unless \\-\\-color always\n"
         ".TP\nTALLY_CACHE_DIR\nwhere compiled kernels are kept (else XDG_CACHE_HOME/tally, else "
         "~/.cache/tally)\n"
         ".TP\nTALLY_DISABLE_CPU\nprocessor features not to use, such as avx512\n"

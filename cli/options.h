@@ -68,6 +68,7 @@ typedef enum cli_id {
     CLI_HEIGHT,
     CLI_TITLE,
     CLI_ASCII,
+    CLI_NO_HEADER,
     CLI_COLOR,
     /* messages */
     CLI_PROGRESS,

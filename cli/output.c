@@ -186,6 +186,9 @@ static int suits(const cli_options *options, const cli_target *target)
                  {CLI_WIDTH, "width", "tables and pictures", 1, 1},
                  {CLI_MAX_ROWS, "max-rows", "tables", 0, 1},
                  {CLI_ASCII, "ascii", "tables", 0, 1}};
+    if (cli_has(options, CLI_NO_HEADER) && target->format != TALLY_FORMAT_TABLE &&
+        target->format != TALLY_FORMAT_CSV)
+        return cli_usage(options->word, "--no-header is for tables and csv");
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         int fits = is_picture(target->format)
                        ? needs[i].pictures
@@ -227,6 +230,7 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target)
     write->log_counts = cli_has(options, CLI_LOG_COUNTS);
     write->title = cli_text(options, CLI_TITLE, NULL);
     write->ascii = cli_ascii(options);
+    write->no_header = cli_has(options, CLI_NO_HEADER);
     if (!target->path) {
         write->color = cli_colors(options, STDOUT_FILENO);
         if (write->width == 0 && target->format == TALLY_FORMAT_TABLE)

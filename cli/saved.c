@@ -120,6 +120,17 @@ int cli_merge(const cli_options *options)
     return code;
 }
 
+static void say_runs(const cli_options *options, tally_result *const *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        tally_result_info info = {.struct_size = sizeof info};
+        tally_result_info_get(results[i], &info);
+        cli_say(options, "result %zu: counted on %s by %s in %.6f s", i + 1,
+                *info.device ? info.device : "an unknown device",
+                *info.method ? info.method : "an unknown method", info.seconds);
+    }
+}
+
 static int show(const cli_options *options, int picture)
 {
     cli_target target;
@@ -129,6 +140,8 @@ static int show(const cli_options *options, int picture)
     int code = cli_target_get(options, picture, &target);
     if (!code)
         code = cli_saved_read(path, &results, &count);
+    if (!code)
+        say_runs(options, results, count);
     if (!code && cli_has(options, CLI_INDEX)) {
         uint64_t index = cli_uint(options, CLI_INDEX, 1);
         if (index > count)

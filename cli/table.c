@@ -97,6 +97,9 @@ const cli_option cli_option_table[] = {
      "pictures: the heading (the file's name)"},
     {CLI_ASCII, "ascii", 0, CLI_FLAG, 0, NULL, CLI_RUN | CLI_MERGE | CLI_SHOW, "Output", NULL, 0, 0,
      0, "table: bars of # instead of blocks"},
+    {CLI_NO_HEADER, "no-header", 0, CLI_FLAG, 0, NULL, CLI_RUN | CLI_MERGE | CLI_SHOW, "Output",
+     NULL, 0, 0, 0,
+     "csv: without the line of columns' names; table: the rows without the lines above them"},
     {CLI_COLOR, "color", 0, CLI_CHOICE, 1, "WHEN", CLI_ALL, "Output", "auto always never", 0, 0, 0,
      "colours: auto (on a terminal, unless NO_COLOR is set), always or never"},
 

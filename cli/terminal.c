@@ -20,6 +20,10 @@ int cli_colors(const cli_options *options, int descriptor)
 uint32_t cli_terminal_width(int descriptor)
 {
     struct winsize size;
+    uint64_t columns;
+    const char *wanted = getenv("COLUMNS");
+    if (wanted && cli_parse_u64(wanted, &columns) && columns >= 20 && columns <= 20000)
+        return (uint32_t)columns;
     if (!isatty(descriptor))
         return 0;
     if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -27,8 +31,9 @@ uint32_t cli_terminal_width(int descriptor)
     return 80;
 }
 
-/* Only a locale that names another character set speaks against blocks: containers and cron jobs
- * have none or "C", and what shows their output knows UTF-8. */
+/* By the locale's name, for a process that has none of its own keeps its decimal point: any that
+ * does not say UTF-8 has another character set. Where none is named, as in containers, nothing is
+ * said, and what shows their output knows UTF-8. */
 int cli_ascii(const cli_options *options)
 {
     if (cli_has(options, CLI_ASCII))
@@ -38,8 +43,7 @@ int cli_ascii(const cli_options *options)
         const char *value = getenv(names[i]);
         if (!value || !*value)
             continue;
-        const char *set = strchr(value, '.');
-        return set && !strstr(set, "UTF") && !strstr(set, "utf");
+        return !strstr(value, "UTF") && !strstr(value, "utf");
     }
     return 0;
 }

@@ -101,9 +101,10 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
     ty_put(out, r->squares ? ",\n" : "\n");
 }
 
-void ty_write_csv(ty_out *out, const tally_result *r)
+void ty_write_csv(ty_out *out, const tally_result *r, const tally_write_options *options)
 {
-    put_header(out, r);
+    if (!options->no_header)
+        put_header(out, r);
     for (uint64_t h = 0; h < r->histograms; h++) {
         put_bins(out, r, h);
         put_flow(out, r, h, 0, "-inf", NULL);

@@ -53,7 +53,7 @@ static void category_ticks(ty_draw *d, const tally_axis *axis, double room, ty_t
         stride++;
     for (uint64_t i = 0; i < axis->bins && ticks->count < TY_TICKS_MOST; i += stride) {
         char label[TY_LABEL_SIZE];
-        ty_category_label(axis, i, i + 1, label);
+        ty_category_label(axis, i, i + 1, 0, label);
         ty_draw_text_fit(d, label, room / (double)axis->bins * (double)stride, 14 * d->s, 0);
         strcpy(ticks->labels[ticks->count], label);
         ticks->values[ticks->count++] = (double)i;

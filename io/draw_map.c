@@ -176,7 +176,7 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
         uint64_t stride = (axis->bins - 1) / (uint64_t)most + 1;
         for (uint64_t i = 0; i < axis->bins; i += stride) {
             char label[TY_LABEL_SIZE];
-            ty_category_label(axis, i, i + 1, label);
+            ty_category_label(axis, i, i + 1, 0, label);
             ty_draw_text_fit(d, label, 90 * d->s, 14 * d->s, 0);
             strcpy(ticks->labels[ticks->count], label);
             ticks->values[ticks->count++] = (double)i;

@@ -14,18 +14,18 @@ enum {
     SOURCE,
     DTYPE,
     SAMPLES,
-    DEVICE,
-    METHOD,
-    SECONDS,
     COUNTER,
     WEIGHTS,
     AXES,
     HISTOGRAMS,
-    SOURCES
+    SOURCES,
+    RUN,
+    RUN_KEYS /* of the object "run"; written beside it before there was one */
 };
-static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples",
-                                       "device",  "method", "seconds",    "counter",
-                                       "weights", "axes",   "histograms", "sources"};
+static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples", "counter",
+                                       "weights", "axes",   "histograms", "sources", "run",
+                                       "device",  "method", "seconds"};
+enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
 enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY };
@@ -515,6 +515,9 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
 {
     tally_status status =
         members(&r->json, at, "the result", top_keys, TOP_KEYS, SCHEMA + 1, r->top);
+    if (!status && r->top[RUN] != TY_JSON_NONE)
+        status = members(&r->json, r->top[RUN], "run", top_keys + RUN_KEYS, TOP_KEYS - RUN_KEYS, 0,
+                         r->top + RUN_KEYS);
     for (size_t i = AXES; !status && i <= HISTOGRAMS; i++)
         if (r->top[i] == TY_JSON_NONE)
             status = ty_json_error(&r->json, at, "the result has no \"%s\"", top_keys[i]);

@@ -1,6 +1,7 @@
 /*
- * The saved form, "tally/1": the keys that the command's contract lists, in that order. Beyond it,
- * only where they say something:
+ * The saved form, "tally/1": "schema", "source", "dtype", "samples", "axes", "histograms", and last
+ * "run": "device", "method" and "seconds", all that may differ when the same is counted again.
+ * Beyond these, only where they say something:
  * - "sources", their number, when it is more than the names in "source": these are the first 32
  *   different ones;
  * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
@@ -181,12 +182,6 @@ static void put_header(ty_out *out, const tally_result *result)
     put_string_or_null(out, tally_dtype_name(result->dtype));
     ty_put(out, ",\"samples\":");
     ty_put_u64(out, ty_result_samples(result));
-    ty_put(out, ",\"device\":");
-    put_string_or_null(out, result->device);
-    ty_put(out, ",\"method\":");
-    put_string_or_null(out, result->method);
-    ty_put(out, ",\"seconds\":");
-    ty_put_double(out, result->seconds);
     if (result->sources_total != result->sources_count) {
         ty_put(out, ",\"sources\":");
         ty_put_u64(out, result->sources_total);
@@ -214,5 +209,11 @@ void ty_write_json(ty_out *out, const tally_result *result)
         ty_put(out, h ? ",\n" : "");
         put_histogram(out, result, h);
     }
-    ty_put(out, "]}");
+    ty_put(out, "],\n\"run\":{\"device\":");
+    put_string_or_null(out, result->device);
+    ty_put(out, ",\"method\":");
+    put_string_or_null(out, result->method);
+    ty_put(out, ",\"seconds\":");
+    ty_put_double(out, result->seconds);
+    ty_put(out, "}}");
 }

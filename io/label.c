@@ -166,7 +166,7 @@ void ty_row_label(const tally_axis *axis, const ty_row_style *style, uint64_t fi
 {
     char lo[TY_LABEL_SIZE], hi[TY_LABEL_SIZE];
     if (axis->kind == TALLY_AXIS_CATEGORY) {
-        ty_category_label(axis, first, end, text);
+        ty_category_label(axis, first, end, style->ascii, text);
         return;
     }
     if (style->discrete) {
@@ -196,7 +196,7 @@ static size_t put_byte(char *text, unsigned byte)
     return (size_t)snprintf(text, 5, "\\x%02x", byte);
 }
 
-void ty_category_label(const tally_axis *axis, uint64_t first, uint64_t end,
+void ty_category_label(const tally_axis *axis, uint64_t first, uint64_t end, int ascii,
                        char text[TY_LABEL_SIZE])
 {
     size_t used = 0;
@@ -208,7 +208,7 @@ void ty_category_label(const tally_axis *axis, uint64_t first, uint64_t end,
         if (b == start)
             continue;
         if (used + 16 > TY_LABEL_SIZE) { /* a scattered alphabet: no room for all of it */
-            strcpy(text + used, "\u2026");
+            strcpy(text + used, ascii ? "..." : "\u2026");
             return;
         }
         if (used)
@@ -232,19 +232,6 @@ void ty_percent_print(double part, double whole, char text[TY_LABEL_SIZE])
     int tiny = percent > 0 && percent < 0.005;
     ty_print_fixed(tiny ? 0.01 : percent, 2, number);
     snprintf(text, TY_LABEL_SIZE, "%s%.40s%%", tiny ? "<" : "", number);
-}
-
-void ty_seconds_print(double seconds, char text[TY_LABEL_SIZE])
-{
-    static const char *const units[] = {"s", "ms", "\u00b5s"};
-    char number[TY_NUMBER_SIZE];
-    int unit = 0;
-    while (unit < 2 && seconds < 0.9995) {
-        seconds *= 1000;
-        unit++;
-    }
-    ty_print_fixed(seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0, number);
-    snprintf(text, TY_LABEL_SIZE, "%.40s %s", number, units[unit]);
 }
 
 void ty_count_noun(uint64_t count, const char *noun, char text[TY_LABEL_SIZE])

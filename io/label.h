@@ -37,15 +37,12 @@ ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, uint
 void ty_row_label(const tally_axis *axis, const ty_row_style *style, uint64_t first, uint64_t end,
                   char text[TY_ROW_SIZE]);
 
-/* The bytes of bins `first` … `end`-1 of a category axis: "a-d", "'\n'", "A C G T". */
-void ty_category_label(const tally_axis *axis, uint64_t first, uint64_t end,
+/* The bytes of bins `first` … `end`-1 of a category axis: "a-d", "\x0a", "A C G T". */
+void ty_category_label(const tally_axis *axis, uint64_t first, uint64_t end, int ascii,
                        char text[TY_LABEL_SIZE]);
 
 /* "12.34%", "<0.01%" */
 void ty_percent_print(double part, double whole, char text[TY_LABEL_SIZE]);
-
-/* "0.40 ms", "1.2 s" */
-void ty_seconds_print(double seconds, char text[TY_LABEL_SIZE]);
 
 /* "921,600 samples", "1 bin": `noun` in the plural that adds an s. */
 void ty_count_noun(uint64_t count, const char *noun, char text[TY_LABEL_SIZE]);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -340,16 +339,15 @@ static void put_name(ty_out *out, const tally_result *r, uint64_t h,
     ty_put(out, "\n");
 }
 
-/* The bar lengths of all blocks share one scale, so that channels compare. */
-static void put_block(ty_out *out, block *b, const tally_write_options *options)
+/* A blank line before a part of a table, but where it is the first line of all. */
+static void put_gap(ty_out *out, const tally_write_options *options, uint64_t part)
 {
-    size_t used = b->label_columns + 2 + b->count_columns, share = b->whole > 0 ? 7 : 0;
-    if (share && options->width < used + share + 2 + 10)
-        share = 0;
-    used += share ? share + 2 : 0;
-    size_t bar = options->width >= used + 2 + 4 ? options->width - used - 2 : 0;
-    ty_put(out, "\n");
-    put_name(out, b->result, b->h, options);
+    ty_put(out, options->no_header && !part ? "" : "\n");
+}
+
+static void put_columns(ty_out *out, const block *b, size_t share,
+                        const tally_write_options *options)
+{
     ty_table_dim(out, options);
     ty_put_right(out, b->result->axes[0].kind == TALLY_AXIS_CATEGORY ? "bytes" : "value",
                  b->label_columns);
@@ -361,6 +359,20 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
     }
     ty_table_plain(out, options);
     ty_put(out, "\n");
+}
+
+/* The bar lengths of all blocks share one scale, so that channels compare. */
+static void put_block(ty_out *out, block *b, const tally_write_options *options)
+{
+    size_t used = b->label_columns + 2 + b->count_columns, share = b->whole > 0 ? 7 : 0;
+    if (share && options->width < used + share + 2 + 10)
+        share = 0;
+    used += share ? share + 2 : 0;
+    size_t bar = options->width >= used + 2 + 4 ? options->width - used - 2 : 0;
+    put_gap(out, options, b->h);
+    put_name(out, b->result, b->h, options);
+    if (!options->no_header)
+        put_columns(out, b, share, options);
     for (uint64_t i = 0; i < b->rows && !out->failed; i++) {
         row row = get_row(b, i);
         put_row(out, b, &row, share, bar, options);
@@ -416,10 +428,8 @@ typedef struct facts {
     size_t column;
 } facts;
 
-static void put_fact(facts *f, const char *fact)
+static void put_fact(facts *f, const char *text)
 {
-    char text[TY_NUMBER_SIZE];
-    printable(fact, strlen(fact), text, sizeof text);
     const char *dot = f->options->ascii ? ", " : " \u00b7 ";
     size_t width = ty_text_columns(text), gap = ty_text_columns(dot);
     if (f->column && f->column + gap + width > f->options->width) {
@@ -460,19 +470,6 @@ static void put_facts(ty_out *out, const tally_result *r, const tally_write_opti
     put_shape(&f, r);
     if (r->counter != TALLY_COUNTER_U64)
         put_fact(&f, ty_counter_name(r->counter));
-    if (r->method[0] && r->device[0] && strcmp(r->device, r->method) != 0) {
-        snprintf(text, sizeof text, "%.*s on %.*s", ty_text_fit(r->method, 100), r->method,
-                 ty_text_fit(r->device, 100), r->device);
-        put_fact(&f, text);
-    } else if (r->method[0] || r->device[0]) {
-        put_fact(&f, r->method[0] ? r->method : r->device);
-    }
-    if (r->seconds > 0) {
-        ty_seconds_print(r->seconds, text);
-        if (options->ascii && strstr(text, "\u00b5s"))
-            strcpy(strstr(text, "\u00b5s"), "us");
-        put_fact(&f, text);
-    }
     if (options->log_counts)
         put_fact(&f, r->dimensions == 2 ? "shades are logarithmic" : "bars are logarithmic");
 }
@@ -537,7 +534,8 @@ static tally_status put_marginals(ty_out *out, const tally_result *r,
         tally_status status = make_marginal(r, d, &marginal, error);
         if (status)
             return status;
-        snprintf(text, sizeof text, "\naxis %u of %u, summed over the others\n", d, r->dimensions);
+        snprintf(text, sizeof text, "axis %u of %u, summed over the others\n", d, r->dimensions);
+        put_gap(out, options, d);
         ty_put(out, text);
         status = put_blocks(out, marginal, options, error);
         tally_result_destroy(marginal);
@@ -560,7 +558,7 @@ static tally_status put_marginals(ty_out *out, const tally_result *r,
 tally_status ty_write_table(ty_out *out, const tally_result *result,
                             const tally_write_options *options, tally_error *error)
 {
-    tally_status status = put_header(out, result, options, error);
+    tally_status status = options->no_header ? TALLY_OK : put_header(out, result, options, error);
     if (status)
         return status;
     if (result->dimensions == 1)
@@ -568,7 +566,7 @@ tally_status ty_write_table(ty_out *out, const tally_result *result,
     if (result->dimensions > 2)
         return put_marginals(out, result, options, error);
     for (uint64_t h = 0; !status && h < result->histograms; h++) {
-        ty_put(out, "\n");
+        put_gap(out, options, h);
         put_name(out, result, h, options);
         status = ty_table_map(out, result, h, options, error);
     }

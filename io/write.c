@@ -93,7 +93,7 @@ static tally_status dispatch(ty_out *out, const tally_result *const *results, si
         write_json(out, results, count, options->array != 0);
         return TALLY_OK;
     case TALLY_FORMAT_CSV:
-        ty_write_csv(out, results[0]);
+        ty_write_csv(out, results[0], options);
         return TALLY_OK;
     case TALLY_FORMAT_NPY:
         ty_write_npy(out, results[0]);

@@ -8,7 +8,7 @@
 /* Each puts one whole result; ty_out_end is left to the caller. `options` has its defaults filled
  * in. */
 void ty_write_json(ty_out *out, const tally_result *result);
-void ty_write_csv(ty_out *out, const tally_result *result);
+void ty_write_csv(ty_out *out, const tally_result *result, const tally_write_options *options);
 void ty_write_npy(ty_out *out, const tally_result *result);
 tally_status ty_write_table(ty_out *out, const tally_result *result,
                             const tally_write_options *options, tally_error *error);

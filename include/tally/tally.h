@@ -609,11 +609,13 @@ typedef struct tally_write_options {
     uint32_t max_rows; /* table: neighbouring bins are shown together above this; 0 for 32 */
     const char *title; /* pictures; NULL for the source's name */
     int32_t array;     /* JSON: an array even of one result */
+    int32_t no_header; /* CSV: without the first line; table: without the lines above the rows that
+                          say file, samples and columns */
 } tally_write_options;
 
 #define TALLY_WRITE_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0                                     \
+        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0, 0                                  \
     }
 
 /* Takes `size` bytes and returns 0, or a nonzero errno value. */

@@ -11,8 +11,9 @@ import sys
 from fractions import Fraction
 
 HISTOGRAM = {"name": str, "counts": list, "underflow": int, "overflow": int, "nan": int, "masked": int}
-RESULT = {"schema": str, "source": list, "dtype": str, "samples": int, "device": str, "method": str,
-          "seconds": (int, float), "axes": list, "histograms": list}
+RESULT = {"schema": str, "source": list, "dtype": str, "samples": int, "axes": list,
+          "histograms": list, "run": dict}
+RUN = {"device": str, "method": str, "seconds": (int, float)}
 AXIS = {"kind": str, "bins": int, "lo": (int, float), "hi": (int, float), "edges": list}
 
 
@@ -25,6 +26,7 @@ def need(value, keys, where):
 
 def check(result):
     need(result, RESULT, "result")
+    need(result["run"], RUN, "run")
     assert result["schema"] == "tally/1"
     cells = 1
     for axis in result["axes"]:

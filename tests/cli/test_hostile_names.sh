@@ -64,7 +64,7 @@ python3 - <<'PY'
 import json
 result = json.load(open("good.json"))
 evil = "\x1b[2J\x9b31m\u202e\n\x07"
-for name, change in {"device": {"device": evil}, "source": {"source": [evil, evil]}}.items():
+for name, change in {"device": {"run": {"device": evil, "method": evil}}, "source": {"source": [evil, evil]}}.items():
     json.dump({**result, **change}, open(name + ".json", "w"))
 result["histograms"][0]["name"] = evil
 json.dump(result, open("name.json", "w"), ensure_ascii=False)
@@ -72,7 +72,7 @@ json.dump({**result, "schema": evil}, open("schema.json", "w"), ensure_ascii=Fal
 PY
 for format in table csv json; do
     for file in device source name; do
-        hostile 0 '(x|u00)1b\[2J|result|lo,hi' show $file.json --format $format
+        hostile 0 '(x|u00)1b\[2J|lo,hi' show $file.json --format $format -v
     done
 done
 "$TALLY" show name.json --format json >again.json

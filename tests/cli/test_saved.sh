@@ -26,10 +26,10 @@ kind "$flights" --column dep_delay --weights :distance --sum-squares
 "$TALLY" "$photo" --format json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
-assert list(r)[:9] == ["schema","source","dtype","samples","device","method","seconds","axes","histograms"], list(r)
+assert list(r) == ["schema","source","dtype","samples","axes","histograms","run"], list(r)
 assert r["dtype"] == "u8" and r["axes"][0]["kind"] == "even" and r["axes"][0]["bins"] == 256
 assert [h["name"] for h in r["histograms"]] == ["R", "G", "B"]
-assert r["source"] == [sys.argv[1]] and r["device"].split(":")[0] in ("cpu", "cuda", "opencl")' "$photo" ||
+assert r["source"] == [sys.argv[1]] and r["run"]["device"].split(":")[0] in ("cpu", "cuda", "opencl")' "$photo" ||
     fail "the photograph's result"
 
 # same A B: the same histograms, axes, samples and kind.
@@ -145,6 +145,18 @@ cp .out second.json
 same p2.json second.json "show --index 2"
 expect 1 'holds 4' -- "$TALLY" show list.json --index 5
 expect 1 'choose one with --index' -- "$TALLY" show list.json --format csv
+
+# As it was saved before there was "run".
+python3 - <<'PY'
+import json
+r = json.load(open("whole.json"))
+r.update(r.pop("run"), device="abacus", seconds=2)
+json.dump(r, open("old.json", "w"))
+PY
+expect 0 'counted on abacus by .* in 2.000000 s' -- "$TALLY" show old.json -v
+"$TALLY" show old.json --format json | python3 -c '
+import json, sys
+assert json.load(sys.stdin)["run"]["device"] == "abacus"' || fail "the device of an older file"
 
 # plot
 for ending in png svg; do

@@ -126,7 +126,7 @@ static inline void fill_random(tally_result *r)
     for (uint64_t h = 0; h < r->histograms; h++)
         r->flows[h] = (tally_flows){below(5), below(1000000), next() >> 8, below(2)};
     for (uint64_t i = 0; r->flow_sums && i < 4 * r->histograms; i++) {
-        uint64_t bits = next() >> below(64);
+        uint64_t bits = next() >> (4 + below(60)); /* so that some of them add up */
         double sum = below(8) == 0 ? NAN : random_double();
         memcpy((char *)r->flow_sums + i * 8,
                r->kind == TALLY_RESULT_SUMS_F64 ? (void *)&sum : (void *)&bits, 8);

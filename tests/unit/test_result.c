@@ -596,7 +596,7 @@ static void test_memory(void)
     kept text = written(a, TALLY_FORMAT_JSON, NULL);
     tally_result *b = NULL, *c = NULL;
     int refused = 0;
-    for (long n = 0;; n++) {
+    for (long n = 0; n < 1000; n++) {
         ty_alloc_fail_after(n);
         tally_status status = tally_result_parse(text.bytes, text.size, "x", 0, &b, &error);
         ty_alloc_fail_after(-1);
@@ -613,7 +613,7 @@ static void test_memory(void)
         ((uint64_t *)b->flow_sums)[i] = 0;
     b->noted = 0;
     tally_result_note(b, "more", "other", "x", 0, 0, NULL);
-    for (long n = 0;; n++) {
+    for (long n = 0; n < 1000; n++) {
         ty_alloc_fail_after(n);
         tally_status status = tally_result_merge(c, b, &error);
         ty_alloc_fail_after(-1);
@@ -623,7 +623,7 @@ static void test_memory(void)
         CHECK(same_result(a, c), "a failed merge changes nothing");
     }
     uint32_t sources = c->sources_count;
-    for (long n = 0;; n++) {
+    for (long n = 0; n < 1000; n++) {
         ty_alloc_fail_after(n);
         tally_status status = tally_result_note(c, "s", "d", "m", 1, 1, &error);
         ty_alloc_fail_after(-1);
