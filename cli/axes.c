@@ -120,6 +120,9 @@ static int parse_edges(const cli_options *options, size_t i, double **edges, uin
     char **pieces = cli_split(text, &count);
     double *made = pieces ? calloc(count, sizeof *made) : NULL;
     int code = made ? CLI_OK : CLI_FAILED;
+    if (!code && strpbrk(text, " ;"))
+        code = cli_usage(options->word, "--edges %s: commas go between edges, as in --edges 0,5,10",
+                         text);
     if (!code && count < 2)
         code = cli_usage(options->word, "--edges %s: at least two edges make a bin", text);
     for (size_t e = 0; e < count && !code; e++) {

@@ -18,6 +18,8 @@ int cli_equalize(const cli_options *options);
 int cli_methods(const cli_options *options);
 int cli_devices(const cli_options *options);
 int cli_selftest(const cli_options *options);
+int cli_word_help(const cli_options *options);
+int cli_word_version(const cli_options *options);
 int cli_tune(const cli_options *options);
 
 /* ---- message.c: standard error ---- */

@@ -104,3 +104,20 @@ void cli_help(const cli_word *word)
         }
     }
 }
+
+int cli_word_help(const cli_options *options)
+{
+    const char *name = options->operand_count ? options->operands[0] : NULL;
+    const cli_word *word = name ? cli_word_find(name) : NULL;
+    if (name && !word)
+        return cli_usage(options->word, "no word %s; `tally help` lists them", name);
+    cli_help(word);
+    return cli_out_end();
+}
+
+int cli_word_version(const cli_options *options)
+{
+    (void)options;
+    cli_out("tally %s\n", tally_version());
+    return cli_out_end();
+}

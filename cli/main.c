@@ -15,8 +15,7 @@ int main(int argc, char **argv)
             cli_help(named ? options.word : NULL);
             code = cli_out_end();
         } else if (cli_has(&options, CLI_VERSION)) {
-            cli_out("tally %s\n", tally_version());
-            code = cli_out_end();
+            code = cli_word_version(&options);
         } else if (cli_has(&options, CLI_PRINT)) {
             code = cli_generate(cli_text(&options, CLI_PRINT, ""));
         } else {

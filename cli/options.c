@@ -66,12 +66,31 @@ static int is_choice(const char *choices, const char *text)
     return 0;
 }
 
+/* What other programs call the types. */
+static const char *dtype_meant(const char *text)
+{
+    static const char *const names[][2] = {
+        {"float", "f32"},   {"float32", "f32"}, {"single", "f32"}, {"double", "f64"},
+        {"float64", "f64"}, {"float16", "f16"}, {"half", "f16"},   {"bfloat16", "bf16"},
+        {"uint8", "u8"},    {"byte", "u8"},     {"uchar", "u8"},   {"int8", "i8"},
+        {"uint16", "u16"},  {"ushort", "u16"},  {"int16", "i16"},  {"short", "i16"},
+        {"uint32", "u32"},  {"uint", "u32"},    {"int32", "i32"},  {"int", "i32"},
+        {"uint64", "u64"},  {"ulong", "u64"},   {"int64", "i64"},  {"long", "i64"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 static int check(const cli_word *word, const cli_option *row, const char *text)
 {
     uint64_t integer;
     double real;
     switch (row->kind) {
     case CLI_CHOICE:
+        if (!is_choice(row->choices, text) && row->id == CLI_DTYPE && dtype_meant(text))
+            return cli_usage(word, "--%s %s: is called %s here; one of %s", row->name, text,
+                             dtype_meant(text), row->choices);
         if (!is_choice(row->choices, text))
             return cli_usage(word, "--%s %s: one of %s", row->name, text, row->choices);
         break;
@@ -85,6 +104,11 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
         }
         break;
     case CLI_REAL:
+        if (!cli_parse_real(text, &real) && row->arguments == 2)
+            return cli_usage(word,
+                             "--%s: %s is not a finite number; two are needed, as in --%s 0 1 or "
+                             "--%s=0,1",
+                             row->name, text, row->name, row->name);
         if (!cli_parse_real(text, &real))
             return cli_usage(word, "--%s %s: not a finite number", row->name, text);
         break;
@@ -167,6 +191,9 @@ static int parse_long(cli_options *options, int argc, char **argv, int *i)
         return add(options, row, NULL);
     if (equal)
         return add_joined(options, row, equal + 1);
+    if ((unsigned)(argc - 1 - *i) < row->arguments && row->arguments == 2)
+        return cli_usage(options->word, "--%s needs %s: two numbers, as in --%s 0 1 or --%s=0,1",
+                         row->name, row->argument, row->name, row->name);
     if ((unsigned)(argc - 1 - *i) < row->arguments)
         return cli_usage(options->word, "--%s needs %s", row->name, row->argument);
     for (unsigned a = 0; a < row->arguments && !status; a++)
@@ -174,12 +201,28 @@ static int parse_long(cli_options *options, int argc, char **argv, int *i)
     return status;
 }
 
+/* Which long options may be meant. */
+static int unknown_letter(const cli_word *word, char letter)
+{
+    char names[256] = "";
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const cli_option *row = &cli_option_table[i];
+        const size_t used = strlen(names);
+        if (belongs(row, word) && row->group && row->name[0] == letter &&
+            used + strlen(row->name) + 8 < sizeof names)
+            snprintf(names + used, sizeof names - used, "%s--%s", used ? ", " : "", row->name);
+    }
+    const char text[] = {letter, '\0'};
+    return cli_usage(word, "no option -%s%s%s%s", text, *names ? "; do you mean " : "", names,
+                     *names ? "?" : "");
+}
+
 static int parse_letters(cli_options *options, int argc, char **argv, int *i)
 {
     for (const char *at = argv[*i] + 1; *at; at++) {
         const cli_option *row = find_letter(options->word, *at);
         if (!row)
-            return cli_usage(options->word, "no option -%c", *at);
+            return unknown_letter(options->word, *at);
         int status = again(options, row);
         if (status)
             return status;

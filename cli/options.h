@@ -23,7 +23,9 @@ enum {
     CLI_DEVICES = 1 << 6,
     CLI_SELFTEST = 1 << 7,
     CLI_TUNE = 1 << 8,
-    CLI_ALL = (1 << 9) - 1
+    CLI_WORD_HELP = 1 << 9,
+    CLI_WORD_VERSION = 1 << 10,
+    CLI_ALL = (1 << 11) - 1
 };
 
 typedef enum cli_id {

@@ -134,7 +134,8 @@ static int has_ending(const char *path, const char *ending)
     return dot && !strchr(dot, '/') && strcmp(dot, ending) == 0;
 }
 
-/* -1 for an ending that names no format; -2 for one that promises a picture we do not draw. */
+/* -1 for an ending that names no format; -2 for one that promises a picture we do not draw, -3 a
+ * spreadsheet. */
 static int format_of(const char *path)
 {
     static const struct {
@@ -152,7 +153,10 @@ static int format_of(const char *path)
                    {".tiff", -2},
                    {".bmp", -2},
                    {".webp", -2},
-                   {".pdf", -2}};
+                   {".pdf", -2},
+                   {".xlsx", -3},
+                   {".xls", -3},
+                   {".ods", -3}};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (has_ending(path, endings[i].ending))
             return endings[i].format;
@@ -163,6 +167,8 @@ static int choose_format(const cli_options *options, int picture, cli_target *ta
 {
     const char *named = cli_text(options, CLI_FORMAT, NULL);
     int format = named ? tally_format_parse(named) : target->path ? format_of(target->path) : -1;
+    if (!named && format == -3)
+        return cli_usage(options->word, "-o %s: spreadsheets read .csv", target->path);
     if (!named && format == -2)
         return cli_usage(options->word, "-o %s: pictures are .png or .svg", target->path);
     if (picture && format < 0)

@@ -56,6 +56,12 @@ int cli_saved_read(const char *path, tally_result ***results, size_t *count)
         return CLI_FAILED;
     tally_status status =
         tally_result_parse_all(text, size, cli_shown(path), results, count, &error);
+    const char *first = text + strspn(text, " \t\r\n");
+    if (status == TALLY_ERROR_FORMAT && *first != '{' && *first != '[')
+        snprintf(
+            error.message, sizeof error.message,
+            "%.900s: not a saved result, which `--format json` writes; `tally FILE` counts a file",
+            cli_shown(path));
     free(text);
     if (!status && !*count)
         return cli_fail("%s: an empty list; it has no result", cli_shown(path));

@@ -166,6 +166,11 @@ const cli_word cli_word_table[] = {
      "Times every method that `auto` may take on a device (the processor unless --device says; a "
      "minute or two) and keeps what `auto` chooses by from then on. Prints the file that holds it.",
      "tally tune --device cuda\n"},
+    {CLI_WORD_HELP, "help", "[WORD]", 0, 1, cli_word_help, "what a word does, and its options",
+     "Shows what `tally WORD --help` shows; without WORD, what `tally --help` does.",
+     "tally help merge\n"},
+    {CLI_WORD_VERSION, "version", "", 0, 0, cli_word_version, "the version", "Shows the version.",
+     ""},
 };
 const size_t cli_word_count = sizeof cli_word_table / sizeof *cli_word_table;
 

@@ -151,9 +151,11 @@ static tally_status refuse_field(const ty_text_state *s, const ty_field *field, 
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", s->name, line,
                     column, found, shown < field->size ? "..." : "",
-                    kind == TY_FIELD_COMMA && s->layout.delimiter != ','
-                        ? "; decimal commas are not supported, write a decimal point"
-                        : "");
+                    kind != TY_FIELD_COMMA ? ""
+                    : ty_field_has_thousands(field)
+                        ? ": a comma between thousands; numbers are written without, as 1234 (and "
+                          "with a decimal point)"
+                        : "; decimal commas are not supported, write a decimal point");
 }
 
 static tally_status refuse_quote(const ty_text_state *s, const ty_field *field, tally_error *error)

@@ -100,6 +100,27 @@ static int has_decimal_comma(const ty_field *field)
     return p > digits && (p == end || *p == 'e' || *p == 'E');
 }
 
+/* [sign] one to three digits, then groups of a comma and three digits, then what may end a number.
+ */
+int ty_field_has_thousands(const ty_field *field)
+{
+    const char *p = field->begin, *end = p + field->size;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    const char *digits = p;
+    while (p < end && is_digit(*p))
+        p++;
+    if (p == digits || p - digits > 3)
+        return 0;
+    int groups = 0;
+    for (; end - p >= 4 && *p == ',' && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]); p += 4)
+        groups++;
+    if (p < end && *p == '.')
+        for (p++; p < end && is_digit(*p);)
+            p++;
+    return groups && p == end;
+}
+
 ty_field_kind ty_field_read(const ty_field *field, double *value)
 {
     const char *end = field->begin + field->size;
@@ -110,7 +131,8 @@ ty_field_kind ty_field_read(const ty_field *field, double *value)
         *value = NAN;
         return TY_FIELD_MISSING;
     }
-    return has_decimal_comma(field) ? TY_FIELD_COMMA : TY_FIELD_TEXT;
+    return has_decimal_comma(field) || ty_field_has_thousands(field) ? TY_FIELD_COMMA
+                                                                     : TY_FIELD_TEXT;
 }
 
 int ty_text_probe(const unsigned char *head, size_t size)

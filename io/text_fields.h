@@ -59,12 +59,15 @@ static inline const char *ty_line_next(const char *p, const char *end)
 typedef enum ty_field_kind {
     TY_FIELD_NUMBER,
     TY_FIELD_MISSING, /* empty, "-", or NA, N/A or null in any case: read as NaN */
-    TY_FIELD_COMMA,   /* digits, a comma, digits: a number to people who write decimal commas */
+    TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
     TY_FIELD_TEXT
 } ty_field_kind;
 
 /* What a field is; for a number and a missing one also its value. */
 ty_field_kind ty_field_read(const ty_field *field, double *value);
+
+/* Whether its commas stand where thousands begin: "1,234". */
+int ty_field_has_thousands(const ty_field *field);
 
 /* How a text is laid out, told from its beginning. */
 typedef struct ty_layout {

@@ -16,7 +16,7 @@ typedef struct ty_survey {
     uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
 } ty_survey;
 
-/* What the records' columns hold, the first record's apart. */
+/* What the records' columns hold, the first record apart. */
 typedef struct ty_column_survey {
     uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
     uint32_t numbers, texts;
@@ -61,7 +61,7 @@ static const char *survey_record(ty_delimiter delimiter, const char *p, const ch
         double value;
         ty_field_kind kind = ty_field_read(&field, &value);
         if (kind == TY_FIELD_COMMA)
-            kind = delimiter == ',' ? TY_FIELD_TEXT : TY_FIELD_NUMBER;
+            kind = TY_FIELD_NUMBER;
         numbers += kind != TY_FIELD_TEXT;
         if (columns && width < survey->width)
             note_field(columns + width, kind, record == survey->first);
@@ -94,15 +94,19 @@ static ty_survey survey_text(ty_delimiter delimiter, const char *text, const cha
     return survey;
 }
 
-/* Whether some column begins with text and goes on with numbers. */
+/* Whether some column begins with text and goes on with numbers. A first record that is all text is
+ * a header wherever a number follows at all: as data no column of it could be read. */
 static int has_header(const ty_survey *survey, const ty_column_survey *columns)
 {
+    int all_text = 1, any_number = 0;
     for (uint32_t i = 0; i < survey->width; i++) {
+        all_text &= columns[i].first_is_text;
+        any_number |= columns[i].numbers > 0;
         if (columns[i].first_is_text && columns[i].next_is_number &&
             columns[i].numbers >= columns[i].texts)
             return 1;
     }
-    return 0;
+    return all_text && any_number;
 }
 
 static int is_better(const ty_survey *a, const ty_survey *b)

@@ -12,7 +12,7 @@ if command -v groff >/dev/null && groff -man -Tutf8 /dev/null >/dev/null 2>&1; t
     for title in NAME SYNOPSIS DESCRIPTION WORDS OPTIONS EXAMPLES 'EXIT STATUS' ENVIRONMENT; do
         grep -q "^$title" text || fail "no section $title in the man page"
     done
-    for word in run merge show plot equalize methods devices selftest tune; do
+    for word in run merge show plot equalize methods devices selftest tune help version; do
         grep -q "tally $word" text || fail "the man page does not name $word"
     done
     "$TALLY" --help >help

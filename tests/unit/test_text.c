@@ -262,6 +262,8 @@ static void test_layouts(void)
     EXPECT("-\n1\n", NULL, NAN, 1.0);
 }
 
+#define THOUSANDS "; numbers are written without, as 1234 (and with a decimal point)"
+
 static void test_messages(void)
 {
     REFUSE("", NULL, "a.csv: empty: no numbers");
@@ -270,6 +272,16 @@ static void test_messages(void)
     REFUSE("\xef\xbb\xbf", NULL, "a.csv: empty: no numbers");
     REFUSE("1\n2\nabc\n", NULL, "a.csv:3:1: expected a number, found 'abc'");
     REFUSE("abc", NULL, "a.csv:1:1: expected a number, found 'abc'");
+    REFUSE("price\nabc\n1\n", NULL, "a.csv:2:1: expected a number, found 'abc'");
+    REFUSE("n,price\nx,y\nz,1\n", "price", "a.csv:2:3: expected a number, found 'y'");
+    REFUSE("n,price\nx,\"1,234\"\n", "price",
+           "a.csv:2:3: expected a number, found '1,234': a comma between thousands" THOUSANDS);
+    REFUSE(
+        "price\n1\n-1,234,567.5\n", NULL,
+        "a.csv:3:1: expected a number, found '-1,234,567.5': a comma between thousands" THOUSANDS);
+    REFUSE("a;b\n1;2\n3;1,5\n", "b",
+           "a.csv:3:3: expected a number, found '1,5'; decimal commas are not supported, write a "
+           "decimal point");
     REFUSE("\xef\xbb\xbf  abc\n", NULL, "a.csv:1:3: expected a number, found 'abc'");
     REFUSE("1\r\n\r\n# c\r2 3\n", NULL, "a.csv:4:1: expected a number, found '2 3'");
     REFUSE("a,b\n1,2\n3, 4x \n", "b", "a.csv:3:4: expected a number, found '4x'");
