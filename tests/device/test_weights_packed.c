@@ -61,7 +61,7 @@ typedef struct trial {
     double edges[most_bins + 1];
 } trial;
 
-/* Even axes that float32 decides, others that it does not (docs/PERFORMANCE_KERNELS.md, 1), and
+/* Even axes that float32 decides, others that it does not (docs/KERNELS.md), and
  * uneven ones. */
 static tally_axis make_axis(double *edges)
 {

@@ -130,7 +130,7 @@ static uint32_t resident(const tally_plan *plan, const ty_device *device, uint32
 }
 
 /* One large group with many loads ahead is the fastest on an H200, and leaves the fewest partials
- * (docs/PERFORMANCE_KERNELS.md). */
+ * (docs/KERNELS.md). */
 void ty_geometry_resident(const tally_plan *plan, const ty_device *device, uint64_t n,
                           uint64_t local, ty_geometry *g)
 {

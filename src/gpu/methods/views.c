@@ -21,7 +21,7 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 /* Launches of the kernel for bytes, by the number of channels: work-items of a group, groups on a
  * multiprocessor, loads ahead. The fastest on an H200 without a spilled register
- * (docs/PERFORMANCE_KERNELS.md). */
+ * (docs/KERNELS.md). */
 typedef struct bytes_launch {
     uint32_t threads, dense, ahead, copies; /* copies of a counter; 0: too few fit */
 } bytes_launch;
