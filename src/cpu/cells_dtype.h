@@ -21,9 +21,9 @@ INLINE void NAME(place)(const unsigned char *from, size_t n, const consts *c, ui
 INLINE void NAME(find)(const unsigned char *from, const consts *c, ty_cells_scale scale,
                        uint32_t *cells)
 {
-    for (int i = 0; i < BLOCK; i += LANES) {
-        lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        lanes_i_store(cells + i, cell_of(x, c, scale));
+    for (int i = 0; i < BLOCK; i += F64_LANES) {
+        f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        u32h_store(cells + i, cell_of(x, c, scale));
     }
 }
 
@@ -60,7 +60,7 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
         NAME(stream)(samples, n, &c, TY_CELLS_BITS, 1, slots);
     else
         NAME(stream)(samples, n, &c, TY_CELLS_BITS, c.steps, slots);
-    lanes_leave();
+    simd_leave();
 }
 
 #undef NAME

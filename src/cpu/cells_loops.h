@@ -1,13 +1,13 @@
 /* The text of every ty_cells_* table. The including file names the table by TY_CELLS_TABLE. */
 #include "cpu/cells.h"
-#include "cpu/lanes.h"
+#include "cpu/simd.h"
 
 /* Samples whose cells are found together; bytes that samples are asked for ahead of their use. */
 enum { BLOCK = 64, AHEAD = 8192 };
 
 typedef struct consts {
-    lanes_f lo, end, factor;
-    lanes_i under, over, nan;
+    f64x lo, end, factor;
+    u32h under, over, nan;
     const uint32_t *first;
     const double *edges;
     uint32_t steps, first_bits, drop;
@@ -19,12 +19,12 @@ static consts consts_of(const ty_axis *axis)
     const ty_cells *cells = axis->cells;
     const ty_bins *b = &axis->bins;
     consts c;
-    c.lo = lanes_fill(b->lo);
-    c.end = lanes_fill(b->closed ? nextafter(b->hi, INFINITY) : b->hi);
-    c.factor = lanes_fill(cells->factor);
-    c.under = lanes_i_fill(cells->count);
-    c.over = lanes_i_fill(cells->count + 1);
-    c.nan = lanes_i_fill(cells->count + 2);
+    c.lo = f64x_fill(b->lo);
+    c.end = f64x_fill(b->closed ? nextafter(b->hi, INFINITY) : b->hi);
+    c.factor = f64x_fill(cells->factor);
+    c.under = u32h_fill(cells->count);
+    c.over = u32h_fill(cells->count + 1);
+    c.nan = u32h_fill(cells->count + 2);
     c.first = cells->first;
     c.edges = cells->edges;
     c.steps = cells->steps;
@@ -34,20 +34,20 @@ static consts consts_of(const ty_axis *axis)
     return c;
 }
 
-INLINE lanes_i cell_of(lanes_f x, const consts *c, ty_cells_scale scale)
+INLINE u32h cell_of(f64x x, const consts *c, ty_cells_scale scale)
 {
-    lanes_i cell;
+    u32h cell;
     if (scale == TY_CELLS_LINEAR) {
-        cell = lanes_truncate(lanes_mul(lanes_sub(x, c->lo), c->factor));
+        cell = f64x_truncate_i32(f64x_mul(f64x_sub(x, c->lo), c->factor));
     } else {
-        lanes_i high = lanes_high(lanes_add(x, lanes_fill(0.0)));
-        lanes_i flip = lanes_i_and(lanes_i_sign(high), lanes_i_fill(INT32_MAX));
-        cell = lanes_i_sub(lanes_i_xor(high, flip), lanes_i_fill(c->first_bits));
-        cell = lanes_i_right(cell, c->drop);
+        u32h high = f64x_high_u32(f64x_add(x, f64x_fill(0.0)));
+        u32h flip = u32h_and(u32h_sign_mask(high), u32h_fill(INT32_MAX));
+        cell = u32h_sub(u32h_xor(high, flip), u32h_fill(c->first_bits));
+        cell = u32h_shift_right(cell, c->drop);
     }
-    cell = lanes_i_choose(lanes_below(x, c->end), cell, c->over);
-    cell = lanes_i_choose(lanes_below(x, c->lo), c->under, cell);
-    return lanes_i_choose(lanes_equal(x, x), cell, c->nan);
+    cell = u32h_select(f64x_below(x, c->end), cell, c->over);
+    cell = u32h_select(f64x_below(x, c->lo), c->under, cell);
+    return u32h_select(f64x_equal(x, x), cell, c->nan);
 }
 
 /* The slot of a sample in `cell`: it is past those of the next edges that are not above it. */

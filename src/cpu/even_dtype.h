@@ -37,26 +37,26 @@ INLINE beside NAME(beside)(const hot *h, uint32_t ring[RING][BLOCK], size_t k)
 INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *counters, beside b)
 {
 #if defined(EXACT)
-    lanes_set ties = lanes_none();
+    f64x_mask ties = f64x_mask_none();
 #endif
-    for (int i = 0; i < BLOCK; i += LANES) {
-        lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        lanes_f t = lanes_clamp(lanes_mul_add(x, c->inverse, c->offset), c->none, c->all);
-        lanes_f r = lanes_nearest(t), edge = lanes_add(c->lo, lanes_mul(r, c->width));
-        edge = lanes_choose(lanes_below(r, c->all), edge, c->end);
+    for (int i = 0; i < BLOCK; i += F64_LANES) {
+        f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        f64x t = f64x_clamp(f64x_mul_add(x, c->inverse, c->offset), c->none, c->all);
+        f64x r = f64x_nearest(t), edge = f64x_add(c->lo, f64x_mul(r, c->width));
+        edge = f64x_select(f64x_below(r, c->all), edge, c->end);
         /* The nearest edge begins bin r, at place r + 1; of a NaN both are far off. */
-        lanes_i s = lanes_i_one_more(lanes_round(t), lanes_not_below(x, edge));
-        lanes_i_store(counters + i, counters_of(lanes_i_least(s, c->nan), i, c));
+        u32h s = u32h_increment(f64x_round_i32(t), f64x_not_below(x, edge));
+        u32h_store(counters + i, counters_of(u32h_min(s, c->nan), i, c));
 #if defined(EXACT)
         /* Rounded to float64 a sample may meet an edge that it does not equal. */
-        ties =
-            lanes_either(ties, lanes_both(lanes_either(lanes_equal(x, edge), lanes_equal(x, c->hi)),
-                                          lanes_below(lanes_fill(0x1p53 - 1), lanes_size(x))));
+        ties = f64x_mask_or(ties,
+                            f64x_mask_and(f64x_mask_or(f64x_equal(x, edge), f64x_equal(x, c->hi)),
+                                          f64x_below(f64x_fill(0x1p53 - 1), f64x_abs(x))));
 #endif
-        do_beside(&b, i, LANES);
+        do_beside(&b, i, F64_LANES);
     }
 #if defined(EXACT)
-    if (__builtin_expect(lanes_any(ties), 0))
+    if (__builtin_expect(f64x_mask_any(ties), 0))
         NAME(decide)(from, c, counters);
 #endif
 }
@@ -111,26 +111,26 @@ static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, 
 INLINE int NAME(guess_lanes)(const unsigned char *from, const guess_lanes *g, uint32_t *counters,
                              beside b)
 {
-    lanes_set note = lanes_none();
-    for (int i = 0; i < BLOCK; i += LANES) {
-        lanes_f x = PASTE(lanes_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        lanes_i_store(counters + i, guess_places_lanes(x, g, i, &note));
-        do_beside(&b, i, LANES);
+    f64x_mask note = f64x_mask_none();
+    for (int i = 0; i < BLOCK; i += F64_LANES) {
+        f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        u32h_store(counters + i, guess_places_lanes(x, g, i, &note));
+        do_beside(&b, i, F64_LANES);
     }
-    return lanes_any(note);
+    return f64x_mask_any(note);
 }
 
 #if defined(NARROW)
 INLINE int NAME(guess_wide)(const unsigned char *from, const guess_wide *g, uint32_t *counters,
                             beside b)
 {
-    wide_i note = wide_i_fill(0);
-    for (int i = 0; i < BLOCK; i += WIDE) {
-        wide_f x = PASTE(wide_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        wide_i_store(counters + i, guess_places_wide(x, g, i, &note));
-        do_beside(&b, i, WIDE);
+    u32x note = u32x_fill(0);
+    for (int i = 0; i < BLOCK; i += F32_LANES) {
+        f32x x = PASTE(f32x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        u32x_store(counters + i, guess_places_wide(x, g, i, &note));
+        do_beside(&b, i, F32_LANES);
     }
-    return wide_i_negative(note);
+    return u32x_any_top_bit(note);
 }
 #endif
 
@@ -140,12 +140,12 @@ INLINE guesses NAME(guesses)(const ty_axis *axis, unsigned shift)
     guesses g;
     scale s;
 #if defined(NARROW)
-    s = scale_of(b, INTEGERS, 0x1p-24, WIDE_FUSED);
+    s = scale_of(b, INTEGERS, 0x1p-24, F32_FUSED);
     g.how = BY_WIDE;
     if (guess_of_wide(&s, b, shift, &g.wide))
         return g;
 #endif
-    s = scale_of(b, INTEGERS, 0x1p-53, LANES_FUSED);
+    s = scale_of(b, INTEGERS, 0x1p-53, F64_FUSED);
     g.how = guess_of_lanes(&s, b, shift, &g.lanes) ? BY_LANES : BY_RULE;
     return g;
 }
@@ -217,7 +217,7 @@ static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint
     }
     if (n)
         NAME(slots_by_rule)(axis, from, n, slots);
-    lanes_leave();
+    simd_leave();
 }
 
 static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
@@ -267,7 +267,7 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
         for (size_t i = 0; i < n; i++)
             table[ring[0][i]]++;
     }
-    lanes_leave();
+    simd_leave();
 }
 
 #undef NAME

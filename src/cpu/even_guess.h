@@ -13,8 +13,8 @@
  * becomes negative.
  */
 typedef struct guess_wide {
-    wide_f inverse, offset, bottom, top;
-    wide_i guard, fraction, near, keep, spread[SPREAD(WIDE)];
+    f32x inverse, offset, bottom, top;
+    u32x guard, fraction, near, keep, spread[SPREAD(F32_LANES)];
     unsigned right;
 } guess_wide;
 
@@ -27,36 +27,37 @@ INLINE int guess_of_wide(const scale *s, const ty_bins *b, unsigned shift, guess
     if (bits <= 0 || !((2 * guard + 1) * RARE <= one) || b->inverse > 0x1p90 ||
         b->inverse < 0x1p-90)
         return 0;
-    g->inverse = wide_fill(s->inverse * one);
-    g->offset = wide_fill(s->offset * one);
-    g->bottom = wide_fill(0.5 * one);
-    g->top = wide_fill((1.5 + (double)b->bins) * one);
-    g->guard = wide_i_fill((uint32_t)guard);
-    g->fraction = wide_i_fill((UINT32_C(1) << bits) - 1);
-    g->near = wide_i_fill(2 * (uint32_t)guard + 1);
-    g->keep = wide_i_fill(UINT32_MAX << shift);
+    g->inverse = f32x_fill(s->inverse * one);
+    g->offset = f32x_fill(s->offset * one);
+    g->bottom = f32x_fill(0.5 * one);
+    g->top = f32x_fill((1.5 + (double)b->bins) * one);
+    g->guard = u32x_fill((uint32_t)guard);
+    g->fraction = u32x_fill((UINT32_C(1) << bits) - 1);
+    g->near = u32x_fill(2 * (uint32_t)guard + 1);
+    g->keep = u32x_fill(UINT32_MAX << shift);
     g->right = (unsigned)bits - shift;
     for (uint32_t i = 0; i < 16; i++)
         spread[i] = i & ((1u << shift) - 1);
-    for (int i = 0; i < SPREAD(WIDE); i++)
-        g->spread[i] = wide_i_load(spread + i * WIDE);
+    for (int i = 0; i < SPREAD(F32_LANES); i++)
+        g->spread[i] = u32x_load(spread + i * F32_LANES);
     return 1;
 }
 
 /* Where lanes i … of a block are counted. */
-INLINE wide_i guess_places_wide(wide_f x, const guess_wide *g, int i, wide_i *note)
+INLINE u32x guess_places_wide(f32x x, const guess_wide *g, int i, u32x *note)
 {
-    wide_i q = wide_round(wide_clamp(wide_mul_add(x, g->inverse, g->offset), g->bottom, g->top));
-    wide_i d = wide_i_sub(wide_i_and(wide_i_add(q, g->guard), g->fraction), g->near);
-    *note = wide_i_or3(*note, d, q);
-    return wide_i_put(wide_i_right(q, g->right), g->keep, g->spread[i / WIDE % SPREAD(WIDE)]);
+    u32x q = f32x_round_i32(f32x_clamp(f32x_mul_add(x, g->inverse, g->offset), g->bottom, g->top));
+    u32x d = u32x_sub(u32x_and(u32x_add(q, g->guard), g->fraction), g->near);
+    *note = u32x_or3(*note, d, q);
+    return u32x_and_or(u32x_shift_right(q, g->right), g->keep,
+                       g->spread[i / F32_LANES % SPREAD(F32_LANES)]);
 }
 
 /* float64: a place less a half is rounded to the nearest, from which it is as far as its slot's
  * middle is; the distance is exact. Where it passes the limit, and for NaN, the note is set. */
 typedef struct guess_lanes {
-    lanes_f inverse, offset, bottom, top, limit;
-    lanes_i spread[SPREAD(LANES)];
+    f64x inverse, offset, bottom, top, limit;
+    u32h spread[SPREAD(F64_LANES)];
     unsigned shift;
 } guess_lanes;
 
@@ -65,23 +66,23 @@ INLINE int guess_of_lanes(const scale *s, const ty_bins *b, unsigned shift, gues
     uint32_t spread[16];
     if (!(2 * s->error * RARE <= 1) || b->inverse > 0x1p900 || b->inverse < 0x1p-900)
         return 0;
-    g->inverse = lanes_fill(s->inverse);
-    g->offset = lanes_fill(s->offset - 0.5);
-    g->bottom = lanes_fill(0);
-    g->top = lanes_fill(1 + (double)b->bins);
-    g->limit = lanes_fill(0.5 - s->error);
+    g->inverse = f64x_fill(s->inverse);
+    g->offset = f64x_fill(s->offset - 0.5);
+    g->bottom = f64x_fill(0);
+    g->top = f64x_fill(1 + (double)b->bins);
+    g->limit = f64x_fill(0.5 - s->error);
     g->shift = shift;
     for (uint32_t i = 0; i < 16; i++)
         spread[i] = i & ((1u << shift) - 1);
-    for (int i = 0; i < SPREAD(LANES); i++)
-        g->spread[i] = lanes_i_load(spread + i * LANES);
+    for (int i = 0; i < SPREAD(F64_LANES); i++)
+        g->spread[i] = u32h_load(spread + i * F64_LANES);
     return 1;
 }
 
-INLINE lanes_i guess_places_lanes(lanes_f x, const guess_lanes *g, int i, lanes_set *note)
+INLINE u32h guess_places_lanes(f64x x, const guess_lanes *g, int i, f64x_mask *note)
 {
-    lanes_f t = lanes_clamp(lanes_mul_add(x, g->inverse, g->offset), g->bottom, g->top);
-    *note = lanes_either(*note, lanes_not_below(lanes_to_whole(t), g->limit));
-    return lanes_i_add(lanes_i_shift(lanes_round(t), g->shift),
-                       g->spread[i / LANES % SPREAD(LANES)]);
+    f64x t = f64x_clamp(f64x_mul_add(x, g->inverse, g->offset), g->bottom, g->top);
+    *note = f64x_mask_or(*note, f64x_not_below(f64x_whole_distance(t), g->limit));
+    return u32h_add(u32h_shift_left(f64x_round_i32(t), g->shift),
+                    g->spread[i / F64_LANES % SPREAD(F64_LANES)]);
 }

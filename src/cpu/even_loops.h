@@ -1,6 +1,6 @@
 /* The text of every ty_even_* table. The including file names the table by TY_EVEN_TABLE. */
 #include "cpu/even.h"
-#include "cpu/wide.h"
+#include "cpu/simd.h"
 
 /*
  * Samples whose slots are found together, and blocks between finding slots and counting them: far
@@ -36,8 +36,8 @@ INLINE void fetch_ahead(const unsigned char *p, size_t bytes)
 enum { GROUP = 64, MISSES = 12, PAUSE_MOST = 32 };
 
 typedef struct consts {
-    lanes_f lo, hi, end, width, inverse, offset, none, all;
-    lanes_i nan, spread[8 / LANES]; /* which of a slot's counters */
+    f64x lo, hi, end, width, inverse, offset, none, all;
+    u32h nan, spread[8 / F64_LANES]; /* which of a slot's counters */
     ty_bins bins;
     unsigned shift;
 } consts;
@@ -59,27 +59,27 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     const ty_bins *b = &axis->bins;
     c.bins = *b;
     c.shift = shift;
-    c.lo = lanes_fill(b->lo);
-    c.hi = lanes_fill(b->hi);
-    c.end = lanes_fill(b->closed ? next_above(b->hi) : b->hi);
-    c.width = lanes_fill(b->width);
-    c.inverse = lanes_fill(b->inverse);
-    c.offset = lanes_fill(-b->lo * b->inverse);
-    c.none = lanes_fill(0);
-    c.all = lanes_fill(b->bins);
-    c.nan = lanes_i_fill(b->bins + TY_SLOT_NAN);
+    c.lo = f64x_fill(b->lo);
+    c.hi = f64x_fill(b->hi);
+    c.end = f64x_fill(b->closed ? next_above(b->hi) : b->hi);
+    c.width = f64x_fill(b->width);
+    c.inverse = f64x_fill(b->inverse);
+    c.offset = f64x_fill(-b->lo * b->inverse);
+    c.none = f64x_fill(0);
+    c.all = f64x_fill(b->bins);
+    c.nan = u32h_fill(b->bins + TY_SLOT_NAN);
     uint32_t spread[8];
     for (uint32_t i = 0; i < 8; i++)
         spread[i] = i & ((1u << shift) - 1);
-    for (int i = 0; i < 8 / LANES; i++)
-        c.spread[i] = lanes_i_load(spread + i * LANES);
+    for (int i = 0; i < 8 / F64_LANES; i++)
+        c.spread[i] = u32h_load(spread + i * F64_LANES);
     return c;
 }
 
 /* Places to counters of them, for lanes i … of a block. */
-INLINE lanes_i counters_of(lanes_i places, int i, const consts *c)
+INLINE u32h counters_of(u32h places, int i, const consts *c)
 {
-    return lanes_i_add(lanes_i_shift(places, c->shift), c->spread[i / LANES % (8 / LANES)]);
+    return u32h_add(u32h_shift_left(places, c->shift), c->spread[i / F64_LANES % (8 / F64_LANES)]);
 }
 
 /*
@@ -126,14 +126,14 @@ INLINE void do_beside(const beside *b, int i, int n)
 /* Places of a block to slots. */
 INLINE void places_to_slots(uint32_t *places, uint32_t bins)
 {
-    const wide_i one = wide_i_fill(1), last = wide_i_fill(bins - 1);
-    wide_i outside = wide_i_fill(0); /* negative */
-    for (int i = 0; i < BLOCK; i += WIDE) {
-        wide_i x = wide_i_sub(wide_i_load(places + i), one);
-        outside = wide_i_or3(outside, x, wide_i_sub(last, x));
-        wide_i_store(places + i, x);
+    const u32x one = u32x_fill(1), last = u32x_fill(bins - 1);
+    u32x outside = u32x_fill(0); /* negative */
+    for (int i = 0; i < BLOCK; i += F32_LANES) {
+        u32x x = u32x_sub(u32x_load(places + i), one);
+        outside = u32x_or3(outside, x, u32x_sub(last, x));
+        u32x_store(places + i, x);
     }
-    if (__builtin_expect(!wide_i_negative(outside), 1))
+    if (__builtin_expect(!u32x_any_top_bit(outside), 1))
         return;
     for (int i = 0; i < BLOCK; i++) {
         const uint32_t behind = places[i] >= bins ? places[i] + 1 : places[i];
@@ -211,12 +211,12 @@ INLINE void hot_redirect(const hot *h, uint32_t *counters)
 {
     static const uint32_t each[TY_ADD_SPARE] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                 8, 9, 10, 11, 12, 13, 14, 15};
-    const wide_i keep = wide_i_fill(~h->beside), place = wide_i_fill(h->place),
-                 first = wide_i_fill(h->spare);
-    for (int i = 0; i < BLOCK; i += WIDE) {
-        wide_i x = wide_i_load(counters + i),
-               spare = wide_i_add(first, wide_i_load(each + i % TY_ADD_SPARE));
-        wide_i_store(counters + i, wide_i_same(wide_i_and(x, keep), place, spare, x));
+    const u32x keep = u32x_fill(~h->beside), place = u32x_fill(h->place),
+               first = u32x_fill(h->spare);
+    for (int i = 0; i < BLOCK; i += F32_LANES) {
+        u32x x = u32x_load(counters + i),
+             spare = u32x_add(first, u32x_load(each + i % TY_ADD_SPARE));
+        u32x_store(counters + i, u32x_select_equal(u32x_and(x, keep), place, spare, x));
     }
 }
 
@@ -335,7 +335,7 @@ typedef struct guesses {
 #define DTYPE    f64
 #define TYPE     double
 #define INTEGERS 0
-#if defined(lanes_line_down)
+#if defined(f64x_affine_floor)
 #define SURE
 #endif
 #include "cpu/even_dtype.h"

@@ -7,10 +7,10 @@
  * sample equal to the end of a closed axis is taken for the one before. Included by even_loops.h.
  */
 typedef struct sure_lanes {
-    lanes_f slope, start, bottom, top, hi, below_hi;
-    lanes_i nan, spread[SPREAD(LANES)];
-    wide_f zero;
-    wide_i least, end, last;
+    f64x slope, start, bottom, top, hi, below_hi;
+    u32h nan, spread[SPREAD(F64_LANES)];
+    f32x zero;
+    u32x least, end, last;
     unsigned shift;
 } sure_lanes;
 
@@ -20,64 +20,64 @@ INLINE sure_lanes sure_of(const ty_sure *from, const ty_bins *b, unsigned shift)
     uint32_t spread[16], end, last;
     memcpy(&end, &from->end, sizeof end);
     memcpy(&last, &from->last, sizeof last);
-    s.slope = lanes_fill(from->slope);
-    s.start = lanes_fill(from->start);
-    s.bottom = lanes_fill(0);
-    s.top = lanes_fill(1 + (double)b->bins);
-    s.nan = lanes_i_fill(b->bins + TY_SLOT_NAN);
-    s.hi = lanes_fill(b->closed ? b->hi : NAN);
-    s.below_hi = lanes_fill(-next_above(-b->hi));
-    s.zero = wide_fill(0);
-    s.least = wide_i_fill(from->least);
-    s.end = wide_i_fill(end);
-    s.last = wide_i_fill(last);
+    s.slope = f64x_fill(from->slope);
+    s.start = f64x_fill(from->start);
+    s.bottom = f64x_fill(0);
+    s.top = f64x_fill(1 + (double)b->bins);
+    s.nan = u32h_fill(b->bins + TY_SLOT_NAN);
+    s.hi = f64x_fill(b->closed ? b->hi : NAN);
+    s.below_hi = f64x_fill(-next_above(-b->hi));
+    s.zero = f32x_fill(0);
+    s.least = u32x_fill(from->least);
+    s.end = u32x_fill(end);
+    s.last = u32x_fill(last);
     s.shift = shift;
     for (uint32_t i = 0; i < 16; i++)
         spread[i] = i & ((1u << shift) - 1);
-    for (int i = 0; i < SPREAD(LANES); i++)
-        s.spread[i] = lanes_i_load(spread + i * LANES);
+    for (int i = 0; i < SPREAD(F64_LANES); i++)
+        s.spread[i] = u32h_load(spread + i * F64_LANES);
     return s;
 }
 
 /* The samples that others are taken for. Adding 0 makes 0 of -0. */
-INLINE wide_f sure_samples(const unsigned char *from, const sure_lanes *s)
+INLINE f32x sure_samples(const unsigned char *from, const sure_lanes *s)
 {
-    wide_i x = wide_bits(wide_add(wide_load_f32(from), s->zero));
-    return wide_of_bits(wide_i_most(wide_i_same(x, s->end, s->last, x), s->least));
+    u32x x = f32x_bits(f32x_add(f32x_load_f32(from), s->zero));
+    return f32x_of_bits(u32x_max_i32(u32x_select_equal(x, s->end, s->last, x), s->least));
 }
 
 /* The counters of lanes i … of a block, by their places and what those have of a fraction. */
-INLINE void sure_put(lanes_f places, const sure_lanes *s, int single, uint32_t *counters, int i)
+INLINE void sure_put(f64x places, const sure_lanes *s, int single, uint32_t *counters, int i)
 {
-    lanes_i p = lanes_i_least(lanes_truncate(lanes_clamp(places, s->bottom, s->top)), s->nan);
+    u32h p = u32h_min(f64x_truncate_i32(f64x_clamp(places, s->bottom, s->top)), s->nan);
     if (!single)
-        p = lanes_i_add(lanes_i_shift(p, s->shift), s->spread[i / LANES % SPREAD(LANES)]);
-    lanes_i_store(counters + i, p);
+        p = u32h_add(u32h_shift_left(p, s->shift), s->spread[i / F64_LANES % SPREAD(F64_LANES)]);
+    u32h_store(counters + i, p);
 }
 
 /* The counters of BLOCK samples, a single one a place if so. */
 INLINE void sure_block_f32(const unsigned char *from, const sure_lanes *s, int single,
                            uint32_t *counters, beside b)
 {
-    for (int i = 0; i < BLOCK; i += WIDE) {
-        const wide_f x = sure_samples(from + (size_t)i * sizeof(float), s);
-        for (int k = 0; k < WIDE; k += LANES)
-            sure_put(lanes_mul_add(wide_lanes(x, k), s->slope, s->start), s, single, counters,
+    for (int i = 0; i < BLOCK; i += F32_LANES) {
+        const f32x x = sure_samples(from + (size_t)i * sizeof(float), s);
+        for (int k = 0; k < F32_LANES; k += F64_LANES)
+            sure_put(f64x_mul_add(f64x_of_f32x(x, k), s->slope, s->start), s, single, counters,
                      i + k);
-        do_beside(&b, i, WIDE);
+        do_beside(&b, i, F32_LANES);
     }
 }
 
-#if defined(lanes_line_down)
+#if defined(f64x_affine_floor)
 /* The same of float64s, where sure_exact holds. */
 INLINE void sure_block_f64(const unsigned char *from, const sure_lanes *s, int single,
                            uint32_t *counters, beside b)
 {
-    for (int i = 0; i < BLOCK; i += LANES) {
-        lanes_f x = lanes_load_f64(from + (size_t)i * sizeof(double));
-        x = lanes_choose(lanes_equal(x, s->hi), s->below_hi, x);
-        sure_put(lanes_line_down(x, s->slope, s->start), s, single, counters, i);
-        do_beside(&b, i, LANES);
+    for (int i = 0; i < BLOCK; i += F64_LANES) {
+        f64x x = f64x_load_f64(from + (size_t)i * sizeof(double));
+        x = f64x_select(f64x_equal(x, s->hi), s->below_hi, x);
+        sure_put(f64x_affine_floor(x, s->slope, s->start), s, single, counters, i);
+        do_beside(&b, i, F64_LANES);
     }
 }
 
@@ -147,7 +147,7 @@ static void sure_make_f32(ty_axis *axis)
     enum { BINS_MOST = 1 << 22 };
     const ty_bins *b = &axis->bins;
     const double largest = fabs(b->lo) > fabs(b->hi) ? fabs(b->lo) : fabs(b->hi);
-    const scale by = scale_of(b, 0, 0x1p-53, LANES_FUSED);
+    const scale by = scale_of(b, 0, 0x1p-53, F64_FUSED);
     const float hi = (float)b->hi, least = -(float)(b->width * 0x1p-16);
     const int closed = b->closed && (double)hi == b->hi;
     const double zero = rint(-b->lo * b->inverse);
@@ -161,7 +161,7 @@ static void sure_make_f32(ty_axis *axis)
     if (zero >= 0 && zero <= b->bins && b->lo + zero * b->width == 0)
         memcpy(&axis->sure.least, &least, sizeof least);
     axis->sure.proved = sure_everywhere(axis);
-    lanes_leave();
+    simd_leave();
 }
 
 /* axis->sure, for float32 and float64. */
@@ -169,7 +169,7 @@ static void sure_make(ty_axis *axis)
 {
     if (axis->dtype == TALLY_F32)
         sure_make_f32(axis);
-#if defined(lanes_line_down)
+#if defined(f64x_affine_floor)
     else if (sure_exact(&axis->bins))
         axis->sure = (ty_sure){.slope = axis->bins.inverse,
                                .start = 1 - axis->bins.lo * axis->bins.inverse,
