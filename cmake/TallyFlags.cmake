@@ -1,4 +1,4 @@
-# Language, warnings, sanitizers, and the instruction sets of single files.
+# Language, warnings and sanitizers.
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -23,23 +23,3 @@ if(TALLY_SANITIZE)
   add_compile_options(-fsanitize=${TALLY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TALLY_SANITIZE})
 endif()
-
-# What src/cpu/features.h calls the levels AVX2 and AVX512. Only these files are compiled with them;
-# the library asks the processor before it calls one. Elsewhere the files compile to nothing.
-set(TALLY_FLAGS_AVX2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt -mf16c -mfma)
-set(TALLY_FLAGS_AVX512
-    ${TALLY_FLAGS_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx512vbmi
-    -mavx512vbmi2 -mgfni -mavx512bitalg -mavx512vpopcntdq -mprefer-vector-width=512)
-
-function(tally_isa_flags)
-  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" OR NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
-    return()
-  endif()
-  foreach(source IN LISTS ARGN)
-    if(source MATCHES "_avx2\\.c$")
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${TALLY_FLAGS_AVX2})
-    elseif(source MATCHES "_avx512\\.c$")
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${TALLY_FLAGS_AVX512})
-    endif()
-  endforeach()
-endfunction()

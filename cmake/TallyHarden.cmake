@@ -23,9 +23,7 @@ endif()
 # The loops over samples, by far the hottest code, keep their tables on the stack, and every sample's
 # index is bounded by what the plan proves: there the check costs 4 % of float32 samples in 256 bins.
 if(TALLY_HAVE_fstack_protector_strong)
-  file(GLOB loops ${PROJECT_SOURCE_DIR}/src/cpu/*_base.c ${PROJECT_SOURCE_DIR}/src/cpu/*_avx2.c
-       ${PROJECT_SOURCE_DIR}/src/cpu/*_avx512.c)
-  set_property(SOURCE ${loops} APPEND PROPERTY COMPILE_OPTIONS -fno-stack-protector)
+  set(TALLY_LOOP_FLAGS -fno-stack-protector) # TallyIsa.cmake
 endif()
 
 foreach(flag IN ITEMS relro now noexecstack)

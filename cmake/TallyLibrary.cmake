@@ -1,9 +1,10 @@
-# Every source is compiled once, into tally_objects: the library proper is made from them, and so is
+# Every source is compiled once, into tally_objects, but for the loops over samples (TallyIsa.cmake):
+# the library proper is made from them, and so is
 # tally_internal, a static library whose hidden symbols the tests and small benchmarks can reach.
 
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c
      ${PROJECT_SOURCE_DIR}/io/*.c)
-tally_isa_flags(${TALLY_SOURCES})
+tally_isa_objects(TALLY_SOURCES)
 
 # A method on a graphics processor is a file, src/gpu/methods/NAME.c, that defines ty_NAME. All of
 # them, by the text that they are from and their name, for the registry; and the names of the
@@ -60,7 +61,7 @@ set_property(
   APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
 target_link_libraries(tally_objects PRIVATE Threads::Threads ${TALLY_PACKAGE_TARGETS})
 
-add_library(tally $<TARGET_OBJECTS:tally_objects>)
+add_library(tally $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS})
 add_library(tally::tally ALIAS tally)
 target_include_directories(
   tally PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -80,7 +81,8 @@ else()
   target_link_libraries(tally PUBLIC ${TALLY_LINK})
 endif()
 
-add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>)
+add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>
+                                                   ${TALLY_ISA_OBJECTS})
 target_include_directories(
   tally_internal PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
                         ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})

@@ -4,7 +4,6 @@
  */
 #include "cpu/bytes.h"
 
-#if defined(__x86_64__)
 #include "cpu/bytes_tables.h"
 
 #include <immintrin.h>
@@ -130,4 +129,3 @@ void ty_bytes_avx2(const uint8_t *p, size_t n, uint64_t out[256])
     else
         ty_bytes_avx2_limited(p, n, out, TY_BYTES_LIMIT);
 }
-#endif

@@ -39,10 +39,8 @@ typedef struct ty_cells_loops {
     ty_slots_fn slots[TALLY_F64 + 1];
 } ty_cells_loops;
 
-extern const ty_cells_loops ty_cells_base;
-#if defined(__x86_64__)
-extern const ty_cells_loops ty_cells_avx2, ty_cells_avx512;
-#endif
+extern const ty_cells_loops ty_cells_base, ty_cells_avx2,
+    ty_cells_avx512; /* the last two on x86-64 */
 
 /* The fastest that this processor runs. */
 const ty_cells_loops *ty_cells_loops_get(void);

@@ -1,4 +1,4 @@
-/* Even axes on vectors: samples to slots, and slots straight into a table. One text (even_loops.h),
+/* Even axes on vectors: samples to slots, and slots straight into a table. In even_loops.c,
  * compiled once for each instruction set. */
 #ifndef TY_EVEN_H
 #define TY_EVEN_H
@@ -12,10 +12,7 @@ typedef struct ty_even_loops {
     void (*prove)(ty_axis *axis); /* fills axis->sure, for float32; looks at every edge */
 } ty_even_loops;
 
-extern const ty_even_loops ty_even_base;
-#if defined(__x86_64__)
-extern const ty_even_loops ty_even_avx2, ty_even_avx512;
-#endif
+extern const ty_even_loops ty_even_base, ty_even_avx2, ty_even_avx512; /* the last two on x86-64 */
 
 /* The fastest that this processor runs. */
 const ty_even_loops *ty_even_loops_get(void);

@@ -17,7 +17,7 @@ enum {
     TY_CPU_VBMI2 = 1u << 5,  /* VBMI, VBMI2, GFNI, BITALG, VPOPCNTDQ; needs AVX512 */
 };
 
-/* What a file built with the flags of bytes_avx2.c, or of bytes_avx512.c, needs to run. */
+/* What objects compiled for AVX2, or for AVX-512, need to run (cmake/TallyIsa.cmake). */
 #define TY_CPU_LEVEL_AVX2   (TY_CPU_SSE42 | TY_CPU_AVX2 | TY_CPU_BMI2 | TY_CPU_F16C)
 #define TY_CPU_LEVEL_AVX512 (TY_CPU_LEVEL_AVX2 | TY_CPU_AVX512 | TY_CPU_VBMI2)
 

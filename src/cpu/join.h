@@ -1,4 +1,4 @@
-/* Slots of several axes joined into one table's, and masks applied. One text (join_loops.h),
+/* Slots of several axes joined into one table's, and masks applied. In join_loops.c,
  * compiled once for each instruction set. */
 #ifndef TY_JOIN_H
 #define TY_JOIN_H
@@ -21,10 +21,7 @@ typedef struct ty_join_loops {
     void (*mask)(uint32_t *slots, const uint8_t *keep, size_t n, uint32_t masked);
 } ty_join_loops;
 
-extern const ty_join_loops ty_join_base;
-#if defined(__x86_64__)
-extern const ty_join_loops ty_join_avx2, ty_join_avx512;
-#endif
+extern const ty_join_loops ty_join_base, ty_join_avx2, ty_join_avx512; /* the last two on x86-64 */
 
 /* The fastest that this processor runs. */
 const ty_join_loops *ty_join_loops_get(void);

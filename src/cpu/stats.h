@@ -1,5 +1,5 @@
-/* Loops over packed samples behind tally_stats_add: one text, compiled once for each instruction
- * set. */
+/* Loops over packed samples behind tally_stats_add: stats_loops.c, compiled once for each
+ * instruction set. */
 #ifndef TY_STATS_H
 #define TY_STATS_H
 
@@ -19,10 +19,8 @@ typedef struct ty_stats_loops {
     void (*moments)(const double *values, size_t count, tally_stats *stats);
 } ty_stats_loops;
 
-extern const ty_stats_loops ty_stats_base;
-#if defined(__x86_64__)
-extern const ty_stats_loops ty_stats_avx2, ty_stats_avx512;
-#endif
+extern const ty_stats_loops ty_stats_base, ty_stats_avx2,
+    ty_stats_avx512; /* the last two on x86-64 */
 
 /* The fastest that this processor runs. */
 const ty_stats_loops *ty_stats_loops_get(void);

@@ -1,5 +1,6 @@
-/* The text of every ty_cells_* table. The including file names the table by TY_CELLS_TABLE. */
+/* Slots of samples on uneven axes (cells.h). */
 #include "cpu/cells.h"
+#include "cpu/isa.h"
 #include "cpu/simd.h"
 
 /* Samples whose cells are found together; bytes that samples are asked for ahead of their use. */
@@ -76,7 +77,7 @@ INLINE uint32_t slot_of(double x, uint32_t cell, const consts *c, uint32_t steps
 #define TYPE  double
 #include "cpu/cells_dtype.h"
 
-const ty_cells_loops TY_CELLS_TABLE = {{
+const ty_cells_loops TY_ISA_TABLE(ty_cells) = {{
     [TALLY_U32] = slots_u32,
     [TALLY_I32] = slots_i32,
     [TALLY_F32] = slots_f32,

@@ -1,11 +1,12 @@
 /*
- * The text of every ty_stats_* table. The including file names the table by TY_STATS_TABLE.
+ * Statistics of packed samples (stats.h).
  *
  * Extremes are found among integer keys that are ordered as the samples are (cpu/stats_keys.h),
  * which vectorises without any licence to reorder floating point and finds NaN and infinities at
  * the ends.
  */
 #include "cpu/stats.h"
+#include "cpu/isa.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -298,4 +299,4 @@ static void moments(const double *x, size_t count, tally_stats *stats)
         stats->m2 = 0;
 }
 
-const ty_stats_loops TY_STATS_TABLE = {extremes, decode, moments};
+const ty_stats_loops TY_ISA_TABLE(ty_stats) = {extremes, decode, moments};

@@ -1,5 +1,6 @@
-/* The text of every ty_even_* table. The including file names the table by TY_EVEN_TABLE. */
+/* Samples of even axes: their slots, and counting them at once (even.h). */
 #include "cpu/even.h"
+#include "cpu/isa.h"
 #include "cpu/simd.h"
 
 /*
@@ -348,7 +349,7 @@ typedef struct guesses {
             ROW(TALLY_F32, f32), ROW(TALLY_F64, f64)                                               \
     }
 
-const ty_even_loops TY_EVEN_TABLE = {
+const ty_even_loops TY_ISA_TABLE(ty_even) = {
 #define WHICH(suffix) slots_##suffix
     .slots = ROWS,
 #undef WHICH

@@ -1,6 +1,6 @@
-/* The text of every ty_join_* table; the loops are vectorised by the compiler. The including file
- * names the table by TY_JOIN_TABLE. */
+/* Joint slots and masks (join.h); the loops are vectorised by the compiler. */
 #include "cpu/join.h"
+#include "cpu/isa.h"
 
 #include "kernels/bin.h"
 
@@ -26,4 +26,4 @@ static void mask(uint32_t *restrict slots, const uint8_t *restrict keep, size_t 
     }
 }
 
-const ty_join_loops TY_JOIN_TABLE = {join, mask};
+const ty_join_loops TY_ISA_TABLE(ty_join) = {join, mask};

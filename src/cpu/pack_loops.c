@@ -1,6 +1,6 @@
-/* The text of every ty_pack_* table; the loops are vectorised by the compiler. The including file
- * names the table by TY_PACK_TABLE. */
+/* Bytes brought together (pack.h); most loops are vectorised by the compiler. */
 #include "cpu/pack.h"
+#include "cpu/isa.h"
 
 #if defined(__AVX512VBMI2__)
 #include <immintrin.h>
@@ -137,4 +137,4 @@ static size_t keep(const uint8_t *restrict from, const uint8_t *restrict mask, s
     return kept;
 }
 
-const ty_pack_loops TY_PACK_TABLE = {split2, split3, split4, keep};
+const ty_pack_loops TY_ISA_TABLE(ty_pack) = {split2, split3, split4, keep};
