@@ -77,6 +77,8 @@ if(BUILD_SHARED_LIBS)
   if(NOT TALLY_SANITIZE)
     target_link_options(tally PRIVATE -Wl,--no-undefined)
   endif()
+  # tally_histogram's context has threads until the process ends: dlclose must leave their code.
+  target_link_options(tally PRIVATE -Wl,-z,nodelete)
 else()
   target_link_libraries(tally PUBLIC ${TALLY_LINK})
 endif()

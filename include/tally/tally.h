@@ -193,6 +193,15 @@ TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, u
 TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edges,
                                             tally_error *error);
 
+/* Where `x` is counted: *bin is a bin, or axis->bins and more for what is in none: bins for under,
+ * bins+1 for over, bins+2 for NaN, the order of tally_flows. The axis' policies hold: a clamped x
+ * is in an end bin, and a policy that fails is TALLY_ERROR_DATA. Edges that are set, as
+ * tally_result_axis has them for every kind, are searched, else computed: in log2(bins) steps, with
+ * no table made, so that edges which no plan takes for not increasing are not noticed. On an axis
+ * of categories x is a byte's value. Thread-safe. */
+TALLY_API tally_status tally_axis_find(const tally_axis *axis, double x, uint64_t *bin,
+                                       tally_error *error);
+
 /* ---- Contexts: one device ---------------------------------------------------------------------
  */
 
@@ -447,6 +456,16 @@ TALLY_API tally_status tally_execute(const tally_plan *plan, const tally_view *v
 TALLY_API tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,
                                                const tally_execute_options *options,
                                                const tally_output *output, tally_error *error);
+
+/* Counts `n` packed samples in host memory on the processor, in one call: counts[axis->bins] is
+ * overwritten, and `flows`, unless it is NULL. Without a context and a plan: the library keeps one
+ * context, made by the first such call, with a thread a processor and no driver of another device
+ * opened, until the process ends, and the plans of the last few axes, dtypes and orders of
+ * magnitude of `n`, so that a repeated call plans nothing. A child process that was forked begins
+ * with a context of its own. On failure the outputs are as they were. Thread-safe. */
+TALLY_API tally_status tally_histogram(const void *samples, tally_dtype dtype, uint64_t n,
+                                       const tally_axis *axis, uint64_t *counts, tally_flows *flows,
+                                       tally_error *error);
 
 /* ---- Ranges and bin rules ---------------------------------------------------------------------
  */

@@ -114,9 +114,6 @@ static tally_status make_table(const tally_axis *axis, unsigned which, ty_axis *
 static tally_status resolve_even(const tally_axis *axis, unsigned which, ty_axis *r,
                                  tally_error *error)
 {
-    tally_status status = check_range(axis, which, error);
-    if (status)
-        return status;
     r->bins.lo = axis->lo;
     r->bins.hi = axis->hi;
     r->bins.width = (axis->hi - axis->lo) / (double)axis->bins;
@@ -131,27 +128,9 @@ static tally_status resolve_even(const tally_axis *axis, unsigned which, ty_axis
     return r->even ? TALLY_OK : make_table(axis, which, r, error);
 }
 
-static tally_status resolve_integer(const tally_axis *axis, unsigned which, ty_axis *r,
-                                    tally_error *error)
-{
-    if (axis->first < -integer_limit || axis->first > integer_limit - (int64_t)axis->bins)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: integers %" PRId64 " and %" PRIu64
-                        " on: float64 edges tell integers "
-                        "apart up to ±2^53 only; use an even axis with wider bins",
-                        which, axis->first, axis->bins);
-    double lo = (double)axis->first;
-    r->bins = (ty_bins){lo, lo + (double)axis->bins, 1, 1, r->bins.bins, 0};
-    r->even = 1;
-    return TALLY_OK;
-}
-
 static tally_status resolve_category(const tally_axis *axis, unsigned which, ty_axis *r,
                                      tally_error *error)
 {
-    if (!axis->categories)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: categories is NULL; give 256 entries", which);
     if (r->dtype && r->dtype != TALLY_U8)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "axis %u: byte categories need u8 samples, not %s", which,
@@ -204,43 +183,53 @@ static tally_status check_policies(const tally_axis *axis, unsigned which, tally
     return TALLY_OK;
 }
 
-static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis *r,
-                                 tally_error *error)
+static tally_status check_log(const tally_axis *axis, unsigned which, tally_error *error)
+{
+    tally_status status = check_range(axis, which, error);
+    if (status)
+        return status;
+    if (!(axis->lo > 0))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: a log axis starts above 0, not at %g", which, axis->lo);
+    if (isinf(axis->hi / axis->lo))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: %g … %g is too wide for a log axis: hi / lo must be finite",
+                        which, axis->lo, axis->hi);
+    return TALLY_OK;
+}
+
+static tally_status check_kind(const tally_axis *axis, unsigned which, tally_error *error)
 {
     switch (axis->kind) {
     case TALLY_AXIS_EVEN:
-        return resolve_even(axis, which, r, error);
+        return check_range(axis, which, error);
     case TALLY_AXIS_EDGES:
         if (!axis->edges)
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: edges is NULL; give bins+1 of them", which);
-        return make_table(axis, which, r, error);
-    case TALLY_AXIS_LOG: {
-        tally_status status = check_range(axis, which, error);
-        if (status)
-            return status;
-        if (!(axis->lo > 0))
-            return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "axis %u: a log axis starts above 0, not at %g", which, axis->lo);
-        if (isinf(axis->hi / axis->lo))
-            return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "axis %u: %g … %g is too wide for a log axis: hi / lo must be finite",
-                            which, axis->lo, axis->hi);
-        return make_table(axis, which, r, error);
-    }
+        return TALLY_OK;
+    case TALLY_AXIS_LOG:
+        return check_log(axis, which, error);
     case TALLY_AXIS_INTEGER:
-        return resolve_integer(axis, which, r, error);
+        if (axis->first < -integer_limit || axis->first > integer_limit - (int64_t)axis->bins)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "axis %u: integers %" PRId64 " and %" PRIu64
+                            " on: float64 edges tell integers "
+                            "apart up to ±2^53 only; use an even axis with wider bins",
+                            which, axis->first, axis->bins);
+        return TALLY_OK;
     case TALLY_AXIS_CATEGORY:
-        return resolve_category(axis, which, r, error);
+        if (!axis->categories)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "axis %u: categories is NULL; give 256 entries", which);
+        return TALLY_OK;
     }
     return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u: unknown kind %d", which,
                     (int)axis->kind);
 }
 
-tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
-                             ty_axis *resolved, tally_error *error)
+tally_status ty_axis_check(const tally_axis *axis, unsigned which, tally_error *error)
 {
-    memset(resolved, 0, sizeof *resolved);
     if (axis->struct_size != sizeof *axis)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: struct_size is %zu, expected %zu; start from TALLY_AXIS_INIT",
@@ -253,6 +242,29 @@ tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned
                         "axis %u: %" PRIu64 " bins; at most 2^31 (%" PRIu64 ") are counted", which,
                         axis->bins, TY_MAX_BINS);
     tally_status status = check_policies(axis, which, error);
+    return status ? status : check_kind(axis, which, error);
+}
+
+static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis *r,
+                                 tally_error *error)
+{
+    if (axis->kind == TALLY_AXIS_EVEN)
+        return resolve_even(axis, which, r, error);
+    if (axis->kind == TALLY_AXIS_CATEGORY)
+        return resolve_category(axis, which, r, error);
+    if (axis->kind != TALLY_AXIS_INTEGER)
+        return make_table(axis, which, r, error);
+    const double lo = (double)axis->first;
+    r->bins = (ty_bins){lo, lo + (double)axis->bins, 1, 1, r->bins.bins, 0};
+    r->even = 1;
+    return TALLY_OK;
+}
+
+tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
+                             ty_axis *resolved, tally_error *error)
+{
+    memset(resolved, 0, sizeof *resolved);
+    tally_status status = ty_axis_check(axis, which, error);
     if (status)
         return status;
     resolved->about = *axis;

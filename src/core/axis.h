@@ -46,8 +46,12 @@ typedef struct ty_axis {
     uint32_t *guide_words; /* its table, owned */
 } ty_axis;
 
+/* What an axis says of itself, less its tables: time does not grow with the bins. `which` is the
+ * axis' number in messages. */
+tally_status ty_axis_check(const tally_axis *axis, unsigned which, tally_error *error);
+
 /* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is
- * owned. `which` is the axis' number in messages. */
+ * owned. */
 tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
                              ty_axis *resolved, tally_error *error);
 void ty_axis_clear(ty_axis *axis);

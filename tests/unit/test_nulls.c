@@ -69,6 +69,7 @@ static void axes_and_names(void)
 {
     const tally_axis axis = tally_axis_even(4, 0, 1), no_edges = tally_axis_edges(2, NULL);
     double edges[8];
+    uint64_t bin, counts[4];
     uint16_t categories[256];
     RETURNS((void)tally_status_string((tally_status)99));
     RETURNS((void)tally_version());
@@ -88,6 +89,15 @@ static void axes_and_names(void)
     REFUSED(tally_axis_edges_get(&axis, NULL, &error));
     REFUSED(tally_axis_edges_get(&no_edges, edges, &error));
     REFUSED_SILENTLY(tally_axis_edges_get(NULL, NULL, NULL));
+    REFUSED(tally_axis_find(NULL, 0, &bin, &error));
+    REFUSED(tally_axis_find(&axis, 0, NULL, &error));
+    REFUSED(tally_axis_find(&no_edges, 0, &bin, &error));
+    REFUSED_SILENTLY(tally_axis_find(NULL, 0, NULL, NULL));
+    REFUSED(tally_histogram(NULL, TALLY_U8, 4, &axis, counts, NULL, &error));
+    REFUSED(tally_histogram("abcd", TALLY_U8, 4, NULL, counts, NULL, &error));
+    REFUSED(tally_histogram("abcd", TALLY_U8, 4, &axis, NULL, NULL, &error));
+    REFUSED(tally_histogram("abcd", TALLY_U8, 4, &no_edges, counts, NULL, &error));
+    REFUSED_SILENTLY(tally_histogram(NULL, TALLY_U8, 0, NULL, NULL, NULL, NULL));
 }
 
 static void contexts(tally_context *context)
@@ -209,7 +219,8 @@ static void results(tally_context *context)
 {
     tally_plan_options options = help_options(TALLY_U8, tally_axis_even(4, 0, 4));
     tally_plan *plan = help_plan(context, &options);
-    tally_result *result = NULL, *none = NULL;
+    tally_result *result = NULL, *none = NULL, **all = NULL;
+    size_t count = 0;
     tally_result_info info = {.struct_size = sizeof info};
     const tally_result *holes[2] = {NULL, NULL};
     const char *path = help_path("nulls.json");
@@ -254,6 +265,11 @@ static void results(tally_context *context)
     REFUSED(tally_result_parse("{}", 2, "x", 0, NULL, &error));
     REFUSED_SILENTLY(tally_result_parse(NULL, 1, NULL, 0, NULL, NULL));
     RETURNS((void)tally_result_parse("{}", 2, NULL, 0, &none, &error));
+    REFUSED(tally_result_parse_all(NULL, 1, "x", &all, &count, &error));
+    REFUSED(tally_result_parse_all("[]", 2, "x", NULL, &count, &error));
+    REFUSED(tally_result_parse_all("[]", 2, "x", &all, NULL, &error));
+    REFUSED_SILENTLY(tally_result_parse_all(NULL, 1, NULL, NULL, NULL, NULL));
+    RETURNS(tally_result_destroy_all(NULL, 2));
     CHECK(!none);
     tally_result_destroy(result);
     tally_plan_destroy(plan);
