@@ -4,7 +4,7 @@
 typedef struct runner {
     tally_context *context; /* not owned */
     const bench_options *options;
-    const bench_problem *problem;
+    bench_kind kind;
     tally_plan *plan;
     tally_view views[2], weights;
     void *counts; /* cells of u64, or of double when weighted */
@@ -48,7 +48,7 @@ static size_t settings(const bench_options *options, tally_setting *to)
 
 static void set_views(runner *s, const bench_problem *problem)
 {
-    s->problem = problem;
+    s->kind = problem->kind;
     s->views[0] = tally_view_1d(problem->x, dtype_of(problem->dtype), problem->n);
     s->views[1] = tally_view_1d(problem->y, dtype_of(problem->dtype), problem->n);
     s->weights = tally_view_1d(problem->weights, TALLY_F64, problem->n);
@@ -88,8 +88,7 @@ static void convert(const runner *s, uint64_t times, double *to)
     const uint64_t *whole = s->counts;
     const double *real = s->counts;
     for (uint64_t i = 0; i < s->cells; i++)
-        to[i] = s->problem->kind == BENCH_WEIGHTS ? real[i] * (double)times
-                                                  : (double)(whole[i] * times);
+        to[i] = s->kind == BENCH_WEIGHTS ? real[i] * (double)times : (double)(whole[i] * times);
 }
 
 static int start(bench_contender *contender, const bench_problem *problem)
@@ -129,7 +128,7 @@ static double time_calls(bench_contender *contender, uint64_t calls)
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output output = TALLY_OUTPUT_INIT;
     tally_error error = {""};
-    how.weights = s->problem->kind == BENCH_WEIGHTS ? &s->weights : NULL;
+    how.weights = s->kind == BENCH_WEIGHTS ? &s->weights : NULL;
     output.counts = s->counts;
     double begin = bench_clock(contender);
     for (uint64_t i = 0; i < calls; i++)

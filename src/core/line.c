@@ -445,6 +445,12 @@ static int held_line(const ty_axis *axis, const held *h, int64_t (*first)(const 
     return 1;
 }
 
+/* Whether all edges are far inside int64: the integers next to them can be reckoned with. */
+static int is_near(const ty_axis *axis)
+{
+    return fabs(axis->bins.lo) <= 0x1p40 && fabs(axis->bins.hi) <= 0x1p40;
+}
+
 /* Samples from just below the axis to just above it, as far as the type has them; 0 for axes that
  * no line is tried for. */
 static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
@@ -452,8 +458,7 @@ static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
     const ty_bins *b = &axis->bins;
     const int64_t least = axis->dtype == TALLY_I32 ? INT32_MIN : 0, most = least + UINT32_MAX;
     int exponent, exact = is_binary(b, &exponent) && b->lo == floor(b->lo);
-    if (b->width < 4 || fabs(b->lo) > 0x1p40 || fabs(b->hi) > 0x1p40 ||
-        (b->bins > most_bins && !exact))
+    if (b->width < 4 || (b->bins > most_bins && !exact))
         return 0;
     *h = (held){below, above, below - (int64_t)(b->width * 0.625), exact};
     h->from = h->from > least ? h->from : least;
@@ -466,7 +471,8 @@ static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
 static int whole_line(const ty_axis *axis, ty_fast *fast)
 {
     held h;
-    return hold(axis, first_whole(axis, 0) - 1, first_whole(axis, axis->bins.bins), &h) &&
+    return is_near(axis) &&
+           hold(axis, first_whole(axis, 0) - 1, first_whole(axis, axis->bins.bins), &h) &&
            held_line(axis, &h, first_whole, fast) && whole_proved(axis, &h, fast);
 }
 
@@ -520,7 +526,7 @@ static int whole_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
 {
     const ty_u32 bins = axis->bins.bins;
     held h;
-    if (!find_whole(axis, fast) || fast->splits > most || fast->splits < 2)
+    if (!is_near(axis) || !find_whole(axis, fast) || fast->splits > most || fast->splits < 2)
         return 0;
     const int64_t one = first_above(axis, fast->phase_edge) - 1;
     const int64_t width = first_above(axis, fast->phase_edge + fast->every) - 1 - one;

@@ -42,7 +42,8 @@ class PlanOptions(c.Structure):
 
 class Output(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("counts", c.c_void_p), ("flows", c.c_void_p),
-                ("squares", c.c_void_p), ("accumulate", c.c_int32), ("on_device", c.c_int32)]
+                ("squares", c.c_void_p), ("accumulate", c.c_int32), ("on_device", c.c_int32),
+                ("flow_sums", c.c_void_p)]
 
 
 class ExecuteOptions(c.Structure):

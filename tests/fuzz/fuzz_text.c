@@ -9,6 +9,7 @@
  */
 #define ty_stream_read memory_read
 #define ty_stream_name memory_name
+#define ty_stream_grew memory_grew
 #define ty_text        text_in_memory
 #include "io/text.c"
 
@@ -33,6 +34,12 @@ const char *ty_stream_name(const ty_stream *stream)
 {
     (void)stream;
     return "FILE";
+}
+
+int ty_stream_grew(const ty_stream *stream)
+{
+    (void)stream;
+    return 0;
 }
 
 static void need(int condition, const char *what)

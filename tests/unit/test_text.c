@@ -8,6 +8,7 @@
  */
 #define ty_stream_read memory_read
 #define ty_stream_name memory_name
+#define ty_stream_grew memory_grew
 #define ty_text        text_in_memory
 #include "draw.h"
 #include "io/text.c"
@@ -61,6 +62,12 @@ const char *ty_stream_name(const ty_stream *stream)
 {
     (void)stream;
     return "a.csv";
+}
+
+int ty_stream_grew(const ty_stream *stream)
+{
+    (void)stream;
+    return 0;
 }
 
 /* ---- Reading all of a text ---- */
