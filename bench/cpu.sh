@@ -4,7 +4,7 @@
 #
 #     bench/cpu.sh [NAME [ARGUMENT OF tally-bench…]]      NAME: cpu-2026-11-21 unless given
 #
-# Then `bench/tables.py` puts the newest into README.md and docs/PERFORMANCE.md. The peers are
+# Then `bench/tables.py` puts the newest into docs/PERFORMANCE.md. The peers are
 # what scripts/peers.sh installed. TALLY_DISABLE_CPU is obeyed and written down; BUILD names a folder
 # with a build to use as it is.
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the recorded measurements into README.md and docs/.
+"""Puts the recorded measurements into docs/.
 
     bench/tables.py [--check]      all tables
     bench/tables.py --show NAME    one, to standard output
@@ -17,7 +17,7 @@ import tables_gpu
 import tables_methods
 import tables_python
 
-PAGES = ["README.md"] + [f"docs/{name}.md" for name in (
+PAGES = [f"docs/{name}.md" for name in (
     "FIGURES", "METHODS", "PERFORMANCE", "PERFORMANCE_GPU", "PYTHON")]
 
 

@@ -147,7 +147,7 @@ def peer_row(name, cases):
 HEAD = ["fastest of all"] + [TITLES[by] for by in PEERS]
 
 
-def readme(runs):
+def overview(runs):
     run = runs[""]
     rows = [peer_row(BYTES[data], [run.cases.get(f"u8-{data}-256MiB")]) for data in BYTES]
     for dtype in ("f32", "f64"):
@@ -324,7 +324,7 @@ def sources(runs):
     return "\n\n".join(map(source, runs.values()))
 
 
-TABLES = {"cpu": readme, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
+TABLES = {"cpu": overview, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
           "cpu-floats": floats, "cpu-others": others, "cpu-differing": differing,
           "cpu-targets": targets, "cpu-threads": threads, "cpu-source": sources}
 

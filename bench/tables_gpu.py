@@ -75,7 +75,7 @@ def worst(run):
                  rows)
 
 
-def peers(run, few=False):
+def peers(run):
     """How many times as fast as each peer, slowest to fastest of the inputs that both counted."""
     points = run.points("peers")
     there = [who for who in PEERS if any(who in point for point in points.values())]
@@ -93,8 +93,6 @@ def peers(run, few=False):
     rows = []
     for (dtype, bins), found in sorted(cells.items(),
                                        key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
-        if few and bins not in (256, 2048, 65536, 1 << 20):
-            continue
         rows.append([f"{dtype}, {words(bins)}"] +
                     [span(found[who], times) if found[who] else "–" for who in there])
     return table(["samples, bins"] + [f"{by} `{call}`" for by, call in there], rows)
@@ -210,15 +208,7 @@ def source(run):
             + ", ".join(f"{by} {version}" for by, version in versions) + ".")
 
 
-def readme(run):
-    return "\n\n".join([
-        "![Percent of the speed of reading memory, by type and number of bins](docs/gpu-heat-map.svg)",
-        f"{size_words(run.header['bytes'])} of samples in device memory, every count compared; below, how "
-        "many times as fast as others on 256 MiB (Python's: 128), from the slowest input to the fastest.",
-        peers(run, few=True), source(run)])
-
-
-TABLES = {"gpu": readme, "gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": sizes,
+TABLES = {"gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": sizes,
           "gpu-differing": differing, "gpu-cold": cold, "gpu-edges": edges, "gpu-source": source,
           "gpu-runtimes": runtimes, "gpu-host": host}
 

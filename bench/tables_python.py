@@ -21,11 +21,11 @@ def amount(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
-def table(where, peers, chosen=lambda case, n: True):
+def table(where, peers):
     path, first, cases = read(where)
     rows = []
     for (case, n), found in sorted(cases.items(), key=lambda item: item[0][1]):
-        if not chosen(case, n) or len(found) < 2:
+        if len(found) < 2:
             continue
         ours = found["tally"]["median_s"]
         cells = []
@@ -44,11 +44,8 @@ def table(where, peers, chosen=lambda case, n: True):
 
 
 def makers():
-    few = {"bincount uint8", "bincount int64", "histogram float32", "histogram float64",
-           "histogram float32, 256 bins"}  # fmt: skip
     peers = ["numpy", "boost-histogram", "fast-histogram"]
     return {
         "table:python-cpu": lambda: table("cpu", peers),
-        "table:python-short": lambda: table("cpu", peers, lambda case, n: case in few and n in (100, 10**6)),
         "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"]),
     }

@@ -5,6 +5,7 @@
 #                                                 by all but the unit tests
 #   tests/*/test_*.py                             run by a Python that has NumPy
 #   tests/{cli,bench,install}/test_*.sh           run by bash
+#   tests/docs/test_pages.py                      what README.md and docs/ say: links, names of files, examples
 #   tests/fuzz/fuzz_*.c                           libFuzzer targets, with TALLY_FUZZ=ON
 #
 # Each gets TALLY (the command), TALLY_BENCH (tally-bench), TALLY_LIBRARY (the shared library, if one is built), SRCDIR and
@@ -150,6 +151,7 @@ endforeach()
 include(TallyDeviceTests)
 if(TARGET tally_command)
   tally_test_scripts(cli)
+  tally_test_scripts(docs)
   if(TARGET tally_bench)
     tally_test_scripts(bench)
   endif()
