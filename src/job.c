@@ -227,13 +227,13 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
 static int reserve_totals(ty_job *job, size_t cells)
 {
     const size_t bytes = cells * sizeof *job->totals;
-    if (bytes < TY_ROOM_LEAST) {
+    if (bytes < TY_BUFFER_KEPT_LEAST) {
         job->totals = ty_calloc(cells, sizeof *job->totals);
         return job->totals != NULL;
     }
-    job->totals_room = ty_room_take(&job->plan->context->totals, bytes);
-    if (job->totals_room)
-        job->totals = memset(job->totals_room->at, 0, bytes);
+    job->totals_buffer = ty_buffer_take(&job->plan->context->totals, bytes);
+    if (job->totals_buffer)
+        job->totals = memset(job->totals_buffer->data, 0, bytes);
     return job->totals != NULL;
 }
 
@@ -264,8 +264,8 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
 
 void ty_job_release(ty_job *job)
 {
-    if (job->totals_room)
-        ty_room_return(&job->plan->context->totals, job->totals_room);
+    if (job->totals_buffer)
+        ty_buffer_return(&job->plan->context->totals, job->totals_buffer);
     else
         ty_free(job->totals);
     ty_free(job->sums);
@@ -273,7 +273,7 @@ void ty_job_release(ty_job *job)
     ty_free(job->carries);
     ty_free(job->squares);
     job->totals = NULL;
-    job->totals_room = NULL;
+    job->totals_buffer = NULL;
     job->sums = NULL;
     job->isums = NULL;
     job->carries = NULL;

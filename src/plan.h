@@ -5,7 +5,7 @@
 #include <tally/tally.h>
 
 #include "core/axis.h"
-#include "core/room.h"
+#include "core/buffer_cache.h"
 #include "core/view.h"
 
 struct ty_backend;
@@ -18,11 +18,11 @@ struct tally_context {
     const struct ty_backend *backend;
     tally_device_type device;
     int32_t index;
-    struct ty_pool *pool;     /* host threads; every context has them */
-    void *state;              /* the backend's own */
-    struct ty_tuning *tuning; /* what methods cost here, for `auto` */
-    struct ty_beside *beside; /* a context that may count elsewhere (place.h); else NULL */
-    ty_kept tables, totals;   /* memory of the last call on the host */
+    struct ty_pool *pool;           /* host threads; every context has them */
+    void *state;                    /* the backend's own */
+    struct ty_tuning *tuning;       /* what methods cost here, for `auto` */
+    struct ty_beside *beside;       /* a context that may count elsewhere (place.h); else NULL */
+    ty_buffer_cache tables, totals; /* memory of the last call on the host */
 };
 
 struct tally_plan {
@@ -64,11 +64,11 @@ typedef struct ty_job {
      * for a job that is `direct`, histograms × flows, and the bins in the output: over what is
      * there while the job is `fresh`, else added to it. */
     uint64_t *totals;
-    ty_room *totals_room; /* where they are if they are large, else NULL */
-    double *sums;         /* weighted f64, else NULL */
-    int64_t *isums;       /* weighted integers, else NULL: a sum is this and 2^64 times … */
-    int64_t *carries;     /* … this, by ty_carry, as sums may pass int64 and come back */
-    double *squares;      /* with sum_squares, else NULL */
+    ty_buffer *totals_buffer; /* where they are if they are large, else NULL */
+    double *sums;             /* weighted f64, else NULL */
+    int64_t *isums;           /* weighted integers, else NULL: a sum is this and 2^64 times … */
+    int64_t *carries;         /* … this, by ty_carry, as sums may pass int64 and come back */
+    double *squares;          /* with sum_squares, else NULL */
     int direct;
     int fresh;    /* direct: what the output's bins hold is none of ours yet */
     int in_place; /* direct, and samples are added one by one to what the output holds */

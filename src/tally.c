@@ -106,8 +106,8 @@ void tally_context_destroy(tally_context *context)
     if (context->backend->close)
         context->backend->close(context);
     ty_pool_destroy(context->pool);
-    ty_room_forget(&context->tables);
-    ty_room_forget(&context->totals);
+    ty_buffer_cache_clear(&context->tables);
+    ty_buffer_cache_clear(&context->totals);
     ty_free(context->tuning);
     ty_free(context);
 }

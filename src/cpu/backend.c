@@ -98,8 +98,8 @@ static void count_span(run *r, unsigned worker, uint64_t begin, uint64_t end)
         if (r->held[worker].pending &&
             (r->held[worker].batch != batch || r->held[worker].pending == r->method->most))
             flush_state(r, worker);
-        uint64_t room = r->method->most - r->held[worker].pending;
-        n = n < room ? n : room;
+        uint64_t left = r->method->most - r->held[worker].pending;
+        n = n < left ? n : left;
         r->held[worker].batch = batch;
         r->held[worker].pending += n;
         r->method->count(state_of(r, worker), r->job, batch, first, first + n);
@@ -294,23 +294,23 @@ static size_t left_clean(const run *r, size_t clean)
 
 static tally_status run_large(run *r, tally_error *error)
 {
-    ty_kept *kept = &r->job->plan->context->tables;
+    ty_buffer_cache *cache = &r->job->plan->context->tables;
     tally_status status = ty_memory_check(r->workers * r->bytes, "the threads' tables", error);
     if (status)
         return status;
-    ty_room *room = ty_room_take(kept, r->workers * r->bytes);
+    ty_buffer *buffer = ty_buffer_take(cache, r->workers * r->bytes);
     r->held = ty_calloc(r->workers, sizeof *r->held);
-    if (!room || !r->held) {
+    if (!buffer || !r->held) {
         status = ty_error_memory(error, "the threads' tables", r->workers * r->bytes);
     } else {
-        r->states = room->at;
-        r->clean = room->clean >= r->workers * r->bytes;
+        r->states = buffer->data;
+        r->clean = buffer->clean >= r->workers * r->bytes;
         pthread_mutex_init(&r->lock, NULL);
         count_parts(r);
         pthread_mutex_destroy(&r->lock);
-        room->clean = left_clean(r, r->clean ? room->clean : 0);
+        buffer->clean = left_clean(r, r->clean ? buffer->clean : 0);
     }
-    ty_room_return(kept, room);
+    ty_buffer_return(cache, buffer);
     ty_free(r->held);
     return status;
 }

@@ -127,8 +127,8 @@ static tally_status execute(const void *arg, tally_error *error)
     static sheet s;
     const call *c = arg;
     tally_output output = help_sheet(&s, ty_plan_options(c->plan)->sum_squares);
-    ty_room_forget(&context->tables); /* each call as if it were the first */
-    ty_room_forget(&context->totals);
+    ty_buffer_cache_clear(&context->tables); /* each call as if it were the first */
+    ty_buffer_cache_clear(&context->totals);
     tally_status status =
         c->reference ? tally_execute_reference(c->plan, c->views, &c->options, &output, error)
                      : tally_execute(c->plan, c->views, &c->options, &output, error);

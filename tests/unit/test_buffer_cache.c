@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/room.h"
+#include "core/buffer_cache.h"
 #include "execute_help.h"
 #include "input_help.h"
 #include "plan.h"
@@ -60,31 +60,31 @@ static void one_call(tally_context *context)
     tally_plan_destroy(plan);
 }
 
-static void rooms_are_kept(void)
+static void buffers_are_kept(void)
 {
-    ty_kept kept = {NULL};
-    ty_room *first = ty_room_take(&kept, TY_ROOM_LEAST), *second;
-    CHECK(first && first->bytes >= TY_ROOM_LEAST && !first->clean);
-    memset(first->at, 0, first->bytes);
+    ty_buffer_cache cache = {NULL};
+    ty_buffer *first = ty_buffer_take(&cache, TY_BUFFER_KEPT_LEAST), *second;
+    CHECK(first && first->bytes >= TY_BUFFER_KEPT_LEAST && !first->clean);
+    memset(first->data, 0, first->bytes);
     first->clean = 1000;
-    second = ty_room_take(&kept, TY_ROOM_LEAST); /* while the first is in use */
+    second = ty_buffer_take(&cache, TY_BUFFER_KEPT_LEAST); /* while the first is in use */
     CHECK(second && second != first);
-    ty_room_return(&kept, second);
-    ty_room_return(&kept, first);
-    CHECK(ty_room_take(&kept, TY_ROOM_LEAST) == first && first->clean == 1000);
-    ty_room_return(&kept, first);
-    ty_room *larger = ty_room_take(&kept, (size_t)8 << 20);
+    ty_buffer_return(&cache, second);
+    ty_buffer_return(&cache, first);
+    CHECK(ty_buffer_take(&cache, TY_BUFFER_KEPT_LEAST) == first && first->clean == 1000);
+    ty_buffer_return(&cache, first);
+    ty_buffer *larger = ty_buffer_take(&cache, (size_t)8 << 20);
     CHECK(larger && larger->bytes >= (size_t)8 << 20 && !larger->clean);
-    ty_room_return(&kept, larger);
-    ty_room *small = ty_room_take(&kept, 100);
+    ty_buffer_return(&cache, larger);
+    ty_buffer *small = ty_buffer_take(&cache, 100);
     CHECK(small && small->bytes >= 100 && small != larger);
-    ty_room_return(&kept, small);
-    CHECK(!ty_room_take(&kept, SIZE_MAX - 64));
-    ty_room_return(&kept, NULL);
-    ty_room_forget(&kept);
+    ty_buffer_return(&cache, small);
+    CHECK(!ty_buffer_take(&cache, SIZE_MAX - 64));
+    ty_buffer_return(&cache, NULL);
+    ty_buffer_cache_clear(&cache);
 }
 
-/* What a room says to be zeros is: after calls into one full of something else, some of whose
+/* What a buffer says to be zeros is: after calls into one full of something else, some of whose
  * threads find nothing to do because the first part's end cancels the call. Returns how many there
  * were. */
 static unsigned clean_is_clean(tally_context *context)
@@ -98,21 +98,21 @@ static unsigned clean_is_clean(tally_context *context)
     tally_output output = {sizeof output, counts, &flows, NULL, 0, 0, NULL};
     unsigned idle = 0;
     for (int i = 0; i < CALLS; i++) {
-        ty_room *room = ty_room_take(&context->tables, (size_t)1 << 20);
-        CHECK(room != NULL);
-        memset(room->at, 0xa5, room->bytes);
-        room->clean = 0;
-        ty_room_return(&context->tables, room);
+        ty_buffer *buffer = ty_buffer_take(&context->tables, (size_t)1 << 20);
+        CHECK(buffer != NULL);
+        memset(buffer->data, 0xa5, buffer->bytes);
+        buffer->clean = 0;
+        ty_buffer_return(&context->tables, buffer);
         how.progress = i % 4 ? stop : NULL;
         tally_status status = tally_execute(plan, &view, &how, &output, NULL);
         CHECK(status == (how.progress ? TALLY_ERROR_CANCELLED : TALLY_OK));
-        room = ty_room_take(&context->tables, (size_t)1 << 20);
+        buffer = ty_buffer_take(&context->tables, (size_t)1 << 20);
         size_t zeros = 0;
-        while (zeros < room->clean && !((unsigned char *)room->at)[zeros])
+        while (zeros < buffer->clean && !((unsigned char *)buffer->data)[zeros])
             zeros++;
-        CHECK(zeros == room->clean);
-        idle += room->clean < (size_t)3 * BINS * sizeof(uint32_t);
-        ty_room_return(&context->tables, room);
+        CHECK(zeros == buffer->clean);
+        idle += buffer->clean < (size_t)3 * BINS * sizeof(uint32_t);
+        ty_buffer_return(&context->tables, buffer);
     }
     tally_plan_destroy(plan);
     return idle;
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         memcpy(data + 8 * i + 4, &high, sizeof high);
         weights[i] = (double)help_below(1000);
     }
-    rooms_are_kept();
+    buffers_are_kept();
     for (uint32_t threads = 1; threads <= 3; threads++) {
         tally_context *context = help_context(threads);
         for (int i = 0; i < (help_is_slow() ? CALLS / 4 : CALLS); i++)
