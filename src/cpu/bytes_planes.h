@@ -10,13 +10,13 @@
 #include <immintrin.h>
 
 enum {
-    TY_PLANE = 9,                        /* vectors of a plane; odd, see ty_parity_count() */
-    TY_BLOCK = TY_PLANE * 512,           /* bytes counted at a time */
-    TY_WALK = 32,                        /* steps through the 64 subsets, two at a step */
-    TY_STEPS = 2 * TY_WALK,              /* most vectors split while a block is counted */
-    TY_BATCH = 16,                       /* most vectors split at a time otherwise */
-    TY_FULL = TY_BLOCK + 2048,           /* a stream this full is counted before more is split */
-    TY_STREAM = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
+    TY_PLANE = 9,              /* vectors of a plane; odd, see ty_parity_count() */
+    TY_BLOCK = TY_PLANE * 512, /* bytes counted at a time */
+    TY_WALK = 32,              /* steps through the 64 subsets, two at a step */
+    TY_STEPS = 2 * TY_WALK,    /* most vectors split while a block is counted */
+    TY_BATCH = 16,             /* most vectors split at a time otherwise */
+    TY_FULL = TY_BLOCK + 2048, /* a stream this full is counted before more is split */
+    TY_STREAM_BYTES = TY_FULL + 64 * TY_STEPS, /* so a stream never holds more */
     TY_LITTLE = 1200,        /* bytes at the end that tables count sooner than a block */
     TY_PLANES_WORTH = 12288, /* bytes from which the engine beats tables */
 };
@@ -27,7 +27,7 @@ typedef struct ty_planes {
     uint64_t blocks[4];         /* blocks counted of each stream */
     uint64_t repeated[256];     /* counts of repeated bytes that were not split */
     size_t fill[4];             /* bytes waiting in each stream */
-    uint8_t stream[4][TY_STREAM + 64] __attribute__((aligned(64)));
+    uint8_t stream[4][TY_STREAM_BYTES + 64] __attribute__((aligned(64)));
 } ty_planes;
 
 typedef struct ty_cursor {
