@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "methods/cost.h"
 #include "methods/registry.h"
-#include "place.h"
+#include "offload.h"
 
 enum { most_settings = 256 }; /* no method has nearly as many */
 
@@ -296,7 +296,7 @@ tally_status tally_plan_create(tally_context *context, const tally_plan_options 
     tally_status status = ty_plan_resolve(context, options, 0, &made, error);
     if (status)
         return status;
-    tally_plan *other = context->beside ? ty_place(context->beside, options, made) : NULL;
+    tally_plan *other = context->offload ? ty_offload_plan(context->offload, options, made) : NULL;
     if (other) {
         tally_plan_destroy(made);
         made = other;

@@ -9,7 +9,7 @@
 #include "core/view.h"
 
 struct ty_backend;
-struct ty_beside;
+struct ty_offload;
 struct ty_method;
 struct ty_pool;
 struct ty_tuning;
@@ -21,7 +21,7 @@ struct tally_context {
     struct ty_pool *pool;           /* host threads; every context has them */
     void *state;                    /* the backend's own */
     struct ty_tuning *tuning;       /* what methods cost here, for `auto` */
-    struct ty_beside *beside;       /* a context that may count elsewhere (place.h); else NULL */
+    struct ty_offload *offload;     /* opened with TALLY_DEVICE_AUTO (offload.h); else NULL */
     ty_buffer_cache tables, totals; /* memory of the last call on the host */
 };
 

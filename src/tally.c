@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "cpu/threads.h"
 #include "gpu/kernels_file.h"
-#include "place.h"
+#include "offload.h"
 #include "plan.h"
 #include "tuning.h"
 
@@ -79,8 +79,8 @@ tally_status tally_context_create(const tally_context_options *options, tally_co
     if (!status && backend->open)
         status = backend->open(c, options, error);
     if (!status && !options->device && c->device == TALLY_DEVICE_CPU) {
-        c->beside = ty_beside_create();
-        if (!c->beside)
+        c->offload = ty_offload_create();
+        if (!c->offload)
             status = ty_error_memory(error, "a context", 1);
     }
     if (!status) {
@@ -89,7 +89,7 @@ tally_status tally_context_create(const tally_context_options *options, tally_co
             backend->close(c);
     }
     if (status) {
-        ty_beside_destroy(c->beside);
+        ty_offload_destroy(c->offload);
         ty_pool_destroy(c->pool);
         ty_free(c);
         return status;
@@ -102,7 +102,7 @@ void tally_context_destroy(tally_context *context)
 {
     if (!context)
         return;
-    ty_beside_destroy(context->beside);
+    ty_offload_destroy(context->offload);
     if (context->backend->close)
         context->backend->close(context);
     ty_pool_destroy(context->pool);
