@@ -33,10 +33,10 @@ typedef struct partition {
 static double edge(const ty_stone *s, uint64_t i, uint64_t k)
 {
     if (i == k)
-        return ty_rule_round(s->feed->dtype, s->hi);
+        return ty_rule_round(s->reader->dtype, s->hi);
     if (s->by_range)
-        return ty_rule_round(s->feed->dtype, s->lo + (double)i * ((s->hi - s->lo) / (double)k));
-    const tally_dtype t = s->feed->dtype;
+        return ty_rule_round(s->reader->dtype, s->lo + (double)i * ((s->hi - s->lo) / (double)k));
+    const tally_dtype t = s->reader->dtype;
     double delta = ty_rule_round(t, s->hi - s->lo), n = ty_rule_round(t, (double)k);
     double at = ty_rule_round(t, (double)i), step = ty_rule_round(t, delta / n);
     if (step == 0)
@@ -139,7 +139,7 @@ static tally_status take(void *arg, const void *samples, size_t count, tally_err
     (void)error;
     partition *p = arg;
     const ty_stats_loops *loops = ty_stats_loops_get();
-    const tally_dtype dtype = p->stone->feed->dtype;
+    const tally_dtype dtype = p->stone->reader->dtype;
     const size_t size = tally_dtype_bytes(dtype);
     double values[TY_STATS_BLOCK];
     for (size_t at = 0; at < count; at += TY_STATS_BLOCK) {
@@ -170,7 +170,7 @@ static double estimate(const partition *p, uint64_t k)
         squares += count * count;
         before = until;
     }
-    const tally_dtype dtype = s->feed->dtype;
+    const tally_dtype dtype = s->reader->dtype;
     double risk = 2 * n * n - (n + 1) * squares;
     if (!ty_dtype_is_float(dtype) || dtype == TALLY_F64)
         return risk * (double)k;
@@ -192,7 +192,7 @@ tally_status ty_stone_bins(const ty_stone *stone, uint64_t *bins, tally_error *e
         tally_status status = prepare(&p, stone, first, last, error);
         if (status)
             return status;
-        status = ty_feed_pass(stone->feed, take, &p, error);
+        status = ty_sample_reader_pass(stone->reader, take, &p, error);
         for (size_t i = 1; i <= p.edges_count; i++)
             p.slots[i] += p.slots[i - 1];
         for (uint64_t k = first; !status && k <= last; k++) {

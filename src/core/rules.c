@@ -51,7 +51,7 @@ double ty_rule_round(tally_dtype dtype, double x)
 /* One call. */
 typedef struct rule_job {
     tally_context *context;
-    ty_feed feed;
+    ty_sample_reader reader;
     tally_rule rule;
     int by_range;
     tally_stats stats;
@@ -72,7 +72,7 @@ static int wants_quartiles(tally_rule rule)
 static tally_status take_first(void *arg, const void *samples, size_t count, tally_error *error)
 {
     rule_job *job = arg;
-    tally_view view = tally_view_1d(samples, job->feed.dtype, count);
+    tally_view view = tally_view_1d(samples, job->reader.dtype, count);
     if (job->select.counts)
         ty_select_count(&job->select, samples, count);
     return tally_stats_add(job->context, &view, NULL, 0, wants_moments(job->rule), &job->stats,
@@ -93,8 +93,8 @@ static double quantile(const rule_job *job, unsigned i, double t)
     const ty_select *select = &job->select;
     uint64_t a = ty_select_key(select, i), b = ty_select_key(select, i + 1);
     double x = ty_select_value(select, a), y = ty_select_value(select, b);
-    double step = ty_dtype_is_float(job->feed.dtype) ? ty_rule_round(job->feed.dtype, y - x)
-                                                     : (double)(b - a);
+    double step = ty_dtype_is_float(job->reader.dtype) ? ty_rule_round(job->reader.dtype, y - x)
+                                                       : (double)(b - a);
     return t < 0.5 ? x + step * t : y - step * (1 - t);
 }
 
@@ -116,7 +116,7 @@ static tally_status quartile_range(rule_job *job, double *range, tally_error *er
             return status;
         if (!more)
             break;
-        if ((status = ty_feed_pass(&job->feed, take_select, job, error)))
+        if ((status = ty_sample_reader_pass(&job->reader, take_select, job, error)))
             return status;
     }
     *range = quantile(job, 2, at[1] - floor(at[1])) - quantile(job, 0, at[0] - floor(at[0]));
@@ -126,7 +126,7 @@ static tally_status quartile_range(rule_job *job, double *range, tally_error *er
 /* NumPy sums f16 in f16, which overflows or vanishes for ordinary data: not followed. */
 static double deviation(const rule_job *job)
 {
-    tally_dtype dtype = job->feed.dtype == TALLY_F16 ? TALLY_F64 : job->feed.dtype;
+    tally_dtype dtype = job->reader.dtype == TALLY_F16 ? TALLY_F64 : job->reader.dtype;
     double variance = job->stats.m2 / (double)job->stats.finite;
     return ty_rule_round(dtype, sqrt(ty_rule_round(dtype, variance)));
 }
@@ -138,7 +138,7 @@ static double width_doane(const rule_job *job)
         return 0;
     double error = sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)));
     double skew = job->stats.m3 / n / (sigma * sigma * sigma);
-    skew = ty_rule_round(job->feed.dtype, skew);
+    skew = ty_rule_round(job->reader.dtype, skew);
     return job->span / (1.0 + log2(n) + log2(1.0 + fabs(skew) / error));
 }
 
@@ -147,7 +147,7 @@ static tally_status rule_width(rule_job *job, double lo, double hi, double *widt
                                tally_error *error)
 {
     const double n = (double)job->stats.finite, span = job->span;
-    const tally_dtype dtype = job->feed.dtype;
+    const tally_dtype dtype = job->reader.dtype;
     const double sturges = span / (log2(n) + 1.0), square = span / sqrt(n);
     double quartiles, fd = 0;
     tally_status status;
@@ -173,7 +173,7 @@ static tally_status rule_width(rule_job *job, double lo, double hi, double *widt
         *rounded = 1;
         break;
     case TALLY_RULE_STONE: {
-        ty_stone stone = {&job->feed, lo, hi, span, job->by_range, job->stats.finite};
+        ty_stone stone = {&job->reader, lo, hi, span, job->by_range, job->stats.finite};
         uint64_t bins;
         if ((status = ty_stone_bins(&stone, &bins, error)))
             return status;
@@ -205,11 +205,11 @@ static double span_of(const tally_stats *s, tally_dtype dtype)
 
 static uint64_t bins_of(const rule_job *job, double delta, double width, int rounded)
 {
-    if (!ty_dtype_is_float(job->feed.dtype) && width > 0 && width < 1)
+    if (!ty_dtype_is_float(job->reader.dtype) && width > 0 && width < 1)
         width = 1;
     double bins = delta / width;
     if (rounded && !job->by_range)
-        bins = ty_rule_round(job->feed.dtype, bins);
+        bins = ty_rule_round(job->reader.dtype, bins);
     bins = ceil(bins);
     if (!(width > 0) || !isfinite(width) || !(bins >= 1))
         return 1;
@@ -261,20 +261,21 @@ static tally_status check_finite(const tally_stats *s, tally_error *error)
 
 static tally_status run(rule_job *job, uint64_t *bins, double *lo, double *hi, tally_error *error)
 {
-    ty_feed *feed = &job->feed;
+    ty_sample_reader *reader = &job->reader;
     tally_status status;
-    if (wants_quartiles(job->rule) && (status = ty_select_start(&job->select, feed->dtype, error)))
+    if (wants_quartiles(job->rule) &&
+        (status = ty_select_start(&job->select, reader->dtype, error)))
         return status;
-    if ((status = ty_feed_pass(feed, take_first, job, error)))
+    if ((status = ty_sample_reader_pass(reader, take_first, job, error)))
         return status;
-    double first = feed->lo, last = feed->hi, width = 0;
+    double first = reader->lo, last = reader->hi, width = 0;
     if (!job->by_range) {
         if ((status = check_finite(&job->stats, error)))
             return status;
-        own_range(&job->stats, feed->dtype, &first, &last);
+        own_range(&job->stats, reader->dtype, &first, &last);
     }
     int rounded = 0;
-    job->span = span_of(&job->stats, feed->dtype);
+    job->span = span_of(&job->stats, reader->dtype);
     if (job->span > 0) {
         double from = job->by_range ? first : job->stats.min;
         double to = job->by_range ? last : job->stats.max;
@@ -304,19 +305,19 @@ tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_
                         "range %.17g … %.17g; it must be finite and not descend", range[0],
                         range[1]);
     rule_job job = {.context = context,
-                    .feed = {.chunks = chunks, .dtype = dtype},
+                    .reader = {.chunks = chunks, .dtype = dtype},
                     .rule = rule,
                     .by_range = range != NULL,
                     .stats = TALLY_STATS_INIT};
     if (range) {
-        job.feed.lo = range[0];
-        job.feed.hi = range[1];
-        widen(&job.feed.lo, &job.feed.hi);
-        job.feed.filter = 1;
+        job.reader.lo = range[0];
+        job.reader.hi = range[1];
+        widen(&job.reader.lo, &job.reader.hi);
+        job.reader.filter = 1;
     } else if (skip_nonfinite && ty_dtype_is_float(dtype)) {
-        job.feed.lo = -1.7976931348623157e308;
-        job.feed.hi = 1.7976931348623157e308;
-        job.feed.filter = 1;
+        job.reader.lo = -1.7976931348623157e308;
+        job.reader.hi = 1.7976931348623157e308;
+        job.reader.filter = 1;
     }
     tally_status status = run(&job, bins, lo, hi, error);
     ty_select_clear(&job.select);

@@ -4,7 +4,7 @@
 
 #include <tally/tally.h>
 
-#include "core/feed.h"
+#include "core/sample_reader.h"
 
 /*
  * NumPy's arithmetic is in the data's type where both operands have it: its f16 and f32 results are
@@ -17,10 +17,10 @@ double ty_rule_round(tally_dtype dtype, double x);
 #define TY_STONE_CANDIDATES 4096
 
 typedef struct ty_stone {
-    ty_feed *feed; /* its range is lo … hi, if it filters */
-    double lo, hi; /* of every candidate's edges */
-    double span;   /* of the samples, above 0 */
-    int by_range;  /* lo and hi are the caller's, thus float64 in NumPy */
+    ty_sample_reader *reader; /* its range is lo … hi, if it filters */
+    double lo, hi;            /* of every candidate's edges */
+    double span;              /* of the samples, above 0 */
+    int by_range;             /* lo and hi are the caller's, thus float64 in NumPy */
     uint64_t samples;
 } ty_stone;
 
