@@ -4,7 +4,7 @@
     bench/tables.py [--check]      all tables
     bench/tables.py --show NAME    one, to standard output
 
-What stands between `<!-- table:NAME -->` (figure:NAME, line:NAME) and `<!-- end -->` is made anew from the lines in
+What stands between `<!-- table:NAME -->` (figure:NAME) and `<!-- end -->` is made anew from the lines in
 bench/results by the tables_*.py here. --check changes nothing and fails if something would change.
 """
 

@@ -1,4 +1,4 @@
-"""The tables and lines of docs/METHODS.md: of h200-methods-{cuda,opencl}.jsonl, which `bench/gpu.sh time` writes."""
+"""The tables of docs/METHODS.md: of h200-methods-{cuda,opencl}.jsonl, which `bench/gpu.sh time` writes."""
 
 import lines
 
@@ -31,33 +31,11 @@ def table(cases, wanted, inputs, name=lambda key: key[1]):
     return lines.table([""] + [INPUTS[i] for i in inputs], rows)
 
 
-def sentence(cases, method):
-    """The slowest and fastest input under each runtime."""
-    parts = []
-    for runtime, title in RUNTIMES.items():
-        for (r, m, setting, dtype, bins), found in cases.items():
-            if (r, m, setting) != (runtime, method, "") or (dtype, bins) == ("f32", 256):
-                continue
-            low = min(found.values(), key=lambda line: line["gbps"])
-            high = max(found.values(), key=lambda line: line["gbps"])
-            share = 100 * high["fraction_of_read"]
-            if high["gbps"] < 1.03 * low["gbps"]:
-                span = "%s GB/s on every input" % speed(high)
-            else:
-                span = "%s GB/s (%s) to %s GB/s (%s)" % (
-                    speed(low), INPUTS[low["data"]], speed(high), INPUTS[high["data"]])
-            parts.append("%s, %s, %d bins: %s, %s %% of reading at best" % (
-                title, dtype, bins, span, "%.0f" % share if share >= 1 else "%.2f" % share))
-    return "Measured: " + "; ".join(parts) + "."
-
-
 def makers():
     cases = read()
     inputs = [i for i in INPUTS if i not in ("equal", "skewed")]
-    made = {f"line:{method}": lambda method=method: sentence(cases, method)
-            for method in {method for _, method, *_ in cases}}
-    made.update({f"table:{r}": lambda r=r: table(cases, lambda k: k[0] == r and k[3] == "u8" and not k[2], inputs)
-                 for r in RUNTIMES})
+    made = {f"table:{r}": lambda r=r: table(cases, lambda k: k[0] == r and k[3] == "u8" and not k[2], inputs)
+            for r in RUNTIMES}
     made["table:floats"] = lambda: table(cases, lambda k: k[0] == "cuda" and k[3:] == ("f32", 2048) and not k[2],
                                          ("uniform", "equal", "skewed"))
     made["table:trish"] = lambda: table(cases, lambda k: k[1] == "trish", inputs,
