@@ -370,18 +370,21 @@ static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *r
                                  tally_error *error)
 {
     cli_feed feed;
-    uint64_t bins;
-    double lo, hi;
+    tally_rule_options options = TALLY_RULE_OPTIONS_INIT;
+    options.rule = (tally_rule)rule;
+    options.range = range;
+    options.skip_nonfinite = 1;
     tally_chunks chunks = cli_feed_chunks(&feed, job->source, d);
     job->passes++;
     job->axes->found |= range == NULL;
-    tally_status status = tally_rule_bins(job->context, chunks, job->source->kind.dtype,
-                                          (tally_rule)rule, range, 1, &bins, &lo, &hi, error);
+    tally_axis axis;
+    tally_status status =
+        tally_rule_bins(job->context, chunks, job->source->kind.dtype, &options, &axis, error);
     cli_feed_release(&feed);
     if (!status)
         status = cli_source_rewind(job->source, error);
     if (!status)
-        job->axes->axes[d] = tally_axis_even(bins, lo, hi);
+        job->axes->axes[d] = axis;
     return status;
 }
 

@@ -11,9 +11,9 @@
  * so.
  * - The library never prints, exits, raises signals or changes the locale, and never keeps a
  * pointer to a caller's memory after the call returns, unless a comment says so.
- * - Public structs start with `struct_size`: set it to sizeof the struct (the TALLY_*_INIT macros
- * do) and clear the rest. Structs only grow at the end; enum values never change. Policies default
- * to 0.
+ * - Public structs with a `struct_size` are set up by their macro, tally_axis by TALLY_AXIS_INIT,
+ * or by hand: struct_size is sizeof the struct, and the rest is clear. Structs only grow at the
+ * end; enum values never change. Policies default to 0.
  * - Sizes that end in `_bytes` are bytes; everything else counts samples, bins, rows and so on.
  * - What this build or this device cannot do is refused at plan time with TALLY_ERROR_UNSUPPORTED
  *   and a message naming it.
@@ -246,6 +246,11 @@ typedef struct tally_device_info {
     char driver[128]; /* runtime and versions, "CUDA 13.0, NVRTC 13.0"; empty for the CPU */
 } tally_device_info;
 
+#define TALLY_DEVICE_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(tally_device_info), (tally_device_type)0, 0, "", "", 0, 0, 0, "", ""                \
+    }
+
 /* Number of devices known, missing kinds included as one entry each; and the i-th one. The first is
  * the processor; asking for it opens no driver. Thread-safe. */
 TALLY_API uint32_t tally_device_count(void);
@@ -320,6 +325,15 @@ typedef struct tally_plan_options {
     int32_t timing_only; /* nonzero: also take settings that make counts wrong (ablations) */
 } tally_plan_options;
 
+/* One dimension; the axis and its dtype are missing. */
+#define TALLY_PLAN_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(tally_plan_options), 1,                                                             \
+            {TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT,                   \
+             TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT},                  \
+            {(tally_dtype)0}, 0, 0, (tally_counter)0, (tally_dtype)0, 0, 0, NULL, NULL, 0, 0       \
+    }
+
 /* Resolves `options` to one method on the context's device. The plan is immutable: any number of
  * threads may execute it at once with different outputs. The context must outlive it. */
 TALLY_API tally_status tally_plan_create(tally_context *context, const tally_plan_options *options,
@@ -351,6 +365,11 @@ typedef struct tally_kernel_info {
     uint32_t units;              /* multiprocessors */
     uint32_t unit_threads;       /* work-items that one of them holds at most */
 } tally_kernel_info;
+
+#define TALLY_KERNEL_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(tally_kernel_info), 0, 0, 0, 0, 0, 0, 0, 0                                          \
+    }
 
 /* For a launch on `n` samples. TALLY_ERROR_UNSUPPORTED for a plan on the CPU or of a method that
  * launches several kernels. Thread-safe. */
@@ -522,16 +541,27 @@ typedef struct tally_chunks {
     void *user;
 } tally_chunks;
 
-/* The range and number of bins that NumPy's rule chooses. With `range` (lo, hi) not NULL only
- * samples inside it count and it is the range; else it is min and max, widened by 0.5 each way when
- * equal; 0 … 1 for no finite sample. Memory is bounded whatever the data: quantiles are found by
- * counting. Returns TALLY_ERROR_DATA when a sample is infinite or NaN and no range is given, as
- * NumPy does, unless `skip_nonfinite`. Reads the chunks up to five times. `context` may be NULL, as
- * for tally_stats_add. */
+typedef struct tally_rule_options {
+    size_t struct_size;
+    tally_rule rule;
+    /* lo and hi: only samples between them count, and they are the axis' ends. NULL: the smallest
+     * and the largest sample, widened by 0.5 each way when equal; 0 … 1 for no finite sample. */
+    const double *range;
+    int32_t skip_nonfinite; /* leave out infinite samples and NaN when no range is given */
+} tally_rule_options;
+
+#define TALLY_RULE_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(tally_rule_options), (tally_rule)0, NULL, 0                                         \
+    }
+
+/* The even axis that NumPy's rule chooses: bins, lo and hi. `options` may be NULL. Memory is
+ * bounded whatever the data: quantiles are found by counting. Returns TALLY_ERROR_DATA when a
+ * sample is infinite or NaN, no range is given and skip_nonfinite is 0, as NumPy does. Reads the
+ * chunks up to five times. `context` may be NULL, as for tally_stats_add. */
 TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
-                                       tally_dtype dtype, tally_rule rule, const double *range,
-                                       int skip_nonfinite, uint64_t *bins, double *lo, double *hi,
-                                       tally_error *error);
+                                       tally_dtype dtype, const tally_rule_options *options,
+                                       tally_axis *axis, tally_error *error);
 
 /* ---- Results ----------------------------------------------------------------------------------
  */
@@ -573,6 +603,12 @@ typedef struct tally_result_info {
     int32_t has_squares;
     uint64_t sources_total; /* noted and merged; `sources` are the first different ones of them */
 } tally_result_info;
+
+#define TALLY_RESULT_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(tally_result_info), (tally_result_kind)0, 0, 0, 0, 0, (tally_dtype)0, NULL, NULL,   \
+            0, 0, (tally_counter)0, 0, 0                                                           \
+    }
 
 TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
 /* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if
@@ -699,6 +735,11 @@ typedef struct tally_input_info {
     int32_t is_spooled; /* a pipe that was copied to a temporary file */
 } tally_input_info;
 
+#define TALLY_INPUT_INFO_INIT                                                                      \
+    {                                                                                              \
+        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0                  \
+    }
+
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
  * be NULL. Messages carry the path and the place (byte, or line and column). Of a file what is
  * there now is read, also if it grows; one that is cut before that was read is TALLY_ERROR_IO. */
@@ -736,6 +777,11 @@ typedef struct tally_method_info {
     uint64_t bins_min, bins_max;
     const char *parameters; /* "key=default …", may be empty */
 } tally_method_info;
+
+#define TALLY_METHOD_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(tally_method_info), NULL, NULL, NULL, NULL, NULL, 0, 0, NULL                        \
+    }
 
 /* The registry; NULL from tally_method_get past the end. Thread-safe. */
 TALLY_API uint32_t tally_method_count(void);

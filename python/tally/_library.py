@@ -105,12 +105,8 @@ rule_bins = _checked(
     c_void_p,
     Chunks,
     c_int,
-    c_int,
-    POINTER(c_double),
-    c_int,
-    POINTER(c_uint64),
-    POINTER(c_double),
-    POINTER(c_double),
+    POINTER(RuleOptions),
+    POINTER(Axis),
 )
 result_create = _checked(
     "tally_result_create", c_void_p, c_uint64, POINTER(c_char_p), POINTER(c_void_p)

@@ -180,6 +180,15 @@ class Chunks(Structure):
     _fields_ = [("read", READ), ("rewind", REWIND), ("user", c_void_p)]
 
 
+class RuleOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("rule", c_int),
+        ("range", POINTER(c_double)),
+        ("skip_nonfinite", c_int32),
+    ]
+
+
 class ResultInfo(Sized):
     _fields_ = [
         ("struct_size", c_size_t),

@@ -105,8 +105,9 @@ def _rule(call, array, mask, name, range):
     flat = np.ascontiguousarray(values).reshape(-1)
     if not flat.size:
         return 1
-    n, lo, hi = ctypes.c_uint64(), ctypes.c_double(), ctypes.c_double()
-    limits = (ctypes.c_double * 2)(*range) if range is not None else None
+    options, axis = c.RuleOptions(rule=c.rule_parse(name.encode())), c.Axis()
+    if range is not None:
+        options.range = (ctypes.c_double * 2)(*range)
     context = _count.context(c.CPU, 0, call.threads)
 
     def choose(callback):
@@ -128,13 +129,10 @@ def _rule(call, array, mask, name, range):
             return 0
 
         chunks = c.Chunks(read=c.READ(read), rewind=c.REWIND(rewind))
-        c.rule_bins(
-            context.pointer, chunks, array.code, c.rule_parse(name.encode()), limits, 0,
-            ctypes.byref(n), ctypes.byref(lo), ctypes.byref(hi),
-        )  # fmt: skip
+        c.rule_bins(context.pointer, chunks, array.code, options, axis)
 
     _count.Watch().apart(choose)
-    return n.value
+    return axis.bins
 
 
 def _bins(call, array, bins, range, weights):

@@ -289,13 +289,22 @@ static tally_status run(rule_job *job, uint64_t *bins, double *lo, double *hi, t
 }
 
 tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_dtype dtype,
-                             tally_rule rule, const double *range, int skip_nonfinite,
-                             uint64_t *bins, double *lo, double *hi, tally_error *error)
+                             const tally_rule_options *options, tally_axis *axis,
+                             tally_error *error)
 {
+    const tally_rule_options standard = TALLY_RULE_OPTIONS_INIT;
+    if (!options)
+        options = &standard;
+    if (options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "rule options: struct_size is %zu, expected %zu", options->struct_size,
+                        sizeof *options);
+    const tally_rule rule = options->rule;
+    const double *range = options->range;
     if (!chunks.read || !chunks.rewind)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "chunks: read or rewind is NULL");
-    if (!bins || !lo || !hi)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "bins, lo or hi is NULL");
+    if (!axis)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis is NULL");
     if (!tally_dtype_bytes(dtype))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "unknown dtype %d", (int)dtype);
     if ((int)rule < 0 || rule > TALLY_RULE_SQRT)
@@ -314,12 +323,16 @@ tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_
         job.reader.hi = range[1];
         widen(&job.reader.lo, &job.reader.hi);
         job.reader.filter = 1;
-    } else if (skip_nonfinite && ty_dtype_is_float(dtype)) {
+    } else if (options->skip_nonfinite && ty_dtype_is_float(dtype)) {
         job.reader.lo = -1.7976931348623157e308;
         job.reader.hi = 1.7976931348623157e308;
         job.reader.filter = 1;
     }
-    tally_status status = run(&job, bins, lo, hi, error);
+    uint64_t bins;
+    double lo, hi;
+    tally_status status = run(&job, &bins, &lo, &hi, error);
     ty_select_clear(&job.select);
+    if (!status)
+        *axis = tally_axis_even(bins, lo, hi);
     return status;
 }

@@ -39,15 +39,24 @@ class Chunks(c.Structure):
     _fields_ = [("read", READ), ("rewind", REWIND), ("user", c.c_void_p)]
 
 
+class Options(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("rule", c.c_int), ("range", c.POINTER(c.c_double)),
+                ("skip_nonfinite", c.c_int32)]
+
+
+class Axis(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("bins", c.c_uint64),
+                ("lo", c.c_double), ("hi", c.c_double), ("others", c.c_uint64 * 8)]
+
+
 def load():
     path = os.environ.get("TALLY_LIBRARY")
     if not path or os.environ.get("SANITIZE"):
         print("skipped: no shared library without sanitizers to load (TALLY_LIBRARY)")
         sys.exit(77)
     lib = c.CDLL(path)
-    lib.tally_rule_bins.argtypes = [c.c_void_p, Chunks, c.c_int, c.c_int, c.POINTER(c.c_double),
-                                    c.c_int, c.POINTER(c.c_uint64), c.POINTER(c.c_double),
-                                    c.POINTER(c.c_double), c.POINTER(Error)]
+    lib.tally_rule_bins.argtypes = [c.c_void_p, Chunks, c.c_int, c.POINTER(Options),
+                                    c.POINTER(Axis), c.POINTER(Error)]
     return lib
 
 
@@ -69,14 +78,15 @@ def tally(lib, x, rule, limits, skip, step):
         state["passes"] += 1
         return 0
 
-    bins, lo, hi, error = c.c_uint64(), c.c_double(), c.c_double(), Error()
-    pair = (c.c_double * 2)(*limits) if limits else None
+    axis, error = Axis(), Error()
+    options = Options(c.sizeof(Options), RULES.index(rule), None, skip)
+    if limits:
+        options.range = (c.c_double * 2)(*limits)
     status = lib.tally_rule_bins(None, Chunks(READ(read), REWIND(rewind), None),
-                                 DTYPES[x.dtype.str[1:]], RULES.index(rule), pair, skip, bins, lo,
-                                 hi, error)
+                                 DTYPES[x.dtype.str[1:]], options, axis, error)
     if status:
         raise ValueError(status, error.message.decode())
-    return bins.value, lo.value, hi.value, state["passes"]
+    return axis.bins, axis.lo, axis.hi, state["passes"]
 
 
 def sample(rng, dtype, n):

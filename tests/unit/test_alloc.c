@@ -317,11 +317,10 @@ static tally_status apply_rule(const void *arg, tally_error *error)
 {
     chunk_source source = {rule_data, RULE_DATA};
     tally_chunks chunks = {read_chunk, rewind_chunks, &source};
-    uint64_t bins = 42;
-    double lo = 42, hi = 42;
-    tally_status status = tally_rule_bins(context, chunks, TALLY_F32, *(const tally_rule *)arg,
-                                          NULL, 0, &bins, &lo, &hi, error);
-    CHECK(!status || (bins == 42 && lo == 42 && hi == 42));
+    tally_axis axis = tally_axis_even(42, 42, 43), before = axis;
+    const tally_rule_options options = {sizeof options, *(const tally_rule *)arg, NULL, 0};
+    tally_status status = tally_rule_bins(context, chunks, TALLY_F32, &options, &axis, error);
+    CHECK(!status || !memcmp(&axis, &before, sizeof axis));
     return status;
 }
 

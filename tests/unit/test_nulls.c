@@ -189,8 +189,7 @@ static void statistics(tally_context *context)
     const tally_chunks chunks = {no_chunk, no_rewind, NULL}, unread = {NULL, no_rewind, NULL},
                        once = {no_chunk, NULL, NULL};
     tally_stats stats = TALLY_STATS_INIT, more = TALLY_STATS_INIT;
-    uint64_t bins;
-    double lo, hi;
+    tally_axis axis;
     REFUSED(tally_stats_add(context, NULL, NULL, 0, 1, &stats, &error));
     REFUSED(tally_stats_add(context, &view, NULL, 0, 1, NULL, &error));
     REFUSED_SILENTLY(tally_stats_add(NULL, NULL, NULL, 0, 1, NULL, NULL));
@@ -199,20 +198,11 @@ static void statistics(tally_context *context)
     RETURNS(tally_stats_merge(&more, NULL, TALLY_U8));
     RETURNS(tally_stats_merge(NULL, NULL, TALLY_U8));
     CHECK(more.samples == 0 && stats.samples == 4);
-    ANSWERS(TALLY_OK, tally_rule_bins(NULL, chunks, TALLY_U8, TALLY_RULE_FD, NULL, 0, &bins, &lo,
-                                      &hi, &error));
-    REFUSED(tally_rule_bins(context, unread, TALLY_U8, TALLY_RULE_FD, NULL, 0, &bins, &lo, &hi,
-                            &error));
-    REFUSED(
-        tally_rule_bins(context, once, TALLY_U8, TALLY_RULE_FD, NULL, 0, &bins, &lo, &hi, &error));
-    REFUSED(
-        tally_rule_bins(context, chunks, TALLY_U8, TALLY_RULE_FD, NULL, 0, NULL, &lo, &hi, &error));
-    REFUSED(tally_rule_bins(context, chunks, TALLY_U8, TALLY_RULE_FD, NULL, 0, &bins, NULL, &hi,
-                            &error));
-    REFUSED(tally_rule_bins(context, chunks, TALLY_U8, TALLY_RULE_FD, NULL, 0, &bins, &lo, NULL,
-                            &error));
-    REFUSED_SILENTLY(
-        tally_rule_bins(NULL, unread, TALLY_U8, TALLY_RULE_FD, NULL, 0, NULL, NULL, NULL, NULL));
+    ANSWERS(TALLY_OK, tally_rule_bins(NULL, chunks, TALLY_U8, NULL, &axis, &error));
+    REFUSED(tally_rule_bins(context, unread, TALLY_U8, NULL, &axis, &error));
+    REFUSED(tally_rule_bins(context, once, TALLY_U8, NULL, &axis, &error));
+    REFUSED(tally_rule_bins(context, chunks, TALLY_U8, NULL, NULL, &error));
+    REFUSED_SILENTLY(tally_rule_bins(NULL, unread, TALLY_U8, NULL, NULL, NULL));
 }
 
 static void results(tally_context *context)

@@ -25,6 +25,7 @@ STRUCTS = {
     "tally_execute_options": py.ExecuteOptions,
     "tally_stats": py.Stats,
     "tally_chunks": py.Chunks,
+    "tally_rule_options": py.RuleOptions,
     "tally_result_info": py.ResultInfo,
     "tally_method_info": py.MethodInfo,
 }

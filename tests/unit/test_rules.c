@@ -94,12 +94,18 @@ typedef struct answer {
 
 static answer ask(source *s, tally_rule rule, const double *range, int skip)
 {
-    answer a = {.bins = 77, .lo = 7, .hi = 8, .error = {""}};
+    answer a = {.error = {""}};
     tally_chunks chunks = {next_chunk, again, s};
-    a.status =
-        tally_rule_bins(NULL, chunks, s->dtype, rule, range, skip, &a.bins, &a.lo, &a.hi, &a.error);
+    tally_axis axis = tally_axis_even(77, 7, 8);
+    const tally_rule_options options = {sizeof options, rule, range, skip};
+    a.status = tally_rule_bins(NULL, chunks, s->dtype, &options, &axis, &a.error);
     if (a.status)
-        CHECK(a.bins == 77 && a.lo == 7 && a.hi == 8 && a.error.message[0], "a failure wrote");
+        CHECK(axis.bins == 77 && axis.lo == 7 && axis.hi == 8 && a.error.message[0],
+              "a failure wrote");
+    CHECK(axis.struct_size == sizeof axis && axis.kind == TALLY_AXIS_EVEN, "the axis");
+    a.bins = axis.bins;
+    a.lo = axis.lo;
+    a.hi = axis.hi;
     return a;
 }
 
@@ -440,21 +446,22 @@ static void test_failures(void)
     answer a = ask(&s, TALLY_RULE_FD, NULL, 0);
     CHECK(a.status == TALLY_ERROR_DATA && strstr(a.error.message, "changed"), "%s",
           a.error.message);
-    uint64_t bins;
-    double lo, hi, bad[] = {2, 1}, nan[] = {NAN, 1};
+    tally_axis axis;
+    double bad[] = {2, 1}, nan[] = {NAN, 1};
+    tally_rule_options unknown = {sizeof unknown, (tally_rule)8, NULL, 0},
+                       descends = {sizeof descends, TALLY_RULE_AUTO, bad, 0},
+                       not_number = {sizeof not_number, TALLY_RULE_AUTO, nan, 0},
+                       unsized = {1, TALLY_RULE_AUTO, NULL, 0};
     tally_chunks chunks = {next_chunk, again, &s}, none = {NULL, again, &s};
     s = over(x, TALLY_F64, 64);
-    CHECK(tally_rule_bins(NULL, none, TALLY_F64, 0, NULL, 0, &bins, &lo, &hi, NULL) == 1,
-          "read NULL");
-    CHECK(tally_rule_bins(NULL, chunks, 0, 0, NULL, 0, &bins, &lo, &hi, NULL) == 1, "dtype 0");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, 8, NULL, 0, &bins, &lo, &hi, NULL) == 1,
-          "rule 8");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, 0, bad, 0, &bins, &lo, &hi, NULL) == 1, "range");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, 0, nan, 0, &bins, &lo, &hi, NULL) == 1,
-          "NaN range");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, 0, NULL, 0, NULL, &lo, &hi, NULL) == 1,
-          "bins NULL");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F32, 0, NULL, 0, &bins, &lo, &hi, NULL) == 1,
+    CHECK(tally_rule_bins(NULL, none, TALLY_F64, NULL, &axis, NULL) == 1, "read NULL");
+    CHECK(tally_rule_bins(NULL, chunks, 0, NULL, &axis, NULL) == 1, "dtype 0");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &unknown, &axis, NULL) == 1, "rule 8");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &descends, &axis, NULL) == 1, "range");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &not_number, &axis, NULL) == 1, "NaN range");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &unsized, &axis, NULL) == 1, "struct_size");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, NULL, NULL, NULL) == 1, "axis NULL");
+    CHECK(tally_rule_bins(NULL, chunks, TALLY_F32, NULL, &axis, NULL) == 1,
           "a chunk of another dtype");
     /* Every allocation may fail. */
     for (int r = 0; r < 8; r++) {
