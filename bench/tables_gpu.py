@@ -60,11 +60,16 @@ def span(values, show):
     return low if low == high else f"{low.removesuffix(' ×')} – {high}"
 
 
+LEAST_BINS = 256  # of a table's rows
+
+
 def worst(run):
-    """Slowest and fastest input of each cell, and who counted."""
+    """Slowest and fastest input of each cell, and who counted. The heat map has the cells of fewer bins too."""
     rows = []
     for (dtype, bins), found in sorted(run.cells().items(),
                                        key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
+        if bins < LEAST_BINS:
+            continue
         slow = min(found, key=lambda line: line["fraction_of_read"])
         fast = max(found, key=lambda line: line["fraction_of_read"])
         rows.append([dtype, words(bins), ", ".join(sorted({line["call"] for line in found})),
@@ -91,6 +96,8 @@ def peers(run):
     rows = []
     for (dtype, bins), found in sorted(cells.items(),
                                        key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
+        if bins < LEAST_BINS:
+            continue
         rows.append([f"{dtype}, {words(bins)}"] +
                     [span(found[who], times) if found[who] else "–" for who in there])
     return table(["samples, bins"] + [f"{by} `{call}`" for by, call in there], rows)

@@ -5,7 +5,7 @@
 
 Examples are told by the language behind their fence:
     console   `$ COMMAND` lines, each with all that it prints; run in a folder that has data/
-    pycon     a Python session, run by doctest
+    pycon     a Python session, one a page, run by doctest
     c         a whole program if it has a main; what it prints is the `text` block behind it
 """
 
@@ -126,11 +126,13 @@ def check_examples(page, text):
     can_link = os.environ.get("TALLY_LIBRARY") and not os.environ.get("SANITIZE")
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(ROOT, "data"), os.path.join(folder, "data"))
+        sessions = [(content, line) for language, content, line in found if language == "pycon"]
+        if sessions and can_link:  # a page is one session
+            check_python(page, "\n".join(content for content, _ in sessions), sessions[0][1], folder)
+            ran += len(sessions)
         for number, (language, content, line) in enumerate(found):
             if language == "console" and os.environ.get("TALLY"):
                 check_console(page, content, line, folder)
-            elif language == "pycon" and can_link:
-                check_python(page, content, line, folder)
             elif language == "c" and "int main(" in content and can_link:
                 after = found[number + 1] if number + 1 < len(found) else ("", "", 0)
                 check_c(page, content, line, folder, after[1] if after[0] == "text" else None)
