@@ -1,4 +1,4 @@
-"""The tables of docs/FIGURES.md: of h200-figures-{cuda,opencl}.jsonl, which `tally-bench --figure all -o DIR` wrote.
+"""The tables of docs/FIGURES.md: of h200-figures-cuda.jsonl, which `tally-bench --figure all -o DIR` wrote.
 
 Published values are those of bench/figures.py.
 """
@@ -8,7 +8,7 @@ import re
 import lines
 from figures import FIGURES, published
 
-RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL"}
+RUNTIMES = {"cuda": "CUDA"}
 # Table 1's rows that no picture has.
 TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
           "shared memory, bytes": ("16 384", "6 144", "16 384"),
@@ -59,7 +59,7 @@ def values(found, field, key=key_of, keep=lambda line: True, times=1):
 
 
 def compared(figure, field, key=key_of, keep=lambda line: True, times=1, published=None):
-    """A row a key: CUDA, OpenCL, and what was published."""
+    """A row a key: CUDA, and what was published."""
     found = {r: values(figure[r], field, key, keep, times) for r in RUNTIMES}
     keys = dict.fromkeys(k for r in RUNTIMES for k in found[r])
     head = list(RUNTIMES.values()) + (["published"] if published else [])
@@ -77,8 +77,7 @@ def optimisations(figure):
         for line in figure[runtime]:
             body.setdefault(words(line["label"]), []).append(
                 f"{shown(line['gbps'])} ({shown(line['speedup'])} ×)" if "gbps" in line else "–")
-    head = [f"{r}, {d}" for r in RUNTIMES.values() for d in ("a book", "random letters")]
-    return rows(head, [[k] + v for k, v in body.items()])
+    return rows(["a book", "random letters"], [[k] + v for k, v in body.items()])
 
 
 def whitepaper(figure):
@@ -92,7 +91,7 @@ def whitepaper(figure):
                                            if line["n"] in (1 << 20, 1 << 26, 1 << 30)]
         body.append(row)
     shares = ["merging at 1 MiB, %", "64 MiB", "1 GiB"]
-    return rows(["CUDA, GB/s"] + shares + ["OpenCL, GB/s"] + shares, body)
+    return rows(["GB/s"] + shares, body)
 
 
 def trish_k(figure):
@@ -116,7 +115,7 @@ def images(figure):
                            lambda line: line["x"] == 4096 and line["series"] == series)
             row += [shown(found.get(name)) for name in names]
         body.append(row)
-    return rows([f"{r}, {n}" for r in RUNTIMES.values() for n in names], body)
+    return rows(list(names), body)
 
 
 def ablation(figure):
