@@ -321,7 +321,10 @@ def record(runs):
 
 
 def sources(runs):
-    return "\n\n".join(map(source, runs.values()))
+    """The whole run, and the others' files: the same machine, compiler and peers."""
+    others = [f"`{run.name}` ({len(run.cases)} cases, commit {run.header['commit'][:7]})"
+              for kind, run in runs.items() if kind]
+    return source(runs[""]) + ("\n\nOn the same machine: " + ", ".join(others) + "." if others else "")
 
 
 TABLES = {"cpu": overview, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
