@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/tally.h>
+#include <tally/io.h>
 
 #include "cpu/threads.h"
 

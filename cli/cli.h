@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/tally.h>
+#include <tally/io.h>
 
 #include "options.h"
 

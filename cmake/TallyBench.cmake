@@ -8,7 +8,7 @@ if(TALLY_BENCH)
   add_executable(tally_bench ${sources})
   set_target_properties(tally_bench PROPERTIES OUTPUT_NAME tally-bench INSTALL_RPATH "$ORIGIN"
                                                BUILD_WITH_INSTALL_RPATH ON)
-  target_link_libraries(tally_bench PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
+  target_link_libraries(tally_bench PRIVATE tally_io Threads::Threads m ${CMAKE_DL_LIBS})
 endif()
 
 # What measurements say that they are of: the commit, where there is one.

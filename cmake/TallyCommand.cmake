@@ -14,7 +14,7 @@ set_target_properties(
              # writes when it installs leaves empty entries in the build's, which mean "here".
              INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN"
              BUILD_WITH_INSTALL_RPATH ON)
-target_link_libraries(tally_command PRIVATE tally Threads::Threads m ${CMAKE_DL_LIBS})
+target_link_libraries(tally_command PRIVATE tally_io Threads::Threads m ${CMAKE_DL_LIBS})
 
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${TALLY_PAGES})

@@ -1,11 +1,11 @@
-# Header, library, command, pkg-config file, CMake package, man page, completions.
+# Headers, libraries, command, pkg-config file, CMake package, man page, completions.
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tally EXPORT tally-targets)
+install(TARGETS tally tally_io EXPORT tally-targets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tally TYPE INCLUDE)
 
-# find_package(tally) → tally::tally
+# find_package(tally) → tally::tally, tally::io
 set(TALLY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tally)
 set(TALLY_CONFIG_MODULES "")
 foreach(name IN LISTS TALLY_PACKAGES)
@@ -23,16 +23,25 @@ install(EXPORT tally-targets NAMESPACE tally:: DESTINATION ${TALLY_CMAKE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/tally-config.cmake
               ${PROJECT_BINARY_DIR}/tally-config-version.cmake DESTINATION ${TALLY_CMAKE_DIR})
 
-# pkg-config tally. With a static library its users need what it needs.
+# pkg-config tally, tally-io. A shared library's users need nothing of what it was linked with, not
+# even that library's own .pc file; a static library's users need all of it.
 list(JOIN TALLY_PACKAGE_MODULES " " modules)
-if(BUILD_SHARED_LIBS)
-  set(TALLY_PC_PRIVATE "Requires.private: ${modules}\nLibs.private: -lm -lpthread -ldl")
-else()
-  set(TALLY_PC_PRIVATE "Requires: ${modules}\nLibs.private: -lm -lpthread -ldl")
-endif()
 file(RELATIVE_PATH TALLY_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${PROJECT_SOURCE_DIR}/cmake/tally.pc.in ${PROJECT_BINARY_DIR}/tally.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tally.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(tally_pc name description private)
+  set(TALLY_PC_NAME ${name})
+  set(TALLY_PC_DESCRIPTION "${description}")
+  set(TALLY_PC_PRIVATE "${private}")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tally.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+set(io_description "Tally's files: results saved, merged and drawn, inputs read")
+if(BUILD_SHARED_LIBS)
+  tally_pc(tally "${PROJECT_DESCRIPTION}" "")
+  tally_pc(tally-io "${io_description}" "Requires: tally\n")
+else()
+  tally_pc(tally "${PROJECT_DESCRIPTION}" "Libs.private: -lm -lpthread -ldl\n")
+  tally_pc(tally-io "${io_description}" "Requires: tally ${modules}\nLibs.private: -lm\n")
+endif()
 
 if(TARGET tally_command)
   install(TARGETS tally_command)

@@ -1,10 +1,19 @@
-# Every source is compiled once, into tally_objects, but for the loops over samples (TallyIsa.cmake):
-# the library proper is made from them, and so is
-# tally_internal, a static library whose hidden symbols the tests and small benchmarks can reach.
+# Two libraries: libtally counts and needs the C library alone; libtally-io has results, files and
+# pictures, and is the only user of the optional packages. Every source is compiled once, into
+# objects, but for the loops over samples (TallyIsa.cmake): both libraries are made from them, and so is tally_internal, a static library of all whose
+# hidden symbols the tests and small benchmarks can reach.
 
-file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c
-     ${PROJECT_SOURCE_DIR}/io/*.c)
+file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+file(GLOB TALLY_IO_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/io/*.c)
 tally_isa_objects(TALLY_SOURCES)
+
+# What both need of src/core: it exports nothing, and each library has its own copy. The only thing
+# that is kept between calls there is the tests' count of allocations.
+set(TALLY_CORE_SOURCES "")
+foreach(name IN ITEMS alloc env error memory text view)
+  list(APPEND TALLY_CORE_SOURCES ${PROJECT_SOURCE_DIR}/src/core/${name}.c)
+endforeach()
+list(REMOVE_ITEM TALLY_SOURCES ${TALLY_CORE_SOURCES})
 
 # A method on a graphics processor is a file, src/gpu/methods/NAME.c, that defines ty_NAME. All of
 # them, by the text that they are from and their name, for the registry; and the names of the
@@ -47,47 +56,70 @@ add_custom_command(
   COMMENT "Embedding the kernels"
   VERBATIM)
 
-add_library(tally_objects OBJECT ${TALLY_SOURCES} ${TALLY_KERNELS_TEXT})
-target_include_directories(
-  tally_objects
-  PUBLIC ${PROJECT_SOURCE_DIR}/include
-  PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
+function(tally_object_library name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(
+    ${name}
+    PUBLIC ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
+  target_link_libraries(${name} PRIVATE Threads::Threads)
+endfunction()
+tally_object_library(tally_core_objects ${TALLY_CORE_SOURCES})
+tally_object_library(tally_objects ${TALLY_SOURCES} ${TALLY_KERNELS_TEXT})
+tally_object_library(tally_io_objects ${TALLY_IO_SOURCES})
 foreach(name IN LISTS TALLY_PACKAGES)
   list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
 endforeach()
-target_compile_definitions(tally_objects PRIVATE ${TALLY_DEFINITIONS})
+target_compile_definitions(tally_io_objects PRIVATE ${TALLY_DEFINITIONS})
+target_link_libraries(tally_io_objects PRIVATE ${TALLY_PACKAGE_TARGETS})
 set_property(
   SOURCE ${PROJECT_SOURCE_DIR}/src/gpu/kernels_file.c
   APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
-target_link_libraries(tally_objects PRIVATE Threads::Threads ${TALLY_PACKAGE_TARGETS})
 
-add_library(tally $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS})
+add_library(tally $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS}
+                  $<TARGET_OBJECTS:tally_core_objects>)
+add_library(tally_io $<TARGET_OBJECTS:tally_io_objects>)
 add_library(tally::tally ALIAS tally)
-target_include_directories(
-  tally PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+add_library(tally::io ALIAS tally_io)
+foreach(target IN ITEMS tally tally_io)
+  target_include_directories(
+    ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(
+    ${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                         LINKER_LANGUAGE C)
+endforeach()
+# libtally is found beside it, installed or not.
 set_target_properties(
-  tally PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                   LINKER_LANGUAGE C)
+  tally_io PROPERTIES OUTPUT_NAME tally-io EXPORT_NAME io INSTALL_RPATH "$ORIGIN"
+                      BUILD_WITH_INSTALL_RPATH ON)
 
 # The interface of the optional packages stays inside: a static library's users get them by name.
-set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS} ${TALLY_PACKAGE_TARGETS})
+set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS})
+set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} m)
+target_link_libraries(tally_io PUBLIC tally)
 if(BUILD_SHARED_LIBS)
+  target_sources(tally_io PRIVATE $<TARGET_OBJECTS:tally_core_objects>)
   target_link_libraries(tally PRIVATE ${TALLY_LINK})
+  target_link_libraries(tally_io PRIVATE ${TALLY_IO_LINK})
   if(NOT TALLY_SANITIZE)
     target_link_options(tally PRIVATE -Wl,--no-undefined)
+    target_link_options(tally_io PRIVATE -Wl,--no-undefined)
   endif()
   # tally_histogram's context has threads until the process ends: dlclose must leave their code.
   target_link_options(tally PRIVATE -Wl,-z,nodelete)
 else()
   target_link_libraries(tally PUBLIC ${TALLY_LINK})
+  target_link_libraries(tally_io PUBLIC ${TALLY_IO_LINK})
 endif()
 
-add_library(tally_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tally_objects>
-                                                   ${TALLY_ISA_OBJECTS})
+add_library(
+  tally_internal STATIC EXCLUDE_FROM_ALL
+  $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS} $<TARGET_OBJECTS:tally_core_objects>
+  $<TARGET_OBJECTS:tally_io_objects>)
 target_include_directories(
   tally_internal PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
                         ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})
 target_compile_definitions(tally_internal PUBLIC ${TALLY_DEFINITIONS})
-target_link_libraries(tally_internal PUBLIC ${TALLY_LINK})
+target_link_libraries(tally_internal PUBLIC ${TALLY_LINK} ${TALLY_IO_LINK})
 set_target_properties(tally_internal PROPERTIES LINKER_LANGUAGE C)

@@ -1,7 +1,7 @@
-# What a Python wheel holds besides python/tally: the library and the command, in the package.
+# What a Python wheel holds besides python/tally: the libraries and the command, in the package.
 
-set_target_properties(tally PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
-install(TARGETS tally LIBRARY DESTINATION tally/lib COMPONENT python NAMELINK_SKIP)
+set_target_properties(tally tally_io PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
+install(TARGETS tally tally_io LIBRARY DESTINATION tally/lib COMPONENT python NAMELINK_SKIP)
 if(TARGET tally_command)
   install(TARGETS tally_command RUNTIME DESTINATION tally/bin COMPONENT python)
 endif()

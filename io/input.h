@@ -4,7 +4,7 @@
 #define TY_INPUT_H
 
 #include <stddef.h>
-#include <tally/tally.h>
+#include <tally/io.h>
 
 /* ---- stream.c: decompressed bytes in order ---- */
 typedef struct ty_stream ty_stream;

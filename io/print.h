@@ -2,7 +2,7 @@
 #ifndef TY_PRINT_H
 #define TY_PRINT_H
 
-#include <tally/tally.h>
+#include <tally/io.h>
 
 #define TY_NUMBER_SIZE 352 /* any of the numbers below, NUL included */
 

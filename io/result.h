@@ -2,7 +2,7 @@
 #ifndef TY_RESULT_H
 #define TY_RESULT_H
 
-#include <tally/tally.h>
+#include <tally/io.h>
 
 struct tally_result {
     uint32_t dimensions;

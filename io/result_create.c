@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "core/error.h"
-#include "plan.h"
 
 tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
                                  const char *const *names, tally_result **result,
@@ -12,7 +11,7 @@ tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
 {
     if (!plan || !result)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", plan ? "result" : "plan");
-    const tally_plan_options *options = ty_plan_options(plan);
+    const tally_plan_options *options = tally_plan_options_get(plan);
     uint64_t channels = tally_plan_channels(plan);
     if (!histograms || histograms % channels != 0)
         return ty_error(error, TALLY_ERROR_ARGUMENT,

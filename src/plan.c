@@ -335,6 +335,11 @@ tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info, 
     return tally_context_device(plan->context, info, error);
 }
 
+const tally_plan_options *tally_plan_options_get(const tally_plan *plan)
+{
+    return plan ? &plan->options : NULL;
+}
+
 uint64_t tally_plan_bins(const tally_plan *plan)
 {
     return plan ? plan->bins : 0;

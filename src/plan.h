@@ -110,12 +110,6 @@ static inline uint64_t ty_job_flow_at(const ty_job *job, uint64_t h, unsigned fl
     return job->direct ? h * TY_SLOT_EXTRA + flow : h * job->plan->slots + job->plan->bins + flow;
 }
 
-/* The options a plan was made from, its axes resolved; for tally_result_create. */
-static inline const tally_plan_options *ty_plan_options(const tally_plan *plan)
-{
-    return &plan->options;
-}
-
 /* The value of a plan's setting `key`, or NULL. */
 const char *ty_plan_setting(const tally_plan *plan, const char *key);
 

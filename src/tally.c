@@ -1,4 +1,4 @@
-/* Public entry points that belong to no single part: version, contexts, devices. */
+/* Public entry points that belong to no single part: version, status, views, contexts, devices. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +19,42 @@ const ty_backend *const ty_backends[] = {&ty_cpu_backend, &ty_cuda_backend, &ty_
 const char *tally_version(void)
 {
     return VALUE(TALLY_VERSION_MAJOR) "." VALUE(TALLY_VERSION_MINOR) "." VALUE(TALLY_VERSION_PATCH);
+}
+
+const char *tally_status_string(tally_status status)
+{
+    switch (status) {
+    case TALLY_OK:
+        return "ok";
+    case TALLY_ERROR_ARGUMENT:
+        return "wrong argument";
+    case TALLY_ERROR_UNSUPPORTED:
+        return "not supported";
+    case TALLY_ERROR_MEMORY:
+        return "out of memory";
+    case TALLY_ERROR_IO:
+        return "input or output failed";
+    case TALLY_ERROR_FORMAT:
+        return "damaged or unknown format";
+    case TALLY_ERROR_DATA:
+        return "samples break a policy";
+    case TALLY_ERROR_DEVICE:
+        return "device failed";
+    case TALLY_ERROR_CANCELLED:
+        return "cancelled";
+    case TALLY_ERROR_INTERNAL:
+        return "internal defect";
+    }
+    return "unknown status";
+}
+
+tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n)
+{
+    tally_view view = TALLY_VIEW_INIT;
+    view.data = data;
+    view.dtype = dtype;
+    view.columns = n;
+    return view;
 }
 
 static const ty_backend *find_backend(tally_device_type device)

@@ -1,6 +1,7 @@
 /* The samples of the experiments: a period, made here or read from the bundled files, that is
  * repeated on the device, so that the slow reference has only the period to count. */
 #include <math.h>
+#include <tally/io.h>
 
 #include "figure.h"
 #include "../../common/splitmix.h"

@@ -1,6 +1,7 @@
 /* The samples: generated, or the bundled photograph's. */
 #include <math.h>
 #include <sys/mman.h>
+#include <tally/io.h>
 
 #include "bench.h"
 #include "../../common/splitmix.h"

@@ -1,7 +1,8 @@
 /*
  * Tally: exact histograms at the speed of memory.
  *
- * The whole public interface. The path is
+ * Counting, by libtally, which needs nothing but the C library. Results, files and pictures are
+ * libtally-io's (tally/io.h). The path is
  *
  *     view (where samples lie) + axis (which bin) -> plan -> execute -> counts
  *
@@ -346,6 +347,9 @@ TALLY_API const char *tally_plan_method(const tally_plan *plan);
 /* Where the plan counts: its context's device, or the one that TALLY_DEVICE_AUTO chose for it. */
 TALLY_API tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info,
                                          tally_error *error);
+/* The options that the plan was made from, its axes with the plan's own edges. Lives as long as the
+ * plan. */
+TALLY_API const tally_plan_options *tally_plan_options_get(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_bins(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
 
@@ -435,6 +439,13 @@ typedef struct tally_output {
     {                                                                                              \
         sizeof(tally_output), NULL, NULL, NULL, 0, 0, NULL                                         \
     }
+
+/* What `counts` holds for a plan: samples counted (in its counter's type), or weights summed. */
+typedef enum tally_result_kind {
+    TALLY_RESULT_COUNTS = 0, /* uint64_t, where kept in a result */
+    TALLY_RESULT_SUMS_F64 = 1,
+    TALLY_RESULT_SUMS_I64 = 2
+} tally_result_kind;
 
 typedef struct tally_execute_options {
     size_t struct_size;
@@ -562,207 +573,6 @@ typedef struct tally_rule_options {
 TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
                                        tally_dtype dtype, const tally_rule_options *options,
                                        tally_axis *axis, tally_error *error);
-
-/* ---- Results ----------------------------------------------------------------------------------
- */
-
-/* Axes and one or more named histograms with their flows: what is saved, merged and drawn. Not
- * thread-safe; different results are independent. */
-typedef struct tally_result tally_result;
-
-/* An all-zero result for `plan`'s axes with `histograms` histograms (the plan's active channels ×
- * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums. */
-TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
-                                           const char *const *names, tally_result **result,
-                                           tally_error *error);
-TALLY_API void tally_result_destroy(tally_result *result); /* NULL is fine */
-
-/* An output that accumulates into `result`, for tally_execute with a plan of the same axes, u64 (or
- * weighted) counters and as many histograms. Valid until the result is destroyed. */
-TALLY_API tally_output tally_result_output(tally_result *result);
-
-typedef enum tally_result_kind {
-    TALLY_RESULT_COUNTS = 0, /* uint64_t */
-    TALLY_RESULT_SUMS_F64 = 1,
-    TALLY_RESULT_SUMS_I64 = 2
-} tally_result_kind;
-
-/* What a result holds; the pointers belong to it and live until it is destroyed. */
-typedef struct tally_result_info {
-    size_t struct_size;
-    tally_result_kind kind;
-    uint32_t dimensions;
-    uint64_t histograms;
-    uint64_t bins;     /* of one histogram, product over the axes */
-    uint64_t samples;  /* all that were offered, Σ over histograms of bins and flows for counts */
-    tally_dtype dtype; /* of the samples (first axis), 0 unknown */
-    const char *device, *method;
-    double seconds;   /* spent counting, 0 unknown */
-    uint32_t sources; /* names that tally_result_source gives */
-    tally_counter counter;
-    int32_t has_squares;
-    uint64_t sources_total; /* noted and merged; `sources` are the first different ones of them */
-} tally_result_info;
-
-#define TALLY_RESULT_INFO_INIT                                                                     \
-    {                                                                                              \
-        sizeof(tally_result_info), (tally_result_kind)0, 0, 0, 0, 0, (tally_dtype)0, NULL, NULL,   \
-            0, 0, (tally_counter)0, 0, 0                                                           \
-    }
-
-TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
-/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if
- * none. */
-TALLY_API const tally_axis *tally_result_axis(const tally_result *result, uint32_t d);
-TALLY_API const char *tally_result_name(const tally_result *result, uint64_t h);
-TALLY_API const char *tally_result_source(const tally_result *result, uint32_t i);
-TALLY_API const void *tally_result_counts(const tally_result *result, uint64_t h);
-TALLY_API const tally_flows *tally_result_flows(const tally_result *result, uint64_t h);
-TALLY_API const double *tally_result_squares(const tally_result *result, uint64_t h);
-/* The sums of weights that tally_output's flow_sums has: four of the counts' type. NULL for counts,
- * and where a saved result does not say them. */
-TALLY_API const void *tally_result_flow_sums(const tally_result *result, uint64_t h);
-
-/* Names of sources that a result keeps: the first different ones, whatever is noted or merged. */
-#define TALLY_MAX_SOURCES 32
-
-/* What goes into the saved form; strings are copied, NULL leaves a field alone. */
-TALLY_API tally_status tally_result_note(tally_result *result, const char *source,
-                                         const char *device, const char *method, double seconds,
-                                         uint64_t samples, tally_error *error);
-
-/* Narrows how the counts are shown and saved: a count above the counter's limit sticks there (sat)
- * or is refused (u32). Merging results of saturating counters saturates. */
-TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter counter,
-                                           tally_error *error);
-
-/* Adds `from` to `into`, in memory that does not grow with their number: same axes (bit-identical
- * edges), names and kind, else TALLY_ERROR_ARGUMENT saying what differs; refuses, changing nothing,
- * if a count would pass 2^64-1. */
-TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
-                                          tally_error *error);
-
-typedef enum tally_format {
-    TALLY_FORMAT_TABLE = 0,
-    TALLY_FORMAT_CSV = 1,
-    TALLY_FORMAT_JSON = 2,
-    TALLY_FORMAT_NPY = 3,
-    TALLY_FORMAT_PNG = 4,
-    TALLY_FORMAT_SVG = 5
-} tally_format;
-
-/* -1 when `name` is no format's. */
-TALLY_API int tally_format_parse(const char *name);
-
-typedef struct tally_write_options {
-    size_t struct_size;
-    uint32_t width;  /* table: columns, 0 for 80; pictures: pixels, 0 for 1000 */
-    uint32_t height; /* pictures: pixels, 0 for 600 */
-    int32_t color;   /* table: ANSI colours */
-    int32_t ascii;   /* table: bars of # instead of eighth blocks */
-    int32_t log_counts;
-    uint32_t max_rows; /* table: neighbouring bins are shown together above this; 0 for 32 */
-    const char *title; /* pictures; NULL for the source's name */
-    int32_t array;     /* JSON: an array even of one result */
-    int32_t no_header; /* CSV: without the first line; table: without the lines above the rows that
-                          say file, samples and columns */
-} tally_write_options;
-
-#define TALLY_WRITE_OPTIONS_INIT                                                                   \
-    {                                                                                              \
-        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0, 0                                  \
-    }
-
-/* Takes `size` bytes and returns 0, or a nonzero errno value. */
-typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
-
-/* Writes `count` results (a JSON array when count > 1; other formats take exactly one). */
-TALLY_API tally_status tally_result_write(const tally_result *const *results, size_t count,
-                                          tally_format format, const tally_write_options *options,
-                                          tally_sink sink, void *user, tally_error *error);
-/* The same to `path`, through a temporary file in its folder that takes its place when whole: on
- * failure nothing is left and an older file stays. */
-TALLY_API tally_status tally_result_save(const tally_result *const *results, size_t count,
-                                         tally_format format, const tally_write_options *options,
-                                         const char *path, tally_error *error);
-
-/* Reads saved JSON: one object, or element `index` of an array. `name` is for messages. The whole
- * text is checked each time; tally_result_parse_all does so once for all of an array. */
-TALLY_API tally_status tally_result_parse(const char *text, size_t size, const char *name,
-                                          size_t index, tally_result **result, tally_error *error);
-/* All of them: *count is 1 for an object and 0 for an empty array, of which *results is NULL.
- * Release with tally_result_destroy_all. */
-TALLY_API tally_status tally_result_parse_all(const char *text, size_t size, const char *name,
-                                              tally_result ***results, size_t *count,
-                                              tally_error *error);
-TALLY_API void tally_result_destroy_all(tally_result **results, size_t count); /* NULL is fine */
-
-/* ---- Inputs -----------------------------------------------------------------------------------
- */
-
-/* A file, pipe or standard input, decoded chunk by chunk. One thread at a time. */
-typedef struct tally_input tally_input;
-
-typedef struct tally_input_options {
-    size_t struct_size;
-    tally_dtype dtype;     /* raw: required; else 0 */
-    uint64_t shape[3];     /* raw: rows, columns, channels; all 0: one column to the end */
-    uint64_t offset_bytes; /* raw */
-    const char *const
-        *columns; /* text: names or numbers from 1, one a dimension; NULL: the only one */
-    uint32_t columns_count;
-    uint64_t row_begin, row_end; /* region; row_end 0: to the end */
-    uint64_t column_begin, column_end;
-    uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
-    int32_t keep; /* nonzero: the input will be rewound; a pipe is spooled to a temporary file */
-} tally_input_options;
-
-#define TALLY_INPUT_OPTIONS_INIT                                                                   \
-    {                                                                                              \
-        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0       \
-    }
-
-typedef struct tally_input_info {
-    size_t struct_size;
-    const char *format;      /* "png", "jpeg", "tiff", "pnm", "npy", "text", "raw" */
-    const char *compression; /* "gzip", "zstd" or "" */
-    tally_dtype dtype;
-    uint64_t rows, columns; /* 0 rows: unknown before the end */
-    uint64_t channels;
-    uint32_t dimensions; /* views that one read hands out: columns asked for; else 1 */
-    uint64_t size_bytes; /* of the file as stored, 0 unknown */
-    int32_t is_image;
-    int32_t is_spooled; /* a pipe that was copied to a temporary file */
-} tally_input_info;
-
-#define TALLY_INPUT_INFO_INIT                                                                      \
-    {                                                                                              \
-        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0                  \
-    }
-
-/* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
- * be NULL. Messages carry the path and the place (byte, or line and column). Of a file what is
- * there now is read, also if it grows; one that is cut before that was read is TALLY_ERROR_IO. */
-TALLY_API tally_status tally_input_open(const char *path, const tally_input_options *options,
-                                        tally_input **input, tally_error *error);
-TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */
-TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);
-/* "R", "G", "B", "A", "grey", a column's heading … */
-TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_t channel);
-
-/* The next chunk: fills views[0 … dimensions), valid until the next call on `input`. *done is set
- * instead when there is no more. */
-TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
-                                        tally_error *error);
-/* Back to the start. Fails for a pipe opened without `keep`. */
-TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);
-/* Bytes of the stored file consumed so far. */
-TALLY_API uint64_t tally_input_position(const tally_input *input);
-
-/* Writes an image of u8 or u16 samples, 1 to 4 channels, packed or with a row stride: PNG or PNM by
- * the path's ending (.png, .pgm, .ppm, .pam). Through a temporary file, as tally_result_save. */
-TALLY_API tally_status tally_image_save(const char *path, const tally_view *image,
-                                        tally_error *error);
 
 /* ---- Methods ----------------------------------------------------------------------------------
  */

@@ -24,10 +24,14 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 
 def _load():
-    """TALLY_LIBRARY, else the library in this package, else the system's."""
+    """libtally-io, whose handle finds libtally's functions too: the one beside TALLY_LIBRARY, else
+    the one in this package, else the system's."""
     named = os.environ.get("TALLY_LIBRARY")
-    inside = FOLDER / "lib" / "libtally.so.0"
-    path = named or (str(inside) if inside.exists() else "libtally.so.0")
+    inside = FOLDER / "lib" / "libtally-io.so.0"
+    path = str(inside) if inside.exists() else inside.name
+    if named:
+        folder, _, name = named.rpartition("/")
+        path = folder + "/" * bool(folder) + name.replace("libtally.", "libtally-io.")
     try:
         return ctypes.CDLL(path), path
     except OSError as e:

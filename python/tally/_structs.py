@@ -1,4 +1,4 @@
-"""What `tally.h` declares, spelled for ctypes: constants and structs. The header says what they mean.
+"""What `tally.h` and `io.h` declare, spelled for ctypes: constants and structs. The headers say what they mean.
 
 tests/unit/test_python_structs.py compares every size and offset with the compiler's.
 """

@@ -54,30 +54,3 @@ void ty_error_prefix(tally_error *error, const char *prefix)
              error->message);
     show(text, error);
 }
-
-const char *tally_status_string(tally_status status)
-{
-    switch (status) {
-    case TALLY_OK:
-        return "ok";
-    case TALLY_ERROR_ARGUMENT:
-        return "wrong argument";
-    case TALLY_ERROR_UNSUPPORTED:
-        return "not supported";
-    case TALLY_ERROR_MEMORY:
-        return "out of memory";
-    case TALLY_ERROR_IO:
-        return "input or output failed";
-    case TALLY_ERROR_FORMAT:
-        return "damaged or unknown format";
-    case TALLY_ERROR_DATA:
-        return "samples break a policy";
-    case TALLY_ERROR_DEVICE:
-        return "device failed";
-    case TALLY_ERROR_CANCELLED:
-        return "cancelled";
-    case TALLY_ERROR_INTERNAL:
-        return "internal defect";
-    }
-    return "unknown status";
-}

@@ -5,15 +5,6 @@
 
 #include "core/error.h"
 
-tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n)
-{
-    tally_view view = TALLY_VIEW_INIT;
-    view.data = data;
-    view.dtype = dtype;
-    view.columns = n;
-    return view;
-}
-
 /* Packed strides for those that are 0; fails when the extent passes 2^62 bytes. */
 static int fill_strides(ty_grid *g)
 {

@@ -11,23 +11,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if TALLY_HAVE_ZSTD
-#include <zstd.h>
-#elif TALLY_HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 #include "core/alloc.h"
 #include "core/env.h"
 #include "core/error.h"
 #include "gpu/sha256.h"
 
-/* A kernel's whole block is unpacked for it: of so many bytes that that takes no time to speak of.
- */
+/* A kernel's whole block is read for it: of so many bytes that that takes no time to speak of. */
 enum { block_bytes = 2 << 20, most_blocks = 1024, most_kernels = 65536, most_bytes = 256 << 20 };
-enum { packed_none, packed_zlib, packed_zstd };
 
-static const char magic[8] = "tallyp1";
+static const char magic[8] = "tallyp2";
 
 /* The file: a header, `blocks` of block, `kernels` of kernel, then the blocks' bytes. In the order
  * of the machine's bytes, which the magic's `order` tells. */
@@ -40,15 +33,15 @@ typedef struct {
 } header;
 
 typedef struct {
-    uint32_t arch, is_ptx, packing, unused;
-    uint64_t offset, stored, size; /* bytes: from the file's start, there, and unpacked */
-    unsigned char digest[32];      /* of what is stored */
+    uint32_t arch, is_ptx;
+    uint64_t offset, size;    /* bytes: from the file's start, and there */
+    unsigned char digest[32]; /* of its bytes */
 } block;
 
 typedef struct {
     unsigned char key[32];
     uint32_t block, unused;
-    uint64_t offset, size; /* in the unpacked block */
+    uint64_t offset, size; /* in the block */
 } kernel;
 
 static struct {
@@ -58,7 +51,7 @@ static struct {
     header head;
     block *blocks; /* NULL: no file */
     kernel *kernels;
-    unsigned char *code[most_blocks]; /* unpacked, when first asked for */
+    unsigned char *code[most_blocks]; /* read when first asked for */
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void digest_of(const void *bytes, size_t size, unsigned char digest[32])
@@ -80,67 +73,6 @@ void ty_kernels_key(const char *source, const char *options, ty_target target,
     for (int i = 0; i < 4; i++)
         ty_sha256_add(&s, parts[i], strlen(parts[i]) + 1);
     ty_sha256_end(&s, key);
-}
-
-/* ---- packing ---- */
-
-/* Packs into a new block (ty_free) where that can be done and helps; else NULL. */
-static void *pack(const void *bytes, size_t size, size_t *stored, uint32_t *packing)
-{
-    void *to = NULL;
-    *packing = packed_none;
-#if TALLY_HAVE_ZSTD
-    size_t room = ZSTD_compressBound(size);
-    if ((to = ty_malloc(room)) == NULL)
-        return NULL;
-    *stored =
-        ZSTD_compress(to, room, bytes, size, 9); /* 19 takes 20 times as long for a third less */
-    *packing = packed_zstd;
-    int ok = !ZSTD_isError(*stored) && *stored < size;
-#elif TALLY_HAVE_ZLIB
-    uLongf room = compressBound(size);
-    if ((to = ty_malloc(room)) == NULL)
-        return NULL;
-    int ok = compress2(to, &room, bytes, size, 9) == Z_OK && room < size;
-    *stored = room;
-    *packing = packed_zlib;
-#else
-    int ok = 0;
-    (void)bytes;
-    (void)size;
-    (void)stored;
-#endif
-    if (ok)
-        return to;
-    ty_free(to);
-    *packing = packed_none;
-    return NULL;
-}
-
-/* NULL, or what is wrong. */
-static const char *unpack(const block *b, const void *from, void *to)
-{
-    switch (b->packing) {
-    case packed_none:
-        if (b->stored != b->size)
-            return "its sizes contradict each other";
-        memcpy(to, from, b->size);
-        return NULL;
-#if TALLY_HAVE_ZSTD
-    case packed_zstd:
-        return ZSTD_decompress(to, b->size, from, b->stored) == b->size ? NULL
-                                                                        : "it does not unpack";
-#elif TALLY_HAVE_ZLIB
-    case packed_zlib: {
-        uLongf size = b->size;
-        return uncompress(to, &size, from, b->stored) == Z_OK && size == b->size
-                   ? NULL
-                   : "it does not unpack";
-    }
-#endif
-    default:
-        return "it is packed in a way that this build cannot undo";
-    }
 }
 
 /* ---- reading ---- */
@@ -206,7 +138,7 @@ static const char *read_index(int fd, uint64_t bytes)
         return "its index is damaged";
     for (uint32_t i = 0; i < h->blocks; i++) {
         const block *b = &file.blocks[i];
-        if (b->size > most_bytes || b->stored > bytes || b->offset > bytes - b->stored)
+        if (b->size > most_bytes || b->size > bytes || b->offset > bytes - b->size)
             return "it is cut off";
     }
     for (uint32_t i = 0; i < h->kernels; i++) {
@@ -268,28 +200,25 @@ static void look(void)
         close(fd);
 }
 
-/* With the lock held: block `i` unpacked, or NULL, and the file is not used any more. */
+/* With the lock held: block `i`, or NULL, and the file is not used any more. */
 static const unsigned char *load_block(uint32_t i)
 {
     const block *b = &file.blocks[i];
-    unsigned char digest[32], *stored, *code;
+    unsigned char digest[32], *code;
     const char *wrong = "memory is out";
     if (file.code[i])
         return file.code[i];
     int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    stored = ty_malloc(b->stored + 1);
     code = ty_malloc(b->size + 1);
-    if (stored && code) {
+    if (code) {
         wrong = "its code cannot be read";
-        if (fd >= 0 && read_at(fd, b->offset, stored, b->stored)) {
-            digest_of(stored, b->stored, digest);
-            wrong = memcmp(digest, b->digest, sizeof digest) != 0 ? "its code is damaged"
-                                                                  : unpack(b, stored, code);
+        if (fd >= 0 && read_at(fd, b->offset, code, b->size)) {
+            digest_of(code, b->size, digest);
+            wrong = memcmp(digest, b->digest, sizeof digest) != 0 ? "its code is damaged" : NULL;
         }
     }
     if (fd >= 0)
         close(fd);
-    ty_free(stored);
     if (wrong) {
         ty_free(code);
         refuse(wrong);
@@ -414,7 +343,7 @@ typedef struct {
 static tally_status add_block(image *m, const ty_kernel_entry *first, size_t count,
                               tally_error *error)
 {
-    size_t size = 0, stored;
+    size_t size = 0;
     for (size_t i = 0; i < count; i++)
         size += first[i].size;
     unsigned char *code = ty_malloc(size + 1);
@@ -432,11 +361,7 @@ static tally_status add_block(image *m, const ty_kernel_entry *first, size_t cou
         memcpy(code + b->size, first[i].code, first[i].size);
         b->size += first[i].size;
     }
-    void *packed = pack(code, size, &stored, &b->packing);
-    b->stored = packed ? stored : size;
-    m->stored[m->head.blocks++] = packed ? packed : code;
-    if (packed)
-        ty_free(code);
+    m->stored[m->head.blocks++] = code;
     return TALLY_OK;
 }
 
@@ -474,8 +399,8 @@ static void seal(image *m)
     snprintf(m->head.version, sizeof m->head.version, "%s", tally_version());
     for (uint32_t i = 0; i < m->head.blocks; i++) {
         m->blocks[i].offset = at;
-        at += m->blocks[i].stored;
-        digest_of(m->stored[i], m->blocks[i].stored, m->blocks[i].digest);
+        at += m->blocks[i].size;
+        digest_of(m->stored[i], m->blocks[i].size, m->blocks[i].digest);
     }
     ty_sha256_begin(&s);
     ty_sha256_add(&s, m->blocks, m->head.blocks * sizeof(block));
@@ -489,7 +414,7 @@ static int write_image(const image *m, int fd)
              write_all(fd, m->blocks, m->head.blocks * sizeof(block)) &&
              write_all(fd, m->kernels, m->head.kernels * sizeof(kernel));
     for (uint32_t i = 0; i < m->head.blocks; i++)
-        ok = ok && write_all(fd, m->stored[i], m->blocks[i].stored);
+        ok = ok && write_all(fd, m->stored[i], m->blocks[i].size);
     return ok && !fchmod(fd, 0644);
 }
 

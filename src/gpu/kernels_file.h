@@ -3,9 +3,9 @@
  * only the driver counts at once. One file, `libtally-VERSION.kernels`, beside the library or where
  * it was installed; TALLY_KERNELS_FILE names another, or `none`.
  *
- * It holds blocks of code, each of one architecture, compressed where zstd or zlib is there, and an
- * index by the SHA-256 of version, text, options and target. Index and blocks carry their own
- * SHA-256: what is damaged, or of another version, is not used, and ty_kernels_describe says why.
+ * It holds blocks of code, each of one architecture, and an index by the SHA-256 of version, text,
+ * options and target. Index and blocks carry their own SHA-256: what is damaged, or of another
+ * version, is not used, and ty_kernels_describe says why.
  */
 #ifndef TY_KERNELS_FILE_H
 #define TY_KERNELS_FILE_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tally/tally.h>
+#include <tally/io.h>
 
 typedef struct kept {
     char *bytes;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tally/tally.h>
+#include <tally/io.h>
 
 /* Opens `data` as a file and reads all of it twice over, touching every sample; the passes must
  * agree, and so must chunks of `other_chunk_bytes` if that is not 0. Aborts when they do not, or

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs into a fresh prefix, then is a user of it: pkg-config, find_package, the command, the man
-# page, the completions. The library exports tally_* and nothing else.
+# page, the completions. The libraries export what their headers declare and nothing else.
 set -euo pipefail
 
 if [ -n "${SANITIZE:-}" ]; then
@@ -38,39 +38,63 @@ prefix=$work/moved
 libdir=${libdir/#$work\/prefix/$prefix}
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 static=
-[ -e "$libdir/libtally.so" ] || static=--static
-# shellcheck disable=SC2046
-"$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/consumer.c" -o "$work/by_pkg_config" \
-    $(pkg-config --cflags --libs $static tally) -Wl,-rpath,"$libdir"
-said=$("$work/by_pkg_config")
-[ "$said" = "tally $header" ] || fail "by pkg-config: $said"
-"$cc" -x c++ -fsyntax-only -Wall -Wextra -I"$prefix/include" "$prefix/include/tally/tally.h" \
-    2>"$work/c++" || grep -q "cc1plus" "$work/c++" || {
-    cat "$work/c++"
-    fail "the header is no C++"
-}
+if [ -e "$libdir/libtally.so" ]; then
+    # Nothing but our own files is needed: the .pc files of the image formats may be missing.
+    export PKG_CONFIG_LIBDIR=$libdir/pkgconfig
+else
+    static=--static
+fi
+consumers=("tally consumer" "tally-io consumer_io")
+for pair in "${consumers[@]}"; do
+    # shellcheck disable=SC2046
+    "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/${pair#* }.c" -o "$work/by_pkg_config" \
+        $(pkg-config --cflags --libs $static "${pair% *}") -Wl,-rpath,"$libdir"
+    said=$("$work/by_pkg_config")
+    [ "$said" = "tally $header" ] || fail "by pkg-config ${pair% *}: $said"
+done
+for name in tally io; do
+    "$cc" -x c++ -fsyntax-only -Wall -Wextra -I"$prefix/include" "$prefix/include/tally/$name.h" \
+        2>"$work/c++" || grep -q "cc1plus" "$work/c++" || {
+        cat "$work/c++"
+        fail "$name.h is no C++"
+    }
+done
+env -i "$prefix/bin/tally" --version >/dev/null || fail "the installed command does not start"
 
 # By find_package.
+unset PKG_CONFIG_LIBDIR
 cmake -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     >"$work/log" 2>&1 && cmake --build "$work/consumer" >>"$work/log" 2>&1 || {
     cat "$work/log"
     fail "find_package(tally) does not build"
 }
-said=$("$work/consumer/consumer")
-[ "$said" = "tally $header" ] || fail "by find_package: $said"
+for pair in "${consumers[@]}"; do
+    said=$("$work/consumer/${pair#* }")
+    [ "$said" = "tally $header" ] || fail "${pair#* } by find_package: $said"
+done
 
-# Exported symbols, and the soname.
+# declared HEADER: the functions that it and what it includes declare.
+declared() {
+    "$cc" -E -P -I"$prefix/include" "$prefix/include/tally/$1" | tr '\n' ' ' |
+        grep -oE 'visibility\("default"\)\)\)[^;(]*\(' | grep -oE 'tally_[a-z0-9_]+ *\($' | tr -d ' (' | sort
+}
+
+# Each library exports what its header declares and nothing else, and has its soname.
 if [ -e "$libdir/libtally.so" ]; then
-    others=$(nm -D --defined-only "$libdir/libtally.so" | awk '{print $3}' | grep -v '^tally_' || true)
-    [ -z "$others" ] || fail "exported, but not tally_*: $others"
-    # Every function of the header is there.
-    for name in $(sed -nE 's/^TALLY_API .*[ *](tally_[a-z0-9_]+)\(.*/\1/p' \
-        "$prefix/include/tally/tally.h"); do
-        nm -D --defined-only "$libdir/libtally.so" | grep -qw "$name" ||
-            fail "$name is in the header, but not in the library"
+    declared tally.h >"$work/tally"
+    declared io.h | comm -23 - "$work/tally" >"$work/tally-io"
+    for name in tally tally-io; do
+        file=$libdir/lib$name.so
+        [ "$(wc -l <"$work/$name")" -gt 15 ] || fail "lib$name: hardly a function is declared"
+        nm -D --defined-only "$file" | awk '{print $3}' | sort | diff "$work/$name" - ||
+            fail "$file: declared (<) and exported (>) differ"
+        readelf -d "$file" | grep -q "SONAME.*lib$name.so.${header%%.*}\]" ||
+            fail "the soname of lib$name lacks the major version"
     done
-    readelf -d "$libdir/libtally.so" | grep -q "SONAME.*libtally.so.${header%%.*}\]" ||
-        fail "the soname lacks the major version"
+    # libtally needs the C library's parts and the loader.
+    others=$(ldd "$libdir/libtally.so" | awk '{print $1}' |
+        grep -vE '^(linux-vdso|lib(c|m|pthread|dl)\.|(/.*/)?ld-)' || true)
+    [ -z "$others" ] || fail "libtally needs $others"
 fi
 
 # The pages.

@@ -105,7 +105,7 @@ void help_expect_no_run(const tally_plan *plan, const tally_view *views,
     for (int reference = 0; reference < 2; reference++) {
         sheet s;
         tally_error error = {""};
-        tally_output output = help_sheet(&s, plan && ty_plan_options(plan)->sum_squares);
+        tally_output output = help_sheet(&s, plan && tally_plan_options_get(plan)->sum_squares);
         if (change)
             change(&output);
         tally_status got = reference

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tally/tally.h>
+#include <tally/io.h>
 
 /* A failed check is counted and printed; the test goes on. */
 #define CHECK(condition) help_check((condition), #condition, __FILE__, __LINE__, " ")

@@ -126,7 +126,7 @@ static tally_status execute(const void *arg, tally_error *error)
 {
     static sheet s;
     const call *c = arg;
-    tally_output output = help_sheet(&s, ty_plan_options(c->plan)->sum_squares);
+    tally_output output = help_sheet(&s, tally_plan_options_get(c->plan)->sum_squares);
     ty_buffer_cache_clear(&context->tables); /* each call as if it were the first */
     ty_buffer_cache_clear(&context->totals);
     tally_status status =

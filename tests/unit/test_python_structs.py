@@ -34,7 +34,7 @@ BYTES = {"batch_stride", "row_stride", "column_stride", "channel_stride"}  # the
 if not shutil.which("cc"):
     print("skipped: no cc here")
     sys.exit(77)
-lines, here = ["#include <stdio.h>", "#include <tally/tally.h>", "int main(void) {"], []
+lines, here = ["#include <stdio.h>", "#include <tally/io.h>", "int main(void) {"], []
 for name, struct in STRUCTS.items():
     lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
     here.append(f"{name} {ctypes.sizeof(struct)}")
@@ -50,4 +50,4 @@ with tempfile.TemporaryDirectory() as folder:
     there = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")
 wrong = [f"here {h}, in the header {t}" for h, t in zip(here, there) if h != t]
 if wrong:
-    sys.exit("python/tally/_structs.py is not what tally.h says:\n" + "\n".join(wrong))
+    sys.exit("python/tally/_structs.py is not what the headers say:\n" + "\n".join(wrong))

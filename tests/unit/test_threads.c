@@ -103,7 +103,7 @@ static void *own_context(void *arg)
     long wrong = 0;
     for (unsigned i = 0; i < rounds; i++) {
         tally_context *mine = help_context(1 + i % 4);
-        tally_plan *plan = help_plan(mine, ty_plan_options(w->plan));
+        tally_plan *plan = help_plan(mine, tally_plan_options_get(w->plan));
         work own = *w;
         own.plan = plan;
         wrong += !counts_right(&own);
