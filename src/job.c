@@ -131,13 +131,11 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
             "output: accumulate is %d; 0 (overwrite), 1 (add) and 2 (add atomically) are "
             "possible",
             (int)out->accumulate);
-    if (out->accumulate == TALLY_ACCUMULATE_ATOMIC &&
-        (plan->weighted || plan->options.counter != TALLY_COUNTER_U64 || out->on_device))
+    const int atomic = out->accumulate == TALLY_ACCUMULATE_ATOMIC;
+    if (atomic && (plan->weighted || plan->options.counter != TALLY_COUNTER_U64))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "output: atomic additions are for u64 counts in host memory, not for %s",
-                        plan->weighted   ? "sums of weights"
-                        : out->on_device ? "device memory"
-                                         : "narrower counters");
+                        "output: atomic additions are for u64 counts, not for %s",
+                        plan->weighted ? "sums of weights" : "narrower counters");
     if (!out->counts && job->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: counts is NULL");
     if (!!out->sum_squares != !!plan->options.sum_squares && job->histograms)
@@ -150,6 +148,11 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
     if (out->on_device && !plan->context->backend->has_memory)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "output: device memory on the %s device",
                         plan->context->backend->name);
+    if (atomic && out->on_device &&
+        (job->view_device == TALLY_DEVICE_CPU || ty_plan_may_fail(plan)))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "output: atomic additions in device memory are for samples in device "
+                        "memory and plans without TALLY_FLOW_FAIL");
     if (plan->options.counter == TALLY_COUNTER_U32 && job->elements > UINT32_MAX)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "%" PRIu64 " samples could pass a u32 counter's 2^32-1; use u64",

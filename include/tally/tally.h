@@ -396,8 +396,9 @@ typedef enum tally_accumulate {
     /* Adds to it. Only one call at a time may: what two add at once is partly lost. */
     TALLY_ACCUMULATE_ADD = 1,
     /* Adds by atomic additions: any number of calls, of any plans, threads and contexts, may add to
-     * one output at once, and every sample is counted. To read the counts, wait for the calls. For
-     * plans with u64 counters and without weights, and outputs in host memory; else
+     * one output at once, and every sample is counted; in device memory on any number of streams of
+     * one device. To read the counts, wait for the calls. For plans with u64 counters and without
+     * weights; in device memory also without TALLY_FLOW_FAIL and with the samples there too; else
      * TALLY_ERROR_UNSUPPORTED. */
     TALLY_ACCUMULATE_ATOMIC = 2
 } tally_accumulate;

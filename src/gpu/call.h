@@ -129,6 +129,8 @@ tally_status ty_upload(ty_call *call, tally_error *error);
 
 /* store.c: sets call->store for histograms [h, h + count). */
 tally_status ty_store_begin(ty_call *call, tally_error *error);
+/* Zeros where nothing has been stored yet, unless it is added to. */
+tally_status ty_store_clear(ty_call *call, tally_error *error);
 /* Ends them: an output in host memory gets what was stored. */
 tally_status ty_store_end(ty_call *call, tally_error *error);
 /* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */

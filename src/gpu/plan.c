@@ -21,6 +21,9 @@
 /* Batches shorter than this are worth a launch together more than a kernel of their own. */
 enum { many_elements = 1 << 22 };
 
+/* Calls of fewer samples than bins / this add to the output itself. */
+enum { in_place_share = 4 };
+
 static ty_device *device_of(const tally_plan *plan)
 {
     return plan->context->state;
@@ -142,14 +145,17 @@ static int reads_bytes(const tally_plan *plan)
     return plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
 }
 
-/* Only of a plan that `auto` made; the plan's text says them. */
+/* Those for layouts only of a plan that `auto` made; the plan's text says them. */
 static void choose_routes(tally_plan *plan, ty_gpu_plan *own)
 {
     static const char *const words[] = {"other layouts", "with a mask", "in long rows"};
     const ty_gpu_method *method = ty_gpu_method_of(plan);
+    const ty_method *in_place = ty_method_find("global-in-place");
+    if (plan->method != in_place && !plan->weighted && plan->options.counter == TALLY_COUNTER_U64)
+        own->routes[TY_ROUTE_IN_PLACE].method = in_place;
     if (plan->seconds <= 0 || serves_route(method, TY_ROUTE_ANY))
         return;
-    for (int route = TY_ROUTES; route-- > 0;) {
+    for (int route = TY_ROUTE_IN_PLACE; route-- > 0;) {
         if (route != TY_ROUTE_ANY && (plan->channels > 1 || serves_route(method, route)))
             continue;
         const ty_method *m = own->routes[route].method = ty_route_method(plan, route);
@@ -175,7 +181,8 @@ static ty_route *find_route(const ty_job *job)
     const int short_ones = one_by_one && job->batches > 1 && job->elements < many_elements;
     if (!short_ones && ty_reads_job(method->reads, job, device))
         return NULL;
-    for (int k = TY_ROUTE_MASKED; k < TY_ROUTES && (job->mask.data || !reads_bytes(plan)); k++) {
+    for (int k = TY_ROUTE_MASKED; k < TY_ROUTE_IN_PLACE && (job->mask.data || !reads_bytes(plan));
+         k++) {
         if (routes[k].method &&
             ty_reads_job(((const ty_gpu_method *)routes[k].method->backend)->reads, job, device))
             return &routes[k];
@@ -183,35 +190,60 @@ static ty_route *find_route(const ty_job *job)
     return &routes[TY_ROUTE_ANY];
 }
 
-static tally_status make_route(const tally_plan *plan, ty_route *route, tally_error *error)
+/* Whether a call's samples are added to the output itself: where others may add too; else where
+ * they are so few that it takes less than a pass over all bins. */
+static int adds_in_place(const ty_job *job)
 {
-    tally_plan_options o = plan->options;
+    const tally_plan *plan = job->plan;
+    const tally_output *output = job->output;
+    if (!output->on_device || !output->accumulate || ty_store_by_host(job))
+        return 0;
+    return output->accumulate == TALLY_ACCUMULATE_ATOMIC ||
+           (plan->seconds > 0 && job->elements < plan->bins / in_place_share);
+}
+
+/* A route's kernels are compiled by the first call that takes it; without a compiler that is tried
+ * once. */
+static tally_status take_route(const ty_job *job, ty_route *route, const tally_plan **plan,
+                               tally_error *error)
+{
+    ty_gpu_plan *own = job->plan->state;
+    tally_plan_options o = job->plan->options;
+    tally_status status = TALLY_OK;
     o.method = route->method->name;
     o.settings = NULL;
     o.settings_count = 0;
-    return route->plan ? TALLY_OK : tally_plan_create(plan->context, &o, &route->plan, error);
-}
-
-/* A route's kernels are compiled by the first call that takes it; that for any layout serves where
- * there is no compiler for another. */
-tally_status ty_route_of(const ty_job *job, const tally_plan **plan, tally_error *error)
-{
-    ty_gpu_plan *own = job->plan->state;
-    ty_route *route = find_route(job);
-    tally_status status = TALLY_ERROR_UNSUPPORTED;
-    *plan = job->plan;
-    if (!route)
-        return TALLY_OK;
     pthread_mutex_lock(&own->lock);
-    if (!route->missing)
-        status = make_route(job->plan, route, error);
-    if (status == TALLY_ERROR_UNSUPPORTED && route != &own->routes[TY_ROUTE_ANY]) {
-        route->missing = 1;
-        route = &own->routes[TY_ROUTE_ANY];
-        status = make_route(job->plan, route, error);
-    }
+    if (route->missing)
+        status = ty_error(error, TALLY_ERROR_UNSUPPORTED, "method %s: its kernels cannot be had",
+                          o.method);
+    else if (!route->plan)
+        status = tally_plan_create(job->plan->context, &o, &route->plan, error);
+    route->missing = status == TALLY_ERROR_UNSUPPORTED;
     *plan = route->plan;
     pthread_mutex_unlock(&own->lock);
+    return status;
+}
+
+/* Where there is no compiler for a route's kernel, another counts the same, but for atomic
+ * additions. */
+tally_status ty_route_of(const ty_job *job, const tally_plan **plan, tally_error *error)
+{
+    ty_route *routes = ((ty_gpu_plan *)job->plan->state)->routes;
+    ty_route *route = &routes[TY_ROUTE_IN_PLACE];
+    tally_status status;
+    if (route->method && adds_in_place(job)) {
+        status = take_route(job, route, plan, error);
+        if (status != TALLY_ERROR_UNSUPPORTED || job->output->accumulate == TALLY_ACCUMULATE_ATOMIC)
+            return status;
+    }
+    *plan = job->plan;
+    route = find_route(job);
+    if (!route)
+        return TALLY_OK;
+    status = take_route(job, route, plan, error);
+    if (status == TALLY_ERROR_UNSUPPORTED && route != &routes[TY_ROUTE_ANY])
+        status = take_route(job, &routes[TY_ROUTE_ANY], plan, error);
     return status;
 }
 

@@ -55,17 +55,15 @@ void ty_call_size(ty_call *c, uint64_t end)
 }
 
 /* The route, a workspace of its plan, and what does not change while the job is counted. A caller's
- * progress function may make another device current, and call Tally for it. */
+ * progress function may make another device current, and call Tally for it. A stream that records
+ * has to be known before a route's kernels are loaded. */
 static tally_status begin(ty_call *c, tally_error *error)
 {
     const ty_job *job = c->job;
-    tally_status status = ty_route_of(job, &c->plan, error);
-    if (!status)
-        status = ask(job, error);
+    const ty_device_ops *ops = c->device->ops;
+    tally_status status = ask(job, error);
     if (status)
         return status;
-    c->program = ((const ty_gpu_plan *)c->plan->state)->program;
-    const ty_device_ops *ops = c->device->ops;
     if (ops->enter && !job->progress)
         ops->enter(c->device);
     c->entered = ops->enter && !job->progress;
@@ -75,6 +73,10 @@ static tally_status begin(ty_call *c, tally_error *error)
         return status;
     if (c->recording)
         c->capture_mode = ops->relax(-1);
+    status = ty_route_of(job, &c->plan, error);
+    if (status)
+        return status;
+    c->program = ((const ty_gpu_plan *)c->plan->state)->program;
     status = ty_workspace_take(c->plan, job->stream, c->recording, &c->w, error);
     if (status)
         return status;

@@ -135,13 +135,15 @@ static void add_totals(const ty_call *c)
     }
 }
 
-/* Of nothing that was counted: zeros, where they are not added. */
-static tally_status clear_store(ty_call *c, tally_error *error)
+tally_status ty_store_clear(ty_call *c, tally_error *error)
 {
-    const ty_store *t = &c->store;
+    ty_store *t = &c->store;
     const tally_output *output = c->job->output;
     const uint64_t bins = c->plan->bins, cell = cell_bytes(c->plan);
     tally_status status = TALLY_OK;
+    if (!t->fresh)
+        return TALLY_OK;
+    t->fresh = 0;
     if (!output->on_device)
         return ty_call_clear(c, t->counts, 0, c->count * ty_totals_words(c->plan) * 8, error);
     if (output->accumulate)
@@ -158,7 +160,7 @@ static tally_status clear_store(ty_call *c, tally_error *error)
 tally_status ty_store_end(ty_call *c, tally_error *error)
 {
     const ty_device_ops *ops = c->device->ops;
-    tally_status status = c->store.fresh ? clear_store(c, error) : TALLY_OK;
+    tally_status status = ty_store_clear(c, error);
     if (c->job->output->on_device)
         return status;
     const size_t words = (size_t)(c->count * ty_totals_words(c->plan));

@@ -81,8 +81,9 @@ typedef struct ty_route {
     int missing;             /* its kernel cannot be had here */
 } ty_route;
 
-/* Routes of a plan that `auto` made besides its own method, the fastest that reads … */
-enum { TY_ROUTE_ANY, TY_ROUTE_MASKED, TY_ROUTE_ROWS, TY_ROUTES };
+/* Routes of a plan besides its own method. If `auto` made it, the fastest that reads any layout, a
+ * mask, long rows; and of every plan what adds to the output itself. */
+enum { TY_ROUTE_ANY, TY_ROUTE_MASKED, TY_ROUTE_ROWS, TY_ROUTE_IN_PLACE, TY_ROUTES };
 
 /* plan->state */
 typedef struct ty_gpu_plan {

@@ -69,12 +69,23 @@ typedef long ty_i64;
     atomic_min((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MIN_GLOBAL(address, value)                                                              \
     atomic_min((volatile __global ty_u32 *)(address), (ty_u32)(value))
-#define TY_PREFETCH(from) ((void)(from))
+#define TY_ADD_WIDE(address, value) ty_add_wide(address, value)
+#define TY_PREFETCH(from)           ((void)(from))
 #define TY_DISCARD(line)
 #define TY_TAKE_GLOBAL(address) atomic_xchg((volatile __global ty_u32 *)(address), 0u)
 #define TY_AWAIT()
 #define TY_ADMIT()
 #define TY_READ(p) (*(p))
+/* Adds to a 64-bit word by the 32-bit atomics that every device has: each wrap of the lower half is
+ * seen by exactly one work-item, which carries it. The word is right when all have added. */
+TY_FN void ty_add_wide(__global ty_u64 *address, ty_u64 value)
+{
+    volatile __global ty_u32 *halves = (volatile __global ty_u32 *)address;
+    ty_u32 low = (ty_u32)value, old = atomic_add(halves, low);
+    ty_u32 high = (ty_u32)(value >> 32) + (old + low < low ? 1u : 0u);
+    if (high)
+        atomic_add(halves + 1, high);
+}
 #define TY_RINT(x) rint(x)
 #define TY_MAX_LOCAL(address, value)                                                               \
     atomic_max((volatile __local ty_u32 *)(address), (ty_u32)(value))
@@ -194,6 +205,7 @@ typedef long long ty_i64;
 #define TY_DEVICE_FENCE()                 __threadfence()
 #define TY_ADD_LOCAL(address, value)      atomicAdd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_ADD_GLOBAL(address, value)     atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_WIDE(address, value)       atomicAdd((ty_u64 *)(address), (ty_u64)(value))
 #define TY_AND_LOCAL(address, value)      atomicAnd((ty_u32 *)(address), (ty_u32)(value))
 #define TY_DEC_LOCAL(address)             atomicDec((ty_u32 *)(address), 0xffffffffu)
 #define TY_SWAP_LOCAL(address, value)     atomicExch((ty_u32 *)(address), (ty_u32)(value))

@@ -17,11 +17,12 @@
 #include "gpu/method.h"
 #include "methods/registry.h"
 #include "open_device.h"
+#include "plan.h"
 
 static tally_context *context;
 static ty_device *device;
 static void *queue;
-static uint64_t refused, counted[3];   /* from the host; from the device; into it */
+static uint64_t refused, counted[4];   /* from the host; from the device; into it; so atomically */
 static uint64_t in_columns, elsewhere; /* by methods for packed columns; left to others by these */
 
 static double now(void)
@@ -134,10 +135,10 @@ static int compare(const random_case *c, const tally_plan *plan, int accumulate,
                    const answer *want)
 {
     static const char *const where[] = {"samples of the host", "samples of the device",
-                                        "output in device memory"};
+                                        "output in device memory", "atomic additions there"};
     answer got = answer_make(c, tally_plan_bins(plan), accumulate);
     got.error.message[0] = '\0';
-    if (there == 2)
+    if (there >= 2)
         run_there(&got, c, plan, accumulate, want);
     else
         answer_run(&got, c, plan, accumulate, 0);
@@ -201,10 +202,12 @@ static int run_case(uint64_t seed)
         c.plan.settings = small[seed >> 8 & 3];
         c.plan.settings_count = 3;
     }
-    c.plan.method = by_name         ? method->name
-                    : seed & 2      ? "auto"
-                    : c.has_weights ? "weighted"
-                                    : "views";
+    const int wide = !c.has_weights && c.plan.counter == TALLY_COUNTER_U64;
+    c.plan.method = by_name                   ? method->name
+                    : seed & 2                ? "auto"
+                    : c.has_weights           ? "weighted"
+                    : wide && (seed >> 3 & 1) ? "global-in-place"
+                                              : "views";
     tally_status status = tally_plan_create(context, &c.plan, &plan, &error);
     if (status) {
         ok = (by_name && status == TALLY_ERROR_UNSUPPORTED) ||
@@ -222,8 +225,10 @@ static int run_case(uint64_t seed)
             there = put(&c.mask, &memory[n++]);
         if (there && c.has_weights)
             there = put(&c.weights, &memory[n++]);
+        const int atomic = accumulate && wide && !ty_plan_may_fail(plan);
         ok = ok && (!there || (compare(&c, plan, accumulate, 1, &want) &&
-                               compare(&c, plan, accumulate, 2, &want)));
+                               compare(&c, plan, accumulate, 2, &want) &&
+                               (!atomic || compare(&c, plan, TALLY_ACCUMULATE_ATOMIC, 3, &want))));
         answer_free(&want);
     }
     if (!ok)
@@ -250,15 +255,15 @@ int main(int argc, char **argv)
     device = context->state;
     must(device->ops->queue_open(device, NULL, &queue, &error), &error);
     while (tried < cases && failed < 5 &&
-           (seconds <= 0 || !in_columns || !counted[2] || now() - begin < seconds))
+           (seconds <= 0 || !in_columns || !counted[3] || now() - begin < seconds))
         failed += !run_case(seed + tried++);
     device->ops->queue_close(device, queue);
     tally_context_destroy(context);
-    printf("%llu cases: %llu from the host, %llu from the device, %llu into it (%llu refused by a "
-           "policy), %llu in columns, %llu left by these, %llu failed\n",
-           (unsigned long long)tried, (unsigned long long)counted[0],
-           (unsigned long long)counted[1], (unsigned long long)counted[2],
-           (unsigned long long)refused, (unsigned long long)in_columns,
-           (unsigned long long)elsewhere, (unsigned long long)failed);
-    return failed || !tried || !counted[1] || !counted[2] || !in_columns;
+    printf(
+        "%llu cases: %llu from the host, %llu from the device, %llu into it, %llu atomically "
+        "(%llu refused by a policy), %llu in columns, %llu left by these, %llu failed\n",
+        (unsigned long long)tried, (unsigned long long)counted[0], (unsigned long long)counted[1],
+        (unsigned long long)counted[2], (unsigned long long)counted[3], (unsigned long long)refused,
+        (unsigned long long)in_columns, (unsigned long long)elsewhere, (unsigned long long)failed);
+    return failed || !tried || !counted[1] || !counted[2] || !counted[3] || !in_columns;
 }
