@@ -10,7 +10,7 @@
 /* More would need slots wider than 32 bits and tables that no machine holds. */
 #define TY_MAX_BINS UINT64_C(2147483648)
 
-struct ty_cells;
+struct ty_buckets;
 
 /* Which of fast's arithmetic decides an axis; a kernel's TY_EVEN is one more. */
 typedef enum ty_proof {
@@ -31,14 +31,13 @@ typedef struct ty_axis {
     tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
     tally_dtype dtype;
     ty_bins bins;
-    int even;             /* slots by arithmetic; else by the table `edges` */
-    double *edges;        /* bins+1, owned; NULL when even */
-    uint16_t *categories; /* 256, owned; CATEGORY only */
-    uint32_t *byte_slots; /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
-    struct ty_cells
-        *cells;   /* the processor's way to search `edges`, made and freed by it, or NULL */
-    ty_sure sure; /* for the processor's loops; made by them (cpu/even_sure.h) */
-    ty_fast fast; /* for kernels that count cells; filled when such a plan is made */
+    int even;                   /* slots by arithmetic; else by the table `edges` */
+    double *edges;              /* bins+1, owned; NULL when even */
+    uint16_t *categories;       /* 256, owned; CATEGORY only */
+    uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
+    struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */
+    ty_sure sure;               /* for the processor's loops; made by them (cpu/even_sure.h) */
+    ty_fast fast;               /* for kernels that count cells; filled when such a plan is made */
     ty_proof proved;
     int way;      /* how kernels find cells by `guide` (kernels/guide.h), 0: they do not */
     int positive; /* … with keys of positive numbers only */

@@ -10,7 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "cpu/cells.h"
+#include "cpu/buckets.h"
 #include "cpu/cpu.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
@@ -397,7 +397,7 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
     const ty_method *tables = plan->weighted ? &ty_cpu_weights : &ty_cpu_tables;
     state->method = (state->in_place ? tables : plan->method)->backend;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        tally_status status = ty_cells_make(&plan->axes[d], &plan->axes[d].cells, error);
+        tally_status status = ty_buckets_make(&plan->axes[d], &plan->axes[d].buckets, error);
         if (status)
             return status;
         prove(&plan->axes[d], plan->options.n_hint);
@@ -414,7 +414,7 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
 static void cpu_finish(tally_plan *plan)
 {
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        ty_cells_free(plan->axes[d].cells);
+        ty_buckets_free(plan->axes[d].buckets);
     ty_free(plan->state);
 }
 

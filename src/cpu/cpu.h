@@ -14,7 +14,7 @@ static inline uint64_t ty_cpu_thread_bytes(uint64_t table)
 /* Writes the slot of each of n packed samples (any alignment). */
 typedef void (*ty_slots_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots);
 
-/* The fastest that this processor has for a resolved axis, its cells made if it has any. */
+/* The fastest that this processor has for a resolved axis, its buckets made if it has any. */
 ty_slots_fn ty_slots_pick(const ty_axis *axis);
 
 /*

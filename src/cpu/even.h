@@ -12,7 +12,8 @@ typedef struct ty_even_loops {
     void (*prove)(ty_axis *axis); /* fills axis->sure, for float32; looks at every edge */
 } ty_even_loops;
 
-extern const ty_even_loops ty_even_base, ty_even_avx2, ty_even_avx512; /* the last two on x86-64 */
+/* The last two are there on x86-64. */
+extern const ty_even_loops ty_even_base, ty_even_avx2, ty_even_avx512;
 
 /* The fastest that this processor runs. */
 const ty_even_loops *ty_even_loops_get(void);

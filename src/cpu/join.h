@@ -21,7 +21,8 @@ typedef struct ty_join_loops {
     void (*mask)(uint32_t *slots, const uint8_t *keep, size_t n, uint32_t masked);
 } ty_join_loops;
 
-extern const ty_join_loops ty_join_base, ty_join_avx2, ty_join_avx512; /* the last two on x86-64 */
+/* The last two are there on x86-64. */
+extern const ty_join_loops ty_join_base, ty_join_avx2, ty_join_avx512;
 
 /* The fastest that this processor runs. */
 const ty_join_loops *ty_join_loops_get(void);

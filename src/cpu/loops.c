@@ -1,5 +1,5 @@
 /* Which table of loops this processor runs fastest. */
-#include "cpu/cells.h"
+#include "cpu/buckets.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
 #include "cpu/join.h"
@@ -18,9 +18,9 @@
 #define BEST(name) return &ty_##name##_base
 #endif
 
-const ty_cells_loops *ty_cells_loops_get(void)
+const ty_buckets_loops *ty_buckets_loops_get(void)
 {
-    BEST(cells);
+    BEST(buckets);
 }
 
 const ty_even_loops *ty_even_loops_get(void)

@@ -1,7 +1,7 @@
 /*
  * cpu-overlap: one axis. The slots of a block are found with vectors (cpu/even.h; for uneven edges,
- * the cells of cpu/cells.h) while those of an earlier block are counted, so that the two kinds of
- * work share the processor's cycles. What is not packed, or masked, goes by blocks as in
+ * the buckets of cpu/buckets.h) while those of an earlier block are counted, so that the two kinds
+ * of work share the processor's cycles. What is not packed, or masked, goes by blocks as in
  * cpu-tables.
  */
 #include "core/error.h"

@@ -16,7 +16,8 @@ typedef struct ty_pack_loops {
     size_t (*keep)(const uint8_t *from, const uint8_t *keep, size_t n, uint8_t *to);
 } ty_pack_loops;
 
-extern const ty_pack_loops ty_pack_base, ty_pack_avx2, ty_pack_avx512; /* the last two on x86-64 */
+/* The last two are there on x86-64. */
+extern const ty_pack_loops ty_pack_base, ty_pack_avx2, ty_pack_avx512;
 
 /* The fastest that this processor runs. */
 const ty_pack_loops *ty_pack_loops_get(void);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/dtype.h"
-#include "cpu/cells.h"
+#include "cpu/buckets.h"
 #include "cpu/even.h"
 
 static void slots_byte(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
@@ -71,8 +71,8 @@ ty_slots_fn ty_slots_pick(const ty_axis *axis)
     ty_slots_fn fn = NULL;
     if (ty_even_serves(axis))
         fn = ty_even_loops_get()->slots[axis->dtype];
-    else if (axis->cells)
-        fn = ty_cells_loops_get()->slots[axis->dtype];
+    else if (axis->buckets)
+        fn = ty_buckets_loops_get()->slots[axis->dtype];
     return fn ? fn : portable[axis->dtype][axis->even];
 }
 

@@ -19,8 +19,8 @@ typedef struct ty_stats_loops {
     void (*moments)(const double *values, size_t count, tally_stats *stats);
 } ty_stats_loops;
 
-extern const ty_stats_loops ty_stats_base, ty_stats_avx2,
-    ty_stats_avx512; /* the last two on x86-64 */
+/* The last two are there on x86-64. */
+extern const ty_stats_loops ty_stats_base, ty_stats_avx2, ty_stats_avx512;
 
 /* The fastest that this processor runs. */
 const ty_stats_loops *ty_stats_loops_get(void);

@@ -12,7 +12,7 @@
 
 #include "core/axis.h"
 #include "core/dtype.h"
-#include "cpu/cells.h"
+#include "cpu/buckets.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
 #include "draw.h"
@@ -201,19 +201,19 @@ static tally_axis random_axis(tally_dtype dtype)
 typedef struct variant {
     const char *name;
     const ty_even_loops *even;
-    const ty_cells_loops *cells;
+    const ty_buckets_loops *buckets;
 } variant;
 
 static unsigned variants(variant *v)
 {
     unsigned n = 0;
-    v[n++] = (variant){"base", &ty_even_base, &ty_cells_base};
+    v[n++] = (variant){"base", &ty_even_base, &ty_buckets_base};
 #if defined(__x86_64__)
     uint32_t features = ty_cpu_features();
     if ((features & TY_CPU_LEVEL_AVX2) == TY_CPU_LEVEL_AVX2)
-        v[n++] = (variant){"avx2", &ty_even_avx2, &ty_cells_avx2};
+        v[n++] = (variant){"avx2", &ty_even_avx2, &ty_buckets_avx2};
     if ((features & TY_CPU_LEVEL_AVX512) == TY_CPU_LEVEL_AVX512)
-        v[n++] = (variant){"avx512", &ty_even_avx512, &ty_cells_avx512};
+        v[n++] = (variant){"avx512", &ty_even_avx512, &ty_buckets_avx512};
 #endif
     return n;
 }
@@ -319,13 +319,13 @@ static int check_axis(tally_dtype dtype, tally_axis axis, uint64_t *checked)
     }
     variant v[3];
     unsigned count = variants(v);
-    ty_cells_make(&a, &a.cells, NULL);
+    ty_buckets_make(&a, &a.buckets, NULL);
     int ok = check_slots("pick", ty_slots_pick(&a), &a, x, n, want);
     for (unsigned k = 0; k < count && ok; k++) {
         const int even = ty_even_serves(&a);
-        ty_slots_fn slots = even      ? v[k].even->slots[dtype]
-                            : a.cells ? v[k].cells->slots[dtype]
-                                      : NULL;
+        ty_slots_fn slots = even        ? v[k].even->slots[dtype]
+                            : a.buckets ? v[k].buckets->slots[dtype]
+                                        : NULL;
         if (!slots)
             break;
         a.sure.proved = 0;
@@ -338,7 +338,7 @@ static int check_axis(tally_dtype dtype, tally_axis axis, uint64_t *checked)
              (!even || check_add(v[k].name, v[k].even->add[dtype], &a, x, n, want));
         checked[even ? 0 : 1] += n;
     }
-    ty_cells_free(a.cells);
+    ty_buckets_free(a.buckets);
     ty_axis_clear(&a);
     return ok;
 }
