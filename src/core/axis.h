@@ -19,13 +19,13 @@ typedef enum ty_proof {
     TY_PROVED_LINE /* core/line.h */
 } ty_proof;
 
-/* A float32's place on an even axis as a product and a sum in float64. */
-typedef struct ty_sure {
+/* The affine map of samples to cells of an even axis, slope * x + start in float64, truncated. */
+typedef struct ty_affine {
     double slope, start;
     int32_t least;   /* a negative sample's bits are taken for at least these, as an integer */
     float end, last; /* a sample equal to end counts as last; end is NaN when there is none */
-    int proved;      /* 0: the others are worth nothing */
-} ty_sure;
+    int proven;      /* right for every sample; if 0, the others mean nothing */
+} ty_affine;
 
 typedef struct ty_axis {
     tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
@@ -36,8 +36,8 @@ typedef struct ty_axis {
     uint16_t *categories;       /* 256, owned; CATEGORY only */
     uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
     struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */
-    ty_sure sure;               /* for the processor's loops; made by them (cpu/even_sure.h) */
-    ty_fast fast;               /* for kernels that count cells; filled when such a plan is made */
+    ty_affine affine; /* for the processor's loops, and made by them (cpu/even_affine.h) */
+    ty_fast fast;     /* for kernels that count cells; filled when such a plan is made */
     ty_proof proved;
     int way;      /* how kernels find cells by `guide` (kernels/guide.h), 0: they do not */
     int positive; /* … with keys of positive numbers only */

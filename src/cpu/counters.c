@@ -103,7 +103,7 @@ void ty_table_flush(void *state, ty_job *job, uint64_t batch)
     job->fresh = 0;
 }
 
-void ty_table_flush_places(void *state, ty_job *job, uint64_t batch)
+void ty_table_flush_cells(void *state, ty_job *job, uint64_t batch)
 {
     const tally_plan *plan = job->plan;
     const unsigned shift = ty_table_shift(job);

@@ -24,10 +24,10 @@ void ty_table_add(uint32_t *table, unsigned shift, const uint32_t *slots, size_t
 /* cpu-overlap's count, for any one axis; its state is such tables. */
 void ty_overlap_count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end);
 
-/* ty_cpu_method's flush; of tables by slot, of tables by place, and of what ty_overlap_count
+/* ty_cpu_method's flush; of tables by slot, of tables by cell, and of what ty_overlap_count
  * left. */
 void ty_table_flush(void *state, ty_job *job, uint64_t batch);
-void ty_table_flush_places(void *state, ty_job *job, uint64_t batch);
+void ty_table_flush_cells(void *state, ty_job *job, uint64_t batch);
 void ty_overlap_flush(void *state, ty_job *job, uint64_t batch);
 
 #endif

@@ -19,21 +19,14 @@ ty_slots_fn ty_slots_pick(const ty_axis *axis);
 
 /*
  * Counts n packed samples (any alignment): for each one counter of `table` goes up by one, one of
- * the 1 << shift that belong to the place of its slot: table[place << shift] and the ones behind
+ * the 1 << shift that belong to its cell (ty_cell_of_slot): table[cell << shift] and those behind
  * it. Neighbouring samples take different ones, so that equal neighbours do not wait for each
- * other's store. Behind the slots' counters the table has TY_ADD_SPARE more, which are 0 before and
+ * other's store. Behind the cells' counters the table has TY_ADD_SPARE more, which are 0 before and
  * after. (slots << shift) must fit 32 bits.
  */
 enum { TY_ADD_SPARE = 16 };
 typedef void (*ty_add_fn)(const ty_axis *axis, const void *samples, size_t n, uint32_t *table,
                           unsigned shift);
-
-/* Places are slots in the order in which the loops' arithmetic finds them: what lies below the bins
- * comes before them, all else stays where it is. */
-static inline uint32_t ty_place_of(uint32_t slot, uint32_t bins)
-{
-    return slot < bins ? slot + 1 : slot == bins + TY_SLOT_UNDER ? 0 : slot;
-}
 
 /* The fastest for a resolved axis, or NULL: only by slots. */
 ty_add_fn ty_add_pick(const ty_axis *axis);

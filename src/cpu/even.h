@@ -9,7 +9,8 @@
 typedef struct ty_even_loops {
     ty_slots_fn slots[TALLY_F64 + 1];
     ty_add_fn add[TALLY_F64 + 1];
-    void (*prove)(ty_axis *axis); /* fills axis->sure, for float32; looks at every edge */
+    /* Sets axis->affine, for float32 and float64. Looks at every edge. */
+    void (*prove)(ty_axis *axis);
 } ty_even_loops;
 
 /* The last two are there on x86-64. */

@@ -1,17 +1,18 @@
 /*
- * The loops for one dtype; included once for each by even_loops.h with
+ * The loops for one dtype; included once for each by even_loops.c with
  *   DTYPE     its name, TYPE the C type of its bits
  *   INTEGERS  1 if it is one
  *   NARROW    defined if float32 holds every sample
- *   SURE      defined if even_sure.h places some of them
- *   EXACT     64-bit integers: bin.h's rule
+ *   AFFINE    defined if even_affine.h finds the cells of some
+ *   EXACT     64-bit integers: the function of kernels/bin.h that decides one sample
  */
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b)  PASTE2(a, b)
 #define NAME(f)      PASTE(f, DTYPE)
 
 #if defined(EXACT)
-/* The places of a block in which some sample may meet an edge only by its rounding. */
+/* The counters of a block in which some sample may equal an edge only because it was rounded to
+ * float64. */
 static __attribute__((noinline)) void NAME(decide)(const unsigned char *from, const consts *c,
                                                    uint32_t *counters)
 {
@@ -20,21 +21,22 @@ static __attribute__((noinline)) void NAME(decide)(const unsigned char *from, co
         TYPE x;
         memcpy(&x, from + i * sizeof x, sizeof x);
         counters[i] =
-            ty_place_of(EXACT(x, &c->bins), bins) << c->shift | (i & ((1u << c->shift) - 1));
+            ty_cell_of_slot(EXACT(x, &c->bins), bins) << c->shift | (i & ((1u << c->shift) - 1));
     }
 }
 #endif
 
-/* What is done while block k's places are found. Samples that are half as long take most requests
- * themselves: asking for their counters as well gained nothing. */
-INLINE beside NAME(beside)(const hot *h, uint32_t ring[RING][BLOCK], size_t k)
+/* What is counted while block k is looked up. Counters of samples below 8 bytes are not prefetched:
+ * that gained nothing. */
+INLINE pending NAME(pending)(const heavy_hitter *h, uint32_t ring[RING][BLOCK], size_t k)
 {
-    const int far = sizeof(TYPE) == 8 && h->far;
-    return (beside){h->table, ring[(k - LAG) % RING], far ? ring[(k - SOON) % RING] : NULL};
+    const int scattered = sizeof(TYPE) == 8 && h->scattered;
+    return (pending){h->table, ring[(k - LAG) % RING], scattered ? ring[(k - SOON) % RING] : NULL};
 }
 
-/* By the rule: the counters of BLOCK samples. */
-INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *counters, beside b)
+/* The counters of BLOCK samples by the rule: compared with their nearest edge. */
+INLINE void NAME(by_rule_inline)(const unsigned char *from, const consts *c, uint32_t *counters,
+                                 pending b)
 {
 #if defined(EXACT)
     f64x_mask ties = f64x_mask_none();
@@ -44,16 +46,16 @@ INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *co
         f64x t = f64x_clamp(f64x_mul_add(x, c->inverse, c->offset), c->none, c->all);
         f64x r = f64x_nearest(t), edge = f64x_add(c->lo, f64x_mul(r, c->width));
         edge = f64x_select(f64x_below(r, c->all), edge, c->end);
-        /* The nearest edge begins bin r, at place r + 1; of a NaN both are far off. */
+        /* The nearest edge begins bin r, which is cell r + 1. Of NaN both are past all cells. */
         u32h s = u32h_increment(f64x_round_i32(t), f64x_not_below(x, edge));
         u32h_store(counters + i, counters_of(u32h_min(s, c->nan), i, c));
 #if defined(EXACT)
-        /* Rounded to float64 a sample may meet an edge that it does not equal. */
+        /* Rounded to float64 a sample may equal an edge that it does not equal itself. */
         ties = f64x_mask_or(ties,
                             f64x_mask_and(f64x_mask_or(f64x_equal(x, edge), f64x_equal(x, c->hi)),
                                           f64x_below(f64x_fill(0x1p53 - 1), f64x_abs(x))));
 #endif
-        do_beside(&b, i, F64_LANES);
+        count_pending(&b, i, F64_LANES);
     }
 #if defined(EXACT)
     if (__builtin_expect(f64x_mask_any(ties), 0))
@@ -61,108 +63,109 @@ INLINE void NAME(block)(const unsigned char *from, const consts *c, uint32_t *co
 #endif
 }
 
-/* Apart, so that their constants take no registers from the guesses. */
-static __attribute__((noinline)) void NAME(alone)(const unsigned char *from, const consts *c,
-                                                  uint32_t *counters)
+/* A function of its own, so that its constants take no registers from speculation. */
+static __attribute__((noinline)) void NAME(by_rule)(const unsigned char *from, const consts *c,
+                                                    uint32_t *counters)
 {
-    NAME(block)(from, c, counters, nothing);
+    NAME(by_rule_inline)(from, c, counters, none_pending);
 }
 
-/* Blocks k … end - 1, the first of which is at `from`; those LAG before are counted meanwhile. */
-static __attribute__((noinline)) void NAME(counting)(const unsigned char *from, const consts *c,
-                                                     const ty_sure *sure,
-                                                     uint32_t ring[RING][BLOCK], const hot *hot,
-                                                     size_t k, size_t end)
+/* Looks up blocks k … end - 1, the first of which is at `from`, without speculation, and counts
+ * those LAG before. */
+static __attribute__((noinline)) void
+NAME(counting)(const unsigned char *from, const consts *c, const ty_affine *map,
+               uint32_t ring[RING][BLOCK], const heavy_hitter *heavy, size_t k, size_t end)
 {
     const size_t step = BLOCK * sizeof(TYPE);
-#if defined(SURE)
-    const sure_lanes s = sure_of(sure, &c->bins, c->shift);
-    for (; sure->proved && k < end; k++, from += step) {
+#if defined(AFFINE)
+    const affine_consts s = affine_of(map, &c->bins, c->shift);
+    for (; map->proven && k < end; k++, from += step) {
         uint32_t *now = ring[k % RING];
-        const beside b = NAME(beside)(hot, ring, k);
+        const pending b = NAME(pending)(heavy, ring, k);
         fetch_ahead(from, step);
         if (s.shift)
-            PASTE(sure_block, DTYPE)(from, &s, 0, now, only_count(b));
+            PASTE(affine_block, DTYPE)(from, &s, 0, now, only_count(b));
         else if (b.soon)
-            PASTE(sure_block, DTYPE)(from, &s, 1, now, b);
+            PASTE(affine_block, DTYPE)(from, &s, 1, now, b);
         else
-            PASTE(sure_block, DTYPE)(from, &s, 1, now, only_count(b));
-        if (hot->place != NOT_HOT)
-            hot_redirect(hot, now);
+            PASTE(affine_block, DTYPE)(from, &s, 1, now, only_count(b));
+        if (heavy->cell != NO_CELL)
+            heavy_redirect(heavy, now);
     }
 #else
-    (void)sure;
+    (void)map;
 #endif
-    const consts local = *c; /* in registers: no store is taken to change it */
+    const consts local = *c; /* which no store can change, so that it stays in registers */
     for (; k < end; k++, from += step) {
         uint32_t *now = ring[k % RING];
-        const beside b = NAME(beside)(hot, ring, k);
+        const pending b = NAME(pending)(heavy, ring, k);
         fetch_ahead(from, step);
         if (b.soon)
-            NAME(block)(from, &local, now, b);
+            NAME(by_rule_inline)(from, &local, now, b);
         else
-            NAME(block)(from, &local, now, only_count(b));
-        if (hot->place != NOT_HOT)
-            hot_redirect(hot, now);
+            NAME(by_rule_inline)(from, &local, now, only_count(b));
+        if (heavy->cell != NO_CELL)
+            heavy_redirect(heavy, now);
     }
 }
 
-/* By a guess; returns whether it may be wrong for some sample. */
-INLINE int NAME(guess_lanes)(const unsigned char *from, const guess_lanes *g, uint32_t *counters,
-                             beside b)
+/* By speculation; returns whether a sample is in doubt. */
+INLINE int NAME(speculate_f64)(const unsigned char *from, const speculator_f64 *g,
+                               uint32_t *counters, pending b)
 {
-    f64x_mask note = f64x_mask_none();
+    f64x_mask doubt = f64x_mask_none();
     for (int i = 0; i < BLOCK; i += F64_LANES) {
         f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        u32h_store(counters + i, guess_places_lanes(x, g, i, &note));
-        do_beside(&b, i, F64_LANES);
+        u32h_store(counters + i, speculate_cells_f64(x, g, i, &doubt));
+        count_pending(&b, i, F64_LANES);
     }
-    return f64x_mask_any(note);
+    return f64x_mask_any(doubt);
 }
 
 #if defined(NARROW)
-INLINE int NAME(guess_wide)(const unsigned char *from, const guess_wide *g, uint32_t *counters,
-                            beside b)
+INLINE int NAME(speculate_f32)(const unsigned char *from, const speculator_f32 *g,
+                               uint32_t *counters, pending b)
 {
-    u32x note = u32x_fill(0);
+    u32x doubt = u32x_fill(0);
     for (int i = 0; i < BLOCK; i += F32_LANES) {
         f32x x = PASTE(f32x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
-        u32x_store(counters + i, guess_places_wide(x, g, i, &note));
-        do_beside(&b, i, F32_LANES);
+        u32x_store(counters + i, speculate_cells_f32(x, g, i, &doubt));
+        count_pending(&b, i, F32_LANES);
     }
-    return u32x_any_top_bit(note);
+    return u32x_any_top_bit(doubt);
 }
 #endif
 
-INLINE guesses NAME(guesses)(const ty_axis *axis, unsigned shift)
+INLINE speculators NAME(speculators)(const ty_axis *axis, unsigned shift)
 {
     const ty_bins *b = &axis->bins;
-    guesses g;
+    speculators g;
     scale s;
 #if defined(NARROW)
     s = scale_of(b, INTEGERS, 0x1p-24, F32_FUSED);
-    g.how = BY_WIDE;
-    if (guess_of_wide(&s, b, shift, &g.wide))
+    g.how = BY_F32;
+    if (speculator_f32_of(&s, b, shift, &g.by_f32))
         return g;
 #endif
     s = scale_of(b, INTEGERS, 0x1p-53, F64_FUSED);
-    g.how = guess_of_lanes(&s, b, shift, &g.lanes) ? BY_LANES : BY_RULE;
+    g.how = speculator_f64_of(&s, b, shift, &g.by_f64) ? BY_F64 : BY_RULE;
     return g;
 }
 
-/* By the guess, which there is; returns whether it missed. */
-INLINE int NAME(guess)(const unsigned char *from, const guesses *g, uint32_t *counters, beside b)
+/* By whichever speculation there is; returns whether a sample is in doubt. */
+INLINE int NAME(speculate)(const unsigned char *from, const speculators *g, uint32_t *counters,
+                           pending b)
 {
 #if defined(NARROW)
-    if (g->how == BY_WIDE)
-        return NAME(guess_wide)(from, &g->wide, counters, b);
+    if (g->how == BY_F32)
+        return NAME(speculate_f32)(from, &g->by_f32, counters, b);
 #endif
     if (b.soon)
-        return NAME(guess_lanes)(from, &g->lanes, counters, b);
-    return NAME(guess_lanes)(from, &g->lanes, counters, only_count(b));
+        return NAME(speculate_f64)(from, &g->by_f64, counters, b);
+    return NAME(speculate_f64)(from, &g->by_f64, counters, only_count(b));
 }
 
-/* Fewer than BLOCK samples, by way of a whole block; the further counters are no one's. */
+/* Fewer than BLOCK samples, by way of a whole block; counters from n on mean nothing. */
 static __attribute__((noinline)) void NAME(rest)(const unsigned char *from, size_t n,
                                                  const consts *c, uint32_t *counters)
 {
@@ -170,49 +173,49 @@ static __attribute__((noinline)) void NAME(rest)(const unsigned char *from, size
     memcpy(whole, from, n * sizeof(TYPE));
     for (size_t i = n; i < BLOCK; i++)
         memcpy(whole + i * sizeof(TYPE), from, sizeof(TYPE));
-    NAME(alone)(whole, c, counters);
+    NAME(by_rule)(whole, c, counters);
 }
 
 static __attribute__((noinline)) void
 NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *slots)
 {
     const consts c = consts_of(axis, 0);
-#if defined(SURE)
-    const sure_lanes sure = sure_of(&axis->sure, &axis->bins, 0);
-    for (; axis->sure.proved && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
+#if defined(AFFINE)
+    const affine_consts affine = affine_of(&axis->affine, &axis->bins, 0);
+    for (; axis->affine.proven && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        PASTE(sure_block, DTYPE)(from, &sure, 1, slots, nothing);
-        places_to_slots(slots, c.bins.bins);
+        PASTE(affine_block, DTYPE)(from, &affine, 1, slots, none_pending);
+        cells_to_slots(slots, c.bins.bins);
         slots += BLOCK;
     }
 #endif
     for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        NAME(alone)(from, &c, slots);
-        places_to_slots(slots, c.bins.bins);
+        NAME(by_rule)(from, &c, slots);
+        cells_to_slots(slots, c.bins.bins);
     }
     if (n) {
         _Alignas(64) uint32_t last[BLOCK];
         NAME(rest)(from, n, &c, last);
-        places_to_slots(last, c.bins.bins);
+        cells_to_slots(last, c.bins.bins);
         memcpy(slots, last, n * sizeof *slots);
     }
 }
 
-/* Calls are short: what the rule alone needs is made only for it. */
+/* Calls are short: what only the rule needs is prepared when it is used. */
 static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
 {
     enum { MISSES_MOST = 2 };
-    const guesses g = NAME(guesses)(axis, 0);
+    const speculators g = NAME(speculators)(axis, 0);
     const unsigned char *from = samples;
     for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_MOST;
          n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        if (__builtin_expect(NAME(guess)(from, &g, slots, nothing), 0)) {
+        if (__builtin_expect(NAME(speculate)(from, &g, slots, none_pending), 0)) {
             NAME(slots_by_rule)(axis, from, BLOCK, slots);
             missed++;
         } else {
-            places_to_slots(slots, axis->bins.bins);
+            cells_to_slots(slots, axis->bins.bins);
         }
     }
     if (n)
@@ -225,42 +228,44 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 {
     _Alignas(64) uint32_t ring[RING][BLOCK];
     const consts c = consts_of(axis, shift);
-    const guesses g = NAME(guesses)(axis, shift);
+    const speculators g = NAME(speculators)(axis, shift);
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
-    course way = {0, 0, 0};
-    hot hot = {table, NOT_HOT, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift, 0, 0};
-    /* Equal samples wait for nothing but the arithmetic, and a guess has less of it. */
-    const int certain = g.how == BY_RULE || (g.how == BY_LANES && axis->sure.proved);
+    history past = {0, 0, 0};
+    heavy_hitter heavy = {
+        table, NO_CELL, (1u << shift) - 1, (axis->bins.bins + TY_SLOT_EXTRA) << shift, 0, 0};
+    /* Where all samples are equal only the arithmetic takes time, and speculation has less. */
+    const int certain = g.how == BY_RULE || (g.how == BY_F64 && axis->affine.proven);
     for (size_t k = 0, next; k < blocks; k = next, from += step) {
         uint32_t *now = ring[k % RING];
         next = k + 1;
         if (k < LAG) {
-            NAME(alone)(from, &c, now);
-        } else if ((certain && !(hot.equal && g.how == BY_LANES)) || way.rest) {
-            /* To the group's end. */
+            NAME(by_rule)(from, &c, now);
+        } else if ((certain && !(heavy.equal && g.how == BY_F64)) || past.rest) {
+            /* Until the group ends. */
             next = (k | (GROUP - 1)) + 1;
             next = next < blocks ? next : blocks;
-            NAME(counting)(from, &c, &axis->sure, ring, &hot, k, next);
+            NAME(counting)(from, &c, &axis->affine, ring, &heavy, k, next);
             from += (next - k - 1) * step;
         } else {
             fetch_ahead(from, step);
-            if (__builtin_expect(NAME(guess)(from, &g, now, NAME(beside)(&hot, ring, k)), 0)) {
-                NAME(alone)(from, &c, now);
-                way.missed++;
+            if (__builtin_expect(NAME(speculate)(from, &g, now, NAME(pending)(&heavy, ring, k)),
+                                 0)) {
+                NAME(by_rule)(from, &c, now);
+                past.missed++;
             }
-            if (hot.place != NOT_HOT)
-                hot_redirect(&hot, now);
+            if (heavy.cell != NO_CELL)
+                heavy_redirect(&heavy, now);
         }
         if (next % GROUP == 0) {
-            course_group(&way);
-            if (shift <= HOT_SHIFT)
-                hot_choose(&hot, ring, next - 1);
+            history_group(&past);
+            if (shift <= HEAVY_SHIFT)
+                heavy_choose(&heavy, ring, next - 1);
         }
     }
     for (size_t k = blocks > LAG ? blocks - LAG : 0; k < blocks; k++)
         count_all(table, ring[k % RING], BLOCK);
-    hot_settle(&hot);
+    heavy_settle(&heavy);
     n %= BLOCK;
     if (n) {
         NAME(rest)(from, n, &c, ring[0]);
@@ -277,5 +282,5 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 #undef TYPE
 #undef INTEGERS
 #undef NARROW
-#undef SURE
+#undef AFFINE
 #undef EXACT

@@ -4,41 +4,45 @@
 #include "cpu/simd.h"
 
 /*
- * Samples whose slots are found together, and blocks between finding slots and counting them: far
- * enough that the slots' stores have left. The two kinds of work alternate vector by vector; in
- * longer turns the counters' stores would fill their queue and hold up the arithmetic behind them.
+ * BLOCK samples are looked up together, and counted LAG blocks later, when the stores of what was
+ * found have left the processor's queue. In between they wait in a ring of RING blocks. Looking up
+ * and counting alternate vector by vector: in longer turns the stores of counters would fill the
+ * queue and hold up the arithmetic behind them. Counters that are in no near cache are asked for
+ * SOON blocks after they are found.
  */
 enum { BLOCK = 64, RING = 8, LAG = 4, SOON = 1 };
 
 /*
- * Samples are asked for in two steps. What comes from memory goes to the second cache first: the
- * few requests that the first may have open would be taken up by it for so long that counters wait
- * which are not there either.
+ * Samples are prefetched in two steps, so many bytes ahead: from memory to the second-level cache,
+ * then to the first. The first can have few requests open, and those to memory would take them for
+ * so long that counters had to wait, which are not in the cache either.
  */
-enum { AHEAD_FAR = 16384, AHEAD_NEAR = 2048 };
+enum { AHEAD_SECOND = 16384, AHEAD_FIRST = 2048 };
 
-/* Asks for what will be read `bytes`, a multiple of 64, at a time from p. */
+/* Prefetches for a loop that has come to p and reads `bytes`, a multiple of 64, at a time. */
 INLINE void fetch_ahead(const unsigned char *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 64) {
-        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_FAR + i), 0, 2);
-        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_NEAR + i), 0, 3);
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_SECOND + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD_FIRST + i), 0, 3);
     }
 }
 
 /*
- * Places are slots in the order in which the arithmetic finds them: below all bins 0, bin i at
- * i + 1, then above all, NaN and the rest as slots are.
+ * A sample's cell is its bin in the order of the number line (ty_cell_of_slot): cell 0 is below all
+ * bins, bin i is cell i + 1, and what is above or NaN has the number of its slot.
  *
- * Most samples are placed by a guess that says when it may be wrong (even_guess.h); then the block
- * is done again by the rule itself. Data that lie on the edges make that common: after a GROUP of
- * blocks with more than MISSES the rule alone is used for a while.
+ * Most cells are found by speculation (even_speculate.h): quick arithmetic that knows when it may
+ * be wrong. Then the block is repaired: looked up again by the exact rule, which compares each
+ * sample with its nearest edge. Where samples lie on edges that is common: after a GROUP of blocks
+ * of which more than MISSES were repaired, the rule is used at once for a while, for at most
+ * PAUSE_MOST groups.
  */
 enum { GROUP = 64, MISSES = 12, PAUSE_MOST = 32 };
 
 typedef struct consts {
     f64x lo, hi, end, width, inverse, offset, none, all;
-    u32h nan, spread[8 / F64_LANES]; /* which of a slot's counters */
+    u32h nan, spread[8 / F64_LANES]; /* which of a cell's counters each lane takes */
     ty_bins bins;
     unsigned shift;
 } consts;
@@ -77,23 +81,23 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     return c;
 }
 
-/* Places to counters of them, for lanes i … of a block. */
-INLINE u32h counters_of(u32h places, int i, const consts *c)
+/* The counters of lanes i … of a block, by their cells. */
+INLINE u32h counters_of(u32h cells, int i, const consts *c)
 {
-    return u32h_add(u32h_shift_left(places, c->shift), c->spread[i / F64_LANES % (8 / F64_LANES)]);
+    return u32h_add(u32h_shift_left(cells, c->shift), c->spread[i / F64_LANES % (8 / F64_LANES)]);
 }
 
 /*
- * What is done between the vectors of a block: samples whose counters were found LAG blocks ago are
- * counted. Where the counters are too many for the second cache, those found SOON blocks ago are
- * asked for meanwhile; into that cache, as the first has few open requests and samples need them.
+ * Samples that are counted between the vectors of a block: their counters were found LAG blocks
+ * ago. Where the second-level cache cannot hold the counters, those found SOON blocks ago are
+ * prefetched into it; not into the first, whose few open requests the samples need.
  */
-typedef struct beside {
-    uint32_t *table;                /* NULL: nothing */
+typedef struct pending {
+    uint32_t *table;                /* NULL: there are none */
     const uint32_t *earlier, *soon; /* soon may be NULL */
-} beside;
+} pending;
 
-static const beside nothing = {NULL, NULL, NULL};
+static const pending none_pending = {NULL, NULL, NULL};
 
 /* Counts n samples whose counters are known, two a load. */
 INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
@@ -108,14 +112,14 @@ INLINE void count_all(uint32_t *table, const uint32_t *counters, int n)
     }
 }
 
-/* Where nothing is asked for, which compilers then know. */
-INLINE beside only_count(beside b)
+/* The same samples without prefetching. The compiler sees that soon is NULL and drops its loop. */
+INLINE pending only_count(pending b)
 {
-    return (beside){b.table, b.earlier, NULL};
+    return (pending){b.table, b.earlier, NULL};
 }
 
-/* A vector's share of it, for samples i … i + n - 1. */
-INLINE void do_beside(const beside *b, int i, int n)
+/* Counts samples i … i + n - 1 of the pending block. */
+INLINE void count_pending(const pending *b, int i, int n)
 {
     if (!b->table)
         return;
@@ -124,36 +128,36 @@ INLINE void do_beside(const beside *b, int i, int n)
         __builtin_prefetch(b->table + b->soon[i + k], 0, 2);
 }
 
-/* Places of a block to slots. */
-INLINE void places_to_slots(uint32_t *places, uint32_t bins)
+/* Turns the cells of a block into slots. */
+INLINE void cells_to_slots(uint32_t *cells, uint32_t bins)
 {
     const u32x one = u32x_fill(1), last = u32x_fill(bins - 1);
     u32x outside = u32x_fill(0); /* negative */
     for (int i = 0; i < BLOCK; i += F32_LANES) {
-        u32x x = u32x_sub(u32x_load(places + i), one);
+        u32x x = u32x_sub(u32x_load(cells + i), one);
         outside = u32x_or3(outside, x, u32x_sub(last, x));
-        u32x_store(places + i, x);
+        u32x_store(cells + i, x);
     }
     if (__builtin_expect(!u32x_any_top_bit(outside), 1))
         return;
     for (int i = 0; i < BLOCK; i++) {
-        const uint32_t behind = places[i] >= bins ? places[i] + 1 : places[i];
-        places[i] = places[i] == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
+        const uint32_t behind = cells[i] >= bins ? cells[i] + 1 : cells[i];
+        cells[i] = cells[i] == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
     }
 }
 
-/* How a guess turns samples into places. */
+/* How speculation turns samples into cells. */
 typedef struct scale {
     double inverse, offset;
-    double error; /* bound on what a place is wrong by, in bins */
+    double error; /* at most so many bins off */
 } scale;
 
-enum { RARE = 512 }; /* a guess must know all but one of so many samples */
+enum { RARE = 512 }; /* at most one of so many samples, if evenly spread, may be in doubt */
 
 /*
- * For arithmetic that rounds by at most `ulp` of its result. To integers, where all edges of an
- * open axis are integers too, a half is added, which keeps them away from the edges: with `lo` and
- * the width all edges are but the last, which is `hi` and not computed from these.
+ * For arithmetic that rounds by at most `ulp` of its result. Integer samples of an open axis whose
+ * edges are all integers get a half added, which keeps them away from the edges. The edges are
+ * integers if `lo` and the width are, and the last one, `hi`, which is not computed from these.
  */
 INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
 {
@@ -169,12 +173,13 @@ INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
     return s;
 }
 
-/* Whether to guess the next block, learning from those before. */
-typedef struct course {
-    unsigned missed, rest, pause; /* in this group; groups still without, and how many there were */
-} course;
+/* Whether to speculate in the next group of blocks, learned from those before. */
+typedef struct history {
+    unsigned missed;      /* blocks of this group that were repaired */
+    unsigned rest, pause; /* groups to go without speculation, and how many last time */
+} history;
 
-INLINE void course_group(course *c)
+INLINE void history_group(history *c)
 {
     if (c->rest)
         c->rest--;
@@ -185,61 +190,62 @@ INLINE void course_group(course *c)
     c->missed = 0;
 }
 
-#include "cpu/even_guess.h"
+#include "cpu/even_speculate.h"
 
 /*
- * A value that comes often among others makes counts wait for each other. Where the table is too
- * large for many counters a place, one place at a time gets some: after each GROUP of blocks it is
- * seen whether a value is that frequent, and then its samples are redirected to spare counters
- * behind the table. (One that comes all the time needs none: processors foresee that.)
+ * A heavy hitter: a cell that comes often among others, whose additions wait for each other. Where
+ * the table is too large for several counters a cell, the heaviest cell gets TY_ADD_SPARE spare
+ * counters behind the table. Which cell that is, if any, is looked for after each GROUP of blocks.
+ * (A cell that comes all the time needs no spare counters: the processor predicts that.)
  */
-typedef struct hot {
+typedef struct heavy_hitter {
     uint32_t *table;
-    uint32_t place;  /* its first counter; NOT_HOT: none */
-    uint32_t beside; /* of a place's counters, the last one's number */
+    uint32_t cell;     /* its first counter; or NO_CELL */
+    uint32_t low_bits; /* of a counter's number: which of its cell's it is */
     uint32_t spare;
-    int equal; /* whether all of the block last looked at were in one place */
-    int far;   /* whether there are FAR counters, and its were hardly ever near each other */
-} hot;
+    int equal;     /* whether all of the block last looked at were in one cell */
+    int scattered; /* whether counters are prefetched: they are many, and hit far apart */
+} heavy_hitter;
 
-/* Fewest counters of which most are not in the second cache. */
-enum { FAR = 1 << 18 };
+/* Fewest counters of which most are not in the second-level cache. */
+enum { SCATTERED_LEAST = 1 << 18 };
 
-enum { HOT_SHIFT = 1, HOT_LEAST = BLOCK / 4 }; /* most shift that needs it; fewest of a block */
-#define NOT_HOT UINT32_MAX
+enum { HEAVY_SHIFT = 1, HEAVY_LEAST = BLOCK / 4 }; /* most shift that needs it; fewest of a block */
+#define NO_CELL UINT32_MAX
 
-INLINE void hot_redirect(const hot *h, uint32_t *counters)
+/* Sends the heavy cell's samples to the spare counters. */
+INLINE void heavy_redirect(const heavy_hitter *h, uint32_t *counters)
 {
     static const uint32_t each[TY_ADD_SPARE] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                 8, 9, 10, 11, 12, 13, 14, 15};
-    const u32x keep = u32x_fill(~h->beside), place = u32x_fill(h->place),
+    const u32x keep = u32x_fill(~h->low_bits), cell = u32x_fill(h->cell),
                first = u32x_fill(h->spare);
     for (int i = 0; i < BLOCK; i += F32_LANES) {
         u32x x = u32x_load(counters + i),
              spare = u32x_add(first, u32x_load(each + i % TY_ADD_SPARE));
-        u32x_store(counters + i, u32x_select_equal(u32x_and(x, keep), place, spare, x));
+        u32x_store(counters + i, u32x_select_equal(u32x_and(x, keep), cell, spare, x));
     }
 }
 
-/* The spare counters into the place that they stand for. */
-static __attribute__((noinline)) void hot_settle(hot *h)
+/* Adds the spare counters to the cell that they stand for, and clears them. */
+static __attribute__((noinline)) void heavy_settle(heavy_hitter *h)
 {
-    for (uint32_t i = h->spare; h->place != NOT_HOT && i < h->spare + TY_ADD_SPARE; i++) {
-        h->table[h->place] += h->table[i];
+    for (uint32_t i = h->spare; h->cell != NO_CELL && i < h->spare + TY_ADD_SPARE; i++) {
+        h->table[h->cell] += h->table[i];
         h->table[i] = 0;
     }
-    h->place = NOT_HOT;
+    h->cell = NO_CELL;
 }
 
-/* Undoes the redirection. */
-INLINE void hot_restore(const hot *h, uint32_t *counters)
+/* Undoes heavy_redirect. */
+INLINE void heavy_restore(const heavy_hitter *h, uint32_t *counters)
 {
     for (int i = 0; i < BLOCK; i++)
-        counters[i] = counters[i] >= h->spare ? h->place : counters[i];
+        counters[i] = counters[i] >= h->spare ? h->cell : counters[i];
 }
 
-/* Whether most counters of a block are in other lines than the two before: not in a cache. */
-INLINE int hot_scattered(const uint32_t *counters)
+/* Whether most counters of a block are in other cache lines than the two before them. */
+INLINE int is_scattered(const uint32_t *counters)
 {
     int apart = 0;
     for (int i = 2; i < BLOCK; i++)
@@ -247,38 +253,39 @@ INLINE int hot_scattered(const uint32_t *counters)
     return apart > BLOCK / 2;
 }
 
-/* Chooses anew after block k, when those behind k - LAG are not counted yet. */
-static __attribute__((noinline)) void hot_choose(hot *h, uint32_t ring[RING][BLOCK], size_t k)
+/* Chooses anew after block k; those after k - LAG are not counted yet. */
+static __attribute__((noinline)) void heavy_choose(heavy_hitter *h, uint32_t ring[RING][BLOCK],
+                                                   size_t k)
 {
     uint32_t x[BLOCK];
     memcpy(x, ring[k % RING], sizeof x);
-    hot_restore(h, x);
+    heavy_restore(h, x);
     for (int i = 0; i < BLOCK; i++)
-        x[i] &= ~h->beside;
+        x[i] &= ~h->low_bits;
     uint32_t chosen = x[0] == x[BLOCK / 2] ? x[0] : x[BLOCK - 1], often = 0;
     for (int i = 0; i < BLOCK; i++)
         often += x[i] == chosen;
     h->equal = often == BLOCK;
-    h->far = h->spare >= FAR && hot_scattered(x);
-    chosen = often >= HOT_LEAST && !h->equal ? chosen : NOT_HOT;
-    if (chosen == h->place)
+    h->scattered = h->spare >= SCATTERED_LEAST && is_scattered(x);
+    chosen = often >= HEAVY_LEAST && !h->equal ? chosen : NO_CELL;
+    if (chosen == h->cell)
         return;
-    for (size_t b = k - LAG + 1; b <= k && h->place != NOT_HOT; b++)
-        hot_restore(h, ring[b % RING]);
-    hot_settle(h);
-    h->place = chosen;
+    for (size_t b = k - LAG + 1; b <= k && h->cell != NO_CELL; b++)
+        heavy_restore(h, ring[b % RING]);
+    heavy_settle(h);
+    h->cell = chosen;
 }
 
-#include "cpu/even_sure.h"
+#include "cpu/even_affine.h"
 
-/* How a block's places are found. */
-typedef enum { BY_RULE, BY_LANES, BY_WIDE } way;
+/* How the cells of a block are found. */
+typedef enum { BY_RULE, BY_F64, BY_F32 } finder;
 
-typedef struct guesses {
-    way how;
-    guess_lanes lanes;
-    guess_wide wide;
-} guesses;
+typedef struct speculators {
+    finder how;
+    speculator_f64 by_f64;
+    speculator_f32 by_f32;
+} speculators;
 
 #define DTYPE    u16
 #define TYPE     uint16_t
@@ -330,14 +337,14 @@ typedef struct guesses {
 #define TYPE     float
 #define INTEGERS 0
 #define NARROW
-#define SURE
+#define AFFINE
 #include "cpu/even_dtype.h"
 
 #define DTYPE    f64
 #define TYPE     double
 #define INTEGERS 0
 #if defined(f64x_affine_floor)
-#define SURE
+#define AFFINE
 #endif
 #include "cpu/even_dtype.h"
 
@@ -356,5 +363,5 @@ const ty_even_loops TY_ISA_TABLE(ty_even) = {
 #define WHICH(suffix) add_##suffix
     .add = ROWS,
 #undef WHICH
-    .prove = sure_make,
+    .prove = affine_prove,
 };

@@ -72,7 +72,7 @@ void ty_overlap_count(void *state, const ty_job *job, uint64_t batch, uint64_t b
 void ty_overlap_flush(void *state, ty_job *job, uint64_t batch)
 {
     if (streams(job))
-        ty_table_flush_places(state, job, batch);
+        ty_table_flush_cells(state, job, batch);
     else
         ty_table_flush(state, job, batch);
 }

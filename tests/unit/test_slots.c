@@ -67,7 +67,7 @@ static uint32_t expected(const ty_axis *a, const void *at)
 }
 
 /* How far from an edge, as a power of two of a bin, samples of kind 9 are; one for a whole axis, so
- * that some find a guess just sure enough. */
+ * that speculation just pays for some. */
 static int distance;
 
 static void sample(const ty_axis *a, unsigned kind, void *to)
@@ -266,7 +266,7 @@ static int check_add(const char *name, ty_add_fn fn, const ty_axis *a, const uns
     fn(a, x, n, table, shift);
     const int wide = left_wide();
     for (size_t i = 0; i < n; i++)
-        table[(size_t)ty_place_of(want[i], a->bins.bins) << shift]--;
+        table[(size_t)ty_cell_of_slot(want[i], a->bins.bins) << shift]--;
     int ok = !wide;
     if (wide)
         fprintf(stderr, "FAILED %s %s: wide registers left in use\n", name,
@@ -328,10 +328,10 @@ static int check_axis(tally_dtype dtype, tally_axis axis, uint64_t *checked)
                                         : NULL;
         if (!slots)
             break;
-        a.sure.proved = 0;
+        a.affine.proven = 0;
         if (even && (dtype == TALLY_F32 || dtype == TALLY_F64) && below(3)) {
             v[k].even->prove(&a);
-            checked[dtype == TALLY_F32 ? 2 : 3] += (uint64_t)a.sure.proved;
+            checked[dtype == TALLY_F32 ? 2 : 3] += (uint64_t)a.affine.proven;
             ok = !left_wide();
         }
         ok = ok && check_slots(v[k].name, slots, &a, x, n, want) &&

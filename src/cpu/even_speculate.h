@@ -1,25 +1,25 @@
 /*
- * Places guessed: by arithmetic that bounds its own error, so that it knows when a sample is too
- * near an edge to tell. Included by even_loops.h.
+ * Speculative cells: found by an affine map whose error is bounded, so that it is known when a
+ * sample is too near an edge to tell. Included by even_loops.c.
  */
 
-/* Which of a place's counters lanes i … take. */
+/* Vectors after which the choice among a cell's counters, at most 8, repeats. */
 #define SPREAD(vectors) ((vectors) < 8 ? 8 / (vectors) : 1)
 
 /*
- * float32, in fixed point. A place in units of 2^-bits of a bin is rounded to an integer: its high
- * part is the slot and its fraction says how far the next edge is. Within the guard, which bounds
- * all errors made on the way and the edges' own, the slot is not known: then, and for NaN, the note
- * becomes negative.
+ * float32, in fixed point: the sample's position in units of 2^-bits of a bin, rounded to an
+ * integer. The high part is the cell, the fraction says how far the next edge is. A sample nearer
+ * to an edge than `guard`, which bounds all errors made on the way and the edges' own, is in doubt,
+ * and so is NaN: then `doubt` becomes negative.
  */
-typedef struct guess_wide {
+typedef struct speculator_f32 {
     f32x inverse, offset, bottom, top;
     u32x guard, fraction, near, keep, spread[SPREAD(F32_LANES)];
     unsigned right;
-} guess_wide;
+} speculator_f32;
 
-/* 0 if guessing does not pay. */
-INLINE int guess_of_wide(const scale *s, const ty_bins *b, unsigned shift, guess_wide *g)
+/* Returns 0 where too many samples would be in doubt. */
+INLINE int speculator_f32_of(const scale *s, const ty_bins *b, unsigned shift, speculator_f32 *g)
 {
     const int bits = __builtin_clz(b->bins + 2) - 2; /* so that bins + 2 of them stay below 2^30 */
     const double one = (double)(UINT32_C(1) << (bits > 0 ? bits : 0)), guard = s->error * one + 2;
@@ -43,25 +43,26 @@ INLINE int guess_of_wide(const scale *s, const ty_bins *b, unsigned shift, guess
     return 1;
 }
 
-/* Where lanes i … of a block are counted. */
-INLINE u32x guess_places_wide(f32x x, const guess_wide *g, int i, u32x *note)
+/* The counters of lanes i … of a block. */
+INLINE u32x speculate_cells_f32(f32x x, const speculator_f32 *g, int i, u32x *doubt)
 {
     u32x q = f32x_round_i32(f32x_clamp(f32x_mul_add(x, g->inverse, g->offset), g->bottom, g->top));
     u32x d = u32x_sub(u32x_and(u32x_add(q, g->guard), g->fraction), g->near);
-    *note = u32x_or3(*note, d, q);
+    *doubt = u32x_or3(*doubt, d, q);
     return u32x_and_or(u32x_shift_right(q, g->right), g->keep,
                        g->spread[i / F32_LANES % SPREAD(F32_LANES)]);
 }
 
-/* float64: a place less a half is rounded to the nearest, from which it is as far as its slot's
- * middle is; the distance is exact. Where it passes the limit, and for NaN, the note is set. */
-typedef struct guess_lanes {
+/* float64: the sample's position less half a bin is rounded to the nearest whole number, which is
+ * the cell. It is as far from that as the sample is from the middle of its bin, and the difference
+ * is exact. Beyond `limit` the sample is in doubt, and so is NaN: then `doubt` is set. */
+typedef struct speculator_f64 {
     f64x inverse, offset, bottom, top, limit;
     u32h spread[SPREAD(F64_LANES)];
     unsigned shift;
-} guess_lanes;
+} speculator_f64;
 
-INLINE int guess_of_lanes(const scale *s, const ty_bins *b, unsigned shift, guess_lanes *g)
+INLINE int speculator_f64_of(const scale *s, const ty_bins *b, unsigned shift, speculator_f64 *g)
 {
     uint32_t spread[16];
     if (!(2 * s->error * RARE <= 1) || b->inverse > 0x1p900 || b->inverse < 0x1p-900)
@@ -79,10 +80,10 @@ INLINE int guess_of_lanes(const scale *s, const ty_bins *b, unsigned shift, gues
     return 1;
 }
 
-INLINE u32h guess_places_lanes(f64x x, const guess_lanes *g, int i, f64x_mask *note)
+INLINE u32h speculate_cells_f64(f64x x, const speculator_f64 *g, int i, f64x_mask *doubt)
 {
     f64x t = f64x_clamp(f64x_mul_add(x, g->inverse, g->offset), g->bottom, g->top);
-    *note = f64x_mask_or(*note, f64x_not_below(f64x_whole_distance(t), g->limit));
+    *doubt = f64x_mask_or(*doubt, f64x_not_below(f64x_whole_distance(t), g->limit));
     return u32h_add(u32h_shift_left(f64x_round_i32(t), g->shift),
                     g->spread[i / F64_LANES % SPREAD(F64_LANES)]);
 }
