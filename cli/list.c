@@ -20,27 +20,16 @@ static void json_list(const char *words)
     cli_out("]");
 }
 
-/* "key=value …" as an object; a value that is a number is written as one. */
-static void json_parameters(const char *text)
+static void json_parameters(const tally_parameter *parameters)
 {
-    int any = 0;
     cli_out("{");
-    while (text && *text) {
-        size_t length = strcspn(text, " ");
-        const char *equal = memchr(text, '=', length);
-        size_t key = equal ? (size_t)(equal - text) : length;
-        char value[128] = "";
-        double number;
-        if (equal && length - key - 1 < sizeof value)
-            memcpy(value, equal + 1, length - key - 1);
-        if (key)
-            cli_out("%s\"%.*s\":", any++ ? "," : "", (int)key, text);
-        if (key && cli_parse_real(value, &number)) {
-            cli_out_json_real(number);
-        } else if (key) {
-            cli_out_json_string(value);
-        }
-        text += length + strspn(text + length, " ");
+    for (const tally_parameter *p = parameters; p->key; p++) {
+        cli_out("%s", p == parameters ? "" : ",");
+        cli_out_json_string(p->key);
+        cli_out(":{\"default\":%lld,\"least\":%lld,\"most\":%lld,\"help\":", (long long)p->standard,
+                (long long)p->least, (long long)p->most);
+        cli_out_json_string(p->help);
+        cli_out("}");
     }
     cli_out("}");
 }
@@ -72,8 +61,9 @@ static void method_text(const tally_method_info *info, const char *bold, const c
         cli_out(" and more\n");
     else
         cli_out(" to %llu\n", (unsigned long long)info->bins_max);
-    if (info->parameters && *info->parameters)
-        cli_out("  --set %s\n", info->parameters);
+    for (const tally_parameter *p = info->parameters; p->key; p++)
+        cli_out("  --set %s=%lld (%lld to %lld): %s\n", p->key, (long long)p->standard,
+                (long long)p->least, (long long)p->most, p->help);
 }
 
 int cli_methods(const cli_options *options)

@@ -366,6 +366,7 @@ static void describe(cli_case *test, const tally_view *shape, pattern pattern)
              pattern_names[pattern], test->has_mask ? ", mask" : "",
              test->plan.weight_dtype ? ", weights " : "",
              test->plan.weight_dtype ? tally_dtype_name(test->plan.weight_dtype) : "");
+    random_settings_say(&test->settings, test->words, sizeof test->words);
 }
 
 static int make_samples(cli_case *test, cli_random *random, const tally_view *shape,
@@ -421,6 +422,9 @@ int cli_case_make(cli_case *test, uint64_t seed, const tally_method_info *method
     test->histograms = shape.batches * active;
     test->plan.n_hint = shape.rows * shape.columns;
     pattern pattern = (enum pattern)cli_random_below(&random, PATTERNS);
+    random_settings_draw(&test->settings, seed, method->parameters, test->bins);
+    test->plan.settings = test->settings.list;
+    test->plan.settings_count = test->settings.count;
     describe(test, &shape, pattern);
     if (make_samples(test, &random, &shape, pattern))
         return 1;

@@ -2,6 +2,7 @@
 #ifndef CLI_RANDOM_CASE_H
 #define CLI_RANDOM_CASE_H
 
+#include "../common/random_settings.h"
 #include "cli.h"
 
 typedef struct cli_random {
@@ -22,8 +23,9 @@ typedef struct cli_case {
     uint16_t categories[256];
     void *blocks[TALLY_MAX_DIMENSIONS + 2];
     size_t block_count;
+    random_settings settings; /* the plan's */
     int out_of_memory;
-    char words[200]; /* what it is, for a failure's message */
+    char words[300]; /* what it is, for a failure's message */
 } cli_case;
 
 /* Makes the case that `seed` stands for, of a kind that `method` may serve. Nonzero without

@@ -303,7 +303,7 @@ typedef enum tally_counter {
 
 typedef struct tally_plan tally_plan;
 
-/* "KEY=VALUE" settings of a method; `tally methods` lists them. */
+/* A key of a method's parameters, and a whole number within their limits in decimal. */
 typedef struct tally_setting {
     const char *key;
     const char *value;
@@ -578,6 +578,13 @@ TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chun
 /* ---- Methods ----------------------------------------------------------------------------------
  */
 
+/* What a tally_setting may change. `standard`: its value without one; help: a few words. */
+typedef struct tally_parameter {
+    const char *key;
+    int64_t least, most, standard;
+    const char *help;
+} tally_parameter;
+
 typedef struct tally_method_info {
     size_t struct_size;
     const char *name;
@@ -586,7 +593,7 @@ typedef struct tally_method_info {
     const char *devices; /* "cpu", "opencl cuda" … */
     const char *dtypes;  /* space-separated names */
     uint64_t bins_min, bins_max;
-    const char *parameters; /* "key=default …", may be empty */
+    const tally_parameter *parameters; /* ended by one whose key is NULL; never NULL itself */
 } tally_method_info;
 
 #define TALLY_METHOD_INFO_INIT                                                                     \
@@ -594,7 +601,7 @@ typedef struct tally_method_info {
         sizeof(tally_method_info), NULL, NULL, NULL, NULL, NULL, 0, 0, NULL                        \
     }
 
-/* The registry; NULL from tally_method_get past the end. Thread-safe. */
+/* Thread-safe. What `info` points at is the library's and stays. */
 TALLY_API uint32_t tally_method_count(void);
 TALLY_API tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *error);
 

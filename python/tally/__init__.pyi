@@ -30,12 +30,18 @@ class _Device(NamedTuple):
     available: bool
     reason: str
 
+class _Parameter(NamedTuple):
+    default: int
+    least: int
+    most: int
+    help: str
+
 class _Method(NamedTuple):
     name: str
     summary: str
     devices: str
     dtypes: str
-    parameters: str
+    parameters: dict[str, _Parameter]
 
 def devices() -> list[_Device]: ...
 def methods() -> list[_Method]: ...

@@ -208,6 +208,16 @@ class ResultInfo(Sized):
     ]
 
 
+class Parameter(Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("least", c_int64),
+        ("most", c_int64),
+        ("standard", c_int64),
+        ("help", c_char_p),
+    ]
+
+
 class MethodInfo(Sized):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -218,6 +228,6 @@ class MethodInfo(Sized):
         ("dtypes", c_char_p),
         ("bins_min", c_uint64),
         ("bins_max", c_uint64),
-        ("parameters", c_char_p),
+        ("parameters", POINTER(Parameter)),
     ]
 FORMAT_JSON = 2

@@ -243,7 +243,7 @@ uint64_t ty_methods_signature(void)
         hash = fold(hash, m->name, strlen(m->name) + 1);
         hash = fold(hash, &m->devices, sizeof m->devices);
         hash = fold(hash, &m->dtypes, sizeof m->dtypes);
-        for (const ty_parameter *p = m->parameters; p && p->key; p++) {
+        for (const tally_parameter *p = m->parameters; p && p->key; p++) {
             hash = fold(hash, p->key, strlen(p->key) + 1);
             hash = fold(hash, &p->standard, sizeof p->standard);
         }

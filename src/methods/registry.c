@@ -1,8 +1,6 @@
 #include "methods/registry.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +68,7 @@ static tally_status check_settings(const ty_method *m, const tally_plan *plan, t
 {
     for (size_t i = 0; i < plan->options.settings_count; i++) {
         const char *key = plan->settings[2 * i], *value = plan->settings[2 * i + 1];
-        const ty_parameter *p = m->parameters;
+        const tally_parameter *p = m->parameters;
         while (p && p->key && strcmp(p->key, key))
             p++;
         if (!p || !p->key)
@@ -131,7 +129,7 @@ double ty_method_cost(const ty_method *m, tally_plan *plan, const char **why)
 int64_t ty_method_parameter(const tally_plan *plan, const char *key)
 {
     const char *value = ty_plan_setting(plan, key);
-    const ty_parameter *p = plan->method->parameters;
+    const tally_parameter *p = plan->method->parameters;
     while (strcmp(p->key, key))
         p++;
     return value ? strtoll(value, NULL, 10) : p->standard;
@@ -142,31 +140,13 @@ uint32_t tally_method_count(void)
     return method_count;
 }
 
-/* The parameters of every method as text, made at the first call; the registry is constant, so a
- * second thread would write the same bytes: a static array a method, filled under a once-flag. */
-static char parameters_text[method_count][512];
-static pthread_once_t parameters_once = PTHREAD_ONCE_INIT;
-
-static void make_parameters_text(void)
-{
-    for (int i = 0; i < method_count; i++) {
-        size_t at = 0;
-        const ty_parameter *p = ty_methods[i]->parameters;
-        for (; p && p->key && at < sizeof parameters_text[i]; p++) {
-            int n = snprintf(parameters_text[i] + at, sizeof parameters_text[i] - at,
-                             "%s%s=%" PRId64, at ? " " : "", p->key, p->standard);
-            at += n > 0 ? (size_t)n : 0;
-        }
-    }
-}
-
 tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *error)
 {
     if (!info || info->struct_size != sizeof *info)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "info is NULL or its struct_size is not set");
     if (i >= method_count)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "method %u: there are %d", i, method_count);
-    pthread_once(&parameters_once, make_parameters_text);
+    static const tally_parameter none = {NULL, 0, 0, 0, NULL};
     const ty_method *m = ty_methods[i];
     *info = (tally_method_info){sizeof *info,
                                 m->name,
@@ -176,6 +156,6 @@ tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *
                                 dtypes_text(m->dtypes),
                                 m->bins_min,
                                 m->bins_max,
-                                parameters_text[i]};
+                                m->parameters ? m->parameters : &none};
     return TALLY_OK;
 }

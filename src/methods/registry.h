@@ -4,13 +4,6 @@
 
 #include <tally/tally.h>
 
-/* A setting that `--set KEY=VALUE` may change: a whole number within limits. */
-typedef struct ty_parameter {
-    const char *key;
-    int64_t least, most, standard;
-    const char *help;
-} ty_parameter;
-
 /* Bits of a method's devices. */
 #define TY_ON_CPU    1u
 #define TY_ON_OPENCL 2u
@@ -23,7 +16,7 @@ typedef struct ty_method {
     uint32_t devices;
     uint32_t dtypes; /* bit 1 << dtype */
     uint64_t bins_min, bins_max;
-    const ty_parameter *parameters; /* ended by a NULL key; NULL for none */
+    const tally_parameter *parameters; /* ended by a NULL key; NULL for none */
     /* TALLY_OK when the plan (its axes resolved, this its method, its settings checked) can run;
      * else the reason in `error`, with TALLY_ERROR_UNSUPPORTED. NULL: whatever dtypes and bins
      * allow. */

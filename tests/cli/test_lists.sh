@@ -17,10 +17,15 @@ for m in methods:
     assert m["devices"] and set(m["devices"]) <= {"cpu", "opencl", "cuda"}
     assert m["dtypes"] and set(m["dtypes"]) <= dtypes
     low, high = m["bins"]
-    assert 1 <= low <= high and isinstance(m["parameters"], dict)
+    assert 1 <= low <= high
+    for key, p in m["parameters"].items():
+        assert p["least"] <= p["default"] <= p["most"] and p["help"], (m["name"], key, p)
+[copies] = [m["parameters"]["copies"] for m in methods if m["name"] == "private-global"]
+assert (copies["least"], copies["default"], copies["most"]) == (1, 64, 4096), copies
 assert any("cpu" in m["devices"] for m in methods)
 PY
 expect 0 "" -- "$TALLY" methods
+output '^  --set copies=64 \(1 to 4096\): '
 for name in $(python3 -c 'import json; print(*[m["name"] for m in json.load(open("methods.json"))])'); do
     grep -q "^$name\$" .out || fail "tally methods does not list $name"
     grep -Eq "^## (.*, )?$name[ ,]" "$SRCDIR/docs/METHODS.md" || fail "docs/METHODS.md has no section $name"

@@ -308,3 +308,11 @@ def test_no_copy():
     assert _arrays.take(values).pointer == values.buffers()[1].address
     plain = OnlyDLPack(a)
     assert _arrays.take(plain).pointer == a.ctypes.data
+
+
+def test_methods_say_their_settings():
+    methods = {m.name: m for m in tally.methods()}
+    copies = methods["private-global"].parameters["copies"]
+    assert (copies.default, copies.least, copies.most) == (64, 1, 4096)
+    assert copies.help
+    assert methods["serial"].parameters == {}

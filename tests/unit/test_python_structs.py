@@ -27,6 +27,7 @@ STRUCTS = {
     "tally_chunks": py.Chunks,
     "tally_rule_options": py.RuleOptions,
     "tally_result_info": py.ResultInfo,
+    "tally_parameter": py.Parameter,
     "tally_method_info": py.MethodInfo,
 }
 BYTES = {"batch_stride", "row_stride", "column_stride", "channel_stride"}  # the header says _bytes

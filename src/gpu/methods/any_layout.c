@@ -7,7 +7,7 @@
 
 enum { usual_threads = 512 };
 
-const ty_parameter ty_any_layout_parameters[] = {
+const tally_parameter ty_any_layout_parameters[] = {
     {"threads", 32, 1024, usual_threads, "work-items of a group"},
     {"ahead", 1, 16, 4, "samples of a work-item before it counts or adds"},
     {NULL, 0, 0, 0, NULL}};

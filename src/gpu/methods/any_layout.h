@@ -4,7 +4,7 @@
 
 #include "gpu/call.h"
 
-extern const struct ty_parameter ty_any_layout_parameters[]; /* "threads", "ahead" */
+extern const struct tally_parameter ty_any_layout_parameters[]; /* "threads", "ahead" */
 
 /* A group's table, of `words` words for each slot, in local memory behind `rest` bytes for other
  * things, as many copies as two groups of a multiprocessor hold; or, where it is too large for

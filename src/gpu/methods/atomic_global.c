@@ -5,8 +5,8 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {{"group", 1, 1024, 256, "work-items of a group"},
-                                          {NULL, 0, 0, 0, NULL}};
+static const tally_parameter parameters[] = {{"group", 1, 1024, 256, "work-items of a group"},
+                                             {NULL, 0, 0, 0, NULL}};
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {

@@ -5,7 +5,7 @@
 
 #include "gpu/call.h"
 
-extern const struct ty_parameter ty_columns_parameters[];
+extern const struct tally_parameter ty_columns_parameters[];
 
 void ty_columns_geometry(const tally_plan *plan, const ty_device *device, uint64_t n,
                          ty_geometry *g);

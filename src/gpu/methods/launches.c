@@ -36,8 +36,8 @@ void ty_geometry_bytes(const ty_device *device, uint64_t n, uint32_t size, uint3
                        .most = UINT64_C(1) << 31};
 }
 
-const ty_parameter ty_warps_parameters[] = {{"warps", 1, 32, 6, "warps (histograms) of a group"},
-                                            {NULL, 0, 0, 0, NULL}};
+const tally_parameter ty_warps_parameters[] = {{"warps", 1, 32, 6, "warps (histograms) of a group"},
+                                               {NULL, 0, 0, 0, NULL}};
 
 static uint32_t most_warps(const ty_device *device)
 {

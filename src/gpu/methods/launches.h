@@ -26,7 +26,7 @@ enum { TY_LOCAL_KEPT = 1024 + 128 };
 void ty_geometry_warps(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g);
 void ty_define_warps(const tally_plan *plan, const ty_device *device, ty_defines *defines);
 tally_status ty_supports_warps(const tally_plan *plan, tally_error *error);
-extern const struct ty_parameter ty_warps_parameters[];
+extern const struct tally_parameter ty_warps_parameters[];
 
 /* saturating-*: 16-bit counters that stick. */
 tally_status ty_supports_saturating(const tally_plan *plan, tally_error *error);

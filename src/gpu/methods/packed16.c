@@ -13,7 +13,7 @@ enum {
     most_hot = 8704     /* words of copied counters */
 };
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 6, "loads of a work-item on their way; at most 32768 samples a group"},

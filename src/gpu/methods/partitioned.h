@@ -8,7 +8,7 @@
 
 #include "gpu/call.h"
 
-extern const struct ty_parameter ty_partitioned_parameters[];
+extern const struct tally_parameter ty_partitioned_parameters[];
 
 /* How a plan is launched on a device. */
 typedef struct ty_partitioned_layout {

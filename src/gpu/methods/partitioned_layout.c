@@ -4,7 +4,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-const ty_parameter ty_partitioned_parameters[] = {
+const tally_parameter ty_partitioned_parameters[] = {
     {"threads", 0, 1024, 0,
      "work-items of a group that sorts a tile, a power of two of at least 32, 0 by the number of "
      "slices"},

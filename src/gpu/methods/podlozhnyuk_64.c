@@ -5,7 +5,7 @@
 #include "kernel_texts.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"group", 64, 1024, 192, "work-items of a group, a multiple of 64"}, {NULL, 0, 0, 0, NULL}};
 
 static uint32_t most_size(const ty_device *device)

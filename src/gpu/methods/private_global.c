@@ -5,7 +5,7 @@
 #include "kernel_texts.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"copies", 1, 4096, 64, "copies of the histogram in global memory"}, {NULL, 0, 0, 0, NULL}};
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)

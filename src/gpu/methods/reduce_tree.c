@@ -4,8 +4,8 @@
 #include "kernel_texts.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {{"group", 1, 1024, 256, "work-items of a group"},
-                                          {NULL, 0, 0, 0, NULL}};
+static const tally_parameter parameters[] = {{"group", 1, 1024, 256, "work-items of a group"},
+                                             {NULL, 0, 0, 0, NULL}};
 
 /* Groups whose partials, a word for each interval, take 256 MiB at most. */
 static uint64_t most_groups(const tally_plan *plan)

@@ -4,8 +4,8 @@
 #include "kernel_texts.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {{"threads", 32, 1024, 256, "work-items of a group"},
-                                          {NULL, 0, 0, 0, NULL}};
+static const tally_parameter parameters[] = {{"threads", 32, 1024, 256, "work-items of a group"},
+                                             {NULL, 0, 0, 0, NULL}};
 
 static uint32_t size_of(const tally_plan *plan, const ty_device *device)
 {

@@ -6,7 +6,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 8, "loads of a work-item before it counts"},

@@ -10,7 +10,7 @@
 
 enum { most_cells = 1 << 17 }; /* swizzled_columns.cl divides numbers below it */
 
-const ty_parameter ty_columns_parameters[] = {
+const tally_parameter ty_columns_parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
     {"ahead", 1, 16, 4, "loads of 16 bytes, of all columns together, before a work-item counts"},

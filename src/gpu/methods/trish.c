@@ -6,7 +6,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"k", 1, 63, 31, "words a thread bins before it loops"},
     {"threads", 64, 256, 64, "threads of a block: 64, 128 or 256"},
     {"blocks-per-sm", 0, 32, 0, "blocks on a multiprocessor, 0 for all that fit"},

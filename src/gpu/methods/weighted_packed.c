@@ -7,7 +7,7 @@
 #include "methods/cost.h"
 #include "methods/registry.h"
 
-static const ty_parameter parameters[] = {
+static const tally_parameter parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"ahead", 1, 8, 4, "loads of samples, and of weights, before a work-item adds"},
     {NULL, 0, 0, 0, NULL}};
