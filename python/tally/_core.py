@@ -162,7 +162,8 @@ def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
     """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4), or None if nobody wants
     them. `squares`, for one histogram on the host, is filled with sums of squared weights. `onto`:
     counts on the host that are added to and returned, at the cost of the samples alone, if one call
-    of the library does it all (which leaves them alone if it fails); else new ones are returned."""
+    of the library does it all (which leaves them alone if it fails), and cannot be stopped once done;
+    else new ones are returned."""
     mask = call.mask([*arrays, weights])
     shape = arrays[0].shape
     kept = tuple(d for d in range(len(shape)) if d not in reduced)
@@ -178,7 +179,8 @@ def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
     for part in parts:
         layout = _count.Layout(arrays, [a for a in (mask, part) if a is not None], kept)
         once = len(parts) == 1 and layout.times == 1 and len(list(layout.calls())) == 1
-        whole = onto is not None and once
+        watch = _count.Watch(call.progress, layout.size, layout.times)
+        whole = onto is not None and once and not watch.stops(_count.call_size(layout)[1])
         counts = onto if whole else make(rows + bins, weights.counter)
         flows = None
         if call.wants_flows:
@@ -200,7 +202,6 @@ def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
                 sum_squares=None if squares is None else squares.ctypes.data,
             )  # fmt: skip
 
-        watch = _count.Watch(call.progress, layout.size, layout.times)
         _count.run(plan, layout, mask is not None, part is not None, target, watch, call.stream)
         if layout.times > 1:
             for array in (counts, flows, squares):

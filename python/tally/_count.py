@@ -290,10 +290,14 @@ class Watch:
         self.progress, self.n, self.times = progress, n, times
         self.before = 0  # samples of the calls that are done
 
+    def stops(self, n_bytes):
+        """Whether a call on so many bytes may raise although the library has done it."""
+        main = threading.current_thread() is threading.main_thread()
+        return self.progress is not None or (main and n_bytes >= INTERRUPTIBLE_BYTES)
+
     def run(self, function, n_bytes, samples):
         """`function(callback)` is a call with this progress callback or None."""
-        main = threading.current_thread() is threading.main_thread()
-        if self.progress is None and (not main or n_bytes < INTERRUPTIBLE_BYTES):
+        if not self.stops(n_bytes):
             return function(None)
         self.apart(function)
         self.before += samples
@@ -367,6 +371,14 @@ class _Worker:
                 continue
 
 
+def call_size(layout):
+    """The samples of a call, and their bytes: 0 for a call that is put on a stream, not waited for."""
+    samples = layout.row[0] * layout.column[0] * layout.batch[0]
+    if layout.arrays[0].device != c.CPU:
+        return samples, 0
+    return samples, samples * sum(c.DTYPE_BYTES[a.code] for a in layout.arrays[: layout.n_samples])
+
+
 def run(plan, layout, mask, weights, target, watch, stream=None):
     """Counts every call of `layout`.
 
@@ -374,10 +386,7 @@ def run(plan, layout, mask, weights, target, watch, stream=None):
     histogram on. The first call of a histogram obeys the target's `accumulate`, those after it add.
     """
     seen, n = set(), layout.n_samples
-    samples = layout.row[0] * layout.column[0] * layout.batch[0]
-    n_bytes = samples * sum(c.DTYPE_BYTES[a.code] for a in layout.arrays[:n])
-    if layout.arrays[0].device != c.CPU:
-        n_bytes = 0  # put on a stream, not waited for
+    samples, n_bytes = call_size(layout)
     for first, offsets in layout.calls():
         views = (c.View * n)(*(layout.view(k, offsets[k]) for k in range(n)))
         options = c.ExecuteOptions()
