@@ -50,6 +50,10 @@ tally_status ty_result_create(const ty_result_shape *shape, tally_result **resul
 /* a + b, or 2^64-1 when that is more. */
 uint64_t ty_add_sticky(uint64_t a, uint64_t b);
 
+/* Adds what `from` notes (sources, device, method, seconds, samples) to `into`; on failure nothing.
+ */
+tally_status ty_result_add_notes(tally_result *into, const tally_result *from, tally_error *error);
+
 /* Whether a source of this name would be kept: it is another than those that are, and they are not
  * too many. */
 int ty_result_source_is_new(const tally_result *result, const char *name);

@@ -285,3 +285,12 @@ tally_status tally_result_merge(tally_result *into, const tally_result *from, ta
     add_notes(into, from, &n);
     return TALLY_OK;
 }
+
+tally_status ty_result_add_notes(tally_result *into, const tally_result *from, tally_error *error)
+{
+    notes n;
+    tally_status status = make_notes(into, from, &n, error);
+    if (!status)
+        add_notes(into, from, &n);
+    return status;
+}

@@ -86,6 +86,55 @@ TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter c
 TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
                                           tally_error *error);
 
+/* ---- What a result says -----------------------------------------------------------------------
+ */
+
+/* A new result of the axes axes[0 … count), in that order, each once: summed over the others. A
+ * sample outside a summed axis stays where it was, in the flows, which are copied with names and
+ * notes: results know flows of all axes together only. TALLY_ERROR_DATA where a sum does not fit
+ * its counter; saturating counters saturate. Release with tally_result_destroy. */
+TALLY_API tally_status tally_result_project(const tally_result *result, const uint32_t *axes,
+                                            uint32_t count, tally_result **projected,
+                                            tally_error *error);
+/* A new result with `join` neighbouring bins of axis `axis` in one, from the first on; the last
+ * holds what is left. Its kind is TALLY_AXIS_EDGES unless the old kind's formula gives the same
+ * edges. Flows, names, notes, errors and release as for tally_result_project. Not for categories.
+ */
+TALLY_API tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint64_t join,
+                                          tally_result **rebinned, tally_error *error);
+
+/* Writes the density of histogram h, `bins` of tally_result_info: count / (Σ counts × volume), with
+ * a bin's volume the product of its widths, in the axes' units; flows do not count. So for weights.
+ * TALLY_ERROR_DATA, as for the two below, where the bins do not add up to more than 0 or a count is
+ * stuck at the limit of its counter. */
+TALLY_API tally_status tally_result_density(const tally_result *result, uint64_t h, double *density,
+                                            tally_error *error);
+
+/* What counts leave open is where in its bin a sample is: the true value is from lo to hi (but for
+ * rounding), `value` is a guess between them. In the samples' unit. */
+typedef struct tally_estimate {
+    double value, lo, hi;
+} tally_estimate;
+
+/* The mean of the samples in the bins of histogram h; flows do not count. lo is with every sample
+ * at its bin's lower edge, hi at the upper one, value in the middle. On an integer axis with
+ * integer samples all three are the mean. Where samples were clamped into an end bin that is not
+ * empty, lo or hi is infinite. Of weighted results the weighted mean; a negative sum is
+ * TALLY_ERROR_DATA. The result must have one axis (tally_result_project), not of categories. */
+TALLY_API tally_status tally_result_mean(const tally_result *result, uint64_t h,
+                                         tally_estimate *mean, tally_error *error);
+/* The quantile q, 0 … 1, of histogram h: of the N samples in bins, under and over, the one of rank
+ * max(1, ceil(q × N)), rounded as float64, in ascending order; of weighted results the first at
+ * which the sum of weights reaches q of all. lo and hi are its bin's edges (infinite, or equal, as
+ * for the mean), value a linear interpolation: as if the bin's samples lay evenly in it. If it is
+ * among samples under or over, or weights of these are unknown: TALLY_ERROR_DATA. Axes as for the
+ * mean. */
+TALLY_API tally_status tally_result_quantile(const tally_result *result, uint64_t h, double q,
+                                             tally_estimate *quantile, tally_error *error);
+
+/* ---- Writing and reading results ---------------------------------------------------------------
+ */
+
 typedef enum tally_format {
     TALLY_FORMAT_TABLE = 0,
     TALLY_FORMAT_CSV = 1,

@@ -213,6 +213,9 @@ static void results(tally_context *context)
     tally_result *result = NULL, *none = NULL, **all = NULL;
     size_t count = 0;
     tally_result_info info = {.struct_size = sizeof info};
+    const uint32_t axes[1] = {0};
+    double density[4];
+    tally_estimate estimate;
     const tally_result *holes[2] = {NULL, NULL};
     const char *path = help_path("nulls.json");
     REFUSED(tally_result_create(NULL, 1, NULL, &none, &error));
@@ -238,6 +241,22 @@ static void results(tally_context *context)
     REFUSED(tally_result_merge(NULL, result, &error));
     REFUSED(tally_result_merge(result, NULL, &error));
     REFUSED_SILENTLY(tally_result_merge(NULL, NULL, NULL));
+    REFUSED(tally_result_project(NULL, axes, 1, &none, &error));
+    REFUSED(tally_result_project(result, NULL, 1, &none, &error));
+    REFUSED(tally_result_project(result, axes, 1, NULL, &error));
+    REFUSED_SILENTLY(tally_result_project(NULL, NULL, 1, NULL, NULL));
+    REFUSED(tally_result_rebin(NULL, 0, 2, &none, &error));
+    REFUSED(tally_result_rebin(result, 0, 2, NULL, &error));
+    REFUSED_SILENTLY(tally_result_rebin(NULL, 0, 2, NULL, NULL));
+    REFUSED(tally_result_density(NULL, 0, density, &error));
+    REFUSED(tally_result_density(result, 0, NULL, &error));
+    REFUSED_SILENTLY(tally_result_density(NULL, 0, NULL, NULL));
+    REFUSED(tally_result_mean(NULL, 0, &estimate, &error));
+    REFUSED(tally_result_mean(result, 0, NULL, &error));
+    REFUSED_SILENTLY(tally_result_mean(NULL, 0, NULL, NULL));
+    REFUSED(tally_result_quantile(NULL, 0, 0.5, &estimate, &error));
+    REFUSED(tally_result_quantile(result, 0, 0.5, NULL, &error));
+    REFUSED_SILENTLY(tally_result_quantile(NULL, 0, 0.5, NULL, NULL));
     for (int format = TALLY_FORMAT_TABLE; format <= TALLY_FORMAT_SVG; format++) {
         const tally_format f = (tally_format)format;
         const tally_result *const whole = result;
