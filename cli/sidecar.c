@@ -6,7 +6,7 @@ tally_status cli_sidecar_open(cli_sidecar *sidecar, const cli_source *source, ta
     tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
     const char *rows = cli_text(source->options, CLI_ROWS, NULL);
     const char *cols = cli_text(source->options, CLI_COLS, NULL);
-    wanted.keep = source->keep || source->count > 1;
+    wanted.rewindable = source->keep || source->count > 1;
     if (rows)
         cli_parse_slice(rows, &wanted.row_begin, &wanted.row_end);
     if (cols)

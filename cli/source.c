@@ -58,7 +58,7 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
     const cli_options *options = source->options;
     const char *text = cli_text(options, CLI_DTYPE, NULL);
     *wanted = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
-    wanted->keep = source->keep;
+    wanted->rewindable = source->keep;
     if (text)
         wanted->dtype = tally_dtype_parse(text);
     else if (cli_has(options, CLI_ALPHABET))

@@ -126,7 +126,7 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
 static tally_status open_input(tally_input *in, const char *path,
                                const tally_input_options *options, tally_error *error)
 {
-    tally_status status = ty_stream_open(path, options->keep, &in->stream, error);
+    tally_status status = ty_stream_open(path, options->rewindable, &in->stream, error);
     if (!status)
         status = find_decoder(in, options, error);
     if (status)

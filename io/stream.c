@@ -591,7 +591,7 @@ tally_status ty_stream_rewind(ty_stream *s, tally_error *error)
     } else if (!s->keep && s->position) {
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "%s: cannot be read a second time, as it is no regular file and was opened "
-                        "without `keep`",
+                        "without `rewindable`",
                         s->name);
     }
     s->position = s->offset = 0;

@@ -207,7 +207,8 @@ typedef struct tally_input_options {
     uint64_t row_begin, row_end; /* region; row_end 0: to the end */
     uint64_t column_begin, column_end;
     uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
-    int32_t keep; /* nonzero: the input will be rewound; a pipe is spooled to a temporary file */
+    int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a pipe is spooled to a
+                             temporary file */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
@@ -247,7 +248,7 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
  * instead when there is no more. */
 TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
                                         tally_error *error);
-/* Back to the start. Fails for a pipe opened without `keep`. */
+/* Back to the start. Fails for a pipe opened without `rewindable`. */
 TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);
 /* Bytes of the stored file consumed so far. */
 TALLY_API uint64_t tally_input_position(const tally_input *input);

@@ -507,8 +507,8 @@ typedef struct tally_stats {
     size_t struct_size;
     uint64_t samples; /* all, masked ones not */
     uint64_t finite;
-    uint64_t nan, below, above; /* NaN, -inf, +inf */
-    double min, max;            /* of the finite samples, rounded to float64; 0 if there are none */
+    uint64_t nan, minus_inf, plus_inf;
+    double min, max; /* of the finite samples, rounded to float64; 0 if there are none */
     int64_t min_integer, max_integer; /* exact for integer dtypes; u64: the bits of the value */
     double mean, m2, m3;              /* mean, Σ(x-mean)², Σ(x-mean)³ */
 } tally_stats;

@@ -79,7 +79,7 @@ def _extremes(call, array, mask=None):
     if not found.samples:
         return None
     lo, hi = _count.extremes(found, array.dtype) if found.finite else (np.inf, -np.inf)
-    return -np.inf if found.below else lo, np.inf if found.above else hi
+    return -np.inf if found.minus_inf else lo, np.inf if found.plus_inf else hi
 
 
 def _check_rule(name, weighted):

@@ -249,7 +249,7 @@ static void own_range(const tally_stats *s, tally_dtype dtype, double *lo, doubl
 
 static tally_status check_finite(const tally_stats *s, tally_error *error)
 {
-    uint64_t infinite = s->below + s->above;
+    uint64_t infinite = s->minus_inf + s->plus_inf;
     if (!s->nan && !infinite)
         return TALLY_OK;
     return ty_error(error, TALLY_ERROR_DATA,

@@ -65,8 +65,8 @@ void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype d
     into->samples += from->samples;
     into->finite += from->finite;
     into->nan += from->nan;
-    into->below += from->below;
-    into->above += from->above;
+    into->minus_inf += from->minus_inf;
+    into->plus_inf += from->plus_inf;
 }
 
 /* One call: what every part reads. */

@@ -70,8 +70,8 @@ static void NAME(sift)(const NAME(any) * x, size_t count, T *lo, T *hi, tally_st
     *lo = least;
     *hi = most;
     s->nan += past + (count - within);
-    s->above += from - past;
-    s->below += within - inside;
+    s->plus_inf += from - past;
+    s->minus_inf += within - inside;
 }
 
 /* Counts the kinds of samples; *lo and *hi get the bits of the finite extremes, if there are any.
@@ -91,7 +91,7 @@ static void NAME(floats)(const void *samples, size_t count, tally_stats *s, int6
         least = a < least ? a : least;
         most = b > most ? b : most;
     }
-    s->finite = count - s->nan - s->below - s->above;
+    s->finite = count - s->nan - s->minus_inf - s->plus_inf;
     *lo = (int64_t)NAME(key)((U)least);
     *hi = (int64_t)NAME(key)((U)most);
 }

@@ -132,7 +132,7 @@ static inline double decode_f64(uint64_t bits)
 static void extremes(tally_dtype dtype, const void *samples, size_t count, tally_stats *s)
 {
     int64_t lo, hi;
-    s->finite = s->nan = s->below = s->above = 0;
+    s->finite = s->nan = s->minus_inf = s->plus_inf = 0;
     s->min = s->max = 0;
     s->min_integer = s->max_integer = 0;
     s->samples = count;

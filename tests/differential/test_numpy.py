@@ -59,7 +59,7 @@ class ContextOptions(c.Structure):
 
 class Stats(c.Structure):
     _fields_ = [("struct_size", c.c_size_t)] + [
-        (n, c.c_uint64) for n in ("samples", "finite", "nan", "below", "above")] + [
+        (n, c.c_uint64) for n in ("samples", "finite", "nan", "minus_inf", "plus_inf")] + [
             ("min", c.c_double), ("max", c.c_double), ("min_integer", c.c_int64),
             ("max_integer", c.c_int64), ("mean", c.c_double), ("m2", c.c_double),
             ("m3", c.c_double)]
@@ -375,7 +375,7 @@ def check_range(tally, rng):
     x = restride(rng, x)
     s, finite = tally.stats(x), x[np.isfinite(x)]
     assert (s.samples, s.finite, s.nan) == (x.size, finite.size, int(np.isnan(x).sum())), shape
-    assert (s.below, s.above) == (int((x == -np.inf).sum()), int((x == np.inf).sum())), shape
+    assert (s.minus_inf, s.plus_inf) == (int((x == -np.inf).sum()), int((x == np.inf).sum())), shape
     if finite.size:
         assert (s.min, s.max) == (float(finite.min()), float(finite.max())), (dtype, shape)
     return "range"

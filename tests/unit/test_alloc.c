@@ -370,7 +370,7 @@ static void test_files(void)
     help_fill(bytes, sizeof bytes);
     raw.dtype = TALLY_U16;
     help_starve(help_write("raw", bytes, sizeof bytes), &raw);
-    raw.keep = 1;
+    raw.rewindable = 1;
     raw.chunk_bytes = 100;
     help_starve(help_write("raw", bytes, sizeof bytes), &raw);
     tally_input_options text = TALLY_INPUT_OPTIONS_INIT;

@@ -37,7 +37,7 @@ static void check_image(const char *path, const char *format, const blob *sample
         }
         if (i == 2) {
             blob file = help_load(path);
-            o.keep = 1;
+            o.rewindable = 1;
             status = help_read_piped(file.bytes, file.size, &o, 2, &c, &error);
             blob_free(&file);
         } else {

@@ -36,13 +36,13 @@ static void check_all_ways(const blob *file, const blob *samples, tally_input_op
         CHECK(status || (!strcmp(c.info.compression, packings[p]) && !c.info.is_spooled));
         blob_free(&c.samples);
 
-        o.keep = 1;
+        o.rewindable = 1;
         status = help_read_piped(packed[p].bytes, packed[p].size, &o, 3, &c, &error);
         CHECK_SAY(!status && same(&c.samples, samples), "%s pipe: %s", packings[p], error.message);
         CHECK(status || (c.info.is_spooled && c.info.size_bytes == 0));
         blob_free(&c.samples);
 
-        o.keep = 0;
+        o.rewindable = 0;
         status = help_read_piped(packed[p].bytes, packed[p].size, &o, 1, &c, &error);
         CHECK_SAY(!status && same(&c.samples, samples), "%s pipe: %s", packings[p], error.message);
         CHECK(status || !c.info.is_spooled);

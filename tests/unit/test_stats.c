@@ -72,7 +72,7 @@ static void oracle_add(oracle *o, tally_dtype dtype, const unsigned char *at)
     tally_stats *s = &o->s;
     s->samples++;
     if (!isfinite(x)) {
-        *(isnan(x) ? &s->nan : x < 0 ? &s->below : &s->above) += 1;
+        *(isnan(x) ? &s->nan : x < 0 ? &s->minus_inf : &s->plus_inf) += 1;
         return;
     }
     int64_t integer = 0;
@@ -97,7 +97,7 @@ static void check_equal(const oracle *o, const tally_stats *got, int moments, co
 {
     const tally_stats *s = &o->s;
     CHECK(got->samples == s->samples && got->finite == s->finite && got->nan == s->nan &&
-              got->below == s->below && got->above == s->above,
+              got->minus_inf == s->minus_inf && got->plus_inf == s->plus_inf,
           "%s: counts", what);
     CHECK(got->min == s->min && got->max == s->max, "%s: %g … %g, expected %g … %g", what, got->min,
           got->max, s->min, s->max);
@@ -372,7 +372,7 @@ static void test_known(void)
     view = tally_view_1d(f, TALLY_F64, 12);
     CHECK(!tally_stats_add(NULL, &view, NULL, 0, 1, &s, NULL), "f64");
     CHECK(s.mean == 0.1 && s.m2 == 0 && s.m3 == 0, "equal samples have no spread");
-    CHECK(s.finite == 10 && s.nan == 1 && s.below == 1 && s.above == 0, "kinds");
+    CHECK(s.finite == 10 && s.nan == 1 && s.minus_inf == 1 && s.plus_inf == 0, "kinds");
     double tiny[] = {5e-324, -5e-324, -0.0};
     s = (tally_stats)TALLY_STATS_INIT;
     view = tally_view_1d(tiny, TALLY_F64, 3);
