@@ -16,6 +16,14 @@
     TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL const ty_u8 *axis,             \
         ty_u32 slots, TY_GLOBAL ty_u32 *out, ty_u32 pass
 
+/* Traits of the samples' dtype, by its number (tally_dtype), 0 or 1. */
+#define TY_IS_BYTE     (TY_DTYPE == 1 || TY_DTYPE == 2)
+#define TY_IS_HALFWORD (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
+#define TY_IS_WHOLE32  (TY_DTYPE == 5 || TY_DTYPE == 6)
+#define TY_IS_WHOLE64  (TY_DTYPE == 7 || TY_DTYPE == 8)
+#define TY_IS_FLOAT32  (TY_DTYPE == 11)
+#define TY_IS_FLOAT64  (TY_DTYPE == 12)
+
 #if TY_DTYPE == 1 || TY_DTYPE == 2
 typedef ty_u8 ty_sample;
 #elif TY_DTYPE == 3 || TY_DTYPE == 9 || TY_DTYPE == 10

@@ -52,7 +52,7 @@ static uint32_t slots_of(const tally_plan *plan, const ty_device *device)
     return all * 4 <= device->local_bytes ? slots : slots - 1;
 }
 
-/* The table and its counts (packed16.cl), the counters, sums, the list of pairs. */
+/* The table and its counts (packed16.h), the counters, sums, the list of pairs. */
 static uint64_t least_bytes(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t group = ty_threads(plan, device), cells = 1u << slots_of(plan, device);
@@ -92,8 +92,8 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
     ty_define_resident(plan, device, local_bytes(plan, device), ahead_of(plan, device), defines);
-    ty_define(defines, "TY_SLOTS", slots_of(plan, device));
-    ty_define(defines, "TY_HOT_WORDS", hot_words(plan, device));
+    ty_define(defines, "P16_SLOT_BITS", slots_of(plan, device));
+    ty_define(defines, "P16_HOT_WORDS", hot_words(plan, device));
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
@@ -213,12 +213,13 @@ static tally_status enqueue(ty_call *call, tally_error *error)
     return (is_raw(call->plan) ? enqueue_raw : enqueue_cells)(call, scratch, key, error);
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_packed16_h, ty_text_packed16},
-                                      .reads = TY_READS_COLUMN,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
-                                      .geometry = geometry,
-                                      .define = define,
-                                      .enqueue = enqueue};
+static const ty_gpu_method kernels = {
+    .texts = {ty_text_packed16_h, ty_text_packed16_draw_h, ty_text_packed16},
+    .reads = TY_READS_COLUMN,
+    .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
+    .geometry = geometry,
+    .define = define,
+    .enqueue = enqueue};
 
 const ty_method ty_packed16 = {
     .name = "packed16",
