@@ -17,49 +17,59 @@
 
 #if !defined(TY_NO_FP64)
 
-/* The edge nearest to a sample is `from` + origin + k*width, k edges from the anchor's. */
+/*
+ * The constants of the functions below for one axis. Each function uses some of them; the others
+ * mean nothing to it.
+ *
+ * ty_cell_f32: edge number k, counted from the anchor edge, is at from + origin + k*width.
+ * Exceptions (ty_cell_split, ty_cell_whole): where some edges are integers that float64 has put a
+ * little above, so that the integer belongs to the bin below, each such integer gets a cell of its
+ * own. These are every `every`-th edge from edge number `phase_edge` on.
+ */
 typedef struct ty_fast {
-    float from;               /* y = x - from, exact for x beside any edge */
-    float scale, shift;       /* y's place on the axis, 0 … 1 */
-    float steps;              /* bins */
+    float from;               /* y = x - from is exact for every x near an edge */
+    float scale, shift;       /* y*scale + shift: how far along the axis, 0 … 1 */
+    float steps;              /* the number of bins */
     float anchor;             /* TY_ROUNDER + the anchor edge's number */
-    float width, width_low;   /* of a bin, together 48 bits */
-    float origin, origin_low; /* the anchor edge - from, together 48 bits */
-    float slack;              /* the edges are lowered by |k|*slack: ties go to the upper bin */
+    float width, width_low;   /* of a bin, as the sum of both: 48 bits */
+    float origin, origin_low; /* the anchor edge - from, as the sum of both: 48 bits */
+    float slack;              /* edge k counts as |k|*slack lower: a sample at it is not below */
     float hi, last;           /* a sample equal to hi counts as `last`; hi is NaN when open */
     float first, above;       /* the first float32 on the axis, and the first above it */
     ty_u32 bins;
-    ty_u32 step;       /* 16-bit integers: cells from one to the next, in 2^-32 */
-    double top;        /* the first float64 above it */
-    ty_u64 start;      /* where integer 0, or -32768, lies, in 2^-32 cells */
-    float slope;       /* 16-bit floats: 1/width */
-    float phase;       /* where 0 lies above an edge, in bins */
-    float most;        /* bins from that edge to the last */
-    ty_u32 zero;       /* the cell above that edge; of 32-bit integers, where the line begins */
-    ty_u32 base;       /* 32-bit integers: what key 0 is, */
-    ty_u32 least;      /* … between which */
-    ty_u32 most_whole; /* … and which samples are held */
-    float end, within; /* a sample equal to end counts as `within`; end is NaN when open */
-    ty_u32 splits;     /* cells beyond the usual ones (ty_cell_split): edges that are integers, */
-    ty_u32 every;      /* … one in so many edges */
-    ty_u32 phase_edge; /* … from this edge on, below `every` */
+    ty_u32 step;       /* integers: 2^32 * cells from one to the next */
+    double top;        /* the first float64 above the axis */
+    ty_u64 start;      /* integers: 2^32 * the cell of key 0, with its fraction */
+    float slope;       /* floats: 1/width */
+    float phase;       /* floats: how far 0 is above the edge below it, in bins */
+    float most;        /* floats: bins from that edge to the end of the axis */
+    ty_u32 zero;       /* floats: the cell above that edge; 32-bit integers: added to the cell */
+    ty_u32 base;       /* 32-bit integers: a sample's key is the sample less this, … */
+    ty_u32 least;      /* … where samples below `least` count as `least` … */
+    ty_u32 most_whole; /* … and samples above `most_whole` as that */
+    float end, within; /* floats: a sample equal to end counts as `within`; end is NaN when open */
+    ty_u32 splits;     /* exceptions: how many, … */
+    ty_u32 every;      /* … edges from one to the next, … */
+    ty_u32 phase_edge; /* … and the first's edge, below `every` */
     ty_u32 per_edge;   /* 2^32 / every, rounded up */
-    ty_u32 more_step;  /* splits from one integer to the next, in 2^-32 */
-    ty_u32 more_start; /* added to their place */
-    ty_u32 apart;      /* … or 0, and where they are 2^apart apart and all integers on the axis */
-    float tie;         /* the edges are lowered by so much of the sample's power of two; of 16-bit
-                          floats: ty_lowered */
+    ty_u32 more_step;  /* 2^32 * exceptions from one integer to the next; ty_cell_whole: the low
+                          half of its 64-bit step */
+    ty_u32 more_start; /* 2^32 * the fraction of exceptions at key 0 */
+    ty_u32 apart;      /* where every edge is one, and they are 2^apart apart; else 0 */
+    float tie;         /* rounding ties: edges count as lower by this times the sample's power of
+                          two; 16-bit floats: see ty_lowered */
 } ty_fast;
 
-/* Adding 2^23 rounds to whole numbers; one more, for cell 0 is the one below the first bin. */
+/* Adding 2^23 rounds to a whole number. One more is added, as bin 0 is cell 1. */
 #define TY_ROUNDER      8388609.0f
 #define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
 
 /*
- * What is left of x beside edge k, to be compared with. Where bins from zero on should end at
- * float32s, rounding to float64 puts some of these edges above: those of which k times the width's
- * error is more than half a unit in the last place, which depends on their power of two. So does
- * `tie`, for programs with TY_TIES.
+ * What x less edge k, in the high parts of the constants, is compared with: below it, x is below
+ * the edge. It holds the low part of the origin, `slack`, and, in programs with TY_TIES, rounding
+ * ties: edges that should be float32s, but that rounding to float64 puts above these. They are the
+ * edges for which k times the error of the width is more than half a unit in the last place, and
+ * that unit depends on the edge's power of two, as the term with `tie` does.
  */
 TY_FN float ty_left_f32(float x, float k, const ty_fast *f)
 {
