@@ -69,11 +69,6 @@ function(tally_test name)
   endif()
 endfunction()
 
-find_package(PkgConfig QUIET)
-if(PKG_CONFIG_FOUND)
-  pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
-endif()
-
 # Arguments under sanitizers.
 set(TALLY_FEWER_test_edges 20261121 opencl 6000)
 set(TALLY_FEWER_test_many_bins 20261121 20000 4) # one case in 4
@@ -103,9 +98,6 @@ function(tally_test_programs folder)
       ${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder}
                             OUTPUT_NAME ${stem})
     target_link_libraries(${program} PRIVATE ${helpers})
-    if(CMOCKA_FOUND)
-      target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)
-    endif()
     set(arguments)
     if(TALLY_SANITIZE) # kernels are not instrumented: fewer of them
       set(arguments ${TALLY_FEWER_${stem}})
