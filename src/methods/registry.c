@@ -76,7 +76,8 @@ static tally_status check_settings(const ty_method *m, const tally_plan *plan, t
                             key);
         char *end;
         const int64_t v = strtoll(value, &end, 10);
-        if (!*value || *end || v < p->least || v > p->most)
+        const int begins = *value == '-' || (*value >= '0' && *value <= '9');
+        if (!begins || *end || v < p->least || v > p->most)
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "method %s: %s=%s: a whole number from %" PRId64 " to %" PRId64
                             " is expected",
