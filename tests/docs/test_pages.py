@@ -72,6 +72,20 @@ def check_walks(page, text):
                 fail(page, line_of(text, found.start()), f"{found[2]} defines no {found[1]}")
 
 
+def check_layers(page, text):
+    """The table of folders says what scripts/check_layers.sh allows; files that the build makes are not told."""
+    with open(os.path.join(ROOT, "scripts", "check_layers.sh"), encoding="utf-8") as script:
+        allowed = dict(re.findall(r'^ +([\w/]+)\) echo "(.*)" ;;$', script.read(), flags=re.M))
+    rows = dict(re.findall(r"^\| `([\w/]+)/` \| .* \| ([^|]*) \|$", text, flags=re.M))
+    for folder, may in allowed.items():
+        made = {name for name in may.split() if name in ("gpu_methods.h", "kernel_texts.h")}
+        told = set(re.findall(r"[\w./]+", rows.get(folder, "")))
+        if folder != "src" and told != set(may.split()) - made:
+            fail(page, 1, f"{folder} may include {may}, the table says {sorted(told)}")
+    if not allowed:
+        fail(page, 1, "scripts/check_layers.sh says nothing that the table could be compared with")
+
+
 def blocks(text):
     """(language, content, its first line) of fenced blocks."""
     return [(found[1], found[2], line_of(text, found.start()) + 1)
@@ -156,6 +170,8 @@ def main(pages):
             continue
         check_names(page, text)
         check_walks(page, text)
+        if page == "docs/ARCHITECTURE.md":
+            check_layers(page, text)
         ran += check_examples(page, text)
     if everything and os.environ.get("TALLY") and os.environ.get("TALLY_LIBRARY") and not os.environ.get("SANITIZE"):
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
