@@ -435,6 +435,17 @@ static void describe_source(const job *job)
             tally_dtype_name(source->kind.dtype), (unsigned long long)source->kind.channels);
 }
 
+static void describe_plan(const job *job)
+{
+    const uint64_t n = cli_source_hint(&job->source);
+    uint64_t host, device;
+    cli_say(job->options, "%s", tally_plan_describe(job->plan));
+    if (n && !tally_plan_memory(job->plan, n, &host, &device, NULL))
+        cli_say(job->options,
+                "to count %llu elements at once takes %llu bytes, and %llu of the device",
+                (unsigned long long)n, (unsigned long long)host, (unsigned long long)device);
+}
+
 /* One histogram of `count` files; *result is the caller's. */
 static int count_files(const cli_options *options, tally_context *context, const char *const *paths,
                        size_t count, tally_result **result)
@@ -459,7 +470,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     if (!code && cli_has(options, CLI_VERIFY))
         code = tallied_make(&job, &job.reference);
     if (!code) {
-        cli_say(options, "%s", tally_plan_describe(job.plan));
+        describe_plan(&job);
         progress.what = "counting";
         code = count_all(&job);
     }

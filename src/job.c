@@ -240,15 +240,36 @@ static int reserve_totals(ty_job *job, size_t cells)
     return job->totals != NULL;
 }
 
-tally_status ty_job_reserve(ty_job *job, tally_error *error)
+/* Of totals and of every other array. */
+static tally_status count_cells(const ty_job *job, uint64_t *cells, tally_error *error)
 {
-    uint64_t cells;
     const uint64_t each = job->direct ? TY_SLOT_EXTRA : job->plan->slots;
-    if (__builtin_mul_overflow(job->histograms, each, &cells) || cells >> 58)
+    if (__builtin_mul_overflow(job->histograms, each, cells) || *cells >> 58)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
                         job->histograms);
-    const uint64_t arrays = 1 + (job->plan->weighted != 0) + (job->plan->options.sum_squares != 0);
-    tally_status status = ty_memory_check(arrays * cells * sizeof *job->totals, "counts", error);
+    return TALLY_OK;
+}
+
+tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error)
+{
+    const tally_plan *plan = job->plan;
+    const uint64_t more = (plan->weighted != 0) + (plan->weighted == TALLY_RESULT_SUMS_I64) +
+                          (plan->options.sum_squares != 0);
+    uint64_t cells = 0;
+    tally_status status = count_cells(job, &cells, error);
+    *bytes =
+        ty_buffer_bytes((size_t)cells * sizeof *job->totals) + more * cells * sizeof *job->sums;
+    return status;
+}
+
+tally_status ty_job_reserve(ty_job *job, tally_error *error)
+{
+    uint64_t cells = 0, bytes = 0;
+    tally_status status = count_cells(job, &cells, error);
+    if (!status)
+        status = ty_job_bytes(job, &bytes, error);
+    if (!status)
+        status = ty_memory_check(bytes, "counts", error);
     if (status)
         return status;
     int ok = reserve_totals(job, (size_t)cells);

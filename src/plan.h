@@ -135,6 +135,9 @@ typedef struct ty_backend {
     int (*directs)(const ty_job *job);
     /* Whether `run` had better add such a job in place, and can; NULL: never. */
     int (*adds_in_place)(const ty_job *job);
+    /* Adds what `run` takes for such a job, at most: bytes of the host besides ty_job_bytes, and of
+     * the device's memory. Counts nothing. */
+    tally_status (*memory)(const ty_job *job, uint64_t *host, uint64_t *device, tally_error *error);
 } ty_backend;
 
 extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;
@@ -146,6 +149,8 @@ extern const ty_backend *const ty_backends[];
 tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
                          const tally_execute_options *options, const tally_output *output,
                          ty_job *job, tally_error *error);
+/* The bytes of totals and sums; TALLY_ERROR_MEMORY if no machine has so many. */
+tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error);
 /* Allocates and clears totals and sums; released by ty_job_release. */
 tally_status ty_job_reserve(ty_job *job, tally_error *error);
 void ty_job_release(ty_job *job);

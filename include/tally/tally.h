@@ -357,6 +357,16 @@ TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
  */
 TALLY_API const char *tally_plan_describe(const tally_plan *plan);
 
+/* The memory that tally_execute takes of its own, at most, to count n samples of the host (of all
+ * channels; one batch, no mask) into an output of the host that it overwrites: bytes of the host,
+ * and of the device's memory. Neither samples and output nor what the plan itself holds, which is
+ * the edges and what finds bins by them, is in it. Some of it stays with the plan or its context
+ * for the next call. A call that adds to an output, or of several batches, may take less or more.
+ * Allocates little. Thread-safe. TALLY_ERROR_ARGUMENT for a NULL, TALLY_ERROR_MEMORY for more than
+ * any machine has. */
+TALLY_API tally_status tally_plan_memory(const tally_plan *plan, uint64_t n, uint64_t *host_bytes,
+                                         uint64_t *device_bytes, tally_error *error);
+
 /* How a plan's kernel is launched and what its compiler and device say of it; 0 where they do not
  * tell. */
 typedef struct tally_kernel_info {

@@ -7,6 +7,7 @@
 
 static atomic_long remaining = -1;
 static atomic_long asked = 0;
+static atomic_ullong asked_bytes = 0;
 
 void ty_alloc_fail_after(long after)
 {
@@ -18,13 +19,19 @@ long ty_alloc_count(void)
     return atomic_load(&asked);
 }
 
+unsigned long long ty_alloc_bytes(void)
+{
+    return atomic_load(&asked_bytes);
+}
+
 /* One relaxed load in ordinary use; the counting happens only while a test has armed the hook. */
-static int refused(void)
+static int refused(size_t bytes)
 {
     long left = atomic_load_explicit(&remaining, memory_order_relaxed);
     if (left < 0)
         return 0;
     atomic_fetch_add(&asked, 1);
+    atomic_fetch_add(&asked_bytes, bytes);
     while (left > 0) {
         if (atomic_compare_exchange_weak(&remaining, &left, left - 1))
             return 0;
@@ -34,23 +41,23 @@ static int refused(void)
 
 void *ty_malloc(size_t bytes)
 {
-    return refused() ? NULL : malloc(bytes ? bytes : 1);
+    return refused(bytes) ? NULL : malloc(bytes ? bytes : 1);
 }
 
 void *ty_calloc(size_t count, size_t size)
 {
-    return refused() ? NULL : calloc(count ? count : 1, size ? size : 1);
+    return refused(count * size) ? NULL : calloc(count ? count : 1, size ? size : 1);
 }
 
 void *ty_realloc(void *block, size_t bytes)
 {
-    return refused() ? NULL : realloc(block, bytes ? bytes : 1);
+    return refused(bytes) ? NULL : realloc(block, bytes ? bytes : 1);
 }
 
 void *ty_aligned(size_t alignment, size_t bytes)
 {
     void *block = NULL;
-    if (refused() || bytes > SIZE_MAX / 2)
+    if (refused(bytes) || bytes > SIZE_MAX / 2)
         return NULL;
     return posix_memalign(&block, alignment, bytes ? bytes : alignment) ? NULL : block;
 }

@@ -16,8 +16,9 @@ void ty_free(void *block);
 
 /* Test hook: the next `after` allocations succeed and all later ones fail; a negative value
  * switches the hook off. Process-wide and atomic. ty_alloc_count says how many were asked for so
- * far. */
+ * far while it was on, ty_alloc_bytes their bytes. */
 void ty_alloc_fail_after(long after);
 long ty_alloc_count(void);
+unsigned long long ty_alloc_bytes(void);
 
 #endif

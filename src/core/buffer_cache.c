@@ -13,12 +13,18 @@ _Static_assert(sizeof(ty_buffer) <= HEAD, "it fits");
 /* What a context may hold on to; the pages that large buffers ask for. */
 static const size_t most_kept = (size_t)64 << 20, page = (size_t)2 << 20;
 
+size_t ty_buffer_bytes(size_t bytes)
+{
+    const int large = bytes >= TY_BUFFER_KEPT_LEAST;
+    return large ? (bytes + HEAD + page - 1) & ~(page - 1) : bytes + HEAD;
+}
+
 static ty_buffer *make(size_t bytes)
 {
     const int large = bytes >= TY_BUFFER_KEPT_LEAST;
     if (bytes > SIZE_MAX / 4)
         return NULL;
-    const size_t all = large ? (bytes + HEAD + page - 1) & ~(page - 1) : bytes + HEAD;
+    const size_t all = ty_buffer_bytes(bytes);
     ty_buffer *buffer = ty_aligned(large ? page : 64, all);
     if (!buffer)
         return NULL;

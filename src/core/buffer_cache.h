@@ -22,6 +22,9 @@ typedef struct ty_buffer_cache {
 /* From this size on buffers are kept. */
 enum { TY_BUFFER_KEPT_LEAST = 128 << 10 };
 
+/* What is asked of the system for so many bytes. */
+size_t ty_buffer_bytes(size_t bytes);
+
 /* A buffer of at least `bytes`, the kept one if it is large enough; NULL when memory is out. The
  * caller gives it back by ty_buffer_return. */
 ty_buffer *ty_buffer_take(ty_buffer_cache *cache, size_t bytes);

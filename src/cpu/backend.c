@@ -337,21 +337,28 @@ static void choose_sharing(run *r)
     r->parts = r->whole && r->parts > job->batches ? job->batches : r->parts;
 }
 
+/* Workers, parts and tables. */
+static void arrange(run *r, ty_job *job)
+{
+    const ty_cpu_plan *state = job->plan->state;
+    *r = (run){.job = job, .method = job->in_place ? &ty_in_place_method : state->method};
+    r->total = job->batches * job->elements;
+    r->bytes = (r->method->state_bytes(job) + 63) & ~(size_t)63;
+    r->workers = choose_workers(r, job->plan->context->pool);
+    r->parts = r->method->ordered ? choose_ordered(r) : choose_parts(r, r->workers);
+    if (job->in_place)
+        choose_sharing(r);
+}
+
 static tally_status cpu_run(ty_job *job, tally_error *error)
 {
     const ty_cpu_plan *state = job->plan->state;
+    run r;
     if (!job->batches || !job->elements)
         return TALLY_OK;
     if (state->method->whole)
         return state->method->whole(job, error);
-    run r = {.job = job, .method = job->in_place ? &ty_in_place_method : state->method};
-    if (__builtin_mul_overflow(job->batches, job->elements, &r.total))
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
-    r.bytes = (r.method->state_bytes(job) + 63) & ~(size_t)63;
-    r.workers = choose_workers(&r, job->plan->context->pool);
-    r.parts = r.method->ordered ? choose_ordered(&r) : choose_parts(&r, r.workers);
-    if (job->in_place)
-        choose_sharing(&r);
+    arrange(&r, job);
     if (r.workers == 1 && !job->progress && r.method->straight && r.method->straight(job))
         return TALLY_OK;
     tally_status status = TALLY_OK;
@@ -362,6 +369,26 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     if (!status && atomic_load(&r.cancelled))
         status = ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
     return status;
+}
+
+static tally_status cpu_memory(const ty_job *job, uint64_t *host, uint64_t *device,
+                               tally_error *error)
+{
+    const ty_cpu_plan *state = job->plan->state;
+    ty_job same = *job;
+    run r;
+    (void)device;
+    (void)error;
+    if (!job->batches || !job->elements)
+        return TALLY_OK;
+    if (state->method->whole) {
+        *host += state->method->whole_bytes(job);
+        return TALLY_OK;
+    }
+    arrange(&r, &same);
+    if (r.workers > 1 || r.bytes > small_bytes)
+        *host += ty_buffer_bytes(r.workers * r.bytes) + r.workers * sizeof *r.held;
+    return TALLY_OK;
 }
 
 /* What is flushed is flushed when all is counted, and something is. */
@@ -467,5 +494,5 @@ static void cpu_arch(const tally_context *context, char *arch, size_t size)
 const ty_backend ty_cpu_backend = {
     TALLY_DEVICE_CPU,  "cpu",       cpu_count,  cpu_info, NULL, NULL,
     cpu_arch,          cpu_prepare, cpu_finish, cpu_run,  0,    cpu_directs,
-    cpu_adds_in_place,
+    cpu_adds_in_place, cpu_memory,
 };

@@ -68,6 +68,7 @@ typedef struct ty_cpu_method {
     int direct; /* `flush` serves direct jobs, and sets what is fresh */
     /* If set, the whole job at once instead of the above. */
     tally_status (*whole)(ty_job *job, tally_error *error);
+    uint64_t (*whole_bytes)(const ty_job *job); /* that it allocates */
 } ty_cpu_method;
 
 /* The method's part of a plan on this backend: plan->state. */

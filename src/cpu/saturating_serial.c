@@ -36,6 +36,11 @@ static void count_serial(ty_job *job, uint64_t batch, uint64_t active, uint16_t 
         totals[b] += counts[b];
 }
 
+static uint64_t serial_bytes(const ty_job *job)
+{
+    return job->plan->bins * sizeof(uint16_t) + sizeof(ty_block);
+}
+
 static tally_status serial_run(ty_job *job, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -56,7 +61,7 @@ static tally_status serial_run(ty_job *job, tally_error *error)
     return status;
 }
 
-static const ty_cpu_method serial = {.whole = serial_run};
+static const ty_cpu_method serial = {.whole = serial_run, .whole_bytes = serial_bytes};
 
 const ty_method ty_saturating_serial = {
     .name = "saturating-serial",

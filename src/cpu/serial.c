@@ -3,7 +3,16 @@
 #include "cpu/cpu.h"
 #include "methods/registry.h"
 
-static const ty_cpu_method method = {.whole = ty_reference_run};
+/* The reference's edges. */
+static uint64_t whole_bytes(const ty_job *job)
+{
+    uint64_t bytes = 0;
+    for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
+        bytes += ((uint64_t)job->plan->axes[d].bins.bins + 1) * sizeof(double);
+    return bytes;
+}
+
+static const ty_cpu_method method = {.whole = ty_reference_run, .whole_bytes = whole_bytes};
 
 const ty_method ty_serial = {
     "serial",

@@ -126,6 +126,11 @@ tally_status ty_call_seconds(ty_call *call, void *mark, double *seconds, tally_e
 
 /* upload.c: samples of the host of histogram h, brought over and counted in batches. */
 tally_status ty_upload(ty_call *call, tally_error *error);
+/* Makes its buffers, pinned memory too, and says how many elements a batch has at most. */
+tally_status ty_upload_reserve(ty_call *call, uint64_t *n, tally_error *error);
+
+/* rehearse.c: adds the bytes that such a call on samples of the host takes. */
+tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, tally_error *error);
 
 /* store.c: sets call->store for histograms [h, h + count). */
 tally_status ty_store_begin(ty_call *call, tally_error *error);

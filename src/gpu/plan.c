@@ -390,6 +390,7 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
         .run = ty_gpu_run,                                                                         \
         .has_memory = 1,                                                                           \
         .directs = backend_directs,                                                                \
+        .memory = ty_gpu_memory,                                                                   \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)

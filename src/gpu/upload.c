@@ -380,24 +380,33 @@ static uint64_t piece_elements(const ty_load *load, uint64_t elements)
     return (each + aligned - 1) / aligned * aligned;
 }
 
-static tally_status send(ty_call *call, ty_load *load, tally_error *error)
+/* Lays the columns of a batch out: its elements and those of a piece, and its bytes. */
+static size_t lay_out(ty_load *load, uint64_t elements, uint64_t *each, uint64_t *most)
 {
-    const uint64_t elements = call->job->elements, each = piece_elements(load, elements);
-    const uint64_t most = each * least((elements + each - 1) / each, ring);
-    const int pinned = is_pinned(call, load);
     size_t at = 0;
+    *each = piece_elements(load, elements);
+    *most = *each * least((elements + *each - 1) / *each, ring);
     for (unsigned c = 0; c < load->count; c++) {
         load->columns[c].at = at;
-        at += (size_t)most * load->columns[c].grid->size;
+        at += (size_t)*most * load->columns[c].grid->size;
     }
-    tally_status status = ty_workspace_stages(call->device, call->w, at, pinned ? 0 : at, error);
+    return at;
+}
+
+static tally_status send(ty_call *call, ty_load *load, tally_error *error)
+{
+    uint64_t each, most;
+    const size_t bytes = lay_out(load, call->job->elements, &each, &most);
+    const int pinned = is_pinned(call, load);
+    tally_status status =
+        ty_workspace_stages(call->device, call->w, bytes, pinned ? 0 : bytes, error);
     if (status)
         return status;
     return pinned ? send_pinned(call, load, most, error) : send_packed(call, load, each, error);
 }
 
 /* Kernels that look at a mask have it sent like samples. */
-tally_status ty_upload(ty_call *c, tally_error *error)
+static ty_load load_of(const ty_call *c)
 {
     const ty_job *job = c->job;
     const tally_plan *plan = c->plan;
@@ -412,7 +421,22 @@ tally_status ty_upload(ty_call *c, tally_error *error)
         load.mask = &job->mask;
     if (job->weights.data)
         add_column(&load, &job->weights, channel);
+    return load;
+}
+
+tally_status ty_upload_reserve(ty_call *c, uint64_t *n, tally_error *error)
+{
+    ty_load load = load_of(c);
+    uint64_t each, most;
+    const size_t bytes = lay_out(&load, c->job->elements, &each, &most);
+    *n = least(c->job->elements, most);
+    return ty_workspace_stages(c->device, c->w, bytes, bytes, error);
+}
+
+tally_status ty_upload(ty_call *c, tally_error *error)
+{
+    ty_load load = load_of(c);
     tally_status status = send(c, &load, error);
-    ty_job_flows(job, c->h)[TY_SLOT_MASKED] += load.masked;
+    ty_job_flows(c->job, c->h)[TY_SLOT_MASKED] += load.masked;
     return status;
 }
