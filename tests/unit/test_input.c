@@ -48,7 +48,7 @@ static void check_all_ways(const blob *file, const blob *samples, tally_input_op
         CHECK(status || !c.info.is_spooled);
         blob_free(&c.samples);
         status = help_read_piped(packed[p].bytes, packed[p].size, &o, 2, &c, &error);
-        CHECK(status == TALLY_ERROR_UNSUPPORTED && strstr(error.message, "keep"));
+        CHECK(status == TALLY_ERROR_UNSUPPORTED && strstr(error.message, "rewindable"));
         if (p)
             blob_free(&packed[p]);
     }
