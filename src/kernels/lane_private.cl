@@ -5,10 +5,11 @@
  *
  * so that the 32 work-items that run together always meet 32 different banks, whatever the data. An
  * update needs no return value and never collides inside a warp, so its cost is one local-memory
- * operation. Where so many do not fit it is 16 copies, and two work-items may meet at a bank. Bytes are counted as raw values (256 cells; the axis is applied to the totals), others as
- * cells of the axis. The group adds up its copies (finish.h).
+ * operation. Where so many do not fit it is 16 copies, and two work-items may meet at a bank. Bytes
+ * are counted as raw values (256 cells; the axis is applied to the totals), others as cells of the
+ * axis. The group adds up its copies (finish.h).
  */
-#if TY_DTYPE == 1 || TY_DTYPE == 2
+#if TY_IS_BYTE
 /* The address is put together in bytes, the lane's part by an OR, so that a byte costs a shift, one
  * logical operation and the update. */
 #undef TY_EAT_WORD
@@ -28,10 +29,12 @@
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
 #define TY_SLOT_OF_RESULT(result) (result)
 #define TY_EAT(x)                 TY_LOOK(x)
-#define TY_COUNT_MARK(mark)       TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark) * (TY_COPIES * 4) + own), 1)
+#define TY_COUNT_MARK(mark)                                                                        \
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark) * (TY_COPIES * 4) + own), 1)
 #endif
 
-/* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks. */
+/* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks.
+ */
 TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 cells)
 {
     ty_u32 sum = 0;
@@ -40,17 +43,16 @@ TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 ce
     return sum;
 }
 
-/* Of few slots of bytes a group first adds up its own values: else all groups' additions of half the
- * 256 values would meet in a word of device memory. */
-#define TY_RESULT(r)                                                                               \
-    (gathered ? few[r] : ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells))
+/* Of few slots of bytes a group first adds up its own values: else all groups' additions of half
+ * the 256 values would meet in a word of device memory. */
+#define TY_RESULT(r) (gathered ? few[r] : ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells))
 
 TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_ADMIT();
     ty_u32 lid = TY_LID, own = (lid & (TY_COPIES - 1)) * 4;
-#if TY_DTYPE == 1 || TY_DTYPE == 2
+#if TY_IS_BYTE
     ty_u32 cells = 256, results = 256;
 #else
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;

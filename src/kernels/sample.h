@@ -24,7 +24,7 @@
 #define TY_IS_FLOAT32  (TY_DTYPE == 11)
 #define TY_IS_FLOAT64  (TY_DTYPE == 12)
 
-#if TY_DTYPE == 1 || TY_DTYPE == 2
+#if TY_IS_BYTE
 typedef ty_u8 ty_sample;
 #elif TY_DTYPE == 3 || TY_DTYPE == 9 || TY_DTYPE == 10
 typedef ty_u16 ty_sample;
@@ -38,7 +38,7 @@ typedef ty_i32 ty_sample;
 typedef ty_u64 ty_sample;
 #elif TY_DTYPE == 8
 typedef ty_i64 ty_sample;
-#elif TY_DTYPE == 11
+#elif TY_IS_FLOAT32
 typedef float ty_sample;
 #else
 typedef double ty_sample;
@@ -64,12 +64,12 @@ TY_FN float ty_value(ty_sample bits)
 {
     return TY_AS_FLOAT((ty_u32)bits << 16);
 }
-#elif TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 11
+#elif TY_DTYPE == 3 || TY_DTYPE == 4 || TY_IS_FLOAT32
 TY_FN float ty_value(ty_sample x)
 {
     return (float)x;
 }
-#elif TY_DTYPE > 2 && TY_DTYPE != 7 && TY_DTYPE != 8
+#elif !TY_IS_BYTE && !TY_IS_WHOLE64
 TY_FN double ty_value(ty_sample x)
 {
     return (double)x;
@@ -80,7 +80,7 @@ TY_FN double ty_value(ty_sample x)
 #define TY_SEARCHED (TY_EVEN == 0 || TY_EVEN >= TY_BY_LOOK)
 TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
-#if TY_DTYPE == 1 || TY_DTYPE == 2
+#if TY_IS_BYTE
     return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[x];
 #else
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
@@ -96,7 +96,7 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 #endif
 }
 
-#if TY_DTYPE > 2
+#if !TY_IS_BYTE
 /* What decides cells, held in registers, and the table that it looks at: the axis, or a guide
  * copied to local memory from word `to` on. */
 #if TY_IN_MEMORY(TY_EVEN)
@@ -141,7 +141,7 @@ typedef ty_fast ty_decider;
 #define TY_KEY_OF(x) ((ty_i64)((x) ^ (ty_u64)1 << 63))
 #elif TY_DTYPE == 8
 #define TY_KEY_OF(x) (x)
-#elif TY_DTYPE == 12
+#elif TY_IS_FLOAT64
 #define TY_KEY_OF(x) ty_key_f64(x, g, TY_POSITIVE)
 #else
 #define TY_KEY_OF(x) ty_key_f32(ty_value(x), g, TY_POSITIVE)
@@ -151,7 +151,7 @@ typedef ty_fast ty_decider;
 /* A sample's place by logarithm (guide.h), and from that its cell. */
 TY_FN ty_u32 ty_log_place_of(ty_sample x, const ty_guide *g)
 {
-#if TY_DTYPE == 7 || TY_DTYPE == 8 || TY_DTYPE == 12
+#if TY_IS_WHOLE64 || TY_IS_FLOAT64
     return ty_log_place_64(TY_KEY_OF(x), g, g->low, g->high, TY_DTYPE);
 #else
     return ty_log_place_32(TY_KEY_OF(x), g, g->first, g->last, TY_DTYPE);
@@ -161,12 +161,12 @@ TY_FN ty_u32 ty_log_place_of(ty_sample x, const ty_guide *g)
 TY_FN ty_u32 ty_log_mark_of(ty_sample x, ty_u32 place, const ty_guide *g,
                             TY_GLOBAL const ty_u8 *axis)
 {
-#if TY_DTYPE == 7 || TY_DTYPE == 8
+#if TY_IS_WHOLE64
     return ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
-#elif TY_DTYPE == 12
+#elif TY_IS_FLOAT64
     ty_u32 cell = ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
     return x == x ? cell : g->nan;
-#elif TY_DTYPE == 5 || TY_DTYPE == 6
+#elif TY_IS_WHOLE32
     return ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
 #else
     ty_u32 cell = ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
@@ -179,7 +179,7 @@ TY_FN ty_u32 ty_log_mark_of(ty_sample x, ty_u32 place, const ty_guide *g,
 /* A sample's cell, or the least it may be; and from that its cell. */
 TY_FN ty_u32 ty_index_least_of(ty_sample x, const ty_guide *g, TY_WHERE table, ty_u32 *crowded)
 {
-#if TY_DTYPE == 5 || TY_DTYPE == 6
+#if TY_IS_WHOLE32
     return ty_index_least(TY_KEY_OF(x), ty_upper_32(TY_KEY_OF(x), g), g, table, crowded);
 #else
     return ty_index_least(TY_KEY_OF(x), ty_place_f32(ty_value(x), g), g, table, crowded);
@@ -193,7 +193,7 @@ TY_FN ty_u32 ty_index_mark_of(ty_sample x, ty_u32 cell, const ty_guide *g, TY_WH
 
 TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_guide *g)
 {
-#if TY_DTYPE == 5 || TY_DTYPE == 6
+#if TY_IS_WHOLE32
     (void)x;
     (void)g;
     return cell;
@@ -217,27 +217,26 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
 #elif TY_EVEN == TY_BY_LOG
     return ty_log_mark_of(x, ty_log_place_of(x, f), f, axis);
 #elif TY_IN_MEMORY(TY_EVEN)
-#if TY_DTYPE >= 5 && TY_DTYPE <= 8
+#if TY_IS_WHOLE32 || TY_IS_WHOLE64
     return ty_far_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
-#elif TY_DTYPE == 12
+#elif TY_IS_FLOAT64
     return ty_far_cell_f64(x, f, axis, TY_EVEN, TY_POSITIVE);
 #else
     return ty_far_cell_f32(ty_value(x), f, axis, TY_EVEN, TY_POSITIVE);
 #endif
-#elif TY_EVEN >= 4 && (TY_DTYPE == 5 || TY_DTYPE == 6)
+#elif TY_EVEN >= 4 && TY_IS_WHOLE32
     return TY_GUIDE_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
-#elif TY_EVEN >= 4 && (TY_DTYPE == 7 || TY_DTYPE == 8)
+#elif TY_EVEN >= 4 && TY_IS_WHOLE64
     return TY_GUIDE_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));
 #elif TY_EVEN >= 4
-    ty_u32 cell = TY_DTYPE == 12
-                      ? TY_GUIDE_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
-                      : TY_GUIDE_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
+    ty_u32 cell = TY_IS_FLOAT64 ? TY_GUIDE_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
+                                : TY_GUIDE_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
     return ty_value(x) == ty_value(x) ? cell : f->nan;
 #elif TY_EVEN == 2
     return ty_mark_f32(ty_value(x), f);
-#elif TY_EVEN == 3 && TY_DTYPE == 11
+#elif TY_EVEN == 3 && TY_IS_FLOAT32
     return ty_cell_binary(ty_value(x), f);
-#elif TY_EVEN == 3 && (TY_DTYPE == 5 || TY_DTYPE == 6)
+#elif TY_EVEN == 3 && TY_IS_WHOLE32
     const ty_sample least = (ty_sample)f->least, most = (ty_sample)f->most_whole;
     ty_sample held = x > least ? x : least;
     held = held < most ? held : most;
@@ -250,9 +249,9 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
     return ty_cell_line_float(ty_value(x), f);
 #elif TY_EVEN == 3
     return TY_CELL_LINE(TY_DTYPE == 4 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
-#elif TY_EVEN == 0 || TY_DTYPE == 7 || TY_DTYPE == 8
+#elif TY_EVEN == 0 || TY_IS_WHOLE64
     return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
-#elif TY_DTYPE == 5 || TY_DTYPE == 6 || TY_DTYPE == 12
+#elif TY_IS_WHOLE32 || TY_IS_FLOAT64
     return ty_cell_f64(ty_value(x), b, f);
 #else
     return ty_cell_f32_wide(ty_value(x), b, f);

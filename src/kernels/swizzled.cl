@@ -12,10 +12,9 @@
  * Of few bins there may be several copies (TY_COPIES, a power of two), a word's side by side, which
  * the lanes take in turn: four lanes over four banks meet less often than 32 over 32.
  */
-#define TY_TWO_BYTES (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
 
 /* The word of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
-#if defined(TY_FMA_DOWN) && TY_EVEN < 4 && (TY_TWO_BYTES || TY_DTYPE == 11)
+#if defined(TY_FMA_DOWN) && TY_EVEN < 4 && (TY_IS_HALFWORD || TY_IS_FLOAT32)
 /* Where integer units are the busy ones, the hash is one of float32s: the lower bits of the whole
  * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the mark
  * its lower bits, without one a multiple of 2^-149. */
@@ -66,7 +65,7 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
  * it costs them less. */
-#if defined(TY_READ_ONCE) && TY_TWO_BYTES
+#if defined(TY_READ_ONCE) && TY_IS_HALFWORD
 #undef TY_QUAD
 #define TY_QUAD(at) TY_READ_ONCE(at)
 #endif
@@ -100,9 +99,9 @@ TY_FN ty_u32 ty_count_of(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
 #define TY_MAIN(cell) (cell)
 #define TY_USUAL(raw) (raw)
 #endif
-#define TY_CELL_WORD(cell) TY_WORD(TY_MAIN(cell) + TY_MARK)
+#define TY_CELL_WORD(cell)  TY_WORD(TY_MAIN(cell) + TY_MARK)
 #define TY_CELL_COUNT(cell) ((cell) < TY_CELLS ? ty_count_of(ty_local, TY_CELL_WORD(cell)) : 0)
-#define TY_RESULT(r)       TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
+#define TY_RESULT(r)        TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
 
 /* Adds a word's counts to another's. */
 TY_FN void ty_move(TY_LOCAL ty_u32 *ty_local, ty_u32 from, ty_u32 to)

@@ -15,21 +15,21 @@
 #endif
 
 /* The samples of one word, or of two. */
-#if TY_DTYPE <= 2
+#if TY_IS_BYTE
 #define TY_EAT_WORD(w)                                                                             \
     TY_EAT((w)&0xffu);                                                                             \
     TY_EAT((w) >> 8 & 0xffu);                                                                      \
     TY_EAT((w) >> 16 & 0xffu);                                                                     \
     TY_EAT((w) >> 24)
-#elif TY_DTYPE <= 4 || TY_DTYPE == 9 || TY_DTYPE == 10
+#elif TY_IS_HALFWORD
 #define TY_EAT_WORD(w)                                                                             \
     TY_EAT((ty_sample)((w)&0xffffu));                                                              \
     TY_EAT((ty_sample)((w) >> 16))
-#elif TY_DTYPE == 11
+#elif TY_IS_FLOAT32
 #define TY_EAT_WORD(w) TY_EAT(TY_AS_FLOAT(w))
-#elif TY_DTYPE <= 6
+#elif TY_IS_WHOLE32
 #define TY_EAT_WORD(w) TY_EAT((ty_sample)(w))
-#elif TY_DTYPE <= 8
+#elif TY_IS_WHOLE64
 #define TY_EAT_PAIR(v, w) TY_EAT((ty_sample)((ty_u64)(v) | (ty_u64)(w) << 32))
 #else
 #define TY_EAT_PAIR(v, w) TY_EAT(TY_DOUBLE_OF(v, w))
@@ -82,7 +82,7 @@
 #define TY_LOOKS_END
 #endif
 
-#if TY_DTYPE > 2
+#if !TY_IS_BYTE
 /* The marks (sample.h) of a load. */
 #define TY_EAT(x) samples[each++] = (x)
 TY_FN void ty_quad_marks(uint4 v, ty_u32 *marks, const ty_bins *b, const ty_decider *f,
