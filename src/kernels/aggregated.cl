@@ -1,6 +1,6 @@
 /*
- * aggregated (source 001): over private-shared, a work-item combines the samples of one bin that come
- * to it one after another into one update.
+ * aggregated (source 001): over private-shared, a work-item combines the samples of one bin that
+ * come to it one after another into one update.
  *
  * Corrected: in the source a value outside the alphabet leaves the run of the bin before it open,
  * which is right only because the run is flushed later; here such a value has a slot of its own and

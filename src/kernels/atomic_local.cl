@@ -2,9 +2,9 @@
  * atomic-local (source 000): a group counts its samples, one a work-item, in local memory by atomic
  * increments, then adds every bin to global memory atomically.
  *
- * Corrected: the source clears and commits bin `lid` only, so it needs as many work-items as bins, and
- * a value below lo or above hi writes outside its table; here bins are shared out by strides, and such
- * values have slots of their own.
+ * Corrected: the source clears and commits bin `lid` only, so it needs as many work-items as bins,
+ * and a value below lo or above hi writes outside its table; here bins are shared out by strides,
+ * and such values have slots of their own.
  */
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {

@@ -31,12 +31,13 @@ typedef uint ty_u32;
 typedef int ty_i32;
 typedef ulong ty_u64;
 typedef long ty_i64;
+#define TY_KERNEL(size) __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
+
+#define TY_KERNEL_DENSE(size, groups) TY_KERNEL(size)
 #define TY_FN                         static inline
 #define TY_TABLE                      __global const
 #define TY_GLOBAL                     __global
 #define TY_LOCAL                      __local
-#define TY_KERNEL_DENSE(size, groups) TY_KERNEL(size)
-#define TY_KERNEL(size)               __kernel __attribute__((reqd_work_group_size(size, 1, 1))) void
 #define TY_LOCAL_ARG                  , __local uint4 *ty_local_quads
 #define TY_LOCAL_INIT                 __local ty_u32 *ty_local = (__local ty_u32 *)ty_local_quads;
 #define TY_LID                        ((ty_u32)get_local_id(0))

@@ -1,12 +1,12 @@
 /*
- * global-in-place: each sample of any layout (view.h) is added to its count in the output itself. The
- * call's histograms have `parts` groups each. What is in no bin is added up in the group's memory
- * first, for all of it goes to a few words.
+ * global-in-place: each sample of any layout (view.h) is added to its count in the output itself.
+ * The call's histograms have `parts` groups each. What is in no bin is added up in the group's
+ * memory first, for all of it goes to a few words.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
-                              TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
-                              ty_u64 numbered, ty_u32 actives, ty_u32 parts, ty_u32 slots,
-                              TY_OUTPUT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_MAX)
+count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+      TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 numbered,
+      ty_u32 actives, ty_u32 parts, ty_u32 slots, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 here = TY_GROUP / parts, outside = slots - TY_SLOT_EXTRA;

@@ -1,10 +1,10 @@
 /*
  * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has
- * `wide` targets (1, 2 … 256), of which 256/wide rows of work-items add up every so many partials. Several histograms have
- * `blocks` groups and `count` partials each, one behind the other.
+ * `wide` targets (1, 2 … 256), of which 256/wide rows of work-items add up every so many partials.
+ * Several histograms have `blocks` groups and `count` partials each, one behind the other.
  *
- * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those that
- * runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
+ * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those
+ * that runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
  */
 
 /* One cell of the partials `row`, row + rows, … */
@@ -78,5 +78,6 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
                        ty_sum_get(ty_local, TY_LID) + ty_sum_get(ty_local, TY_LID + stride));
     }
     if (TY_LID < wide && target < targets)
-        ty_deliver(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins, how);
+        ty_deliver(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
+                   how);
 }

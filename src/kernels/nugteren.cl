@@ -1,14 +1,14 @@
 /*
  * nugteren (source 003, there NUG): a histogram a thread, 32 threads a block, two 16-bit counters a
- * word: 128 words a thread, interleaved so that thread t's words all lie in bank t. The block adds up
- * its threads' counters and leaves a partial; the merge is the published tail kernel.
+ * word: 128 words a thread, interleaved so that thread t's words all lie in bank t. The block adds
+ * up its threads' counters and leaves a partial; the merge is the published tail kernel.
  *
  *      word (bin/2)*32 + thread:  | count of bin odd | count of bin even |
  *
  * Corrected: the published code is compiled for 2048×2048 bytes; here a thread adds its counters up
  * before one can pass 65535, so any length does.
  */
-#define TY_BIN_ONE(b) ty_local[((b) >> 1) * 32 + TY_LID] += 1u << ((b) & 1) * 16
+#define TY_BIN_ONE(b) ty_local[((b) >> 1) * 32 + TY_LID] += 1u << ((b)&1) * 16
 
 TY_KERNEL(32) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {

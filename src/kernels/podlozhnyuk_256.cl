@@ -1,6 +1,6 @@
 /*
- * podlozhnyuk-256 (sources 002 and 003, there POD): a histogram of 256 words a warp in local memory,
- * updated by hardware atomics; the group adds its warps' histograms and leaves a partial.
+ * podlozhnyuk-256 (sources 002 and 003, there POD): a histogram of 256 words a warp in local
+ * memory, updated by hardware atomics; the group adds its warps' histograms and leaves a partial.
  *
  *      warp 0   | bin 0 … bin 255 |
  *      …

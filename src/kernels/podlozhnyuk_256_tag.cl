@@ -1,15 +1,15 @@
 /*
- * podlozhnyuk-256-tag (source 002): a histogram a warp without atomics. A counter is 27 bits of count
- * and, on top, 5 bits of the lane that wrote it last. To add 1 a lane writes count+1 under its tag and
- * reads it back: of several that collide one write wins, its lane sees its own tag and is done; the
- * others try again, at most 32 times.
+ * podlozhnyuk-256-tag (source 002): a histogram a warp without atomics. A counter is 27 bits of
+ * count and, on top, 5 bits of the lane that wrote it last. To add 1 a lane writes count+1 under
+ * its tag and reads it back: of several that collide one write wins, its lane sees its own tag and
+ * is done; the others try again, at most 32 times.
  *
  * Corrected: as published it relies on a warp running in lock step, which current hardware does not
- * promise: lanes read, write and check at different times and increments are lost. Here the three steps
- * are kept apart by warp synchronisation, and a lane that is done goes on taking part. Where the device
- * promises no warps, 32 work-items in a row still share a histogram, and the synchronisation is the
- * group's barrier. The unsynchronised writes to one counter are a race by design; one of them wins
- * whole.
+ * promise: lanes read, write and check at different times and increments are lost. Here the three
+ * steps are kept apart by warp synchronisation, and a lane that is done goes on taking part. Where
+ * the device promises no warps, 32 work-items in a row still share a histogram, and the
+ * synchronisation is the group's barrier. The unsynchronised writes to one counter are a race by
+ * design; one of them wins whole.
  */
 #define TY_TAG_COUNT 0x07ffffffu
 

@@ -1,16 +1,16 @@
 /*
  * podlozhnyuk-64 (source 002): byte counters, a histogram of 64 bins a work-item. The group's local
- * memory is 64 rows (bins) of one byte a work-item; a work-item's column has bits [5:4] and [3:0] of
- * its number swapped, so that the 16 (now 32) work-items that run together meet different banks whatever
- * their data are. 63 words a work-item keep every counter below 256. Then work-item t < 64 adds up row
- * t, starting 4 bytes after its neighbour, and the group leaves a partial of 64 words.
+ * memory is 64 rows (bins) of one byte a work-item; a work-item's column has bits [5:4] and [3:0]
+ * of its number swapped, so that the 16 (now 32) work-items that run together meet different banks
+ * whatever their data are. 63 words a work-item keep every counter below 256. Then work-item t < 64
+ * adds up row t, starting 4 bytes after its neighbour, and the group leaves a partial of 64 words.
  *
  *      row 0   | column 0 … TY_GROUP_MAX-1 |   one byte each
  *      …       |                           |
  *      row 63  |                           |
  *
- * Corrected: any length and alignment; the loose bytes at the ends go to a work-item each, so that no
- * counter gets more than 253.
+ * Corrected: any length and alignment; the loose bytes at the ends go to a work-item each, so that
+ * no counter gets more than 253.
  */
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {

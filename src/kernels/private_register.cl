@@ -1,11 +1,11 @@
 /*
- * private-register (source 001): a private histogram a work-item in registers, added to the group's in
- * local memory, then to the launch's. TY_CELLS is the number of slots.
+ * private-register (source 001): a private histogram a work-item in registers, added to the group's
+ * in local memory, then to the launch's. TY_CELLS is the number of slots.
  *
  * Corrected: the source indexes its register array by the sample's bin, which is only known at run
- * time and sends the array to slow memory. Here every register is named by a constant: each sample is
- * compared with every slot. So the work grows with the bins, and the method is for few of them. No
- * register is spilled, for the compiler is not asked to make room for a second group
+ * time and sends the array to slow memory. Here every register is named by a constant: each sample
+ * is compared with every slot. So the work grows with the bins, and the method is for few of them.
+ * No register is spilled, for the compiler is not asked to make room for a second group
  * (tests/unit/test_nvrtc.c sees to it).
  */
 TY_KERNEL_DENSE(TY_GROUP_MAX, 1) count(TY_COUNT_ARGS TY_LOCAL_ARG)

@@ -1,10 +1,12 @@
 /*
  * reduce-tree (source 000): no atomics at all. One launch an interval: every work-item puts 1 into
- * local memory if its sample lies in the interval, else 0; a binomial tree halves the flags to one sum
- * a group; the host's merge adds the groups' sums. So n samples are read once for every interval.
+ * local memory if its sample lies in the interval, else 0; a binomial tree halves the flags to one
+ * sum a group; the host's merge adds the groups' sums. So n samples are read once for every
+ * interval.
  *
- * Corrected: the source reads x[gid] before it checks gid < n, and its tree needs a group size that is
- * a power of two. Here the last stride is rounded up, so any size works, and flows are intervals too.
+ * Corrected: the source reads x[gid] before it checks gid < n, and its tree needs a group size that
+ * is a power of two. Here the last stride is rounded up, so any size works, and flows are intervals
+ * too.
  */
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {

@@ -1,7 +1,7 @@
 /*
  * saturating-global (source 004): an atomic addition to global memory, then an atomic minimum with
- * 65535. The counter is 32 bits wide and every addition is followed by its own minimum, so it passes
- * the limit by at most the work-items in flight and ends at the right value for any n.
+ * 65535. The counter is 32 bits wide and every addition is followed by its own minimum, so it
+ * passes the limit by at most the work-items in flight and ends at the right value for any n.
  *
  * Corrected: the source clears the table from every work-item. Flows are counted without a limit.
  */

@@ -1,10 +1,10 @@
 /*
  * saturating-shared and saturating-shared-strided (source 004): a saturating histogram a group in
- * local memory, added to global memory saturating. In the first a group has one work-item a bin, which
- * commits it; in the second TY_COMMITTERS work-items commit bins that lie that far apart.
+ * local memory, added to global memory saturating. In the first a group has one work-item a bin,
+ * which commits it; in the second TY_COMMITTERS work-items commit bins that lie that far apart.
  *
- * Corrected: the source clears its whole table from every work-item, takes one sample a work-item with
- * a barrier inside the branch that checks for the end, and so leaves the tail to chance.
+ * Corrected: the source clears its whole table from every work-item, takes one sample a work-item
+ * with a barrier inside the branch that checks for the end, and so leaves the tail to chance.
  */
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {

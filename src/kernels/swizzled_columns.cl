@@ -1,8 +1,8 @@
 /*
- * swizzled-columns: packed columns, and perhaps a mask beside them, read four samples at a time (columns.h)
- * and counted in one scrambled table in local memory as swizzled does it. The table has a word for every
- * cell and one more for what is masked out, so that counting is arithmetic without a branch. What flows
- * mean is settled once a group, when the table is written out as slots.
+ * swizzled-columns: packed columns, and perhaps a mask beside them, read four samples at a time
+ * (columns.h) and counted in one scrambled table in local memory as swizzled does it. The table has
+ * a word for every cell and one more for what is masked out, so that counting is arithmetic without
+ * a branch. What flows mean is settled once a group, when the table is written out as slots.
  *
  * A line of `parts` groups counts a histogram: all their work-items together one row; with TY_ROWS
  * rows that may have gaps between them, 32 work-items a piece of one, or fewer a short one. Columns
@@ -19,8 +19,8 @@
 #define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
 #define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & 0xffffffu)
 
-/* And behind the counting: how many bins one of this coordinate's spans, which divides a bin's number
- * (right as long as their product is below 2^32); the cell of a bin. */
+/* And behind the counting: how many bins one of this coordinate's spans, which divides a bin's
+ * number (right as long as their product is below 2^32); the cell of a bin. */
 #define TY_TAIL(d)                                                                                 \
     tail /= bins##d.bins;                                                                          \
     ty_u32 tail##d = tail, inverse##d = 0xffffffffu / tail + 1;
@@ -80,12 +80,11 @@
     } while (0)
 #endif
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask),
-                                              ty_u32 masked, TY_GLOBAL const ty_u8 *axis,
-                                              ty_u64 columns, ty_u64 begin, ty_u64 end,
-                                              ty_u64 first, ty_u32 actives, ty_u32 parts,
-                                              ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out,
-                                              ty_u32 key TY_LOCAL_ARG)
+TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+      TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
+      ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out,
+      ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, more = key * 0x9e3779b9u;
@@ -135,7 +134,8 @@ TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE) count(TY_SAMPLES_ARGS ty_i64 channel, TY
         }
     }
     TY_BARRIER();
-    /* Cells that are bins are written, and cleared: what is left in the table is outside some axis. */
+    /* Cells that are bins are written, and cleared: what is left in the table is outside some axis.
+     */
     ty_u32 tail = all;
     TY_DIMENSIONS(TY_TAIL)
     out += (ty_u64)TY_GROUP * slots;

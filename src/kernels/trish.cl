@@ -5,10 +5,11 @@
  *      word (bin/4)*T + thread:  | bin 4r+3 | bin 4r+2 | bin 4r+1 | bin 4r |   8 bits each
  *
  * so thread t stays in bank t. Every floor(63/k)*k words, before a counter can pass 255, the
- * block adds the rows up: thread t takes row t (of 64; with more threads, a stretch of its columns),
- * starting at its own column and running round, the four counters as two alternating pairs of 16 bits,
- * and clears it. Its four sums stay in registers. A word of data is binned as two pairs as well: row
- * and shift are found for two bytes at once. TY_K words are read, then binned, a turn, unrolled.
+ * block adds the rows up: thread t takes row t (of 64; with more threads, a stretch of its
+ * columns), starting at its own column and running round, the four counters as two alternating
+ * pairs of 16 bits, and clears it. Its four sums stay in registers. A word of data is binned as two
+ * pairs as well: row and shift are found for two bytes at once. TY_K words are read, then binned, a
+ * turn, unrolled.
  *
  * TY_ACCUMULATE 0 leaves the row sums out: the paper's ablation, for timing only (wrong counts).
  *
@@ -16,7 +17,8 @@
  */
 #define TY_PARTS (TY_GROUP_MAX / 64)
 
-/* Bins bytes 0 and 2, then 1 and 3: (b & 0xfc) * T/4 is the row's first word, (b & 3) * 8 the shift. */
+/* Bins bytes 0 and 2, then 1 and 3: (b & 0xfc) * T/4 is the row's first word, (b & 3) * 8 the
+ * shift. */
 TY_FN void ty_bin_pair(ty_u32 pair, TY_LOCAL ty_u32 *column)
 {
     ty_u32 rows = (pair & 0x00fc00fcu) * (TY_GROUP_MAX / 4), shifts = (pair & 0x00030003u) << 3;
@@ -31,8 +33,9 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
 }
 
 /*
- * Adds up and clears 64 words of a row, from the `first` on and round: four sums of at most 64 * 253,
- * two to a word. In pieces, for the addresses of all 64 would be kept in registers between calls.
+ * Adds up and clears 64 words of a row, from the `first` on and round: four sums of at most 64 *
+ * 253, two to a word. In pieces, for the addresses of all 64 would be kept in registers between
+ * calls.
  */
 #define TY_PIECE 16
 
@@ -97,8 +100,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
             ty_add_row(row, lid, own);
         TY_BARRIER();
     } while (at < words);
-    TY_GLOBAL ty_u32 *to =
-        out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;
+    TY_GLOBAL ty_u32 *to = out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;
     for (ty_u32 i = 0; i < 4; i++)
         to[i] = own[i];
     (void)axis;

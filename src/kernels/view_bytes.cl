@@ -2,14 +2,15 @@
  * Bytes of all channels in one read (views.cl): rows of interleaved bytes, TY_CHANNELS a sample,
  * counted as raw values with `copies` copies of each counter:
  *
- *      word (channel*256 + value)*copies + lane,    lane = lid & (copies - 1),    copies << 2 == 1 << shift
+ *      word (channel*256 + value)*copies + lane,    lane = lid & (copies - 1),    copies << 2 == 1
+ * << shift
  *
- * An image is counted by a line of `parts` groups, each of which leaves a partial, or by one group or
- * one of the `teams` of a group, which delivers its counts itself. Batches whose rows follow each
- * other without a gap are one row: its whole quads of 16 aligned bytes are read ahead, a whole number
- * of pixels apart, so that byte j of a work-item's quads is always of the same channel. Other rows go
- * by the windows of 16 aligned bytes that they touch; of one that is not a row's alone the other bytes
- * are counted in a row of 32 words behind the tables, at which no one looks.
+ * An image is counted by a line of `parts` groups, each of which leaves a partial, or by one group
+ * or one of the `teams` of a group, which delivers its counts itself. Batches whose rows follow
+ * each other without a gap are one row: its whole quads of 16 aligned bytes are read ahead, a whole
+ * number of pixels apart, so that byte j of a work-item's quads is always of the same channel.
+ * Other rows go by the windows of 16 aligned bytes that they touch; of one that is not a row's
+ * alone the other bytes are counted in a row of 32 words behind the tables, at which no one looks.
  */
 #if TY_BYTES_GROUP
 
@@ -61,10 +62,10 @@ typedef struct ty_window {
     ty_u32 keep, phase;
 } ty_window;
 
-/* Window `number` of a row: all of it is read where it lies between samples of the image, as it does
- * but at the lowest row's begin and the highest row's end. */
-TY_FN ty_window ty_window_of(TY_GLOBAL const ty_u8 *start, ty_u32 number, ty_u32 length,
-                             int lowest, int highest)
+/* Window `number` of a row: all of it is read where it lies between samples of the image, as it
+ * does but at the lowest row's begin and the highest row's end. */
+TY_FN ty_window ty_window_of(TY_GLOBAL const ty_u8 *start, ty_u32 number, ty_u32 length, int lowest,
+                             int highest)
 {
     ty_window w;
     ty_u32 before = (ty_u32)(ty_u64)start & 15, skip = number ? 0 : before;

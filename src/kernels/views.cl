@@ -1,9 +1,9 @@
 /*
- * views: any layout at once. A line of `parts` groups counts a histogram, `first` and on, each with a
- * table of its own in local memory, of which every counter has `copies` (a power of two) that
+ * views: any layout at once. A line of `parts` groups counts a histogram, `first` and on, each with
+ * a table of its own in local memory, of which every counter has `copies` (a power of two) that
  * neighbouring work-items take in turn. Where local memory does not hold the table (TY_FAR), a
- * histogram's groups count into one in global memory, the samples of one slot that follow each other
- * put together.
+ * histogram's groups count into one in global memory, the samples of one slot that follow each
+ * other put together.
  */
 #if TY_FAR
 #define TY_COUNT_SLOT(s)                                                                           \
@@ -23,7 +23,8 @@
 /* The slot of the element at row, column; then on by a step. */
 #define TY_NEXT_SLOT(slot)                                                                         \
     do {                                                                                           \
-        (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, slots - TY_SLOT_EXTRA, axis); \
+        (slot) =                                                                                   \
+            ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, slots - TY_SLOT_EXTRA, axis);     \
         if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
             (slot) = slots - TY_SLOT_EXTRA + TY_SLOT_MASKED;                                       \
         row += step_rows;                                                                          \
@@ -34,10 +35,10 @@
         }                                                                                          \
     } while (0)
 
-TY_KERNEL(TY_GROUP_MAX) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
-                              TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
-                              ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 slots,
-                              ty_u32 copies, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_MAX)
+count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
+      TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
+      ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts;

@@ -1,15 +1,15 @@
 /*
  * weighted: sums of weights, the same bits on every run (fixed.h), of any layout (views.cl).
  *
- * Float weights become multiples of 2^base, chosen from the largest exponent among them: a sum of all
- * just fits TY_SUM_WORDS 32-bit words (2 for f32, 3 for f64). `probe` finds it, for each histogram, in
- * a part of the weights; `count` adds with room for 2^margin times as much and looks at all of them.
- * Where that was not enough, the second `count` does it again; else it has nothing to do. Whole weights
- * are added as they are; their squares are float64 with a base that their type decides. Infinite and
- * NaN weights are not added: what they were is remembered by slot.
+ * Float weights become multiples of 2^base, chosen from the largest exponent among them: a sum of
+ * all just fits TY_SUM_WORDS 32-bit words (2 for f32, 3 for f64). `probe` finds it, for each
+ * histogram, in a part of the weights; `count` adds with room for 2^margin times as much and looks
+ * at all of them. Where that was not enough, the second `count` does it again; else it has nothing
+ * to do. Whole weights are added as they are; their squares are float64 with a base that their type
+ * decides. Infinite and NaN weights are not added: what they were is remembered by slot.
  *
- * `state` is, for each histogram, {largest exponent of the probe, of all, 0, 0}, and behind all of them
- * a word of bits for each of its slots: 1 inf, 2 -inf, 4 NaN, and the same << 3 for squares.
+ * `state` is, for each histogram, {largest exponent of the probe, of all, 0, 0}, and behind all of
+ * them a word of bits for each of its slots: 1 inf, 2 -inf, 4 NaN, and the same << 3 for squares.
  */
 #if !defined(TY_NO_FP64)
 
@@ -54,8 +54,8 @@ TY_FN int ty_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
     return e < 1 ? 1 : e > TY_LARGEST ? TY_LARGEST : e;
 }
 
-/* The worth of the last bit of sums, and of their squares', of 2^room terms. Every float64 is a whole
- * multiple of 2^-1074. */
+/* The worth of the last bit of sums, and of their squares', of 2^room terms. Every float64 is a
+ * whole multiple of 2^-1074. */
 TY_FN int ty_sum_base(int exponent, int room)
 {
     int base = exponent - TY_BIAS + 1 - (TY_SUM_WORDS * 32 - 2 - room);
@@ -157,10 +157,10 @@ TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
     return ((TY_GLOBAL const ty_u32 *)axis)[active];
 }
 
-TY_KERNEL(TY_ANY_GROUP) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
-                              ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
-                              ty_u32 actives, ty_u32 parts, ty_u32 stride,
-                              TY_GLOBAL ty_u32 *state TY_LOCAL_ARG)
+TY_KERNEL(TY_ANY_GROUP)
+probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns,
+      ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 stride,
+      TY_GLOBAL ty_u32 *state TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
@@ -190,7 +190,8 @@ TY_KERNEL(TY_ANY_GROUP) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, bins, axis);                 \
         if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
             (slot) = bins + TY_SLOT_MASKED;                                                        \
-        (weight) = ty_word_at(TY_GRID_AT(weights, b, row, column) + weight_offset, TY_WEIGHT_SIZE); \
+        (weight) =                                                                                 \
+            ty_word_at(TY_GRID_AT(weights, b, row, column) + weight_offset, TY_WEIGHT_SIZE);       \
         row += step_rows;                                                                          \
         column += step_columns;                                                                    \
         if (column >= columns) {                                                                   \
@@ -218,12 +219,11 @@ TY_KERNEL(TY_ANY_GROUP) probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL c
         }                                                                                          \
     } while (0)
 
-TY_KERNEL(TY_ANY_GROUP) count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
-                              TY_GRID_ARGS(weights), ty_i64 weight_channel,
-                              TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
-                              ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 slots,
-                              ty_u32 copies, ty_u32 room, ty_u32 round, ty_u32 histograms,
-                              TY_GLOBAL ty_u32 *state, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
+TY_KERNEL(TY_ANY_GROUP)
+count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID_ARGS(weights),
+      ty_i64 weight_channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
+      ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, ty_u32 room,
+      ty_u32 round, ty_u32 histograms, TY_GLOBAL ty_u32 *state, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, cells = TY_WORDS * slots + TY_FLOW_WORDS;
@@ -340,14 +340,14 @@ TY_FN double ty_with_odds(double sum, ty_u32 odd)
                    : sum;
 }
 
-/* As merge (merge.cl), for sums: `bins` of them from `sum_at` on in `sums`, integers' upper words there
- * from `high_at` on, unless that is 0, their squares in `squares`, and `flow_count` numbers of samples in
- * `flows`: four, or all five. */
-TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 blocks,
-                     ty_u32 room, ty_u32 histograms, TY_GLOBAL const ty_u32 *state,
-                     TY_GLOBAL ty_u64 *sums, ty_u64 sum_at, ty_u64 high_at,
-                     TY_GLOBAL double *squares, ty_u64 square_at, TY_GLOBAL ty_u64 *flows, ty_u64 flow_at, ty_u32 flow_count,
-                     ty_u32 bins, ty_u32 how TY_LOCAL_ARG)
+/* As merge (merge.cl), for sums: `bins` of them from `sum_at` on in `sums`, integers' upper words
+ * there from `high_at` on, unless that is 0, their squares in `squares`, and `flow_count` numbers
+ * of samples in `flows`: four, or all five. */
+TY_KERNEL(256)
+weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 blocks, ty_u32 room,
+      ty_u32 histograms, TY_GLOBAL const ty_u32 *state, TY_GLOBAL ty_u64 *sums, ty_u64 sum_at,
+      ty_u64 high_at, TY_GLOBAL double *squares, ty_u64 square_at, TY_GLOBAL ty_u64 *flows,
+      ty_u64 flow_at, ty_u32 flow_count, ty_u32 bins, ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / blocks, cells = TY_WORDS * slots + TY_FLOW_WORDS;
@@ -378,9 +378,9 @@ TY_KERNEL(256) weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slot
         for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
             TY_BARRIER();
             if (lid < stride)
-                ty_wide_put(ty_local, lid,
-                            ty_wide_add(ty_wide_get(ty_local, lid),
-                                        ty_wide_get(ty_local, lid + stride)));
+                ty_wide_put(
+                    ty_local, lid,
+                    ty_wide_add(ty_wide_get(ty_local, lid), ty_wide_get(ty_local, lid + stride)));
         }
         sum = ty_wide_get(ty_local, lid); /* its own: the others may still be writing theirs */
         if (lid < 16 && target < bins && first_word) {
