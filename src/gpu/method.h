@@ -52,7 +52,7 @@ enum {
 };
 
 typedef struct ty_gpu_method {
-    const char *texts[3]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
+    const char *texts[4]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
     int reads;            /* TY_READS_… */
     unsigned finds;       /* TY_BY_… bits */
     /* The kernel that tally_plan_kernel tells of; NULL where several do the counting. */

@@ -25,7 +25,8 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            ty_text_finish_h,
                            method->texts[0] ? method->texts[0] : "",
                            method->texts[1] ? method->texts[1] : "",
-                           method->texts[2] ? method->texts[2] : ""};
+                           method->texts[2] ? method->texts[2] : "",
+                           method->texts[3] ? method->texts[3] : ""};
     enum { count = sizeof parts / sizeof *parts };
     size_t size = 1, at = 0;
     for (int i = 0; i < count; i++)

@@ -1,407 +1,592 @@
 /*
- * packed6: the first way of `partitioned` (partitioned.cl) where six bits of every cell fit local memory. One
- * copy of the histogram a group, five counters a word, its banks scrambled as in swizzled.cl.
+ * packed6: what counts before `partitioned` (partitioned.cl) does, where six bits for every cell
+ * fit local memory. Each work-group keeps a whole histogram of packed counters there: five of 6
+ * bits in a word, or four of 8. What packed6 cannot count exactly it leaves to `partitioned`.
  *
- * Every update looks at what its counter was. One that takes it to a multiple of TY_LOT takes so
- * many out again and writes the cell to its lane's log, which is added to `out` later. A counter
- * overflows only if, with lots of 32, others add 32 to it before these are out. An update that
- * finds a counter full sees that it overflows, and was not misled, for no other did before. Then
- * the chunk is taken back, which is exact, for words are numbers modulo 2^32: lots come back from
- * the log, and the same samples are subtracted. It is listed for the waves; where that becomes
- * frequent all groups stop and leave them the rest.
+ * Carries. Every update returns its word's old value. The update that takes a counter to a multiple
+ * of PACKED6_CARRY (32, half of what 6 bits hold) carries: it subtracts PACKED6_CARRY again and
+ * appends the cell to its work-item's carry list in global memory; each entry of the list is added
+ * to `out` later as PACKED6_CARRY.
  *
- * So that it stays rare, a group reads TY_FIRST far-apart tiles at a time: what is local for a
- * while is a small part of the samples under way. And each work-item looks at a load drawn at
- * random before it counts: cells that many find have 32-bit counts of their own (TY_HOT); where
- * most loads are of one cell that is not among those, equal samples of a warp go to `out` at once
- * (TY_RUNS). How samples are counted changes the time and no count.
+ * Overflow. A counter overflows into its neighbour only if other work-items add 32 more before the
+ * subtraction. The update that makes it overflow finds the counter full; no update before it can
+ * have been misled. The group then takes back the whole stripe of tiles it was counting. That is
+ * exact, since words are numbers modulo 2^32: the carries are added again and the same samples are
+ * subtracted. The stripe is listed for `partitioned`. Where overflows become frequent, all groups
+ * stop, and `partitioned` counts the remaining stripes.
+ *
+ * Skewed data. Overflows must be rare. So a stripe is one tile from each of PACKED6_REGIONS regions
+ * of the samples, far apart: values that are frequent in one place only are a small part of it. And
+ * each work-item first draws a few random samples, by which the group chooses how to count:
+ *   PLAIN       every sample in the packed counters;
+ *   HEAVY       heavy hitters, cells that many draws found, in 32-bit counters of a hash table;
+ *   RUN_LENGTH  equal samples of a sub-group are added up and added to `out` at once: where most
+ *               loads are all of one cell, but no cell is frequent everywhere.
+ * The choice changes the time, never a count.
+ *
+ * Kernels, in order:
+ *   packed6_count  one group a multiprocessor. Phases: begin, draw, choose; for each stripe count,
+ *                  and take it back if it overflowed; then add carries and heavy hitters to `out`
+ *                  and store the packed counters.
+ *   packed6_merge  adds the packed counters of all groups to `out`.
+ *   split, count   of `partitioned`, for what was left.
+ *
+ * Local memory of packed6_count, in words from the first multiple of 128 bytes on:
+ *
+ *        0  1024          the cells in the table of heavy hitters, PACKED6_NO_CELL where none
+ *     1024  1024          their 32-bit counts
+ *     2048  64            sink: updates go here that are to change nothing
+ *     2112  stored        packed counters: `words`, rounded up to whole rows of 32 banks
+ *      ...  PACKED6_SUMS  sums of the group
+ *
+ * Scratch memory in global memory (`partitioned` writes over the first two parts later):
+ *
+ *     byte 0       each group's packed counters, `stored` words
+ *     then         each group's carry lists, PACKED6_CARRIES words: entry i of work-item w is word
+ *                  i * PACKED6_SIZE + w
+ *     byte states  the state: words PACKED6_TICKETS to PACKED6_LIST (partitioned_column.cl)
  */
-#if defined(TY_FIRST)
-#define TY_FIELDS (32 / TY_BITS)
-#define TY_MOST   ((1u << TY_BITS) - 1)
+#if defined(PACKED6_REGIONS)
+#define PACKED6_FIELDS (32 / PACKED6_BITS) /* counters of a word */
+#define PACKED6_FULL   ((1u << PACKED6_BITS) - 1)
 
-/* Counter `field` of word `word` is of cell field * words + word, so that neighbours lie in
- * neighbouring words; `part` is 2^32 / words, rounded up, and exact (methods/partitioned.c).
- *
- * Local memory, in words: the table's cells, their counts, 64 that no one reads, the counters,
- * sums. `origin` is its address and a multiple of 128. */
-#define TY_WASTE         (2 * TY_SLOTS)
-#define TY_BASE          (TY_WASTE + 64)
-#define TY_HASH(word)    (((word) & ~31u) * (((word) & ~31u) * key + more) >> 25)
-#define TY_ADDRESS(word) ((((word)*4 + bias) ^ TY_HASH(word)) & ~3u)
+#define PACKED6_SLOTS 1024u /* of the table of heavy hitters */
+#define PACKED6_SINK  (2 * PACKED6_SLOTS)
+#define PACKED6_BASE  (PACKED6_SINK + 64) /* the first packed counter */
 
-#define TY_QUAD_EACH ((ty_u32)(16 / sizeof(ty_sample)))
-#define TY_ROW       (TY_SIX / TY_FIRST)                    /* work-items that read a tile */
-#define TY_STEPS     (TY_TILE / (TY_QUAD_EACH * TY_ROW))    /* loads of each */
-#define TY_SET       4                                      /* of them under way */
-#define TY_ROOM      (2 * TY_STEPS * TY_QUAD_EACH * TY_SIX) /* words of a group's log */
+#define PACKED6_EACH    ((ty_u32)(16 / sizeof(ty_sample))) /* samples of a load */
+#define PACKED6_READERS (PACKED6_SIZE / PACKED6_REGIONS)   /* work-items that read a tile */
+#define PACKED6_STEPS   (PARTITIONED_TILE / (PACKED6_EACH * PACKED6_READERS)) /* loads of each */
+#define PACKED6_AHEAD   4 /* of them under way */
+#define PACKED6_CARRIES (2 * PACKED6_STEPS * PACKED6_EACH * PACKED6_SIZE)
 
-#define TY_SLOTS 1024u
+#define PACKED6_LOADS_DRAWN (4 / PACKED6_EACH) /* by a work-item: four samples */
+#define PACKED6_DRAWS       (PACKED6_SIZE * PACKED6_LOADS_DRAWN)
 
-#define TY_DRAWS (4 / TY_QUAD_EACH) /* loads that a work-item draws: four samples */
-#define TY_DRAWN (TY_SIX * TY_DRAWS)
+/* Thresholds, all of them measured. */
+#define PACKED6_HEAVY_DRAWS 6  /* draws of one cell that make heavy hitters worth counting apart */
+#define PACKED6_OFTEN_DRAWS 32 /* so many: too frequent to be added to `out` by all groups */
+#define PACKED6_NEAR_DRAWS  8  /* of 128 draws that lie together, in one cell: too many */
+#define PACKED6_RARE        8  /* stop where one stripe of so many, or more, overflows */
 
-#define TY_HEAVY            6  /* draws that make a cell worth looking for, */
-#define TY_OFTEN            32 /* … too frequent to be added to `out` from all groups at once */
-#define TY_NEAR             8  /* of 128 samples that lie together, in one cell: too many */
-#define TY_NO_CELL          ~0u
-#define TY_HOT_SPREAD(bins) ((ty_u32)((((ty_u64)312 << 32) + 4292887283u) / (bins)) | 1)
-#define TY_HOT_SLOT(cell)   (((cell)*spread >> 20) & ~3u) /* bytes */
-#define TY_RARE             8 /* give up where one chunk of so many overflows */
+#define PACKED6_NO_CELL ~0u
 
 /* Sums of a group. */
 enum {
-    TY_OVERFLOWED, /* the last chunk that did, + 1 */
-    TY_GIVEN_UP,
-    TY_NEXT,     /* the chunk behind the next */
-    TY_CONSTANT, /* draws of a load whose samples are all in one cell */
-    TY_TOP,      /* draws of the most frequent cell */
-    TY_GATHERED, /* samples of rows whose cells are frequent there only */
-    TY_SUMMED
+    PACKED6_OVERFLOWED, /* the last stripe that overflowed, + 1 */
+    PACKED6_GIVEN_UP,
+    PACKED6_NEXT,     /* the stripe after the next */
+    PACKED6_CONSTANT, /* drawn loads whose samples are all in one cell */
+    PACKED6_TOP,      /* draws of the most frequent cell */
+    PACKED6_GATHERED, /* draws of cells that are frequent in one place only */
+    PACKED6_SUMS
 };
-enum { TY_PLAIN, TY_HOT, TY_RUNS };
+enum { PACKED6_PLAIN, PACKED6_HEAVY, PACKED6_RUN_LENGTH };
 
 #if TY_WARP == 32
-#define TY_ANY_LANE(condition) (TY_WHICH(condition) != 0)
+#define PACKED6_ANY_LANE(condition) (TY_WHICH(condition) != 0)
 #else
-#define TY_ANY_LANE(condition) (condition)
+#define PACKED6_ANY_LANE(condition) (condition)
 #endif
 
-TY_FN ty_u32 ty_mix(ty_u32 x)
+/* What the phases share; nothing of it changes after packed6_begin. */
+typedef struct packed6 {
+    ty_bins bins;
+    ty_decider fast;
+    TY_GLOBAL const ty_u8 *axis;
+    TY_GLOBAL const uint4 *loads; /* the samples of the tiles */
+    TY_GLOBAL ty_u32 *out, *state, *carries;
+    TY_LOCAL ty_u32 *table, *counters, *sums;
+    ty_u32 tiles, stripes, region;
+    ty_u32 key, more;      /* of the hash of banks */
+    ty_u32 part, negative; /* 2^32 / words, rounded up, and -words */
+    ty_u32 stored;         /* words of counters in whole rows */
+    ty_u32 spread;         /* of the hash of heavy hitters: what a cell is multiplied by */
+    ty_u32 origin;         /* local addresses: of the table, */
+    ty_u32 first;          /* … of the first counter, */
+    ty_u32 sink;           /* … of the work-item's word that is never read */
+    ty_u32 zero;           /* 0, unknown to the compiler: TY_PIN */
+} packed6;
+
+/* A work-item in a stripe. */
+typedef struct packed6_progress {
+    ty_u32 carried; /* bytes of the group's carry lists where its next entry goes */
+    ty_u32 full;    /* what carrying updates found, or-ed: PACKED6_FULL if one overflowed */
+    ty_u32 counted; /* loads */
+} packed6_progress;
+
+/* ---- cells and their counters ---- */
+
+/* A hash of a row of 32 words, which permutes the banks in the row (swizzled.cl). */
+TY_FN ty_u32 packed6_hash(ty_u32 word, ty_u32 key, ty_u32 more)
+{
+    const ty_u32 row = word & ~31u;
+    return row * (row * key + more) >> 25;
+}
+
+typedef struct packed6_counter {
+    ty_u32 address, shift;
+} packed6_counter;
+
+/* A cell's counter: number `field` of word `word`, where the cell is field * words + word, so that
+ * neighbouring cells lie in neighbouring words. The division by `words` is exact: `part` is chosen
+ * so (partitioned_layout.c). */
+TY_FN packed6_counter packed6_counter_of(const packed6 *p, ty_u32 cell)
+{
+    const ty_u32 field = TY_MUL_HI(cell, p->part), word = field * p->negative + cell;
+    packed6_counter c;
+    c.shift = field * PACKED6_BITS;
+    c.address = ((word * 4 + p->first) ^ packed6_hash(word, p->key, p->more)) & ~3u;
+    return c;
+}
+
+/* A cell's slot in the table of heavy hitters, in bytes, by multiplicative hashing. */
+TY_FN ty_u32 packed6_slot(const packed6 *p, ty_u32 cell)
+{
+    return (cell * p->spread >> 20) & ~3u;
+}
+
+/* The cells of a load's samples. */
+TY_FN void packed6_cells(const packed6 *p, uint4 load, ty_u32 *cells)
+{
+    ty_quad_marks(load, cells, &p->bins, &p->fast, p->axis);
+    TY_UNROLL
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++)
+        cells[e] -= TY_MARK;
+}
+
+/* The entry at a byte of the group's carry lists. */
+TY_FN TY_GLOBAL ty_u32 *packed6_carry_at(const packed6 *p, ty_u32 byte)
+{
+    return (TY_GLOBAL ty_u32 *)((TY_GLOBAL ty_u8 *)p->carries + byte);
+}
+
+/* ---- counting a load ---- */
+
+/* Counts cells in the packed counters, but those that `skip` names. No update is behind a branch:
+ * skipped ones add 0 to the sink. */
+TY_FN void packed6_add(const packed6 *p, const ty_u32 *cells, const int *skip, packed6_progress *g)
+{
+    ty_u32 where[PACKED6_EACH], shift[PACKED6_EACH], unit[PACKED6_EACH], old[PACKED6_EACH];
+    TY_UNROLL
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+        const packed6_counter c = packed6_counter_of(p, cells[e]);
+        where[e] = skip[e] ? p->sink : c.address;
+        shift[e] = c.shift;
+        unit[e] = 1u << c.shift;
+        old[e] = TY_FETCH_ADD_AT(p->table, where[e], skip[e] ? 0 : unit[e]);
+    }
+    TY_UNROLL
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+        const ty_u32 was = old[e] >> shift[e];
+        if ((was & (PACKED6_CARRY - 1)) == PACKED6_CARRY - 1) {
+            TY_ADD_AT(p->table, where[e], (0u - PACKED6_CARRY) * unit[e]);
+            *packed6_carry_at(p, g->carried) = cells[e];
+            g->carried += 4 * PACKED6_SIZE;
+            g->full |= was;
+        }
+    }
+}
+
+/* The same where many are heavy hitters: those by adding 1, which the hardware combines among the
+ * lanes of a sub-group. */
+TY_FN void packed6_add_heavy(const packed6 *p, const ty_u32 *cells, packed6_progress *g)
+{
+    ty_u32 slot[PACKED6_EACH], other[PACKED6_EACH], any = 0;
+    int skip[PACKED6_EACH];
+    TY_UNROLL
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+        slot[e] = p->origin + packed6_slot(p, cells[e]);
+        other[e] = TY_LOAD_AT(p->table, slot[e]) ^ cells[e];
+        skip[e] = !other[e];
+        any |= other[e];
+    }
+    TY_UNROLL
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++)
+        TY_INC_AT(p->table,
+                  (other[e] ? p->origin + 4 * PACKED6_SLOTS : slot[e]) + 4 * PACKED6_SLOTS);
+    if (any)
+        packed6_add(p, cells, skip, g);
+}
+
+/* Adds cells to `out`: equal ones of a sub-group at once, then equal ones of a work-item. */
+TY_FN void packed6_add_runs(const packed6 *p, ty_u32 *cells)
+{
+#if TY_WARP == 32
+    for (ty_u32 i = 0; i < 8; i++) {
+        ty_u32 mine = PACKED6_NO_CELL, n = 0;
+        TY_UNROLL
+        for (ty_u32 e = 0; e < PACKED6_EACH; e++)
+            mine = cells[e] != PACKED6_NO_CELL ? cells[e] : mine;
+        const ty_u32 some = TY_WHICH(mine != PACKED6_NO_CELL);
+        if (!some)
+            break;
+        const ty_u32 one = TY_SHUFFLE(mine, TY_SET_BITS((some & (0u - some)) - 1));
+        TY_UNROLL
+        for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+            n += TY_SET_BITS(TY_WHICH(cells[e] == one));
+            cells[e] = cells[e] == one ? PACKED6_NO_CELL : cells[e];
+        }
+        if ((TY_LID & 31) == 0)
+            TY_ADD_GLOBAL(&p->out[ty_slot_of_cell(one, p->bins.bins)], n);
+    }
+#endif
+    /* The last of the equal ones adds them all. */
+    for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+        ty_u32 n = 0;
+        for (ty_u32 f = 0; f < PACKED6_EACH; f++)
+            n = cells[f] != cells[e] ? n : f < e ? n + PACKED6_EACH : n + 1;
+        if (cells[e] != PACKED6_NO_CELL && n <= PACKED6_EACH - e)
+            TY_ADD_GLOBAL(&p->out[ty_slot_of_cell(cells[e], p->bins.bins)], n);
+    }
+}
+
+/* ---- the phases of packed6_count ---- */
+
+/* Clears local memory and takes the first two stripes: returned to work-item 0. */
+TY_FN ty_u32 packed6_begin(const packed6 *p)
+{
+    ty_u32 begun = 0;
+    for (ty_u32 w = TY_LID; w < PACKED6_BASE + p->stored + PACKED6_SUMS; w += PACKED6_SIZE)
+        p->table[w] = 0;
+    if (TY_LID == 0)
+        begun = TY_ADD_GLOBAL(&p->state[PACKED6_TICKETS], 2);
+    TY_BARRIER();
+    return begun;
+}
+
+TY_FN ty_u32 packed6_mix(ty_u32 x)
 {
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;
     return x ^ x >> 16;
 }
 
-/* Where and by what shift `cell` is counted; `negative` is -words. */
-#define TY_PLACE(cell)                                                                             \
-    ty_u32 field_ = TY_MUL_HI(cell, part), word_ = field_ * negative + (cell);                     \
-    ty_u32 shift_ = field_ * TY_BITS, at_ = TY_ADDRESS(word_)
+/* The cells of a work-item's draws, and the words where they are counted: packed counters are not
+ * in use yet. */
+typedef struct packed6_draws {
+    ty_u32 cell[4], word[4];
+    int in_row; /* of a row of 32 loads, else from anywhere */
+} packed6_draws;
 
-#define TY_CELLS(v)                                                                                \
-    do {                                                                                           \
-        ty_quad_marks(v, cells, &bins, &fast, axis);                                               \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++)                                                  \
-            cells[e] -= TY_MARK;                                                                   \
-    } while (0)
-
-/* Counts a load's cells in their counters, but those that are `hot`. No update is behind a branch:
- * these add nothing to a word of the lane. */
-#define TY_ADD_CELLS(hot)                                                                          \
-    do {                                                                                           \
-        ty_u32 where[TY_QUAD_EACH], shift[TY_QUAD_EACH];                                           \
-        ty_u32 unit[TY_QUAD_EACH], old[TY_QUAD_EACH];                                              \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {                                                \
-            TY_PLACE(cells[e]);                                                                    \
-            where[e] = (hot) ? waste : at_;                                                        \
-            shift[e] = shift_;                                                                     \
-            unit[e] = 1u << shift_;                                                                \
-            old[e] = TY_FETCH_ADD_AT(table, where[e], (hot) ? 0 : unit[e]);                        \
-        }                                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {                                                \
-            const ty_u32 was = old[e] >> shift[e];                                                 \
-            if ((was & (TY_LOT - 1)) == TY_LOT - 1) {                                              \
-                TY_ADD_AT(table, where[e], (0u - TY_LOT) * unit[e]);                               \
-                *TY_LOGGED(logged) = cells[e];                                                     \
-                logged += 4 * TY_SIX;                                                              \
-                full |= was;                                                                       \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-
-/* … of which many are in the table: those by adding 1, which the hardware combines among lanes. */
-#define TY_ADD_HOT()                                                                               \
-    do {                                                                                           \
-        ty_u32 slot[TY_QUAD_EACH], cold[TY_QUAD_EACH], any = 0;                                    \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {                                                \
-            slot[e] = origin + TY_HOT_SLOT(cells[e]);                                              \
-            cold[e] = TY_LOAD_AT(table, slot[e]) ^ cells[e];                                       \
-            any |= cold[e];                                                                        \
-        }                                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++)                                                  \
-            TY_INC_AT(table, (cold[e] ? origin + 4 * TY_SLOTS : slot[e]) + 4 * TY_SLOTS);          \
-        if (any)                                                                                   \
-            TY_ADD_CELLS(!cold[e]);                                                                \
-    } while (0)
-
-/* Adds a load's cells to `out`: equal ones of a warp, or of a lane, at once. */
-TY_FN void ty_add_runs(ty_u32 *cells, TY_GLOBAL ty_u32 *out, ty_u32 bins)
+/* Draws samples and counts their cells, by hash: loads from anywhere in the lower half of a word,
+ * rows of 32 loads in the upper half. */
+TY_FN void packed6_draw(const packed6 *p, packed6_draws *drawn)
 {
-#if TY_WARP == 32
-    for (ty_u32 i = 0; i < 8; i++) {
-        ty_u32 mine = TY_NO_CELL, n = 0;
-        TY_UNROLL
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++)
-            mine = cells[e] != TY_NO_CELL ? cells[e] : mine;
-        const ty_u32 some = TY_WHICH(mine != TY_NO_CELL);
-        if (!some)
-            break;
-        const ty_u32 one = TY_SHUFFLE(mine, TY_SET_BITS((some & (0u - some)) - 1));
-        TY_UNROLL
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
-            n += TY_SET_BITS(TY_WHICH(cells[e] == one));
-            cells[e] = cells[e] == one ? TY_NO_CELL : cells[e];
-        }
-        if ((TY_LID & 31) == 0)
-            TY_ADD_GLOBAL(&out[ty_slot_of_cell(one, bins)], n);
-    }
-#endif
-    for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
-        ty_u32 n = 0;
-        for (ty_u32 f = 0; f < TY_QUAD_EACH; f++)
-            n = cells[f] != cells[e] ? n : f < e ? n + TY_QUAD_EACH : n + 1;
-        if (cells[e] != TY_NO_CELL && n <= TY_QUAD_EACH - e)
-            TY_ADD_GLOBAL(&out[ty_slot_of_cell(cells[e], bins)], n);
-    }
-}
-
-/* A statement for the cells of each load of a chunk, as many loads always under way; up to where
- * the warp sees an overflow. */
-#define TY_FOR_LOADS(statement)                                                                    \
-    TY_ROLLED                                                                                      \
-    while (counted < steps) {                                                                      \
-        TY_GLOBAL const uint4 *then =                                                              \
-            counted + TY_SET < TY_STEPS ? from + (counted + TY_SET) * TY_ROW : behind;             \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_SET; k++) {                                                      \
-            TY_CELLS(v[k]);                                                                        \
-            v[k] = TY_PINNED(then + k * TY_ROW);                                                   \
-            TY_PIN(k, zero)                                                                        \
-            statement;                                                                             \
-        }                                                                                          \
-        counted += TY_SET;                                                                         \
-        if (TY_ANY_LANE((full & TY_MOST) == TY_MOST))                                              \
-            break;                                                                                 \
-    }
-
-/* The group's log at a number of bytes; what the lane has there, added to `out`, some at a time. */
-#define TY_LOGGED(byte) ((TY_GLOBAL ty_u32 *)((TY_GLOBAL ty_u8 *)log + (byte)))
-TY_FN void ty_add_log(TY_GLOBAL const ty_u32 *log, ty_u32 logged, TY_GLOBAL ty_u32 *out,
-                      ty_u32 bins)
-{
-    for (ty_u32 i = TY_LID * 4; i < logged; i += 8 * 4 * TY_SIX) {
-        ty_u32 cells[8];
-        TY_UNROLL
-        for (ty_u32 k = 0; k < 8; k++)
-            cells[k] = i + k * 4 * TY_SIX < logged ? *TY_LOGGED(i + k * 4 * TY_SIX) : TY_NO_CELL;
-        TY_UNROLL
-        for (ty_u32 k = 0; k < 8; k++) {
-            if (cells[k] != TY_NO_CELL)
-                TY_ADD_GLOBAL(&out[ty_slot_of_cell(cells[k], bins)], TY_LOT);
-        }
-    }
-}
-
-/* Lists a chunk, if it is one, for the waves; returns how many were listed before. */
-TY_FN ty_u32 ty_leave(TY_GLOBAL ty_u32 *state, ty_u32 chunk, ty_u32 chunks)
-{
-    const ty_u32 listed = chunk < chunks ? TY_ADD_GLOBAL(&state[TY_LISTED], 1) : 0;
-    if (chunk < chunks)
-        state[TY_LIST + listed] = chunk;
-    return listed;
-}
-
-TY_KERNEL_DENSE(TY_SIX, 1)
-first(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
-      TY_GLOBAL ty_u32 *out, TY_GLOBAL ty_u8 *scratch, ty_u64 states, ty_u32 whole, ty_u32 words,
-      ty_u32 part, ty_u32 key, ty_u32 zero TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    const ty_u32 lid = TY_LID, more = key * 0x9e3779b9u, stretch = lid / TY_ROW;
-    const ty_u32 negative = 0 - words;
-    const ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    const ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    const ty_u32 origin = (TY_LOCAL_ADDRESS(ty_local) + 127) & ~127u, bias = origin + TY_BASE * 4,
-                 waste = origin + (TY_WASTE + 32 + lid % 32) * 4;
-    const ty_u32 stored = (words + 31) & ~31u, spread = TY_HOT_SPREAD(bins.bins);
-    TY_LOCAL ty_u32 *table = ty_local + (origin - TY_LOCAL_ADDRESS(ty_local)) / 4;
-    TY_LOCAL ty_u32 *counters = table + TY_BASE, *sums = counters + stored;
-    TY_GLOBAL ty_u32 *state = (TY_GLOBAL ty_u32 *)(scratch + states);
-    TY_GLOBAL ty_u32 *log =
-        (TY_GLOBAL ty_u32 *)scratch + (ty_u64)TY_GROUPS * stored + (ty_u64)TY_GROUP * TY_ROOM;
-    TY_GLOBAL const uint4 *quads = ty_quads(data, offset, 0);
-    const ty_u32 chunks = TY_CHUNKS(whole), tile_quads = TY_TILE / TY_QUAD_EACH;
-
-    ty_u32 cells[TY_QUAD_EACH], seen[4], drawn[4], found[4];
-    for (ty_u32 w = lid; w < TY_BASE + stored + TY_SUMMED; w += TY_SIX)
-        table[w] = 0;
-    ty_u32 begun = 0;
-    if (lid == 0)
-        begun = TY_ADD_GLOBAL(&state[TY_TICKETS], 2);
-    TY_BARRIER();
-
-    /* Draws, counted in words where the counters will be: loads from all over in the lower half,
-     * rows of 32 loads in the upper one. */
+    const ty_u32 lid = TY_LID, row = 32 * PACKED6_LOADS_DRAWN;
     const int in_row = (lid & 32) != 0;
+    ty_u32 cells[PACKED6_EACH];
+    drawn->in_row = in_row;
     TY_UNROLL
-    for (ty_u32 d = 0; d < TY_DRAWS; d++) {
-        const ty_u64 all = (ty_u64)whole * tile_quads;
-        const ty_u32 place = (in_row ? lid & ~31u : lid) * TY_DRAWS + (in_row ? 0 : d);
-        const ty_u64 at = (place * all + (ty_mix(key ^ ty_mix(place)) * all >> 32)) / TY_DRAWN;
-        const uint4 v =
-            quads[in_row ? at / (32 * TY_DRAWS) * (32 * TY_DRAWS) + d * 32 + (lid & 31) : at];
+    for (ty_u32 d = 0; d < PACKED6_LOADS_DRAWN; d++) {
+        const ty_u64 all = (ty_u64)p->tiles * (PARTITIONED_TILE / PACKED6_EACH);
+        const ty_u32 n = (in_row ? lid & ~31u : lid) * PACKED6_LOADS_DRAWN + (in_row ? 0 : d);
+        const ty_u64 at =
+            (n * all + (packed6_mix(p->key ^ packed6_mix(n)) * all >> 32)) / PACKED6_DRAWS;
+        const uint4 load = p->loads[in_row ? at / row * row + d * 32 + (lid & 31) : at];
         int same = 1;
-        TY_CELLS(v);
+        packed6_cells(p, load, cells);
         TY_UNROLL
-        for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
-            const ty_u32 i = d * TY_QUAD_EACH + e;
+        for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+            const ty_u32 i = d * PACKED6_EACH + e;
             same &= cells[e] == cells[0];
-            seen[i] = cells[e];
-            drawn[i] = TY_MUL_HI(ty_mix(cells[e] ^ key), stored);
-            TY_ADD_LOCAL(&counters[drawn[i]], in_row ? 0x10000 : 1);
+            drawn->cell[i] = cells[e];
+            drawn->word[i] = TY_MUL_HI(packed6_mix(cells[e] ^ p->key), p->stored);
+            TY_ADD_LOCAL(&p->counters[drawn->word[i]], in_row ? 0x10000 : 1);
         }
         if (same)
-            TY_ADD_LOCAL(&sums[TY_CONSTANT], 1);
+            TY_ADD_LOCAL(&p->sums[PACKED6_CONSTANT], 1);
     }
-    if (lid == 0)
-        sums[TY_NEXT] = begun;
-    TY_BARRIER();
+}
+
+/* Puts the most frequent cells into the table of heavy hitters, clears the counters again and
+ * returns how to count. *tries becomes 0 where samples lie so that counters would overflow. */
+TY_FN ty_u32 packed6_choose(const packed6 *p, const packed6_draws *drawn, int *tries)
+{
+    TY_LOCAL ty_u32 *sums = p->sums;
     TY_UNROLL
     for (ty_u32 i = 0; i < 4; i++) {
-        const ty_u32 in_rows = counters[drawn[i]] >> 16;
-        found[i] = counters[drawn[i]] & 0xffffu;
-        TY_MAX_LOCAL(&table[TY_HOT_SLOT(seen[i]) / 4], (found[i] + in_rows) << 19 | seen[i]);
-        TY_MAX_LOCAL(&sums[TY_TOP], found[i]);
-        if (in_row && in_rows > 4 * found[i] + TY_NEAR)
-            TY_ADD_LOCAL(&sums[TY_GATHERED], 1);
+        const ty_u32 in_rows = p->counters[drawn->word[i]] >> 16;
+        const ty_u32 found = p->counters[drawn->word[i]] & 0xffffu;
+        /* The most frequent of the cells that share a slot gets it. */
+        TY_MAX_LOCAL(&p->table[packed6_slot(p, drawn->cell[i]) / 4],
+                     (found + in_rows) << 19 | drawn->cell[i]);
+        TY_MAX_LOCAL(&sums[PACKED6_TOP], found);
+        if (drawn->in_row && in_rows > 4 * found + PACKED6_NEAR_DRAWS)
+            TY_ADD_LOCAL(&sums[PACKED6_GATHERED], 1);
     }
     TY_BARRIER();
     TY_UNROLL
     for (ty_u32 i = 0; i < 4; i++)
-        TY_AND_LOCAL(&counters[drawn[i]], 0);
-    for (ty_u32 i = lid; i < TY_SLOTS; i += TY_SIX)
-        table[i] = table[i] ? table[i] & 0x7ffffu : TY_NO_CELL;
-    ty_u32 form = sums[TY_TOP] >= TY_HEAVY ? TY_HOT : TY_PLAIN;
-    ty_u32 chunk = sums[TY_NEXT], next = chunk + 1, logged = lid * 4;
-    if (sums[TY_CONSTANT] * 8 >= TY_DRAWN * 7 && sums[TY_TOP] < TY_OFTEN)
-        form = TY_RUNS;
-    const int tries = form == TY_RUNS || sums[TY_GATHERED] <= TY_SIX;
-    chunk = tries ? chunk : TY_STOPPED; /* all groups see the same */
-    TY_BARRIER();
+        TY_AND_LOCAL(&p->counters[drawn->word[i]], 0);
+    for (ty_u32 i = TY_LID; i < PACKED6_SLOTS; i += PACKED6_SIZE)
+        p->table[i] = p->table[i] ? p->table[i] & 0x7ffffu : PACKED6_NO_CELL;
+    ty_u32 form = sums[PACKED6_TOP] >= PACKED6_HEAVY_DRAWS ? PACKED6_HEAVY : PACKED6_PLAIN;
+    if (sums[PACKED6_CONSTANT] * 8 >= PACKED6_DRAWS * 7 && sums[PACKED6_TOP] < PACKED6_OFTEN_DRAWS)
+        form = PACKED6_RUN_LENGTH;
+    *tries = form == PACKED6_RUN_LENGTH || sums[PACKED6_GATHERED] <= PACKED6_SIZE;
+    return form;
+}
 
-    ty_u32 tile = ty_tile(chunk, stretch, whole, key);
-    TY_GLOBAL const uint4 *from = quads + (ty_u64)tile * tile_quads + lid % TY_ROW;
-    uint4 v[TY_SET];
-    if (tile < whole) {
+/* Loads the next PACKED6_AHEAD from `from` on. */
+TY_FN void packed6_load(uint4 *loads, TY_GLOBAL const uint4 *from)
+{
+    TY_UNROLL
+    for (ty_u32 k = 0; k < PACKED6_AHEAD; k++)
+        loads[k] = TY_PINNED(from + k * PACKED6_READERS);
+}
+
+/* Counts the work-item's `steps` loads from `from` on, in a form that is a constant, with as many
+ * loads always under way; `loads` are the first, and then those from `behind` on. Stops where the
+ * sub-group sees an overflow. */
+TY_FN void packed6_count_loads(const packed6 *p, int form, TY_GLOBAL const uint4 *from,
+                               ty_u32 steps, TY_GLOBAL const uint4 *behind, uint4 *loads,
+                               packed6_progress *g)
+{
+    ty_u32 cells[PACKED6_EACH], counted = 0;
+    const int none[4] = {0, 0, 0, 0};
+    TY_ROLLED
+    while (counted < steps) {
+        TY_GLOBAL const uint4 *then = counted + PACKED6_AHEAD < PACKED6_STEPS
+                                          ? from + (counted + PACKED6_AHEAD) * PACKED6_READERS
+                                          : behind;
         TY_UNROLL
-        for (ty_u32 k = 0; k < TY_SET; k++)
-            v[k] = TY_PINNED(from + k * TY_ROW);
+        for (ty_u32 k = 0; k < PACKED6_AHEAD; k++) {
+            packed6_cells(p, loads[k], cells);
+            loads[k] = TY_PINNED(then + k * PACKED6_READERS);
+            TY_PIN(k, p->zero)
+            if (form == PACKED6_PLAIN)
+                packed6_add(p, cells, none, g);
+            else if (form == PACKED6_HEAVY)
+                packed6_add_heavy(p, cells, g);
+            else
+                packed6_add_runs(p, cells);
+        }
+        counted += PACKED6_AHEAD;
+        if (PACKED6_ANY_LANE((g->full & PACKED6_FULL) == PACKED6_FULL))
+            break;
+    }
+    g->counted = counted;
+}
+
+/* Takes back what the work-item counted of a stripe; `before` is where its carries began. */
+TY_FN void packed6_take_back(const packed6 *p, ty_u32 form, TY_GLOBAL const uint4 *from,
+                             ty_u32 before, packed6_progress *g)
+{
+    ty_u32 cells[PACKED6_EACH];
+    while (g->carried > before) {
+        g->carried -= 4 * PACKED6_SIZE;
+        const packed6_counter c = packed6_counter_of(p, *packed6_carry_at(p, g->carried));
+        TY_ADD_AT(p->table, c.address, PACKED6_CARRY << c.shift);
     }
     TY_ROLLED
-    while (chunk < chunks) {
-        const ty_u32 before = logged, steps = tile < whole ? TY_STEPS : 0;
-        const ty_u32 after = ty_tile(next, stretch, whole, key);
-        TY_GLOBAL const uint4 *behind =
-            after < whole ? quads + (ty_u64)after * tile_quads + lid % TY_ROW : from;
-        ty_u32 full = 0, taken = 0, counted = 0;
-        if (lid == 0)
-            taken = TY_ADD_GLOBAL(&state[TY_TICKETS], 1);
-        if (form == TY_PLAIN) {
-            TY_FOR_LOADS(TY_ADD_CELLS(0))
-        } else if (form == TY_HOT) {
-            TY_FOR_LOADS(TY_ADD_HOT())
-        } else {
-            TY_FOR_LOADS(ty_add_runs(cells, out, bins.bins))
+    for (ty_u32 s = 0; s < g->counted; s++) {
+        packed6_cells(p, from[s * PACKED6_READERS], cells);
+        for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
+            const ty_u32 slot = p->origin + packed6_slot(p, cells[e]);
+            const packed6_counter c = packed6_counter_of(p, cells[e]);
+            if (form == PACKED6_HEAVY && TY_LOAD_AT(p->table, slot) == cells[e])
+                TY_ADD_AT(p->table, slot + 4 * PACKED6_SLOTS, ~0u);
+            else
+                TY_ADD_AT(p->table, c.address, 0u - (1u << c.shift));
         }
-        if (counted < steps) {
-            TY_UNROLL
-            for (ty_u32 k = 0; k < TY_SET; k++)
-                v[k] = TY_PINNED(behind + k * TY_ROW);
+    }
+}
+
+/* Lists a stripe, if it is one, for `partitioned`; returns how many were listed before. */
+TY_FN ty_u32 packed6_list(const packed6 *p, ty_u32 stripe)
+{
+    const ty_u32 listed = stripe < p->stripes ? TY_ADD_GLOBAL(&p->state[PACKED6_LISTED], 1) : 0;
+    if (stripe < p->stripes)
+        p->state[PACKED6_LIST + listed] = stripe;
+    return listed;
+}
+
+/* One work-item lists the stripe that was taken back. Where too many were, it stops all groups; a
+ * group that is to stop also leaves the two stripes that it took ahead. */
+TY_FN void packed6_leave(const packed6 *p, ty_u32 stripe, ty_u32 next, ty_u32 taken)
+{
+    const ty_u32 listed = packed6_list(p, stripe);
+    const int often = (listed + 1) * PACKED6_RARE > next;
+    const ty_u32 done = often ? TY_MAX_GLOBAL(&p->state[PACKED6_TICKETS], PACKED6_STOPPED)
+                              : TY_ADD_GLOBAL(&p->state[PACKED6_TICKETS], 0);
+    if (often && done < p->stripes)
+        p->state[PACKED6_DONE] = done;
+    if (often || done >= PACKED6_STOPPED) {
+        packed6_list(p, next);
+        packed6_list(p, taken);
+        p->sums[PACKED6_GIVEN_UP] = 1;
+    }
+}
+
+/* Adds the work-item's carries to `out`, eight loads at a time. */
+TY_FN void packed6_add_carries(const packed6 *p, ty_u32 carried)
+{
+    for (ty_u32 i = TY_LID * 4; i < carried; i += 8 * 4 * PACKED6_SIZE) {
+        ty_u32 cells[8];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < 8; k++) {
+            const ty_u32 byte = i + k * 4 * PACKED6_SIZE;
+            cells[k] = byte < carried ? *packed6_carry_at(p, byte) : PACKED6_NO_CELL;
         }
-        if ((full & TY_MOST) == TY_MOST)
-            TY_MAX_LOCAL(&sums[TY_OVERFLOWED], chunk + 1);
-        if (lid == 0)
-            sums[TY_NEXT] = taken;
+        TY_UNROLL
+        for (ty_u32 k = 0; k < 8; k++) {
+            if (cells[k] != PACKED6_NO_CELL)
+                TY_ADD_GLOBAL(&p->out[ty_slot_of_cell(cells[k], p->bins.bins)], PACKED6_CARRY);
+        }
+    }
+}
+
+/* Adds the heavy hitters to `out` and stores the packed counters at `to`. */
+TY_FN void packed6_end(const packed6 *p, ty_u32 form, int tries, TY_GLOBAL uint4 *to)
+{
+    for (ty_u32 i = TY_LID; i < PACKED6_SLOTS; i += PACKED6_SIZE) {
+        const ty_u32 count = p->table[PACKED6_SLOTS + i];
+        if (form == PACKED6_HEAVY && count)
+            TY_ADD_GLOBAL(&p->out[ty_slot_of_cell(p->table[i], p->bins.bins)], count);
+    }
+    for (ty_u32 w = TY_LID; tries && w < p->stored / 4; w += PACKED6_SIZE)
+        to[w] = ((TY_LOCAL uint4 *)p->counters)[w];
+}
+
+/* The work-item's first load of a tile. */
+TY_FN TY_GLOBAL const uint4 *packed6_tile_loads(const packed6 *p, ty_u32 tile)
+{
+    return p->loads + (ty_u64)tile * (PARTITIONED_TILE / PACKED6_EACH) + TY_LID % PACKED6_READERS;
+}
+
+/* Counts stripes by tickets until there are no more or the group gives up; returns where the
+ * work-item's carries end. `stripe` and `next` are the group's first two. */
+TY_FN ty_u32 packed6_count_stripes(const packed6 *p, ty_u32 form, ty_u32 stripe, ty_u32 next)
+{
+    uint4 loads[PACKED6_AHEAD];
+    packed6_progress g = {TY_LID * 4, 0, 0};
+    ty_u32 tile = packed6_tile(stripe, p->region, p->tiles, p->key);
+    TY_GLOBAL const uint4 *from = packed6_tile_loads(p, tile);
+    if (tile < p->tiles)
+        packed6_load(loads, from);
+    TY_ROLLED
+    while (stripe < p->stripes) {
+        const ty_u32 before = g.carried, steps = tile < p->tiles ? PACKED6_STEPS : 0;
+        const ty_u32 after = packed6_tile(next, p->region, p->tiles, p->key);
+        TY_GLOBAL const uint4 *behind = after < p->tiles ? packed6_tile_loads(p, after) : from;
+        ty_u32 taken = 0;
+        g.full = 0;
+        if (TY_LID == 0)
+            taken = TY_ADD_GLOBAL(&p->state[PACKED6_TICKETS], 1);
+        if (form == PACKED6_PLAIN)
+            packed6_count_loads(p, PACKED6_PLAIN, from, steps, behind, loads, &g);
+        else if (form == PACKED6_HEAVY)
+            packed6_count_loads(p, PACKED6_HEAVY, from, steps, behind, loads, &g);
+        else
+            packed6_count_loads(p, PACKED6_RUN_LENGTH, from, steps, behind, loads, &g);
+        if (g.counted < steps)
+            packed6_load(loads, behind);
+        if ((g.full & PACKED6_FULL) == PACKED6_FULL)
+            TY_MAX_LOCAL(&p->sums[PACKED6_OVERFLOWED], stripe + 1);
+        if (TY_LID == 0)
+            p->sums[PACKED6_NEXT] = taken;
         TY_BARRIER();
-        const int back = sums[TY_OVERFLOWED] == chunk + 1;
-        taken = sums[TY_NEXT];
-        if (back) {
-            while (logged > before) {
-                logged -= 4 * TY_SIX;
-                TY_PLACE(*TY_LOGGED(logged));
-                TY_ADD_AT(table, at_, TY_LOT << shift_);
-            }
-            TY_ROLLED
-            for (ty_u32 s = 0; s < counted; s++) {
-                TY_CELLS(from[s * TY_ROW]);
-                for (ty_u32 e = 0; e < TY_QUAD_EACH; e++) {
-                    const ty_u32 slot = origin + TY_HOT_SLOT(cells[e]);
-                    TY_PLACE(cells[e]);
-                    if (form == TY_HOT && TY_LOAD_AT(table, slot) == cells[e])
-                        TY_ADD_AT(table, slot + 4 * TY_SLOTS, ~0u);
-                    else
-                        TY_ADD_AT(table, at_, 0u - (1u << shift_));
-                }
-            }
-        }
-        if (back && lid == 0) {
-            const ty_u32 listed = ty_leave(state, chunk, chunks);
-            const int often = (listed + 1) * TY_RARE > next;
-            const ty_u32 done = often ? TY_MAX_GLOBAL(&state[TY_TICKETS], TY_STOPPED)
-                                      : TY_ADD_GLOBAL(&state[TY_TICKETS], 0);
-            if (often && done < chunks)
-                state[TY_DONE] = done;
-            if (often || done >= TY_STOPPED) {
-                ty_leave(state, next, chunks);
-                ty_leave(state, taken, chunks);
-                sums[TY_GIVEN_UP] = 1;
-            }
-        }
-        if (taken >= chunks && taken < TY_STOPPED && lid == 0)
-            state[TY_DONE] = chunks;
-        if (TY_ANY_LANE(logged >= 2 * TY_ROOM)) {
-            ty_add_log(log, logged, out, bins.bins);
-            logged = lid * 4;
+        const int back = p->sums[PACKED6_OVERFLOWED] == stripe + 1;
+        taken = p->sums[PACKED6_NEXT];
+        if (back)
+            packed6_take_back(p, form, from, before, &g);
+        if (back && TY_LID == 0)
+            packed6_leave(p, stripe, next, taken);
+        if (taken >= p->stripes && taken < PACKED6_STOPPED && TY_LID == 0)
+            p->state[PACKED6_DONE] = p->stripes;
+        if (PACKED6_ANY_LANE(g.carried >= 2 * PACKED6_CARRIES)) { /* half of the list */
+            packed6_add_carries(p, g.carried);
+            g.carried = TY_LID * 4;
         }
         from = behind;
         tile = after;
-        chunk = next;
+        stripe = next;
         next = taken;
         TY_BARRIER();
-        chunk = sums[TY_GIVEN_UP] ? TY_STOPPED : chunk;
+        stripe = p->sums[PACKED6_GIVEN_UP] ? PACKED6_STOPPED : stripe;
     }
-    ty_add_log(log, logged, out, bins.bins);
-    for (ty_u32 i = lid; i < TY_SLOTS; i += TY_SIX) {
-        if (form == TY_HOT && table[TY_SLOTS + i])
-            TY_ADD_GLOBAL(&out[ty_slot_of_cell(table[i], bins.bins)], table[TY_SLOTS + i]);
-    }
-    TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)scratch + (ty_u64)TY_GROUP * (stored / 4);
-    for (ty_u32 w = lid; tries && w < stored / 4; w += TY_SIX)
-        to[w] = ((TY_LOCAL uint4 *)counters)[w];
+    return g.carried;
 }
 
-/* The counters of `count` groups, added to `out`. A group has two rows of 32 words: 64 work-items,
- * and each four of these share the groups' counters. */
+TY_KERNEL_DENSE(PACKED6_SIZE, 1)
+packed6_count(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
+              TY_GLOBAL ty_u32 *out, TY_GLOBAL ty_u8 *scratch, ty_u64 states, ty_u32 tiles,
+              ty_u32 words, ty_u32 part, ty_u32 key, ty_u32 zero TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    packed6 p;
+    p.bins = *(TY_GLOBAL const ty_bins *)axis;
+    p.fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
+    p.axis = axis;
+    p.out = out;
+    p.tiles = tiles;
+    p.stripes = PACKED6_STRIPES(tiles);
+    p.region = TY_LID / PACKED6_READERS;
+    p.key = key;
+    p.more = key * 0x9e3779b9u;
+    p.part = part;
+    p.negative = 0 - words;
+    p.zero = zero;
+    p.stored = (words + 31) & ~31u;
+    /* From the first bin to the last, slots go 312.9995 times round the table; odd. */
+    p.spread = (ty_u32)((((ty_u64)312 << 32) + 4292887283u) / p.bins.bins) | 1;
+    p.origin = (TY_LOCAL_ADDRESS(ty_local) + 127) & ~127u;
+    p.first = p.origin + PACKED6_BASE * 4;
+    p.sink = p.origin + (PACKED6_SINK + 32 + TY_LID % 32) * 4;
+    p.table = ty_local + (p.origin - TY_LOCAL_ADDRESS(ty_local)) / 4;
+    p.counters = p.table + PACKED6_BASE;
+    p.sums = p.counters + p.stored;
+    p.state = (TY_GLOBAL ty_u32 *)(scratch + states);
+    p.carries = (TY_GLOBAL ty_u32 *)scratch + (ty_u64)TY_GROUPS * p.stored +
+                (ty_u64)TY_GROUP * PACKED6_CARRIES;
+    p.loads = partitioned_loads(data, offset, 0);
+
+    packed6_draws drawn;
+    int tries;
+    const ty_u32 begun = packed6_begin(&p);
+    packed6_draw(&p, &drawn);
+    if (TY_LID == 0)
+        p.sums[PACKED6_NEXT] = begun;
+    TY_BARRIER();
+    const ty_u32 form = packed6_choose(&p, &drawn, &tries);
+    const ty_u32 stripe = p.sums[PACKED6_NEXT];
+    TY_BARRIER();
+    /* All groups draw the same samples, so that all try or none does. */
+    const ty_u32 carried =
+        packed6_count_stripes(&p, form, tries ? stripe : PACKED6_STOPPED, stripe + 1);
+    packed6_add_carries(&p, carried);
+    packed6_end(&p, form, tries, (TY_GLOBAL uint4 *)scratch + (ty_u64)TY_GROUP * (p.stored / 4));
+}
+
+/* Adds the packed counters of `count` groups to `out`. A work-group takes 64 words, two rows; of
+ * its 256 work-items, four share a word and take every fourth group's. Local memory: 256 words for
+ * each counter of a word. */
 TY_KERNEL(256)
-gather(TY_GLOBAL const ty_u8 *scratch, ty_u64 states, ty_u32 count, TY_GLOBAL const ty_u8 *axis,
-       TY_GLOBAL ty_u32 *out, ty_u32 words, ty_u32 key TY_LOCAL_ARG)
+packed6_merge(TY_GLOBAL const ty_u8 *scratch, ty_u64 states, ty_u32 count,
+              TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *out, ty_u32 words,
+              ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     const ty_u32 lid = TY_LID, more = key * 0x9e3779b9u, word = TY_GROUP * 64 + lid % 64;
     const ty_u32 stored = (words + 31) & ~31u;
     const ty_u32 bins = ((TY_GLOBAL const ty_bins *)axis)->bins;
-    const ty_u32 place = word ^ (TY_HASH(word) >> 2 & 31u);
+    const ty_u32 at = word ^ (packed6_hash(word, key, more) >> 2 & 31u);
     TY_GLOBAL const ty_u32 *partials = (TY_GLOBAL const ty_u32 *)scratch;
     TY_GLOBAL const ty_u32 *state = (TY_GLOBAL const ty_u32 *)(scratch + states);
-    ty_u32 sum[TY_FIELDS] = {0};
-    count =
-        state[TY_LISTED] < state[TY_DONE] ? count : 0; /* all was taken back, or nothing taken */
+    ty_u32 sum[PACKED6_FIELDS] = {0};
+    /* Where all was taken back, or nothing was taken, there is nothing to add. */
+    count = state[PACKED6_LISTED] < state[PACKED6_DONE] ? count : 0;
     for (ty_u32 p = lid / 64; word < words && p < count; p += 4) {
-        const ty_u32 w = partials[(ty_u64)p * stored + place];
+        const ty_u32 w = partials[(ty_u64)p * stored + at];
         TY_UNROLL
-        for (ty_u32 f = 0; f < TY_FIELDS; f++)
-            sum[f] += w >> f * TY_BITS & TY_MOST;
+        for (ty_u32 f = 0; f < PACKED6_FIELDS; f++)
+            sum[f] += w >> f * PACKED6_BITS & PACKED6_FULL;
     }
-    for (ty_u32 f = 0; f < TY_FIELDS; f++)
+    for (ty_u32 f = 0; f < PACKED6_FIELDS; f++)
         ty_local[f * 256 + lid] = sum[f];
     TY_BARRIER();
-    for (ty_u32 i = lid; i < 64 * TY_FIELDS; i += 256) {
+    for (ty_u32 i = lid; i < 64 * PACKED6_FIELDS; i += 256) {
         const ty_u32 w = TY_GROUP * 64 + i % 64, cell = i / 64 * words + w;
         TY_LOCAL const ty_u32 *four = ty_local + i / 64 * 256 + i % 64;
         if (w < words && cell < bins + TY_CELLS_EXTRA)

@@ -1,8 +1,8 @@
 /*
- * partitioned: more bins than local memory holds. Samples are sorted by slices of the bins, a wave
- * of tiles at a time, and each slice is counted in local memory (kernels/partitioned.cl). Where
- * 6-bit counters of all bins fit local memory, they count first, and waves count what these leave
- * (kernels/packed6.cl).
+ * partitioned: more bins than local memory holds. Samples are sorted by partitions of the bins, a
+ * chunk of tiles at a time, and each partition is counted in local memory (kernels/partitioned.cl).
+ * Where 6-bit counters of all bins fit local memory, those count first, and what they leave is
+ * counted as above (kernels/packed6.cl).
  */
 #include "gpu/methods/partitioned.h"
 
@@ -17,34 +17,34 @@
 typedef struct sorting {
     ty_call *call;
     ty_partitioned_layout l;
-    ty_partitioned_places at; /* in the scratch memory */
+    ty_partitioned_offsets at;
     ty_memory scratch, out;
     uint64_t tiles;
     uint32_t key;
 } sorting;
 
-/* Tiles from tile `from` on; its lists and its slices' lengths at bytes `lists` and `sums` of the
- * scratch memory. */
-typedef struct wave {
+/* Tiles from tile `from` on; their lists of segments and the partitions' sums are at bytes `lists`
+ * and `sums` of the scratch memory. */
+typedef struct chunk {
     uint64_t from, lists, sums;
     uint32_t tiles;
-} wave;
+} chunk;
 
-static wave wave_of(const sorting *s, uint64_t i)
+static chunk chunk_of(const sorting *s, uint64_t i)
 {
-    const uint64_t from = i * s->l.wave, left = ty_partitioned_sorted(&s->l, s->tiles) - from;
-    return (wave){from, s->at.lists, s->at.sums + i * s->l.slices * 8,
-                  (uint32_t)(left < s->l.wave ? left : s->l.wave)};
+    const uint64_t from = i * s->l.chunk, left = ty_partitioned_sorted(&s->l, s->tiles) - from;
+    return (chunk){from, s->at.lists, s->at.sums + i * s->l.partitions * 8,
+                   (uint32_t)(left < s->l.chunk ? left : s->l.chunk)};
 }
 
-/* What 6-bit counters have left of all tiles, for the kernels of a wave. */
-static unsigned put_left(const sorting *s, const wave *w, ty_arg *args, unsigned n)
+/* Where packed6 says what it left of all tiles, for the kernels of a chunk. */
+static unsigned put_left(const sorting *s, const chunk *c, ty_arg *args, unsigned n)
 {
-    if (!s->l.six)
+    if (!s->l.packed6)
         return n;
     args[n++] = ty_arg_u64(s->at.state);
     args[n++] = ty_arg_u32((uint32_t)s->tiles);
-    args[n++] = ty_arg_u32((uint32_t)w->from);
+    args[n++] = ty_arg_u32((uint32_t)c->from);
     return n;
 }
 
@@ -67,46 +67,46 @@ static unsigned put_samples(const sorting *s, uint64_t tile, ty_arg *args)
     return n;
 }
 
-static tally_status split_wave(const sorting *s, const wave *w, tally_error *error)
+static tally_status split_chunk(const sorting *s, const chunk *c, tally_error *error)
 {
     enum { most_tiles = 4096 }; /* that are sorted each by a group */
     const ty_partitioned_layout *l = &s->l;
     ty_arg args[TY_VIEW_ARGS];
-    unsigned n = put_samples(s, l->six ? 0 : w->from, args);
+    unsigned n = put_samples(s, l->packed6 ? 0 : c->from, args);
     args[n++] = ty_arg_memory(s->scratch);
     args[n++] = ty_arg_u32(l->stride);
-    args[n++] = ty_arg_u64(w->lists);
-    args[n++] = ty_arg_u64(w->sums);
-    args[n++] = ty_arg_u32(l->slices);
+    args[n++] = ty_arg_u64(c->lists);
+    args[n++] = ty_arg_u64(c->sums);
+    args[n++] = ty_arg_u32(l->partitions);
     args[n++] = ty_arg_u32(l->shift);
     args[n++] = ty_arg_u32(s->key);
-    n = put_left(s, w, args, n);
-    if (l->six)
-        args[n++] = ty_arg_u32(w->tiles);
-    /* Where nothing may be left, of many tiles seven in eight by groups of eight (partitioned.cl).
-     */
-    const int stay = l->six && w->tiles > most_tiles;
-    const uint32_t groups = stay ? w->tiles / 64 * 15 + 64 : w->tiles;
+    n = put_left(s, c, args, n);
+    if (l->packed6)
+        args[n++] = ty_arg_u32(c->tiles);
+    /* Of many tiles, of which nothing may be left, seven in eight are sorted by groups that take
+     * eight each (partitioned_column.cl). */
+    const int stay = l->packed6 && c->tiles > most_tiles;
+    const uint32_t groups = stay ? c->tiles / 64 * 15 + 64 : c->tiles;
     /* Before the first is a clearing. */
-    const ty_launch split = {groups, l->threads, l->split_bytes, args, n, .early = w->from != 0};
+    const ty_launch split = {groups, l->threads, l->split_bytes, args, n, .early = c->from != 0};
     return ty_call_launch(s->call, "split", &split, error);
 }
 
-static tally_status count_wave(const sorting *s, const wave *w, tally_error *error)
+static tally_status count_chunk(const sorting *s, const chunk *c, tally_error *error)
 {
     const ty_partitioned_layout *l = &s->l;
     ty_arg args[14] = {ty_arg_memory(s->scratch),
                        ty_arg_u32(l->stride),
-                       ty_arg_u64(w->lists),
-                       ty_arg_u64(w->sums),
-                       ty_arg_u32(w->tiles),
-                       ty_arg_u32(l->slices),
+                       ty_arg_u64(c->lists),
+                       ty_arg_u64(c->sums),
+                       ty_arg_u32(c->tiles),
+                       ty_arg_u32(l->partitions),
                        ty_arg_u32(l->shift),
                        ty_arg_u32(s->call->plan->bins),
                        ty_arg_memory(l->joint ? s->scratch : s->out),
                        ty_arg_u64(l->joint ? s->at.table : 0),
                        ty_arg_u32(s->key)};
-    const unsigned n = put_left(s, w, args, 11);
+    const unsigned n = put_left(s, c, args, 11);
     const ty_launch count = {l->shares, l->counters, l->count_bytes, args, n, .early = 1};
     return ty_call_launch(s->call, "count", &count, error);
 }
@@ -127,13 +127,13 @@ static tally_status count_rest(const sorting *s, tally_error *error)
     return rest ? ty_call_launch(s->call, "rest", &launch, error) : TALLY_OK;
 }
 
-/* Counts what 6-bit counters can. */
-static tally_status count_first(const sorting *s, tally_error *error)
+/* Counts what packed6 can. */
+static tally_status count_packed6(const sorting *s, tally_error *error)
 {
     const ty_partitioned_layout *l = &s->l;
     const uint32_t groups = s->call->device->units;
     ty_call *call = s->call;
-    const ty_arg first_args[] = {ty_arg_memory(call->samples[0].memory),
+    const ty_arg count_args[] = {ty_arg_memory(call->samples[0].memory),
                                  ty_arg_u64(ty_call_offset(call)),
                                  ty_arg_memory(call->w->axes),
                                  ty_arg_memory(s->out),
@@ -144,15 +144,15 @@ static tally_status count_first(const sorting *s, tally_error *error)
                                  ty_arg_u32(l->part),
                                  ty_arg_u32(s->key),
                                  ty_arg_u32(0)};
-    const ty_launch first = {groups, l->six, ty_six_bytes(l), first_args, 11, .early = 0};
-    tally_status status = ty_call_launch(call, "first", &first, error);
-    const ty_arg gather_args[] = {ty_arg_memory(s->scratch), ty_arg_u64(s->at.state),
-                                  ty_arg_u32(groups),        ty_arg_memory(call->w->axes),
-                                  ty_arg_memory(s->out),     ty_arg_u32(l->words),
-                                  ty_arg_u32(s->key)};
-    const ty_launch gather = {(l->words + 63) / 64, 256, 32 / l->bits * 256 * 4,
-                              gather_args,          7,   .early = 0};
-    return status ? status : ty_call_launch(call, "gather", &gather, error);
+    const ty_launch count = {groups, l->packed6, ty_packed6_bytes(l), count_args, 11, .early = 0};
+    tally_status status = ty_call_launch(call, "packed6_count", &count, error);
+    const ty_arg merge_args[] = {ty_arg_memory(s->scratch), ty_arg_u64(s->at.state),
+                                 ty_arg_u32(groups),        ty_arg_memory(call->w->axes),
+                                 ty_arg_memory(s->out),     ty_arg_u32(l->words),
+                                 ty_arg_u32(s->key)};
+    const ty_launch merge = {(l->words + 63) / 64, 256, 32 / l->bits * 256 * 4,
+                             merge_args,           7,   .early = 0};
+    return status ? status : ty_call_launch(call, "packed6_merge", &merge, error);
 }
 
 /* A joint table's numbers, to slots. */
@@ -188,15 +188,15 @@ tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error
     ty_partials p = {.count = 1, .words = (uint32_t)plan->slots, .raw_shift = -1};
     ty_partitioned_layout_make(plan, call->device, joint, &s.l);
     s.tiles = call->n > s.l.margin ? (call->n - s.l.margin) / s.l.tile : 0;
-    s.at = ty_partitioned_places_make(plan, call->device, &s.l, s.tiles);
+    s.at = ty_partitioned_offsets_make(plan, call->device, &s.l, s.tiles);
     tally_status status = prepare(&s, &p, error);
-    if (!status && ty_six_serves(plan, call->device, &s.l, s.tiles))
-        status = count_first(&s, error);
-    for (uint64_t i = 0; i < ty_partitioned_waves(&s.l, s.tiles) && !status; i++) {
-        const wave w = wave_of(&s, i);
-        status = split_wave(&s, &w, error);
+    if (!status && ty_packed6_serves(plan, call->device, &s.l, s.tiles))
+        status = count_packed6(&s, error);
+    for (uint64_t i = 0; i < ty_partitioned_chunks(&s.l, s.tiles) && !status; i++) {
+        const chunk c = chunk_of(&s, i);
+        status = split_chunk(&s, &c, error);
         if (!status)
-            status = count_wave(&s, &w, error);
+            status = count_chunk(&s, &c, error);
     }
     if (!status)
         status = count_rest(&s, error);
@@ -236,11 +236,13 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 
 static double cost(const tally_plan *plan, const char **why)
 {
-    *why = "samples are sorted by slices of the bins, so that every count is made in local memory";
+    *why =
+        "samples are sorted by partitions of the bins, so that every count is made in local memory";
     return ty_cost(plan, "partitioned");
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_packed6},
+static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_partitioned_column,
+                                                ty_text_partitioned_count, ty_text_packed6},
                                       .reads = TY_READS_COLUMN,
                                       .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
                                       .geometry = geometry,
@@ -250,7 +252,7 @@ static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_pac
 const ty_method ty_partitioned = {
     .name = "partitioned",
     .source = "tally",
-    .summary = "samples sorted by slices of the bins, slices counted in local memory",
+    .summary = "samples sorted by partitions of the bins, partitions counted in local memory",
     .devices = TY_ON_GPU,
     .dtypes = UINT32_MAX,
     .bins_min = 1,

@@ -42,19 +42,20 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 
 static double cost(const tally_plan *plan, const char **why)
 {
-    *why = "samples are sorted by slices of the joint table, so that every count is made in local "
-           "memory";
+    *why = "samples are sorted by partitions of the joint table, so that every count is made in "
+           "local memory";
     /* One column is for partitioned; its kernels are not compiled ahead. */
     return plan->options.dimensions > 1 ? ty_cost(plan, "partitioned-columns") : ty_unknown_seconds;
 }
 
-static const ty_gpu_method kernels = {
-    .texts = {ty_text_columns_h, ty_text_partitioned, ty_text_partitioned_columns},
-    .reads = TY_READS_MASKED,
-    .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
-    .geometry = geometry,
-    .define = define,
-    .enqueue = enqueue};
+static const ty_gpu_method kernels = {.texts = {ty_text_columns_h, ty_text_partitioned,
+                                                ty_text_partitioned_columns,
+                                                ty_text_partitioned_count},
+                                      .reads = TY_READS_MASKED,
+                                      .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
+                                      .geometry = geometry,
+                                      .define = define,
+                                      .enqueue = enqueue};
 
 const ty_method ty_partitioned_columns = {
     .name = "partitioned-columns",
