@@ -181,7 +181,7 @@ peers() {
 # steps one by one, where ncu may count.
 partitioned() {
     local m=${MIB:-2048}
-    "$many" cuda -m "$m" -r 5 -b 1048576 partitioned partitioned:threads=512 partitioned:slice=14,threads=512 >"$out/partitioned.jsonl" \
+    "$many" cuda -m "$m" -r 5 -b 1048576 partitioned partitioned:threads=512 partitioned:partition=14,threads=512 >"$out/partitioned.jsonl" \
         2>"$out/partitioned.txt" || echo "$what" >>"$out/failed"
     "$many" cuda -m "$m" -r 3 -b 131072,262144,4194304,16777216 -i uniform,equal,ramp-32,power-8 partitioned \
         >>"$out/partitioned.jsonl" 2>>"$out/partitioned.txt" || echo "$what" >>"$out/failed"

@@ -11,7 +11,7 @@
  * MIB are of all columns; BINS are of an axis, and inputs are over the bins of the joint table. -o:
  * each column begins so many samples later in its memory than the one before (cuda). -f: the file
  * whose bytes, over and over, scaled to the range, are the input "bytes". -w: of a bin, 1. A METHOD
- * may carry its settings: partitioned:columns=16,quads=2.
+ * may carry its settings: partitioned:columns=16,loads=2.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -137,14 +137,14 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
     private-global) grind "$method" "${bytes[@]}" --set copies=3 ;;
     partitioned) # five tiles. Oclgrind does not see what fills part of a buffer.
         watch=--data-races
-        tiles=(tiles --dtype f32 --range 0 40 --bins 40 --set slice=3 --set threads=32 --set per-thread=8)
+        tiles=(tiles --dtype f32 --range 0 40 --bins 40 --set partition=3 --set threads=32 --set per-thread=8)
         grind partitioned "${tiles[@]}"
         watch="--data-races --uninitialized"
         ;;
     swizzled-columns | swizzled-rows) grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 ;;
     partitioned-columns)
         watch=--data-races
-        grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 --set slice=4 --set threads=32 \
+        grind "$method" pairs.csv --column x,y --range 0 8 --bins 8 --set partition=4 --set threads=32 \
             --set per-thread=8
         watch="--data-races --uninitialized"
         ;;

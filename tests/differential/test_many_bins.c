@@ -30,25 +30,25 @@ static const plan_case cases[] = {
     {1000000, TALLY_F32, {{0}}, 0, 0},
     {300000, TALLY_I32, {{0}}, 0, 0},
     {131072, TALLY_F64, {{0}}, 0, 0},
-    {5000, TALLY_F32, {{"slice", "5"}}, 0, 0},
+    {5000, TALLY_F32, {{"partition", "5"}}, 0, 0},
     {200,
      TALLY_F32,
-     {{"slice", "5"}},
+     {{"partition", "5"}},
      0,
      0}, /* seven slices: a tile's last row of banks is not full */
-    {65535, TALLY_F32, {{"slice", "6"}, {"columns", "4"}}, 0, 0},
-    {70000, TALLY_U16, {{"slice", "12"}, {"quads", "2"}, {"columns", "8"}}, 0, 0},
-    {40000, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 0},
+    {65535, TALLY_F32, {{"partition", "6"}, {"columns", "4"}}, 0, 0},
+    {70000, TALLY_U16, {{"partition", "12"}, {"loads", "2"}, {"columns", "8"}}, 0, 0},
+    {40000, TALLY_F32, {{"partition", "10"}, {"chunk", "1"}}, 700000, 0},
     {300000, TALLY_I32, {{"columns", "4"}}, 0, 0},
-    {131072, TALLY_F64, {{"slice", "9"}}, 0, 0},
-    {262144, TALLY_F32, {{"sixes", "2"}}, 700000, 0},
-    {131072, TALLY_F64, {{"sixes", "2"}, {"late", "1"}}, 300000, 0},
-    {3000, TALLY_I32, {{"sixes", "2"}, {"wave", "1"}}, 300000, 0},
+    {131072, TALLY_F64, {{"partition", "9"}}, 0, 0},
+    {262144, TALLY_F32, {{"packed6", "2"}}, 700000, 0},
+    {131072, TALLY_F64, {{"packed6", "2"}, {"late", "1"}}, 300000, 0},
+    {3000, TALLY_I32, {{"packed6", "2"}, {"chunk", "1"}}, 300000, 0},
     {1000, TALLY_F32, {{0}}, 0, 2},
-    {1021, TALLY_F64, {{"slice", "12"}, {"columns", "8"}}, 0, 2}, /* 1024 cells of an axis */
-    {253, TALLY_U16, {{"slice", "8"}, {"threads", "64"}}, 0, 2},  /* a row is a slice */
-    {197, TALLY_F32, {{"slice", "10"}, {"wave", "1"}}, 700000, 2},
-    {37, TALLY_I32, {{"slice", "7"}, {"per-thread", "8"}}, 0, 3},
+    {1021, TALLY_F64, {{"partition", "12"}, {"columns", "8"}}, 0, 2}, /* 1024 cells of an axis */
+    {253, TALLY_U16, {{"partition", "8"}, {"threads", "64"}}, 0, 2},  /* a row is a slice */
+    {197, TALLY_F32, {{"partition", "10"}, {"chunk", "1"}}, 700000, 2},
+    {37, TALLY_I32, {{"partition", "7"}, {"per-thread", "8"}}, 0, 3},
 };
 
 enum {

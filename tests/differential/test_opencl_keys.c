@@ -32,9 +32,9 @@ typedef struct plan_case {
 /* Of partitioned 7 and 13 slices: a tile's last row of banks is not full, and samples can reach it.
  */
 static const plan_case cases[] = {
-    {"partitioned", 100003, 32, {{"slice", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
-    {"partitioned", 100003, 32, {{"slice", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
-    {"partitioned", 110003, 8, {{"sixes", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
+    {"partitioned", 100003, 32, {{"partition", "14"}, {"threads", "64"}, {"per-thread", "32"}}},
+    {"partitioned", 100003, 32, {{"partition", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
+    {"partitioned", 110003, 8, {{"packed6", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
     {"packed16", 110003, 8, {{"threads", "64"}}},
     {"packed16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
     {"swizzled", 56003, 8, {{"threads", "64"}}},

@@ -125,10 +125,10 @@ static const struct {
                  {{"period", "200000"}, {"form", "3"}},
                  {{"period", "200000"}, {"form", "4"}}}},
                {"partitioned",
-                {{{"sixes", "2"}},
-                 {{"sixes", "2"}, {"late", "1"}},
-                 {{"sixes", "2"}, {"late", "1"}, {"wave", "1"}},
-                 {{"sixes", "2"}, {"late", "1"}, {"per-thread", "8"}}}}};
+                {{{"packed6", "2"}},
+                 {{"packed6", "2"}, {"late", "1"}},
+                 {{"packed6", "2"}, {"late", "1"}, {"chunk", "1"}},
+                 {{"packed6", "2"}, {"late", "1"}, {"per-thread", "8"}}}}};
 
 static float floats[samples];
 static uint16_t words[samples];

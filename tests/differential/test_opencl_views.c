@@ -182,10 +182,10 @@ static const ty_method *packed_method(uint64_t turn)
 static int run_case(uint64_t seed)
 {
     static const tally_setting small[4][3] = {
-        {{"slice", "4"}, {"threads", "32"}, {"per-thread", "8"}},
-        {{"slice", "8"}, {"threads", "64"}, {"per-thread", "16"}},
-        {{"slice", "11"}, {"threads", "32"}, {"columns", "4"}},
-        {{"slice", "6"}, {"per-thread", "8"}, {"ahead", "64"}}};
+        {{"partition", "4"}, {"threads", "32"}, {"per-thread", "8"}},
+        {{"partition", "8"}, {"threads", "64"}, {"per-thread", "16"}},
+        {{"partition", "11"}, {"threads", "32"}, {"columns", "4"}},
+        {{"partition", "6"}, {"per-thread", "8"}, {"ahead", "64"}}};
     random_case c;
     tally_plan *plan = NULL;
     tally_error error = {""};

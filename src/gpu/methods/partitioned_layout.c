@@ -13,13 +13,13 @@ const tally_parameter ty_partitioned_parameters[] = {
     {"ahead", 1, 64, 16, "loads of a work-item before it counts, a power of two"},
     {"columns", 0, 32, 0, "counters of a partition and tile, a power of two, 0 by their number"},
     {"counters", 32, 1024, 1024, "work-items of a group that counts a partition, a power of two"},
-    {"quads", 1, 4, 2, "loads of a work-item while it counts as many"},
-    {"slice", 0, 15, 0, "log2 of the bins of a partition, 0 by the number of bins"},
-    {"wave", 0, 240, 0, "MiB of sorted tiles at a time, 0 for what counts leave of 256 MiB"},
+    {"loads", 1, 4, 2, "loads of a work-item while it counts as many"},
+    {"partition", 0, 15, 0, "log2 of the bins of a partition, 0 by the number of bins"},
+    {"chunk", 0, 240, 0, "MiB of sorted tiles at a time, 0 for what counts leave of 256 MiB"},
     {"shares", 0, 16, 0, "groups a multiprocessor that count, 0 for two where they fit"},
     {"blocks-per-sm", 0, 8, 0, "groups that sort on a multiprocessor, 0 for 1024 work-items"},
     {"key", 0, UINT32_MAX, 0, "of the banks, 0 for a random one each launch"},
-    {"sixes", 0, 2, 1,
+    {"packed6", 0, 2, 1,
      "whether 6-bit counters of all bins count first: never, where that is faster, where they fit"},
     {"late", 0, 1, 0, "whether such a counter carries only when it has overflowed, for tests"},
     {NULL, 0, 0, 0, NULL}};
@@ -56,7 +56,7 @@ static uint32_t partitions_of(uint64_t numbers, uint32_t shift)
 /* Partitions as large as local memory and residuals of 16 bits allow. */
 static uint32_t choose_shift(const tally_plan *plan, const ty_device *device)
 {
-    uint32_t set = (uint32_t)ty_method_parameter(plan, "slice"), shift = 8;
+    uint32_t set = (uint32_t)ty_method_parameter(plan, "partition"), shift = 8;
     uint64_t besides = (found_words + (uint64_t)ty_method_parameter(plan, "counters")) * 4 + 1024;
     while (!set && (8u << shift) + besides <= device->local_bytes && shift < 15)
         shift++;
@@ -90,7 +90,7 @@ static uint32_t choose_columns(const tally_plan *plan, const ty_partitioned_layo
  * counts than that. */
 static uint64_t choose_chunk(const tally_plan *plan, const ty_partitioned_layout *l)
 {
-    uint64_t mib = (uint64_t)ty_method_parameter(plan, "wave"), counts = l->numbers * 4 >> 20;
+    uint64_t mib = (uint64_t)ty_method_parameter(plan, "chunk"), counts = l->numbers * 4 >> 20;
     if (!mib)
         mib = counts < 208 ? 240 - counts : 32;
     uint64_t tiles = (mib << 20) / (l->stride * 4 + l->partitions * 4);
@@ -148,7 +148,7 @@ static int packed6_takes(const tally_plan *plan)
 /* Whether and how they count. */
 static void make_packed6(const tally_plan *plan, const ty_device *device, ty_partitioned_layout *l)
 {
-    const uint64_t set = (uint64_t)ty_method_parameter(plan, "sixes"),
+    const uint64_t set = (uint64_t)ty_method_parameter(plan, "packed6"),
                    cells = (uint64_t)plan->bins + TY_CELLS_EXTRA;
     const uint32_t each = 16 / ty_sample_bytes(plan);
     uint32_t size = device->warp == 32 ? 1024 : 64;
@@ -183,7 +183,7 @@ int ty_packed6_serves(const tally_plan *plan, const ty_device *device,
 {
     return l->packed6 &&
            ty_packed6_stripes(tiles) >=
-               ((uint64_t)ty_method_parameter(plan, "sixes") == 1 ? 4 * device->units : 1);
+               ((uint64_t)ty_method_parameter(plan, "packed6") == 1 ? 4 * device->units : 1);
 }
 
 /* The groups' counters, and their logs. */
@@ -205,7 +205,7 @@ void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device,
     l->shift = choose_shift(plan, device);
     l->partitions = partitions_of(l->numbers, l->shift);
     l->threads = power_below(choose_threads(plan, l), most);
-    l->loads = (uint32_t)ty_method_parameter(plan, "quads");
+    l->loads = (uint32_t)ty_method_parameter(plan, "loads");
     l->margin = joint ? unit - 1 : 15 / ty_sample_bytes(plan);
     l->tile = l->threads * l->per;
     l->stride = (l->tile / 2 + l->partitions * 4 + 31) & ~31u; /* whole rows of banks */
