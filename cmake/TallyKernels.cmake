@@ -6,6 +6,12 @@ set(TALLY_PREBUILT none CACHE STRING
     "Compiled ahead by every build: all, none, or some of 75,80,86,89,90,100,120,ptx")
 set(TALLY_KERNELS ptx CACHE STRING "The same by the target `kernels`, where TALLY_PREBUILT is none")
 
+foreach(name IN ITEMS TALLY_PREBUILT TALLY_KERNELS)
+  if(NOT "${${name}}" MATCHES "^(all|none|((75|80|86|89|90|100|120|ptx)([,;]|$))+)$")
+    message(FATAL_ERROR "${name} is '${${name}}': all, none, or some of 75,80,86,89,90,100,120,ptx")
+  endif()
+endforeach()
+
 add_executable(prebuild EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tools/prebuild.c)
 set_target_properties(prebuild PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
 target_link_libraries(prebuild PRIVATE tally_internal)

@@ -37,10 +37,10 @@ file(CONFIGURE OUTPUT ${TALLY_GENERATED}/gpu_methods.h
      CONTENT "/* Made by cmake/TallyLibrary.cmake. */\n#define TY_GPU_METHODS(M)@methods@\n" @ONLY)
 
 # The kernels are text to the library: one generated file holds them all.
-file(GLOB TALLY_KERNELS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h
+file(GLOB TALLY_KERNEL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h
      ${PROJECT_SOURCE_DIR}/src/kernels/*.cl)
 set(texts "/* Made by cmake/TallyLibrary.cmake: src/kernels. */\n")
-foreach(file IN LISTS TALLY_KERNELS)
+foreach(file IN LISTS TALLY_KERNEL_FILES)
   get_filename_component(name ${file} NAME)
   string(REGEX REPLACE "\\.cl$" "" name "${name}")
   string(REPLACE "." "_" name "${name}")
@@ -50,9 +50,9 @@ file(CONFIGURE OUTPUT ${TALLY_GENERATED}/kernel_texts.h CONTENT "${texts}" @ONLY
 set(TALLY_KERNELS_TEXT ${PROJECT_BINARY_DIR}/kernels_text.c)
 add_custom_command(
   OUTPUT ${TALLY_KERNELS_TEXT}
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${TALLY_KERNELS_TEXT} "-DFILES=${TALLY_KERNELS}" -P
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${TALLY_KERNELS_TEXT} "-DFILES=${TALLY_KERNEL_FILES}" -P
           ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${TALLY_KERNELS} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${TALLY_KERNEL_FILES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   COMMENT "Embedding the kernels"
   VERBATIM)
 

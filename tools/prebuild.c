@@ -327,6 +327,8 @@ int main(int argc, char **argv)
     if (!all.items)
         die("memory", "out of memory");
     find_kernels(argv[2]);
+    if (!all.count)
+        die(argv[2], "no target; all, or some of 75,80,86,89,90,100,120,ptx");
     double found = seconds();
     compile_all();
     double compiled = seconds();
@@ -337,7 +339,7 @@ int main(int argc, char **argv)
         ty_free(all.items[i].code);
     }
     printf("prebuild: %s: %zu kernels (%zu compiled before), %.1f MB of code; found in %.1f s, "
-           "compiled in %.1f s, packed in %.1f s\n",
+           "compiled in %.1f s, written in %.1f s\n",
            argv[1], all.count, cached, (double)bytes * 1e-6, found - begin, compiled - found,
            seconds() - compiled);
     free(all.items);
