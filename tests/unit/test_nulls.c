@@ -138,6 +138,7 @@ static void contexts(tally_context *context)
 
 static void plans(tally_context *context)
 {
+    uint64_t host_bytes, device_bytes;
     const unsigned char x[4] = {0, 1, 2, 3};
     uint64_t counts[4];
     tally_plan_options options = help_options(TALLY_U8, tally_axis_even(4, 0, 4));
@@ -168,6 +169,10 @@ static void plans(tally_context *context)
     REFUSED(tally_plan_kernel(NULL, 1, &kernel, &error));
     REFUSED(tally_plan_kernel(plan, 1, NULL, &error));
     REFUSED_SILENTLY(tally_plan_kernel(NULL, 1, NULL, NULL));
+    REFUSED(tally_plan_memory(NULL, 1, &host_bytes, &device_bytes, &error));
+    REFUSED(tally_plan_memory(plan, 1, NULL, &device_bytes, &error));
+    REFUSED(tally_plan_memory(plan, 1, &host_bytes, NULL, &error));
+    REFUSED_SILENTLY(tally_plan_memory(NULL, 1, NULL, NULL, NULL));
     REFUSED(tally_execute(NULL, &view, NULL, &output, &error));
     REFUSED(tally_execute(plan, NULL, NULL, &output, &error));
     REFUSED(tally_execute(plan, &view, NULL, NULL, &error));
