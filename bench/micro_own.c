@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/io.h>
 
 #include "gpu/device.h"
 #include "methods/registry.h"
