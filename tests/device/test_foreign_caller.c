@@ -60,7 +60,7 @@ static void check_believed(int believed)
     unsetenv("XDG_CACHE_HOME");
     check(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by HOME");
     /* The folder of TMPDIR is not there. (A C library may have dropped the variable.) */
-    setenv("TMPDIR", "/nonexistent", 1);
+    setenv("TMPDIR", "/proc/tally/not-there", 1);
     scratch = ty_stream_scratch(NULL);
     check((scratch < 0) == believed, "temporary files where the caller says");
     if (scratch >= 0)

@@ -43,7 +43,7 @@ static int open_fake(void)
     setenv("TALLY_CUDA_LIBRARY", FAKE_FOLDER "/libcuda.so.1", 1);
     setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
     setenv("TALLY_KERNELS_FILE", "none", 1);
-    setenv("TALLY_CACHE_DIR", "/nonexistent", 1);
+    setenv("TALLY_CACHE_DIR", "/dev/null", 1);
     return 1;
 }
 
