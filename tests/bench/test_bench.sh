@@ -23,7 +23,7 @@ for line in lines:
 ours = [line for line in lines if not line["peer"]]
 assert all(line["by"] in ("tally", "scaling") and line["verified"] for line in ours)
 assert {line["case"] for line in ours if line["by"] == "scaling" and line["threads"] == 2} == {
-    "2d-f64-normal"}
+    "2d-f64-normal", "weights-f64-uniform"}
 assert {line["case"] for line in ours} == {
     "u8-uniform-4KiB", "u8-uniform-64KiB", "u8-uniform-1MiB", "f32-256-uniform", "f32-256-equal",
     "edges-f64-normal", "2d-f64-normal", "weights-f64-uniform"}
