@@ -23,7 +23,7 @@
 #include "cpu/threads.h"
 #include "gpu/device.h"
 #include "gpu_inputs.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static const uint64_t all_bins[] = {2,     16,    64,     256,    1024,    2048,    8192,    32768,
                                     56000, 65536, 110000, 262144, 1 << 20, 4 << 20, 16 << 20};

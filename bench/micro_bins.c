@@ -20,7 +20,7 @@
 
 #include "gpu/device.h"
 #include "micro_read.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 typedef struct bench {
     const char *device_name, *inputs;

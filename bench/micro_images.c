@@ -15,7 +15,7 @@
 #include "gpu/device.h"
 #include "micro.h"
 #include "micro_read.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most_methods = 24 };
 

@@ -12,10 +12,10 @@
 #include <tally/io.h>
 
 #include "gpu/device.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 #include "micro.h"
 #include "micro_read.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 typedef struct bench {
     const char *device_name;

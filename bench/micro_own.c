@@ -21,10 +21,10 @@
 #include <tally/io.h>
 
 #include "gpu/device.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 #include "micro.h"
 #include "micro_read.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { period_bytes = 128 << 20, most_repeats = 31, most_sets = 32 };
 

@@ -17,7 +17,7 @@
 #include "gpu/device.h"
 #include "gpu_peer.h"
 #include "micro.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most_ways = 16, most_rounds = 31, most_bytes = 64 << 20, most_bins = 65536 };
 

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "gpu/method.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 #include "micro.h"
 
 static tally_context *context, *host;

@@ -17,7 +17,7 @@
 #include "gpu/device.h"
 #include "micro.h"
 #include "micro_read.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { period = 32 << 20, most_ways = 16, most_rounds = 31, most_bins = 1 << 16 };
 

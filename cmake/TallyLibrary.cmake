@@ -19,7 +19,8 @@ list(REMOVE_ITEM TALLY_SOURCES ${TALLY_CORE_SOURCES})
 # them, by the text that they are from and their name, for the registry; and the names of the
 # kernels' texts.
 set(TALLY_GENERATED ${PROJECT_BINARY_DIR}/generated)
-file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/methods/*.c)
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/methods/*.c
+     ${PROJECT_SOURCE_DIR}/src/gpu/methods/published/*.c)
 set(methods)
 foreach(file IN LISTS files)
   file(STRINGS ${file} row REGEX "^const ty_method ty_[a-z0-9_]+ =")
@@ -37,9 +38,13 @@ file(CONFIGURE OUTPUT ${TALLY_GENERATED}/gpu_methods.h
      CONTENT "/* Made by cmake/TallyLibrary.cmake. */\n#define TY_GPU_METHODS(M)@methods@\n" @ONLY)
 
 # The kernels are text to the library: one generated file holds them all.
-file(GLOB TALLY_KERNEL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h
-     ${PROJECT_SOURCE_DIR}/src/kernels/*.cl)
-set(texts "/* Made by cmake/TallyLibrary.cmake: src/kernels. */\n")
+file(GLOB TALLY_KERNEL_FILES CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.h ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.cl
+     ${PROJECT_SOURCE_DIR}/src/gpu/kernels/published/*.cl)
+foreach(name IN ITEMS dialect bin cell cell_lookup) # those that the host compiles too
+  list(APPEND TALLY_KERNEL_FILES ${PROJECT_SOURCE_DIR}/src/binning/${name}.h)
+endforeach()
+set(texts "/* Made by cmake/TallyLibrary.cmake: src/gpu/kernels and src/binning. */\n")
 foreach(file IN LISTS TALLY_KERNEL_FILES)
   get_filename_component(name ${file} NAME)
   string(REGEX REPLACE "\\.cl$" "" name "${name}")

@@ -2,13 +2,14 @@ cmake_policy(VERSION 3.20)
 # Writes OUTPUT: each kernel file as a C string ty_text_NAME, with #line so that a compiler's message
 # names our file and line. Includes among them are dropped: the texts are put together in order.
 #   cmake -DOUTPUT=… -DFILES=a;b -P embed.cmake
-set(text "/* Made by cmake/embed.cmake from src/kernels. */\n#include \"kernel_texts.h\"\n")
+set(text "/* Made by cmake/embed.cmake . */\n#include \"kernel_texts.h\"\n")
 foreach(file IN LISTS FILES)
   get_filename_component(name "${file}" NAME)
   string(REGEX REPLACE "\\.cl$" "" stem "${name}")
   string(REPLACE "." "_" stem "${stem}")
   file(READ "${file}" content HEX)
-  set(head "#line 1 \"src/kernels/${name}\"\n")
+  string(REGEX REPLACE ".*/src/" "src/" shown "${file}")
+  set(head "#line 1 \"${shown}\"\n")
   string(HEX "${head}" head)
   set(content "${head}${content}")
   # '#include "…' at the start of a line becomes '//nclude "…', which keeps the line count.

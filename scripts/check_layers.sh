@@ -4,18 +4,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# folder: what its files may include. "main" is the files directly in src/. The loops over samples
-# that core and gpu call, and threads, are declared in cpu/stats.h, cpu/copy.h and cpu/threads.h.
-# io/ is a library of its own: of core it has what is compiled into both (cmake/TallyLibrary.cmake).
+# folder: what its files may include: files, or all of a folder. The loops over
+# samples that core and gpu call, and threads, are declared in cpu/stats.h, cpu/copy.h and
+# cpu/threads.h. io/ is a library of its own: of core it has what is compiled into both
+# (cmake/TallyLibrary.cmake).
 allowed() {
     case $1 in
-    src/kernels) echo "kernels" ;;
-    src/core) echo "core kernels plan.h cpu/stats.h cpu/threads.h" ;;
-    src/methods) echo "core kernels methods plan.h cpu/cpu.h gpu/method.h gpu_methods.h" ;;
-    src/cpu) echo "core kernels methods cpu plan.h" ;;
-    src/gpu) echo "core kernels methods gpu plan.h cpu/copy.h cpu/threads.h kernel_texts.h" ;;
-    src/gpu/methods) echo "core kernels methods gpu plan.h kernel_texts.h" ;;
-    src) echo "core kernels methods cpu gpu plan.h" ;;
+    src/binning) echo "core binning" ;;
+    src/core) echo "core binning plan/plan.h cpu/stats.h cpu/threads.h" ;;
+    src/plan) echo "core binning plan cpu gpu gpu_methods.h" ;;
+    src/cpu) echo "core binning plan cpu" ;;
+    src/gpu) echo "core binning plan gpu cpu/copy.h cpu/threads.h kernel_texts.h" ;;
+    src/gpu/methods*) echo "core binning plan gpu kernel_texts.h" ;;
+    src/gpu/kernels*) echo "binning gpu/kernels" ;;
     io) echo "io core/alloc.h core/env.h core/error.h core/memory.h core/text.h core/view.h" ;;
     esac
 }
@@ -34,21 +35,11 @@ while IFS=: read -r file line include; do
     folder=$(dirname "$file")
     included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
     case $included in ../common/* | ../../common/*) continue ;; esac
-    # Without a folder it is a neighbour, or a file of src/.
-    case $included in
-    */*) group=${included%%/*} ;;
-    *) [ "$folder" != src ] && [ -e "$folder/$included" ] && continue
-        group=$included ;;
-    esac
+    [[ $included != */* && -e $folder/$included ]] && continue # a neighbour
     good=0
     for word in $(allowed "$folder"); do
-        if [ "$word" = "$group" ] || [ "$word" = "$included" ]; then
-            good=1
-        fi
+        [[ $included != "$word" && $included != "$word"/* ]] || good=1
     done
-    if [ "$folder" = src ] && [ -e "src/$included" ]; then
-        good=1
-    fi
     [ "$good" = 1 ] || say "$file:$line: $folder may not include \"$included\" (docs/ARCHITECTURE.md)"
 done < <(included src io)
 

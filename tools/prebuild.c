@@ -18,15 +18,15 @@
 #include <time.h>
 
 #include "core/alloc.h"
-#include "core/fast.h"
-#include "core/guide.h"
-#include "core/line.h"
+#include "binning/float32.h"
+#include "binning/lookup.h"
+#include "binning/affine.h"
 #include "cpu/threads.h"
 #include "gpu/method.h"
 #include "gpu/kernels_file.h"
 #include "gpu/call.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 /* PTX for architectures to come is of the oldest kind, with the options of a large device. */
 enum { ptx_arch = 75, ptx_like = 100, most_items = 8192 };

@@ -10,7 +10,7 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64, "long double must hold every 64-bit integer exactly");
 

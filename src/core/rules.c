@@ -17,7 +17,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "core/select.h"
-#include "kernels/bin.h"
+#include "binning/bin.h"
 
 int tally_rule_parse(const char *name)
 {

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/view.h"
 #include "cpu/stats.h"
-#include "kernels/bin.h"
+#include "binning/bin.h"
 
 #define BLOCK TY_STATS_BLOCK
 

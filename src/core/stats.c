@@ -13,7 +13,7 @@
 #include "core/view.h"
 #include "cpu/stats.h"
 #include "cpu/threads.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 #define BLOCK TY_STATS_BLOCK
 #define PART  (UINT64_C(32) * BLOCK) /* with moments */

@@ -16,7 +16,7 @@
 #include "cpu/features.h"
 #include "cpu/in_place.h"
 #include "cpu/threads.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 extern const ty_method ty_cpu_tables, ty_cpu_weights;
 

@@ -9,8 +9,8 @@
 #include "cpu/bytes.h"
 #include "cpu/cpu.h"
 #include "cpu/pack.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 enum {
     VALUES = 256,

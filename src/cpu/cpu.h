@@ -2,7 +2,7 @@
 #ifndef TY_CPU_H
 #define TY_CPU_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /* Fewest bytes of samples worth another thread, whose table has so many: waking one takes about as
  * long as counting half a megabyte, to flush a table as long as four times its size. */

@@ -4,7 +4,7 @@
  *   INTEGERS  1 if it is one
  *   NARROW    defined if float32 holds every sample
  *   AFFINE    defined if even_affine.h finds the cells of some
- *   EXACT     64-bit integers: the function of kernels/bin.h that decides one sample
+ *   EXACT     64-bit integers: the function of binning/bin.h that decides one sample
  */
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b)  PASTE2(a, b)

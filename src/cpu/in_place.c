@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 enum { AHEAD = 16 }; /* counts are asked for so many samples ahead */
 

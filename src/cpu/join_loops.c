@@ -2,7 +2,7 @@
 #include "cpu/join.h"
 #include "cpu/isa.h"
 
-#include "kernels/bin.h"
+#include "binning/bin.h"
 
 static void join(const ty_join_axis *axis, uint32_t *restrict slots, const uint32_t *restrict more,
                  size_t n)

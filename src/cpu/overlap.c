@@ -8,8 +8,8 @@
 #include "cpu/counters.h"
 #include "cpu/even.h"
 #include "cpu/features.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 /* Rows that are too short to stream: gathering several into a block is quicker. */
 enum { SHORT_ROW = 256 };

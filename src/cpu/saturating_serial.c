@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/cpu.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {

@@ -1,7 +1,7 @@
 /* serial: one thread, one table, on the host, as every source starts from; here it is the
  * reference. */
 #include "cpu/cpu.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 /* The reference's edges. */
 static uint64_t whole_bytes(const ty_job *job)

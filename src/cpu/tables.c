@@ -2,8 +2,8 @@
  * cpu-tables: slots by blocks, then one increment a sample. Every dtype, axis, layout and mask.
  */
 #include "cpu/counters.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {

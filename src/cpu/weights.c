@@ -8,8 +8,8 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cpu/cpu.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 /*
  * A worker's tables for one active channel: sums, then squares if asked for, then the flows'

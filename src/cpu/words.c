@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "cpu/counters.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 enum {
     PATTERNS = 1 << 16,

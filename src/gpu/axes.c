@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/fast.h"
-#include "core/guide.h"
+#include "binning/float32.h"
+#include "binning/lookup.h"
 #include "gpu/method.h"
 
 /* What the method's counters leave of local memory; a runtime may keep a KiB. */

@@ -1,7 +1,7 @@
 #ifndef TY_GPU_AXES_H
 #define TY_GPU_AXES_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /* Gives the plan's axes the proofs and lookup tables that its method's kernels can use. */
 tally_status ty_gpu_axes_make(tally_plan *plan, tally_error *error);

@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 tally_status ty_call_partials(ty_call *c, uint64_t bytes, ty_memory *memory, tally_error *error)
 {

@@ -11,7 +11,7 @@
 
 #include "gpu/method.h"
 #include "gpu/workspace.h"
-#include "kernels/output.h"
+#include "gpu/kernels/output.h"
 
 /* Bytes from the begin of `memory` to the sample at a batch, row and column: at + batch·b + … */
 typedef struct ty_strided {

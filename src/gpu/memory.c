@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "gpu/device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 tally_status tally_memory_create(tally_context *context, uint64_t bytes, void **memory,
                                  tally_error *error)

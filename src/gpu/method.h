@@ -10,8 +10,8 @@
 #define TY_GPU_METHOD_H
 
 #include "gpu/device.h"
-#include "methods/registry.h"
-#include "plan.h"
+#include "plan/registry.h"
+#include "plan/plan.h"
 
 struct ty_call;
 

@@ -11,12 +11,12 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/fast.h"
+#include "binning/float32.h"
 #include "gpu/axes.h"
 #include "gpu/call.h"
 #include "gpu/kernels_file.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 /* Batches shorter than this are worth a launch together more than a kernel of their own. */
 enum { many_elements = 1 << 22 };

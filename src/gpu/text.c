@@ -15,8 +15,8 @@ char *ty_gpu_text(const ty_gpu_method *method)
     const int column = method->reads == TY_READS_COLUMN;
     const char *parts[] = {ty_text_dialect_h,
                            ty_text_bin_h,
-                           ty_text_fast_h,
-                           ty_text_guide_h,
+                           ty_text_cell_h,
+                           ty_text_cell_lookup_h,
                            column ? ty_text_sample_h : ty_text_view_h,
                            column ? ty_text_walk_h : "",
                            ty_text_words_h,

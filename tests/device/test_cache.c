@@ -13,7 +13,7 @@
 
 #include "core/alloc.h"
 #include "gpu/device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static char folder[] = "/tmp/tally-cache-XXXXXX";
 static int checks, failed;

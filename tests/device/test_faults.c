@@ -13,7 +13,7 @@
 
 #include "core/alloc.h"
 #include "gpu/device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 typedef struct fake_library {
     void (*begin)(void);

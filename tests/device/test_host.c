@@ -19,7 +19,7 @@
 #include "core/error.h"
 #include "gpu/device.h"
 #include "drivers.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum {
     run_length = 512,      /* neighbours of one value */

@@ -17,7 +17,7 @@
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { bins = 1 << 16, most = 1 << 15, batches = 3, threads = 4, rounds = 10 };
 

@@ -16,9 +16,9 @@
 #include "gpu/kernels_file.h"
 #include "gpu/call.h"
 #include "draw.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
-#include "plan.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
+#include "plan/plan.h"
 
 static char folder[] = "/tmp/tally-kernels-XXXXXX";
 static char path[64];

@@ -19,8 +19,8 @@
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
-#include "methods/cost.h"
-#include "plan.h"
+#include "plan/cost.h"
+#include "plan/plan.h"
 
 enum { most = 1 << 14, room = most * 8 * 5, most_cells = 1 << 14 };
 

@@ -16,7 +16,7 @@
 #include "core/alloc.h"
 #include "gpu/device.h"
 #include "gpu/opencl_api.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most = 20011, most_bins = 1000 };
 

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "methods/cost.h"
-#include "plan.h"
+#include "plan/cost.h"
+#include "plan/plan.h"
 
 static int checks, failed;
 

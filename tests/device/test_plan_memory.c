@@ -11,7 +11,7 @@
 #include "gpu/device.h"
 #include "drivers.h"
 #include "open_device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most = 1 << 16, most_bins = 1 << 16 };
 

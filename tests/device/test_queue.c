@@ -12,7 +12,7 @@
 #include "gpu/dynlib.h"
 #include "gpu/method.h"
 #include "gpu/opencl_api.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
 

@@ -10,7 +10,7 @@
 
 #include "core/alloc.h"
 #include "gpu/device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most_bytes = 64 << 20 };
 

@@ -17,7 +17,7 @@
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { most = 1 << 21, most_bins = 5000, most_batches = 4, most_cells = most_bins * most_batches };
 

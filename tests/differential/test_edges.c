@@ -1,9 +1,9 @@
 /*
- * Kernels that find cells of uneven and logarithmic edges by a guide (src/kernels/guide.h), in
- * local memory or in the device's: edges of every spacing, so crowded that only a search is left,
- * or few and many thousands; samples of every type on the edges, next to them, anywhere, NaN and
- * infinite. Counts and flows are the reference's, and every way must have been taken. With fewer
- * SAMPLES, for checkers of memory, fewer plans.
+ * Kernels that find cells of uneven and logarithmic edges by a guide (src/binning/cell_lookup.h),
+ * in local memory or in the device's: edges of every spacing, so crowded that only a search is
+ * left, or few and many thousands; samples of every type on the edges, next to them, anywhere, NaN
+ * and infinite. Counts and flows are the reference's, and every way must have been taken. With
+ * fewer SAMPLES, for checkers of memory, fewer plans.
  *
  *     test_edges [SEED [opencl|cuda [SAMPLES]]]
  */

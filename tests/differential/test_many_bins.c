@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "drivers.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 #include "random_case.h"
 
 typedef struct plan_case {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "answer.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 static tally_context *context;
 static double end_at; /* no further plans from then on; 0: never */

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "gpu/device.h"
-#include "plan.h"
+#include "plan/plan.h"
 #include "random_case.h"
 #include "open_device.h"
 

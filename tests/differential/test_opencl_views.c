@@ -15,9 +15,9 @@
 #include "answer.h"
 #include "gpu/device.h"
 #include "gpu/method.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 #include "open_device.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static tally_context *context;
 static ty_device *device;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "input_help.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { PATTERN = 0xa5 };
 

@@ -14,7 +14,7 @@
 #include "core/alloc.h"
 #include "execute_help.h"
 #include "input_help.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 /* fontconfig keeps what it read until the process ends, some of it where LSan does not look. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);

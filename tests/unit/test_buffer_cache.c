@@ -10,7 +10,7 @@
 #include "core/buffer_cache.h"
 #include "execute_help.h"
 #include "input_help.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { SAMPLES = 1 << 19, MOST_BINS = 300000, CALLS = 30 };
 

@@ -12,10 +12,10 @@
 #include "execute_help.h"
 #include "input_help.h"
 #include "locale_help.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
-#include "plan.h"
-#include "tuning.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
+#include "plan/plan.h"
+#include "plan/tuning.h"
 
 static ty_tuning tuning;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/fast.h"
+#include "binning/float32.h"
 #include "draw.h"
 
 #include "../../common/edge_values.h"

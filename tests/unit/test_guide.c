@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/guide.h"
+#include "binning/lookup.h"
 #include "draw.h"
 
 #include "../../common/edge_values.h"

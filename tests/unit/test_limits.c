@@ -9,7 +9,7 @@
 #include "cpu/cpu.h"
 #include "execute_help.h"
 #include "input_help.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 static tally_context *context;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/line.h"
+#include "binning/affine.h"
 #include "draw.h"
 
 #include "../../common/edge_values.h"

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
-#include "core/line.h"
+#include "binning/affine.h"
 #include "gpu/method.h"
 #include "kernel_texts.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 /* A plan without a CUDA context: made for the processor, then looked at as this device's. */
 static int make_plan(tally_context *host, uint32_t dimensions, tally_dtype dtype, uint64_t bins,
@@ -44,7 +44,7 @@ typedef struct job {
     uint32_t dimensions, capability;
     const char *key, *value;
     ty_proof proof;         /* of the axis */
-    int way, positive;      /* of a guide to uneven edges (kernels/guide.h), or 0 */
+    int way, positive;      /* of a guide to uneven edges (binning/cell_lookup.h), or 0 */
     uint32_t splits, apart; /* ty_fast's */
     float tie;
 } job;

@@ -11,8 +11,8 @@
 #include "input_help.h"
 #include "core/alloc.h"
 #include "cpu/cpu.h"
-#include "methods/registry.h"
-#include "plan.h"
+#include "plan/registry.h"
+#include "plan/plan.h"
 
 enum { SAMPLES = 1 << 20, BINS = 1 << 20, SLACK = 64 << 10 };
 

@@ -11,8 +11,8 @@
 
 #include "../../common/random_settings.h"
 #include "input_help.h"
-#include "methods/registry.h"
-#include "plan.h"
+#include "plan/registry.h"
+#include "plan/plan.h"
 
 static int asked; /* calls of supports() */
 static int64_t seen;

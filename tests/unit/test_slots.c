@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/axis.h"
+#include "binning/axis.h"
 #include "core/dtype.h"
 #include "cpu/buckets.h"
 #include "cpu/even.h"

@@ -11,7 +11,7 @@
 #include "cpu/stats.h"
 #include "cpu/threads.h"
 #include "draw.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static int failures;
 

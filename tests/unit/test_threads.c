@@ -14,7 +14,7 @@
 #include "cpu/threads.h"
 #include "execute_help.h"
 #include "input_help.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { CALLERS = 6, BINS = 50, BYTES = 6 << 20 };
 

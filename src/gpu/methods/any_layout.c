@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/error.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 enum { usual_threads = 512 };
 

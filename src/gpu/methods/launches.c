@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "gpu/call.h"
-#include "methods/registry.h"
+#include "plan/registry.h"
 
 /* ---- methods of the five texts ---- */
 

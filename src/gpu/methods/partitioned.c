@@ -10,8 +10,8 @@
 #include "gpu/methods/launches.h"
 #include "gpu/views.h"
 #include "kernel_texts.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 /* One call being sorted and counted. */
 typedef struct sorting {

@@ -1,8 +1,8 @@
 #include "core/error.h"
 #include "gpu/methods/launches.h"
 #include "gpu/methods/partitioned.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 const tally_parameter ty_partitioned_parameters[] = {
     {"threads", 0, 1024, 0,

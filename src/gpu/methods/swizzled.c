@@ -3,8 +3,8 @@
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
 #include "kernel_texts.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 static const tally_parameter parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},

@@ -5,8 +5,8 @@
 #include "gpu/methods/launches.h"
 #include "gpu/views.h"
 #include "kernel_texts.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 enum { most_cells = 1 << 17 }; /* swizzled_columns.cl divides numbers below it */
 

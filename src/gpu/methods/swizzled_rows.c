@@ -3,8 +3,8 @@
 #include "gpu/methods/columns.h"
 #include "gpu/methods/launches.h"
 #include "kernel_texts.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {

@@ -5,8 +5,8 @@
 #include "gpu/methods/launches.h"
 #include "gpu/views.h"
 #include "kernel_texts.h"
-#include "methods/cost.h"
-#include "methods/registry.h"
+#include "plan/cost.h"
+#include "plan/registry.h"
 
 ty_weight_words ty_weight_words_of(const tally_plan *plan)
 {

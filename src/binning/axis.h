@@ -1,0 +1,61 @@
+/* A public axis, checked and resolved for one dtype: what the backends bin by. */
+#ifndef TY_AXIS_H
+#define TY_AXIS_H
+
+#include <tally/tally.h>
+
+#include "binning/cell.h"
+#include "binning/cell_lookup.h"
+
+/* More would need slots wider than 32 bits and tables that no machine holds. */
+#define TY_MAX_BINS UINT64_C(2147483648)
+
+struct ty_buckets;
+
+/* Which of fast's arithmetic decides an axis; a kernel's TY_EVEN is one more. */
+typedef enum ty_proof {
+    TY_UNPROVED,
+    TY_PROVED_F32, /* binning/float32.h */
+    TY_PROVED_LINE /* binning/affine.h */
+} ty_proof;
+
+/* The affine map of samples to cells of an even axis, slope * x + start in float64, truncated. */
+typedef struct ty_affine {
+    double slope, start;
+    int32_t least;   /* a negative sample's bits are taken for at least these, as an integer */
+    float end, last; /* a sample equal to end counts as last; end is NaN when there is none */
+    int proven;      /* right for every sample; if 0, the others mean nothing */
+} ty_affine;
+
+typedef struct ty_axis {
+    tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
+    tally_dtype dtype;
+    ty_bins bins;
+    int even;                   /* slots by arithmetic; else by the table `edges` */
+    double *edges;              /* bins+1, owned; NULL when even */
+    uint16_t *categories;       /* 256, owned; CATEGORY only */
+    uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
+    struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */
+    ty_affine affine; /* for the processor's loops, and made by them (cpu/even_affine.h) */
+    ty_fast fast;     /* for kernels that count cells; filled when such a plan is made */
+    ty_proof proved;
+    int way;      /* how kernels find cells by `guide` (binning/cell_lookup.h), 0: they do not */
+    int positive; /* … with keys of positive numbers only */
+    ty_guide guide;
+    uint32_t *guide_words; /* its table, owned */
+} ty_axis;
+
+/* What an axis says of itself, less its tables: time does not grow with the bins. `which` is the
+ * axis' number in messages. */
+tally_status ty_axis_check(const tally_axis *axis, unsigned which, tally_error *error);
+
+/* Checks `axis` and resolves it for samples of `dtype` (0: edges only). On failure nothing is
+ * owned. */
+tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
+                             ty_axis *resolved, tally_error *error);
+void ty_axis_clear(ty_axis *axis);
+
+/* Edge i, 0 … bins, as the specification computes it. */
+double ty_axis_edge(const ty_axis *axis, uint64_t i);
+
+#endif

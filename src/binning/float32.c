@@ -1,0 +1,212 @@
+/*
+ * Float32 arithmetic that decides as the float64 edges do.
+ *
+ * ty_cell_f32 finds the nearest edge r, then whether x lies below it. Both steps are monotone in x:
+ * every operation is, and rounding keeps order. Let T[j] be the smallest float32 that is not below
+ * edge j. Bin j takes the floats from T[j] to the one before T[j+1], so all of them are decided
+ * rightly if, for every edge j,
+ *
+ *      at T[j]:             r >= j, and with r = j "not below"
+ *      at the float before: r <= j, and with r = j "below",
+ *
+ * which is four evaluations an edge. What is proved here is proved for every device, for each
+ * operation is correctly rounded everywhere.
+ *
+ * Edge j is origin + k*width, k counted from an anchor edge. Float32 has 24 bits, so origin and
+ * width are split in two, and subtracting the parts of the edge from x in the right order is exact
+ * near the edge. The anchor is the edge nearest to zero. If it is within a bin of zero, k*width
+ * goes first: what is left is about a bin, and has no bits below 2^-24 bins. Else the anchor is an
+ * end of the axis and goes first (`from`, a multiple of the coarsest unit among the axis' floats,
+ * so that x - from needs no more bits than x).
+ *
+ * Where an edge should be a float but its float64 arithmetic rounded away from it, while at another
+ * edge it rounded back, no straight line fits: such axes, one in thirty, have ty_fast_ties if they
+ * begin at zero (most: an open end may spoil it), or are left to float64.
+ */
+#include "binning/float32.h"
+
+#include "binning/affine.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { most_bins = 1 << 22 };
+
+float ty_float_at_least(double e)
+{
+    float f = (float)e;
+    return (double)f < e ? nextafterf(f, INFINITY) : f;
+}
+
+/* ty_cell_f32's nearest edge and its decision there. */
+static float nearest(const ty_fast *f, float y)
+{
+    return TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
+}
+
+static int below(const ty_fast *f, float y, float k)
+{
+    float left = TY_FMAF(-k, f->width, y) - f->origin;
+    return TY_FMAF(-k, f->width_low, left) < ty_left_f32(y + f->from, k, f);
+}
+
+static int proved(const ty_axis *axis, const ty_fast *f)
+{
+    ty_u32 n = axis->bins.bins;
+    for (ty_u32 j = 0; j <= n; j++) {
+        float first = ty_float_at_least(ty_axis_edge(axis, j)),
+              before = nextafterf(first, -INFINITY);
+        float u = TY_ROUNDER + (float)j, k = u - f->anchor;
+        if (j == n && first == f->hi) /* hi itself is taken for `last` */
+            first = nextafterf(first, INFINITY);
+        first -= f->from;
+        before -= f->from;
+        if (!(nearest(f, first) >= u && nearest(f, before) <= u && !below(f, first, k) &&
+              below(f, before, k)))
+            return 0;
+    }
+    return 1;
+}
+
+/* c rounded to a multiple of the unit in the last place of floats as large as `largest`. */
+static float coarse(double c, double largest)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    double unit = ldexp(1, exponent - FLT_MANT_DIG);
+    return (float)(nearbyint(c / unit) * unit);
+}
+
+/* The edge next to zero. */
+static ty_u32 anchor_of(const ty_bins *b)
+{
+    if (b->lo >= 0)
+        return 0;
+    return b->hi <= 0 ? b->bins : (ty_u32)nearbyint(-b->lo * b->inverse);
+}
+
+static void make_constants(const ty_axis *axis, ty_fast *f)
+{
+    const ty_bins *b = &axis->bins;
+    ty_u32 anchor = anchor_of(b);
+    double origin = ty_axis_edge(axis, anchor);
+    int inside = fabs(origin) < b->width;
+    f->from = inside ? 0 : coarse(origin, fmax(fabs(b->lo), fabs(b->hi)));
+    origin -= (double)f->from;
+    f->origin = inside ? (float)origin : 0;
+    f->origin_low = (float)(origin - (double)f->origin);
+    f->width = (float)b->width;
+    f->width_low = (float)(b->width - (double)f->width);
+    f->steps = (float)b->bins;
+    f->anchor = TY_ROUNDER + (float)anchor;
+    f->scale = (float)(1 / (b->hi - b->lo));
+    f->shift = (float)((f->from - b->lo) / (b->hi - b->lo));
+}
+
+/* A sample equal to hi is over by the arithmetic: where the last bin is closed it is taken for the
+ * first float of that bin. */
+static void make_last(const ty_axis *axis, ty_fast *f)
+{
+    float hi = (float)axis->bins.hi;
+    if (axis->bins.closed && (double)hi == axis->bins.hi) {
+        f->hi = hi;
+        f->last = ty_float_at_least(ty_axis_edge(axis, axis->bins.bins - 1));
+    }
+}
+
+static void make_bounds(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    memset(fast, 0, sizeof *fast);
+    fast->bins = b->bins;
+    fast->top = b->closed ? nextafter(b->hi, INFINITY) : b->hi;
+    fast->first = ty_float_at_least(b->lo);
+    fast->above = ty_float_at_least(fast->top);
+}
+
+int ty_fast_make(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    double largest = fmax(fabs(b->lo), fabs(b->hi));
+    make_bounds(axis, fast);
+    if (!axis->even || b->bins > most_bins || largest > 0x1p100 || b->width < 0x1p-80 ||
+        b->width < largest * 0x1p-24)
+        return 0;
+    make_constants(axis, fast);
+    fast->hi = fast->last = NAN;
+    make_last(axis, fast);
+    if (fast->last == fast->hi)
+        return 0; /* no float but hi in the last bin */
+    /* Edges that are floats must not come out above themselves: lower all by a little. */
+    for (int step = 51; step >= 44; step--) {
+        if (proved(axis, fast))
+            return 1;
+        fast->slack = (float)ldexp(b->width, -step);
+    }
+    return 0;
+}
+
+/*
+ * What is left of a float32 that should be edge k is k*off, were the width known exactly; the
+ * float64 edge is above it by k*above, if that is more than half a unit in the last place of
+ * float64. In [0, 1) that is 2^-53 of the edge's power of two.
+ */
+int ty_fast_ties(const ty_axis *axis, ty_fast *fast)
+{
+    const ty_bins *b = &axis->bins;
+    if (!axis->even || b->lo != 0 || !(fast->steps > 0) || fast->last == fast->hi)
+        return 0;
+    double above = TY_FMA((double)b->bins, b->width, -b->hi) / (double)b->bins;
+    double off = b->width - (double)fast->width - (double)fast->width_low - above;
+    for (double scale = 0.5; above > 0 && scale <= 64; scale *= 2) {
+        fast->slack = -(float)(off + scale * above);
+        fast->tie = -(float)(scale * 0x1p-53);
+        if (proved(axis, fast))
+            return 1;
+    }
+    fast->tie = 0;
+    return 0;
+}
+
+int ty_fast_serves(tally_dtype dtype)
+{
+    const uint32_t float32s =
+        1u << TALLY_U16 | 1u << TALLY_I16 | 1u << TALLY_F16 | 1u << TALLY_BF16 | 1u << TALLY_F32;
+    return float32s >> dtype & 1;
+}
+
+void ty_fast_resolve(ty_axis *axis, int own, ty_u32 splits)
+{
+    axis->proved = TY_UNPROVED;
+    make_bounds(axis, &axis->fast);
+    if ((own && (ty_line_make(axis, &axis->fast) ||
+                 (splits && ty_line_split(axis, &axis->fast, splits)))) ||
+        (own > 1 && (ty_line_32(axis, &axis->fast) ||
+                     (splits && ty_line_32_split(axis, &axis->fast, splits)))))
+        axis->proved = TY_PROVED_LINE;
+    else if (ty_fast_serves(axis->dtype) &&
+             (ty_fast_make(axis, &axis->fast) || (own && ty_fast_ties(axis, &axis->fast))))
+        axis->proved = TY_PROVED_F32;
+}
+
+const char *ty_fast_words(const ty_axis *axis)
+{
+    if (axis->byte_slots)
+        return "slots of the 256 values from a table";
+    if (axis->way)
+        return axis->way == TY_BY_LOOK     ? "slots by a table of keys"
+               : axis->way == TY_BY_LOOKS  ? "slots by a table of keys, in two looks"
+               : axis->way == TY_BY_SEARCH ? "slots by a table of keys and a short search"
+               : axis->way == TY_BY_INDEX  ? "slots by a table of places and thresholds"
+               : axis->way == TY_BY_LOG    ? "slots by logarithm"
+               : axis->way == TY_BY_UPPER  ? "slots by a table of keys in device memory"
+                                           : "slots by a table of places in device memory";
+    if (!axis->even)
+        return "slots by searching the edges";
+    if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
+        return "slots by two lines, proved for every value";
+    if (axis->proved == TY_PROVED_LINE)
+        return "slots by a line, proved for every value";
+    return axis->proved ? "slots by float32, proved for every edge" : "slots by float64";
+}

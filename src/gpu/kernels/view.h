@@ -1,0 +1,215 @@
+/*
+ * Samples wherever they lie: strides of any size and alignment, several coordinates, a mask. Used
+ * instead of sample.h by kernels that are launched by src/gpu/views.c. TY_DIMS is the number of
+ * coordinates, TY_DTYPE_d, TY_EVEN_d and TY_POSITIVE_d what sample.h's TY_DTYPE, TY_EVEN and
+ * TY_POSITIVE are, for each.
+ */
+#ifndef TY_VIEW_KERNEL_H
+#define TY_VIEW_KERNEL_H
+
+#include "binning/cell.h"
+#include "binning/cell_lookup.h"
+
+/* Bytes from `x` to the sample at a batch, row and column. */
+#define TY_GRID_ARGS(x)                                                                            \
+    TY_GLOBAL const ty_u8 *x, ty_u64 x##_at, ty_i64 x##_batch, ty_i64 x##_row, ty_i64 x##_column
+#define TY_GRID_AT(x, b, r, c)                                                                     \
+    (x + (x##_at + (ty_u64)((ty_i64)(b)*x##_batch + (ty_i64)(r)*x##_row + (ty_i64)(c)*x##_column)))
+
+/* TY_SAMPLES_ARGS: a grid for each coordinate, ended by a comma. TY_DIMENSIONS(F): F for each. */
+#if TY_DIMS == 1
+#define TY_DIMENSIONS(F) F(0)
+#elif TY_DIMS == 2
+#define TY_DIMENSIONS(F) F(0) F(1)
+#elif TY_DIMS == 3
+#define TY_DIMENSIONS(F) F(0) F(1) F(2)
+#elif TY_DIMS == 4
+#define TY_DIMENSIONS(F) F(0) F(1) F(2) F(3)
+#elif TY_DIMS == 5
+#define TY_DIMENSIONS(F) F(0) F(1) F(2) F(3) F(4)
+#elif TY_DIMS == 6
+#define TY_DIMENSIONS(F) F(0) F(1) F(2) F(3) F(4) F(5)
+#elif TY_DIMS == 7
+#define TY_DIMENSIONS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6)
+#else
+#define TY_DIMENSIONS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#endif
+#define TY_ONE_GRID(d)  TY_GRID_ARGS(x##d),
+#define TY_SAMPLES_ARGS TY_DIMENSIONS(TY_ONE_GRID)
+
+/* A little-endian word of 1, 2, 4 or 8 bytes at any address. */
+TY_FN ty_u64 ty_word_at(TY_GLOBAL const ty_u8 *p, int size)
+{
+    if (size == 1)
+        return *p;
+    if (((ty_u64)p & (ty_u64)(size - 1)) == 0)
+        return size == 2   ? *(TY_GLOBAL const ty_u16 *)p
+               : size == 4 ? *(TY_GLOBAL const ty_u32 *)p
+                           : *(TY_GLOBAL const ty_u64 *)p;
+    ty_u64 word = 0;
+    for (int i = 0; i < size; i++)
+        word |= (ty_u64)p[i] << (8 * i);
+    return word;
+}
+
+TY_FN int ty_dtype_size(int dtype)
+{
+    return dtype <= 2                                              ? 1
+           : dtype == 3 || dtype == 4 || dtype == 9 || dtype == 10 ? 2
+           : dtype == 5 || dtype == 6 || dtype == 11               ? 4
+                                                                   : 8;
+}
+
+#if !defined(TY_NO_FP64)
+/* A sample's bits as float64, for dtypes that it holds exactly. Binary16 is moved up 112 binades by
+ * a multiplication, which normalises subnormals. */
+TY_FN double ty_value_of(ty_u64 bits, int dtype)
+{
+    ty_u32 low = (ty_u32)bits, sign = (low & 0x8000u) << 16, rest = (low & 0x7fffu) << 13;
+    switch (dtype) {
+    case 3:
+    case 5:
+        return (double)low;
+    case 4:
+        return (double)(ty_i16)(ty_u16)low;
+    case 6:
+        return (double)(ty_i32)low;
+    case 9:
+        return rest >= 0x0f800000u ? (double)TY_AS_FLOAT(sign | 0x70000000u | rest)
+                                   : (double)TY_AS_FLOAT(sign | rest) * 0x1p112;
+    case 10:
+        return (double)TY_AS_FLOAT(low << 16);
+    case 11:
+        return (double)TY_AS_FLOAT(low);
+    default:
+        return TY_AS_DOUBLE(bits);
+    }
+}
+#endif
+
+#if !defined(TY_NO_FP64)
+/* The cell of a coordinate, by a guide in device memory. */
+TY_FN ty_u32 ty_axis_guided(ty_u64 bits, int dtype, int even, int positive, const ty_guide *g,
+                            TY_GLOBAL const ty_u8 *axis)
+{
+    if (dtype >= 5 && dtype <= 8)
+        return ty_far_cell_whole(bits, g, axis, even, dtype);
+    if (dtype == 12)
+        return ty_far_cell_f64(TY_AS_DOUBLE(bits), g, axis, even, positive);
+    return ty_far_cell_f32((float)ty_value_of(bits, dtype), g, axis, even, positive);
+}
+#endif
+
+/* A coordinate's slot on its own axis. */
+TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
+                          TY_GLOBAL const ty_u8 *axis)
+{
+    if (dtype <= 2)
+        return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[bits];
+#if !defined(TY_NO_FP64)
+    if (even == 2) {
+        ty_fast f = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+        return ty_slot_of_cell(ty_cell_f32((float)ty_value_of(bits, dtype), &f), f.bins);
+    }
+    ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
+    if (TY_IN_MEMORY(even)) {
+        ty_guide g = *(TY_GLOBAL const ty_guide *)(axis + TY_AXIS_FAST);
+        return ty_slot_of_cell(ty_axis_guided(bits, dtype, even, positive, &g, axis), b.bins);
+    }
+    TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
+    if (dtype == 7)
+        return even ? ty_slot_even_u64(bits, &b) : ty_slot_edges_u64(bits, &b, edges);
+    if (dtype == 8)
+        return even ? ty_slot_even_i64((ty_i64)bits, &b)
+                    : ty_slot_edges_i64((ty_i64)bits, &b, edges);
+    return even ? ty_slot_even(ty_value_of(bits, dtype), &b)
+                : ty_slot_edges(ty_value_of(bits, dtype), &b, edges);
+#else
+    (void)even, (void)positive;
+    return 0;
+#endif
+}
+
+#if !defined(TY_NO_FP64)
+/* The cell (fast.h) of a coordinate + what this is too much by, for kernels that count cells; its
+ * axis held in registers. */
+#define TY_AXIS_MARK(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
+TY_FN ty_u32 ty_axis_mark(ty_u64 bits, int dtype, int even, int positive, const ty_bins *b,
+                          const ty_fast *f, const ty_guide *g, TY_GLOBAL const ty_u8 *axis)
+{
+    if (TY_IN_MEMORY(even) && dtype > 2)
+        return ty_axis_guided(bits, dtype, even, positive, g, axis);
+    if (even == 2)
+        return ty_mark_f32((float)ty_value_of(bits, dtype), f);
+    if (even && (dtype == 5 || dtype == 6 || dtype == 12))
+        return ty_cell_f64(ty_value_of(bits, dtype), b, f);
+    if (even && dtype > 2 && dtype != 7 && dtype != 8)
+        return ty_cell_f32_wide((float)ty_value_of(bits, dtype), b, f);
+    return ty_cell_of_slot(ty_axis_slot(bits, dtype, even, positive, axis), b->bins);
+}
+#endif
+
+/* An axis has, at byte 48, its policies (tally_flow) for under, over and NaN and where the next
+ * axis is, in steps of 64 bytes. Behind the last axis are the numbers of the active channels. */
+TY_FN TY_GLOBAL const ty_u8 *ty_axis_next(TY_GLOBAL const ty_u8 *axis)
+{
+    return axis + (ty_u64)((TY_GLOBAL const ty_u32 *)axis)[15] * 64;
+}
+
+/* A joint slot in the making: the bin so far, and what its coordinates were besides. */
+typedef struct ty_joint {
+    ty_u32 bin, outside; /* outside: 1 + the first flow that is no bin, or 0 */
+    ty_u32 nan, failed;
+} ty_joint;
+
+TY_FN void ty_join(ty_joint *j, ty_u32 slot, TY_GLOBAL const ty_u8 *axis)
+{
+    TY_GLOBAL const ty_u32 *about = (TY_GLOBAL const ty_u32 *)axis;
+    ty_u32 bins = about[8];
+    if (slot >= bins) {
+        ty_u32 flow = slot - bins, policy = about[12 + flow];
+        if (policy == 1) {
+            slot = flow == TY_SLOT_UNDER ? 0 : bins - 1;
+        } else {
+            j->failed |= policy == 2;
+            j->nan |= flow == TY_SLOT_NAN;
+            j->outside = j->outside ? j->outside : 1 + flow;
+            slot = 0;
+        }
+    }
+    j->bin = j->bin * bins + slot;
+}
+
+TY_FN ty_u32 ty_joint_slot(ty_joint j, ty_u32 all)
+{
+    return j.failed    ? all + TY_SLOT_FAILED
+           : j.nan     ? all + TY_SLOT_NAN
+           : j.outside ? all + j.outside - 1
+                       : j.bin;
+}
+
+/* The slot of the element at a batch, row and column; `all` is the product of the axes' bins. */
+TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty_u64 c, ty_u32 all,
+                          TY_GLOBAL const ty_u8 *axis)
+{
+#if TY_DIMS == 1
+    (void)all;
+    return ty_axis_slot(ty_word_at(TY_GRID_AT(x0, b, r, c) + channel, ty_dtype_size(TY_DTYPE_0)),
+                        TY_DTYPE_0, TY_EVEN_0, TY_POSITIVE_0, axis);
+#else
+    ty_joint j = {0, 0, 0, 0};
+#define TY_JOIN(d)                                                                                 \
+    ty_join(&j,                                                                                    \
+            ty_axis_slot(ty_word_at(TY_GRID_AT(x##d, b, r, c), ty_dtype_size(TY_DTYPE_##d)),       \
+                         TY_DTYPE_##d, TY_EVEN_##d, TY_POSITIVE_##d, axis),                        \
+            axis);                                                                                 \
+    axis = ty_axis_next(axis);
+    TY_DIMENSIONS(TY_JOIN)
+    (void)channel;
+    return ty_joint_slot(j, all);
+#endif
+}
+#define TY_PASS_GRID(d) x##d, x##d##_at, x##d##_batch, x##d##_row, x##d##_column,
+#define TY_PASS_SAMPLES TY_DIMENSIONS(TY_PASS_GRID)
+
+#endif

@@ -1,0 +1,92 @@
+/* The main path: check the arguments, run the plan's backend, commit the counts. */
+#include "core/error.h"
+#include "plan/plan.h"
+
+static tally_status attempt(ty_job *job, tally_error *error)
+{
+    tally_status status = ty_job_reserve(job, error);
+    if (!status)
+        status = job->plan->context->backend->run(job, error);
+    if (!status && !job->wrapped)
+        status = ty_job_commit(job, error);
+    ty_job_release(job);
+    return status;
+}
+
+/* Whether the counts need no totals, as they are written or added to the output at once. */
+static void choose_way(ty_job *job)
+{
+    const ty_backend *backend = job->plan->context->backend;
+    job->in_place = backend->adds_in_place && backend->adds_in_place(job);
+    job->direct =
+        job->in_place || (backend->directs && backend->directs(job) && ty_job_surely_commits(job));
+    job->fresh = job->direct && !job->in_place && !job->output->accumulate;
+}
+
+tally_status tally_execute(const tally_plan *plan, const tally_view *views,
+                           const tally_execute_options *options, const tally_output *output,
+                           tally_error *error)
+{
+    ty_job job;
+    tally_status status = ty_job_make(plan, views, options, output, &job, error);
+    if (status)
+        return status;
+    if (output->on_device)
+        return plan->context->backend->run(&job, error);
+    choose_way(&job);
+    status = attempt(&job, error);
+    if (status || !job.wrapped)
+        return status;
+    job.direct = job.in_place = job.wrapped = 0; /* commit says which bin it was */
+    return attempt(&job, error);
+}
+
+tally_status tally_plan_memory(const tally_plan *plan, uint64_t n, uint64_t *host_bytes,
+                               uint64_t *device_bytes, tally_error *error)
+{
+    static double nothing; /* what views and output point to; no one reads it */
+    tally_view views[TALLY_MAX_DIMENSIONS], weights;
+    tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    ty_job job;
+    if (!plan || !host_bytes || !device_bytes)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "plan, host_bytes or device_bytes is NULL");
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        views[d] = tally_view_1d(&nothing, plan->options.dtypes[d], n);
+        views[d].channels = plan->channels;
+    }
+    weights = tally_view_1d(&nothing, plan->options.weight_dtype, n);
+    options.weights = plan->weighted ? &weights : NULL;
+    output.counts = &nothing;
+    output.sum_squares = plan->options.sum_squares ? &nothing : NULL;
+    *host_bytes = *device_bytes = 0;
+    tally_status status = ty_job_make(plan, views, &options, &output, &job, error);
+    if (status)
+        return status;
+    choose_way(&job);
+    status = ty_job_bytes(&job, host_bytes, error);
+    return status ? status : plan->context->backend->memory(&job, host_bytes, device_bytes, error);
+}
+
+tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,
+                                     const tally_execute_options *options,
+                                     const tally_output *output, tally_error *error)
+{
+    ty_job job;
+    tally_status status = ty_job_make(plan, views, options, output, &job, error);
+    if (status)
+        return status;
+    for (uint32_t d = 0; d < plan->options.dimensions; d++) {
+        if (views[d].device && views[d].device != TALLY_DEVICE_CPU)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the reference reads host data only");
+    }
+    if (output->on_device)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the reference writes to host memory only");
+    status = ty_job_reserve(&job, error);
+    if (!status)
+        status = ty_reference_run(&job, error);
+    if (!status)
+        status = ty_job_commit(&job, error);
+    ty_job_release(&job);
+    return status;
+}
