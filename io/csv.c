@@ -56,9 +56,9 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
         put_name(out, r->names[h]);
         for (uint32_t d = 0; d < r->dimensions; d++) {
             ty_put(out, ",");
-            ty_put_double(out, r->axes[d].edges[at[d]]);
+            ty_put_double(out, tally_axis_edge(&r->axes[d], at[d]));
             ty_put(out, ",");
-            ty_put_double(out, r->axes[d].edges[at[d] + 1]);
+            ty_put_double(out, tally_axis_edge(&r->axes[d], at[d] + 1));
         }
         ty_put(out, ",");
         ty_put_count(out, r, h * r->bins + bin);

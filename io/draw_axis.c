@@ -32,7 +32,7 @@ int ty_draw_is_uneven(const tally_axis *axis)
         return 0;
     double mean = axis->hi / (double)axis->bins - axis->lo / (double)axis->bins;
     for (uint64_t i = 0; i < axis->bins; i++)
-        if (fabs(axis->edges[i + 1] - axis->edges[i] - mean) > 1e-6 * mean)
+        if (fabs(ty_bin_width(axis, i) - mean) > 1e-6 * mean)
             return 1;
     return 0;
 }

@@ -23,7 +23,7 @@ static double bin_value(const ty_draw *d, uint64_t i, uint64_t j, int density)
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
     double value = ty_result_value(d->result, 0, i * y->bins + j);
     if (density)
-        value /= (x->edges[i + 1] - x->edges[i]) * (y->edges[j + 1] - y->edges[j]);
+        value /= ty_bin_width(x, i) * ty_bin_width(y, j);
     return isfinite(value) ? value : 0;
 }
 
@@ -107,8 +107,10 @@ static void draw_cells(ty_draw *d, const grid *g)
         uint64_t j1 = j + g->up < y->bins ? j + g->up : y->bins;
         if (!(g->cells[k] > 0))
             continue;
-        double x0 = ty_scale_at(&d->x, x->edges[i]), x1 = ty_scale_at(&d->x, x->edges[i1]);
-        double y0 = ty_scale_at(&d->y, y->edges[j]), y1 = ty_scale_at(&d->y, y->edges[j1]);
+        double x0 = ty_scale_at(&d->x, tally_axis_edge(x, i)),
+               x1 = ty_scale_at(&d->x, tally_axis_edge(x, i1));
+        double y0 = ty_scale_at(&d->y, tally_axis_edge(y, j)),
+               y1 = ty_scale_at(&d->y, tally_axis_edge(y, j1));
         ty_draw_color(d, cell_color(g, g->cells[k]), 1);
         cairo_rectangle(d->cr, x0, y1, x1 - x0, y0 - y1);
         cairo_fill(d->cr);

@@ -14,9 +14,8 @@
 static double height_of(const ty_draw *d, uint64_t h, uint64_t bin, int density)
 {
     double value = ty_result_value(d->result, h, bin);
-    const double *edges = d->result->axes[0].edges;
     if (density)
-        value /= edges[bin + 1] - edges[bin];
+        value /= ty_bin_width(&d->result->axes[0], bin);
     return isfinite(value) ? value : isnan(value) ? 0 : value > 0 ? 1e300 : -1e300;
 }
 
@@ -54,12 +53,12 @@ static double base_line(const ty_draw *d)
 /* The outline of the bins from left to right, without its ends on the base line. */
 static void step_path(ty_draw *d, uint64_t h, int density)
 {
-    const double *edges = d->result->axes[0].edges;
+    const tally_axis *axis = &d->result->axes[0];
     for (uint64_t i = 0; i < d->result->bins; i++) {
         double y = ty_scale_at(&d->y, height_of(d, h, i, density));
         y = y > d->bottom ? d->bottom : y;
-        cairo_line_to(d->cr, ty_scale_at(&d->x, edges[i]), y);
-        cairo_line_to(d->cr, ty_scale_at(&d->x, edges[i + 1]), y);
+        cairo_line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i)), y);
+        cairo_line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i + 1)), y);
     }
 }
 
@@ -85,7 +84,7 @@ static void draw_bars(ty_draw *d, uint64_t h)
     double base = base_line(d), part = 0.84 / (double)r->histograms;
     ty_draw_color(d, ty_color_of(r, h), 0.85);
     for (uint64_t i = 0; i < r->bins; i++) {
-        double lo = r->axes[0].edges[i] + 0.08 + part * (double)h;
+        double lo = tally_axis_edge(&r->axes[0], i) + 0.08 + part * (double)h;
         double x0 = ty_scale_at(&d->x, lo), x1 = ty_scale_at(&d->x, lo + part);
         double y = ty_scale_at(&d->y, height_of(d, h, i, 0));
         y = y > d->bottom ? d->bottom : y;
@@ -107,7 +106,7 @@ static void envelope(const ty_draw *d, uint64_t h, int density, uint64_t column,
         limits[0] = fmin(limits[0], height);
         limits[1] = fmax(limits[1], height);
         if (*bin + 1 == axis->bins ||
-            (column + 1 < columns && ty_scale_at(&d->x, axis->edges[*bin + 1]) > end))
+            (column + 1 < columns && ty_scale_at(&d->x, tally_axis_edge(axis, *bin + 1)) > end))
             return;
         ++*bin;
     }

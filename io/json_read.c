@@ -126,6 +126,7 @@ static tally_status read_edges(reader *r, uint32_t d, const size_t *found)
     double *edges = r->edges[d] = ty_malloc((size_t)count * sizeof *edges);
     if (!edges)
         return ty_error_memory(json->error, "bin edges", count * sizeof *edges);
+    axis->edges = edges;
     uint64_t i = 0;
     for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), i++) {
         status = read_double(json, at, "an edge", &edges[i]);
@@ -530,7 +531,6 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
     if (status)
         return status;
     r->shape.axes = r->axes;
-    r->shape.edges = (const double *const *)r->edges;
     r->shape.names = (const char *const *)r->names;
     tally_result *made;
     status = ty_result_create(&r->shape, &made, r->json.error);

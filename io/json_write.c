@@ -87,7 +87,7 @@ static void put_axis(ty_out *out, const tally_axis *axis)
     ty_put(out, ",\"edges\":[");
     for (uint64_t i = 0; i <= axis->bins; i++) {
         ty_put(out, i ? "," : "");
-        ty_put_double(out, axis->edges[i]);
+        ty_put_double(out, tally_axis_edge(axis, i));
     }
     ty_put(out, "]");
     if (axis->kind == TALLY_AXIS_INTEGER) {

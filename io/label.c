@@ -39,13 +39,14 @@ ty_edge_style ty_edge_style_choose(const tally_axis *axis, uint64_t group)
     for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
         uint64_t next = axis->bins - i < group ? axis->bins : i + group;
         uint64_t last = i < group ? 0 : i - group;
-        double after = next > i ? axis->edges[next] - axis->edges[i] : INFINITY;
-        double before = i > last ? axis->edges[i] - axis->edges[last] : INFINITY;
+        double edge = tally_axis_edge(axis, i);
+        double after = next > i ? tally_axis_edge(axis, next) - edge : INFINITY;
+        double before = i > last ? edge - tally_axis_edge(axis, last) : INFINITY;
         double tolerance = fmin(after, before) / 100;
         narrowest = fmin(narrowest, after);
         widest = next > i ? fmax(widest, after) : widest;
-        int f = fixed_digits(axis->edges[i], tolerance);
-        int s = significant_digits(axis->edges[i], tolerance);
+        int f = fixed_digits(edge, tolerance);
+        int s = significant_digits(edge, tolerance);
         fixed.digits = f > fixed.digits ? f : fixed.digits;
         significant.digits = s > significant.digits ? s : significant.digits;
         if (i == axis->bins)
@@ -99,9 +100,11 @@ int ty_axis_is_discrete(const tally_axis *axis, tally_dtype dtype, uint64_t grou
         return 1;
     if (!dtype || dtype >= TALLY_F16 || axis->kind == TALLY_AXIS_CATEGORY)
         return 0;
-    for (uint64_t i = 0; i < axis->bins; i += group)
-        if (axis->edges[i] != nearbyint(axis->edges[i]) || fabs(axis->edges[i]) >= 1e15)
+    for (uint64_t i = 0; i < axis->bins; i += group) {
+        const double edge = tally_axis_edge(axis, i);
+        if (edge != nearbyint(edge) || fabs(edge) >= 1e15)
             return 0;
+    }
     return axis->hi == nearbyint(axis->hi) && fabs(axis->hi) < 1e15;
 }
 
@@ -114,9 +117,9 @@ static double largest_of(tally_dtype dtype)
 /* The largest integer in the bins before `end`. */
 static double last_value(const tally_axis *axis, const ty_row_style *style, uint64_t end)
 {
-    double last = axis->edges[end] - 1;
+    double last = tally_axis_edge(axis, end) - 1;
     if (end == axis->bins && axis->last == TALLY_LAST_CLOSED)
-        last = axis->edges[end];
+        last = tally_axis_edge(axis, end);
     double largest = largest_of(style->dtype);
     return last < largest ? last : largest;
 }
@@ -131,7 +134,7 @@ ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, uint
     if (style.discrete)
         style.edges = (ty_edge_style){1, 0};
     for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
-        double edge = axis->edges[i];
+        double edge = tally_axis_edge(axis, i);
         if (style.discrete && i == axis->bins)
             edge = last_value(axis, &style, i);
         ty_edge_print(edge, style.edges, text);
@@ -147,7 +150,7 @@ static void discrete_label(const tally_axis *axis, const ty_row_style *style, ui
 {
     char lo[TY_LABEL_SIZE], hi[TY_LABEL_SIZE];
     int columns = style->columns < TY_LABEL_SIZE ? (int)style->columns : TY_LABEL_SIZE;
-    double from = axis->edges[first], to = last_value(axis, style, end);
+    double from = tally_axis_edge(axis, first), to = last_value(axis, style, end);
     ty_edge_print(from, style->edges, lo);
     ty_edge_print(to, style->edges, hi);
     if (end == axis->bins && axis->over == TALLY_FLOW_CLAMP)
@@ -176,8 +179,8 @@ void ty_row_label(const tally_axis *axis, const ty_row_style *style, uint64_t fi
     int below = first == 0 && axis->under == TALLY_FLOW_CLAMP;
     int above = end == axis->bins && axis->over == TALLY_FLOW_CLAMP;
     int closed = end == axis->bins && axis->last == TALLY_LAST_CLOSED && !above;
-    ty_edge_print(axis->edges[first], style->edges, lo);
-    ty_edge_print(axis->edges[end], style->edges, hi);
+    ty_edge_print(tally_axis_edge(axis, first), style->edges, lo);
+    ty_edge_print(tally_axis_edge(axis, end), style->edges, hi);
     if (below)
         strcpy(lo, "-inf");
     if (above)

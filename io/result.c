@@ -11,6 +11,26 @@
 #include "core/memory.h"
 #include "core/text.h"
 
+/* Edges of the other kinds follow from lo, hi, bins and first. Powers may differ in the last bit
+ * from one C library to the next, so a saved result keeps its own. */
+static int has_table(const tally_axis *axis)
+{
+    return axis->kind == TALLY_AXIS_EDGES || axis->kind == TALLY_AXIS_LOG;
+}
+
+static tally_status own_edges(const tally_axis *from, tally_axis *axis, tally_error *error)
+{
+    const size_t size = (size_t)(from->bins + 1) * sizeof(double);
+    double *edges = ty_malloc(size);
+    if (!edges)
+        return ty_error_memory(error, "bin edges", size);
+    axis->edges = edges;
+    if (!from->edges)
+        return tally_axis_edges_get(from, edges, error);
+    memcpy(edges, from->edges, size);
+    return TALLY_OK;
+}
+
 static tally_status own_axis(const ty_result_shape *shape, uint32_t d, tally_result *r,
                              tally_error *error)
 {
@@ -20,21 +40,16 @@ static tally_status own_axis(const ty_result_shape *shape, uint32_t d, tally_res
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: %" PRIu64 " bins cannot be held; at least 1 is needed", d,
                         from->bins);
-    double *edges = ty_malloc((size_t)(from->bins + 1) * sizeof *edges);
-    if (!edges)
-        return ty_error_memory(error, "bin edges", (from->bins + 1) * sizeof *edges);
     *axis = *from;
-    axis->edges = edges;
+    axis->edges = NULL;
     axis->categories = NULL;
-    if (shape->edges) {
-        memcpy(edges, shape->edges[d], (size_t)(from->bins + 1) * sizeof *edges);
-    } else {
-        tally_status status = tally_axis_edges_get(from, edges, error);
+    if (has_table(from)) {
+        tally_status status = own_edges(from, axis, error);
         if (status)
             return status;
     }
-    axis->lo = edges[0];
-    axis->hi = edges[axis->bins];
+    axis->lo = tally_axis_edge(axis, 0);
+    axis->hi = tally_axis_edge(axis, axis->bins);
     if (axis->kind == TALLY_AXIS_INTEGER || axis->kind == TALLY_AXIS_CATEGORY)
         axis->last = TALLY_LAST_OPEN;
     if (axis->kind == TALLY_AXIS_CATEGORY) {
@@ -106,7 +121,7 @@ static tally_status check_memory(const ty_result_shape *shape, tally_error *erro
     const double each = shape->squares ? 16 : 8;
     double cells = (double)shape->histograms, bytes = 0;
     for (uint32_t d = 0; d < shape->dimensions; d++) {
-        bytes += 8 * (double)shape->axes[d].bins;
+        bytes += has_table(&shape->axes[d]) ? 8 * (double)shape->axes[d].bins : 0;
         cells *= (double)shape->axes[d].bins;
     }
     bytes += cells * each;
@@ -239,6 +254,11 @@ static double value_of(const tally_result *result, const void *values, uint64_t 
 double ty_result_value(const tally_result *result, uint64_t h, uint64_t bin)
 {
     return value_of(result, result->counts, h * result->bins + bin);
+}
+
+double ty_bin_width(const tally_axis *axis, uint64_t bin)
+{
+    return tally_axis_edge(axis, bin + 1) - tally_axis_edge(axis, bin);
 }
 
 uint64_t ty_result_flow_count(const tally_result *result, uint64_t h, int flow)

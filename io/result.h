@@ -6,9 +6,9 @@
 
 struct tally_result {
     uint32_t dimensions;
-    /* `edges` (bins+1) and, for CATEGORY, `categories` (256) point into the result's own memory. lo
-     * and hi are the first and last edge for every kind; INTEGER and CATEGORY are TALLY_LAST_OPEN.
-     */
+    /* `edges` (bins+1, of EDGES and LOG) and, for CATEGORY, `categories` (256) point into the
+     * result's own memory; edges of other kinds are computed (tally_axis_edge). lo and hi are the
+     * first and last edge for every kind; INTEGER and CATEGORY are TALLY_LAST_OPEN. */
     tally_axis axes[TALLY_MAX_DIMENSIONS];
     tally_result_kind kind;
     tally_counter counter;
@@ -32,9 +32,7 @@ struct tally_result {
 
 typedef struct ty_result_shape {
     uint32_t dimensions;
-    const tally_axis *axes;
-    /* One array of bins+1 edges for each axis, or NULL: computed by tally_axis_edges_get. */
-    const double *const *edges;
+    const tally_axis *axes; /* valid; of LOG edges are computed where they are NULL */
     tally_result_kind kind;
     int squares, flow_sums;
     tally_dtype dtype;
@@ -64,6 +62,8 @@ uint64_t ty_result_samples(const tally_result *result);
 
 /* A count, or sum, as float64: for shares and drawing, not for saving. */
 double ty_result_value(const tally_result *result, uint64_t h, uint64_t bin);
+
+double ty_bin_width(const tally_axis *axis, uint64_t bin);
 
 /* Of the samples in no bin, by flow: 0 below, 1 above, 2 NaN, 3 masked. How many they are, and what
  * they would add to a bin: as many, or the sum of their weights, NaN where that is unknown. */

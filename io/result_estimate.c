@@ -71,7 +71,7 @@ tally_status tally_result_density(const tally_result *result, uint64_t h, double
         for (uint32_t d = result->dimensions; d-- > 0;) {
             const tally_axis *axis = &result->axes[d];
             const uint64_t bin = rest % axis->bins;
-            volume *= (long double)axis->edges[bin + 1] - axis->edges[bin];
+            volume *= (long double)tally_axis_edge(axis, bin + 1) - tally_axis_edge(axis, bin);
             rest /= axis->bins;
         }
         density[i] = (double)(mass(result, h, i) / total / volume);
@@ -101,7 +101,8 @@ static tally_estimate reach(const tally_result *result, uint64_t bin)
     const tally_axis *axis = &result->axes[0];
     const int exact =
         axis->kind == TALLY_AXIS_INTEGER && result->dtype >= TALLY_U8 && result->dtype <= TALLY_I64;
-    tally_estimate r = {0, axis->edges[bin], exact ? axis->edges[bin] : axis->edges[bin + 1]};
+    tally_estimate r = {0, tally_axis_edge(axis, bin),
+                        tally_axis_edge(axis, exact ? bin : bin + 1)};
     r.value = r.lo + (r.hi - r.lo) / 2;
     if (!isfinite(r.hi - r.lo))
         r.value = r.lo / 2 + r.hi / 2;
@@ -139,7 +140,7 @@ static tally_status outside(const tally_result *result, double q, int over, tall
     const tally_axis *axis = &result->axes[0];
     return ty_error(error, TALLY_ERROR_DATA,
                     "quantile %g is among the samples %s %.17g, which are in no bin", q,
-                    over ? "above" : "below", axis->edges[over ? axis->bins : 0]);
+                    over ? "above" : "below", tally_axis_edge(axis, over ? axis->bins : 0));
 }
 
 typedef struct ranks {
@@ -167,10 +168,11 @@ static int find_quantile(const tally_result *result, uint64_t h, const ranks *ra
     if (part > 1 && ranks->above)
         return 0;
     *quantile = reach(result, found);
-    const double *edges = result->axes[0].edges + found;
+    const tally_axis *axis = &result->axes[0];
     part = fminl(fmaxl(part, 0), 1); /* ranks past 2^53 and sums are rounded */
     if (quantile->lo < quantile->hi)
-        quantile->value = (double)(edges[0] * (1 - part) + edges[1] * part);
+        quantile->value = (double)(tally_axis_edge(axis, found) * (1 - part) +
+                                   tally_axis_edge(axis, found + 1) * part);
     return 1;
 }
 

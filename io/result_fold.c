@@ -101,7 +101,7 @@ static void copy_flows(const fold *f)
         memcpy(f->into->flow_sums, f->from->flow_sums, histograms * 4 * sizeof(double));
 }
 
-/* A result of `shape`, whose axes and edges are set, for what is in `from`. */
+/* A result of `shape`, whose axes are set, for what is in `from`. */
 static tally_status begin(fold *f, const tally_result *from, ty_result_shape *shape,
                           tally_error *error)
 {
@@ -170,12 +170,9 @@ tally_status tally_result_project(const tally_result *result, const uint32_t *ax
     if (status)
         return status;
     tally_axis kept[TALLY_MAX_DIMENSIONS];
-    const double *edges[TALLY_MAX_DIMENSIONS];
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < count; k++)
         kept[k] = result->axes[axes[k]];
-        edges[k] = kept[k].edges;
-    }
-    ty_result_shape shape = {.dimensions = count, .axes = kept, .edges = edges};
+    ty_result_shape shape = {.dimensions = count, .axes = kept};
     shape.dtype = axes[0] == 0 ? result->dtype : (tally_dtype)0;
     fold f;
     status = begin(&f, result, &shape, error);
@@ -218,22 +215,19 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u is of categories, which have no neighbours", axis);
     tally_axis axes[TALLY_MAX_DIMENSIONS];
-    const double *edges[TALLY_MAX_DIMENSIONS];
     uint64_t bins = (old->bins - 1) / join + 1;
     double *joined = ty_malloc((size_t)(bins + 1) * sizeof *joined);
     if (!joined)
         return ty_error_memory(error, "bin edges", (bins + 1) * sizeof *joined);
     for (uint64_t i = 0; i < bins; i++)
-        joined[i] = old->edges[i * join];
-    joined[bins] = old->edges[old->bins];
+        joined[i] = tally_axis_edge(old, i * join);
+    joined[bins] = tally_axis_edge(old, old->bins);
     memcpy(axes, result->axes, sizeof axes);
     axes[axis].bins = bins;
     axes[axis].edges = joined;
     tally_status status = join == 1 ? TALLY_OK : name_kind(&axes[axis], error);
-    for (uint32_t d = 0; d < result->dimensions; d++)
-        edges[d] = axes[d].edges;
     ty_result_shape shape = {
-        .dimensions = result->dimensions, .axes = axes, .edges = edges, .dtype = result->dtype};
+        .dimensions = result->dimensions, .axes = axes, .dtype = result->dtype};
     fold f = {.from = result};
     if (!status)
         status = begin(&f, result, &shape, error);

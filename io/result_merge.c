@@ -47,12 +47,12 @@ static tally_status check_axis(const tally_axis *a, const tally_axis *b, uint32_
                         " in the second; only results of the same axes add up",
                         d, a->bins, b->bins);
     for (uint64_t i = 0; i <= a->bins; i++)
-        if (a->edges[i] != b->edges[i])
+        if (tally_axis_edge(a, i) != tally_axis_edge(b, i))
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: edge %" PRIu64
                             " is %.17g in the first and %.17g in the second; "
                             "only results of the same axes add up",
-                            d, i, a->edges[i], b->edges[i]);
+                            d, i, tally_axis_edge(a, i), tally_axis_edge(b, i));
     if (a->categories && memcmp(a->categories, b->categories, 256 * sizeof *a->categories) != 0)
         return ty_error(
             error, TALLY_ERROR_ARGUMENT,

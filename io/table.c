@@ -499,10 +499,8 @@ static tally_status put_header(ty_out *out, const tally_result *r,
 static tally_status make_marginal(const tally_result *r, uint32_t d, tally_result **marginal,
                                   tally_error *error)
 {
-    const double *edges = r->axes[d].edges;
     ty_result_shape shape = {.dimensions = 1,
                              .axes = &r->axes[d],
-                             .edges = &edges,
                              .kind = r->kind,
                              .dtype = d == 0 ? r->dtype : (tally_dtype)0,
                              .histograms = r->histograms,

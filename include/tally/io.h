@@ -55,8 +55,8 @@ typedef struct tally_result_info {
     }
 
 TALLY_API tally_status tally_result_info_get(const tally_result *result, tally_result_info *info);
-/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` set for every kind). NULL if
- * none. */
+/* Axis d: its description (kind, bins, lo, hi, first, last; `edges` of TALLY_AXIS_EDGES and
+ * TALLY_AXIS_LOG, else NULL: tally_axis_edge has them of every kind). NULL if none. */
 TALLY_API const tally_axis *tally_result_axis(const tally_result *result, uint32_t d);
 TALLY_API const char *tally_result_name(const tally_result *result, uint64_t h);
 TALLY_API const char *tally_result_source(const tally_result *result, uint32_t i);

@@ -194,11 +194,14 @@ TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, u
 TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edges,
                                             tally_error *error);
 
+/* Edge i of `axis`, 0 … bins: where bin i begins and bin i-1 ends; of categories i itself. Read
+ * where edges are set, else computed, with no table. NaN where there is none. Thread-safe. */
+TALLY_API double tally_axis_edge(const tally_axis *axis, uint64_t i);
+
 /* Where `x` is counted: *bin is a bin, or axis->bins and more for what is in none: bins for under,
  * bins+1 for over, bins+2 for NaN, the order of tally_flows. The axis' policies hold: a clamped x
- * is in an end bin, and a policy that fails is TALLY_ERROR_DATA. Edges that are set, as
- * tally_result_axis has them for every kind, are searched, else computed: in log2(bins) steps, with
- * no table made, so that edges which no plan takes for not increasing are not noticed. On an axis
+ * is in an end bin, and a policy that fails is TALLY_ERROR_DATA. In log2(bins) steps by
+ * tally_axis_edge, so that edges which no plan takes for not increasing are not noticed. On an axis
  * of categories x is a byte's value. Thread-safe. */
 TALLY_API tally_status tally_axis_find(const tally_axis *axis, double x, uint64_t *bin,
                                        tally_error *error);

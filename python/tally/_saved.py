@@ -197,10 +197,14 @@ def _copied(pointer, dtype, shape):
 def _axis(axis):
     """An axis of the result; its own kind where that gives the very edges."""
     n, closed = axis.bins, axis.last == c.LAST_CLOSED
-    edges = np.array(axis.edges[: n + 1])
     if axis.kind == c.CATEGORY:
         raise NotImplementedError("load: categories of bytes have no axis here")
     if axis.kind == c.INTEGER:
         return Integer(axis.first, axis.first + n)
+    if axis.kind == c.EVEN:
+        edges = np.empty(n + 1)
+        c.axis_edges_get(axis, edges.ctypes.data)
+    else:
+        edges = np.ctypeslib.as_array(axis.edges, (n + 1,)).copy()
     kind = {c.EVEN: Regular, c.LOG: Log}.get(axis.kind, Variable)
     return of_edges(kind, edges, closed)

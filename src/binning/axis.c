@@ -65,18 +65,11 @@ static tally_status check_range(const tally_axis *axis, unsigned which, tally_er
 static tally_status fill_edges(const tally_axis *axis, unsigned which, double *edges,
                                tally_error *error)
 {
-    uint64_t n = axis->bins;
-    for (uint64_t i = 0; i <= n; i++) {
-        if (axis->kind == TALLY_AXIS_EDGES)
-            edges[i] = axis->edges[i];
-        else if (axis->kind == TALLY_AXIS_LOG)
-            edges[i] =
-                i == n ? axis->hi : axis->lo * pow(axis->hi / axis->lo, (double)i / (double)n);
-        else
-            edges[i] =
-                i == n ? axis->hi : axis->lo + (double)i * ((axis->hi - axis->lo) / (double)n);
-    }
-    for (uint64_t i = 0; i <= n; i++) {
+    tally_axis plain = *axis;
+    if (axis->kind != TALLY_AXIS_EDGES)
+        plain.edges = NULL;
+    for (uint64_t i = 0; i <= axis->bins; i++) {
+        edges[i] = tally_axis_edge(&plain, i);
         if (!isfinite(edges[i]))
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: edge %" PRIu64 " is %g: edges must be finite", which, i,

@@ -1,13 +1,17 @@
-/* The bin of one value, by the definition of an axis: its edges are computed and compared with. */
+/* An edge by the definition of an axis, and the bin of one value: edges are compared with it. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "binning/axis.h"
 #include "core/error.h"
 
-static double edge_of(const tally_axis *axis, uint64_t i)
+double tally_axis_edge(const tally_axis *axis, uint64_t i)
 {
+    if (!axis || !axis->bins || i > axis->bins || (axis->kind == TALLY_AXIS_EDGES && !axis->edges))
+        return NAN;
     const double n = (double)axis->bins;
+    if (axis->kind == TALLY_AXIS_CATEGORY)
+        return (double)i;
     if (axis->edges)
         return axis->edges[i];
     if (axis->kind == TALLY_AXIS_INTEGER)
@@ -24,7 +28,7 @@ static uint64_t search(const tally_axis *axis, double x)
     uint64_t low = 0, high = axis->bins; /* edge low <= x < edge high */
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
-        if (edge_of(axis, middle) <= x)
+        if (tally_axis_edge(axis, middle) <= x)
             low = middle;
         else
             high = middle;
@@ -36,10 +40,10 @@ static uint64_t find_slot(const tally_axis *axis, double x)
 {
     const uint64_t n = axis->bins;
     const int closed = axis->last == TALLY_LAST_CLOSED && axis->kind != TALLY_AXIS_INTEGER;
-    const double last = edge_of(axis, n);
+    const double last = tally_axis_edge(axis, n);
     if (isnan(x))
         return n + TY_SLOT_NAN;
-    if (x < edge_of(axis, 0))
+    if (x < tally_axis_edge(axis, 0))
         return n + TY_SLOT_UNDER;
     if (x > last || (x == last && !closed))
         return n + TY_SLOT_OVER;

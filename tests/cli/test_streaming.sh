@@ -40,6 +40,13 @@ subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY
 }
+
+# Bins take 8 bytes each, and nothing beside: what threads and edges need does not grow with them.
+truncate -s 1M many
+used=$(peak "$TALLY" --dtype f32 --range 0 1 --bins 67108864 --device cpu many)
+[ "$used" -lt 700000 ] || fail "$used KiB for 2^26 bins, which are 524288 KiB"
+checks=$((checks + 1))
+
 truncate -s 16M small
 low=$(peak "$TALLY" --device cpu --dtype f32 --bins 100 small)
 high=$(peak "$TALLY" --device cpu --dtype f32 --bins 100 big)

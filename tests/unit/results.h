@@ -171,8 +171,8 @@ static inline int same_axis(const tally_axis *a, const tally_axis *b)
 {
     return a->kind == b->kind && a->bins == b->bins && a->lo == b->lo && a->hi == b->hi &&
            (a->kind != TALLY_AXIS_INTEGER || a->first == b->first) && a->under == b->under &&
-           a->over == b->over && a->nan == b->nan && a->last == b->last &&
-           memcmp(a->edges, b->edges, (a->bins + 1) * sizeof *a->edges) == 0 &&
+           a->over == b->over && a->nan == b->nan && a->last == b->last && !a->edges == !b->edges &&
+           (!a->edges || memcmp(a->edges, b->edges, (a->bins + 1) * sizeof *a->edges) == 0) &&
            !a->categories == !b->categories &&
            (!a->categories || memcmp(a->categories, b->categories, 512) == 0);
 }

@@ -112,8 +112,10 @@ static void check_mean(const tally_result *r)
             total += samples[i].w;
         }
     for (uint64_t i = 0; i < r->bins; i++)
-        middle += mass(r, i) *
-                  (exact ? axis->edges[i] : ((long double)axis->edges[i] + axis->edges[i + 1]) / 2);
+        middle +=
+            mass(r, i) *
+            (exact ? tally_axis_edge(axis, i)
+                   : ((long double)tally_axis_edge(axis, i) + tally_axis_edge(axis, i + 1)) / 2);
     const tally_status status = tally_result_mean(r, 0, &mean, &error);
     if (!(total > 0)) {
         CHECK_SAY(status == TALLY_ERROR_DATA && mean.value == 7 && error.message[0], "empty");
@@ -159,8 +161,9 @@ static void check_quantile(const tally_result *r, double q)
     long double before = tally_result_flows(r, 0)->under ? ty_result_flow(r, 0, 0) : 0;
     for (uint64_t i = 0; i < bin; i++)
         before += mass(r, i);
-    const long double part = fmaxl((wanted - before) / mass(r, bin), 0), lo = axis->edges[bin];
-    const long double want = exact ? lo : lo + part * (axis->edges[bin + 1] - lo);
+    const long double part = fmaxl((wanted - before) / mass(r, bin), 0),
+                      lo = tally_axis_edge(axis, bin);
+    const long double want = exact ? lo : lo + part * (tally_axis_edge(axis, bin + 1) - lo);
     if (!exact || (got.lo == got.hi))
         CHECK_SAY(is_between(want, got.value, want), "%g: %.17g, not %.17Lg", q, got.value, want);
 }
@@ -174,7 +177,8 @@ static void check_density(const tally_result *r)
     const tally_status status = tally_result_density(r, 0, density, NULL);
     CHECK(status == (total > 0 ? TALLY_OK : TALLY_ERROR_DATA));
     for (uint64_t i = 0; i < r->bins && !status; i++) {
-        const long double width = (long double)r->axes[0].edges[i + 1] - r->axes[0].edges[i];
+        const long double width =
+            (long double)tally_axis_edge(&r->axes[0], i + 1) - tally_axis_edge(&r->axes[0], i);
         CHECK(is_between(density[i], mass(r, i) / total / width, density[i]));
         area += density[i] * width;
     }

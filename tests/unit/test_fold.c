@@ -125,17 +125,17 @@ static void check_joined_axis(const tally_axis *from, const tally_axis *to, uint
 {
     CHECK(to->bins == (from->bins + join - 1) / join, "bins");
     for (uint64_t i = 0; i < to->bins; i++)
-        CHECK(to->edges[i] == from->edges[i * join], "edge %d", (int)i);
-    CHECK(to->edges[to->bins] == from->edges[from->bins], "the last edge");
+        CHECK(tally_axis_edge(to, i) == tally_axis_edge(from, i * join), "edge %d", (int)i);
+    CHECK(tally_axis_edge(to, to->bins) == tally_axis_edge(from, from->bins), "the last edge");
     CHECK(to->under == from->under && to->over == from->over && to->nan == from->nan &&
               to->last == from->last,
           "policies");
     tally_axis formula = *to;
     double edges[66];
     formula.edges = to->kind == TALLY_AXIS_EDGES ? to->edges : NULL;
-    CHECK(!tally_axis_edges_get(&formula, edges, NULL) &&
-              !memcmp(edges, to->edges, (to->bins + 1) * sizeof *edges),
-          "the kind says other edges");
+    CHECK(!tally_axis_edges_get(&formula, edges, NULL), "no axis");
+    for (uint64_t i = 0; i <= to->bins; i++)
+        CHECK(edges[i] == tally_axis_edge(to, i), "the kind says other edges");
 }
 
 static void test_rebin(void)

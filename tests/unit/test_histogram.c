@@ -144,7 +144,10 @@ static void test_find(void)
         double own[MOST_BINS + 1];
         tally_axis with_edges = axis;
         CHECK(!tally_axis_edges_get(&axis, own, NULL));
-        with_edges.edges = own; /* as results have them */
+        with_edges.edges = own;
+        for (uint64_t e = 0; e <= axis.bins; e++)
+            CHECK(tally_axis_edge(&axis, e) == own[e] && tally_axis_edge(&with_edges, e) == own[e]);
+        CHECK(isnan(tally_axis_edge(&axis, axis.bins + 1)));
         for (int j = 0; j < 20; j++) {
             uint64_t bin = 99999, same = 99999, want;
             double x = random_value(own, axis.bins);

@@ -1,5 +1,6 @@
 /* NULL for every pointer that a public function takes: refused with a message, answered with NULL
  * or 0, or fine where the header says so; never a crash. Every function of the header is met. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ static void axes_and_names(void)
     REFUSED(tally_axis_edges_get(&axis, NULL, &error));
     REFUSED(tally_axis_edges_get(&no_edges, edges, &error));
     REFUSED_SILENTLY(tally_axis_edges_get(NULL, NULL, NULL));
+    ANSWERS(1, isnan(tally_axis_edge(NULL, 0)) && isnan(tally_axis_edge(&no_edges, 0)));
     REFUSED(tally_axis_find(NULL, 0, &bin, &error));
     REFUSED(tally_axis_find(&axis, 0, NULL, &error));
     REFUSED(tally_axis_find(&no_edges, 0, &bin, &error));
