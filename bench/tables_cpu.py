@@ -96,7 +96,7 @@ def newest():
 def times(ratio):
     if ratio is None:
         return "–"
-    return f"{ratio:.0f} ×" if ratio >= 20 else f"{ratio:.1f} ×" if ratio >= 9.95 else f"{ratio:.2f} ×"
+    return f"{ratio:.0f}×" if ratio >= 20 else f"{ratio:.1f}×" if ratio >= 9.95 else f"{ratio:.2f}×"
 
 
 def spread(ratios):
@@ -104,7 +104,7 @@ def spread(ratios):
     if not ratios:
         return "–"
     low, high = times(min(ratios)), times(max(ratios))
-    return low if low == high else f"{low[:-2]} – {high}"
+    return low if low == high else f"{low[:-1]}–{high}"
 
 
 def percent(line):

@@ -21,7 +21,7 @@ def size_words(n):
 
 
 def times(x):
-    return f"{x:.2f} ×" if x < 9.95 else f"{x:.0f} ×"
+    return f"{x:.2f}×" if x < 9.95 else f"{x:.0f}×"
 
 
 class Run:
@@ -57,25 +57,24 @@ class Run:
 def span(values, show):
     values = list(values)
     low, high = show(min(values)), show(max(values))
-    return low if low == high else f"{low.removesuffix(' ×')} – {high}"
+    return low if low == high else f"{low.removesuffix('×').removesuffix('%')}–{high}"
 
 
 LEAST_BINS = 256  # of a table's rows
 
 
 def worst(run):
-    """Slowest and fastest input of each cell, and who counted. The heat map has the cells of fewer bins too."""
+    """The slowest input of each cell, in percent of reading. The heat map has the cells of fewer bins too."""
+    cells = run.cells()
     rows = []
-    for (dtype, bins), found in sorted(run.cells().items(),
-                                       key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
-        if bins < LEAST_BINS:
-            continue
-        slow = min(found, key=lambda line: line["fraction_of_read"])
-        fast = max(found, key=lambda line: line["fraction_of_read"])
-        rows.append([dtype, words(bins), ", ".join(sorted({line["call"] for line in found})),
-                     f"**{100 * slow['fraction_of_read']:.1f} %** ({slow['data']})",
-                     f"{100 * fast['fraction_of_read']:.1f} % ({fast['data']})"])
-    return table(["samples", "bins", "method", "slowest input, of reading", "fastest input"], rows)
+    for bins in sorted({bins for _, bins in cells if bins >= LEAST_BINS}):
+        methods = {line["call"] for dtype in DTYPES for line in cells.get((dtype, bins), [])}
+        row = [words(bins), ", ".join(sorted(methods))]
+        for dtype in DTYPES:
+            slow = min(cells.get((dtype, bins), []), default=None, key=lambda line: line["fraction_of_read"])
+            row.append(f"**{100 * slow['fraction_of_read']:.1f}** {slow['data']}" if slow else "–")
+        rows.append(row)
+    return table(["bins", "method"] + list(DTYPES), rows)
 
 
 def peers(run):
@@ -158,7 +157,7 @@ def edges(run):
                      ", ".join(sorted({line["call"] for line in ours.values()})),
                      span((line["gbps"] for line in ours.values()), lambda x: words(round(x))),
                      span((line["fraction_of_read"] for line in ours.values()),
-                          lambda x: f"{100 * x:.0f} %"),
+                          lambda x: f"{100 * x:.0f}%"),
                      span(ratios, times) if ratios else "–"])
     return table(["edges", "samples, bins", "method", "GB/s", "of reading", "CUB `HistogramRange`"],
                  rows)
@@ -168,7 +167,7 @@ def cold(run):
     """Process start to first counts, of few bytes."""
     found = [line for line in lines.read("h200-cold-start.jsonl") if line["dtype"] == "u8"]
     rows = [[line["case"], f"{size_words(line['bytes'])} of {line['dtype']}, {words(line['bins'])} bins",
-             f"{line['median_s']:.3f} s", f"{line['min_s']:.3f} – {line['max_s']:.3f} s"]
+             f"{line['median_s']:.3f} s", f"{line['min_s']:.3f}–{line['max_s']:.3f}"]
             for line in found]
     return table(["kernels from", "", "median", f"of {found[0]['repeats']} runs"], rows)
 
@@ -187,7 +186,7 @@ def runtimes(run):
         for bins in (256, 2048, 8192):
             cuda, opencl = (slowest.get((dtype, bins, device)) for device in ("cuda", "opencl"))
             known = cuda and opencl
-            rows[-1] += [words(round(cuda)), words(round(opencl)), f"{100 * opencl / cuda:.1f} %"] if known else ["–"] * 3
+            rows[-1] += [words(round(cuda)), words(round(opencl)), f"{100 * opencl / cuda:.1f}%"] if known else ["–"] * 3
     head = [f"{words(bins)} bins: {what}" if what == "CUDA" else what
             for bins in (256, 2048, 8192) for what in ("CUDA", "OpenCL", "")]
     return table(["GB/s"] + head, rows)

@@ -32,7 +32,7 @@ def table(where, peers):
         for peer in peers:
             line = found.get(peer)
             wrong = "" if not line or line["equal"] else " ≠"
-            cells.append(f"{line['median_s'] / ours:.2g} ×{wrong}" if line else "")
+            cells.append(f"{line['median_s'] / ours:.2g}×{wrong}" if line else "")
         rows.append([case, f"{n:,}", amount(ours)] + cells)
     said = ", ".join(f"{k} {v}" for k, v in first["versions"].items() if k != "tally")
     device = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
