@@ -87,10 +87,21 @@ tally_status ty_supports_saturating(const tally_plan *plan, tally_error *error)
 void ty_geometry_saturating(const tally_plan *plan, const ty_device *device, uint64_t n,
                             uint32_t size, ty_geometry *g)
 {
+    const uint64_t each = (uint64_t)ty_method_parameter(plan, "elements");
     ty_geometry_standard(device, n, g);
-    g->groups = (g->groups * g->group_size + size - 1) / size;
+    uint64_t items = (uint64_t)g->groups * g->group_size;
+    if (each)
+        items = ((n < g->most ? n : g->most) + each - 1) / each;
+    g->groups = (uint32_t)((items + size - 1) / size);
+    g->groups += g->groups == 0;
     g->group_size = size;
     g->local_bytes = (uint32_t)plan->slots * 4;
+}
+
+void ty_define_saturating(const tally_plan *plan, uint32_t committers, ty_defines *defines)
+{
+    ty_define(defines, "TY_COMMITTERS", committers);
+    ty_define(defines, "TY_CLEAR_WHOLE", (uint32_t)ty_method_parameter(plan, "clear"));
 }
 
 /* ---- methods of our own ---- */

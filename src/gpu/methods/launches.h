@@ -30,9 +30,12 @@ extern const struct tally_parameter ty_warps_parameters[];
 
 /* saturating-*: 16-bit counters that stick. */
 tally_status ty_supports_saturating(const tally_plan *plan, tally_error *error);
-/* Groups of `size` work-items that fill the device, each with the plan's slots in local memory. */
+/* Groups of `size` work-items with the plan's slots in local memory: as many as fill the device, or
+ * as n samples need with the setting "elements" samples a work-item. */
 void ty_geometry_saturating(const tally_plan *plan, const ty_device *device, uint64_t n,
                             uint32_t size, ty_geometry *g);
+/* TY_COMMITTERS, and by the setting "clear" TY_CLEAR_WHOLE. */
+void ty_define_saturating(const tally_plan *plan, uint32_t committers, ty_defines *defines);
 
 /* ---- methods of our own ---- */
 

@@ -5,6 +5,11 @@
 #include "kernel_texts.h"
 #include "plan/registry.h"
 
+static const tally_parameter parameters[] = {
+    {"elements", 0, 65536, 0, "samples a work-item counts: 1 as published; 0 fills the device"},
+    {"clear", 0, 1, 0, "1: every work-item clears the whole table, as published"},
+    {NULL, 0, 0, 0, NULL}};
+
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
     ty_geometry_saturating(plan, device, n, plan->bins, g);
@@ -13,20 +18,19 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
     (void)device;
-    ty_define(defines, "TY_COMMITTERS", plan->bins);
+    ty_define_saturating(plan, plan->bins, defines);
 }
 
+/* No group has more work-items than 1 024, and so no more bins. */
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
-    if (plan->bins != 128 && plan->bins != 256 && plan->bins != 512 && plan->bins != 1024)
+    const uint32_t bins = plan->bins, most = ty_plan_device(plan)->group_max;
+    if (bins & (bins - 1) || bins > most)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "saturating-shared has one work-item a bin: 128, 256, 512 or 1024, not %u; "
-                        "saturating-shared-strided takes any",
-                        plan->bins);
-    if (plan->bins > ty_plan_device(plan)->group_max)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "saturating-shared has one work-item a bin: the device's groups have %u",
-                        ty_plan_device(plan)->group_max);
+                        "saturating-shared has one work-item a bin: 64, 128, 256, 512 or 1024, and "
+                        "at most the %u of the device's groups, not %u; saturating-shared-strided "
+                        "takes any number",
+                        most, bins);
     tally_status status = ty_supports_saturating(plan, error);
     return status ? status : ty_supports_local(plan, error);
 }
@@ -50,8 +54,9 @@ const ty_method ty_saturating_shared = {
     .summary = "a saturating histogram a group, one work-item a bin",
     .devices = TY_ON_GPU,
     .dtypes = UINT32_MAX,
-    .bins_min = 128,
+    .bins_min = 64,
     .bins_max = 1024,
+    .parameters = parameters,
     .supports = supports,
     .backend = &kernels,
 };

@@ -4,8 +4,11 @@
 #include "kernel_texts.h"
 #include "plan/registry.h"
 
-static const tally_parameter parameters[] = {{"threads", 32, 1024, 256, "work-items of a group"},
-                                             {NULL, 0, 0, 0, NULL}};
+static const tally_parameter parameters[] = {
+    {"threads", 32, 1024, 256, "work-items of a group"},
+    {"elements", 0, 65536, 0, "samples a work-item counts: 1 as published; 0 fills the device"},
+    {"clear", 0, 1, 0, "1: every work-item clears the whole table, as published"},
+    {NULL, 0, 0, 0, NULL}};
 
 static uint32_t size_of(const tally_plan *plan, const ty_device *device)
 {
@@ -22,7 +25,7 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
     const uint32_t size = size_of(plan, device), committers = plan->bins / size;
-    ty_define(defines, "TY_COMMITTERS", committers < 1 ? 1 : committers > size ? size : committers);
+    ty_define_saturating(plan, committers < 1 ? 1 : committers > size ? size : committers, defines);
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)

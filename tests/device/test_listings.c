@@ -1,0 +1,159 @@
+/*
+ * The methods of the five texts, set as those ran them, against the texts' own arithmetic: each
+ * listing written again for one thread that plays all work-items, on input for which the listing's
+ * result is defined. And the launches are the published ones.
+ *
+ *     test_listings [opencl|cuda [SEED]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "draw.h"
+#include "open_device.h"
+
+enum { most_bins = 2048, most_settings = 4 };
+
+static tally_context *context;
+static unsigned checks, failed;
+
+static void check(int ok, const char *what, const char *method, const char *settings)
+{
+    checks++;
+    failed += !ok;
+    if (!ok)
+        fprintf(stderr, "FAILED: %s: %s %s\n", what, method, settings);
+}
+
+/* A plan of one axis with settings "KEY=VALUE,…"; NULL, which is a failure, where it is refused. */
+static tally_plan *plan_of(const char *method, const char *settings, tally_dtype dtype,
+                           tally_axis axis, tally_counter counter)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_setting list[most_settings];
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    char words[96];
+    snprintf(words, sizeof words, "%s", settings);
+    for (char *at = strtok(words, ","); at; at = strtok(NULL, ",")) {
+        char *equal = strchr(at, '=');
+        *equal = '\0';
+        list[o.settings_count++] = (tally_setting){at, equal + 1};
+    }
+    o.axes[0] = axis;
+    o.dtypes[0] = dtype;
+    o.counter = counter;
+    o.method = method;
+    o.settings = list;
+    if (tally_plan_create(context, &o, &plan, &error))
+        fprintf(stderr, "%s\n", error.message);
+    check(plan != NULL, "a plan", method, settings);
+    return plan;
+}
+
+/* The groups of a launch for n samples. */
+static uint32_t groups_of(const tally_plan *plan, uint64_t n)
+{
+    tally_kernel_info info = {.struct_size = sizeof info};
+    return tally_plan_kernel(plan, n, &info, NULL) ? 0 : info.groups;
+}
+
+static int run(const tally_plan *plan, const void *samples, tally_dtype dtype, uint64_t n,
+               void *counts, tally_flows *flows)
+{
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_view view = tally_view_1d(samples, dtype, n);
+    tally_error error = {""};
+    out.counts = counts;
+    out.flows = flows;
+    if (!tally_execute(plan, &view, NULL, &out, &error))
+        return 1;
+    fprintf(stderr, "%s\n", error.message);
+    return 0;
+}
+
+/* ---- 004: 16-bit counters that stick ---- */
+
+/* Bin 0 passes 65535 by far, bins 1, 2 and 3 end at 65536, 65535 and 65534; the others are few. */
+static uint64_t fill_sticking(uint16_t *samples, uint64_t bins)
+{
+    static const uint32_t counts[] = {80000, 65536, 65535, 65534};
+    uint64_t n = 0;
+    for (uint16_t b = 0; b < 4; b++)
+        for (uint32_t i = 0; i < counts[b]; i++)
+            samples[n++] = b;
+    while (n % 4096)
+        samples[n++] = (uint16_t)(4 + below(bins - 4));
+    for (uint64_t i = n - 1; i > 0; i--) {
+        const uint64_t other = below(i + 1);
+        const uint16_t kept = samples[i];
+        samples[i] = samples[other];
+        samples[other] = kept;
+    }
+    return n;
+}
+
+static void add_sticking(uint32_t *to, uint32_t value)
+{
+    *to += value;
+    *to = *to < 65535 ? *to : 65535;
+}
+
+/* The shared kernels: `threads` work-items a block, a sample each, every block commits all bins. */
+static void listing_004(const uint16_t *samples, uint64_t n, uint64_t bins, uint64_t threads,
+                        uint16_t *counts)
+{
+    static uint32_t histogram[most_bins], local[most_bins];
+    memset(histogram, 0, sizeof histogram);
+    for (uint64_t block = 0; block < n / threads; block++) {
+        memset(local, 0, sizeof local);
+        for (uint64_t t = 0; t < threads; t++)
+            add_sticking(&local[samples[block * threads + t]], 1);
+        for (uint64_t b = 0; b < bins; b++)
+            add_sticking(&histogram[b], local[b]);
+    }
+    for (uint64_t b = 0; b < bins; b++)
+        counts[b] = (uint16_t)histogram[b];
+}
+
+static void test_saturating(const char *method, uint64_t bins, uint64_t threads)
+{
+    static uint16_t samples[300000], want[most_bins], got[most_bins];
+    static const char *const settings[] = {"elements=1", "", "elements=1,clear=1", "elements=5"};
+    const size_t wanted = bins == 64 ? 4 : 1; /* n · bins writes are many */
+    const uint64_t n = fill_sticking(samples, bins);
+    listing_004(samples, n, bins, threads, want);
+    check(want[0] == 65535 && want[2] == 65535 && want[3] == 65534 && want[5] < 65534,
+          "not every bin of the input saturates", method, "");
+    for (size_t s = 0; s < wanted; s++) {
+        tally_plan *plan = plan_of(method, settings[s], TALLY_U16, tally_axis_integer(bins, 0),
+                                   TALLY_COUNTER_U16SAT);
+        if (!plan)
+            continue;
+        check(run(plan, samples, TALLY_U16, n, got, NULL) && !memcmp(got, want, bins * sizeof *got),
+              "counts as the listing's", method, settings[s]);
+        if (!strncmp(settings[s], "elements=1", 10))
+            check(groups_of(plan, n) == n / threads, "a block for so many samples", method,
+                  settings[s]);
+        tally_plan_destroy(plan);
+    }
+}
+
+/* ---- all ---- */
+
+int main(int argc, char **argv)
+{
+    state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL) * 1000003;
+    printf("seed %llu\n", (unsigned long long)state);
+    fflush(stdout);
+    context = open_device(argc > 1 ? argv[1] : NULL);
+    if (!context)
+        return 77;
+    test_saturating("saturating-shared", 64, 64);
+    test_saturating("saturating-shared", 1024, 1024);
+    test_saturating("saturating-shared-strided", 2048, 256);
+    tally_context_destroy(context);
+    printf("%u checks, %u failed\n", checks, failed);
+    return failed || !checks;
+}
