@@ -265,8 +265,12 @@ static void run_in_place(run *r)
     if (!job->output->accumulate)
         ty_in_place_clear(job);
     walk(r, TY_WALK_ADD);
+    if (job->isums && ty_job_check_flows(job, NULL))
+        job->wrapped = 1;
     if (job->wrapped)
         walk(r, TY_WALK_UNDO);
+    else if (job->isums && job->squares)
+        walk(r, TY_WALK_SQUARES);
 }
 
 static void count_parts(run *r)
@@ -401,7 +405,7 @@ static int cpu_directs(const ty_job *job)
 static int cpu_adds_in_place(const ty_job *job)
 {
     const ty_cpu_plan *state = job->plan->state;
-    return job->elements && job->histograms &&
+    return ty_in_place_serves(job) &&
            (state->in_place || (job->plan->seconds > 0 && ty_in_place_pays(job)));
 }
 

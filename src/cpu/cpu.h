@@ -80,6 +80,20 @@ typedef struct ty_cpu_plan {
     int bytes_same; /* one-byte samples whose slots are their bit patterns */
 } ty_cpu_plan;
 
+/* n weights of a type as float64, or integers as int64 (u64: the bits, with the top bit meaning
+ * 2^63). */
+void ty_weights_f64(const void *from, tally_dtype dtype, size_t n, double *weights);
+void ty_weights_i64(const void *from, tally_dtype dtype, size_t n, int64_t *weights);
+
+/* Adds such an integer to a sum. */
+static inline void ty_weight_add(int64_t *sum, int64_t *carries, int64_t w, int is_u64)
+{
+    const int over = is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w, sum)
+                            : __builtin_add_overflow(*sum, w, sum);
+    if (__builtin_expect(over, 0))
+        ty_carry(carries, is_u64 || w >= 0);
+}
+
 /* The totals (slots of them) of one histogram. */
 uint64_t *ty_totals_of(const ty_job *job, uint64_t batch, uint64_t active);
 

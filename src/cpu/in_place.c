@@ -26,13 +26,13 @@ typedef struct {
     struct {
         uint64_t samples[TY_SLOT_EXTRA];
         double weights[TY_SLOT_EXTRA];
+        int64_t integers[TY_SLOT_EXTRA], carries[TY_SLOT_EXTRA]; /* as isums of a job */
     } flows[];
 } state;
 
 static size_t state_bytes(const ty_job *job)
 {
-    return sizeof(state) +
-           (size_t)job->plan->active_count * TY_SLOT_EXTRA * (sizeof(uint64_t) + sizeof(double));
+    return sizeof(state) + (size_t)job->plan->active_count * sizeof *((state *)NULL)->flows;
 }
 
 /* Adds `by`, 1 or -1, for each slot; whether a count came to be 0. Then the same with other threads
@@ -133,37 +133,72 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t a, ty_block 
         s->wrapped |= add(job, batch * job->plan->active_count + a, block->slots, left);
 }
 
+static uint32_t bin_or_flow(const tally_plan *plan, uint32_t slot)
+{
+    return slot < plan->bins ? slot : ty_plan_clamped(plan, slot);
+}
+
 /* The same with weights, in the samples' order. */
-static void weigh_block(const ty_job *job, uint64_t batch, uint64_t a, uint64_t begin,
+static void weigh_block(const ty_job *job, uint64_t batch, uint64_t a, const void *from,
                         const ty_block *block, size_t n, state *s)
 {
     const tally_plan *plan = job->plan;
     const uint64_t first = (batch * plan->active_count + a) * plan->bins;
-    const int single = plan->options.weight_dtype == TALLY_F32;
+    const int adds = job->walk == TY_WALK_ADD && !job->isums;
     double *sums = (double *)job->output->counts + first,
            *squares = job->output->sum_squares ? job->output->sum_squares + first : NULL;
-    _Alignas(64) unsigned char raw[TY_BLOCK * 8];
-    const unsigned char *from = ty_grid_block(&job->weights, batch, plan->active[a], begin, n, raw);
+    double weights[TY_BLOCK];
+    ty_weights_f64(from, plan->options.weight_dtype, n, weights);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t slot =
-            block->slots[i] < plan->bins ? block->slots[i] : ty_plan_clamped(plan, block->slots[i]);
-        double w;
-        float f;
-        if (single) {
-            memcpy(&f, from + i * sizeof f, sizeof f);
-            w = (double)f;
-        } else {
-            memcpy(&w, from + i * sizeof w, sizeof w);
-        }
+        const uint32_t slot = bin_or_flow(plan, block->slots[i]);
+        const double w = weights[i];
         if (slot >= plan->bins) {
             s->flows[a].samples[slot - plan->bins]++;
             s->flows[a].weights[slot - plan->bins] += w;
-        } else if (job->walk != TY_WALK_LOOK) {
+            continue;
+        }
+        if (adds)
             sums[slot] += w;
-            if (squares)
-                squares[slot] += w * w;
+        if (squares && job->walk != TY_WALK_LOOK)
+            squares[slot] += w * w;
+    }
+}
+
+/* Integers: sums that wrap on their way are noted. Squares come in a walk of their own, when it is
+ * known that the sums stay. */
+static void weigh_integers(const ty_job *job, uint64_t batch, uint64_t a, const void *from,
+                           const ty_block *block, size_t n, state *s)
+{
+    const tally_plan *plan = job->plan;
+    const int is_u64 = plan->options.weight_dtype == TALLY_U64;
+    int64_t *sums = (int64_t *)job->output->counts + (batch * plan->active_count + a) * plan->bins;
+    int64_t weights[TY_BLOCK];
+    int wrapped = 0;
+    ty_weights_i64(from, plan->options.weight_dtype, n, weights);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot = bin_or_flow(plan, block->slots[i]);
+        const int64_t w = weights[i];
+        if (slot >= plan->bins) {
+            s->flows[a].samples[slot - plan->bins]++;
+            ty_weight_add(&s->flows[a].integers[slot - plan->bins],
+                          &s->flows[a].carries[slot - plan->bins], w, is_u64);
+        } else if (job->walk == TY_WALK_UNDO) {
+            sums[slot] = (int64_t)((uint64_t)sums[slot] - (uint64_t)w);
+        } else if (job->walk == TY_WALK_ADD) {
+            wrapped |= is_u64 ? __builtin_add_overflow(sums[slot], (uint64_t)w, &sums[slot])
+                              : __builtin_add_overflow(sums[slot], w, &sums[slot]);
         }
     }
+    s->wrapped |= (uint64_t)wrapped;
+}
+
+static void weigh(const ty_job *job, uint64_t batch, uint64_t a, uint64_t begin,
+                  const ty_block *block, size_t n, state *s)
+{
+    _Alignas(64) unsigned char raw[TY_BLOCK * 8];
+    const void *from = ty_grid_block(&job->weights, batch, job->plan->active[a], begin, n, raw);
+    (job->isums && job->walk != TY_WALK_SQUARES ? weigh_integers : weigh_block)(job, batch, a, from,
+                                                                                block, n, s);
 }
 
 static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
@@ -175,7 +210,7 @@ static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, u
         for (uint64_t a = 0; a < plan->active_count; a++) {
             ty_block_slots(job, batch, plan->active[a], begin, n, &block);
             if (plan->weighted)
-                weigh_block(job, batch, a, begin, &block, n, at);
+                weigh(job, batch, a, begin, &block, n, at);
             else
                 count_block(job, batch, a, &block, n, at);
         }
@@ -183,16 +218,21 @@ static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, u
     }
 }
 
-static void flush(void *at, ty_job *job, uint64_t batch)
+static void flush(void *own, ty_job *job, uint64_t batch)
 {
-    state *s = at;
+    state *s = own;
     for (uint64_t a = 0; a < job->plan->active_count && !job->looked; a++) {
         const uint64_t h = batch * job->plan->active_count + a;
         uint64_t *flows = ty_job_flows(job, h);
         for (unsigned f = 0; f < TY_SLOT_EXTRA; f++) {
+            const uint64_t at = ty_job_flow_at(job, h, f);
             flows[f] += s->flows[a].samples[f];
             if (job->sums)
-                job->sums[ty_job_flow_at(job, h, f)] += s->flows[a].weights[f];
+                job->sums[at] += s->flows[a].weights[f];
+            if (job->isums) {
+                ty_carry_add(&job->isums[at], &job->carries[at], s->flows[a].integers[f]);
+                job->carries[at] += s->flows[a].carries[f];
+            }
         }
     }
     job->wrapped |= job->walk == TY_WALK_ADD && s->wrapped;
@@ -215,10 +255,16 @@ int ty_in_place_pays(const ty_job *job)
     const int bytes =
         plan->options.dimensions == 1 && tally_dtype_bytes(plan->options.dtypes[0]) == 1;
     if (plan->weighted)
-        return plan->weighted == TALLY_RESULT_SUMS_F64 && job->elements <= most;
+        return job->elements <= most;
     if (bytes && plan->slots < BYTES_LEAST)
         return 0;
     return job->elements <= most || plan->slots * sizeof(uint32_t) > TABLE_MOST;
+}
+
+int ty_in_place_serves(const ty_job *job)
+{
+    return job->elements && job->histograms &&
+           (job->output->accumulate || job->plan->weighted != TALLY_RESULT_SUMS_I64);
 }
 
 int ty_in_place_shares(const ty_job *job)
@@ -235,14 +281,6 @@ void ty_in_place_clear(const ty_job *job)
         memset(job->output->sum_squares, 0, cells * sizeof *job->output->sum_squares);
 }
 
-static tally_status supports(const tally_plan *plan, tally_error *error)
-{
-    if (plan->weighted == TALLY_RESULT_SUMS_I64)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "method cpu-in-place sums no integers, which may pass int64 on their way");
-    return TALLY_OK;
-}
-
 const ty_method ty_cpu_in_place = {
     "cpu-in-place",
     "tally",
@@ -252,7 +290,7 @@ const ty_method ty_cpu_in_place = {
     1,
     TY_MAX_BINS,
     NULL,
-    supports,
+    NULL,
     NULL,
     &ty_in_place_method,
 };

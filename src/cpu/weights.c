@@ -37,8 +37,7 @@ static size_t state_bytes(const ty_job *job)
     return job->plan->active_count * lay_out(job->plan).bytes;
 }
 
-/* Weights of a block as float64, or as int64 (u64: the bits, with the top bit meaning 2^63). */
-static void load_f64(const void *from, tally_dtype dtype, size_t n, double *w)
+void ty_weights_f64(const void *from, tally_dtype dtype, size_t n, double *w)
 {
 #define LOAD(type)                                                                                 \
     for (size_t i = 0; i < n; i++) {                                                               \
@@ -72,7 +71,7 @@ static void load_f64(const void *from, tally_dtype dtype, size_t n, double *w)
 #undef LOAD
 }
 
-static void load_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
+void ty_weights_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 {
 #define LOAD(type)                                                                                 \
     for (size_t i = 0; i < n; i++) {                                                               \
@@ -104,13 +103,8 @@ static void load_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 static void add_integers(int64_t *sums, const uint32_t *slots, const int64_t *w, size_t n,
                          int is_u64, int64_t *carries)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t *sum = &sums[slots[i]];
-        int over = is_u64 ? __builtin_add_overflow(*sum, (uint64_t)w[i], sum)
-                          : __builtin_add_overflow(*sum, w[i], sum);
-        if (__builtin_expect(over, 0))
-            ty_carry(&carries[slots[i]], is_u64 || w[i] >= 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        ty_weight_add(&sums[slots[i]], &carries[slots[i]], w[i], is_u64);
 }
 
 /* Adds f(weight) to its slot's sum. One loop a shift, unrolled by fours. */
@@ -202,12 +196,12 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
         add_f64((double *)(tables + l.sums), l.shift, block.slots, from, n);
     if (job->squares) {
         double w[TY_BLOCK];
-        load_f64(from, dtype, n, w);
+        ty_weights_f64(from, dtype, n, w);
         add_squares((double *)(tables + l.squares), l.shift, block.slots, (unsigned char *)w, n);
     }
     if (job->isums) {
         int64_t wi[TY_BLOCK];
-        load_i64(from, dtype, n, wi);
+        ty_weights_i64(from, dtype, n, wi);
         add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, dtype == TALLY_U64,
                      job->carries + first_slot(plan, batch, active));
     }

@@ -157,7 +157,7 @@ static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *
     const int64_t *there = (const int64_t *)job->output->flow_sums + h * flow_count;
     for (int f = 0; job->isums && f < flow_count; f++) {
         int64_t sum = job->output->accumulate ? there[f] : 0, carries = 0;
-        add_slot(job, h * plan->slots + plan->bins + (unsigned)f, &sum, &carries);
+        add_slot(job, ty_job_flow_at(job, h, (unsigned)f), &sum, &carries);
         if (!clamps(plan, f) && carries)
             return ty_error(error, TALLY_ERROR_DATA,
                             "the sum of the weights of samples %s passes int64", names[f]);
@@ -264,8 +264,11 @@ static void write_flows(const ty_job *job, uint64_t h)
 tally_status ty_job_check_flows(const ty_job *job, tally_error *error)
 {
     tally_status status = TALLY_OK;
-    for (uint64_t h = 0; h < job->histograms && !status; h++)
+    for (uint64_t h = 0; h < job->histograms && !status; h++) {
         status = check_flows(job, ty_job_flows(job, h), error);
+        if (!status && job->output->flow_sums)
+            status = check_flow_sums(job, h, error);
+    }
     return status;
 }
 
@@ -289,11 +292,8 @@ static void write_flow_sums(const ty_job *job, uint64_t h)
 tally_status ty_job_commit(const ty_job *job, tally_error *error)
 {
     tally_status status = ty_job_check_flows(job, error);
-    for (uint64_t h = 0; h < job->histograms && !status && !job->direct; h++) {
+    for (uint64_t h = 0; h < job->histograms && !status && !job->direct; h++)
         status = check_widths(job, h, error);
-        if (!status && job->output->flow_sums)
-            status = check_flow_sums(job, h, error);
-    }
     if (status)
         return status;
     for (uint64_t h = 0; h < job->histograms; h++) {

@@ -75,7 +75,7 @@ typedef struct ty_job {
     int walk;     /* in place: a ty_walk (cpu/in_place.h) */
     int looked;   /* in place: the flows are known from an earlier walk */
     int shared;   /* in place: others may add at once */
-    int wrapped;  /* in place: a count passed its counter, and the output is as it was */
+    int wrapped;  /* in place: a count or sum passed its type, and the output is as it was */
 } ty_job;
 
 /* The totals of one histogram's bins, and of its flows. */
@@ -161,7 +161,8 @@ int ty_plan_may_fail(const tally_plan *plan);
 int ty_job_surely_commits(const ty_job *job);
 /* commit.c: the slot, clamped flows as their bins. */
 uint32_t ty_plan_clamped(const tally_plan *plan, uint32_t slot);
-/* commit.c: TALLY_ERROR_DATA if the job's flows are not what the axes' policies allow. */
+/* commit.c: TALLY_ERROR_DATA if the job's flows are not what the axes' policies allow, or their
+ * sums of integers no int64. */
 tally_status ty_job_check_flows(const ty_job *job, tally_error *error);
 /* commit.c: policies, counter widths, then the caller's output, all or nothing. */
 tally_status ty_job_commit(const ty_job *job, tally_error *error);

@@ -3,6 +3,7 @@
  * that passes its counter takes everything back, and calls at the same time lose nothing if they
  * add atomically.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,75 @@ static void test_weights(tally_dtype dtype, int accumulate)
     tally_plan_destroy(plan);
 }
 
+/* Integers of every type, some sums on their way past int64 and back: as the reference, or refused
+ * with the output as it was. */
+static void test_integers(tally_dtype dtype, int accumulate, int squares, int fits)
+{
+    enum { BINS = 5000, N = 2000 };
+    static int64_t sums[2][BINS], flow_sums[2][4], before[BINS];
+    static double squared[2][BINS];
+    static unsigned char weights[N * 8];
+    const size_t size = tally_dtype_bytes(dtype);
+    const int wide = dtype == TALLY_I64;
+    tally_plan_options o = help_options(TALLY_F32, tally_axis_even(BINS, -80, 80));
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_flows flows[2] = {{1, 2, 3, 4}, {1, 2, 3, 4}};
+    tally_status status[2];
+    tally_error errors[2] = {{""}, {""}};
+    o.axes[0].over = help_below(2) ? TALLY_FLOW_CLAMP : TALLY_FLOW_COUNT;
+    o.weight_dtype = dtype;
+    o.sum_squares = squares;
+    for (size_t i = 0; i < sizeof weights; i++) { /* those that fit no flow are not negative */
+        const int top_byte = i % size + 1 == size;
+        weights[i] = (unsigned char)help_below(top_byte && !fits ? 128 : 256);
+        weights[i] = size == 8 && i % 8 > 4 ? 0 : weights[i];
+    }
+    const int64_t top = INT64_MAX, orders[3][4] = {{top, top, -top, -top},
+                                                   {-top, top, -top, top},
+                                                   {top, top, top, top}};
+    /* Of one bin and of a flow: both pass int64 and come back; or only one does, and stays. */
+    for (size_t i = 0; wide && i < 8; i++) {
+        const int order = fits ? 0 : squares == (i < 4) ? 1 : 2;
+        memcpy(weights + (N / 2 + i) * 8, &orders[order][i % 4], 8);
+        data[N / 2 + i] = i < 4 ? 1 : NAN;
+    }
+    tally_view v = tally_view_1d(data, TALLY_F32, N), w = tally_view_1d(weights, dtype, N);
+    e.weights = &w;
+    tally_plan *plan = help_plan(context, &o);
+    for (int reference = 0; reference < 2; reference++) {
+        tally_output output = TALLY_OUTPUT_INIT;
+        for (int i = 0; i < BINS; i++)
+            squared[reference][i] = (double)(before[i] = sums[reference][i] = i - 100);
+        memset(flow_sums[reference], 0, sizeof *flow_sums);
+        flow_sums[reference][0] = fits || dtype == TALLY_I64 ? 7 : INT64_MAX;
+        output.counts = sums[reference];
+        output.sum_squares = squares ? squared[reference] : NULL;
+        output.flows = &flows[reference];
+        output.flow_sums = flow_sums[reference];
+        output.accumulate = accumulate;
+        status[reference] = reference ? tally_execute_reference(plan, &v, &e, &output, &errors[1])
+                                      : tally_execute(plan, &v, &e, &output, &errors[0]);
+    }
+    const int refused = !fits && (wide || accumulate);
+    CHECK_SAY(status[0] == status[1] && status[0] == (refused ? TALLY_ERROR_DATA : TALLY_OK),
+              "%s: %s", tally_dtype_name(dtype), errors[0].message);
+    CHECK_SAY(!strcmp(errors[0].message, errors[1].message), "%s", errors[0].message);
+    CHECK_SAY(!memcmp(sums[0], refused ? before : sums[1], sizeof *sums), "%s, %d, %d",
+              tally_dtype_name(dtype), accumulate, squares);
+    for (int i = 0; i < BINS; i++) /* added in another order */
+        CHECK(fabs(squared[0][i] - squared[1][i]) <= 1e-12 * fabs(squared[1][i]));
+    CHECK(!memcmp(&flows[0], &flows[1], sizeof *flows));
+    CHECK(!memcmp(flow_sums[0], flow_sums[1], sizeof *flow_sums));
+    tally_plan_destroy(plan);
+}
+
+static void test_all_integers(void)
+{
+    for (int dtype = TALLY_U8; dtype <= TALLY_I64; dtype++)
+        for (int i = 0; i < 8; i++)
+            test_integers((tally_dtype)dtype, i & 1, i >> 1 & 1, i >> 2);
+}
+
 static int stop(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
@@ -175,9 +245,13 @@ static uint64_t resident(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A hundred samples in 2^28 bins: the pages of so many counts are touched, and no table is made. */
-static void test_touches_little(void)
+/* A hundred samples, or their weights, in 2^28 bins: the pages of so many counts are touched, and
+ * no table is made. */
+static void test_touches_little(tally_dtype weight_dtype)
 {
+    static int64_t ones[100]; /* bits of small numbers in all types */
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
     const uint64_t bins = UINT64_C(1) << 28, bytes = bins * 8;
     void *counts = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -187,10 +261,14 @@ static void test_touches_little(void)
     }
     madvise(counts, (size_t)bytes, MADV_NOHUGEPAGE);
     tally_plan_options o = help_options(TALLY_F32, tally_axis_even(bins, -100, 100));
+    o.weight_dtype = weight_dtype;
     tally_plan *plan = help_plan(context, &o);
-    tally_view v = tally_view_1d(data, TALLY_F32, 100);
+    tally_view v = tally_view_1d(data, TALLY_F32, 100), w = tally_view_1d(ones, weight_dtype, 100);
+    e.weights = weight_dtype ? &w : NULL;
+    output.counts = counts;
+    output.accumulate = 1;
     const uint64_t before = resident();
-    CHECK(run(plan, &v, counts, NULL, 1, 0, NULL) == TALLY_OK);
+    CHECK(tally_execute(plan, &v, &e, &output, NULL) == TALLY_OK);
     const uint64_t after = resident();
     CHECK_SAY(after < before + (2 << 20), "%llu bytes", (unsigned long long)(after - before));
     tally_plan_destroy(plan);
@@ -301,7 +379,10 @@ int main(int argc, char **argv)
         test_weights(TALLY_F64, accumulate);
     }
     test_refused();
-    test_touches_little();
+    test_all_integers();
+    test_touches_little((tally_dtype)0);
+    test_touches_little(TALLY_I32);
+    test_touches_little(TALLY_F64);
     for (int clamp = 0; clamp < 2; clamp++) {
         test_atomic(40, clamp);
         test_atomic(5000, clamp);
