@@ -55,7 +55,7 @@ typedef struct rule_job {
     tally_rule rule;
     int by_range;
     tally_stats stats;
-    ty_select select; /* counts NULL: no quartiles wanted */
+    ty_select select; /* for wants_quartiles */
     double span;      /* of the samples, as NumPy's ptp */
 } rule_job;
 
@@ -73,18 +73,19 @@ static tally_status take_first(void *arg, const void *samples, size_t count, tal
 {
     rule_job *job = arg;
     tally_view view = tally_view_1d(samples, job->reader.dtype, count);
-    if (job->select.counts)
-        ty_select_count(&job->select, samples, count);
+    if (wants_quartiles(job->rule)) {
+        const tally_status status = ty_select_count(&job->select, samples, count, error);
+        if (status)
+            return status;
+    }
     return tally_stats_add(job->context, &view, NULL, 0, wants_moments(job->rule), &job->stats,
                            error);
 }
 
 static tally_status take_select(void *arg, const void *samples, size_t count, tally_error *error)
 {
-    (void)error;
     rule_job *job = arg;
-    ty_select_count(&job->select, samples, count);
-    return TALLY_OK;
+    return ty_select_count(&job->select, samples, count, error);
 }
 
 /* NumPy's linear interpolation between wanted samples i and i+1, at `t` of the way. */

@@ -14,15 +14,16 @@ tally_status ty_select_start(ty_select *s, tally_dtype dtype, tally_error *error
     s->digit = s->width < 16 ? s->width : 16;
     s->shift = s->width - s->digit;
     s->groups = 1;
-    size_t size = sizeof *s->counts << s->digit;
-    s->counts = ty_calloc(1, size);
-    return s->counts ? TALLY_OK : ty_error_memory(error, "counting quantiles", size);
+    const size_t size = TY_SELECT_FEW * sizeof *s->few;
+    s->few = ty_malloc(size);
+    return s->few ? TALLY_OK : ty_error_memory(error, "finding quantiles", size);
 }
 
 void ty_select_clear(ty_select *s)
 {
+    ty_free(s->few);
     ty_free(s->counts);
-    s->counts = NULL;
+    s->few = s->counts = NULL;
 }
 
 /* Bits to invert to turn a sample into its key: in every sample, and besides in negative ones. */
@@ -79,7 +80,43 @@ count_later(ty_select *s, const unsigned char *from, size_t count, unsigned byte
     }
 }
 
-void ty_select_count(ty_select *s, const void *samples, size_t count)
+__attribute__((always_inline)) static inline void keep_keys(ty_select *s, const unsigned char *from,
+                                                            size_t count, unsigned bytes)
+{
+    const uint64_t always = flip_always(s), negative = flip_negative(s);
+    uint64_t *to = s->few + s->few_count;
+    for (size_t i = 0; i < count; i++)
+        to[i] = load_key(from + i * bytes, bytes, always, negative);
+    s->few_count += count;
+}
+
+static void keep_few(ty_select *s, const void *samples, size_t count)
+{
+    if (s->width == 8)
+        keep_keys(s, samples, count, 1);
+    else if (s->width == 16)
+        keep_keys(s, samples, count, 2);
+    else if (s->width == 32)
+        keep_keys(s, samples, count, 4);
+    else
+        keep_keys(s, samples, count, 8);
+}
+
+/* There are too many to be kept: those that were are counted. */
+static tally_status count_few(ty_select *s, tally_error *error)
+{
+    const size_t size = sizeof *s->counts << s->digit;
+    s->counts = ty_calloc(1, size);
+    if (!s->counts)
+        return ty_error_memory(error, "counting quantiles", size);
+    for (size_t i = 0; i < s->few_count; i++)
+        s->counts[s->few[i] >> s->shift]++;
+    ty_free(s->few);
+    s->few = NULL;
+    return TALLY_OK;
+}
+
+static void count_all(ty_select *s, const void *samples, size_t count)
 {
     int first = s->shift + s->digit == s->width;
     if (s->width == 8)
@@ -94,6 +131,18 @@ void ty_select_count(ty_select *s, const void *samples, size_t count)
         count_first(s, samples, count, 8);
     else
         count_later(s, samples, count, 8);
+}
+
+tally_status ty_select_count(ty_select *s, const void *samples, size_t count, tally_error *error)
+{
+    if (s->few && count <= TY_SELECT_FEW - s->few_count) {
+        keep_few(s, samples, count);
+        return TALLY_OK;
+    }
+    const tally_status status = s->few ? count_few(s, error) : TALLY_OK;
+    if (!status)
+        count_all(s, samples, count);
+    return status;
 }
 
 void ty_select_want(ty_select *s, const uint64_t *ranks, unsigned count)
@@ -119,8 +168,65 @@ static int settle(ty_select *s)
     return 1;
 }
 
+/* Moves the keys for which `below` holds to the front, without a branch; returns how many. */
+#define PARTITION(keys, n, below)                                                                  \
+    size_t front = 0;                                                                              \
+    for (size_t i = 0; i < (n); i++) {                                                             \
+        const uint64_t key = (keys)[i];                                                            \
+        (keys)[i] = (keys)[front];                                                                 \
+        (keys)[front] = key;                                                                       \
+        front += (below) != 0;                                                                     \
+    }                                                                                              \
+    return front;
+
+static size_t move_below(uint64_t *keys, size_t n, uint64_t pivot)
+{
+    PARTITION(keys, n, key < pivot)
+}
+
+static size_t move_equal(uint64_t *keys, size_t n, uint64_t pivot)
+{
+    PARTITION(keys, n, key == pivot)
+}
+
+/* The key of a rank, below n; the others are moved about. Pivots are drawn, so that no order of the
+ * samples is slow more than by chance. */
+static uint64_t key_of_rank(uint64_t *keys, size_t n, size_t rank)
+{
+    uint64_t drawn = n;
+    for (;;) {
+        drawn = drawn * UINT64_C(6364136223846793005) + 1442695040888963407;
+        const uint64_t pivot = keys[(drawn >> 33) % n];
+        const size_t below = move_below(keys, n, pivot);
+        if (rank < below) {
+            n = below;
+            continue;
+        }
+        const size_t equal = move_equal(keys + below, n - below, pivot);
+        if (rank < below + equal)
+            return pivot;
+        keys += below + equal;
+        n -= below + equal;
+        rank -= below + equal;
+    }
+}
+
+static tally_status find_few(ty_select *s, int *more, tally_error *error)
+{
+    *more = 0;
+    for (unsigned i = 0; i < s->ranks; i++) {
+        if (s->rank[i] >= s->few_count)
+            return ty_error(error, TALLY_ERROR_INTERNAL, "rank %llu of %zu samples",
+                            (unsigned long long)s->rank[i], s->few_count);
+        s->prefix[i] = key_of_rank(s->few, s->few_count, (size_t)s->rank[i]);
+    }
+    return TALLY_OK;
+}
+
 tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
 {
+    if (s->few)
+        return find_few(s, more, error);
     if (!settle(s))
         return ty_error(error, TALLY_ERROR_DATA, "the samples changed between two readings");
     *more = s->shift != 0 && s->ranks != 0;

@@ -1,5 +1,6 @@
-/* Order statistics by counting, for data too large to keep: passes over the samples, each settling
- * 16 more bits of the wanted samples' keys. Memory: at most four tables of 65536 counters. */
+/* Order statistics. Few samples are kept and sorted so far as is needed. More are counted: passes
+ * over the samples, each settling 16 more bits of the wanted samples' keys. Memory: at most four
+ * tables of 65536 counters. */
 #ifndef TY_SELECT_H
 #define TY_SELECT_H
 
@@ -7,6 +8,7 @@
 #include <tally/tally.h>
 
 #define TY_SELECT_RANKS 4
+#define TY_SELECT_FEW   16384 /* samples that are kept: their keys take 128 KiB */
 
 /*
  * Keys are the samples' bits mapped so that they order as the samples do, as unsigned integers; NaN
@@ -20,7 +22,9 @@ typedef struct ty_select {
     uint64_t prefix[TY_SELECT_RANKS]; /* bits settled so far; at the end the keys */
     unsigned group[TY_SELECT_RANKS];  /* of each rank: which of the distinct prefixes */
     uint64_t head[TY_SELECT_RANKS];   /* the distinct prefixes */
-    uint64_t *counts;                 /* groups × 2^digit, owned */
+    uint64_t *few;                    /* keys of the samples so far, owned; NULL: counted */
+    size_t few_count;
+    uint64_t *counts; /* groups × 2^digit, owned; NULL while samples are few */
 } ty_select;
 
 /* Ready for the first pass. On failure nothing is owned. */
@@ -29,7 +33,8 @@ void ty_select_clear(ty_select *select);
 
 /* One pass is any number of calls that together offer every sample once, in any order. Samples are
  * packed, of any alignment. */
-void ty_select_count(ty_select *select, const void *samples, size_t count);
+tally_status ty_select_count(ty_select *select, const void *samples, size_t count,
+                             tally_error *error);
 
 /* After the first pass: which samples are wanted, as ranks from 0 in any order, all below the
  * number of samples. */

@@ -157,7 +157,8 @@ static void test_select(void)
 {
     for (int round = 0; round < 300; round++) {
         tally_dtype dtype = sorting = (tally_dtype)(1 + below(12));
-        size_t size = tally_dtype_bytes(dtype), n = 1 + below(below(2) ? 6 : 3000);
+        size_t size = tally_dtype_bytes(dtype);
+        const size_t n = 1 + below(round % 10 == 9 ? 3 * TY_SELECT_FEW : below(2) ? 6 : 3000);
         unsigned char *x = malloc(n * size + 1), *sorted = malloc(n * size);
         uint64_t keep = below(3) ? ~UINT64_C(0) : next() & next();
         for (size_t i = 0; i < n; i++) {
@@ -174,13 +175,13 @@ static void test_select(void)
         int more = 1, passes = 0;
         for (; more && !failures; passes++) {
             size_t part = below(n + 1);
-            ty_select_count(&s, x + 1, part);
-            ty_select_count(&s, x + 1 + part * size, n - part);
+            CHECK(!ty_select_count(&s, x + 1, part, NULL), "count");
+            CHECK(!ty_select_count(&s, x + 1 + part * size, n - part, NULL), "count");
             if (!passes)
                 ty_select_want(&s, ranks, 4);
             CHECK(!ty_select_next(&s, &more, NULL), "next");
         }
-        CHECK(passes == (size < 2 ? 1 : (int)size / 2), "%d passes", passes);
+        CHECK(passes == (size < 2 || n <= TY_SELECT_FEW ? 1 : (int)size / 2), "%d passes", passes);
         for (unsigned i = 0; i < 4; i++) {
             const unsigned char *want = sorted + ranks[i] * size;
             double value = ty_select_value(&s, ty_select_key(&s, i)), expected;
@@ -424,8 +425,9 @@ static void test_stone(void)
 
 static void test_failures(void)
 {
-    double x[64];
-    for (int i = 0; i < 64; i++)
+    enum { many = TY_SELECT_FEW + 64 }; /* more than are kept */
+    static double x[many];
+    for (int i = 0; i < many; i++)
         x[i] = unit();
     source s = over(x, TALLY_F64, 64);
     for (int status = 1; status <= 11; status++) {
@@ -434,14 +436,14 @@ static void test_failures(void)
         s.fail_read = -status;
         answer a = ask(&s, TALLY_RULE_SQRT, NULL, 0);
         CHECK(a.status == want && !strcmp(a.error.message, "the disk is on fire"), "read");
-        s = over(x, TALLY_F64, 64);
+        s = over(x, TALLY_F64, many);
         s.fail_rewind = -status;
         s.silent = 1;
         a = ask(&s, TALLY_RULE_FD, NULL, 0);
         CHECK(a.status == want && strstr(a.error.message, "rewind returned"), "%s",
               a.error.message);
     }
-    s = over(x, TALLY_F64, 64);
+    s = over(x, TALLY_F64, many);
     s.liar = 1;
     answer a = ask(&s, TALLY_RULE_FD, NULL, 0);
     CHECK(a.status == TALLY_ERROR_DATA && strstr(a.error.message, "changed"), "%s",
@@ -464,18 +466,20 @@ static void test_failures(void)
     CHECK(tally_rule_bins(NULL, chunks, TALLY_F32, NULL, &axis, NULL) == 1,
           "a chunk of another dtype");
     /* Every allocation may fail. */
-    for (int r = 0; r < 8; r++) {
+    for (int r = -1; r < 8; r++) {
+        const tally_rule rule = r < 0 ? TALLY_RULE_FD : (tally_rule)r;
         long failed = -1;
         do {
-            s = over(x, TALLY_F64, 64);
+            s = over(x, TALLY_F64, r < 0 ? many : 64);
             ty_alloc_fail_after(++failed);
-            a = ask(&s, (tally_rule)r, NULL, 0);
+            a = ask(&s, rule, NULL, 0);
             ty_alloc_fail_after(-1);
             CHECK(!a.status || a.status == TALLY_ERROR_MEMORY, "rule %d: %s", r, a.error.message);
         } while (a.status && failed < 20);
-        CHECK(failed == (r <= TALLY_RULE_FD      ? 4
-                         : r == TALLY_RULE_STONE ? 3
-                                                 : 0),
+        CHECK(failed == (r < 0                      ? 5
+                         : rule <= TALLY_RULE_FD    ? 1
+                         : rule == TALLY_RULE_STONE ? 3
+                                                    : 0),
               "rule %d allocates %ld times", r, failed);
     }
 }
