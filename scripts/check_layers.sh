@@ -49,7 +49,7 @@ while IFS=: read -r file line _; do
 done < <(grep -rnE '^ *# *include +<tally/io\.h>' src --include='*.c' --include='*.h' || true)
 
 # The command, the binding, tally-bench and its peers see the public headers, their own files and common/ only.
-for folder in cli python bench/src bench/peers; do
+for folder in cli python/fast bench/src bench/peers; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")

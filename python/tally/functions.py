@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _arrays, _count, _edges
 from . import _library as c
+from ._compiled import fast as _fast
 from ._core import Call, Weights, finish, normal_axes, samples, served, total
 from ._edges import Unserved
 
@@ -20,23 +21,6 @@ __all__ = [
     "histogram_bin_edges",
     "histogramdd",
 ]
-
-def _short_way():
-    """The compiled module, where this interpreter loads it: for small arrays only."""
-    try:
-        from . import _fast
-    except ImportError:
-        return None
-    names = ("tally_stats_add", "tally_plan_create", "tally_plan_destroy", "tally_execute")
-    addresses = (ctypes.cast(getattr(c.lib, name), ctypes.c_void_p).value for name in names)
-    types = (np.dtype(np.intp), np.dtype(np.float32), np.dtype(np.float64))
-    _fast.bind(
-        _count.context(c.CPU).pointer.value, *addresses, np.ndarray, np.empty, *types
-    )
-    return _fast
-
-
-_fast = _short_way()
 
 range_ = builtins.range  # NumPy calls an argument so
 
@@ -294,11 +278,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
     (array([[1, 0],
            [1, 2]]), array(['a', 'b'], dtype='<U1'))
     """
-    if (_fast and weights is density is axis is where is flow is out is device is method
-            is threads is by is progress is None):  # fmt: skip
-        answer = _fast.histogram(a, bins, range)
+    if (_fast and axis is where is flow is out is device is method is threads is by is progress
+            is None):  # fmt: skip
+        answer = _fast.histogram(a, bins, range, weights)
         if answer is not None:
-            return answer
+            return (_arrays.NUMPY.density(answer[0], answer[1:]), answer[1]) if density else answer
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
     try:
         array = samples(a)
@@ -338,6 +322,10 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
     >>> tally.histogram_bin_edges([0, 0, 0, 1, 2, 3, 3, 4, 5], bins='auto')
     array([0., 1., 2., 3., 4., 5.])
     """
+    if _fast and weights is where is threads is None:
+        edges = _fast.bin_edges(a, bins, range)
+        if edges is not None:
+            return edges
     call = Call(where=where, threads=threads)
     try:
         array = samples(a)
@@ -441,6 +429,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
     array([[1., 0.],
            [0., 2.]])
     """
+    if (_fast and where is flow is out is device is method is threads is by is progress
+            is None):  # fmt: skip
+        answer = _fast.histogramdd(sample, bins, range, weights)
+        if answer is not None:
+            return (_arrays.NUMPY.density(*answer), answer[1]) if density else answer
     call = Call(None, where, flow, out, device, method, threads, by, progress)
     try:
         columns, common = _columns(sample)
@@ -511,6 +504,11 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None, **extras)
     array([[1., 0.],
            [0., 2.]])
     """
+    if _fast and not extras:
+        answer = _fast.histogramdd((x, y), bins, range, weights)
+        if answer is not None:
+            counts, edges = answer
+            return (_arrays.NUMPY.density(counts, edges) if density else counts, *edges)
     if len(x) != len(y):
         return _THEIRS["histogram2d"](x, y)  # has the words for it
     try:
@@ -578,9 +576,9 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     >>> tally.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
-    if (_fast and weights is axis is where is flow is out is device is method is threads is by
-            is progress is None):  # fmt: skip
-        counts = _fast.bincount(x, minlength)
+    if (_fast and axis is where is flow is out is device is method is threads is by is progress
+            is None):  # fmt: skip
+        counts = _fast.bincount(x, weights, minlength)
         if counts is not None:
             return counts
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
@@ -639,6 +637,10 @@ def digitize(x, bins, right=False):
     >>> tally.digitize([0.2, 6.4, 3.0], [0.0, 1.0, 2.5, 4.0])
     array([1, 4, 3])
     """
+    if _fast:
+        indices = _fast.digitize(x, bins, right)
+        if indices is not None:
+            return indices
     array = _arrays.take(x)
     if array.valid is not None:
         raise ValueError("digitize: x has nulls, which are in no bin: drop or fill them")

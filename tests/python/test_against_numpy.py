@@ -3,8 +3,6 @@
 What is left out here is what docs/PYTHON.md lists as different.
 """
 
-import os
-
 import numpy as np
 import pytest
 from cases import (
@@ -213,15 +211,6 @@ def test_digitize(data):
         bins = bins[::-1]
     right = data.draw(st.booleans())
     same(ours("digitize", a, bins, right), run(np.digitize, a, bins, right))
-
-
-def test_short_way_is_there():
-    """Built into every wheel, and loaded by every CPython that holds a lock."""
-    import sysconfig
-
-    if sysconfig.get_config_var("Py_GIL_DISABLED") or "TALLY_LIBRARY" in os.environ:
-        pytest.skip("a free-threaded CPython, or not the wheel's library")
-    assert tally.functions._fast is not None
 
 
 @pytest.mark.parametrize("n", [10**5, 3 * 10**6])

@@ -1,0 +1,248 @@
+/* bincount and digitize. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fast.h"
+
+/* `body` for every x[i] of a packed array of whole numbers. */
+#define EACH(type, body)                                                                           \
+    {                                                                                              \
+        const type *x = a->data;                                                                   \
+        for (uint64_t i = 0; i < a->n; i++)                                                        \
+            body;                                                                                  \
+        break;                                                                                     \
+    }
+#define EACH_INTEGER(dtype, body)                                                                  \
+    switch (dtype) {                                                                               \
+    case TALLY_U8:                                                                                 \
+        EACH(uint8_t, body)                                                                        \
+    case TALLY_I8:                                                                                 \
+        EACH(int8_t, body)                                                                         \
+    case TALLY_U16:                                                                                \
+        EACH(uint16_t, body)                                                                       \
+    case TALLY_I16:                                                                                \
+        EACH(int16_t, body)                                                                        \
+    case TALLY_U32:                                                                                \
+        EACH(uint32_t, body)                                                                       \
+    case TALLY_I32:                                                                                \
+        EACH(int32_t, body)                                                                        \
+    case TALLY_I64:                                                                                \
+        EACH(int64_t, body)                                                                        \
+    default:                                                                                       \
+        return 0;                                                                                  \
+    }
+
+/* Weights that are added here, one after the other as NumPy adds them; more are the library's. */
+enum { FEW_WEIGHTS = 1 << 14, AT_ONCE = 512 };
+
+/* The largest of whole numbers that are none negative; 0 if the array has others. */
+static int largest(const array *a, uint64_t *most)
+{
+    if (a->n > AT_ONCE) {
+        tally_stats stats;
+        const int whole = a->dtype < TALLY_F16 && a->dtype != TALLY_U64;
+        if (!whole || !ends_stats(a, &stats) || stats.min_integer < 0)
+            return 0;
+        *most = (uint64_t)stats.max_integer;
+        return 1;
+    }
+    uint64_t all = 0, top = 0; /* a negative one sets the highest bit of `all` */
+    EACH_INTEGER(a->dtype, {
+        const uint64_t v = (uint64_t)(int64_t)x[i];
+        all |= v;
+        top = v > top ? v : top;
+    })
+    *most = top;
+    return !(all >> 63);
+}
+
+static int count_few(const array *a, int64_t *counts)
+{
+    EACH_INTEGER(a->dtype, counts[x[i]]++)
+    return 1;
+}
+
+/* At most AT_ONCE weights as float64: where they lie, in `w`, or NULL. */
+static const double *as_doubles(const array *a, double *w)
+{
+#define CONVERT(type)                                                                              \
+    for (uint64_t i = 0; i < a->n; i++)                                                            \
+        w[i] = (double)((const type *)a->data)[i];                                                 \
+    return w
+    switch (a->dtype) {
+    case TALLY_F64:
+        return a->data;
+    case TALLY_F32:
+        CONVERT(float);
+    case TALLY_U8:
+        CONVERT(uint8_t);
+    case TALLY_I8:
+        CONVERT(int8_t);
+    case TALLY_U16:
+        CONVERT(uint16_t);
+    case TALLY_I16:
+        CONVERT(int16_t);
+    case TALLY_U32:
+        CONVERT(uint32_t);
+    case TALLY_I32:
+        CONVERT(int32_t);
+    case TALLY_I64:
+        for (uint64_t i = 0; i < a->n; i++) {
+            if (llabs(((const int64_t *)a->data)[i]) > 1LL << 38)
+                return NULL; /* a sum of FEW_WEIGHTS may not be a float64 */
+        }
+        CONVERT(int64_t);
+    default:
+        return NULL;
+    }
+#undef CONVERT
+}
+
+static int add_weights(const array *a, const array *weights, double *sums)
+{
+    double memory[AT_ONCE];
+    const double *w = as_doubles(weights, memory);
+    if (!w)
+        return 0;
+    EACH_INTEGER(a->dtype, sums[x[i]] += w[i])
+    return 1;
+}
+
+/* `n` elements from `begin` on. */
+static array part_of(const array *a, uint64_t begin, uint64_t n)
+{
+    array part = *a;
+    part.data = (const char *)a->data + begin * array_bytes(a->dtype);
+    part.n = n;
+    return part;
+}
+
+static int add_few(const array *a, const array *weights, double *sums)
+{
+    int good = 1;
+    for (uint64_t at = 0; at < a->n && good; at += AT_ONCE) {
+        const uint64_t n = a->n - at < AT_ONCE ? a->n - at : AT_ONCE;
+        const array x = part_of(a, at, n), w = part_of(weights, at, n);
+        good = add_weights(&x, &w, sums);
+    }
+    return good;
+}
+
+/* By a plan: sums of whole weights are whole, and then rounded. */
+static int add_many(const array *a, const array *weights, void *sums, Py_ssize_t bins)
+{
+    wish w = {.dimensions = 1, .n = a->n, .weight = weights ? weights->dtype : (tally_dtype)0};
+    w.axes[0] = (wished_axis){.form = ENDS_INTEGER, .bins = (uint64_t)bins};
+    w.dtypes[0] = a->dtype;
+    kept_plan *plan = plan_take(&w);
+    if (!plan)
+        return 0;
+    const int good = plan_count(plan, a, weights, sums);
+    plan_return(plan);
+    for (Py_ssize_t i = 0; good && weights && weights->dtype < TALLY_F16 && i < bins; i++) {
+        int64_t sum;
+        memcpy(&sum, (char *)sums + i * (Py_ssize_t)sizeof sum, sizeof sum);
+        ((double *)sums)[i] = (double)sum;
+    }
+    return good;
+}
+
+static PyObject *bincount_of(const array *a, const array *weights, Py_ssize_t least)
+{
+    uint64_t most = 0;
+    void *data;
+    if (a->stride || (weights && weights->stride) || !largest(a, &most) || most >= MOST_BINS)
+        return NULL;
+    const Py_ssize_t end = a->n ? (Py_ssize_t)most + 1 : 0, bins = least > end ? least : end;
+    weights = a->n ? weights : NULL; /* NumPy looks at none */
+    PyObject *sums = array_new_1d(bins, weights ? NUMPY_FLOAT64 : NUMPY_INT64, &data);
+    if (!sums)
+        return NULL;
+    int good;
+    if (a->n > (weights ? FEW_WEIGHTS : FEW)) {
+        good = add_many(a, weights, data, bins);
+    } else {
+        memset(data, 0, (size_t)bins * sizeof(double));
+        good = weights ? add_few(a, weights, data) : count_few(a, data);
+    }
+    if (good)
+        return sums;
+    Py_DECREF(sums);
+    return NULL;
+}
+
+/* bincount(x, weights, minlength) */
+PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    array a, weights = {.object = NULL};
+    PyObject *answer = NULL;
+    if (n_args != 3 || !PyLong_CheckExact(args[2]) || !array_take(args[0], &a))
+        Py_RETURN_NONE;
+    const Py_ssize_t least = PyLong_AsSsize_t(args[2]);
+    PyErr_Clear();
+    if (a.dimensions == 1 && least >= 0 && least <= MOST_BINS &&
+        (args[1] == Py_None || (array_take(args[1], &weights) && array_same_shape(&a, &weights))))
+        answer = bincount_of(&a, weights.object ? &weights : NULL, least);
+    array_release(&weights);
+    array_release(&a);
+    if (!answer && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return answer;
+}
+
+/* ---- digitize ---- */
+
+/* How many of `n` increasing edges are at most x (`right`: below x); NaN is above all. */
+__attribute__((always_inline)) static inline int64_t place_of(double x, const double *edges,
+                                                              uint64_t n, int right)
+{
+    uint64_t at = 0;
+    for (uint64_t length = n; length; length = length >> 1) {
+        const uint64_t half = (length + 1) >> 1;
+        const double edge = edges[at + half - 1];
+        const int above = right ? !(edge >= x) : !(edge > x);
+        at += above ? half : 0;
+    }
+    return (int64_t)at;
+}
+
+static void find_places(const array *a, const double *edges, uint64_t n, int right, int64_t *to)
+{
+    if (a->dtype == TALLY_F64) {
+        const double *x = a->data;
+        for (uint64_t i = 0; i < a->n; i++)
+            to[i] = place_of(x[i], edges, n, right);
+    } else {
+        const float *x = a->data;
+        for (uint64_t i = 0; i < a->n; i++)
+            to[i] = place_of((double)x[i], edges, n, right);
+    }
+}
+
+/* digitize(x, bins, right): floats in edges that increase */
+PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    array a;
+    wished_axis axis;
+    PyObject *object, *answer = NULL;
+    double *edges;
+    if (n_args != 3 || !PyBool_Check(args[2]) || !array_take(args[0], &a))
+        Py_RETURN_NONE;
+    if (a.dimensions && !a.stride && (a.dtype == TALLY_F64 || a.dtype == TALLY_F32) &&
+        ends_edges(args[1], &axis, &object, &edges)) {
+        void *data;
+        answer = array_new(a.dimensions, a.shape, NUMPY_INT64, &data);
+        PyThreadState *state = lock_release(a.n);
+        if (answer)
+            find_places(&a, edges, axis.bins + 1, args[2] == Py_True, data);
+        lock_acquire(state);
+        Py_DECREF(object);
+        PyMem_Free(edges);
+    }
+    array_release(&a);
+    if (!answer && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return answer;
+}

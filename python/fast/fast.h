@@ -1,0 +1,152 @@
+/*
+ * The compiled part of the Python package: the short way for plain NumPy arrays, one call from
+ * Python instead of the dozen that ctypes needs. It counts through the library, whose functions it
+ * is handed, so that nothing is linked.
+ *
+ * Every function answers None whenever a case is not plain: then the long way, in Python, counts
+ * it or says what is wrong. None of them changes anything before it knows.
+ *
+ * CPython's stable interface, one file from 3.9 on. All of it runs with the interpreter's lock
+ * held, but for calls of the library on more than FEW samples.
+ */
+#ifndef TALLY_PYTHON_FAST_H
+#define TALLY_PYTHON_FAST_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <tally/tally.h>
+
+/* Calls on more bytes may be stopped by Ctrl-C, which is the long way's. Fewer samples than FEW are
+ * not worth letting go of the interpreter's lock. */
+enum { MOST_BYTES = 1 << 26, FEW = 2048, MOST_BINS = 1 << 16 };
+
+/* ---- the library, handed over by bind() ---- */
+
+typedef struct library {
+    tally_context *context; /* the processor's, of the package */
+    tally_status (*stats_add)(tally_context *, const tally_view *, const tally_view *, uint64_t,
+                              int, tally_stats *, tally_error *);
+    tally_status (*plan_create)(tally_context *, const tally_plan_options *, tally_plan **,
+                                tally_error *);
+    void (*plan_destroy)(tally_plan *);
+    tally_status (*execute)(const tally_plan *, const tally_view *, const tally_execute_options *,
+                            const tally_output *, tally_error *);
+    int (*rule_parse)(const char *);
+    tally_status (*rule_bins)(tally_context *, tally_chunks, tally_dtype,
+                              const tally_rule_options *, tally_axis *, tally_error *);
+} library;
+extern library lib;
+
+/* ---- NumPy's arrays (arrays.c) ---- */
+
+/* NumPy's numbers of types. */
+enum { NUMPY_INT64 = 7, NUMPY_FLOAT32 = 11, NUMPY_FLOAT64 = 12 };
+
+/* Finds NumPy's functions: 0, or -1 and an ImportError. */
+int arrays_bind(void);
+
+/* A NumPy array of a type that the library counts, in C order or of one dimension. */
+typedef struct array {
+    PyObject *object; /* owned */
+    const void *data;
+    tally_dtype dtype;
+    int dimensions;
+    const Py_ssize_t *shape;
+    uint64_t n;
+    int64_t stride; /* bytes from one to the next; 0: packed */
+} array;
+
+/* Takes an array, list or tuple: 1, or 0 (and no error) if it is not plain. Released by
+ * array_release, which a cleared one needs not. */
+int array_take(PyObject *x, array *a);
+void array_release(array *a);
+/* Column i of an array of two dimensions, which has to outlive it. */
+int array_column(const array *of, Py_ssize_t i, array *column);
+/* Of one element. */
+size_t array_bytes(tally_dtype dtype);
+int array_same_shape(const array *a, const array *b);
+tally_view array_view(const array *a);
+
+/* A new array, not cleared, and its memory; NULL with an error. */
+PyObject *array_new(int dimensions, const Py_ssize_t *shape, int type, void **data);
+PyObject *array_new_1d(Py_ssize_t n, int type, void **data);
+
+/* ---- plans (plans.c) ---- */
+
+/* An axis as it is asked for. */
+typedef enum ends_form {
+    ENDS_FLOAT64 = 0, /* numpy.linspace in float64 */
+    ENDS_ROUNDED = 1, /* in float64, rounded to float32 */
+    ENDS_FLOAT32 = 2, /* in float32 */
+    ENDS_EDGES = 3,   /* written down */
+    ENDS_INTEGER = 4  /* 0 … bins - 1, a bin each */
+} ends_form;
+
+typedef struct wished_axis {
+    uint64_t form, bins;
+    double lo, hi;       /* of ENDS_FLOAT64 to ENDS_FLOAT32, else 0 */
+    const double *edges; /* of ENDS_EDGES, else NULL */
+} wished_axis;
+
+/* What a plan is found by. */
+typedef struct wish {
+    uint32_t dimensions;
+    tally_dtype weight; /* 0: none */
+    uint64_t n;
+    wished_axis axes[TALLY_MAX_DIMENSIONS];
+    tally_dtype dtypes[TALLY_MAX_DIMENSIONS];
+} wish;
+
+/* A plan and its edges, as NumPy has them, of axes that have them. */
+typedef struct kept_plan {
+    tally_plan *plan;
+    double *edges[TALLY_MAX_DIMENSIONS];
+    wish wish;
+    uint64_t hash, used;
+    unsigned users; /* calls under way */
+    int keep;       /* 0: made for one call */
+} kept_plan;
+
+/* The plan of a wish, from those that were used last or a new one; NULL, perhaps without an error:
+ * then it is not plain. Returned by plan_return. */
+kept_plan *plan_take(const wish *w);
+void plan_return(kept_plan *plan);
+
+/* The bins+1 edges of an even axis; 0 if they do not increase. */
+int edges_make(const wished_axis *axis, double *edges);
+
+/* Counts one view an axis, `weights` or NULL, into `counts`: 1, or 0 when the library does not. */
+int plan_count(const kept_plan *plan, const array *samples, const array *weights, void *counts);
+
+/* Around what takes a while: without the interpreter's lock for more than FEW samples. */
+PyThreadState *lock_release(uint64_t n);
+void lock_acquire(PyThreadState *state);
+
+/* ---- ends, edges, rules (ends.c) ---- */
+
+/* A Python float or a moderate int as a double; `exact`: no type derived from them. */
+int ends_number(PyObject *x, int exact, double *value);
+/* Smallest and largest sample, and kinds of samples; the array is not empty. */
+int ends_stats(const array *a, tally_stats *stats);
+/* The axis of a number of bins between a range, or Py_None for the samples' extremes. `float32`:
+ * edges of float32 samples are float32, as in numpy.histogram. 1, or 0 if it is not plain. */
+int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wished_axis *axis);
+/* The axis of edges, an array, list or tuple. *object gets the array (owned) that is returned to
+ * the caller, *memory the edges in float64 (PyMem_Free). */
+int ends_edges(PyObject *bins, wished_axis *axis, PyObject **object, double **memory);
+/* The number of bins that a rule chooses; 0 if it is not plain. */
+uint64_t ends_rule(const array *a, PyObject *name, PyObject *range);
+/* A number of bins; 0 if it is not plain. */
+uint64_t ends_bins(PyObject *bins);
+/* A new array of an axis' edges, float64 or float32. */
+PyObject *ends_array(const wished_axis *axis, const double *edges);
+
+/* ---- the functions ---- */
+
+PyObject *fast_histogram(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+
+#endif

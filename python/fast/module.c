@@ -1,0 +1,43 @@
+/* The module tally._fast. */
+#include <string.h>
+
+#include "fast.h"
+
+library lib;
+
+/* bind(context, stats_add, plan_create, plan_destroy, execute, rule_parse, rule_bins): addresses */
+static PyObject *bind(PyObject *self, PyObject *args)
+{
+    (void)self;
+    Py_ssize_t at[7];
+    if (!PyArg_ParseTuple(args, "nnnnnnn", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6]))
+        return NULL;
+    memcpy(&lib.context, &at[0], sizeof lib.context);
+    memcpy(&lib.stats_add, &at[1], sizeof lib.stats_add);
+    memcpy(&lib.plan_create, &at[2], sizeof lib.plan_create);
+    memcpy(&lib.plan_destroy, &at[3], sizeof lib.plan_destroy);
+    memcpy(&lib.execute, &at[4], sizeof lib.execute);
+    memcpy(&lib.rule_parse, &at[5], sizeof lib.rule_parse);
+    memcpy(&lib.rule_bins, &at[6], sizeof lib.rule_bins);
+    Py_RETURN_NONE;
+}
+
+#define FAST(name)                                                                                 \
+    {                                                                                              \
+#name, (PyCFunction)(void (*)(void))fast_##name, METH_FASTCALL, NULL                       \
+    }
+static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
+                                FAST(bin_edges),
+                                FAST(bincount),
+                                FAST(digitize),
+                                FAST(histogram),
+                                FAST(histogramdd),
+                                {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "tally._fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__fast(void)
+{
+    return arrays_bind() ? NULL : PyModule_Create(&module);
+}

@@ -1,0 +1,254 @@
+/* Plans that were used last, found by what they are for without an object of Python's. */
+#include <math.h>
+#include <string.h>
+
+#include "fast.h"
+
+/* Edges of more bins, and what finds bins by them, are not kept. */
+enum { MOST_PLANS = 64, MOST_KEPT_BINS = 4096 };
+
+static kept_plan *plans[MOST_PLANS];
+static uint64_t now;
+
+PyThreadState *lock_release(uint64_t n)
+{
+    return n > FEW ? PyEval_SaveThread() : NULL;
+}
+
+void lock_acquire(PyThreadState *state)
+{
+    if (state)
+        PyEval_RestoreThread(state);
+}
+
+/* Plans are made for a number of samples; within a factor of 16 the same one will do. */
+static uint64_t size_class(uint64_t n)
+{
+    return n ? (64 - (unsigned)__builtin_clzll(n)) / 4 : 0;
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static uint64_t hash_of(const wish *w)
+{
+    uint64_t hash = mixed(w->dimensions, (uint64_t)w->weight << 32 | size_class(w->n));
+    for (uint32_t d = 0; d < w->dimensions; d++) {
+        const wished_axis *a = &w->axes[d];
+        hash = mixed(hash, (uint64_t)w->dtypes[d] << 40 | a->form << 32 | a->bins);
+        hash = mixed(mixed(hash, bits_of(a->lo)), bits_of(a->hi));
+        for (uint64_t i = 0; a->edges && i <= a->bins; i++)
+            hash = mixed(hash, bits_of(a->edges[i]));
+    }
+    return hash;
+}
+
+/* To the bit: 0 and -0 are different ends. */
+static int same_wish(const wish *a, const wish *b)
+{
+    if (a->dimensions != b->dimensions || a->weight != b->weight ||
+        size_class(a->n) != size_class(b->n))
+        return 0;
+    for (uint32_t d = 0; d < a->dimensions; d++) {
+        const wished_axis *x = &a->axes[d], *y = &b->axes[d];
+        if (a->dtypes[d] != b->dtypes[d] || x->form != y->form || x->bins != y->bins ||
+            bits_of(x->lo) != bits_of(y->lo) || bits_of(x->hi) != bits_of(y->hi) ||
+            (x->edges && memcmp(x->edges, y->edges, (x->bins + 1) * sizeof *x->edges)))
+            return 0;
+    }
+    return 1;
+}
+
+static void destroy(kept_plan *p)
+{
+    if (!p)
+        return;
+    lib.plan_destroy(p->plan);
+    for (uint32_t d = 0; d < p->wish.dimensions; d++)
+        PyMem_Free(p->edges[d]);
+    PyMem_Free(p);
+}
+
+/* numpy.linspace, operation by operation. */
+static void space(const wished_axis *axis, double *edges)
+{
+    const uint64_t bins = axis->bins;
+    double lo = axis->lo, hi = axis->hi;
+    if (axis->form == ENDS_FLOAT32) {
+        const float first = (float)lo, step = ((float)hi - first) / (float)bins;
+        for (uint64_t i = 0; i < bins; i++) {
+            const float product = (float)i * step;
+            edges[i] = product + first;
+        }
+        hi = (float)hi;
+    } else {
+        const double step = (hi - lo) / (double)bins;
+        for (uint64_t i = 0; i < bins; i++)
+            edges[i] = (double)i * step + lo;
+    }
+    edges[bins] = hi;
+}
+
+int edges_make(const wished_axis *axis, double *edges)
+{
+    const uint64_t bins = axis->bins;
+    int increase = 1;
+    space(axis, edges);
+    for (uint64_t i = 0; i <= bins && axis->form == ENDS_ROUNDED; i++)
+        edges[i] = (double)(float)edges[i];
+    for (uint64_t i = 0; i < bins; i++)
+        increase &= edges[i] < edges[i + 1];
+    return increase;
+}
+
+/* Whether an even axis from the first to the last edge counts float32 samples as these edges do: no
+ * float32 lies between its float64 edges and these. */
+static int as_even(const double *edges, uint64_t bins)
+{
+    const double lo = edges[0], width = (edges[bins] - lo) / (double)bins;
+    for (uint64_t i = 0; i < bins; i++) {
+        const double there = (double)i * width + lo;
+        if (edges[i] < there || (double)nextafterf((float)edges[i], -INFINITY) >= there)
+            return 0;
+    }
+    return 1;
+}
+
+/* Edges that were written down may be those of an even axis, which counts fastest. */
+static int are_even(const double *edges, uint64_t bins)
+{
+    const double lo = edges[0], width = (edges[bins] - lo) / (double)bins;
+    for (uint64_t i = 0; i < bins; i++) {
+        if (edges[i] != (double)i * width + lo)
+            return 0;
+    }
+    return isfinite(width);
+}
+
+/* The library's axis; `edges` are the wished axis' own. */
+static tally_axis axis_of(const wished_axis *w, const double *edges)
+{
+    tally_axis axis = {.struct_size = sizeof axis, .bins = w->bins, .lo = w->lo, .hi = w->hi};
+    if (w->form == ENDS_INTEGER) {
+        axis.kind = TALLY_AXIS_INTEGER;
+        axis.last = TALLY_LAST_OPEN;
+    } else if (w->form != ENDS_FLOAT64) {
+        const int even = w->form == ENDS_EDGES ? are_even(edges, w->bins) : as_even(edges, w->bins);
+        axis.lo = edges[0];
+        axis.hi = edges[w->bins];
+        axis.kind = even ? TALLY_AXIS_EVEN : TALLY_AXIS_EDGES;
+        axis.edges = even ? NULL : edges;
+    }
+    return axis;
+}
+
+static int resolve(kept_plan *p)
+{
+    tally_plan_options options = {.struct_size = sizeof options,
+                                  .dimensions = p->wish.dimensions,
+                                  .weight_dtype = p->wish.weight,
+                                  .n_hint = p->wish.n};
+    p->keep = 1;
+    for (uint32_t d = 0; d < p->wish.dimensions; d++) {
+        wished_axis *a = &p->wish.axes[d];
+        const size_t bytes = (a->bins + 1) * sizeof *p->edges[d];
+        if (a->form != ENDS_INTEGER && !(p->edges[d] = PyMem_Malloc(bytes))) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        if (a->form == ENDS_EDGES)
+            a->edges = memcpy(p->edges[d], a->edges, bytes);
+        else if (a->form != ENDS_INTEGER && !edges_make(a, p->edges[d]))
+            return 0;
+        options.axes[d] = axis_of(a, p->edges[d]);
+        options.dtypes[d] = p->wish.dtypes[d];
+        p->keep &= a->bins <= MOST_KEPT_BINS;
+    }
+    PyThreadState *state = lock_release(p->wish.n);
+    const tally_status status = lib.plan_create(lib.context, &options, &p->plan, NULL);
+    lock_acquire(state);
+    return !status;
+}
+
+/* In place of the one that was not used for longest; not kept where all are in use. */
+static void keep(kept_plan *p)
+{
+    kept_plan **oldest = NULL;
+    for (int i = 0; i < MOST_PLANS; i++) {
+        kept_plan **at = &plans[i];
+        if (!*at || !(*at)->users) {
+            if (!oldest || !*at || (*oldest && (*at)->used < (*oldest)->used))
+                oldest = at;
+            if (!*at)
+                break;
+        }
+    }
+    if (!oldest) {
+        p->keep = 0;
+        return;
+    }
+    destroy(*oldest);
+    *oldest = p;
+}
+
+kept_plan *plan_take(const wish *w)
+{
+    const uint64_t hash = hash_of(w);
+    for (int i = 0; i < MOST_PLANS && plans[i]; i++) {
+        if (plans[i]->hash == hash && same_wish(&plans[i]->wish, w)) {
+            plans[i]->used = ++now;
+            plans[i]->users++;
+            return plans[i];
+        }
+    }
+    kept_plan *p = PyMem_Calloc(1, sizeof *p);
+    if (!p) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    p->wish = *w;
+    p->hash = hash;
+    if (!resolve(p)) {
+        destroy(p);
+        return NULL;
+    }
+    p->used = ++now;
+    if (p->keep)
+        keep(p);
+    p->users++;
+    return p;
+}
+
+void plan_return(kept_plan *p)
+{
+    p->users--;
+    if (!p->keep)
+        destroy(p);
+}
+
+int plan_count(const kept_plan *p, const array *samples, const array *weights, void *counts)
+{
+    tally_view views[TALLY_MAX_DIMENSIONS], weight_view;
+    tally_execute_options options = {.struct_size = sizeof options};
+    tally_output output = {.struct_size = sizeof output, .counts = counts};
+    for (uint32_t d = 0; d < p->wish.dimensions; d++)
+        views[d] = array_view(&samples[d]);
+    if (weights) {
+        weight_view = array_view(weights);
+        options.weights = &weight_view;
+    }
+    PyThreadState *state = lock_release(samples->n);
+    const tally_status status = lib.execute(p->plan, views, &options, &output, NULL);
+    lock_acquire(state);
+    return !status;
+}

@@ -1,0 +1,213 @@
+"""The compiled part answers as the package's Python does, bit for bit, and is there."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import threading
+
+import numpy as np
+import pytest
+from cases import run, said
+
+import tally
+from tally import functions
+
+HERE = functions._fast is not None
+DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8", "f4", "f8", "f2", "b1", ">f8"]
+
+
+def test_is_there():
+    """Built into every wheel, and loaded by every CPython that holds a lock."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("a free-threaded CPython")
+    if "TALLY_LIBRARY" in os.environ and functions._fast is None:
+        pytest.skip("not the wheel's library")
+    assert functions._fast is not None
+
+
+def test_says_that_it_is_missing(tmp_path):
+    """Without it everything is counted, and a warning tells."""
+    source = os.path.dirname(tally.__file__)
+    copy = tmp_path / "tally"
+    copy.mkdir()
+    for name in os.listdir(source):
+        if name != "_fast.abi3.so" and not name.startswith("__pycache__"):
+            (copy / name).symlink_to(os.path.join(source, name))
+    code = (
+        "import warnings, numpy as np\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always')\n"
+        "    import tally\n"
+        "assert ['compiled part' in str(w.message) for w in found] == [True], found\n"
+        "print(tally.histogram(np.arange(4.0), 2, weights=np.ones(4))[0], tally.bincount([1]))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    library = environment.pop("TALLY_LIBRARY", None)
+    if library:
+        for name in ("libtally.so", "libtally.so.0", "libtally-io.so", "libtally-io.so.0"):
+            path = os.path.join(os.path.dirname(os.path.abspath(library)), name)
+            (tmp_path / name).symlink_to(path)
+        environment["TALLY_LIBRARY"] = str(tmp_path / "libtally.so")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "[2. 2.] [0 1]\n", done.stderr
+
+
+def samples(rng, dtype, n):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, n).astype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        lo, hi = max(info.min, -(2**60)), min(info.max, 2**60)
+        wide = rng.integers(lo, hi, n, endpoint=True)
+        return np.where(rng.random() < 0.3, wide, rng.integers(0, 100, n)).astype(dtype)
+    x = rng.normal(20, 15, n).astype(dtype)
+    if n and rng.random() < 0.3:
+        x[rng.integers(0, n, 3)] = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0])
+    return x
+
+
+def laid_out(rng, x):
+    """As it is, as a list, with steps, or in two dimensions."""
+    kind = rng.integers(0, 6)
+    if kind == 0 and x.dtype.kind != "b":
+        return x.tolist()
+    if kind == 1:
+        return np.repeat(x, 2)[::2]
+    if kind == 2:
+        return x[::-1]
+    if kind == 3 and len(x) % 4 == 0:
+        return x.reshape(4, -1).T if rng.random() < 0.5 else x.reshape(4, -1)
+    return x
+
+
+def weights(rng, shape):
+    w = rng.integers(-50, 50, shape)
+    return w.astype(rng.choice(["f4", "f8", "i8", "i4", "u1", "f2", "c16"]))
+
+
+def bins_of(rng, rules=True):
+    kind = rng.integers(0, 7)
+    if kind == 0:
+        return np.sort(rng.choice(np.arange(-50, 100), 8, replace=False)).astype(rng.choice(["i8", "f4", "f8"]))
+    if kind == 1:
+        return [0, 1, 2.5, 40]
+    if kind == 2 and rules:
+        return str(rng.choice(["auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"]))
+    if kind == 3:
+        return np.linspace(0, 30, 31)
+    return int(rng.choice([1, 7, 10, 100, 256, 3000]))
+
+
+def range_of(rng):
+    return [None, None, (0, 40), (0.5, 33.3), [-10, 90], (0, 0), (np.float64(1), 20), (np.float32(1), 20)][
+        rng.integers(0, 8)
+    ]
+
+
+def same(a, b):
+    """Of one type, with the same bits or words."""
+    assert type(a) is type(b), (a, b)
+    if isinstance(a, Exception):
+        assert said(a) == said(b)
+    elif isinstance(a, (tuple, list)):
+        assert len(a) == len(b)
+        for x, y in zip(a, b):
+            same(x, y)
+    else:
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def both(name, *arguments):
+    """What the two ways answer."""
+    function = getattr(tally, name)
+    fast, functions._fast = functions._fast, None
+    try:
+        slow = run(function, *arguments)
+    finally:
+        functions._fast = fast
+    return run(function, *arguments), slow
+
+
+N = [0, 1, 2, 5, 40, 300, 2048, 2052, 5000, 20000]
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("seed", range(6))
+def test_histograms(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(80):
+        n = int(rng.choice(N))
+        x = laid_out(rng, samples(rng, rng.choice(DTYPES), n))
+        shape = np.shape(x)
+        w = weights(rng, shape) if rng.random() < 0.4 else None
+        bins, range_ = bins_of(rng), range_of(rng)
+        same(*both("histogram", x, bins, range_, bool(rng.random() < 0.2), w))
+        same(*both("histogram_bin_edges", x, bins, range_))
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("seed", range(3))
+def test_several_dimensions(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        n, d = int(rng.choice(N)), int(rng.integers(1, 5))
+        one = rng.choice(["f4", "f8", "i4", "u8"])
+        columns = [samples(rng, rng.choice([one, one, "f8"]), n) for _ in range(d)]
+        sample = columns
+        if rng.random() < 0.3:
+            sample = np.stack(columns, axis=1)
+        bins = [bins_of(rng, False) for _ in range(d)]
+        if rng.random() < 0.5:
+            bins = int(rng.integers(1, 8))
+        ranges = [range_of(rng) for _ in range(d)] if rng.random() < 0.7 else None
+        w = weights(rng, n) if rng.random() < 0.4 else None
+        if isinstance(bins, list) and np.prod([b if isinstance(b, int) else 30 for b in bins]) > 1e6:
+            bins = 5
+        same(*both("histogramdd", sample, bins, ranges, bool(rng.random() < 0.2), w))
+        if d == 2 and isinstance(sample, list):
+            same(*both("histogram2d", *sample, bins, ranges, False, w))
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("seed", range(3))
+def test_bincount_and_digitize(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        n = int(rng.choice(N))
+        x = rng.integers(0 if rng.random() < 0.8 else -2, rng.choice([5, 100, 70000]), n)
+        x = laid_out(rng, np.clip(x, -128, 32767).astype(rng.choice(["i8", "i4", "u2", "i2", "u1", "f8"])))
+        w = weights(rng, np.shape(x)) if rng.random() < 0.5 else None
+        if w is not None and w.dtype.kind == "i" and rng.random() < 0.3:
+            w = w.astype(np.int64) * 2 ** int(rng.choice([20, 44]))
+        same(*both("bincount", x, w, int(rng.choice([0, 3, 500, 100000]))))
+        x = laid_out(rng, samples(rng, rng.choice(DTYPES), n))
+        bins = bins_of(rng, False)
+        if not isinstance(bins, int):
+            bins = rng.choice([bins, bins[::-1]]) if rng.random() < 0.2 else bins
+            same(*both("digitize", x, bins, bool(rng.random() < 0.5)))
+
+
+def test_many_plans_and_threads():
+    """More axes than plans are kept of, from several threads at once."""
+    wrong = []
+    x = np.random.default_rng(3).random(5000)
+
+    def count(first):
+        for i in range(first, first + 300):
+            end = 1 + i % 150 / 100
+            edges = np.linspace(0, end, 12)
+            edges[5] += 1e-3
+            for bins, range_ in ((10, (0, end)), (edges, None)):
+                expected = np.histogram(x, bins, range_)[0]
+                if (tally.histogram(x, bins, range_)[0] != expected).any():
+                    wrong.append((i, bins))
+
+    threads = [threading.Thread(target=count, args=(37 * t,)) for t in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
