@@ -30,7 +30,7 @@ static void check(int ok, const char *what, const char *method, const char *sett
 static tally_plan *plan_of(const char *method, const char *settings, tally_dtype dtype,
                            tally_axis axis, tally_counter counter)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1, .timing_only = 1};
     tally_setting list[most_settings];
     tally_plan *plan = NULL;
     tally_error error = {""};
@@ -140,6 +140,56 @@ static void test_saturating(const char *method, uint64_t bins, uint64_t threads)
     }
 }
 
+/* ---- 003: TRISH, counters of 8 bits ---- */
+
+enum { trish_threads = 64, trish_rows = 64 };
+
+/* Every thread's words, of four counters each, without row sums on the way: a counter that passes
+ * 255 runs over into its neighbour, and out of the last. */
+static void listing_003(const unsigned char *samples, uint64_t n, uint64_t k, uint64_t blocks,
+                        uint64_t *counts)
+{
+    const uint64_t turn = k * trish_threads;
+    uint32_t *tables = calloc(blocks * trish_threads * trish_rows, sizeof *tables);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t word = i / 4, block = word / turn % blocks, thread = word % trish_threads;
+        tables[(block * trish_threads + thread) * trish_rows + samples[i] / 4] +=
+            UINT32_C(1) << samples[i] % 4 * 8;
+    }
+    memset(counts, 0, 256 * sizeof *counts);
+    for (uint64_t i = 0; i < blocks * trish_threads * 256; i++)
+        counts[i % 256] += tables[i / 4] >> i % 4 * 8 & 255;
+    free(tables);
+}
+
+static void test_trish(void)
+{
+    enum { n = 1200000 };
+    static const char *const settings[] = {"k=31,batch=4,blocks-per-sm=3", "k=1,pairs=0",
+                                           "k=31,accumulate=0,blocks-per-sm=1",
+                                           "k=1,accumulate=0,blocks-per-sm=1"};
+    static const unsigned k[] = {31, 1, 31, 1};
+    unsigned char *samples = malloc(n);
+    for (int i = 0; i < n; i++)
+        samples[i] = (unsigned char)(below(4) ? below(256) : 77);
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+        const int whole = strstr(settings[s], "accumulate") == NULL;
+        uint64_t want[256] = {0}, got[256], exact[256] = {0};
+        tally_plan *plan =
+            plan_of("trish", settings[s], TALLY_U8, tally_axis_integer(256, 0), TALLY_COUNTER_U64);
+        for (int i = 0; i < n; i++)
+            exact[samples[i]]++;
+        if (!whole)
+            listing_003(samples, n, k[s], plan ? groups_of(plan, n) : 1, want);
+        check(whole || memcmp(want, exact, sizeof want), "counters overflow", "trish", settings[s]);
+        check(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
+                  !memcmp(got, whole ? exact : want, sizeof got),
+              "counts as the listing's", "trish", settings[s]);
+        tally_plan_destroy(plan);
+    }
+    free(samples);
+}
+
 /* ---- all ---- */
 
 int main(int argc, char **argv)
@@ -153,6 +203,7 @@ int main(int argc, char **argv)
     test_saturating("saturating-shared", 64, 64);
     test_saturating("saturating-shared", 1024, 1024);
     test_saturating("saturating-shared-strided", 2048, 256);
+    test_trish();
     tally_context_destroy(context);
     printf("%u checks, %u failed\n", checks, failed);
     return failed || !checks;

@@ -183,6 +183,8 @@ static void add_method(const ty_method *m, uint32_t arch)
     if (!strcmp(m->name, "trish")) {
         add(m, TALLY_U8, bins, arch, "k", "63");
         add(m, TALLY_U8, bins, arch, "threads", "256");
+        add(m, TALLY_U8, bins, arch, "batch", "4");
+        add(m, TALLY_U8, bins, arch, "pairs", "0");
     }
 }
 

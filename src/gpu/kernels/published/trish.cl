@@ -8,14 +8,17 @@
  * block adds the rows up: thread t takes row t (of 64; with more threads, a stretch of its
  * columns), starting at its own column and running round, the four counters as two alternating
  * pairs of 16 bits, and clears it. Its four sums stay in registers. A word of data is binned as two
- * pairs as well: row and shift are found for two bytes at once. TY_K words are read, then binned, a
- * turn, unrolled.
+ * pairs as well: row and shift are found for two bytes at once. A turn bins TY_K words of a thread,
+ * unrolled, of which TY_BATCH at a time are read before they are binned.
  *
- * TY_ACCUMULATE 0 leaves the row sums out: the paper's ablation, for timing only (wrong counts).
+ * TY_PAIRS 0 adds a row's four counters up one by one, TY_ACCUMULATE 0 leaves the row sums and
+ * their barriers out, which is for timing only (wrong counts): the paper's ablations.
  *
  * Corrected: any length and alignment; the grid follows the device.
  */
 #define TY_PARTS (TY_GROUP_MAX / 64)
+/* Turns from one row sum to the next. */
+#define TY_TURNS (TY_ACCUMULATE ? 63u / TY_K : ~0u)
 
 /* Bins bytes 0 and 2, then 1 and 3: (b & 0xfc) * T/4 is the row's first word, (b & 3) * 8 the
  * shift. */
@@ -32,16 +35,45 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
     ty_bin_pair(v >> 8 & 0x00ff00ffu, column);
 }
 
+/* A thread's words of a turn, which lie TY_GROUP_MAX apart. */
+TY_FN void ty_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
+{
+    TY_UNROLL
+    for (ty_u32 j = 0; j < TY_K; j += TY_BATCH) {
+        ty_u32 v[TY_BATCH];
+        TY_UNROLL
+        for (ty_u32 i = 0; i < TY_BATCH && j + i < TY_K; i++)
+            v[i] = TY_READ(word + (j + i) * TY_GROUP_MAX);
+        TY_READ_FIRST();
+        TY_UNROLL
+        for (ty_u32 i = 0; i < TY_BATCH && j + i < TY_K; i++)
+            ty_bin_word(v[i], column);
+    }
+}
+
+/* Adds a word's four counters to the sums: as pairs, two to a word, or each to its own. */
+TY_FN void ty_add_counters(ty_u32 v, ty_u32 sums[4])
+{
+#if TY_PAIRS
+    sums[0] += v & 0x00ff00ffu;
+    sums[1] += v >> 8 & 0x00ff00ffu;
+#else
+    TY_UNROLL
+    for (ty_u32 i = 0; i < 4; i++)
+        sums[i] += v >> 8 * i & 0xff;
+#endif
+}
+
 /*
  * Adds up and clears 64 words of a row, from the `first` on and round: four sums of at most 64 *
- * 253, two to a word. In pieces, for the addresses of all 64 would be kept in registers between
+ * 253, a pair in 32 bits. In pieces, for the addresses of all 64 would be kept in registers between
  * calls.
  */
 #define TY_PIECE 16
 
 TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
 {
-    ty_u32 even = 0, odd = 0;
+    ty_u32 sums[4] = {0, 0, 0, 0};
     TY_ROLLED
     for (ty_u32 i = 0; i < 64; i += TY_PIECE) {
         ty_u32 v[TY_PIECE];
@@ -51,14 +83,12 @@ TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
         TY_UNROLL
         for (ty_u32 j = 0; j < TY_PIECE; j++) {
             row[(first + i + j) & 63] = 0;
-            even += v[j] & 0x00ff00ffu;
-            odd += v[j] >> 8 & 0x00ff00ffu;
+            ty_add_counters(v[j], sums);
         }
     }
-    own[0] += even & 0xffff;
-    own[1] += odd & 0xffff;
-    own[2] += even >> 16;
-    own[3] += odd >> 16;
+    TY_UNROLL
+    for (ty_u32 i = 0; i < 4; i++)
+        own[i] += TY_PAIRS ? sums[i & 1] >> 16 * (i >> 1) & 0xffff : sums[i];
 }
 
 TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
@@ -80,24 +110,16 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     }
     /* The rows are added up at the end of a round that every work-item runs alike. */
     do {
-        for (ty_u32 i = 0; i < 63 / TY_K && at < words; i++, at += step) {
+        for (ty_u32 i = 0; i < TY_TURNS && at < words; i++, at += step) {
             if (at + turn <= words) {
-                ty_u32 v[TY_K];
-                TY_UNROLL
-                for (ty_u32 j = 0; j < TY_K; j++)
-                    v[j] = TY_READ(w.word + at + j * TY_GROUP_MAX + lid);
-                TY_READ_FIRST();
-                TY_UNROLL
-                for (ty_u32 j = 0; j < TY_K; j++)
-                    ty_bin_word(v[j], column);
+                ty_bin_turn(w.word + at + lid, column);
             } else { /* the last, incomplete turn */
                 for (ty_u32 word = at + lid; word < words; word += TY_GROUP_MAX)
                     ty_bin_word(w.word[word], column);
             }
         }
         TY_BARRIER();
-        if (TY_ACCUMULATE || at >= words)
-            ty_add_row(row, lid, own);
+        ty_add_row(row, lid, own);
         TY_BARRIER();
     } while (at < words);
     TY_GLOBAL ty_u32 *to = out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;

@@ -9,7 +9,9 @@
 static const tally_parameter parameters[] = {
     {"k", 1, 63, 31, "words a thread bins before it loops"},
     {"threads", 64, 256, 64, "threads of a block: 64, 128 or 256"},
-    {"blocks-per-sm", 0, 32, 0, "blocks on a multiprocessor, 0 for all that fit"},
+    {"blocks-per-sm", 0, 32, 0, "blocks on a multiprocessor; 0: all that fit, to 768 threads"},
+    {"batch", 0, 63, 0, "words read before they are binned: 4 as published; 0: all k"},
+    {"pairs", 0, 1, 1, "0 adds the counters of a row up one by one, not as pairs"},
     {"accumulate", 0, 1, 1, "0 leaves the row sums out: timing only, wrong counts"},
     {NULL, 0, 0, 0, NULL}};
 
@@ -38,8 +40,12 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
+    const uint32_t k = (uint32_t)ty_method_parameter(plan, "k");
+    const uint32_t batch = (uint32_t)ty_method_parameter(plan, "batch");
     (void)device;
-    ty_define(defines, "TY_K", (uint32_t)ty_method_parameter(plan, "k"));
+    ty_define(defines, "TY_K", k);
+    ty_define(defines, "TY_BATCH", batch && batch < k ? batch : k);
+    ty_define(defines, "TY_PAIRS", (uint32_t)ty_method_parameter(plan, "pairs"));
     ty_define(defines, "TY_ACCUMULATE", (uint32_t)ty_method_parameter(plan, "accumulate"));
     ty_define(defines, "TY_RAW", 1);
 }
