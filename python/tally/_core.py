@@ -158,12 +158,12 @@ class Weights:
         return np.dtype(np.int64 if self.parts[0].dtype.kind in "iub" else np.float64)
 
 
-def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
-    """Counts `arrays` on `axes`: (kept…, bins…) and the flows, (kept…, 4), or None if nobody wants
-    them. `squares`, for one histogram on the host, is filled with sums of squared weights. `onto`:
-    counts on the host that are added to and returned, at the cost of the samples alone, if one call
-    of the library does it all (which leaves them alone if it fails), and cannot be stopped once done;
-    else new ones are returned."""
+def total(call, arrays, axes, weights, reduced, squares=False, onto=None):
+    """Counts `arrays` on `axes`: the counts, (kept…, bins…), the flows, (kept…, 4), or None if nobody
+    wants them, and of one histogram on the host the sums of squared weights if `squares`, else None.
+    `onto`: counts, and squares or None, on the host, that are added to and returned, at the cost of
+    the samples alone, if one call of the library does it all (which leaves them alone if it fails),
+    and cannot be stopped once done; else new ones are returned."""
     mask = call.mask([*arrays, weights])
     shape = arrays[0].shape
     kept = tuple(d for d in range(len(shape)) if d not in reduced)
@@ -174,44 +174,46 @@ def total(call, arrays, axes, weights, reduced, squares=None, onto=None):
         axis.under, axis.over = axis.under or policy, axis.over or policy
         axis.nan = policy if policy == c.FAIL else c.COUNT
     make = call.results.empty if arrays[0].size else call.results.zeros
-    answers = []
+    answers, squared = [], None
     parts = weights.parts or [None]
     for part in parts:
         layout = _count.Layout(arrays, [a for a in (mask, part) if a is not None], kept)
         once = len(parts) == 1 and layout.times == 1 and len(list(layout.calls())) == 1
         watch = _count.Watch(call.progress, layout.size, layout.times)
         whole = onto is not None and once and not watch.stops(_count.call_size(layout)[1])
-        counts = onto if whole else make(rows + bins, weights.counter)
+        counts = onto[0] if whole else make(rows + bins, weights.counter)
+        if squares:
+            squared = onto[1] if whole else np.zeros(bins)
         flows = None
         if call.wants_flows:
             flows = (call.results.zeros if whole else make)(rows + (4,), np.dtype(np.int64))
         plan = _count.plan(
             call.context, axes, [a.code for a in arrays],
             channels=layout.batch[0] if layout.channels else 1,
-            weight=part.code if part is not None else 0, squares=squares is not None,
+            weight=part.code if part is not None else 0, squares=squares,
             n=layout.size, method=call.method,
         )  # fmt: skip
         at = call.results.place(counts)
         flow_at = call.results.place(flows) if call.wants_flows else None
         cells = 8 * int(np.prod(bins, dtype=object))
 
-        def target(first, at=at, flow_at=flow_at, cells=cells, whole=whole):
+        def target(first, at=at, flow_at=flow_at, cells=cells, whole=whole, squared=squared):
             return c.Output(
                 counts=at + first * cells, on_device=call.delivers, accumulate=int(whole),
                 flows=flow_at + first * 32 if flow_at else None,
-                sum_squares=None if squares is None else squares.ctypes.data,
+                sum_squares=None if squared is None else squared.ctypes.data,
             )  # fmt: skip
 
         _count.run(plan, layout, mask is not None, part is not None, target, watch, call.stream)
         if layout.times > 1:
-            for array in (counts, flows, squares):
+            for array in (counts, flows, squared):
                 if array is not None:
                     array *= layout.times
         answers.append((counts, flows))
     counts, flows = answers[0]
     if len(answers) == 2:
         counts = counts + 1j * answers[1][0]
-    return counts, flows
+    return counts, flows, squared
 
 
 def finish(call, counts, flows, bins, weights, edges, density=None, groups=None):

@@ -78,18 +78,19 @@ def context(device, index=0, threads=None):
 class Axis:
     """An axis as the library takes it, hashable so that plans are found again."""
 
-    __slots__ = ("kind", "bins", "lo", "hi", "first", "edges", "under", "over", "nan", "last")
+    __slots__ = ("kind", "bins", "lo", "hi", "first", "table", "under", "over", "nan", "last")
 
     def __init__(self, kind, bins, lo=0.0, hi=0.0, first=0, edges=None, last=c.LAST_CLOSED):
         self.kind, self.bins, self.lo, self.hi, self.first = kind, bins, lo, hi, first
-        self.edges = edges  # float64, contiguous
+        # Of float64 edges: bytes hash once, so that a kept axis finds its plan whatever its bins are.
+        self.table = None if edges is None else np.asarray(edges, np.float64).tobytes()
         self.last = last
         self.under = self.over = self.nan = c.COUNT
 
     def key(self):
         return (
             self.kind, self.bins, self.lo, self.hi, self.first, self.under, self.over, self.nan,
-            self.last, None if self.edges is None else self.edges.tobytes(),
+            self.last, self.table,
         )  # fmt: skip
 
     def fill(self, struct):
@@ -99,8 +100,8 @@ class Axis:
         struct.under, struct.over, struct.nan, struct.last = (
             self.under, self.over, self.nan, self.last,
         )  # fmt: skip
-        if self.edges is not None:
-            struct.edges = self.edges.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        if self.table is not None:
+            struct.edges = ctypes.cast(self.table, ctypes.POINTER(ctypes.c_double))
 
     def edges_get(self):
         """The bins+1 float64 edges."""

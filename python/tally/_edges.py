@@ -83,7 +83,7 @@ def from_edges(edges):
         axis = _even_axis(exact, edges, False)
         if axis:
             return Bins(edges, axis)
-    axis = Axis(c.EDGES, len(exact) - 1, edges=np.ascontiguousarray(exact), last=last)
+    axis = Axis(c.EDGES, len(exact) - 1, edges=exact, last=last)
     axis.under, axis.over = under, over
     return Bins(edges, axis, places)
 

@@ -69,6 +69,10 @@ class Axis:
     def __init__(self, axis, edges, name, label):
         self.axis, self.edges = axis, edges
         self.name, self.label = name, label
+        self._wide = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_wide": None}
 
     @property
     def traits(self):
@@ -125,24 +129,39 @@ class Axis:
         closed = self.axis.last == c.LAST_CLOSED and bounds[-1] == len(self)
         return of_edges(type(self), self.edges[bounds], closed, self.name, self.label)
 
+    def whole(self):
+        """One bin from end to end."""
+        return Variable(self.edges[[0, -1]], closed=self.axis.last == c.LAST_CLOSED)
+
     def with_ends(self):
         """For the library: with a bin more at each end, which takes all that lies there."""
-        axis = copy.copy(self.axis)
-        last = self.edges[-1]
-        if axis.last == c.LAST_CLOSED:
-            last = np.nextafter(last, np.inf)
-        if not -MAX < self.edges[0] or not last < MAX:
+        if self._wide is None:
+            self._wide = self._widened()
+            self._wide.under = self._wide.over = c.CLAMP
+        return copy.copy(self._wide)
+
+    def _widened(self):
+        first, last = self._ends()
+        if not -MAX < first or not last < MAX:
             raise ValueError("samples lie outside an axis that ends at the largest float64")
-        axis.kind, axis.bins, axis.last = c.EDGES, axis.bins + 2, c.LAST_CLOSED
-        axis.edges = np.concatenate([[-MAX], self.edges[:-1], [last, MAX]])
-        axis.under = axis.over = c.CLAMP
-        return axis
+        edges = np.concatenate([[-MAX], self.edges[:-1], [last, MAX]])
+        return _count.Axis(c.EDGES, len(self) + 2, edges=edges)
+
+    def _ends(self):
+        """The first edge, and the least number above the last bin."""
+        closed = self.axis.last == c.LAST_CLOSED
+        return self.edges[0], np.nextafter(self.edges[-1], np.inf) if closed else self.edges[-1]
 
     def take_exactly(self, array):
         """Whether `with_ends` counts these samples: no integer is between the last edge and the next
         float64."""
         beyond = self.axis.last == c.LAST_CLOSED and self.edges[-1] >= EXACT
         return not (beyond and array.dtype.kind in "iu" and array.dtype.itemsize == 8)
+
+    def has_ends(self):
+        """Whether there are numbers on both sides, for `with_ends`."""
+        first, last = self._ends()
+        return -MAX < first and last < MAX
 
     def to_boost(self, axis):
         """As one of boost_histogram's, with these edges."""
@@ -226,11 +245,10 @@ class Integer(Axis):
         first = self.axis.first
         return Integer(first + int(bounds[0]), first + int(bounds[-1]), name=self.name, label=self.label)
 
-    def with_ends(self):
-        axis = copy.copy(self.axis)
-        axis.first, axis.bins = axis.first - 1, axis.bins + 2
-        axis.under = axis.over = c.CLAMP
-        return axis
+    def _widened(self):
+        return _count.Axis(
+            c.INTEGER, self.axis.bins + 2, first=self.axis.first - 1, last=c.LAST_OPEN
+        )
 
     def to_boost(self, axis):
         return axis.Integer(self.axis.first, self.axis.first + len(self))
@@ -277,7 +295,7 @@ class Category(Axis):
         kept = self.categories[bounds[0] : bounds[-1]]
         return Category(kept, name=self.name, label=self.label)
 
-    with_ends = Integer.with_ends
+    _widened = Integer._widened
 
     def to_boost(self, axis):
         texts = isinstance(self.categories[0], str)

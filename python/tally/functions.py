@@ -149,10 +149,10 @@ def _answer(call, arrays, bins, weights, labels, density, reduced):
     _edges.check_bins(math.prod(axis.bins for axis in axes))
     edges = [call.home.give(b.edges) for b in bins]
     if labels is None:
-        counts, flows = total(call, arrays, axes, weights, reduced)
+        counts, flows, _ = total(call, arrays, axes, weights, reduced)
     else:
         numbers, label_axis, rows, groups = _groups(call, labels)
-        counts, flows = total(call, [numbers, *arrays], [label_axis, *axes], weights, reduced)
+        counts, flows, _ = total(call, [numbers, *arrays], [label_axis, *axes], weights, reduced)
         if len(rows) != label_axis.bins:
             counts = counts[rows]
     return finish(call, counts, flows, bins, weights, edges, density, groups)
@@ -186,7 +186,7 @@ def _groups(call, labels):
         if found.samples and hi - lo < MOST_LABELS and max(abs(lo), abs(hi)) < _edges.EXACT:
             axis = _count.Axis(c.INTEGER, hi - lo + 1, first=lo, last=c.LAST_OPEN)
             every = tuple(range_(len(labels.shape)))
-            present, _ = total(one, [labels], [axis], Weights(None, one, labels.shape), every)
+            present, *_ = total(one, [labels], [axis], Weights(None, one, labels.shape), every)
             rows = np.flatnonzero(present)
             return labels, axis, rows, rows + lo
     values, valid = labels.on_host(), labels.valid

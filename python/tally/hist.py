@@ -137,51 +137,80 @@ class Hist:
             weight = np.broadcast_to(np.float64(1), arrays[0].shape)
         weights = Weights(weight, call, arrays[0].shape)
         weights.as_floats()
-        if self.ndim == 1 and self.storage == "count":
-            flows = self._add_counts(call, arrays, weights)
+        plain = method is None and progress is None
+        few = plain and arrays[0].size < self._sums.size and all(map(_has_ends, self.axes, arrays))
+        if self.ndim == 1 and (few or self.storage == "count"):
+            flows = self._add_inside(call, arrays, weights)
+        elif few:
+            flows = self._add_all(call, arrays, weights)
         else:
-            counts, squares, flows = self._counted(call, arrays, weights)
-            self._sums += counts
-            if squares is not None:
-                self._squares += squares
+            flows = self._add_counted(call, arrays, weights)
         self.flows = Flows(*(a + int(b) for a, b in zip(self.flows, flows)))
         return self
 
-    def _add_counts(self, call, arrays, weights):
-        """One axis: adds to the counts that are kept, at the cost of the samples alone."""
-        every, kept = tuple(range(len(arrays[0].shape))), self.sums
-        counts, flows = total(call, arrays, [copy.copy(self.axes[0].axis)], weights, every, onto=kept)
-        if counts is not kept:
-            kept += counts
-        self._sums[0] += flows[0]
-        self._sums[-1] += flows[1]
+    def _total(self, call, arrays, axes, weights, onto=None):
+        """Counts or sums, flows and sums of squares or None."""
+        every = tuple(range(len(arrays[0].shape)))
+        return total(call, arrays, axes, weights, every, self.storage == "weight", onto)
+
+    def _add_onto(self, call, arrays, axes, weights, sums, squares):
+        """Adds to these of ours, all of it or nothing, at the cost of the samples alone if it can be;
+        the numbers of samples in no bin."""
+        counts, flows, squared = self._total(call, arrays, axes, weights, (sums, squares))
+        if counts is not sums:
+            sums += counts
+            if squares is not None:
+                squares += squared
         return flows
 
-    def _counted(self, call, arrays, weights):
-        """Sums and sums of squares with the flow bins, and the numbers of samples in no bin."""
+    def _add_inside(self, call, arrays, weights):
+        """One axis: what goes to the flow bins is counted before, in three bins."""
+        axis, ends, squares = self.axes[0], None, None
+        if self.storage != "count":
+            ends, _, squares = self._total(call, arrays, [axis.whole().with_ends()], weights)
+        flows = self._add_onto(call, arrays, [copy.copy(axis.axis)], weights, self.sums, self.squares)
+        self._sums[[0, -1]] += flows[:2] if ends is None else ends[[0, -1]]
+        if squares is not None:
+            self._squares[[0, -1]] += squares[[0, -1]]
+        return flows
 
-        def one(axes):
-            bins = tuple(axis.bins for axis in axes)
-            squares = np.zeros(bins) if self.storage == "weight" else None
-            every = tuple(range(len(arrays[0].shape)))
-            counts, flows = total(call, arrays, axes, weights, every, squares)
-            return counts, squares, flows
+    def _add_all(self, call, arrays, weights):
+        """Several axes: counted with the flow bins, in which all samples but NaN are; how many would
+        be in none is counted before, in one bin."""
+        _, flows, _ = self._total(call, arrays, [axis.whole().axis for axis in self.axes], weights)
+        wide = [axis.with_ends() for axis in self.axes]
+        self._add_onto(call, arrays, wide, weights, self._sums, self._squares)
+        return flows
 
-        counts, squares, flows = one([copy.copy(axis.axis) for axis in self.axes])
-        under, over = int(flows[0]), int(flows[1])
-        if not under and not over:
-            return np.pad(counts, 1), None if squares is None else np.pad(squares, 1), flows
+    def _add_counted(self, call, arrays, weights):
+        """Many samples: counted apart, by the axes' own ways, which are quicker than with flow bins."""
+        counts, flows, squares = self._total(
+            call, arrays, [copy.copy(axis.axis) for axis in self.axes], weights
+        )
+        if not flows[0] and not flows[1]:
+            self._add_inner(counts, squares)
+            return flows
         # Which flow bins, and with what weights: once more, on axes with two bins more.
         if not all(axis.take_exactly(a) for axis, a in zip(self.axes, arrays)):
             raise NotImplementedError(
                 "64-bit integers outside an axis that ends beyond 2^53: convert them to float64"
             )
         call.method = call.progress = None
-        wide, wide_squares, _ = one([axis.with_ends() for axis in self.axes])
-        _inside(wide)[...] = counts
+        wide, _, wide_squares = self._total(
+            call, arrays, [axis.with_ends() for axis in self.axes], weights
+        )
+        _inside(wide)[...] = 0
         if squares is not None:
-            _inside(wide_squares)[...] = squares
-        return wide, wide_squares, flows
+            _inside(wide_squares)[...] = 0
+            self._squares += wide_squares
+        self._sums += wide
+        self._add_inner(counts, squares)
+        return flows
+
+    def _add_inner(self, counts, squares):
+        self.sums[...] += counts
+        if squares is not None:
+            self.squares[...] += squares
 
     def _like(self, other):
         """Refuses another one that cannot be added up with this one, bin by bin."""
@@ -526,6 +555,10 @@ class Hist:
 
     def _repr_html_(self):
         return _picture.html(self)
+
+
+def _has_ends(axis, array):
+    return axis.has_ends() and axis.take_exactly(array)
 
 
 def _inside(cells):

@@ -5,6 +5,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -52,6 +53,58 @@ def test_fill_adds_in_place(storage):
         squared = np.histogram(a, 100000, (0, 1), weights=w * w)[0]
         np.testing.assert_array_equal(h.variances(), squared)
     assert h.flows.under == (a < 0).sum() and h.flows.over == (a > 1).sum()
+
+
+FEW = [
+    [Regular(2000, 0, 1)], [Variable(np.sort(rng.random(2001)))], [Integer(-900, 900)],
+    [Regular(40, 0, 1), Regular(50, 0, 1, closed=False)], [Log(40, 0.01, 1), Integer(-1, 60)],
+    [Variable([0, 0.1, 0.5, 1]), Regular(30, 0, 1), Regular(20, 0.2, 1)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("axes", FEW, ids=repr)
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_few_samples(axes, storage):
+    """Fills of few samples add what a fill of all of them counts, in the flow bins too."""
+    columns = np.concatenate([samples(9000), [0, 1, 0.5, np.nan, np.inf, -np.inf] * 3])
+    columns = rng.permutation(np.stack([np.roll(columns, i) for i in range(len(axes))]), axis=1)
+    w, where = rng.integers(1, 9, columns.shape[1]).astype(float), rng.random(columns.shape[1]) < 0.9
+    few, many = Hist(*axes, storage=storage), Hist(*axes, storage=storage)
+    for i in [slice(i, i + 700) for i in range(0, columns.shape[1], 700)]:
+        weighted = {} if storage == "count" else {"weight": w[i]}
+        few.fill(*columns[:, i], where=where[i], **weighted)
+    many.fill(*columns, where=where, **({} if storage == "count" else {"weight": w}))
+    assert few == many and few.flows == many.flows and min(few.flows)
+
+
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+@pytest.mark.parametrize("axes", [
+    [Regular(1000000, 0, 1)], [Variable(np.linspace(0, 1, 1000001))],
+    [Regular(1000, 0, 1), Variable(np.linspace(0, 1, 1001))],
+], ids=["regular", "variable", "joint"])  # fmt: skip
+def test_few_samples_cost_little(axes, storage):
+    """A fill of ten samples allocates nothing as large as the bins, once plans are made."""
+    h, weighted = Hist(*axes, storage=storage), {} if storage == "count" else {"weight": samples(10)}
+    columns = [samples(10) for _ in axes]
+    h.fill(*columns, **weighted)
+    tracemalloc.start()
+    h.fill(*columns, **weighted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100000
+
+
+def test_edges_are_the_axis_own():
+    edges = np.array([0.0, 1, 2])
+    h = Hist(Variable(edges))
+    edges[1] = 1.9
+    assert h.fill([1.5]).values().tolist() == [0, 1]
+
+
+def test_an_axis_to_the_largest_float():
+    top = np.finfo(float).max
+    h = Hist(Variable([-top, 0, top]), storage="weight").fill([-1, 1, top, np.nan], weight=[1, 2, 3, 4])
+    assert h.values().tolist() == [1, 5] and h.flows.nan == 1
 
 
 def test_categories():
