@@ -7,6 +7,7 @@ tally_status cli_sidecar_open(cli_sidecar *sidecar, const cli_source *source, ta
     const char *rows = cli_text(source->options, CLI_ROWS, NULL);
     const char *cols = cli_text(source->options, CLI_COLS, NULL);
     wanted.rewindable = source->keep || source->count > 1;
+    wanted.threads = (uint32_t)cli_uint(source->options, CLI_THREADS, 0);
     if (rows)
         cli_parse_slice(rows, &wanted.row_begin, &wanted.row_end);
     if (cols)

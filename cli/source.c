@@ -59,6 +59,7 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
     const char *text = cli_text(options, CLI_DTYPE, NULL);
     *wanted = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
     wanted->rewindable = source->keep;
+    wanted->threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);
     if (text)
         wanted->dtype = tally_dtype_parse(text);
     else if (cli_has(options, CLI_ALPHABET))

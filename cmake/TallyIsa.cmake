@@ -16,23 +16,23 @@ set(TALLY_FLAGS_avx512
     ${TALLY_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx512vbmi
     -mavx512vbmi2 -mgfni -mavx512bitalg -mavx512vpopcntdq -mprefer-vector-width=512)
 
-# Takes these files out of the list SOURCES and makes the object libraries tally_base, tally_avx2 and
-# tally_avx512 of them; TALLY_ISA_OBJECTS becomes their objects.
-function(tally_isa_objects sources)
+# Takes these files out of the list SOURCES and makes the object libraries NAME_base, NAME_avx2 and
+# NAME_avx512 of them; OBJECTS becomes their objects.
+function(tally_isa_objects name sources objects_of)
   set(loops ${${sources}})
   list(FILTER loops INCLUDE REGEX "_loops\\.c$")
   set(objects)
   foreach(isa IN LISTS TALLY_ISAS)
     set(own ${${sources}})
     list(FILTER own INCLUDE REGEX "_${isa}\\.c$")
-    add_library(tally_${isa} OBJECT ${loops} ${own})
+    add_library(${name}_${isa} OBJECT ${loops} ${own})
     target_include_directories(
-      tally_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    target_compile_definitions(tally_${isa} PRIVATE TY_ISA=${isa})
-    target_compile_options(tally_${isa} PRIVATE ${TALLY_FLAGS_${isa}} ${TALLY_LOOP_FLAGS})
-    list(APPEND objects $<TARGET_OBJECTS:tally_${isa}>)
+      ${name}_${isa} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(${name}_${isa} PRIVATE TY_ISA=${isa})
+    target_compile_options(${name}_${isa} PRIVATE ${TALLY_FLAGS_${isa}} ${TALLY_LOOP_FLAGS})
+    list(APPEND objects $<TARGET_OBJECTS:${name}_${isa}>)
   endforeach()
   list(FILTER ${sources} EXCLUDE REGEX "_(loops|base|avx2|avx512)\\.c$")
   set(${sources} ${${sources}} PARENT_SCOPE)
-  set(TALLY_ISA_OBJECTS ${objects} PARENT_SCOPE)
+  set(${objects_of} ${objects} PARENT_SCOPE)
 endfunction()

@@ -5,13 +5,14 @@
 
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 file(GLOB TALLY_IO_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/io/*.c)
-tally_isa_objects(TALLY_SOURCES)
+tally_isa_objects(tally TALLY_SOURCES TALLY_ISA_OBJECTS)
+tally_isa_objects(tally_io TALLY_IO_SOURCES TALLY_IO_ISA_OBJECTS)
 
-# What both need of src/core: it exports nothing, and each library has its own copy. The only thing
-# that is kept between calls there is the tests' count of allocations.
+# What both need of src/: it exports nothing, and each library has its own copy. All that is kept
+# between calls there is the tests' count of allocations and what the processor can.
 set(TALLY_CORE_SOURCES "")
-foreach(name IN ITEMS alloc env error memory text view)
-  list(APPEND TALLY_CORE_SOURCES ${PROJECT_SOURCE_DIR}/src/core/${name}.c)
+foreach(name IN ITEMS core/alloc core/env core/error core/memory core/text core/view cpu/features cpu/threads)
+  list(APPEND TALLY_CORE_SOURCES ${PROJECT_SOURCE_DIR}/src/${name}.c)
 endforeach()
 list(REMOVE_ITEM TALLY_SOURCES ${TALLY_CORE_SOURCES})
 
@@ -83,7 +84,7 @@ set_property(
 
 add_library(tally $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS}
                   $<TARGET_OBJECTS:tally_core_objects>)
-add_library(tally_io $<TARGET_OBJECTS:tally_io_objects>)
+add_library(tally_io $<TARGET_OBJECTS:tally_io_objects> ${TALLY_IO_ISA_OBJECTS})
 add_library(tally::tally ALIAS tally)
 add_library(tally::io ALIAS tally_io)
 foreach(target IN ITEMS tally tally_io)
@@ -101,7 +102,7 @@ set_target_properties(
 
 # The interface of the optional packages stays inside: a static library's users get them by name.
 set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS})
-set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} m)
+set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} Threads::Threads m)
 target_link_libraries(tally_io PUBLIC tally)
 if(BUILD_SHARED_LIBS)
   target_sources(tally_io PRIVATE $<TARGET_OBJECTS:tally_core_objects>)
@@ -121,7 +122,7 @@ endif()
 add_library(
   tally_internal STATIC EXCLUDE_FROM_ALL
   $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS} $<TARGET_OBJECTS:tally_core_objects>
-  $<TARGET_OBJECTS:tally_io_objects>)
+  $<TARGET_OBJECTS:tally_io_objects> ${TALLY_IO_ISA_OBJECTS})
 target_include_directories(
   tally_internal PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
                         ${PROJECT_SOURCE_DIR}/src ${TALLY_GENERATED})

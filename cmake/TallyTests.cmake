@@ -165,6 +165,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
                  ENVIRONMENT TALLY_DISABLE_CPU=${feature})
     endforeach()
   endforeach()
+  foreach(feature IN ITEMS avx512 avx2)
+    tally_test(features/test_text_parts-without-${feature} LABEL features COMMAND unit_test_text_parts
+               ENVIRONMENT TALLY_DISABLE_CPU=${feature})
+  endforeach()
 endif()
 
 if(TALLY_FUZZ)

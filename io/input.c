@@ -15,6 +15,7 @@
 enum { TY_HEAD = 4096 };
 
 struct tally_input {
+    ty_pool *pool; /* NULL: the caller's thread alone */
     ty_stream *stream;
     const ty_decoder *decoder;
     void *state;
@@ -126,7 +127,11 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
 static tally_status open_input(tally_input *in, const char *path,
                                const tally_input_options *options, tally_error *error)
 {
+    if (options->threads != 1 && !(in->pool = ty_pool_create(options->threads)))
+        return ty_error_memory(error, "threads", 0);
     tally_status status = ty_stream_open(path, options->rewindable, &in->stream, error);
+    if (!status)
+        ty_stream_pool_set(in->stream, in->pool);
     if (!status)
         status = find_decoder(in, options, error);
     if (status)
@@ -168,6 +173,8 @@ void tally_input_close(tally_input *input)
     if (input->state)
         input->decoder->close(input->state);
     ty_stream_close(input->stream);
+    if (input->pool)
+        ty_pool_destroy(input->pool);
     ty_free(input);
 }
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <tally/io.h>
 
+#include "cpu/threads.h"
+
 /* ---- stream.c: decompressed bytes in order ---- */
 typedef struct ty_stream ty_stream;
 
@@ -23,6 +25,10 @@ tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t 
 tally_status ty_stream_peek(ty_stream *stream, const unsigned char **bytes, size_t size,
                             size_t *got, tally_error *error);
 tally_status ty_stream_rewind(ty_stream *stream, tally_error *error);
+/* The threads that a stream reads with, where its source can be read in parts at once, and that
+ * decoders may use; NULL, as at first: the caller's alone. */
+void ty_stream_pool_set(ty_stream *stream, ty_pool *pool);
+ty_pool *ty_stream_pool(const ty_stream *stream);
 const char *
 ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
 const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or "" */

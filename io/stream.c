@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,12 @@
 #include "core/error.h"
 #include "io/temp_file.h"
 
-enum { TY_STORED_BUFFER = 256 * 1024, TY_AHEAD_BUFFER = 64 * 1024, TY_READ_MOST = 1 << 26 };
+enum {
+    TY_STORED_BUFFER = 256 * 1024,
+    TY_AHEAD_BUFFER = 64 * 1024,
+    TY_PART_BYTES = 256 * 1024, /* read by one of several threads */
+    TY_READ_MOST = 1 << 26
+};
 
 typedef enum ty_packing { TY_PLAIN, TY_GZIP, TY_ZSTD } ty_packing;
 
@@ -37,6 +43,7 @@ struct ty_stream {
     int owned; /* close `file` at the end */
     int seekable;
     int keep;
+    ty_pool *pool;
     int ended;     /* the source gave its last byte */
     off_t start;   /* where in the file the stream begins */
     uint64_t size; /* stored bytes when it was opened, 0 unknown; what is added later is not read */
@@ -150,6 +157,41 @@ static tally_status source_end(ty_stream *s, tally_error *error)
                     s->name, s->position, s->size);
 }
 
+typedef struct together {
+    const ty_stream *stream;
+    unsigned char *bytes;
+    size_t size;
+    atomic_int failed;
+} together;
+
+static void read_part(void *arg, unsigned part, unsigned worker)
+{
+    together *all = arg;
+    size_t at = (size_t)part * TY_PART_BYTES, end = at + TY_PART_BYTES;
+    (void)worker;
+    if (end > all->size)
+        end = all->size;
+    while (at < end && !all->failed) {
+        off_t place = all->stream->start + (off_t)(all->stream->position + at);
+        ssize_t got = pread(all->stream->file, all->bytes + at, end - at, place);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            all->failed = 1;
+        at += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Reads the next `size` bytes by all threads. 0, and nothing has been taken: this source cannot, or
+ * reading failed, which reading in order will say. */
+static int read_together(ty_stream *s, unsigned char *bytes, size_t size)
+{
+    together all = {s, bytes, size, 0};
+    if (!s->pool || !s->seekable || size < 2 * TY_PART_BYTES || s->size < s->position + size)
+        return 0;
+    ty_pool_run(s->pool, 0, (unsigned)((size + TY_PART_BYTES - 1) / TY_PART_BYTES), read_part,
+                &all);
+    return !all.failed && lseek(s->file, (off_t)size, SEEK_CUR) >= 0;
+}
+
 /* One piece of the stored bytes; *got is 0 at the end. */
 static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size, size_t *got,
                                 tally_error *error)
@@ -162,7 +204,9 @@ static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size,
         size = (size_t)(s->size - s->position);
     if (!size || (s->ended && !from_spool))
         return TALLY_OK;
-    ssize_t have = read_some(s, bytes, size < TY_READ_MOST ? size : TY_READ_MOST);
+    if (size > TY_READ_MOST)
+        size = TY_READ_MOST;
+    ssize_t have = read_together(s, bytes, size) ? (ssize_t)size : read_some(s, bytes, size);
     if (have < 0)
         return failure(s, error, "reading failed", errno);
     if (have == 0) {
@@ -636,6 +680,16 @@ int ty_stream_grew(const ty_stream *stream)
     struct stat now;
     return stream->size && fstat(stream->file, &now) == 0 &&
            now.st_size - stream->start > (off_t)stream->size;
+}
+
+void ty_stream_pool_set(ty_stream *stream, ty_pool *pool)
+{
+    stream->pool = pool;
+}
+
+ty_pool *ty_stream_pool(const ty_stream *stream)
+{
+    return stream->pool;
 }
 
 int ty_stream_is_spooled(const ty_stream *stream)

@@ -14,44 +14,57 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "io/number.h"
 #include "io/text_state.h"
 
+/* Tests have smaller ones. */
+#ifndef FIRST_CAPACITY
 #define FIRST_CAPACITY ((size_t)256 << 10)
-#define MOST_CAPACITY  ((size_t)64 << 20) /* of one line */
-#define CHUNK_BYTES    ((size_t)4 << 20)
-#define FOUND_BYTES    41 /* most of a field in a message, as it is shown */
+#endif
+#ifndef THREAD_BYTES
+#define THREAD_BYTES ((size_t)1 << 20) /* of text for each thread at a time */
+#endif
+
+#define MOST_CAPACITY ((size_t)64 << 20) /* of one line */
+#define MOST_BLOCK    ((size_t)32 << 20) /* what all threads together read at a time */
+#define CHUNK_BYTES   ((size_t)4 << 20)
 
 /* ---- Bytes ---- */
+
+static tally_status grow(ty_text_state *s, size_t capacity, tally_error *error)
+{
+    char *from = s->buffer ? s->buffer - TY_SCAN_SLACK : NULL;
+    char *buffer = ty_realloc(from, capacity + 2 * TY_SCAN_SLACK);
+    if (!buffer)
+        return ty_error_memory(error, "lines of text", capacity + 2 * TY_SCAN_SLACK);
+    s->buffer = buffer + TY_SCAN_SLACK;
+    s->capacity = capacity;
+    return TALLY_OK;
+}
 
 /* Moves what is not parsed to the buffer's front and reads on, into a larger buffer if it is full.
  */
 static tally_status fill(ty_text_state *s, tally_error *error)
 {
     size_t left = s->end - s->begin, got;
+    tally_status status = TALLY_OK;
     if (s->begin)
         memmove(s->buffer, s->buffer + s->begin, left);
     s->begin = 0;
     s->end = left;
-    if (left == s->capacity) {
-        if (s->capacity >= MOST_CAPACITY)
-            return ty_error(error, TALLY_ERROR_FORMAT,
-                            "%s:%" PRIu64 ": a line of more than %zu MiB, or a quote that is not "
-                            "closed; lines end in LF, CR LF or CR",
-                            s->name, s->line, MOST_CAPACITY >> 20);
-        size_t capacity = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
-        char *buffer = ty_realloc(s->buffer, capacity);
-        if (!buffer)
-            return ty_error_memory(error, "lines of text", capacity);
-        s->buffer = buffer;
-        s->capacity = capacity;
-    }
-    tally_status status =
-        ty_stream_read(s->stream, s->buffer + left, s->capacity - left, &got, error);
+    if (left == s->capacity && left >= MOST_CAPACITY)
+        return ty_error(error, TALLY_ERROR_FORMAT,
+                        "%s:%" PRIu64 ": a line of more than %zu MiB, or a quote that is not "
+                        "closed; lines end in LF, CR LF or CR",
+                        s->name, s->line, MOST_CAPACITY >> 20);
+    if (s->capacity < s->wanted)
+        status = grow(s, s->wanted, error);
+    else if (left == s->capacity)
+        status = grow(s, 2 * s->capacity, error);
+    if (!status)
+        status = ty_stream_read(s->stream, s->buffer + left, s->capacity - left, &got, error);
     if (status)
         return status;
     s->end += got;
@@ -69,7 +82,7 @@ static tally_status fill(ty_text_state *s, tally_error *error)
 /* The stream is at its start: the first bytes, without a byte order mark. */
 static tally_status start(ty_text_state *s, tally_error *error)
 {
-    s->begin = s->end = 0;
+    s->begin = s->end = s->taken = s->ready = 0;
     s->ended = s->after_cr = 0;
     s->line = 1;
     s->row = 0;
@@ -124,57 +137,7 @@ static tally_status find_record(ty_text_state *s, int *found, tally_error *error
     }
 }
 
-/* ---- Complaints ---- */
-
-/* "FILE:LINE:COLUMN" of `at`, in the record at s->begin, which may span lines. */
-static void locate(const ty_text_state *s, const char *at, uint64_t *line, uint64_t *column)
-{
-    const char *start = s->buffer + s->begin;
-    *line = s->line;
-    for (const char *p = start; p < at; p++) {
-        if (ty_is_line_end(*p)) {
-            p += *p == '\r' && p + 1 < at && p[1] == '\n';
-            start = p + 1;
-            ++*line;
-        }
-    }
-    *column = (uint64_t)(at - start) + 1;
-}
-
-static tally_status refuse_field(const ty_text_state *s, const ty_field *field, ty_field_kind kind,
-                                 tally_error *error)
-{
-    char found[FOUND_BYTES];
-    const size_t shown = printable(field->begin, field->size, found, sizeof found);
-    uint64_t line, column;
-    locate(s, field->at, &line, &column);
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", s->name, line,
-                    column, found, shown < field->size ? "..." : "",
-                    kind != TY_FIELD_COMMA ? ""
-                    : ty_field_has_thousands(field)
-                        ? ": a comma between thousands; numbers are written without, as 1234 (and "
-                          "with a decimal point)"
-                        : "; decimal commas are not supported, write a decimal point");
-}
-
-static tally_status refuse_quote(const ty_text_state *s, const ty_field *field, tally_error *error)
-{
-    uint64_t line, column;
-    locate(s, field->at, &line, &column);
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s:%" PRIu64 ":%" PRIu64 ": the quote that opens here is never closed",
-                    s->name, line, column);
-}
-
-static tally_status refuse_width(const ty_text_state *s, uint64_t width, tally_error *error)
-{
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s:%" PRIu64 ": %" PRIu64 " field%s, expected %" PRIu32
-                    " as in the first line%s",
-                    s->name, s->line, width, width == 1 ? "" : "s", s->layout.columns,
-                    s->headings ? " (the header)" : "");
-}
+/* ---- Rows ---- */
 
 static tally_status refuse_region(const ty_text_state *s, tally_error *error)
 {
@@ -184,88 +147,6 @@ static tally_status refuse_region(const ty_text_state *s, tally_error *error)
     return ty_error(error, TALLY_ERROR_ARGUMENT,
                     "%s: the region of rows %" PRIu64 ":%s is outside its %" PRIu64 " rows",
                     s->name, s->row_begin, last, s->row);
-}
-
-/* ---- Rows ---- */
-
-/* Scans the field at `p`; returns where it stops, or NULL with *status set, which is TALLY_OK when
- * more text is needed. */
-static const char *scan_field(const ty_text_state *s, const char *p, const char *end,
-                              ty_field *field, tally_status *status, tally_error *error)
-{
-    const char *stop = ty_field_scan(s->layout.delimiter, p, end, field);
-    *status = TALLY_OK;
-    if (stop == end && !s->ended)
-        return NULL;
-    if (!field->open)
-        return stop;
-    *status = refuse_quote(s, field, error);
-    return NULL;
-}
-
-/* The same for a field that must be a number, or missing. */
-static const char *read_field(const ty_text_state *s, const char *p, const char *end, double *value,
-                              tally_status *status, tally_error *error)
-{
-    ty_field field;
-    const char *stop = scan_field(s, p, end, &field, status, error);
-    if (!stop)
-        return NULL;
-    ty_field_kind kind = ty_field_read(&field, value);
-    if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
-        return stop;
-    *status = refuse_field(s, &field, kind, error);
-    return NULL;
-}
-
-/* A number, perhaps quoted, with a delimiter or a line end behind it: where ty_field_scan would
- * stop, else NULL. */
-static inline const char *read_plain(ty_delimiter delimiter, const char *p, const char *end,
-                                     double *value)
-{
-    if (delimiter == ' ')
-        p = ty_skip_blanks(delimiter, p, end);
-    int quoted = p < end && *p == '"';
-    const char *stop = ty_number_parse(p + quoted, end, value);
-    if (!stop || (quoted && (stop == end || *stop++ != '"')))
-        return NULL;
-    const char *next = delimiter == ' ' ? ty_skip_blanks(delimiter, stop, end) : stop;
-    if (next == end)
-        return NULL;
-    return *next == delimiter || ty_is_line_end(*next) || next > stop ? next : NULL;
-}
-
-/* The record at s->begin, with its numbers to samples[i] of each view if `wanted`. Returns its line
- * end, or the text's; NULL with *status as read_field. */
-static const char *read_record(const ty_text_state *s, int wanted, size_t i, tally_status *status,
-                               tally_error *error)
-{
-    const char *p = s->buffer + s->begin, *end = s->buffer + s->end;
-    uint32_t pick = wanted ? 0 : s->views;
-    int empty = 0;
-    for (uint64_t column = 0;; p = ty_field_next(s->layout.delimiter, p)) {
-        if (pick < s->views && s->picks[pick].column == column) {
-            double value;
-            const char *stop = read_plain(s->layout.delimiter, p, end, &value);
-            p = stop ? stop : read_field(s, p, end, &value, status, error);
-            for (; p && pick < s->views && s->picks[pick].column == column; pick++)
-                s->samples[s->picks[pick].view * s->chunk + i] = value;
-        } else {
-            ty_field field;
-            p = scan_field(s, p, end, &field, status, error);
-            empty = field.size == 0 && !field.quoted;
-        }
-        if (!p)
-            return NULL;
-        column++;
-        if (p < end && !ty_is_line_end(*p))
-            continue;
-        *status = TALLY_OK;
-        if (column == s->layout.columns || (column == (uint64_t)s->layout.columns + 1 && empty))
-            return p;
-        *status = refuse_width(s, column, error);
-        return NULL;
-    }
 }
 
 /* Passes the record that stops at `stop`; it may have line ends in quotes. */
@@ -288,7 +169,9 @@ static tally_status read_row(ty_text_state *s, size_t i, int *found, tally_error
         tally_status status = find_record(s, found, error);
         if (status || !*found)
             return status;
-        const char *stop = read_record(s, s->row >= s->row_begin, i, &status, error);
+        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended};
+        const char *stop = ty_record_read(&record, s->row >= s->row_begin ? s->samples + i : NULL,
+                                          s->stride, &status, error);
         if (stop) {
             end_record(s, stop);
             s->row++;
@@ -301,61 +184,78 @@ static tally_status read_row(ty_text_state *s, size_t i, int *found, tally_error
     }
 }
 
-/* One plain number a line, as long as it lasts: up to `room` of them to `samples`. */
-static size_t read_lines(ty_text_state *s, double *samples, size_t room)
+static int has_region(const ty_text_state *s)
 {
-    const char *p = s->buffer + s->begin, *end = s->buffer + s->end;
-    size_t count = 0;
-    if (s->after_cr)
-        return 0;
-    while (count < room) {
-        const char *stop = ty_number_parse(p, end, samples + count);
-        if (!stop || stop == end)
-            break;
-        if (*stop != '\n' && !(*stop == '\r' && ++stop < end && *stop == '\n'))
-            break;
-        p = stop + 1;
-        count++;
+    return s->row_begin || s->row_end != UINT64_MAX;
+}
+
+/* A chunk's rows of the region, one by one; none at its end. */
+static tally_status read_region(ty_text_state *s, tally_error *error)
+{
+    int found = 1;
+    tally_status status = ty_text_reserve(s, s->chunk, error);
+    while (!status && s->ready < s->chunk && s->row < s->row_end && found) {
+        uint64_t row = s->row;
+        status = read_row(s, s->ready, &found, error);
+        s->ready += found && row >= s->row_begin;
     }
-    s->begin = (size_t)(p - s->buffer);
-    s->line += count;
-    s->row += count;
-    return count;
+    if (!status && !found &&
+        (s->row < s->row_begin || (s->row_end != UINT64_MAX && s->row < s->row_end) ||
+         (s->row_begin && s->row == s->row_begin)))
+        return refuse_region(s, error);
+    return status;
+}
+
+/* A block's rows; none at the end. */
+static tally_status read_block(ty_text_state *s, tally_error *error)
+{
+    int found = 1;
+    for (tally_status status = TALLY_OK; found && !status;) {
+        if (!s->ended)
+            status = fill(s, error);
+        if (s->after_cr && s->begin < s->end) {
+            s->begin += s->buffer[s->begin] == '\n';
+            s->after_cr = 0;
+        }
+        size_t begin = s->begin;
+        if (!status && begin < s->end)
+            status = ty_block_read(s, ty_stream_pool(s->stream), error);
+        if (status || s->ready)
+            return status;
+        if (s->begin > begin)
+            continue;
+        /* What is at hand is no whole record, or none that is good. */
+        status = ty_text_reserve(s, 1, error);
+        if (!status)
+            status = read_row(s, 0, &found, error);
+        if (status)
+            return status;
+        s->ready = (size_t)found;
+        if (found)
+            return status;
+    }
+    return TALLY_OK;
 }
 
 static tally_status text_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_text_state *s = state;
-    size_t count = 0;
-    int found = 1;
-    while (count < s->chunk && s->row < s->row_end && found) {
-        uint64_t room = s->row_end - s->row;
-        if (room > s->chunk - count)
-            room = s->chunk - count;
-        if (s->layout.columns == 1 && s->views == 1 && s->row >= s->row_begin) {
-            size_t lines = read_lines(s, s->samples + count, (size_t)room);
-            count += lines;
-            if (lines == room)
-                continue;
-        }
-        uint64_t row = s->row;
-        tally_status status = read_row(s, count, &found, error);
-        if (status)
-            return status;
-        count += found && row >= s->row_begin;
-    }
-    if (!found && (s->row < s->row_begin || (s->row_end != UINT64_MAX && s->row < s->row_end) ||
-                   (s->row_begin && s->row == s->row_begin)))
-        return refuse_region(s, error);
+    tally_status status = TALLY_OK;
+    if (s->taken == s->ready)
+        status = has_region(s) ? read_region(s, error) : read_block(s, error);
+    if (status)
+        return status;
+    size_t count = s->ready - s->taken < s->chunk ? s->ready - s->taken : s->chunk;
     *done = count == 0;
     for (uint32_t v = 0; count && v < s->views; v++) {
         tally_view view = TALLY_VIEW_INIT;
-        view.data = s->samples + v * s->chunk;
+        view.data = s->samples + v * s->stride + s->taken;
         view.dtype = TALLY_F64;
         view.rows = 1;
         view.columns = count;
         views[v] = view;
     }
+    s->taken += count;
     return TALLY_OK;
 }
 
@@ -394,7 +294,11 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     tally_status status = TALLY_OK;
     if (!s->layout.has_header)
         return status;
-    while (!(stop = read_record(s, 0, 0, &status, error)) && !status) {
+    for (;;) {
+        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended};
+        stop = ty_record_read(&record, NULL, 0, &status, error);
+        if (stop || status)
+            break;
         status = fill(s, error);
         if (status)
             return status;
@@ -404,6 +308,25 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     if (!status)
         end_record(s, stop);
     return status;
+}
+
+/* What to look for in every record, and how much to read at a time. */
+static tally_status make_scan(ty_text_state *s, tally_error *error)
+{
+    uint32_t columns[TALLY_MAX_DIMENSIONS];
+    const ty_pool *pool = ty_stream_pool(s->stream);
+    size_t threads = pool ? ty_pool_threads(pool) : 1;
+    s->wanted = threads < MOST_BLOCK / THREAD_BYTES ? threads * THREAD_BYTES : MOST_BLOCK;
+    for (uint32_t i = 0; i < s->views; i++)
+        columns[s->picks[i].view] = s->picks[i].column;
+    s->scan = ty_malloc(sizeof *s->scan);
+    if (!s->scan)
+        return ty_error_memory(error, "a text's columns", sizeof *s->scan);
+    if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->layout.columns, columns, s->views)) {
+        ty_free(s->scan);
+        s->scan = NULL;
+    }
+    return TALLY_OK;
 }
 
 static tally_status open_text(ty_text_state *s, const tally_input_options *options,
@@ -431,11 +354,9 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     if (status)
         return status;
     uint64_t wanted = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
-    size_t row_bytes = sizeof(double) * s->views;
-    s->chunk = (size_t)(wanted < SIZE_MAX ? wanted : SIZE_MAX) / row_bytes;
+    s->chunk = (size_t)(wanted < SIZE_MAX ? wanted : SIZE_MAX) / (sizeof(double) * s->views);
     s->chunk += s->chunk == 0;
-    s->samples = ty_malloc(s->chunk * row_bytes);
-    return s->samples ? TALLY_OK : ty_error_memory(error, "samples", s->chunk * row_bytes);
+    return make_scan(s, error);
 }
 
 static void text_close(void *state)
@@ -449,7 +370,10 @@ static void text_close(void *state)
     ty_free(s->labels);
     ty_free(s->picks);
     ty_free(s->samples);
-    ty_free(s->buffer);
+    ty_free(s->scan);
+    ty_block_free(s->block);
+    if (s->buffer)
+        ty_free(s->buffer - TY_SCAN_SLACK);
     ty_free(s);
 }
 
@@ -460,6 +384,7 @@ static tally_status text_open(ty_stream *stream, const tally_input_options *opti
     if (!s)
         return ty_error_memory(error, "a text", sizeof *s);
     s->stream = stream;
+    s->wanted = FIRST_CAPACITY;
     s->name = ty_stream_name(stream);
     tally_status status = open_text(s, options, error);
     if (status) {

@@ -1,20 +1,26 @@
-/* What text.c (reading) and text_columns.c (headings, choosing) share. */
+/* What the text decoder's files share. */
 #ifndef TY_TEXT_STATE_H
 #define TY_TEXT_STATE_H
 
+#include "cpu/threads.h"
 #include "io/input.h"
 #include "io/text_fields.h"
+#include "io/text_scan.h"
 
 /* A column that was asked for: where it is in a record and which view it fills. */
 typedef struct ty_pick {
     uint32_t column, view;
 } ty_pick;
 
+typedef struct ty_block ty_block;
+
 typedef struct ty_text_state {
     ty_stream *stream;
-    const char *name; /* the file's */
-    char *buffer; /* text[begin … end) is read but not parsed; begin is always a line's start */
-    size_t capacity, begin, end;
+    const char *name;        /* the file's */
+    char *buffer;            /* TY_SCAN_SLACK bytes of the allocation are before and behind it */
+    size_t capacity, wanted; /* wanted: what it grows to when it is filled next, if it is more */
+    size_t begin,
+        end;     /* text[begin … end) is read but not parsed; begin is always a line's start */
     int ended;   /* the stream is */
     int reached; /* its end has been reached, in this pass or an earlier one, and `grew` is known */
     int grew;    /* the file was longer by then than when it was opened */
@@ -26,11 +32,45 @@ typedef struct ty_text_state {
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
     uint32_t views;
-    ty_pick *picks;  /* `views` of them, by column */
-    char **labels;   /* a name for each view, or NULL; in one block with the text */
-    double *samples; /* `views` times `chunk` */
-    size_t chunk;
+    ty_pick *picks; /* `views` of them, by column */
+    char **labels;  /* a name for each view, or NULL; in one block with the text */
+    ty_scan *scan;  /* NULL: records are read one by one */
+    ty_block *block;
+    double *samples; /* of each view `stride`; [taken, ready) of them are to be handed out */
+    size_t stride, taken, ready;
+    size_t chunk; /* most to hand out at once */
 } ty_text_state;
+
+/* ---- text_record.c ---- */
+
+/* A record that begins at `p`; the text ends at `end`, for good if `ended`. */
+typedef struct ty_record {
+    const ty_text_state *text;
+    const char *p, *end;
+    int ended;
+} ty_record;
+
+/* Reads it, and writes its numbers to samples[view * stride] unless that is NULL. Returns its line
+ * end, or the text's; NULL with *status set, which is TALLY_OK when more text is needed. */
+const char *ty_record_read(const ty_record *record, double *samples, size_t stride,
+                           tally_status *status, tally_error *error);
+
+/* ---- text_block.c ---- */
+
+/* Reads records of the text at hand, its parts on the threads of `pool` (NULL: the caller's alone),
+ * as far as they are whole and good: their samples become those to be handed out, and the text
+ * behind them what is not parsed. */
+tally_status ty_block_read(ty_text_state *state, ty_pool *pool, tally_error *error);
+
+/* Memory for `rows` samples of each view; those that are there are lost. */
+tally_status ty_text_reserve(ty_text_state *state, size_t rows, tally_error *error);
+
+/* Test hook: the size of a part, 0 for the usual one. */
+void ty_block_part_size(size_t bytes);
+
+void ty_block_free(ty_block *block); /* NULL is fine */
+
+/* ---- text_columns.c ---- */
 
 /* Copies the headings from the record in [p, end). */
 tally_status ty_text_headings(ty_text_state *state, const char *p, const char *end,

@@ -209,11 +209,12 @@ typedef struct tally_input_options {
     uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
     int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a pipe is spooled to a
                              temporary file */
+    uint32_t threads;     /* that read and decode, the caller's included; 0 for one a processor */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0       \
+        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0    \
     }
 
 typedef struct tally_input_info {

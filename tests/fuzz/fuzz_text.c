@@ -10,6 +10,7 @@
 #define ty_stream_read memory_read
 #define ty_stream_name memory_name
 #define ty_stream_grew memory_grew
+#define ty_stream_pool memory_pool
 #define ty_text        text_in_memory
 #include "io/text.c"
 
@@ -28,6 +29,12 @@ tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t 
         memcpy(bytes, stream->bytes + stream->at, *got);
     stream->at += *got;
     return TALLY_OK;
+}
+
+ty_pool *ty_stream_pool(const ty_stream *stream)
+{
+    (void)stream;
+    return NULL;
 }
 
 const char *ty_stream_name(const ty_stream *stream)

@@ -461,6 +461,7 @@ static void test_open(void)
     tally_input_close(in);
     path = help_write("repaired", "1\nx\n3\n", 6);
     CHECK(tally_input_open(path, NULL, &in, &error) == TALLY_OK);
+    CHECK(tally_input_read(in, &view, &done, &error) == TALLY_OK && view.columns == 1);
     CHECK(tally_input_read(in, &view, &done, &error) == TALLY_ERROR_FORMAT);
     help_write("repaired", "1\n2\n3\n", 6);
     CHECK(tally_input_rewind(in, &error) == TALLY_OK);

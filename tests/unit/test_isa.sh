@@ -6,8 +6,12 @@ command -v nm >/dev/null || { echo "skipped: nm is not installed"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: this processor has one set of loops"; exit 77; }
 failed=0
 for isa in avx2 avx512; do
-    objects=$(find "$BUILDDIR" -path "*/tally_$isa.dir/*.o")
-    [ -n "$objects" ] || { echo "FAILED: no objects of tally_$isa in $BUILDDIR"; failed=1; }
+    objects=
+    for library in tally tally_io; do
+        found=$(find "$BUILDDIR" -path "*/${library}_$isa.dir/*.o")
+        [ -n "$found" ] || { echo "FAILED: no objects of ${library}_$isa in $BUILDDIR"; failed=1; }
+        objects+=" $found"
+    done
     for object in $objects; do
         names=$(nm --defined-only --extern-only --format=just-symbols "$object") || failed=1
         [ -n "$names" ] || { echo "FAILED: $object defines nothing"; failed=1; }

@@ -9,7 +9,9 @@
 #define ty_stream_read memory_read
 #define ty_stream_name memory_name
 #define ty_stream_grew memory_grew
+#define ty_stream_pool memory_pool
 #define ty_text        text_in_memory
+#define THREAD_BYTES   ((size_t)256 << 10) /* as large as the first buffer, BUFFER */
 #include "draw.h"
 #include "io/text.c"
 
@@ -56,6 +58,12 @@ tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t 
     memcpy(bytes, stream->bytes + stream->at, *got);
     stream->at += *got;
     return TALLY_OK;
+}
+
+ty_pool *ty_stream_pool(const ty_stream *stream)
+{
+    (void)stream;
+    return NULL;
 }
 
 const char *ty_stream_name(const ty_stream *stream)

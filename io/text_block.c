@@ -1,0 +1,260 @@
+/*
+ * Text read in parts by several threads.
+ *
+ * Where a part's first record begins is told by whether the quotes before it are even in number.
+ * Quotes that belong to a field's text, or are in a comment, make that a guess. So parts are taken
+ * in order, each only if it began where the one before stopped, and read again from there if not.
+ * A part stops at a record that is no good, which is then read by itself (text.c), or refused.
+ */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/text_state.h"
+
+#define PART_BYTES ((size_t)256 << 10)
+
+typedef struct part {
+    const char *begin, *end;
+    ty_count count;           /* of [begin, end) */
+    const char *start, *stop; /* it was read from where to where */
+    size_t first, rows;       /* where its samples are */
+} part;
+
+struct ty_block {
+    const ty_text_state *text;
+    const ty_scan_loops *loops;
+    const char *end; /* the text's */
+    part *parts;
+    size_t most; /* there is memory for so many */
+    unsigned count;
+    size_t rows; /* no more than so many records end in the text */
+};
+
+static size_t part_bytes = PART_BYTES;
+
+void ty_block_part_size(size_t bytes)
+{
+    part_bytes = bytes ? bytes : PART_BYTES;
+}
+
+void ty_block_free(ty_block *block)
+{
+    if (!block)
+        return;
+    ty_free(block->parts);
+    ty_free(block);
+}
+
+/* ---- Where records begin ---- */
+
+static void count_part(void *arg, unsigned index, unsigned worker)
+{
+    ty_block *block = arg;
+    part *p = block->parts + index;
+    (void)worker;
+    p->count = block->loops->count(p->begin, p->end);
+}
+
+/* Whether a line ends at `p`, which is not the text's last byte. */
+static int ends_line(const char *p)
+{
+    return *p == '\n' || (*p == '\r' && p[1] != '\n');
+}
+
+/* The first record in [p, end), else `end`; `inside` says whether `p` is inside quotes. */
+static const char *find_start(const char *p, const char *end, int inside)
+{
+    if (!inside && ends_line(p - 1))
+        return p;
+    for (; p < end - 1; p++) {
+        if (*p == '"')
+            inside = !inside;
+        else if (!inside && ends_line(p))
+            return p + 1;
+    }
+    return end;
+}
+
+/* Sets what each part starts with and where its samples go, from what was counted. */
+static void place_parts(ty_block *block)
+{
+    uint64_t lines = 0, quotes = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        part *p = block->parts + i;
+        p->first = 0;
+        p->start = p->begin;
+        if (i) {
+            /* so many lines begin before this part */
+            p->first = (size_t)(lines + 1 - (unsigned)ends_line(p->begin - 1));
+            p->start = find_start(p->begin, p->end, quotes & 1);
+        }
+        lines += p->count.lines;
+        quotes += p->count.quotes;
+        if (p->end < block->end && p->end[-1] == '\r' && *p->end == '\n')
+            lines--; /* counted by the next part */
+    }
+    block->rows = (size_t)lines;
+}
+
+/* ---- Reading ---- */
+
+/* Reads the line at *at by itself: 1 if it was a record, 0 if it is passed over, -1 if it is
+ * neither, or not whole. *at is moved behind it. */
+static int read_line(const ty_block *block, const char **at, double *samples)
+{
+    const ty_text_state *s = block->text;
+    ty_record record = {s, *at, block->end, 0};
+    double values[TALLY_MAX_DIMENSIONS]; /* of views, as far as it is good */
+    tally_status status;
+    int is_record = !ty_line_is_skipped(s->layout.delimiter, *at, block->end);
+    const char *stop = is_record ? ty_record_read(&record, values, 1, &status, NULL)
+                                 : ty_line_end(*at, block->end);
+    /* After a CR at the end there may be an LF that is not here yet. */
+    if (!stop || stop == block->end || (*stop == '\r' && stop + 1 == block->end))
+        return -1;
+    *at = ty_line_next(stop, block->end);
+    for (uint32_t v = 0; is_record && v < s->views; v++)
+        samples[v * s->stride] = values[v];
+    return is_record;
+}
+
+/* Reads the records of `p` that begin at or behind `start`. */
+static void read_from(const ty_block *block, part *p, const char *start)
+{
+    const ty_text_state *s = block->text;
+    double *samples = s->samples + p->first;
+    const char *at = start;
+    p->rows = 0;
+    while (at < p->end) {
+        if (s->scan)
+            p->rows +=
+                block->loops->read(s->scan, &at, p->end, block->end, samples + p->rows, s->stride);
+        if (at >= p->end)
+            break;
+        int got = read_line(block, &at, samples + p->rows);
+        if (got < 0)
+            break;
+        p->rows += (unsigned)got;
+    }
+    p->start = start;
+    p->stop = at;
+}
+
+static void read_part(void *arg, unsigned index, unsigned worker)
+{
+    const ty_block *block = arg;
+    (void)worker;
+    read_from(block, block->parts + index, block->parts[index].start);
+}
+
+/* Moves `rows` samples of each view. */
+static void move_rows(const ty_text_state *s, size_t to, size_t from, size_t rows)
+{
+    for (uint32_t v = 0; v < s->views; v++)
+        memmove(s->samples + v * s->stride + to, s->samples + v * s->stride + from,
+                rows * sizeof *s->samples);
+}
+
+/* The parts in order: their records follow each other. Sets what was read of the text. */
+static void join_parts(ty_block *block, ty_text_state *s)
+{
+    const char *at = s->buffer + s->begin;
+    size_t rows = 0;
+    uint64_t lines = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        part *p = block->parts + i;
+        if (at < p->end && p->start != at) {
+            p->first = rows;
+            read_from(block, p, at);
+        } else if (at >= p->end) {
+            p->rows = 0;
+            p->stop = at;
+        }
+        if (p->rows && p->first != rows)
+            move_rows(s, rows, p->first, p->rows);
+        rows += p->rows;
+        at = p->stop;
+        if (at < p->end)
+            break;
+    }
+    for (unsigned i = 0; i < block->count && block->parts[i].begin < at; i++) {
+        const part *p = block->parts + i;
+        const char *end = p->end < at ? p->end : at;
+        lines += end == p->end ? p->count.lines : block->loops->count(p->begin, end).lines;
+        lines -= end < at && end[-1] == '\r' && *end == '\n';
+    }
+    s->begin = (size_t)(at - s->buffer);
+    s->line += lines;
+    s->row += rows;
+    s->taken = 0;
+    s->ready = rows;
+}
+
+/* ---- The whole ---- */
+
+tally_status ty_text_reserve(ty_text_state *s, size_t rows, tally_error *error)
+{
+    rows += rows == 0;
+    s->taken = s->ready = 0;
+    if (rows <= s->stride)
+        return TALLY_OK;
+    ty_free(s->samples);
+    s->stride = 0;
+    s->samples = ty_malloc(rows * s->views * sizeof *s->samples);
+    if (!s->samples)
+        return ty_error_memory(error, "samples", rows * s->views * sizeof *s->samples);
+    s->stride = rows;
+    return TALLY_OK;
+}
+
+static void run(ty_pool *pool, ty_block *block, void (*task)(void *, unsigned, unsigned))
+{
+    if (pool && block->count > 1)
+        ty_pool_run(pool, 0, block->count, task, block);
+    else
+        for (unsigned i = 0; i < block->count; i++)
+            task(block, i, 0);
+}
+
+static tally_status make_parts(ty_block *block, const ty_text_state *s, tally_error *error)
+{
+    size_t size = s->end - s->begin, count = (size + part_bytes - 1) / part_bytes;
+    if (count > block->most) {
+        part *parts = ty_realloc(block->parts, count * sizeof *parts);
+        if (!parts)
+            return ty_error_memory(error, "the parts of a text", count * sizeof *parts);
+        block->parts = parts;
+        block->most = count;
+    }
+    block->count = (unsigned)count;
+    block->end = s->buffer + s->end;
+    for (size_t i = 0; i < count; i++) {
+        block->parts[i].begin = s->buffer + s->begin + i * part_bytes;
+        block->parts[i].end = i + 1 < count ? block->parts[i].begin + part_bytes : block->end;
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_block_read(ty_text_state *s, ty_pool *pool, tally_error *error)
+{
+    if (!s->block) {
+        s->block = ty_calloc(1, sizeof *s->block);
+        if (!s->block)
+            return ty_error_memory(error, "a block of text", sizeof *s->block);
+        s->block->text = s;
+        s->block->loops = ty_text_scan_loops_get();
+    }
+    ty_block *block = s->block;
+    tally_status status = make_parts(block, s, error);
+    if (status)
+        return status;
+    run(pool, block, count_part);
+    place_parts(block);
+    status = ty_text_reserve(s, block->rows, error);
+    if (status)
+        return status;
+    run(pool, block, read_part);
+    join_parts(block, s);
+    return TALLY_OK;
+}

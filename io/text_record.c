@@ -1,0 +1,144 @@
+/* One record of text: its fields, and what is said of one that is no good. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../common/printable.h"
+#include "core/error.h"
+#include "io/number.h"
+#include "io/text_state.h"
+
+#define FOUND_BYTES 41 /* most of a field in a message, as it is shown */
+
+/* ---- Complaints ---- */
+
+/* "FILE:LINE:COLUMN" of `at`, in the record at r->p, which may span lines. */
+static void locate(const ty_record *r, const char *at, uint64_t *line, uint64_t *column)
+{
+    const char *start = r->p;
+    *line = r->text->line;
+    for (const char *p = start; p < at; p++) {
+        if (ty_is_line_end(*p)) {
+            p += *p == '\r' && p + 1 < at && p[1] == '\n';
+            start = p + 1;
+            ++*line;
+        }
+    }
+    *column = (uint64_t)(at - start) + 1;
+}
+
+static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_field_kind kind,
+                                 tally_error *error)
+{
+    char found[FOUND_BYTES];
+    const size_t shown = printable(field->begin, field->size, found, sizeof found);
+    uint64_t line, column;
+    locate(r, field->at, &line, &column);
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", r->text->name,
+                    line, column, found, shown < field->size ? "..." : "",
+                    kind != TY_FIELD_COMMA ? ""
+                    : ty_field_has_thousands(field)
+                        ? ": a comma between thousands; numbers are written without, as 1234 (and "
+                          "with a decimal point)"
+                        : "; decimal commas are not supported, write a decimal point");
+}
+
+static tally_status refuse_quote(const ty_record *r, const ty_field *field, tally_error *error)
+{
+    uint64_t line, column;
+    locate(r, field->at, &line, &column);
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s:%" PRIu64 ":%" PRIu64 ": the quote that opens here is never closed",
+                    r->text->name, line, column);
+}
+
+static tally_status refuse_width(const ty_record *r, uint64_t width, tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s:%" PRIu64 ": %" PRIu64 " field%s, expected %" PRIu32
+                    " as in the first line%s",
+                    r->text->name, r->text->line, width, width == 1 ? "" : "s",
+                    r->text->layout.columns, r->text->headings ? " (the header)" : "");
+}
+
+/* ---- Fields ---- */
+
+/* Scans the field at `p`; returns where it stops, or NULL with *status set, which is TALLY_OK when
+ * more text is needed. */
+static const char *scan_field(const ty_record *r, const char *p, ty_field *field,
+                              tally_status *status, tally_error *error)
+{
+    const char *stop = ty_field_scan(r->text->layout.delimiter, p, r->end, field);
+    *status = TALLY_OK;
+    if (stop == r->end && !r->ended)
+        return NULL;
+    if (!field->open)
+        return stop;
+    *status = refuse_quote(r, field, error);
+    return NULL;
+}
+
+/* The same for a field that must be a number, or missing. */
+static const char *read_field(const ty_record *r, const char *p, double *value,
+                              tally_status *status, tally_error *error)
+{
+    ty_field field;
+    const char *stop = scan_field(r, p, &field, status, error);
+    if (!stop)
+        return NULL;
+    ty_field_kind kind = ty_field_read(&field, value);
+    if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
+        return stop;
+    *status = refuse_field(r, &field, kind, error);
+    return NULL;
+}
+
+/* A number, perhaps quoted, with a delimiter or a line end behind it: where ty_field_scan would
+ * stop, else NULL. */
+static inline const char *read_plain(ty_delimiter delimiter, const char *p, const char *end,
+                                     double *value)
+{
+    if (delimiter == ' ')
+        p = ty_skip_blanks(delimiter, p, end);
+    int quoted = p < end && *p == '"';
+    const char *stop = ty_number_parse(p + quoted, end, value);
+    if (!stop || (quoted && (stop == end || *stop++ != '"')))
+        return NULL;
+    const char *next = delimiter == ' ' ? ty_skip_blanks(delimiter, stop, end) : stop;
+    if (next == end)
+        return NULL;
+    return *next == delimiter || ty_is_line_end(*next) || next > stop ? next : NULL;
+}
+
+const char *ty_record_read(const ty_record *r, double *samples, size_t stride, tally_status *status,
+                           tally_error *error)
+{
+    const ty_text_state *s = r->text;
+    const char *p = r->p, *end = r->end;
+    uint32_t pick = samples ? 0 : s->views;
+    int empty = 0;
+    for (uint64_t column = 0;; p = ty_field_next(s->layout.delimiter, p)) {
+        if (pick < s->views && s->picks[pick].column == column) {
+            double value;
+            const char *stop = read_plain(s->layout.delimiter, p, end, &value);
+            p = stop ? stop : read_field(r, p, &value, status, error);
+            for (; p && pick < s->views && s->picks[pick].column == column; pick++)
+                samples[s->picks[pick].view * stride] = value;
+        } else {
+            ty_field field;
+            p = scan_field(r, p, &field, status, error);
+            empty = field.size == 0 && !field.quoted;
+        }
+        if (!p)
+            return NULL;
+        column++;
+        if (p < end && !ty_is_line_end(*p))
+            continue;
+        *status = TALLY_OK;
+        if (column == s->layout.columns || (column == (uint64_t)s->layout.columns + 1 && empty))
+            return p;
+        *status = refuse_width(r, column, error);
+        return NULL;
+    }
+}

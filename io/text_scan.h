@@ -1,0 +1,73 @@
+/* Plain records of text, found by masks of 64 bytes at a time (text_scan_loops.c). */
+#ifndef TY_TEXT_SCAN_H
+#define TY_TEXT_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/text_fields.h"
+
+/* So many bytes before a text, and behind it, may be read, whatever they are. */
+#define TY_SCAN_SLACK 64
+
+/* Records of more fields are read one by one. */
+#define TY_SCAN_COLUMNS 512
+
+/* A column that is wanted: its field lies behind the position numbered `begin` of its record, and
+ * ends at the one numbered `end`; -1 is the end of the record before. Position 0 is the record's
+ * first separator that is wanted at all. */
+typedef struct ty_scan_pick {
+    int begin, end;
+    int is_last; /* its field ends where the record does */
+    uint32_t view;
+} ty_scan_pick;
+
+/* What is to be found in every record; nothing in it changes while records are read. Separators
+ * are delimiters and line ends outside quotes. */
+typedef struct ty_scan {
+    ty_delimiter delimiter;
+    uint32_t columns;   /* a record's fields, and so its separators */
+    uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
+    uint32_t picks;
+    ty_scan_pick pick[TALLY_MAX_DIMENSIONS];
+    /* By how many separators of a record have been met: which of the next 64 are line ends, and
+     * which are wanted. */
+    uint64_t ends[TY_SCAN_COLUMNS], wanted[TY_SCAN_COLUMNS];
+} ty_scan;
+
+typedef struct ty_count {
+    uint64_t lines, quotes;
+} ty_count;
+
+typedef struct ty_scan_loops {
+    /*
+     * Reads records from *at, where one begins, on, and no more when one is not plain or would
+     * begin at or behind `stop`. *at is moved to the next record; sample i of view v goes to
+     * samples[v * stride + i]. Returns how many. The text ends at `end`; what follows its last line
+     * end is not read, nor is a CR that is its last byte taken for one.
+     *
+     * Plain is a record of as many fields as the first, with numbers or missing ones where they are
+     * wanted, quotes only around whole fields, and neither blank nor a comment.
+     */
+    size_t (*read)(const ty_scan *scan, const char **at, const char *stop, const char *end,
+                   double *samples, size_t stride);
+    /* Line ends and quotes in [p, end). CR LF is one line end, its LF; a CR that is the last byte
+     * is one. */
+    ty_count (*count)(const char *p, const char *end);
+} ty_scan_loops;
+
+extern const ty_scan_loops ty_text_scan_base, ty_text_scan_avx2, ty_text_scan_avx512;
+
+/* Those that this processor runs fastest. */
+const ty_scan_loops *ty_text_scan_loops_get(void);
+
+/* Fills `scan` for records of `columns` fields of which `columns_of[view]` are wanted. 0: such
+ * records are read one by one (runs of white space between fields, or too many of them). */
+int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, uint32_t columns,
+                      const uint32_t *columns_of, uint32_t views);
+
+/* The number in the field [p, end), which has quotes or white space around it, or is missing, or is
+ * none; 0 if it is none. */
+int ty_text_scan_value(ty_delimiter delimiter, const char *p, const char *end, double *value);
+
+#endif

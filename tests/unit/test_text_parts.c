@@ -1,0 +1,331 @@
+/*
+ * Text read in parts of any size, against the same records read one by one: values to the bit,
+ * what is refused and the words for it. `test_text_parts [SEED]`
+ *
+ * A region of rows is read one by one. Of a text that is good, the region of all its rows must hold
+ * the same; of one that is refused, the region of one row more than were read must be refused in
+ * the same words.
+ */
+#define ty_stream_read memory_read
+#define ty_stream_name memory_name
+#define ty_stream_grew memory_grew
+#define ty_stream_pool memory_pool
+#define ty_text        text_in_memory
+#define FIRST_CAPACITY buffer_bytes
+#define THREAD_BYTES   (buffer_bytes / 2)
+#include <stddef.h>
+static size_t buffer_bytes;
+#include "draw.h"
+#include "io/text.c"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/number.h"
+
+enum { MOST = 1 << 16, VIEWS = 3, NUMBERS = 100000 };
+
+static int failures;
+static ty_pool *pool;
+
+/* ---- A stream in memory ---- */
+
+struct ty_stream {
+    const char *bytes;
+    size_t size, at;
+};
+
+tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
+                            tally_error *error)
+{
+    (void)error;
+    size_t left = stream->size - stream->at;
+    *got = size < left ? size : left;
+    memcpy(bytes, stream->bytes + stream->at, *got);
+    stream->at += *got;
+    return TALLY_OK;
+}
+
+const char *ty_stream_name(const ty_stream *stream)
+{
+    (void)stream;
+    return "a.csv";
+}
+
+int ty_stream_grew(const ty_stream *stream)
+{
+    (void)stream;
+    return 0;
+}
+
+ty_pool *ty_stream_pool(const ty_stream *stream)
+{
+    (void)stream;
+    return pool;
+}
+
+/* ---- Reading all of a text ---- */
+
+typedef struct table {
+    tally_status status;
+    tally_error error;
+    size_t count;
+    double *samples[VIEWS];
+} table;
+
+static void table_free(table *t)
+{
+    for (int v = 0; v < VIEWS; v++)
+        free(t->samples[v]);
+}
+
+/* Reads `rows` rows, one by one, or all by parts of `part` bytes if that is not 0. */
+static table read_text(const char *text, size_t size, uint32_t views, size_t part, uint64_t rows)
+{
+    static const char *const columns[VIEWS] = {"2", "3", "1"};
+    table t = {.status = TALLY_OK};
+    ty_stream stream = {text, size, 0};
+    tally_input_info info = {.struct_size = sizeof info};
+    tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+    void *decoder;
+    options.columns = views ? columns : NULL;
+    options.columns_count = views;
+    options.row_end = part ? 0 : rows;
+    ty_block_part_size(part);
+    t.status = ty_text.open(&stream, &options, &decoder, &info, &t.error);
+    if (t.status)
+        return t;
+    for (int done = 0;;) {
+        tally_view view[VIEWS];
+        t.status = ty_text.read(decoder, view, &done, &t.error);
+        if (t.status || done)
+            break;
+        size_t n = view[0].columns;
+        for (uint32_t v = 0; v < info.dimensions; v++) {
+            t.samples[v] = realloc(t.samples[v], (t.count + n) * sizeof(double));
+            if (!t.samples[v])
+                abort();
+            memcpy(t.samples[v] + t.count, view[v].data, n * sizeof(double));
+        }
+        t.count += n;
+    }
+    ty_text.close(decoder);
+    return t;
+}
+
+static void complain(const char *text, size_t size, size_t part, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "parts of %zu: ", part);
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
+    if (size < 4000)
+        fprintf(stderr, "----\n%.*s\n----\n", (int)size, text);
+    if (++failures > 5)
+        exit(1);
+}
+
+static void check(const char *text, size_t size, uint32_t views, size_t part)
+{
+    buffer_bytes = part < 1 << 20 ? 200 + below(400) : 1 << 20; /* the layout is told from it */
+    table t = read_text(text, size, views, part, 0);
+    if (t.status || t.count) {
+        table s = read_text(text, size, views, 0, t.count + (t.status != TALLY_OK));
+        if (s.status != t.status || (t.status && strcmp(s.error.message, t.error.message) != 0))
+            complain(text, size, part, "\"%s\", one by one \"%s\"", t.error.message,
+                     s.error.message);
+        else if (!t.status && s.count != t.count)
+            complain(text, size, part, "%zu rows, one by one %zu", t.count, s.count);
+        for (uint32_t v = 0; !t.status && !s.status && v < (views ? views : 1); v++)
+            if (s.count == t.count &&
+                memcmp(s.samples[v], t.samples[v], t.count * sizeof(double)) != 0)
+                complain(text, size, part, "view %u differs", v);
+        table_free(&s);
+    }
+    table_free(&t);
+}
+
+/* ---- Texts ---- */
+
+typedef struct text {
+    char *bytes;
+    size_t size;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void put(text *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    t->size += (size_t)vsnprintf(t->bytes + t->size, MOST - t->size, format, list);
+    va_end(list);
+}
+
+static void put_number(text *t)
+{
+    static const char *const words[] = {"", "nan", "-", "NA", "-inf", "1e5", "+2.5", "-.5", "7."};
+    if (below(2000) == 0)
+        put(t, "%s", below(2) ? "." : "-");
+    else if (below(6) == 0)
+        put(t, "%s", words[below(sizeof words / sizeof *words)]);
+    else
+        put(t, "%.*f", (int)below(8), (unit() - 0.3) * pow(10, (double)below(9)));
+}
+
+/* A field, unusual with `odd` in 100; `any`: it need not be a number. */
+static void put_field(text *t, char delimiter, unsigned odd, int any)
+{
+    if (below(100) >= odd) {
+        put_number(t);
+    } else if (below(3) == 0) {
+        put(t, "%*s", (int)below(3), "");
+        put_number(t);
+        put(t, "%*s", (int)below(3), "");
+    } else {
+        put(t, "\"");
+        if (!any || below(3) == 0)
+            put_number(t);
+        else
+            for (unsigned n = below(4); n--;)
+                put(t, "%s", below(2) ? "\n" : below(2) ? "\"\"" : below(2) ? "x" : "\r\n");
+        if (any && below(3) == 0)
+            put(t, "%c", delimiter);
+        put(t, "\"%s", !any || below(8) ? "" : "x");
+    }
+}
+
+static text make_text(char delimiter, const char *line_end, unsigned fields, unsigned odd)
+{
+    text t = {malloc(MOST), 0};
+    if (!t.bytes)
+        abort();
+    for (unsigned f = 0; f < fields; f++)
+        put(&t, "%s%c%s", below(2) ? "" : " ", 'a' + (char)f,
+            f + 1 < fields ? (char[]){delimiter, 0} : "");
+    put(&t, "%s", line_end);
+    for (unsigned f = 0; f < fields; f++)
+        put(&t, "%u%s", f, f + 1 < fields ? (char[]){delimiter, 0} : "");
+    put(&t, "%s", line_end);
+    for (unsigned rows = below(60); rows--;) {
+        if (below(100) < odd)
+            put(&t, "%s", below(2) ? "" : below(2) ? "# it's \"so" : " \t");
+        for (unsigned f = 0; f < fields; f++) {
+            put_field(&t, delimiter, odd, f >= VIEWS);
+            if (f + 1 < fields)
+                put(&t, "%c", delimiter);
+        }
+        put(&t, "%s", rows || below(2) ? line_end : "");
+    }
+    return t;
+}
+
+/* Bytes that mean something, where others were. */
+static void damage(text *t, unsigned times)
+{
+    static const char bytes[] = "\"\"\n\r,;\t #x\0\xff";
+    while (times-- && t->size > 20)
+        t->bytes[20 + below(t->size - 20)] = bytes[below(sizeof bytes - 1)];
+}
+
+static void test_random(int n)
+{
+    static const char delimiters[] = {',', ';', '\t', ' '};
+    static const char *const line_ends[] = {"\n", "\r\n", "\r"};
+    for (int i = 0; i < n; i++) {
+        unsigned fields = (unsigned)(3 + below(5)), odd = below(2) ? 0 : (unsigned)below(30);
+        if (below(20) == 0)
+            fields = 60 + (unsigned)below(20);
+        if (below(6) == 0)
+            fields = 1;
+        text t = make_text(delimiters[below(4)], line_ends[below(3)], fields, odd);
+        damage(&t, below(2) ? 0 : (unsigned)below(4));
+        uint32_t views = fields == 1 ? 0 : (uint32_t)(1 + below(VIEWS));
+        check(t.bytes, t.size, views, 1 + below(8));
+        check(t.bytes, t.size, views, 1 + below(200));
+        check(t.bytes, t.size, views, 1 << 20);
+        free(t.bytes);
+    }
+}
+
+/* A border at every byte. */
+static void test_borders(void)
+{
+    static const char *const texts[] = {
+        "a,b,c\n1,2,3\n4,\"5\",6\n\"7\n,\"\"\",8,9\n\n# \"\n10,11,\"1\r\n2\"\n13,14,15\n",
+        "a,b,c\r\n1,2,3\r\n4,\"5\",6\r\n\"7\r\n,\"\"\",8,9\r\n\r\n10,11,\"1\r2\"\r\n13,14,15\r\n",
+        "a,b,c\r1,2,3\r4,\"5\",6\r\"7\r,\"\"\",8,9\r\r10,11,\"1\r2\"\r13,14,15\r",
+        "a,b,c\n1,2,3\n5\",4,6\nx\",7,8\n\"9,10,11\n\",1,2\n\"\"\"x\",3,4\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t size = strlen(texts[i]);
+        for (size_t part = 1; part <= size + 1; part++) {
+            check(texts[i], size, 1, part);
+            check(texts[i], size, 3, part);
+        }
+    }
+}
+
+/* ---- Numbers ---- */
+
+static void put_digits(text *t, unsigned most)
+{
+    for (unsigned n = below(most + 1); n--;)
+        put(t, "%u", below(3) ? (unsigned)below(10) : below(2) ? 9 : 0);
+}
+
+/* Every field as the parser of single numbers has it, to the bit. */
+static void test_numbers(void)
+{
+    text t = {malloc(64 * NUMBERS), 0};
+    double *expected = malloc(NUMBERS * sizeof *expected);
+    if (!t.bytes || !expected)
+        abort();
+    char *at = t.bytes;
+    at += sprintf(at, "a;b;c\n");
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char bytes[64];
+        text number = {bytes, 0};
+        const char *end = NULL;
+        while (!end || end != bytes + number.size) {
+            number.size = 0;
+            put(&number, "%s", below(3) ? "" : below(4) ? "-" : "+");
+            put_digits(&number, 9);
+            put(&number, "%s", below(3) ? "." : "");
+            put_digits(&number, below(2) ? 6 : 12);
+            if (below(10) == 0)
+                put(&number, "e%d", (int)below(60) - 30);
+            end = ty_number_parse(bytes, bytes + number.size, expected + i);
+        }
+        at += sprintf(at, i % 2 ? "x;%.*s;y\n" : "\"x\";\"%.*s\";\n", (int)number.size, bytes);
+    }
+    t.size = (size_t)(at - t.bytes);
+    buffer_bytes = 1 << 18;
+    table got = read_text(t.bytes, t.size, 1, 1 << 16, 0);
+    if (got.status || got.count != NUMBERS)
+        complain(t.bytes, t.size, 0, "%zu numbers: %s", got.count, got.error.message);
+    for (size_t i = 0; i < got.count && !got.status; i++)
+        if (memcmp(got.samples[0] + i, expected + i, sizeof *expected) != 0)
+            complain(t.bytes, t.size, 0, "number %zu is %.17g, not %.17g", i, got.samples[0][i],
+                     expected[i]);
+    table_free(&got);
+    free(expected);
+    free(t.bytes);
+}
+
+int main(int argc, char **argv)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20261122;
+    printf("test_text_parts: seed %" PRIu64 "\n", state);
+    pool = ty_pool_create(3);
+    test_borders();
+    test_random(1500);
+    test_numbers();
+    if (pool)
+        ty_pool_destroy(pool);
+    printf("test_text_parts: %d failures\n", failures);
+    return failures != 0;
+}
