@@ -1,59 +1,123 @@
 #!/usr/bin/env python3
 """Times the Python package and its peers in turn, as JSON lines; bench/tables.py makes tables of them.
 
-    bench/python.py cpu|cuda > bench/results/python-….jsonl
+    bench/python.py cpu|cuda [-n SAMPLES,…] [-c REGEX] [-s SECONDS] > bench/results/python-….jsonl
 
-All take turns on the same data in one process: seven rounds, in each of which everyone repeats its call
-for some milliseconds. Every answer is compared with NumPy's. On the processor everyone has one
-thread, and the clock is the process' own time, which other work on the machine disturbs least; on a
-device it is the time from the first call to the end of the last one's work, by the number of calls.
+From no sample to 10^9 (or those of -n), for the cases whose name REGEX finds. All take turns on the same data
+in one process: seven rounds (three of calls above half a second), in each of which everyone repeats its call for some
+milliseconds. Every answer is compared with NumPy's, or, from 10^7 samples on, with Tally's. Who would take more
+than SECONDS (2) a call, as the size before tells, is left out.
+
+On the processor everyone has one thread, and the clock is the process' own time, which other work on the machine
+disturbs least. On a device it is the time from the first call to the end of the last one's work, by the number
+of calls; `host_s` is what a call takes until it returns, of 20 calls put on an idle device.
 """
 
+import argparse
 import datetime
+import importlib.metadata
 import json
 import os
 import platform
+import re
 import statistics
 import sys
 import time
 
-ROUNDS = 7
+ROUNDS, FEW_ROUNDS, LONG = 7, 3, 0.5
+SIZES = (0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+COMPARED = 10_000_000  # fewer are compared with NumPy's answer
 
 
-def measure(case, calls, expected, clock, finish, spend, extra):
-    """Lines of one case. `calls` are {name: function}, ours first."""
-    repeats, equal = {}, {}
-    for name, call in calls.items():
-        answer = finish(call())
-        equal[name] = bool((answer == expected).all()) if answer is not None else None
+class Bench:
+    """One machine: how it is timed, and what was measured."""
+
+    def __init__(self, where, options, clock, finish, spend, host=False):
+        """`finish(answer)`: the counts as NumPy's array once they are there; of None: waits."""
+        self.where, self.options, self.clock = where, options, clock
+        self.finish, self.spend, self.host = finish, spend, host
+        self.known = {}  # {(case, name): (n, seconds)} of the size before
+
+    def wants(self, case):
+        return re.search(self.options.cases, case)
+
+    def serves(self, case, name, n):
+        """Whether a contender is likely to be done in time."""
+        if (case, name) not in self.known:
+            return True
+        before, seconds = self.known[case, name]
+        return seconds * max(n / max(before, 1), 1) < self.options.seconds
+
+    def once(self, call):
+        self.finish(None)
+        begin = self.clock()
         call()
-        begin = clock()
-        call()
-        finish(None)
-        repeats[name] = max(1, min(200_000, int(spend / max(clock() - begin, 1e-7))))
-    seconds = {name: [] for name in calls}
-    for _ in range(ROUNDS):
+        self.finish(None)
+        return self.clock() - begin
+
+    def start(self, case, calls, n, expected):
+        """{name: (equal, calls a round)} of those that answer."""
+        found = {}
         for name, call in calls.items():
-            finish(None)
-            begin = clock()
-            for _ in range(repeats[name]):
+            try:
+                answer = self.finish(call())
                 call()
-            finish(None)
-            seconds[name].append((clock() - begin) / repeats[name])
-    for name in calls:
-        line = dict(extra, case=case, by=name, equal=equal[name], calls=repeats[name])
-        line.update(median_s=statistics.median(seconds[name]), min_s=min(seconds[name]),
-                    max_s=max(seconds[name]))  # fmt: skip
-        print(json.dumps(line), flush=True)
+                seconds = self.once(call)
+            except Exception as e:  # an empty array, memory
+                print(f"{case}, {n} samples: {name}: {type(e).__name__}: {e}", file=sys.stderr)
+                continue
+            expected = answer if expected is None else expected
+            nan = (answer != answer) & (expected != expected) if answer.shape == expected.shape else False
+            equal = answer.shape == expected.shape and bool(((answer == expected) | nan).all())
+            found[name] = equal, max(1, min(200_000, int(self.spend / max(seconds, 1e-7))))
+        return found
+
+    def measure(self, case, calls, n, dtype, expected=None):
+        """Lines of one case. `calls` are {name: function}, ours first; `expected` is NumPy's answer."""
+        calls = {name: call for name, call in calls.items() if self.serves(case, name, n)}
+        found = self.start(case, calls, n, expected)
+        seconds = {name: [] for name in found}
+        rounds = ROUNDS
+        for r in range(ROUNDS):
+            for name, (_, repeats) in found.items():
+                call = calls[name]
+                self.finish(None)
+                begin = self.clock()
+                for _ in range(repeats):
+                    call()
+                self.finish(None)
+                seconds[name].append((self.clock() - begin) / repeats)
+            rounds = FEW_ROUNDS if r == 0 and any(s[0] > LONG for s in seconds.values()) else rounds
+            if r + 1 >= rounds:
+                break
+        for name, (equal, repeats) in found.items():
+            median = statistics.median(seconds[name])
+            self.known[case, name] = n, median
+            line = {"where": self.where, "case": case, "n": n, "dtype": dtype, "by": name, "equal": equal,
+                    "calls": repeats, "median_s": median, "min_s": min(seconds[name]),
+                    "max_s": max(seconds[name])}  # fmt: skip
+            if self.host:
+                line["host_s"] = self.host_seconds(calls[name])
+            print(json.dumps(line), flush=True)
+
+    def host_seconds(self, call):
+        times = []
+        for _ in range(5):
+            self.finish(None)
+            begin = self.clock()
+            for _ in range(20):
+                call()
+            times.append((self.clock() - begin) / 20)
+        self.finish(None)
+        return statistics.median(times)
 
 
 def versions(names):
     found = {"python": platform.python_version()}
     for name in names:
         try:
-            module = __import__(name)
-            found[name] = getattr(module, "__version__", "")
-        except ImportError:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
             pass
     return found
 
@@ -62,99 +126,255 @@ def header(names, **more):
     import tally
 
     load = os.getloadavg()[0]
+    devices = [{"id": d.id, "name": d.name} for d in tally.devices() if d.available]
     print(json.dumps(dict(
         {"header": "tally-python/1", "date": datetime.datetime.now().strftime("%Y-%m-%dT%H:%M:%S")},
-        versions=versions(names), devices=[d._asdict() for d in tally.devices() if d.available],
-        load=load, commit=os.environ.get("COMMIT", ""), **more)))  # fmt: skip
+        versions=versions(names), devices=devices, load=load, commit=os.environ.get("COMMIT", ""),
+        compiled=tally.functions._fast is not None, **more)))  # fmt: skip
+
+
+def module(name):
+    try:
+        return __import__(name, fromlist=["x"])
+    except ImportError:
+        return None
 
 
 # ---- the processor ----
 
 
-def cpu():
-    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])  # one thread for everyone
-    import boost_histogram as bh
-    import fast_histogram as fh
-    import numpy as np
+class Cpu:
+    """The cases of one size; each gives {name: call}, NumPy's among them."""
 
-    import tally
+    def __init__(self, n):
+        import numpy as np
+
+        import tally
+
+        self.n, self.np, self.tally = n, np, tally
+        self.bh, self.fh = module("boost_histogram"), module("fast_histogram")
+        self.xh = module("xhistogram.core")
+        self.rng = np.random.default_rng(1)
+
+    def given(self, calls):
+        """Without those whose package is missing."""
+        have = {"boost-histogram": self.bh, "fast-histogram": self.fh, "xhistogram": self.xh}
+        return {name: call for name, call in calls.items() if have.get(name, True)}
+
+    def bincounts(self):
+        np, tally, rng, n = self.np, self.tally, self.rng, self.n
+        for dtype in ("uint8", "int64"):
+            x = rng.integers(0, 256, n).astype(dtype)
+            yield f"bincount {dtype}", dtype, {
+                "tally": lambda: tally.bincount(x), "numpy": lambda: np.bincount(x),
+            }  # fmt: skip
+        w = rng.integers(0, 9, n).astype(float)
+        yield "bincount, weights", "int64", {
+            "tally": lambda: tally.bincount(x, w), "numpy": lambda: np.bincount(x, w),
+        }  # fmt: skip
+
+    def even(self):
+        np, tally, bh, fh, xh = self.np, self.tally, self.bh, self.fh, self.xh
+        for case, dtype, bins in (("histogram float32", "float32", 100), ("histogram float64", "float64", 100),
+                                  ("histogram float32, 256 bins", "float32", 256)):  # fmt: skip
+            x = self.rng.random(self.n, dtype)
+            edges = np.linspace(0, 1, bins + 1)
+            yield case, dtype, {
+                "tally": lambda: tally.histogram(x, bins, (0.0, 1.0)),
+                "numpy": lambda: np.histogram(x, bins, (0.0, 1.0)),
+                "boost-histogram": lambda: bh.numpy.histogram(x, bins, (0.0, 1.0)),
+                "fast-histogram": lambda: fh.histogram1d(x, bins, (0.0, 1.0)),
+                "xhistogram": lambda: xh.histogram(x, bins=[edges]),
+            }  # fmt: skip
+        for dtype in ("float32", "float64"):
+            x = self.rng.random(self.n, dtype)
+            yield f"histogram {dtype}, no range", dtype, {
+                "tally": lambda: tally.histogram(x, 100), "numpy": lambda: np.histogram(x, 100),
+                "boost-histogram": lambda: bh.numpy.histogram(x, 100),
+            }  # fmt: skip
+        yield "histogram, rule auto", "float64", {
+            "tally": lambda: tally.histogram(x, "auto"), "numpy": lambda: np.histogram(x, "auto"),
+        }  # fmt: skip
+
+    def weighted(self):
+        np, tally, bh, fh = self.np, self.tally, self.bh, self.fh
+        x, w = self.rng.random(self.n), self.rng.integers(0, 9, self.n).astype(float)
+        edges = np.sort(self.rng.random(101))
+        yield "histogram, weights", "float64", {
+            "tally": lambda: tally.histogram(x, 100, (0, 1), weights=w),
+            "numpy": lambda: np.histogram(x, 100, (0, 1), weights=w),
+            "boost-histogram": lambda: bh.numpy.histogram(x, 100, (0, 1), weights=w),
+            "fast-histogram": lambda: fh.histogram1d(x, 100, (0, 1), weights=w),
+        }  # fmt: skip
+        yield "histogram, density", "float64", {
+            "tally": lambda: tally.histogram(x, 100, (0, 1), density=True),
+            "numpy": lambda: np.histogram(x, 100, (0, 1), density=True),
+            "boost-histogram": lambda: bh.numpy.histogram(x, 100, (0, 1), density=True),
+        }  # fmt: skip
+        yield "histogram, uneven edges", "float64", {
+            "tally": lambda: tally.histogram(x, edges), "numpy": lambda: np.histogram(x, edges),
+            "boost-histogram": lambda: bh.numpy.histogram(x, edges),
+            "xhistogram": lambda: self.xh.histogram(x, bins=[edges]),
+        }  # fmt: skip
+        yield "digitize", "float64", {
+            "tally": lambda: tally.digitize(x, edges), "numpy": lambda: np.digitize(x, edges),
+        }  # fmt: skip
+
+    def joint(self):
+        np, tally, bh, fh = self.np, self.tally, self.bh, self.fh
+        x, y, z, w = (self.rng.random(self.n) for _ in range(4))
+        ends = ((0, 1), (0, 1))
+        for case, extra in (("histogram2d 64×64", {}), ("histogram2d 64×64, weights", {"weights": np.floor(w * 9)})):
+            yield case, "float64", {
+                "tally": lambda: tally.histogram2d(x, y, 64, ends, **extra),
+                "numpy": lambda: np.histogram2d(x, y, 64, ends, **extra),
+                "boost-histogram": lambda: bh.numpy.histogram2d(x, y, 64, ends, **extra),
+                "fast-histogram": lambda: fh.histogram2d(x, y, 64, ends, **extra),
+            }  # fmt: skip
+        ends = ((0, 1),) * 3
+        yield "histogramdd 10×10×10", "float64", {
+            "tally": lambda: tally.histogramdd((x, y, z), 10, ends),
+            "numpy": lambda: np.histogramdd((x, y, z), 10, ends),
+            "boost-histogram": lambda: bh.numpy.histogramdd((x, y, z), 10, ends),
+            "fast-histogram": lambda: fh.histogramdd((x, y, z), 10, ends),
+        }  # fmt: skip
+
+    def kept(self):
+        """Histograms to keep, emptied for the first answer, which is compared, then filled again and again."""
+        np, tally, bh = self.np, self.tally, self.bh
+        x, y, w = (self.rng.random(self.n) for _ in range(3))
+        w = np.floor(w * 9)
+
+        def filler(h, *samples, **extra):
+            filled = []
+
+            def fill():
+                h.fill(*samples, **extra)
+                if not filled:
+                    filled.append(1)
+                    return h.values()
+
+            return fill
+
+        def ours(*bins, storage="count"):
+            return tally.Hist(*(tally.Regular(n, 0, 1) for n in bins), storage=storage)
+
+        def theirs(*bins, storage="Int64"):
+            axes = [bh.axis.Regular(n, 0, 1) for n in bins]
+            return bh.Histogram(*axes, storage=getattr(bh.storage, storage)())
+
+        numpys = {
+            "Hist.fill": lambda: np.histogram(x, 100, (0, 1)),
+            "Hist.fill, weights": lambda: np.histogram(x, 100, (0, 1), weights=w),
+            "Hist.fill, 2 axes": lambda: np.histogram2d(x, y, 10, ((0, 1), (0, 1))),
+        }
+        for case, bins, samples, storages in (
+            ("Hist.fill", (100,), (x,), ("count", "Int64")),
+            ("Hist.fill, weights", (100,), (x,), ("weight", "Weight")),
+            ("Hist.fill, 2 axes", (10, 10), (x, y), ("count", "Int64")),
+        ):
+            extra = [{"weight": w}] * 2 if "weights" in case else [{}, {}]
+            calls = {"tally": filler(ours(*bins, storage=storages[0]), *samples, **extra[0])}
+            if bh:
+                calls["boost-histogram"] = filler(theirs(*bins, storage=storages[1]), *samples, **extra[1])
+            yield case, "float64", {**calls, "numpy": numpys[case]}
+
+    def cases(self):
+        for part in (self.bincounts, self.even, self.weighted, self.joint, self.kept):
+            yield from part()
+
+
+def cpu(options):
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])  # one thread for everyone
+    import numpy as np
 
     def finish(answer):
         if answer is None:
             return None
-        answer = answer[0] if isinstance(answer, tuple) else answer
-        return np.asarray(answer)
+        return np.asarray(answer[0] if isinstance(answer, tuple) else answer)
 
-    header(["numpy", "boost_histogram", "fast_histogram", "tally"], clock="process time")
-    rng = np.random.default_rng(1)
-
-    def run(case, calls, n, dtype):
-        expected = finish(calls["numpy"]())
-        extra = {"where": "cpu", "n": n, "dtype": dtype, "threads": 1}
-        measure(case, calls, expected, time.process_time, finish, 0.02, extra)
-
-    for n in (100, 10_000, 1_000_000, 10_000_000):
-        for dtype in ("uint8", "int64"):
-            x = rng.integers(0, 256, n).astype(dtype)
-            run(f"bincount {dtype}", {
-                "tally": lambda: tally.bincount(x), "numpy": lambda: np.bincount(x),
-            }, n, dtype)  # fmt: skip
-        for dtype in ("float32", "float64"):
-            x = rng.random(n).astype(dtype)
-            run(f"histogram {dtype}", {
-                "tally": lambda: tally.histogram(x, 100, (0.0, 1.0)),
-                "numpy": lambda: np.histogram(x, 100, (0.0, 1.0)),
-                "boost-histogram": lambda: bh.numpy.histogram(x, 100, (0.0, 1.0)),
-                "fast-histogram": lambda: fh.histogram1d(x, 100, (0.0, 1.0)),
-            }, n, dtype)  # fmt: skip
-        y = rng.random(n, "float32")
-        run("histogram float32, 256 bins", {
-            "tally": lambda: tally.histogram(y, 256, (0.0, 1.0)),
-            "numpy": lambda: np.histogram(y, 256, (0.0, 1.0)),
-            "boost-histogram": lambda: bh.numpy.histogram(y, 256, (0.0, 1.0)),
-            "fast-histogram": lambda: fh.histogram1d(y, 256, (0.0, 1.0)),
-        }, n, "float32")  # fmt: skip
-    n = 1_000_000
-    x, y, w = rng.random(n), rng.random(n), rng.integers(0, 9, n).astype(float)
-    edges = np.sort(rng.random(101))
-    regular = bh.axis.Regular(100, 0, 1)
-    run("histogram, uneven edges", {
-        "tally": lambda: tally.histogram(x, edges),
-        "numpy": lambda: np.histogram(x, edges),
-        "boost-histogram": lambda: bh.numpy.histogram(x, edges),
-    }, n, "float64")  # fmt: skip
-    run("histogram, no range", {
-        "tally": lambda: tally.histogram(x, 100), "numpy": lambda: np.histogram(x, 100),
-        "boost-histogram": lambda: bh.numpy.histogram(x, 100),
-    }, n, "float64")  # fmt: skip
-    run("histogram, weights", {
-        "tally": lambda: tally.histogram(x, 100, (0, 1), weights=w),
-        "numpy": lambda: np.histogram(x, 100, (0, 1), weights=w),
-        "boost-histogram": lambda: bh.numpy.histogram(x, 100, (0, 1), weights=w),
-        "fast-histogram": lambda: fh.histogram1d(x, 100, (0, 1), weights=w),
-    }, n, "float64")  # fmt: skip
-    run("histogram2d 64×64", {
-        "tally": lambda: tally.histogram2d(x, y, 64, ((0, 1), (0, 1))),
-        "numpy": lambda: np.histogram2d(x, y, 64, ((0, 1), (0, 1))),
-        "boost-histogram": lambda: bh.numpy.histogram2d(x, y, 64, ((0, 1), (0, 1))),
-        "fast-histogram": lambda: fh.histogram2d(x, y, 64, ((0, 1), (0, 1))),
-    }, n, "float64")  # fmt: skip
-    run("Hist.fill", {
-        "tally": lambda: tally.Hist(tally.Regular(100, 0, 1)).fill(x).values(),
-        "numpy": lambda: np.histogram(x, 100, (0, 1)),
-        "boost-histogram": lambda: bh.Histogram(regular).fill(x).values(),
-    }, n, "float64")  # fmt: skip
+    header(["numpy", "boost-histogram", "fast-histogram", "xhistogram"], clock="process time")
+    bench = Bench("cpu", options, time.process_time, finish, 0.02)
+    for n in options.sizes or [n for n in SIZES if n <= 10_000_000]:
+        size = Cpu(n)
+        for case, dtype, calls in size.cases():
+            if bench.wants(case):
+                compared = n < COMPARED and bench.serves(case, "numpy", n)
+                expected = finish(calls["numpy"]()) if compared else None
+                bench.measure(case, size.given(calls), n, dtype, expected)
 
 
 # ---- a CUDA device ----
 
 
-def cuda():
-    import cupy
-    import numpy as np
-    import torch
+class Cuda:
+    """The cases of one size: {name: call}, and NumPy's answer to a function that takes it from the device."""
 
-    import tally
+    def __init__(self, n):
+        import cupy
+        import numpy as np
+        import torch
+
+        import tally
+
+        self.n, self.np, self.cupy, self.torch, self.tally = n, np, cupy, torch, tally
+
+    def bincounts(self):
+        cupy, np, tally, torch = self.cupy, self.np, self.tally, self.torch
+        for dtype in ("uint8", "int64"):
+            x = cupy.random.randint(0, 256, self.n).astype(dtype)
+            t = torch.from_dlpack(x)
+            yield f"bincount {dtype}", dtype, {
+                "tally": lambda: tally.bincount(x, minlength=256),
+                "tally on torch": lambda: tally.bincount(t, minlength=256),
+                "cupy": lambda: cupy.bincount(x, minlength=256),
+                "torch": lambda: torch.bincount(t, minlength=256),
+            }, lambda: np.bincount(cupy.asnumpy(x), minlength=256)  # fmt: skip
+
+    def even(self):
+        cupy, np, tally, torch = self.cupy, self.np, self.tally, self.torch
+        for case, dtype, bins, ends in (
+            ("histogram float32, 256 bins", "float32", 256, (0.0, 1.0)),
+            ("histogram float32, 100 bins", "float32", 100, (0.0, 1.0)),
+            ("histogram float64, 256 bins", "float64", 256, (0.0, 1.0)),
+            ("histogram float32, no range", "float32", 100, None),
+            ("histogram float64, no range", "float64", 100, None),
+        ):
+            x = cupy.random.random(self.n, dtype=dtype)
+            t = torch.from_dlpack(x)
+            yield case, dtype, {
+                "tally": lambda: tally.histogram(x, bins, ends),
+                "tally on torch": lambda: tally.histogram(t, bins, ends),
+                "cupy": lambda: cupy.histogram(x, bins, ends),
+                "torch": lambda: torch.histc(t, bins, *(ends or (0, 0))),
+            }, lambda: np.histogram(cupy.asnumpy(x), bins, ends)[0]  # fmt: skip
+
+    def joint(self):
+        cupy, np, tally, torch = self.cupy, self.np, self.tally, self.torch
+        x, y = (cupy.random.random(self.n, dtype="float32") for _ in range(2))
+        t, u = torch.from_dlpack(x), torch.from_dlpack(y)
+        ends = ((0, 1), (0, 1))
+        yield "histogramdd 64×64", "float32", {
+            "tally": lambda: tally.histogramdd((x, y), 64, ends),
+            "tally on torch": lambda: tally.histogramdd((t, u), 64, ends),
+            "cupy": lambda: cupy.histogramdd((x, y), 64, ends),
+        }, lambda: np.histogramdd((cupy.asnumpy(x), cupy.asnumpy(y)), 64, ends)[0]  # fmt: skip
+        w = cupy.floor(y * 9)
+        v = torch.from_dlpack(w)
+        yield "histogram float32, weights", "float32", {
+            "tally": lambda: tally.histogram(x, 256, (0.0, 1.0), weights=w),
+            "tally on torch": lambda: tally.histogram(t, 256, (0.0, 1.0), weights=v),
+            "cupy": lambda: cupy.histogram(x, 256, (0.0, 1.0), weights=w),
+        }, None  # fmt: skip
+
+    def cases(self):
+        for part in (self.bincounts, self.even, self.joint):
+            yield from part()
+
+
+def cuda(options):
+    import cupy
+    import torch
 
     def finish(answer):
         if answer is None:
@@ -163,48 +383,24 @@ def cuda():
         answer = answer[0] if isinstance(answer, tuple) else answer
         return answer.cpu().numpy() if isinstance(answer, torch.Tensor) else cupy.asnumpy(answer)
 
-    header(["numpy", "cupy", "torch", "tally"], clock="wall, back to back")
-
-    def run(case, calls, n, dtype):
-        extra = {"where": "cuda", "n": n, "dtype": dtype}
-        expected = finish(calls["tally"]())  # compared with NumPy's below where n is small
-        measure(case, calls, expected, time.perf_counter, finish, 0.01, extra)
-        torch.cuda.empty_cache()
-        cupy.get_default_memory_pool().free_all_blocks()
-
-    for n in (1_000_000_000, 100_000_000, 1_000_000, 100):
-        x = cupy.random.randint(0, 256, n, dtype=cupy.uint8)
-        t = torch.from_dlpack(x)
-        if n <= 1_000_000:
-            assert (finish(tally.bincount(x)) == np.bincount(cupy.asnumpy(x))).all()
-        long = t.long() if n <= 100_000_000 else None
-        calls = {
-            "tally": lambda: tally.bincount(x, minlength=256),
-            "tally on torch": lambda: tally.bincount(t, minlength=256),
-            "cupy": lambda: cupy.bincount(x, minlength=256),
-        }
-        if long is not None:
-            calls["torch"] = lambda: torch.bincount(t, minlength=256)
-        run("bincount uint8", calls, n, "uint8")
-        del calls, x, t, long
-        for dtype, bins in (("float32", 256), ("float32", 100), ("float64", 256)):
-            if dtype == "float64" and n > 100_000_000:
-                continue
-            x = cupy.random.random(n, dtype=dtype)
-            t = torch.from_dlpack(x)
-            if n <= 1_000_000:
-                theirs = np.histogram(cupy.asnumpy(x), bins, (0.0, 1.0))[0]
-                assert (finish(tally.histogram(x, bins, (0.0, 1.0))) == theirs).all()
-            run(f"histogram {dtype}, {bins} bins", {
-                "tally": lambda: tally.histogram(x, bins, (0.0, 1.0)),
-                "tally on torch": lambda: tally.histogram(t, bins, (0.0, 1.0)),
-                "cupy": lambda: cupy.histogram(x, bins, (0.0, 1.0)),
-                "torch": lambda: torch.histc(t, bins, 0.0, 1.0),
-            }, n, dtype)  # fmt: skip
-            del x, t
+    header(["numpy", "torch", *(name for name in map(str, importlib.metadata.packages_distributions().get("cupy", [])))],
+           clock="wall, back to back")  # fmt: skip
+    bench = Bench("cuda", options, time.perf_counter, finish, 0.01, host=True)
+    for n in options.sizes or SIZES:
+        for case, dtype, calls, expected in Cuda(n).cases():
+            if bench.wants(case):
+                compared = n < COMPARED and expected
+                bench.measure(case, calls, n, dtype, expected() if compared else None)
+            del calls, expected
+            torch.cuda.empty_cache()
+            cupy.get_default_memory_pool().free_all_blocks()
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in (["cpu"], ["cuda"]):
-        sys.exit(__doc__)
-    {"cpu": cpu, "cuda": cuda}[sys.argv[1]]()
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("where", choices=["cpu", "cuda"])
+    parser.add_argument("-n", dest="sizes", type=lambda text: [int(float(n)) for n in text.split(",")])
+    parser.add_argument("-c", dest="cases", default="")
+    parser.add_argument("-s", dest="seconds", type=float, default=2.0)
+    arguments = parser.parse_args()
+    {"cpu": cpu, "cuda": cuda}[arguments.where](arguments)
