@@ -44,6 +44,7 @@ tally_package(JPEG libjpeg "JPEG images")
 tally_package(TIFF libtiff-4 "TIFF images")
 tally_package(ZLIB zlib "gzip input")
 tally_package(ZSTD libzstd "zstd input")
+tally_package(LZ4 liblz4 "LZ4 inside Parquet")
 tally_package(CAIRO cairo "PNG and SVG pictures")
 
 function(tally_packages_summary)

@@ -26,8 +26,8 @@ struct tally_input {
 };
 
 /* The order matters only to text, which takes whatever looks like characters. */
-static const ty_decoder *const decoders[] = {&ty_png, &ty_jpeg, &ty_tiff,
-                                             &ty_npy, &ty_pnm,  &ty_text};
+static const ty_decoder *const decoders[] = {&ty_png, &ty_jpeg,    &ty_tiff, &ty_npy,
+                                             &ty_pnm, &ty_parquet, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -90,11 +90,12 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
     char hex[16 * 3 + 1] = "";
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy "
-                    "and text (CSV, TSV, numbers) are told by their content; raw data need a dtype "
-                    "(--dtype)",
-                    name, hex);
+    return ty_error(
+        error, TALLY_ERROR_FORMAT,
+        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+        "Parquet and text (CSV, TSV, numbers) are told by their content; raw data need a dtype "
+        "(--dtype)",
+        name, hex);
 }
 
 static tally_status find_decoder(tally_input *in, const tally_input_options *options,
@@ -116,9 +117,9 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
             in->decoder = decoders[i];
     if (!in->decoder)
         return unknown_format(name, head, size, error);
-    if (options->columns_count && in->decoder != &ty_text)
+    if (options->columns_count && in->decoder != &ty_text && in->decoder != &ty_parquet)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: columns are chosen by name in text, and this is %s; choose channels "
+                        "%s: columns are chosen by name in tables, and this is %s; choose channels "
                         "or a region instead",
                         name, in->decoder->format);
     return TALLY_OK;

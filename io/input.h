@@ -50,7 +50,7 @@ int ty_stream_file(const ty_stream *stream, uint64_t *start);
  * error filled. */
 int ty_stream_scratch(tally_error *error);
 
-/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c ---- */
+/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c ---- */
 typedef struct ty_decoder {
     const char *format;
     /* Nonzero when the first bytes are this format's. NULL: only on request (raw). */
@@ -67,6 +67,6 @@ typedef struct ty_decoder {
     void (*close)(void *state);
 } ty_decoder;
 
-extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm;
+extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet;
 
 #endif

@@ -1,5 +1,4 @@
-/* Headings, and the columns that were asked for. A column is asked for by its heading, matched
- * whole and case-sensitively, or else by its number from 1. */
+/* A text's headings, and the columns that were asked for. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +7,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/columns.h"
 #include "io/text_state.h"
-
-#define LIST_BYTES 600
-#define NAME_BYTES 60 /* most of one name in a message */
 
 /* A heading as its owner wrote it: doubled quotes are one. */
 static char *copy_heading(const ty_field *field)
@@ -44,65 +41,6 @@ tally_status ty_text_headings(ty_text_state *state, const char *p, const char *e
             return ty_error_memory(error, "a heading", field.size + 1);
         p = ty_field_next(state->layout.delimiter, p);
     }
-    return TALLY_OK;
-}
-
-/* "NAME, NAME, …" or, without headings, "1, 2, …"; as many as fit. */
-static void list_columns(const ty_text_state *state, char list[LIST_BYTES])
-{
-    size_t used = 0;
-    list[0] = '\0';
-    for (uint32_t i = 0; i < state->layout.columns; i++) {
-        char item[NAME_BYTES + 32];
-        const char *heading = state->headings ? state->headings[i] : "";
-        if (*heading)
-            snprintf(item, sizeof item, "%s%.*s", i ? ", " : "", ty_text_fit(heading, NAME_BYTES),
-                     heading);
-        else
-            snprintf(item, sizeof item, "%s%" PRIu32, i ? ", " : "", i + 1);
-        size_t size = strlen(item);
-        if (used + size + 8 > LIST_BYTES) {
-            memcpy(list + used, ", ...", 6);
-            return;
-        }
-        memcpy(list + used, item, size + 1);
-        used += size;
-    }
-}
-
-static tally_status refuse_name(const ty_text_state *state, const char *name, tally_error *error)
-{
-    char list[LIST_BYTES];
-    list_columns(state, list);
-    return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: no column '%.*s'; %s: %s", state->name,
-                    ty_text_fit(name, NAME_BYTES), name,
-                    state->headings ? "there are" : "there is no header row, choose by number",
-                    list);
-}
-
-/* The column called `name`: by heading, else by number. */
-static tally_status find_column(const ty_text_state *state, const char *name, uint32_t *column,
-                                tally_error *error)
-{
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; state->headings && *name && i < state->layout.columns; i++) {
-        if (strcmp(state->headings[i], name) != 0)
-            continue;
-        if (found != UINT32_MAX)
-            return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "%s: columns %" PRIu32 " and %" PRIu32
-                            " are both called '%.*s'; choose one by its number",
-                            state->name, found + 1, i + 1, ty_text_fit(name, NAME_BYTES), name);
-        found = i;
-    }
-    if (found == UINT32_MAX) {
-        char *end;
-        unsigned long number = *name >= '1' && *name <= '9' ? strtoul(name, &end, 10) : 0;
-        if (!number || *end || number > state->layout.columns)
-            return refuse_name(state, name, error);
-        found = (uint32_t)number - 1;
-    }
-    *column = found;
     return TALLY_OK;
 }
 
@@ -139,13 +77,10 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
                             tally_error *error)
 {
     uint32_t count = options->columns_count;
-    if (!count && state->layout.columns > 1) {
-        char list[LIST_BYTES];
-        list_columns(state, list);
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: %" PRIu32 " columns (%s): choose one with --column", state->name,
-                        state->layout.columns, list);
-    }
+    const ty_columns columns = {state->name, (const char *const *)state->headings,
+                                state->layout.columns};
+    if (!count && columns.count > 1)
+        return ty_columns_refuse_none(&columns, error);
     state->views = count ? count : 1;
     state->picks = ty_calloc(state->views, sizeof *state->picks);
     if (!state->picks)
@@ -153,7 +88,7 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
     for (uint32_t i = 0; i < count; i++) {
         state->picks[i].view = i;
         tally_status status =
-            find_column(state, options->columns[i], &state->picks[i].column, error);
+            ty_columns_find(&columns, options->columns[i], &state->picks[i].column, error);
         if (status)
             return status;
     }

@@ -1,0 +1,401 @@
+/* Parquet: numbers of chosen columns that have one value a row, row group by row group.
+ *
+ * Types: booleans are u8, dates i32 (days from 1970), times of day and timestamps i64 in the file's
+ * unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so are several
+ * columns of different types. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/columns.h"
+#include "io/parquet.h"
+#include "io/temp_file.h"
+
+enum { CHUNK_BYTES = 4 << 20, COPY_BYTES = 1 << 18, TAIL = 8 };
+
+typedef struct ty_pq_state {
+    const char *name;
+    int file, owned; /* `owned`: a copy of what cannot seek */
+    uint64_t start, size;
+    ty_pq_footer footer;
+    unsigned char *footer_bytes;
+    size_t footer_size;
+    uint32_t count; /* columns chosen */
+    uint32_t *picks;
+    ty_pq_chunk *chunks; /* of each row group, `count` */
+    ty_pq_cursor *cursors;
+    tally_dtype dtype;
+    uint64_t row_begin, row_end;
+    size_t group;      /* that is being read */
+    uint64_t group_at; /* rows of it that were read */
+    uint64_t row;      /* of the file */
+    size_t chunk_rows;
+    unsigned char *samples; /* `count` times chunk_rows */
+} ty_pq_state;
+
+static int parquet_probe(const unsigned char *head, size_t size)
+{
+    return size >= 4 && (!memcmp(head, "PAR1", 4) || !memcmp(head, "PARE", 4));
+}
+
+/* ---- The file ---- */
+
+/* What comes from a pipe or is compressed goes to a temporary file: the footer is at the end. */
+static tally_status copy_to_file(ty_pq_state *s, ty_stream *stream, tally_error *error)
+{
+    unsigned char *bytes = ty_malloc(COPY_BYTES);
+    size_t got = 0;
+    if (!bytes)
+        return ty_error_memory(error, "a copy of a Parquet file", COPY_BYTES);
+    s->file = ty_stream_scratch(error);
+    s->owned = s->file >= 0;
+    tally_status status = s->owned ? TALLY_OK : TALLY_ERROR_IO;
+    while (!status && !(status = ty_stream_read(stream, bytes, COPY_BYTES, &got, error)) && got) {
+        for (size_t put = 0; !status && put < got;) {
+            const ssize_t n = pwrite(s->file, bytes + put, got - put, (off_t)s->size);
+            if (n < 0 && errno == EINTR)
+                continue;
+            char text[128];
+            if (n <= 0)
+                status = ty_error(error, TALLY_ERROR_IO,
+                                  "%s: copying it to a temporary file (in TMPDIR) failed: %s",
+                                  s->name, ty_errno_text(n < 0 ? errno : EIO, text));
+            else
+                put += (size_t)n, s->size += (uint64_t)n;
+        }
+    }
+    ty_free(bytes);
+    return status;
+}
+
+static tally_status read_at(const ty_pq_state *s, uint64_t at, void *into, size_t size,
+                            tally_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t got =
+            pread(s->file, (char *)into + done, size - done, (off_t)(s->start + at + done));
+        char text[128];
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return ty_error(error, TALLY_ERROR_IO, "%s: reading at byte %" PRIu64 ": %s", s->name,
+                            at + done,
+                            got < 0 ? ty_errno_text(errno, text)
+                                    : "the file ends there; it was longer when it was opened");
+        done += (size_t)got;
+    }
+    return TALLY_OK;
+}
+
+static tally_status read_footer(ty_pq_state *s, tally_error *error)
+{
+    unsigned char tail[TAIL];
+    if (s->size < 4 + TAIL)
+        return ty_error(error, TALLY_ERROR_FORMAT, "%s: ends before its Parquet footer", s->name);
+    tally_status status = read_at(s, s->size - TAIL, tail, TAIL, error);
+    if (status)
+        return status;
+    const uint32_t size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
+                          (uint32_t)tail[3] << 24;
+    if (!memcmp(tail + 4, "PARE", 4))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: an encrypted Parquet file", s->name);
+    if (memcmp(tail + 4, "PAR1", 4) != 0 || size > s->size - 4 - TAIL)
+        return ty_error(error, TALLY_ERROR_FORMAT,
+                        "%s: no Parquet footer at its end: it is cut, or its writer was stopped",
+                        s->name);
+    s->footer_size = size;
+    s->footer_bytes = ty_malloc(size ? size : 1);
+    if (!s->footer_bytes)
+        return ty_error_memory(error, "a Parquet footer", size);
+    status = read_at(s, s->size - TAIL - size, s->footer_bytes, size, error);
+    return status ? status : ty_pq_footer_open(s->footer_bytes, size, s->name, &s->footer, error);
+}
+
+/* ---- Columns ---- */
+
+/* What a column holds that is not counted, or NULL. */
+static const char *refused_kind(const ty_pq_column *c)
+{
+    if (c->repeated)
+        return "lists";
+    if (c->is_decimal && (c->scale < 0 || c->scale > 38))
+        return "decimals of an unusual scale";
+    switch (c->type) {
+    case TY_PQ_BOOLEAN:
+    case TY_PQ_INT32:
+    case TY_PQ_INT64:
+    case TY_PQ_FLOAT:
+    case TY_PQ_DOUBLE:
+        return NULL;
+    case TY_PQ_INT96:
+        return "timestamps of the old kind (INT96)";
+    case TY_PQ_FIXED:
+        return c->is_f16 || (c->is_decimal && c->type_bytes >= 1 && c->type_bytes <= 16) ? NULL
+                                                                                         : "bytes";
+    default:
+        return c->is_decimal ? "decimals of any length" : "text or bytes";
+    }
+}
+
+static tally_dtype stored_dtype(const ty_pq_column *c)
+{
+    if (c->is_decimal)
+        return TALLY_F64;
+    switch (c->type) {
+    case TY_PQ_BOOLEAN:
+        return TALLY_U8;
+    case TY_PQ_INT32:
+        return c->is_unsigned ? TALLY_U32 : TALLY_I32;
+    case TY_PQ_INT64:
+        return c->is_unsigned ? TALLY_U64 : TALLY_I64;
+    case TY_PQ_FLOAT:
+        return TALLY_F32;
+    case TY_PQ_FIXED:
+        return TALLY_F16;
+    default:
+        return TALLY_F64;
+    }
+}
+
+static size_t stored_bytes(const ty_pq_column *c)
+{
+    switch (c->type) {
+    case TY_PQ_BOOLEAN:
+        return 0;
+    case TY_PQ_INT32:
+    case TY_PQ_FLOAT:
+        return 4;
+    case TY_PQ_FIXED:
+        return (size_t)c->type_bytes;
+    default:
+        return 8;
+    }
+}
+
+static tally_status find_picks(ty_pq_state *s, const ty_columns *columns,
+                               const tally_input_options *options, tally_error *error)
+{
+    if (!options->columns_count && columns->count != 1)
+        return columns->count ? ty_columns_refuse_none(columns, error)
+                              : ty_error(error, TALLY_ERROR_FORMAT, "%s: no columns", s->name);
+    s->count = options->columns_count ? options->columns_count : 1;
+    s->picks = ty_calloc(s->count, sizeof *s->picks);
+    if (!s->picks)
+        return ty_error_memory(error, "a choice of columns", s->count * sizeof *s->picks);
+    for (uint32_t i = 0; i < s->count; i++) {
+        tally_status status = options->columns_count ? ty_columns_find(columns, options->columns[i],
+                                                                       s->picks + i, error)
+                                                     : TALLY_OK;
+        if (status)
+            return status;
+        const ty_pq_column *column = s->footer.columns + s->picks[i];
+        const char *refused = refused_kind(column);
+        if (refused)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: column '%s' holds %s; numbers, one a row, are counted", s->name,
+                            column->name, refused);
+    }
+    return TALLY_OK;
+}
+
+static tally_status choose(ty_pq_state *s, const tally_input_options *options, tally_error *error)
+{
+    const size_t count = s->footer.column_count;
+    const char **names = ty_calloc(count ? count : 1, sizeof *names);
+    if (!names || count > UINT32_MAX) {
+        ty_free(names);
+        return ty_error_memory(error, "the names of columns", count * sizeof *names);
+    }
+    for (size_t i = 0; i < count; i++)
+        names[i] = s->footer.columns[i].name;
+    const ty_columns columns = {s->name, names, (uint32_t)count};
+    tally_status status = find_picks(s, &columns, options, error);
+    ty_free(names);
+    return status;
+}
+
+/* The one type that all chosen columns are handed out in. */
+static tally_dtype common_dtype(const ty_pq_state *s)
+{
+    tally_dtype common = stored_dtype(s->footer.columns + s->picks[0]);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const ty_pq_column *column = s->footer.columns + s->picks[i];
+        const tally_dtype dtype = stored_dtype(column);
+        int missing = 0;
+        for (size_t g = 0; g < s->footer.group_count; g++)
+            missing |= column->levels && !s->chunks[g * s->count + i].no_missing;
+        if (dtype != common || (missing && dtype < TALLY_F16))
+            return TALLY_F64;
+    }
+    return common;
+}
+
+static tally_status make_cursors(ty_pq_state *s, const tally_input_options *options,
+                                 tally_error *error)
+{
+    s->dtype = common_dtype(s);
+    s->cursors = ty_calloc(s->count, sizeof *s->cursors);
+    if (!s->cursors)
+        return ty_error_memory(error, "a choice of columns", s->count * sizeof *s->cursors);
+    for (uint32_t i = 0; i < s->count; i++) {
+        ty_pq_cursor *cursor = s->cursors + i;
+        cursor->name = s->name;
+        cursor->file = s->file;
+        cursor->start = s->start;
+        cursor->values.target.column = s->footer.columns + s->picks[i];
+        cursor->values.target.dtype = s->dtype;
+        cursor->values.target.bytes = stored_bytes(cursor->values.target.column);
+    }
+    const uint64_t row_bytes = (uint64_t)s->count * tally_dtype_bytes(s->dtype);
+    uint64_t rows = (options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES) / row_bytes;
+    rows = rows < s->footer.rows ? rows : s->footer.rows;
+    s->chunk_rows = rows ? (size_t)rows : 1;
+    s->samples = ty_malloc(s->chunk_rows * (size_t)row_bytes);
+    return s->samples ? TALLY_OK
+                      : ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
+}
+
+/* ---- The decoder ---- */
+
+static tally_status parquet_rewind(void *state, tally_error *error)
+{
+    (void)error;
+    ty_pq_state *s = state;
+    s->group = 0;
+    s->group_at = 0;
+    s->row = 0;
+    return TALLY_OK;
+}
+
+static tally_status open_parquet(ty_pq_state *s, ty_stream *stream,
+                                 const tally_input_options *options, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    s->file = ty_stream_file(stream, &s->start);
+    s->size = s->file >= 0 ? ty_stream_size(stream) : 0;
+    if (options->column_begin || options->column_end)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: a region of columns is for images; choose columns of a table by name "
+                        "or number (--column)",
+                        s->name);
+    if (s->file < 0)
+        status = copy_to_file(s, stream, error);
+    if (!status)
+        status = read_footer(s, error);
+    if (!status)
+        status = choose(s, options, error);
+    if (!status)
+        status = ty_pq_groups(s->footer_bytes, s->footer_size, s->name, s->picks, s->count,
+                              s->size - TAIL - s->footer_size, &s->footer, &s->chunks, error);
+    if (status)
+        return status;
+    ty_free(s->footer_bytes);
+    s->footer_bytes = NULL;
+    s->row_begin = options->row_begin;
+    s->row_end = options->row_end ? options->row_end : s->footer.rows;
+    if (s->row_end > s->footer.rows || s->row_begin > s->row_end)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: rows %" PRIu64 ":%" PRIu64 " are asked for, it has %" PRIu64, s->name,
+                        s->row_begin, s->row_end, s->footer.rows);
+    return make_cursors(s, options, error);
+}
+
+static void parquet_close(void *state)
+{
+    ty_pq_state *s = state;
+    for (uint32_t i = 0; s->cursors && i < s->count; i++)
+        ty_pq_cursor_close(s->cursors + i);
+    if (s->owned)
+        close(s->file);
+    ty_pq_footer_close(&s->footer);
+    ty_free(s->footer_bytes);
+    ty_free(s->picks);
+    ty_free(s->chunks);
+    ty_free(s->cursors);
+    ty_free(s->samples);
+    ty_free(s);
+}
+
+static tally_status parquet_open(ty_stream *stream, const tally_input_options *options,
+                                 void **state, tally_input_info *info, tally_error *error)
+{
+    ty_pq_state *s = ty_calloc(1, sizeof *s);
+    if (!s)
+        return ty_error_memory(error, "a Parquet file", sizeof *s);
+    s->name = ty_stream_name(stream);
+    tally_status status = open_parquet(s, stream, options, error);
+    if (status) {
+        parquet_close(s);
+        return status;
+    }
+    info->dtype = s->dtype;
+    info->rows = s->row_end - s->row_begin;
+    info->columns = 1;
+    info->channels = 1;
+    info->dimensions = s->count;
+    info->is_image = 0;
+    *state = s;
+    return TALLY_OK;
+}
+
+/* Brings the state to a row group with rows that are wanted; 0 when there is none. */
+static int find_group(ty_pq_state *s)
+{
+    while (s->group < s->footer.group_count && s->row < s->row_end) {
+        const uint64_t left = s->footer.group_rows[s->group] - s->group_at;
+        if (left && s->row + left > s->row_begin)
+            return 1;
+        s->row += left;
+        s->group++;
+        s->group_at = 0;
+    }
+    return 0;
+}
+
+static tally_status parquet_read(void *state, tally_view *views, int *done, tally_error *error)
+{
+    ty_pq_state *s = state;
+    const size_t bytes = tally_dtype_bytes(s->dtype);
+    while (find_group(s)) {
+        uint64_t rows = s->footer.group_rows[s->group] - s->group_at;
+        rows = rows < s->chunk_rows ? rows : s->chunk_rows;
+        rows = rows < s->row_end - s->row ? rows : s->row_end - s->row;
+        for (uint32_t i = 0; i < s->count; i++) {
+            if (!s->group_at)
+                ty_pq_cursor_begin(s->cursors + i, s->chunks + s->group * s->count + i);
+            tally_status status = ty_pq_cursor_read(s->cursors + i, (size_t)rows,
+                                                    s->samples + i * s->chunk_rows * bytes, error);
+            if (status)
+                return status;
+        }
+        const uint64_t unwanted = s->row < s->row_begin ? s->row_begin - s->row : 0;
+        s->row += rows;
+        s->group_at += rows;
+        if (unwanted >= rows)
+            continue;
+        for (uint32_t i = 0; i < s->count; i++) {
+            tally_view view = TALLY_VIEW_INIT;
+            view.data = s->samples + (i * s->chunk_rows + unwanted) * bytes;
+            view.dtype = s->dtype;
+            view.rows = 1;
+            view.columns = rows - unwanted;
+            views[i] = view;
+        }
+        *done = 0;
+        return TALLY_OK;
+    }
+    *done = 1;
+    return TALLY_OK;
+}
+
+static const char *parquet_channel_name(const void *state, uint64_t channel)
+{
+    const ty_pq_state *s = state;
+    return channel < s->count ? s->footer.columns[s->picks[channel]].name : NULL;
+}
+
+const ty_decoder ty_parquet = {"parquet",      parquet_probe,        parquet_open, parquet_read,
+                               parquet_rewind, parquet_channel_name, parquet_close};

@@ -1,0 +1,407 @@
+/* The values of a Parquet page, by encoding, and what becomes of their types. */
+#include <math.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "io/parquet.h"
+
+enum { PIECE = 1024 }; /* values that are turned at a time */
+
+static uint64_t load_u64(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* ---- Runs and packed numbers ---- */
+
+void ty_pq_runs_begin(ty_pq_runs *runs, const unsigned char *at, size_t size, unsigned bits)
+{
+    memset(runs, 0, sizeof *runs);
+    runs->bytes.at = at;
+    runs->bytes.end = at + size;
+    runs->bits = bits;
+}
+
+size_t ty_pq_runs_open(ty_pq_runs *runs, size_t most)
+{
+    ty_thrift *t = &runs->bytes;
+    while (!runs->left && !t->failed && t->at < t->end) {
+        const uint64_t head = ty_thrift_varint(t);
+        const unsigned value_bytes = (runs->bits + 7) / 8;
+        const size_t there = (size_t)(t->end - t->at);
+        runs->packed = (int)(head & 1);
+        if (runs->packed) {
+            /* Groups of eight; a writer's last one may end with the page. */
+            uint64_t groups = head >> 1;
+            uint64_t bytes = there;
+            if (runs->bits && groups > there / runs->bits) {
+                runs->left = (uint64_t)there * 8 / runs->bits;
+            } else {
+                bytes = groups * runs->bits;
+                runs->left = groups * 8;
+            }
+            runs->packed_at = t->at;
+            runs->done = 0;
+            t->at += bytes;
+        } else if (there < value_bytes) {
+            t->failed = 1;
+        } else {
+            runs->value = 0;
+            for (unsigned i = 0; i < value_bytes; i++)
+                runs->value |= (uint32_t)t->at[i] << 8 * i;
+            t->at += value_bytes;
+            runs->left = head >> 1;
+        }
+    }
+    return runs->left < most ? (size_t)runs->left : most;
+}
+
+void ty_pq_runs_unpack(ty_pq_runs *runs, size_t count, uint32_t *numbers)
+{
+    const unsigned bits = runs->bits;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    uint64_t bit = runs->done * bits;
+    for (size_t i = 0; i < count; i++, bit += bits)
+        numbers[i] = (uint32_t)(load_u64(runs->packed_at + bit / 8) >> bit % 8 & mask);
+    runs->done += count;
+}
+
+/* ---- Types ---- */
+
+static double power_of_ten(int n)
+{
+    double power = 1;
+    for (int i = 0; i < n; i++)
+        power *= 10;
+    return power;
+}
+
+__extension__ typedef unsigned __int128 ty_u128;
+__extension__ typedef __int128 ty_i128;
+
+/* A big-endian integer of 1 to 16 bytes, rounded to float64. */
+static double load_wide(const unsigned char *at, size_t bytes)
+{
+    ty_u128 value = at[0] & 128 ? ~(ty_u128)0 : 0;
+    for (size_t i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return (double)(ty_i128)value;
+}
+
+static ty_pq_fault convert_decimals(const ty_pq_target *target, const unsigned char *stored,
+                                    size_t count, double *into)
+{
+    const double divisor = power_of_ten(target->column->scale);
+    for (size_t i = 0; i < count; i++, stored += target->bytes) {
+        int64_t wide = 0;
+        int32_t narrow;
+        if (target->column->type == TY_PQ_FIXED) {
+            into[i] = load_wide(stored, target->bytes) / divisor;
+        } else if (target->bytes == 4) {
+            memcpy(&narrow, stored, sizeof narrow);
+            into[i] = narrow / divisor;
+        } else {
+            memcpy(&wide, stored, sizeof wide);
+            into[i] = (double)wide / divisor;
+        }
+    }
+    return TY_PQ_FINE;
+}
+
+/* Integers to float64, exactly. */
+static ty_pq_fault convert_integers(const ty_pq_target *target, const unsigned char *stored,
+                                    size_t count, double *into)
+{
+    const int is_unsigned = target->column->is_unsigned;
+    int inexact = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (target->bytes == 4) {
+            uint32_t value;
+            memcpy(&value, stored + i * 4, sizeof value);
+            into[i] = is_unsigned ? (double)value : (double)(int32_t)value;
+            continue;
+        }
+        const uint64_t value = load_u64(stored + i * 8);
+        const uint64_t size = is_unsigned || !(value >> 63) ? value : 0 - value;
+        into[i] = is_unsigned ? (double)value : (double)(int64_t)value;
+        inexact |= size > (uint64_t)1 << 53;
+    }
+    return inexact ? TY_PQ_INEXACT : TY_PQ_FINE;
+}
+
+ty_pq_fault ty_pq_convert(const ty_pq_target *target, const unsigned char *stored, size_t count,
+                          void *into)
+{
+    const int type = target->column->type;
+    if (tally_dtype_bytes(target->dtype) == target->bytes &&
+        (target->dtype != TALLY_F64 || type == TY_PQ_DOUBLE)) {
+        memcpy(into, stored, count * target->bytes);
+        return TY_PQ_FINE;
+    }
+    double *numbers = into;
+    if (target->column->is_decimal)
+        return convert_decimals(target, stored, count, numbers);
+    if (type == TY_PQ_INT32 || type == TY_PQ_INT64)
+        return convert_integers(target, stored, count, numbers);
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        uint16_t half;
+        memcpy(&half, stored + i * target->bytes, sizeof half);
+        if (type == TY_PQ_FLOAT)
+            memcpy(&value, stored + i * sizeof value, sizeof value);
+        numbers[i] = type == TY_PQ_FLOAT ? value : ty_f16_decode(half);
+    }
+    return TY_PQ_FINE;
+}
+
+/* ---- Encodings ---- */
+
+/* Bits of booleans. */
+static void put_booleans(const ty_pq_target *target, const uint32_t *bits, size_t count, void *into)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (target->dtype == TALLY_F64)
+            ((double *)into)[i] = bits[i];
+        else
+            ((unsigned char *)into)[i] = (unsigned char)bits[i];
+    }
+}
+
+static ty_pq_fault read_plain(ty_pq_values *v, size_t count, void *into)
+{
+    const size_t there = (size_t)(v->end - v->at);
+    if (v->target.column->type == TY_PQ_BOOLEAN) {
+        const size_t step = tally_dtype_bytes(v->target.dtype);
+        if (v->done + count > (uint64_t)there * 8)
+            return TY_PQ_DAMAGED;
+        for (size_t i = 0; i < count; i++, v->done++) {
+            const uint32_t bit = v->at[v->done / 8] >> v->done % 8 & 1;
+            put_booleans(&v->target, &bit, 1, (unsigned char *)into + i * step);
+        }
+        return TY_PQ_FINE;
+    }
+    if (count > there / v->target.bytes)
+        return TY_PQ_DAMAGED;
+    const unsigned char *stored = v->at;
+    v->at += count * v->target.bytes;
+    return ty_pq_convert(&v->target, stored, count, into);
+}
+
+/* Numbers of values in the dictionary. */
+static ty_pq_fault read_dictionary(ty_pq_values *v, size_t count, void *into)
+{
+    const size_t bytes = tally_dtype_bytes(v->target.dtype);
+    unsigned char *to = into;
+    while (count) {
+        uint32_t numbers[PIECE], largest = 0;
+        const size_t n = ty_pq_runs_open(&v->runs, count < PIECE ? count : PIECE);
+        if (!n)
+            return TY_PQ_DAMAGED;
+        if (v->runs.packed)
+            ty_pq_runs_unpack(&v->runs, n, numbers);
+        else
+            for (size_t i = 0; i < n; i++)
+                numbers[i] = v->runs.value;
+        for (size_t i = 0; i < n; i++)
+            largest = numbers[i] > largest ? numbers[i] : largest;
+        if (largest >= v->dictionary_count)
+            return TY_PQ_DAMAGED;
+#define GATHER(type)                                                                               \
+    for (size_t i = 0; i < n; i++)                                                                 \
+    memcpy(to + i * sizeof(type), v->dictionary + numbers[i] * sizeof(type), sizeof(type))
+        if (bytes == 8)
+            GATHER(uint64_t);
+        else if (bytes == 4)
+            GATHER(uint32_t);
+        else if (bytes == 2)
+            GATHER(uint16_t);
+        else
+            GATHER(uint8_t);
+#undef GATHER
+        v->runs.left -= n;
+        to += n * bytes;
+        count -= n;
+    }
+    return TY_PQ_FINE;
+}
+
+static ty_pq_fault read_boolean_runs(ty_pq_values *v, size_t count, void *into)
+{
+    unsigned char *to = into;
+    while (count) {
+        uint32_t numbers[PIECE];
+        const size_t n = ty_pq_runs_open(&v->runs, count < PIECE ? count : PIECE);
+        if (!n)
+            return TY_PQ_DAMAGED;
+        if (v->runs.packed)
+            ty_pq_runs_unpack(&v->runs, n, numbers);
+        else
+            for (size_t i = 0; i < n; i++)
+                numbers[i] = v->runs.value & 1;
+        put_booleans(&v->target, numbers, n, to);
+        v->runs.left -= n;
+        to += n * tally_dtype_bytes(v->target.dtype);
+        count -= n;
+    }
+    return TY_PQ_FINE;
+}
+
+/* The first bytes of all values, then the second bytes of all … */
+static ty_pq_fault read_split(ty_pq_values *v, size_t count, void *into)
+{
+    const size_t bytes = v->target.bytes, all = (size_t)(v->end - v->at) / bytes;
+    unsigned char stored[PIECE * 16], *to = into;
+    if (count > all - v->done)
+        return TY_PQ_DAMAGED;
+    while (count) {
+        const size_t n = count < PIECE ? count : PIECE;
+        for (size_t b = 0; b < bytes; b++)
+            for (size_t i = 0; i < n; i++)
+                stored[i * bytes + b] = v->at[b * all + v->done + i];
+        const ty_pq_fault fault = ty_pq_convert(&v->target, stored, n, to);
+        if (fault)
+            return fault;
+        v->done += n;
+        to += n * tally_dtype_bytes(v->target.dtype);
+        count -= n;
+    }
+    return TY_PQ_FINE;
+}
+
+/* ---- Differences ---- */
+
+static int begin_deltas(ty_pq_deltas *d, const unsigned char *at, const unsigned char *end)
+{
+    memset(d, 0, sizeof *d);
+    d->bytes.at = at;
+    d->bytes.end = end;
+    const uint64_t block = ty_thrift_varint(&d->bytes);
+    d->parts = ty_thrift_varint(&d->bytes);
+    d->left = ty_thrift_varint(&d->bytes);
+    d->value = (uint64_t)ty_thrift_zigzag(ty_thrift_varint(&d->bytes));
+    d->part = d->parts;
+    d->first = 1;
+    if (d->bytes.failed || !d->parts || block > 1 << 24 || block % d->parts ||
+        !(d->part_size = block / d->parts) || d->part_size % 8)
+        return 1;
+    return 0;
+}
+
+/* Opens the next part. Nonzero when the page has no more. */
+static int open_part(ty_pq_deltas *d)
+{
+    ty_thrift *t = &d->bytes;
+    if (++d->part >= d->parts) {
+        d->smallest = (uint64_t)ty_thrift_zigzag(ty_thrift_varint(t));
+        if (t->failed || d->parts > (uint64_t)(t->end - t->at))
+            return 1;
+        d->widths = t->at;
+        t->at += d->parts;
+        d->part = 0;
+    }
+    const unsigned bits = d->widths[d->part];
+    if (bits > 64 || d->part_size / 8 * bits > (uint64_t)(t->end - t->at))
+        return 1;
+    d->packed = t->at;
+    t->at += d->part_size / 8 * bits;
+    d->part_left = d->part_size;
+    d->part_done = 0;
+    return 0;
+}
+
+/* The `i`-th number of `bits` bits, 0 … 64; 8 bytes behind the last may be read. */
+static uint64_t unpack_one(const unsigned char *packed, uint64_t i, unsigned bits)
+{
+    const uint64_t bit = i * bits, shift = bit % 8;
+    uint64_t word = load_u64(packed + bit / 8) >> shift;
+    if (bits + shift > 64)
+        word |= (uint64_t)packed[bit / 8 + 8] << (64 - shift);
+    return bits == 64 ? word : word & (((uint64_t)1 << bits) - 1);
+}
+
+static ty_pq_fault read_differences(ty_pq_values *v, size_t count, void *into)
+{
+    ty_pq_deltas *d = &v->deltas;
+    const size_t bytes = v->target.bytes, step = tally_dtype_bytes(v->target.dtype);
+    unsigned char *to = into;
+    if (count > d->left)
+        return TY_PQ_DAMAGED;
+    d->left -= count;
+    while (count) {
+        unsigned char stored[PIECE * 8];
+        size_t n = 0;
+        if (d->first) {
+            d->first = 0;
+        } else {
+            if (!d->part_left && open_part(d))
+                return TY_PQ_DAMAGED;
+            d->value += d->smallest + unpack_one(d->packed, d->part_done++, d->widths[d->part]);
+            d->part_left--;
+        }
+        /* Values one by one until the piece, the part or the count ends. */
+        for (;;) {
+            memcpy(stored + n++ * bytes, &d->value, bytes);
+            if (n == PIECE || n == count || !d->part_left)
+                break;
+            d->value += d->smallest + unpack_one(d->packed, d->part_done++, d->widths[d->part]);
+            d->part_left--;
+        }
+        const ty_pq_fault fault = ty_pq_convert(&v->target, stored, n, to);
+        if (fault)
+            return fault;
+        to += n * step;
+        count -= n;
+    }
+    return TY_PQ_FINE;
+}
+
+/* ---- A page ---- */
+
+ty_pq_fault ty_pq_values_begin(ty_pq_values *v, int encoding, const unsigned char *at,
+                               const unsigned char *end)
+{
+    const int type = v->target.column->type;
+    const int is_integer = type == TY_PQ_INT32 || type == TY_PQ_INT64;
+    v->encoding = encoding == TY_PQ_PLAIN_DICTIONARY ? TY_PQ_RLE_DICTIONARY : encoding;
+    v->at = at;
+    v->end = end;
+    v->done = 0;
+    switch (v->encoding) {
+    case TY_PQ_PLAIN:
+        return TY_PQ_FINE;
+    case TY_PQ_RLE_DICTIONARY:
+        if (!v->dictionary || at == end || *at > 32)
+            return TY_PQ_DAMAGED;
+        ty_pq_runs_begin(&v->runs, at + 1, (size_t)(end - at) - 1, *at);
+        return TY_PQ_FINE;
+    case TY_PQ_RLE:
+        if (type != TY_PQ_BOOLEAN || end - at < 4)
+            return TY_PQ_DAMAGED;
+        ty_pq_runs_begin(&v->runs, at + 4, (size_t)(end - at) - 4, 1);
+        return TY_PQ_FINE;
+    case TY_PQ_DELTA_PACKED:
+        return is_integer && !begin_deltas(&v->deltas, at, end) ? TY_PQ_FINE : TY_PQ_DAMAGED;
+    case TY_PQ_BYTE_STREAM_SPLIT:
+        return type == TY_PQ_BOOLEAN ? TY_PQ_DAMAGED : TY_PQ_FINE;
+    default:
+        return TY_PQ_DAMAGED;
+    }
+}
+
+ty_pq_fault ty_pq_values_read(ty_pq_values *v, size_t count, void *into)
+{
+    switch (v->encoding) {
+    case TY_PQ_PLAIN:
+        return read_plain(v, count, into);
+    case TY_PQ_RLE_DICTIONARY:
+        return read_dictionary(v, count, into);
+    case TY_PQ_RLE:
+        return read_boolean_runs(v, count, into);
+    case TY_PQ_DELTA_PACKED:
+        return read_differences(v, count, into);
+    default:
+        return read_split(v, count, into);
+    }
+}
