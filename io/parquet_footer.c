@@ -128,7 +128,7 @@ static int take_element(ty_pq_walk *w, const ty_pq_element *element, int root, t
     const int repeated =
         (w->deep && w->groups[w->deep - 1].repeated) || (element->repetition == 2 && !root);
     if (!root) {
-        if (!w->deep || w->name_size + element->name_size + 1 >= NAME_MOST)
+        if (!w->deep || !element->name || w->name_size + element->name_size + 1 >= NAME_MOST)
             return 1;
         w->groups[w->deep - 1].left--;
         memcpy(w->name + w->name_size, element->name, element->name_size);

@@ -410,17 +410,20 @@ static tally_status read_levels(ty_pq_cursor *c, size_t rows, size_t *count, tal
     tally_status status = make_room(&c->valid, &c->valid_room, rows, error);
     *count = 0;
     for (size_t done = 0; !status && done < rows;) {
-        uint32_t levels[1024];
-        const size_t most = rows - done < 1024 ? rows - done : 1024;
-        const size_t n = ty_pq_runs_open(&c->levels, most);
+        size_t n = ty_pq_runs_open(&c->levels, rows - done);
         if (!n)
             return damaged(c, "its definition levels end early", error);
-        if (c->levels.packed)
+        if (c->levels.packed) {
+            uint32_t levels[1024];
+            n = n < 1024 ? n : 1024;
             ty_pq_runs_unpack(&c->levels, n, levels);
-        for (size_t i = 0; i < n; i++) {
-            const int valid = (c->levels.packed ? levels[i] : c->levels.value) == whole;
-            c->valid[done + i] = (unsigned char)valid;
-            *count += (size_t)valid;
+            for (size_t i = 0; i < n; i++) {
+                c->valid[done + i] = levels[i] == whole;
+                *count += levels[i] == whole;
+            }
+        } else {
+            memset(c->valid + done, c->levels.value == whole, n);
+            *count += c->levels.value == whole ? n : 0;
         }
         c->levels.left -= n;
         done += n;

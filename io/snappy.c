@@ -23,12 +23,13 @@ static size_t take(ty_thrift *t, unsigned bytes)
  * again. */
 static void copy_again(unsigned char *to, size_t distance, size_t length)
 {
+    const unsigned char *from = to - distance;
     if (distance >= length) {
-        memcpy(to, to - distance, length);
+        memcpy(to, from, length);
         return;
     }
     for (size_t i = 0; i < length; i++)
-        to[i] = to[i - distance];
+        to[i] = from[i];
 }
 
 int ty_snappy_unpack(const unsigned char *packed, size_t packed_size, unsigned char *into,

@@ -84,18 +84,22 @@ size_t ty_thrift_list(ty_thrift *t, ty_thrift_type type, ty_thrift_type *element
     return t->failed ? 0 : (size_t)count;
 }
 
-/* The elements of a list, or the keys and values of a map in turn, one level deeper. */
 static void skip_value(ty_thrift *t, ty_thrift_type type, int deep);
+
+/* Of a list or map; a boolean is a byte there. */
+static void skip_element(ty_thrift *t, ty_thrift_type type, int deep)
+{
+    if (type == TY_THRIFT_TRUE || type == TY_THRIFT_FALSE)
+        take_byte(t);
+    else
+        skip_value(t, type, deep);
+}
 
 static void skip_list(ty_thrift *t, ty_thrift_type type, int deep)
 {
     ty_thrift_type element;
-    for (size_t left = ty_thrift_list(t, type, &element); left && !t->failed; left--) {
-        if (element == TY_THRIFT_TRUE || element == TY_THRIFT_FALSE)
-            take_byte(t);
-        else
-            skip_value(t, element, deep);
-    }
+    for (size_t left = ty_thrift_list(t, type, &element); left && !t->failed; left--)
+        skip_element(t, element, deep);
 }
 
 static void skip_map(ty_thrift *t, int deep)
@@ -103,8 +107,8 @@ static void skip_map(ty_thrift *t, int deep)
     const uint64_t count = ty_thrift_varint(t);
     const unsigned types = count ? take_byte(t) : 0;
     for (uint64_t left = count; left && !t->failed; left--) {
-        skip_value(t, (ty_thrift_type)(types >> 4), deep);
-        skip_value(t, (ty_thrift_type)(types & 15), deep);
+        skip_element(t, (ty_thrift_type)(types >> 4), deep);
+        skip_element(t, (ty_thrift_type)(types & 15), deep);
     }
 }
 

@@ -14,8 +14,9 @@ export JOBS=${JOBS:-$(nproc)}
 # tests (cmake/TallyTests.cmake), and once for all stages: PoCL keeps them. Tally's own cache, for
 # which PoCL compiles each again, is off where it is not what a test is about.
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
-usual=(format layers tidy gcc asan tsan fuzz valgrind python)
-every=(format layers tidy analyzer gcc same clang bare static asan tsan fuzz valgrind python)
+# python comes before fuzz, whose first tables its environments write.
+usual=(format layers tidy gcc asan tsan python fuzz valgrind)
+every=(format layers tidy analyzer gcc same clang bare static asan tsan python fuzz valgrind)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {

@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=(
     gcc libc6-dev make cmake pkg-config
-    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libzstd-dev libcairo2-dev
+    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libzstd-dev liblz4-dev libcairo2-dev
     fonts-dejavu-core
 )
 check=(

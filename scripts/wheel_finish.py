@@ -19,6 +19,7 @@ import zipfile
 # Library: Debian's package, whose copyright file comes along, and what that is in SPDX's words.
 BUNDLED = {
     "libjpeg": ("libjpeg62-turbo", "IJG AND BSD-3-Clause AND Zlib"),
+    "liblz4": ("liblz4-1", "BSD-2-Clause"),
     "libpng16": ("libpng16-16", "libpng-2.0"),
     "libzstd": ("libzstd1", "BSD-3-Clause"),  # or GPL-2, as one likes
 }

@@ -202,7 +202,7 @@ typedef struct tally_input_options {
     uint64_t shape[3];     /* raw: rows, columns, channels; all 0: one column to the end */
     uint64_t offset_bytes; /* raw */
     const char *const
-        *columns; /* text: names or numbers from 1, one a dimension; NULL: the only one */
+        *columns; /* text, Parquet: names or numbers from 1, one a dimension; NULL: the only one */
     uint32_t columns_count;
     uint64_t row_begin, row_end; /* region; row_end 0: to the end */
     uint64_t column_begin, column_end;
@@ -219,7 +219,7 @@ typedef struct tally_input_options {
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format;      /* "png", "jpeg", "tiff", "pnm", "npy", "text", "raw" */
+    const char *format;      /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "text", "raw" */
     const char *compression; /* "gzip", "zstd" or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */

@@ -3,7 +3,8 @@
 
     make_seeds.py FOLDER    writes FOLDER/FORMAT/…: more for the fuzzers to start from
 
-tests/cli/test_other_writers.py counts the same files. What is not installed here is left out.
+tests/cli/test_other_writers.py counts the same files. What is not installed here is left out; for Parquet
+the environments of scripts/python.sh are asked too.
 """
 import csv
 import gzip
@@ -187,6 +188,29 @@ def copies(make):
                 make.note(path, read_back(source))
 
 
+def tables(folder, pa, pq):
+    """Small Parquet files: every type, encoding and codec, with and without missing values."""
+    random = np.random.default_rng(20261122)
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = random.random(40) < 0.2
+    whole = np.repeat(random.integers(-9, 90, 20), 2)
+    columns = {"i32": whole.astype(np.int32), "f64": whole / 4, "i64": whole, "bool": whole > 40}
+    table = pa.table({name: pa.array(column, mask=missing if name != "i32" else None)
+                      for name, column in columns.items()})
+    for codec in ("none", "snappy", "gzip", "zstd", "lz4"):
+        for version in ("1.0", "2.0"):
+            pq.write_table(table, folder / f"{codec}-{version}", compression=codec, data_page_version=version,
+                           row_group_size=25)
+    for encoding, names in (("RLE", ["bool"]), ("BYTE_STREAM_SPLIT", ["i32", "f64", "i64"]),
+                            ("DELTA_BINARY_PACKED", ["i32", "i64"])):
+        pq.write_table(table, folder / encoding, compression="none", use_dictionary=False, data_page_size=64,
+                       column_encoding={name: encoding for name in names})
+
+
+def tables_by(python, folder):
+    return subprocess.run((python, __file__, "--tables", folder), capture_output=True).returncode == 0
+
+
 def make_all(folder):
     """[(path, samples, options of the command), …]"""
     make = Maker(folder)
@@ -200,7 +224,19 @@ def make_all(folder):
     return make.made
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
+def main(arguments):
+    if len(arguments) == 2 and arguments[0] == "--tables":
+        import pyarrow
+        import pyarrow.parquet
+        tables(pathlib.Path(arguments[1]), pyarrow, pyarrow.parquet)
+    elif len(arguments) == 1:
+        folder = pathlib.Path(arguments[0])
+        pythons = [sys.executable, *sorted(pathlib.Path("build/python").glob("*/bin/python"))]
+        print(len(make_all(folder)), "files",
+              "and tables" if any(tables_by(python, folder / "parquet") for python in pythons) else "")
+    else:
         sys.exit(__doc__)
-    print(len(make_all(sys.argv[1])), "files")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,23 @@
+/* Parquet files, one of their first columns: any chunk size gives the same samples. What starts is
+ * what pyarrow writes (make_seeds.py). */
+#include "input_harness.h"
+
+#include <string.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    harness_begin(*argc, *argv);
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const columns[] = {"1", "2", "3", "4"};
+    tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+    if (size < 12 || memcmp(data, "PAR1", 4) != 0)
+        return 0;
+    options.columns = columns + (data[size - 5] & 3);
+    options.columns_count = 1;
+    harness_read(data, size, &options, 56);
+    return 0;
+}

@@ -1,0 +1,137 @@
+"""Parquet files that pyarrow writes, in every encoding and codec of numbers, are counted by the command as
+NumPy counts the columns."""
+
+import decimal
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ROWS, BINS, RANGE = 3000, 120, (-10, 110)
+
+
+def columns(random):
+    """{name: (pyarrow's array, the samples with NaN where one is missing)}"""
+    made = {}
+
+    def add(name, values, kind=None):
+        for missing in (None, random.random(ROWS) < 0.1):
+            samples = np.array([float(value) for value in values])
+            if missing is not None:
+                samples[missing] = np.nan
+            made[name + ("" if missing is None else "-missing")] = (
+                pa.array(values, type=kind, mask=missing), samples)
+
+    for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split():
+        values = random.integers(0, 100, ROWS)
+        add(name, (values + random.random(ROWS) if name[0] == "f" else values).astype(name))
+    add("boolean", random.random(ROWS) < 0.3)
+    add("few", random.choice([1.5, 2.5, 77.25], ROWS))
+    add("runs", np.repeat(random.integers(0, 90, ROWS // 50), 50))
+    cents = [decimal.Decimal(int(value)).scaleb(-2) for value in random.integers(-900, 9999, ROWS)]
+    for digits in (9, 18, 30):
+        add(f"decimal{digits}", cents, pa.decimal128(digits, 2))
+    add("dates", random.integers(0, 99, ROWS).astype("int32"), pa.date32())
+    made["nothing"] = pa.array([None] * ROWS, type=pa.float64()), np.full(ROWS, np.nan)
+    return made
+
+
+FLOATS = ("float32", "float64", "few")
+WHOLE = ("int32", "int64", "uint32", "uint64", "runs", "dates")
+VARIANTS = {
+    "snappy": dict(compression="snappy", row_group_size=700, data_page_size=300),
+    "gzip-2": dict(compression="gzip", data_page_version="2.0"),
+    "zstd-plain": dict(compression="zstd", use_dictionary=False, row_group_size=1000),
+    "lz4-2": dict(compression="lz4", data_page_version="2.0", use_dictionary=False),
+    "none": dict(compression="none", write_statistics=False, data_page_size=500),
+    "split": dict(use_dictionary=False, encode=("BYTE_STREAM_SPLIT", FLOATS + WHOLE + ("float16",))),
+    "differences": dict(use_dictionary=False, data_page_size=700, encode=("DELTA_BINARY_PACKED", WHOLE)),
+    "differences-2": dict(use_dictionary=False, data_page_version="2.0", encode=("DELTA_BINARY_PACKED", WHOLE)),
+    "boolean-runs": dict(use_dictionary=False, encode=("RLE", ("boolean",))),
+}
+
+
+
+@pytest.fixture(scope="module")
+def command():
+    """The wheel's own."""
+    import tally
+    path = os.path.join(os.path.dirname(tally.__file__), "bin", "tally")
+    return [path] if os.path.exists(path) else [sys.executable, "-m", "tally"]
+
+
+def counted(command, path, *arguments):
+    done = subprocess.run((*command, path, *map(str, arguments), "--device", "cpu", "-f", "json"),
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["histograms"]
+
+
+def write(path, made, encode=None, **how):
+    if encode:
+        made = {name: column for name, column in made.items() if name.split("-")[0] in encode[1]}
+        how["column_encoding"] = {name: encode[0] for name in made}
+    pq.write_table(pa.table({name: column for name, (column, _) in made.items()}), path, **how)
+    return made
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_column(command, tmp_path, variant):
+    seed = 20261122
+    print("seed", seed)
+    path = tmp_path / "table.parquet"
+    for name, (_, samples) in write(path, columns(np.random.default_rng(seed)), **VARIANTS[variant]).items():
+        histogram, = counted(command, path, "--column", name, "--bins", BINS, "--range", *RANGE)
+        missing = np.isnan(samples)
+        assert histogram["counts"] == np.histogram(samples[~missing], BINS, RANGE)[0].tolist(), name
+        assert histogram["nan"] == missing.sum(), name
+
+
+def test_two_columns_rows_and_pipes(command, tmp_path):
+    random = np.random.default_rng(3)
+    x, y = random.integers(0, 9, ROWS), random.random(ROWS)
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"group": pa.StructArray.from_arrays([pa.array(x)], ["x"]), "y": pa.array(y)}), path,
+                   row_group_size=400, data_page_size=100)
+    histogram, = counted(command, path, "--column", "group.x,y", "--bins", "9,5", "--range", 0, 9,
+                         "--range", 0, 1, "--rows", "399:1300")
+    assert histogram["counts"] == np.histogram2d(x[399:1300], y[399:1300], (9, 5), ((0, 9), (0, 1)))[0].ravel().tolist()
+    with open(path, "rb") as file:
+        done = subprocess.run((*command, "-", "--column", "2", "--bins", "5", "--range", "0", "1", "-f", "json"),
+                              stdin=file, capture_output=True, text=True)
+    assert json.loads(done.stdout)["histograms"][0]["counts"] == np.histogram(y, 5, (0, 1))[0].tolist()
+
+
+def test_integers_beyond_float64(command, tmp_path):
+    path = tmp_path / "table.parquet"
+    values = [2**53, 2**53 + 1, 2**53 + 1, 2**53 + 3]
+    pq.write_table(pa.table({"whole": pa.array(values), "missing": pa.array([*values[:3], None])}), path)
+    histogram, = counted(command, path, "--column", "whole", "--bins", 3, "--range", 2**53, 2**53 + 6)
+    assert histogram["counts"] == [3, 1, 0]
+    done = subprocess.run((*command, path, "--column", "missing", "--bins", "4"), capture_output=True, text=True)
+    assert done.returncode == 1 and "beyond 2^53" in done.stderr
+
+
+def test_what_is_refused(command, tmp_path):
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"text": pa.array(["a", "b"]), "list": pa.array([[1], [2, 3]]), "x": pa.array([1, 2])}), path)
+
+    def refused(words, *arguments, file=path):
+        done = subprocess.run((*command, file, *arguments), capture_output=True, text=True)
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+
+    refused("3 columns (text, list.list.element, x)" if b"element" in path.read_bytes() else "3 columns")
+    refused("holds text", "--column", "text")
+    refused("holds lists", "--column", "2")
+    refused("no column 'z'", "--column", "z")
+    whole = path.read_bytes()
+    for size in (3, 11, 40, len(whole) // 2, len(whole) - 1):
+        cut = tmp_path / "cut.parquet"
+        cut.write_bytes(whole[:size])
+        refused("cut.parquet", "--column", "x", file=cut)
