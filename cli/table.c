@@ -122,10 +122,10 @@ const size_t cli_option_count = sizeof cli_option_table / sizeof *cli_option_tab
 const cli_word cli_word_table[] = {
     {CLI_RUN, "run", "[FILE…|-]", 0, 0, cli_run, "count files and show the histogram",
      "Counts the samples of each FILE, or of standard input, and shows the histogram. The files' "
-     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, Parquet, CSV, TSV, one number a line, all of "
-     "them also as gzip or zstd; --dtype reads raw samples. Several files of one kind add up. "
-     "`tally "
-     "FILE` is `tally run FILE`; a file that is named like a word is given as ./run.",
+     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, Parquet, CSV, TSV, one number a "
+     "line, all of them also as gzip or zstd; --dtype reads raw samples. Several files of "
+     "one kind add up. `tally FILE` is `tally run FILE`; a file that is named like a word is given "
+     "as ./run.",
      "tally photo.png\n"
      "tally --column price --bins 50 sales.csv\n"
      "tally --dtype f32 --bins 1000 --range -1 1 --format json samples.bin\n"

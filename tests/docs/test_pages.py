@@ -82,8 +82,8 @@ def check_layers(page, text):
         told = set(re.findall(r"[\w./]+", rows.get(folder, "")))
         if told != set(may.split()) - made:
             fail(page, 1, f"{folder} may include {may}, the table says {sorted(told)}")
-    if not allowed:
-        fail(page, 1, "scripts/check_layers.sh says nothing that the table could be compared with")
+    if not {"src/plan", "io"} <= set(allowed):
+        fail(page, 1, "scripts/check_layers.sh has no line a folder that the table could be compared with")
 
 
 def blocks(text):
