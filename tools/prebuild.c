@@ -7,10 +7,10 @@
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
  * sums and joint tables of float samples, and what counts samples with a mask or not packed. Uneven
- * edges would be two thirds of all: guides in local memory are in it for the usual types, else the
- * search, and of the other types only what takes any layout. NVRTC is opened as at run time;
- * without it no file is made, which is said and is no failure. What was compiled before comes from
- * the cache ($TALLY_CACHE_DIR).
+ * edges would be two thirds of all: lookup tables in local memory are in it for the usual types,
+ * else the search, and of the other types only what takes any layout. NVRTC is opened as at run
+ * time; without it no file is made, which is said and is no failure. What was compiled before comes
+ * from the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,19 +78,20 @@ static int is_usual(tally_dtype dtype)
            dtype == TALLY_F64;
 }
 
-/* The ways to find cells by a guide in local memory that the plan's edges may ask for. Plans whose
+/* The lookup tables in local memory that the plan's edges may ask for. Plans whose
  * kernel is not here search their edges. */
 static void add_ways(ty_target target, tally_plan *plan)
 {
     const ty_gpu_method *kernel = plan->method->backend;
     ty_axis *axis = &plan->axes[0];
     ty_defines o;
-    if (!(kernel->finds & TY_BY_LOCAL_TABLE) || !ty_guide_serves(axis))
+    if (!(kernel->finds & TY_BY_LOCAL_TABLE) || !ty_lookup_serves(axis))
         return;
-    for (axis->way = TY_BY_LOOK; axis->way <= TY_BY_INDEX; axis->way++) {
-        if (axis->way == TY_BY_INDEX && tally_dtype_bytes(axis->dtype) == 8)
+    for (axis->lookup_kind = TY_LOOKUP_ONE; axis->lookup_kind <= TY_LOOKUP_INDEX;
+         axis->lookup_kind++) {
+        if (axis->lookup_kind == TY_LOOKUP_INDEX && tally_dtype_bytes(axis->dtype) == 8)
             continue;
-        for (axis->positive = 0; axis->positive <= ty_guide_by_float(axis); axis->positive++) {
+        for (axis->positive = 0; axis->positive <= ty_lookup_by_float(axis); axis->positive++) {
             ty_gpu_options(plan, plan->context->state, &o);
             add(target, kernel, o.text);
         }
@@ -109,15 +110,15 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     add(target, kernel, o.text);
     /* As most axes are. */
     const int serves[] = {
-        0, ty_fast_serves(options->dtypes[0]),
+        0, ty_float32_serves(options->dtypes[0]),
         kernel->reads == TY_READS_COLUMN &&
-            (ty_line_serves(options->dtypes[0]) ||
-             ((kernel->finds & TY_BY_POWERS) && ty_line_32_serves(options->dtypes[0])))};
-    for (int proof = TY_PROVED_F32; proof <= TY_PROVED_LINE; proof++) {
+            (ty_affine16_serves(options->dtypes[0]) ||
+             ((kernel->finds & TY_BY_POWERS) && ty_affine32_serves(options->dtypes[0])))};
+    for (int proof = TY_PROVEN_F32; proof <= TY_PROVEN_AFFINE; proof++) {
         if (!(kernel->finds & TY_BY_FLOAT32) || !plan->axes[0].even || !serves[proof])
             continue;
         for (uint32_t d = 0; d < options->dimensions; d++)
-            plan->axes[d].proved = (ty_proof)proof;
+            plan->axes[d].proof = (ty_proof)proof;
         ty_gpu_options(plan, context->state, &o);
         add(target, kernel, o.text);
     }

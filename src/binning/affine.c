@@ -1,5 +1,5 @@
 /*
- * Cells of 16- and 32-bit samples by a line, proved for every value that a sample can have.
+ * Cells of 16- and 32-bit samples by an affine map, proved for every value that a sample can have.
  *
  * Integers. Let a value's key k be how far it is above its type's least, and X[j] the first key
  * that is not below edge j (above it, for the end of a closed axis). Cell j+1 begins at X[j], so
@@ -12,11 +12,11 @@
  *      (X[j]-1) * step + start < J  where X[j] is above the first one,
  *
  * what comes out below 0 or above bins+1 being held there. For a given step these bound start from
- * both sides. The room between the bounds is a concave function of the step, made of straight
- * pieces: from a step without room the pieces there say on which side there may be some, and where
- * the two pieces found last meet is the next step to try.
+ * both sides. The margin between the bounds is a concave function of the step, made of straight
+ * pieces: from a step without margin the pieces there say on which side there may be some, and
+ * where the two pieces found last meet is the next step to try.
  *
- * Floats: the line in float32, from the bins' width; then all 65536 values are looked at. Where
+ * Floats: the map in float32, from the bins' width; then all 65536 values are looked at. Where
  * samples should be edges these are told apart as float64 does (ty_lowered).
  */
 #include "binning/affine.h"
@@ -31,7 +31,7 @@ static int is_integer(tally_dtype dtype)
     return dtype == TALLY_U16 || dtype == TALLY_I16;
 }
 
-int ty_line_serves(tally_dtype dtype)
+int ty_affine16_serves(tally_dtype dtype)
 {
     return is_integer(dtype) || dtype == TALLY_F16 || dtype == TALLY_BF16;
 }
@@ -81,14 +81,14 @@ typedef struct starts {
 } starts;
 
 /* What a step leaves to start: low <= start < high; and the keys at which the bounds are met. */
-typedef struct room {
+typedef struct margin {
     int64_t step, low, high, low_key, high_key;
-} room;
+} margin;
 
-static room room_of(const starts *s, int64_t step)
+static margin margin_of(const starts *s, int64_t step)
 {
     const int64_t one = INT64_C(1) << 32, none = INT64_C(1) << 60;
-    room r = {step, -none, none, 0, 0};
+    margin r = {step, -none, none, 0, 0};
     int64_t cell = one;
     for (ty_u32 j = s->first; j <= s->axis->bins.bins; j += s->every, cell += one) {
         int64_t key = s->key(s->axis, j), low = cell - key * step, high = low + step;
@@ -104,42 +104,42 @@ static room room_of(const starts *s, int64_t step)
     return r;
 }
 
-/* Room grows by so much where the step does by one. */
-static int64_t slope(const room *r)
+/* The margin grows by so much where the step does by one. */
+static int64_t slope(const margin *r)
 {
     return r->low_key - r->high_key;
 }
 
-/* Where the straight pieces left and right of the most room meet. */
-static int64_t between(const room *left, const room *right)
+/* Where the straight pieces left and right of the largest margin meet. */
+static int64_t between(const margin *left, const margin *right)
 {
     double rise = (double)slope(left), fall = (double)slope(right);
-    double apart = (double)(right->high - right->low) - (double)(left->high - left->low);
-    double at = (apart + rise * (double)left->step - fall * (double)right->step) / (rise - fall);
+    double grown = (double)(right->high - right->low) - (double)(left->high - left->low);
+    double at = (grown + rise * (double)left->step - fall * (double)right->step) / (rise - fall);
     int64_t step = (int64_t)nearbyint(at);
     step = step > left->step ? step : left->step + 1;
     return step < right->step ? step : right->step - 1;
 }
 
-/* A line that finds the cells; 0 if there is none. */
-static int find_line(const starts *s, int64_t *step, int64_t *start)
+/* A map that finds the cells; 0 if there is none. */
+static int find_affine(const starts *s, int64_t *step, int64_t *start)
 {
-    double guess = 0x1p32 / (s->axis->bins.width * s->every);
-    if (guess > 0x1.001p32)
+    double ideal = 0x1p32 / (s->axis->bins.width * s->every);
+    if (ideal > 0x1.001p32)
         return 0; /* bins narrower than an integer */
-    int64_t most = UINT32_MAX, first = (int64_t)nearbyint(guess);
-    room r = room_of(s, first < most ? first : most), left = {0}, right = {0};
+    int64_t most = UINT32_MAX, first = (int64_t)nearbyint(ideal);
+    margin r = margin_of(s, first < most ? first : most), left = {0}, right = {0};
     left.step = right.step = -1;
     for (int i = 0; i < most_tries && r.low >= r.high; i++) {
         *(slope(&r) > 0 ? &left : &right) = r;
         if (!slope(&r))
             return 0;
         if (left.step < 0)
-            r = room_of(s, 0);
+            r = margin_of(s, 0);
         else if (right.step < 0)
-            r = room_of(s, most);
+            r = margin_of(s, most);
         else if (right.step - left.step > 1)
-            r = room_of(s, between(&left, &right));
+            r = margin_of(s, between(&left, &right));
         else
             return 0;
     }
@@ -148,103 +148,105 @@ static int find_line(const starts *s, int64_t *step, int64_t *start)
     return r.low < r.high;
 }
 
-static int integer_line(const ty_axis *axis, ty_fast *fast)
+static int integer_affine(const ty_axis *axis, ty_fast *fast)
 {
     const starts all = {axis, first_key, 0, 1};
     int64_t step, start;
-    if (!find_line(&all, &step, &start))
+    if (!find_affine(&all, &step, &start))
         return 0;
     fast->step = (ty_u32)step;
     fast->start = (ty_u64)start;
     return 1;
 }
 
-/* ---- integers, with splits ---- */
+/* ---- integers, with exceptions ---- */
 
 /* Which edges should be integers; 0 if not one in every so many is. */
-static int find_whole(const ty_axis *axis, ty_fast *fast)
+static int find_exceptions(const ty_axis *axis, ty_fast *fast)
 {
     const ty_u32 edges = axis->bins.bins + 1;
     ty_u32 first = edges, every = edges + 1;
-    fast->splits = 0;
+    fast->exceptions = 0;
     for (ty_u32 j = 0; j < edges; j++) {
         if (!is_whole(axis, j))
             continue;
-        if (++fast->splits == 1)
+        if (++fast->exceptions == 1)
             first = j;
-        else if (fast->splits == 2)
+        else if (fast->exceptions == 2)
             every = j - first;
-        else if (j != first + (fast->splits - 1) * every)
+        else if (j != first + (fast->exceptions - 1) * every)
             return 0;
     }
     fast->every = every;
     fast->phase_edge = first;
     fast->per_edge = (ty_u32)(UINT32_MAX / every + 1);
-    return fast->splits > 0 && every > 1 && first < every;
+    return fast->exceptions > 0 && every > 1 && first < every;
 }
 
 /* Whether every key's cells are those that its bin's consist of. */
-static int split_proved(const ty_axis *axis, const ty_fast *fast)
+static int exceptions_proved(const ty_axis *axis, const ty_fast *fast)
 {
     const ty_u32 over = fast->bins + 1;
-    ty_u32 cell = 0, from, n = ty_split_of(cell, &axis->bins, fast, &from);
+    ty_u32 cell = 0, from, n = ty_exceptions_parts(cell, &axis->bins, fast, &from);
     for (int64_t key = 0; key < keys; key++) {
         while (cell < over && key >= first_key(axis, cell)) {
             const ty_u32 end = from + n;
-            n = ty_split_of(++cell, &axis->bins, fast, &from);
+            n = ty_exceptions_parts(++cell, &axis->bins, fast, &from);
             if (from < end)
                 return 0;
         }
-        const ty_u32 split = ty_cell_split((ty_u32)key, fast);
-        if (split < from || split >= from + n)
+        const ty_u32 found = ty_cell_exceptions((ty_u32)key, fast);
+        if (found < from || found >= from + n)
             return 0;
     }
     /* What is behind the last key has cells too. */
     for (ty_u32 end = from + n; cell < over; end = from + n) {
-        n = ty_split_of(++cell, &axis->bins, fast, &from);
+        n = ty_exceptions_parts(++cell, &axis->bins, fast, &from);
         if (from < end)
             return 0;
     }
-    return from + n <= over + fast->splits + 1;
+    return from + n <= over + fast->exceptions + 1;
 }
 
 /* Without a second product, where they are multiples of a power of two, and without holding cells
  * between the axis' ends, where no integer lies outside. */
-static int split_shifted(const ty_axis *axis, ty_fast *fast, int64_t start)
+static int exceptions_shifted(const ty_axis *axis, ty_fast *fast, int64_t start)
 {
     const int64_t first = whole_key(axis, fast->phase_edge);
     const int64_t width =
-        fast->splits > 1 ? whole_key(axis, fast->phase_edge + fast->every) - first : 0;
-    fast->apart = 1;
-    while (width > INT64_C(1) << fast->apart)
-        fast->apart++;
-    fast->start = (ty_u64)start + ((ty_u64)(1 - first / (INT64_C(1) << fast->apart)) << 32);
-    if (width == INT64_C(1) << fast->apart && first % width == 0 && split_proved(axis, fast))
+        fast->exceptions > 1 ? whole_key(axis, fast->phase_edge + fast->every) - first : 0;
+    fast->exception_shift = 1;
+    while (width > INT64_C(1) << fast->exception_shift)
+        fast->exception_shift++;
+    fast->start =
+        (ty_u64)start + ((ty_u64)(1 - first / (INT64_C(1) << fast->exception_shift)) << 32);
+    if (width == INT64_C(1) << fast->exception_shift && first % width == 0 &&
+        exceptions_proved(axis, fast))
         return 1;
-    fast->apart = 0;
+    fast->exception_shift = 0;
     return 0;
 }
 
-int ty_line_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+int ty_affine16_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
 {
     const int served = axis->even && is_integer(axis->dtype) && axis->bins.bins <= keys;
-    if (!served || !find_whole(axis, fast) || fast->splits > most)
+    if (!served || !find_exceptions(axis, fast) || fast->exceptions > most)
         return 0;
     const starts all = {axis, key_above, 0, 1};
     const starts whole = {axis, whole_key, fast->phase_edge, fast->every};
     int64_t step, start, more_step, more_start;
-    if (!find_line(&all, &step, &start))
+    if (!find_affine(&all, &step, &start))
         return 0;
     fast->bins = axis->bins.bins;
     fast->step = (ty_u32)step;
-    if (split_shifted(axis, fast, start))
+    if (exceptions_shifted(axis, fast, start))
         return 1;
-    if (!find_line(&whole, &more_step, &more_start))
+    if (!find_affine(&whole, &more_step, &more_start))
         return 0;
     fast->more_step = (ty_u32)more_step;
     fast->more_start = (ty_u32)((ty_u64)more_start & UINT32_MAX);
     fast->start = (ty_u64)start + ((ty_u64)more_start - fast->more_start);
-    return split_proved(axis, fast);
+    return exceptions_proved(axis, fast);
 }
 
 /* ---- floats ---- */
@@ -269,7 +271,7 @@ static int float_proved(const ty_axis *axis, const ty_fast *fast)
     for (ty_u32 bits = 0; bits < keys; bits++) {
         float x = value_of(axis->dtype, bits);
         ty_u32 want = ty_cell_of_slot(ty_slot_even((double)x, b), b->bins);
-        if (ty_cell_line_float(x, fast) != want)
+        if (ty_cell_affine_float(x, fast) != want)
             return 0;
     }
     return 1;
@@ -278,8 +280,8 @@ static int float_proved(const ty_axis *axis, const ty_fast *fast)
 /* The edge next to zero, from which bins are counted: values near zero are closest together. */
 static ty_u32 edge_next_to_zero(const ty_bins *b)
 {
-    double place = -b->lo * b->inverse;
-    return !(place > 0) ? 0 : place >= b->bins ? b->bins : (ty_u32)nearbyint(place);
+    double zero = -b->lo * b->inverse;
+    return !(zero > 0) ? 0 : zero >= b->bins ? b->bins : (ty_u32)nearbyint(zero);
 }
 
 /* A little up or down, for edges that are samples' values and came out on the wrong side. */
@@ -307,7 +309,7 @@ static int float_ties(const ty_axis *axis, ty_fast *fast)
     return 0;
 }
 
-static int float_line(const ty_axis *axis, ty_fast *fast)
+static int float_affine(const ty_axis *axis, ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
     ty_u32 zero = edge_next_to_zero(b);
@@ -415,11 +417,11 @@ static int whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
     return h->exact || cell_of_whole(h->from, h, fast) == below;
 }
 
-/* The line zero + ((key*step + start) >> 64) of samples held so, where first(axis, j) is the first
+/* The map zero + ((key*step + start) >> 64) of samples held so, where first(axis, j) is the first
  * integer of cell j+1. Where the type has it key 0 is five eighths of a bin below the first edge,
  * so that start is less than half a cell. */
-static int held_line(const ty_axis *axis, const held *h, int64_t (*first)(const ty_axis *, ty_u32),
-                     ty_fast *fast)
+static int held_affine(const ty_axis *axis, const held *h,
+                       int64_t (*first)(const ty_axis *, ty_u32), ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
     const ty_u64 step = long_step(b);
@@ -452,7 +454,7 @@ static int is_near(const ty_axis *axis)
 }
 
 /* Samples from just below the axis to just above it, as far as the type has them; 0 for axes that
- * no line is tried for. */
+ * no map is tried for. */
 static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
 {
     const ty_bins *b = &axis->bins;
@@ -468,15 +470,15 @@ static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
     return h->from < h->to && h->base <= below + 1;
 }
 
-static int whole_line(const ty_axis *axis, ty_fast *fast)
+static int whole_affine(const ty_axis *axis, ty_fast *fast)
 {
     held h;
     return is_near(axis) &&
            hold(axis, first_whole(axis, 0) - 1, first_whole(axis, axis->bins.bins), &h) &&
-           held_line(axis, &h, first_whole, fast) && whole_proved(axis, &h, fast);
+           held_affine(axis, &h, first_whole, fast) && whole_proved(axis, &h, fast);
 }
 
-/* ---- 32-bit integers, with splits ---- */
+/* ---- 32-bit integers, with exceptions ---- */
 
 /* The first integer of cell j+1 where integers that are edges lie below them. */
 static int64_t first_above(const ty_axis *axis, ty_u32 j)
@@ -485,18 +487,18 @@ static int64_t first_above(const ty_axis *axis, ty_u32 j)
 }
 
 /* Whether a sample is in one of the cells that a usual one consists of. */
-static int split_right(const ty_axis *axis, const held *h, const ty_fast *fast, int64_t x,
-                       ty_u32 cell)
+static int exceptions_right(const ty_axis *axis, const held *h, const ty_fast *fast, int64_t x,
+                            ty_u32 cell)
 {
     ty_u32 from;
-    const ty_u32 n = ty_split_of(cell, &axis->bins, fast, &from);
-    const ty_u32 is = cell_of_whole(x, h, fast) + (ty_u32)(ty_u64)(x >> fast->apart);
+    const ty_u32 n = ty_exceptions_parts(cell, &axis->bins, fast, &from);
+    const ty_u32 is = cell_of_whole(x, h, fast) + (ty_u32)(ty_u64)(x >> fast->exception_shift);
     return is >= from && is < from + n;
 }
 
-/* As whole_proved: neither the line nor the shift ever falls, nor do the cells of one overlap the
+/* As whole_proved: neither the map nor the shift ever falls, nor do the cells of one overlap the
  * next one's. */
-static int split_whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
+static int exceptions_whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
 {
     const ty_u32 over = axis->bins.bins + 1;
     ty_u32 below = 0, end = 0;
@@ -505,7 +507,7 @@ static int split_whole_proved(const ty_axis *axis, const held *h, const ty_fast 
         return 0;
     for (ty_u32 cell = 0; cell <= over; cell++) {
         ty_u32 from;
-        const ty_u32 n = ty_split_of(cell, &axis->bins, fast, &from);
+        const ty_u32 n = ty_exceptions_parts(cell, &axis->bins, fast, &from);
         if (from < end)
             return 0;
         end = from + n;
@@ -513,62 +515,66 @@ static int split_whole_proved(const ty_axis *axis, const held *h, const ty_fast 
     for (ty_u32 j = 0; j < over; j++) {
         const int64_t first = first_whole(axis, j);
         below = first <= h->from ? j + 1 : below;
-        if ((first >= h->from && first <= h->to && !split_right(axis, h, fast, first, j + 1)) ||
-            (first > h->from && first - 1 <= h->to && !split_right(axis, h, fast, first - 1, j)))
+        if ((first >= h->from && first <= h->to &&
+             !exceptions_right(axis, h, fast, first, j + 1)) ||
+            (first > h->from && first - 1 <= h->to &&
+             !exceptions_right(axis, h, fast, first - 1, j)))
             return 0;
     }
-    return end <= over + fast->splits + 1 && split_right(axis, h, fast, h->from, below) &&
-           split_right(axis, h, fast, h->to, h->to < first_whole(axis, over - 1) ? over - 1 : over);
+    return end <= over + fast->exceptions + 1 && exceptions_right(axis, h, fast, h->from, below) &&
+           exceptions_right(axis, h, fast, h->to,
+                            h->to < first_whole(axis, over - 1) ? over - 1 : over);
 }
 
 /* Only where the integers are multiples of their distance, a power of two. */
-static int whole_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+static int whole_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
 {
     const ty_u32 bins = axis->bins.bins;
     held h;
-    if (!is_near(axis) || !find_whole(axis, fast) || fast->splits > most || fast->splits < 2)
+    if (!is_near(axis) || !find_exceptions(axis, fast) || fast->exceptions > most ||
+        fast->exceptions < 2)
         return 0;
     const int64_t one = first_above(axis, fast->phase_edge) - 1;
     const int64_t width = first_above(axis, fast->phase_edge + fast->every) - 1 - one;
     const int64_t below = first_above(axis, 0) - (is_whole(axis, 0) ? 2 : 1);
-    fast->apart = 1;
-    while (width > INT64_C(1) << fast->apart)
-        fast->apart++;
-    if (width != INT64_C(1) << fast->apart || one % width != 0 ||
+    fast->exception_shift = 1;
+    while (width > INT64_C(1) << fast->exception_shift)
+        fast->exception_shift++;
+    if (width != INT64_C(1) << fast->exception_shift || one % width != 0 ||
         !hold(axis, below, first_above(axis, bins), &h) || h.exact ||
-        !held_line(axis, &h, first_above, fast))
+        !held_affine(axis, &h, first_above, fast))
         return 0;
-    fast->zero += 1 - (ty_u32)(ty_u64)(one >> fast->apart);
-    return split_whole_proved(axis, &h, fast);
+    fast->zero += 1 - (ty_u32)(ty_u64)(one >> fast->exception_shift);
+    return exceptions_whole_proved(axis, &h, fast);
 }
 
-int ty_line_32_split(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+int ty_affine32_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
 {
     fast->bins = axis->bins.bins;
     if (axis->even && (axis->dtype == TALLY_I32 || axis->dtype == TALLY_U32) &&
-        axis->bins.bins <= most_bins && whole_split(axis, fast, most))
+        axis->bins.bins <= most_bins && whole_exceptions(axis, fast, most))
         return 1;
-    fast->splits = 0;
+    fast->exceptions = 0;
     return 0;
 }
 
-int ty_line_32_serves(tally_dtype dtype)
+int ty_affine32_serves(tally_dtype dtype)
 {
     return dtype == TALLY_F32 || dtype == TALLY_I32 || dtype == TALLY_U32;
 }
 
-int ty_line_32(const ty_axis *axis, ty_fast *fast)
+int ty_affine32_make(const ty_axis *axis, ty_fast *fast)
 {
-    if (!axis->even || !ty_line_32_serves(axis->dtype))
+    if (!axis->even || !ty_affine32_serves(axis->dtype))
         return 0;
     fast->bins = axis->bins.bins;
-    return axis->dtype == TALLY_F32 ? binary_float(&axis->bins, fast) : whole_line(axis, fast);
+    return axis->dtype == TALLY_F32 ? binary_float(&axis->bins, fast) : whole_affine(axis, fast);
 }
 
-int ty_line_make(const ty_axis *axis, ty_fast *fast)
+int ty_affine16_make(const ty_axis *axis, ty_fast *fast)
 {
     fast->bins = axis->bins.bins;
-    if (!axis->even || !ty_line_serves(axis->dtype) || axis->bins.bins > most_bins)
+    if (!axis->even || !ty_affine16_serves(axis->dtype) || axis->bins.bins > most_bins)
         return 0;
-    return is_integer(axis->dtype) ? integer_line(axis, fast) : float_line(axis, fast);
+    return is_integer(axis->dtype) ? integer_affine(axis, fast) : float_affine(axis, fast);
 }

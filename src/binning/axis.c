@@ -21,7 +21,7 @@ double ty_axis_edge(const ty_axis *axis, uint64_t i)
     return axis->bins.lo + (double)i * axis->bins.width;
 }
 
-/* Narrow bins beside large edges: float64 no longer tells neighbouring edges apart. Rounding moves
+/* Narrow bins between large edges: float64 no longer tells neighbouring edges apart. Rounding moves
  * an edge by at most half a unit in the last place, so a width of four units is safe at once. */
 static int edges_increase(const ty_axis *axis)
 {
@@ -283,7 +283,7 @@ void ty_axis_clear(ty_axis *axis)
     ty_free(axis->edges);
     ty_free(axis->categories);
     ty_free(axis->byte_slots);
-    ty_free(axis->guide_words);
+    ty_free(axis->lookup_words);
     memset(axis, 0, sizeof *axis);
 }
 

@@ -12,11 +12,11 @@
 
 struct ty_buckets;
 
-/* Which of fast's arithmetic decides an axis; a kernel's TY_EVEN is one more. */
+/* Which arithmetic of ty_fast is proven for an axis; a kernel's TY_EVEN is one more. */
 typedef enum ty_proof {
-    TY_UNPROVED,
-    TY_PROVED_F32, /* binning/float32.h */
-    TY_PROVED_LINE /* binning/affine.h */
+    TY_UNPROVEN,
+    TY_PROVEN_F32,   /* binning/float32.h */
+    TY_PROVEN_AFFINE /* binning/affine.h */
 } ty_proof;
 
 /* The affine map of samples to cells of an even axis, slope * x + start in float64, truncated. */
@@ -38,11 +38,11 @@ typedef struct ty_axis {
     struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */
     ty_affine affine; /* for the processor's loops, and made by them (cpu/even_affine.h) */
     ty_fast fast;     /* for kernels that count cells; filled when such a plan is made */
-    ty_proof proved;
-    int way;      /* how kernels find cells by `guide` (binning/cell_lookup.h), 0: they do not */
-    int positive; /* … with keys of positive numbers only */
-    ty_guide guide;
-    uint32_t *guide_words; /* its table, owned */
+    ty_proof proof;
+    int lookup_kind; /* TY_LOOKUP_…, by which kernels find cells; 0: they do not */
+    int positive;    /* … with keys of positive numbers only */
+    ty_lookup lookup;
+    uint32_t *lookup_words; /* its table, owned */
 } ty_axis;
 
 /* What an axis says of itself, less its tables: time does not grow with the bins. `which` is the

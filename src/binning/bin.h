@@ -46,7 +46,7 @@ TY_FN ty_u32 ty_slot_even(double x, const ty_bins *b)
     return i < b->bins ? i : b->bins - 1;
 }
 
-/* x < e, exactly, for 64-bit integers: rounding is monotone, so only a tie in float64 needs a look.
+/* x < e, exactly, for 64-bit integers: rounding is monotone, so only equal float64s need a look.
  */
 TY_FN int ty_below_i64(ty_i64 x, double e)
 {

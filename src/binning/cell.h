@@ -1,6 +1,6 @@
 /*
  * Which cell: slots without a branch, for kernels that count at the speed of memory. Cells are
- * slots in the order of the line of numbers, which arithmetic gives for free:
+ * slots in the order of the number line, which arithmetic gives for free:
  *
  *      0: under    1 … bins: the bins    bins+1: over    bins+2: NaN
  *
@@ -8,8 +8,8 @@
  * every edge of the axis, so it finds what comparing with the float64 edges would find. The others
  * are ty_slot_even with selects in place of branches.
  */
-#ifndef TY_FAST_H
-#define TY_FAST_H
+#ifndef TY_CELL_H
+#define TY_CELL_H
 
 #include "binning/bin.h"
 
@@ -22,9 +22,9 @@
  * mean nothing to it.
  *
  * ty_cell_f32: edge number k, counted from the anchor edge, is at from + origin + k*width.
- * Exceptions (ty_cell_split, ty_cell_whole): where some edges are integers that float64 has put a
- * little above, so that the integer belongs to the bin below, each such integer gets a cell of its
- * own. These are every `every`-th edge from edge number `phase_edge` on.
+ * Exceptions (ty_cell_exceptions, ty_cell_whole): where some edges are integers that float64 has
+ * put a little above, so that the integer belongs to the bin below, each such integer gets a cell
+ * of its own. These are every `every`-th edge from edge number `phase_edge` on.
  */
 typedef struct ty_fast {
     float from;               /* y = x - from is exact for every x near an edge */
@@ -48,16 +48,16 @@ typedef struct ty_fast {
     ty_u32 least;      /* … where samples below `least` count as `least` … */
     ty_u32 most_whole; /* … and samples above `most_whole` as that */
     float end, within; /* floats: a sample equal to end counts as `within`; end is NaN when open */
-    ty_u32 splits;     /* exceptions: how many, … */
+    ty_u32 exceptions; /* how many, … */
     ty_u32 every;      /* … edges from one to the next, … */
     ty_u32 phase_edge; /* … and the first's edge, below `every` */
     ty_u32 per_edge;   /* 2^32 / every, rounded up */
     ty_u32 more_step;  /* 2^32 * exceptions from one integer to the next; ty_cell_whole: the low
                           half of its 64-bit step */
     ty_u32 more_start; /* 2^32 * the fraction of exceptions at key 0 */
-    ty_u32 apart;      /* where every edge is one, and they are 2^apart apart; else 0 */
-    float tie;         /* rounding ties: edges count as lower by this times the sample's power of
-                          two; 16-bit floats: see ty_lowered */
+    ty_u32 exception_shift; /* log2 of what they are apart, where every edge is one; else 0 */
+    float tie; /* rounding ties: edges count as lower by this times the sample's power of
+                  two; 16-bit floats: see ty_lowered */
 } ty_fast;
 
 /* Adding 2^23 rounds to a whole number. One more is added, as bin 0 is cell 1. */
@@ -83,35 +83,35 @@ TY_FN float ty_left_f32(float x, float k, const ty_fast *f)
 
 /* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost, of x that is neither NaN
  * nor the hi of a closed axis. */
-TY_FN ty_u32 ty_mark_f32_usual(float x, const ty_fast *f)
+TY_FN ty_u32 ty_biased_cell_f32_usual(float x, const ty_fast *f)
 {
     float y = x - f->from;
     float u = TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
     float k = u - f->anchor;
-    /* y - k*width - origin: what is left is small beside the edge, so nothing is rounded away. */
+    /* y - k*width - origin: what is left is small against the edge, so nothing is rounded away. */
     float left = TY_FMAF(-k, f->width, y) - f->origin;
     u -= TY_FMAF(-k, f->width_low, left) < ty_left_f32(x, k, f) ? 1.0f : 0.0f;
     return TY_FLOAT_BITS(u);
 }
 
-TY_FN ty_u32 ty_mark_f32(float x, const ty_fast *f)
+TY_FN ty_u32 ty_biased_cell_f32(float x, const ty_fast *f)
 {
-    ty_u32 mark = ty_mark_f32_usual(x == f->hi ? f->last : x, f);
+    ty_u32 mark = ty_biased_cell_f32_usual(x == f->hi ? f->last : x, f);
     return x == x ? mark : TY_ROUNDER_BITS + f->bins + 2;
 }
 
 TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
 {
-    return ty_mark_f32(x, f) - TY_ROUNDER_BITS;
+    return ty_biased_cell_f32(x, f) - TY_ROUNDER_BITS;
 }
 
 /*
- * 16-bit samples have so few values that binning/affine.c proves for each of them what a line says.
+ * 16-bit samples have so few values that binning/affine.c proves an affine map for each of them.
  *
  * Integers: the upper half of one product, held between the cells outside. `key` is the value above
  * the type's least.
  */
-TY_FN ty_u32 ty_cell_line(ty_u32 key, const ty_fast *f)
+TY_FN ty_u32 ty_cell_affine(ty_u32 key, const ty_fast *f)
 {
     int cell = (int)TY_MAD_UPPER(key, f->step, f->start), most = (int)f->bins + 1;
     cell = cell < most ? cell : most;
@@ -119,19 +119,19 @@ TY_FN ty_u32 ty_cell_line(ty_u32 key, const ty_fast *f)
 }
 
 /* Where some edges that should be integers came out of float64 above them and others did not, no
- * line finds both. These integers get cells of their own, each below the cell of the edge's bin: a
- * line that takes them all for below their edges, and another that counts them, for which shifting
- * them is enough if they are a power of two apart. */
-#if !defined(TY_APART)
-#define TY_APART f->apart /* kernels know it */
+ * affine map finds both. These integers, the exceptions, get cells of their own, each below the
+ * cell of the edge's bin: one map takes them all for below their edges, and another counts them,
+ * for which shifting them is enough if they are a power of two apart. */
+#if !defined(TY_EXCEPTION_SHIFT)
+#define TY_EXCEPTION_SHIFT f->exception_shift /* a kernel's option has the same number */
 #endif
-TY_FN ty_u32 ty_cell_split(ty_u32 key, const ty_fast *f)
+TY_FN ty_u32 ty_cell_exceptions(ty_u32 key, const ty_fast *f)
 {
-    if (TY_APART)
-        return TY_MAD_UPPER(key, f->step, f->start) + (key >> TY_APART);
-    ty_u32 line = TY_MAD_UPPER(key, f->step, f->start);
-    int cell = (int)TY_MAD_UPPER(key, f->more_step, (ty_u64)line << 32 | f->more_start);
-    int most = (int)(f->bins + f->splits) + 1;
+    if (TY_EXCEPTION_SHIFT)
+        return TY_MAD_UPPER(key, f->step, f->start) + (key >> TY_EXCEPTION_SHIFT);
+    ty_u32 below = TY_MAD_UPPER(key, f->step, f->start);
+    int cell = (int)TY_MAD_UPPER(key, f->more_step, (ty_u64)below << 32 | f->more_start);
+    int most = (int)(f->bins + f->exceptions) + 1;
     cell = cell < most ? cell : most;
     return (ty_u32)(cell > 0 ? cell : 0);
 }
@@ -144,43 +144,44 @@ TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
     return e > TY_RINT(e) || (last && b->closed && e == TY_RINT(e)) ? 1u : 0u;
 }
 
-/* Of both numberings: the usual cell's number where there are splits, … */
-TY_FN ty_u32 ty_split_main(ty_u32 cell, const ty_fast *f)
+/* Of both numberings: the usual cell's number where there are exceptions, … */
+TY_FN ty_u32 ty_exceptions_number(ty_u32 cell, const ty_fast *f)
 {
     return cell + TY_MUL_HI(cell + f->every - 1 - f->phase_edge, f->per_edge);
 }
 
-/* … and a usual cell's own; 2^32 - 1 of one that is a split. */
-TY_FN ty_u32 ty_unsplit(ty_u32 cell, const ty_fast *f)
+/* … and a usual cell's own; 2^32 - 1 of an exception's. */
+TY_FN ty_u32 ty_exceptions_cell(ty_u32 cell, const ty_fast *f)
 {
-    const ty_u32 first = f->phase_edge + 1, apart = f->every + 1;
+    const ty_u32 first = f->phase_edge + 1, period = f->every + 1;
     if (cell < first)
         return cell;
-    const ty_u32 split = (cell - first) / apart;
-    if (split >= f->splits)
-        return cell - f->splits;
-    return (cell - first) % apart ? cell - split - 1 : 0xffffffffu;
+    const ty_u32 before = (cell - first) / period;
+    if (before >= f->exceptions)
+        return cell - f->exceptions;
+    return (cell - first) % period ? cell - before - 1 : 0xffffffffu;
 }
 
-/* Split number k, and in *bin the cell, in this numbering, whose bin its samples belong to. */
-TY_FN ty_u32 ty_split(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *bin)
+/* The cell of exception k, and in *bin the cell, in this numbering, whose bin its samples belong
+ * to. */
+TY_FN ty_u32 ty_exception(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *bin)
 {
-    const ty_u32 edge = f->phase_edge + k * f->every, split = edge + 1 + k;
-    *bin = ty_edge_lowers(edge, b) ? split - 1 : split + 1;
-    return split;
+    const ty_u32 edge = f->phase_edge + k * f->every, cell = edge + 1 + k;
+    *bin = ty_edge_lowers(edge, b) ? cell - 1 : cell + 1;
+    return cell;
 }
 
-/* The cells `from` … `from` + n - 1 that a cell of ty_cell_line's consists of; returns n. */
-TY_FN ty_u32 ty_split_of(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32 *from)
+/* The cells `from` … `from` + n - 1 that a cell of ty_cell_affine's consists of; returns n. */
+TY_FN ty_u32 ty_exceptions_parts(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32 *from)
 {
-    const ty_u32 place = (cell + f->every - 1 - f->phase_edge) % f->every;
+    const ty_u32 phase = (cell + f->every - 1 - f->phase_edge) % f->every;
     ty_u32 n = 1;
-    *from = ty_split_main(cell, f);
-    if (place == 0 && cell > 0 && !ty_edge_lowers(cell - 1, b)) {
+    *from = ty_exceptions_number(cell, f);
+    if (phase == 0 && cell > 0 && !ty_edge_lowers(cell - 1, b)) {
         --*from;
         n++;
     }
-    if (place == f->every - 1 && cell <= b->bins && ty_edge_lowers(cell, b))
+    if (phase == f->every - 1 && cell <= b->bins && ty_edge_lowers(cell, b))
         n++;
     return n;
 }
@@ -196,7 +197,7 @@ TY_FN float ty_lowered(float x, const ty_fast *f)
 }
 
 /* Floats. */
-TY_FN ty_u32 ty_cell_line_float(float x, const ty_fast *f)
+TY_FN ty_u32 ty_cell_affine_float(float x, const ty_fast *f)
 {
     float v = x == f->end ? f->within : x;
 #if TY_TIES
@@ -233,9 +234,9 @@ TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
 #endif
 }
 
-/* 32-bit integers, bins at least 4 wide, of `key`, what the sample is above f->base: a line of 64
- * bits behind the point, whose products overflow nowhere. With splits, which are 2^apart apart, the
- * sample shifted by that is added. */
+/* 32-bit integers, bins at least 4 wide, of `key`, what the sample is above f->base: an affine
+ * map with 64 bits behind the point, whose products overflow nowhere. With exceptions, the sample
+ * shifted by exception_shift is added. */
 TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_fast *f)
 {
     ty_u32 low = TY_MAD_UPPER(key, f->more_step, f->start);
@@ -270,7 +271,7 @@ TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
 
 #endif
 
-/* An axis as kernels read it: ty_bins, at these bytes ty_fast, or ty_guide, and a table (one-byte
+/* An axis as kernels read it: ty_bins, at these bytes ty_fast, or ty_lookup, and a table (one-byte
  * dtypes: the 256 slots; else the edges, or nothing). */
 #define TY_AXIS_FAST  64
 #define TY_AXIS_TABLE 256

@@ -38,12 +38,11 @@ typedef long ty_i64;
 #define TY_TABLE                      __global const
 #define TY_GLOBAL                     __global
 #define TY_LOCAL                      __local
-#define TY_LOCAL_ARG                  , __local uint4 *ty_local_quads
-#define TY_LOCAL_INIT                 __local ty_u32 *ty_local = (__local ty_u32 *)ty_local_quads;
+#define TY_LOCAL_ARG                  , __local uint4 *ty_local_vectors
+#define TY_LOCAL_INIT                 __local ty_u32 *ty_local = (__local ty_u32 *)ty_local_vectors;
 #define TY_LID                        ((ty_u32)get_local_id(0))
 #define TY_GROUP                      ((ty_u32)get_group_id(0))
 #define TY_GROUPS                     ((ty_u32)get_num_groups(0))
-#define TY_GROUP_SIZE                 ((ty_u32)get_local_size(0))
 #define TY_BARRIER()                  barrier(CLK_LOCAL_MEM_FENCE)
 #define TY_GLOBAL_BARRIER()           barrier(CLK_GLOBAL_MEM_FENCE)
 #define TY_WHOLE_BARRIER()            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -74,8 +73,8 @@ typedef long ty_i64;
 #define TY_PREFETCH(from)           ((void)(from))
 #define TY_DISCARD(line)
 #define TY_TAKE_GLOBAL(address) atomic_xchg((volatile __global ty_u32 *)(address), 0u)
-#define TY_AWAIT()
-#define TY_ADMIT()
+#define TY_GRID_WAIT()
+#define TY_GRID_TRIGGER()
 #define TY_READ(p) (*(p))
 /* Adds to a 64-bit word by the 32-bit atomics that every device has: each wrap of the lower half is
  * seen by exactly one work-item, which carries it. The word is right when all have added. */
@@ -148,7 +147,7 @@ TY_FN ty_u32 TY_SHUFFLE(ty_u32 value, ty_u32 lane)
     return got;
 }
 /* A bit for each lane whose condition holds. */
-TY_FN ty_u32 TY_WHICH(int condition)
+TY_FN ty_u32 TY_BALLOT(int condition)
 {
     ty_u32 got;
     __asm__ volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}"
@@ -199,7 +198,6 @@ typedef long long ty_i64;
 #define TY_LID                            (threadIdx.x)
 #define TY_GROUP                          (blockIdx.x)
 #define TY_GROUPS                         (gridDim.x)
-#define TY_GROUP_SIZE                     (blockDim.x)
 #define TY_BARRIER()                      __syncthreads()
 #define TY_GLOBAL_BARRIER()               __syncthreads()
 #define TY_WHOLE_BARRIER()                __syncthreads()
@@ -306,11 +304,11 @@ TY_FN ty_u32 ty_read(const ty_u32 *p)
  * and lets what is behind it start, which waits in turn. Both do nothing after an ordinary launch.
  */
 #if __CUDA_ARCH__ >= 900
-#define TY_AWAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
-#define TY_ADMIT() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#define TY_GRID_WAIT()    asm volatile("griddepcontrol.wait;" ::: "memory")
+#define TY_GRID_TRIGGER() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
 #else
-#define TY_AWAIT()
-#define TY_ADMIT()
+#define TY_GRID_WAIT()
+#define TY_GRID_TRIGGER()
 #endif
 /* 128 bytes whose content no one needs any more: they are not written back to memory. */
 #if __CUDA_ARCH__ >= 800
@@ -340,9 +338,9 @@ TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
 #define TY_LOCAL_CHECK()                                                                           \
     if (__cvta_generic_to_shared(ty_local) != 1024)                                                \
     asm volatile("trap;")
-#define TY_COUNT_AT(at) asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
-#define TY_QUAD_AT(at)  ty_quad_at(at)
-TY_FN uint4 ty_quad_at(ty_u32 at)
+#define TY_COUNT_AT(at)  asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
+#define TY_VECTOR_AT(at) ty_vector_at(at)
+TY_FN uint4 ty_vector_at(ty_u32 at)
 {
     uint4 v;
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4+1024];"
@@ -372,7 +370,6 @@ TY_FN void ty_copy(ty_u32 at, uint4 v)
 }
 #endif
 #define TY_BALLOT(condition) __ballot_sync(0xffffffffu, condition)
-#define TY_WHICH(condition)  TY_BALLOT(condition)
 #define TY_SET_BITS(x)       ((ty_u32)__popc(x))
 #if __CUDA_ARCH__ >= 800
 #define TY_ANY_BITS(word)  __reduce_or_sync(0xffffffffu, word)
@@ -407,7 +404,7 @@ typedef int64_t ty_i64;
 #define TY_LOCAL
 #define TY_GLOBAL
 #define TY_ROLLED
-#define TY_TIES          2 /* whatever the axis (fast.h) */
+#define TY_TIES          2 /* whatever the axis (cell.h) */
 /* Round to nearest by the magic number: exact for |x| < 2^51, one add and one subtract on every
  * CPU. */
 #define TY_RINT(x)       (((x) + 6755399441055744.0) - 6755399441055744.0)
@@ -565,8 +562,8 @@ TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
 #define TY_MEET_TOO(number, size, waits)
 #define TY_LOCAL_CHECK()
 #define TY_COUNT_AT(at)   TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (at), 1)
-#define TY_QUAD_AT(at)    (*(TY_LOCAL uint4 *)((TY_LOCAL ty_u8 *)ty_local + (at)))
-#define TY_COPY(at, from) (TY_QUAD_AT(at) = *(from))
+#define TY_VECTOR_AT(at)  (*(TY_LOCAL uint4 *)((TY_LOCAL ty_u8 *)ty_local + (at)))
+#define TY_COPY(at, from) (TY_VECTOR_AT(at) = *(from))
 #define TY_COPIED()
 #define TY_COPIES_LEFT(n)
 #endif

@@ -20,7 +20,7 @@
  * so that x - from needs no more bits than x).
  *
  * Where an edge should be a float but its float64 arithmetic rounded away from it, while at another
- * edge it rounded back, no straight line fits: such axes, one in thirty, have ty_fast_ties if they
+ * edge it rounded back, no affine map fits: such axes, one in thirty, have ty_float32_ties if they
  * begin at zero (most: an open end may spoil it), or are left to float64.
  */
 #include "binning/float32.h"
@@ -51,7 +51,7 @@ static int below(const ty_fast *f, float y, float k)
     return TY_FMAF(-k, f->width_low, left) < ty_left_f32(y + f->from, k, f);
 }
 
-static int proved(const ty_axis *axis, const ty_fast *f)
+static int is_proven(const ty_axis *axis, const ty_fast *f)
 {
     ty_u32 n = axis->bins.bins;
     for (ty_u32 j = 0; j <= n; j++) {
@@ -125,7 +125,7 @@ static void make_bounds(const ty_axis *axis, ty_fast *fast)
     fast->above = ty_float_at_least(fast->top);
 }
 
-int ty_fast_make(const ty_axis *axis, ty_fast *fast)
+int ty_float32_make(const ty_axis *axis, ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
     double largest = fmax(fabs(b->lo), fabs(b->hi));
@@ -140,7 +140,7 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast)
         return 0; /* no float but hi in the last bin */
     /* Edges that are floats must not come out above themselves: lower all by a little. */
     for (int step = 51; step >= 44; step--) {
-        if (proved(axis, fast))
+        if (is_proven(axis, fast))
             return 1;
         fast->slack = (float)ldexp(b->width, -step);
     }
@@ -152,7 +152,7 @@ int ty_fast_make(const ty_axis *axis, ty_fast *fast)
  * float64 edge is above it by k*above, if that is more than half a unit in the last place of
  * float64. In [0, 1) that is 2^-53 of the edge's power of two.
  */
-int ty_fast_ties(const ty_axis *axis, ty_fast *fast)
+int ty_float32_ties(const ty_axis *axis, ty_fast *fast)
 {
     const ty_bins *b = &axis->bins;
     if (!axis->even || b->lo != 0 || !(fast->steps > 0) || fast->last == fast->hi)
@@ -162,51 +162,53 @@ int ty_fast_ties(const ty_axis *axis, ty_fast *fast)
     for (double scale = 0.5; above > 0 && scale <= 64; scale *= 2) {
         fast->slack = -(float)(off + scale * above);
         fast->tie = -(float)(scale * 0x1p-53);
-        if (proved(axis, fast))
+        if (is_proven(axis, fast))
             return 1;
     }
     fast->tie = 0;
     return 0;
 }
 
-int ty_fast_serves(tally_dtype dtype)
+int ty_float32_serves(tally_dtype dtype)
 {
     const uint32_t float32s =
         1u << TALLY_U16 | 1u << TALLY_I16 | 1u << TALLY_F16 | 1u << TALLY_BF16 | 1u << TALLY_F32;
     return float32s >> dtype & 1;
 }
 
-void ty_fast_resolve(ty_axis *axis, int own, ty_u32 splits)
+void ty_axis_prove(ty_axis *axis, int affine, ty_u32 exceptions)
 {
-    axis->proved = TY_UNPROVED;
+    axis->proof = TY_UNPROVEN;
     make_bounds(axis, &axis->fast);
-    if ((own && (ty_line_make(axis, &axis->fast) ||
-                 (splits && ty_line_split(axis, &axis->fast, splits)))) ||
-        (own > 1 && (ty_line_32(axis, &axis->fast) ||
-                     (splits && ty_line_32_split(axis, &axis->fast, splits)))))
-        axis->proved = TY_PROVED_LINE;
-    else if (ty_fast_serves(axis->dtype) &&
-             (ty_fast_make(axis, &axis->fast) || (own && ty_fast_ties(axis, &axis->fast))))
-        axis->proved = TY_PROVED_F32;
+    if ((affine && (ty_affine16_make(axis, &axis->fast) ||
+                    (exceptions && ty_affine16_exceptions(axis, &axis->fast, exceptions)))) ||
+        (affine > 1 && (ty_affine32_make(axis, &axis->fast) ||
+                        (exceptions && ty_affine32_exceptions(axis, &axis->fast, exceptions)))))
+        axis->proof = TY_PROVEN_AFFINE;
+    else if (ty_float32_serves(axis->dtype) &&
+             (ty_float32_make(axis, &axis->fast) || (affine && ty_float32_ties(axis, &axis->fast))))
+        axis->proof = TY_PROVEN_F32;
 }
 
-const char *ty_fast_words(const ty_axis *axis)
+const char *ty_axis_proof_words(const ty_axis *axis)
 {
     if (axis->byte_slots)
         return "slots of the 256 values from a table";
-    if (axis->way)
-        return axis->way == TY_BY_LOOK     ? "slots by a table of keys"
-               : axis->way == TY_BY_LOOKS  ? "slots by a table of keys, in two looks"
-               : axis->way == TY_BY_SEARCH ? "slots by a table of keys and a short search"
-               : axis->way == TY_BY_INDEX  ? "slots by a table of places and thresholds"
-               : axis->way == TY_BY_LOG    ? "slots by logarithm"
-               : axis->way == TY_BY_UPPER  ? "slots by a table of keys in device memory"
-                                           : "slots by a table of places in device memory";
+    if (axis->lookup_kind)
+        return axis->lookup_kind == TY_LOOKUP_ONE   ? "slots by a table of keys"
+               : axis->lookup_kind == TY_LOOKUP_TWO ? "slots by a table of keys, in two looks"
+               : axis->lookup_kind == TY_LOOKUP_SEARCH
+                   ? "slots by a table of keys and a short search"
+               : axis->lookup_kind == TY_LOOKUP_INDEX ? "slots by a table of entries and thresholds"
+               : axis->lookup_kind == TY_LOOKUP_LOG   ? "slots by logarithm"
+               : axis->lookup_kind == TY_LOOKUP_UPPER
+                   ? "slots by a table of keys in device memory"
+                   : "slots by a table of entries in device memory";
     if (!axis->even)
         return "slots by searching the edges";
-    if (axis->proved == TY_PROVED_LINE && axis->fast.splits)
-        return "slots by two lines, proved for every value";
-    if (axis->proved == TY_PROVED_LINE)
-        return "slots by a line, proved for every value";
-    return axis->proved ? "slots by float32, proved for every edge" : "slots by float64";
+    if (axis->proof == TY_PROVEN_AFFINE && axis->fast.exceptions)
+        return "slots by an affine map with exceptions, proved for every value";
+    if (axis->proof == TY_PROVEN_AFFINE)
+        return "slots by an affine map, proved for every value";
+    return axis->proof ? "slots by float32, proved for every edge" : "slots by float64";
 }

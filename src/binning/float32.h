@@ -1,6 +1,6 @@
 /* The constants of ty_cell_f32 for an axis, and the proof that they decide every sample rightly. */
-#ifndef TY_FAST_MAKE_H
-#define TY_FAST_MAKE_H
+#ifndef TY_FLOAT32_H
+#define TY_FLOAT32_H
 
 #include "binning/axis.h"
 #include "binning/cell.h"
@@ -8,22 +8,23 @@
 /* Fills `fast`; returns 1 when ty_cell_f32 finds the cell of every float32 as the float64 edges
  * would. Else only the axis' bounds are set, for the functions that decide in float64. Looks at
  * every edge: some milliseconds for 100 000. */
-int ty_fast_make(const ty_axis *axis, ty_fast *fast);
+int ty_float32_make(const ty_axis *axis, ty_fast *fast);
 
 /* Where that finds none, for axes from zero: with `tie`, for programs with TY_TIES. */
-int ty_fast_ties(const ty_axis *axis, ty_fast *fast);
+int ty_float32_ties(const ty_axis *axis, ty_fast *fast);
 
 /* Whether all values of the dtype are float32s. */
-int ty_fast_serves(tally_dtype dtype);
+int ty_float32_serves(tally_dtype dtype);
 
-/* Resolves an axis of a kernel's plan: by a line (binning/affine.h) if the kernel takes one, by two
- * if it has room for so many `splits`, else by float32, if these serve the dtype and are proved. */
-void ty_fast_resolve(ty_axis *axis, int line, ty_u32 splits);
+/* Finds the fastest arithmetic that is right for an axis of a kernel's plan, and sets `proof`: an
+ * affine map (binning/affine.h) if the kernel takes those of 16-bit samples (`affine` 1) or of 32
+ * bits too (2), with up to so many exceptions; else float32, if it serves the dtype. */
+void ty_axis_prove(ty_axis *axis, int affine, ty_u32 exceptions);
 
 /* The smallest float32 that is not below e. */
 float ty_float_at_least(double e);
 
 /* How the axis' cells are found, in a few words. */
-const char *ty_fast_words(const ty_axis *axis);
+const char *ty_axis_proof_words(const ty_axis *axis);
 
 #endif

@@ -173,10 +173,10 @@ static void ty_few_count(const uint8_t *p, size_t n, uint64_t out[256])
     ty_few e;
     ty_cursor c = {e.stream[0], e.stream[1], e.stream[2], e.stream[3]};
     for (; n >= 64; p += 64, n -= 64)
-        ty_split_full(&c, p);
+        ty_planes_split_full(&c, p);
     if (n) {
         const __mmask64 valid = _bzhi_u64(~UINT64_C(0), (unsigned)n);
-        ty_split(&c, _mm512_maskz_loadu_epi8(valid, p), valid);
+        ty_planes_split_vector(&c, _mm512_maskz_loadu_epi8(valid, p), valid);
     }
     const uint8_t *end[4] = {c.s0, c.s1, c.s2, c.s3};
     for (int s = 0; s < 4; s++)

@@ -63,7 +63,7 @@ TY_INLINE __m512i ty_compress(__mmask64 keep, __m512i v)
 }
 
 /* Appends to each stream the bytes of v at `valid` that belong there. */
-TY_INLINE void ty_split(ty_cursor *c, __m512i v, __mmask64 valid)
+TY_INLINE void ty_planes_split_vector(ty_cursor *c, __m512i v, __mmask64 valid)
 {
     const __m512i low = _mm512_set1_epi8(0x3f), high = _mm512_set1_epi8((char)0xc0);
     const __mmask64 k0 = _mm512_mask_cmple_epu8_mask(valid, v, low);
@@ -82,9 +82,9 @@ TY_INLINE void ty_split(ty_cursor *c, __m512i v, __mmask64 valid)
     c->s3 += n - n0 - n1 - n2;
 }
 
-TY_INLINE void ty_split_full(ty_cursor *c, const uint8_t *p)
+TY_INLINE void ty_planes_split_full(ty_cursor *c, const uint8_t *p)
 {
-    ty_split(c, _mm512_loadu_si512(p), ~(__mmask64)0);
+    ty_planes_split_vector(c, _mm512_loadu_si512(p), ~(__mmask64)0);
 }
 
 /* The low six bit planes of p[0..512), the samples in the same shuffled order in each. */
@@ -207,10 +207,10 @@ static __attribute__((noinline)) void ty_planes_count(ty_planes *e, int s, const
     for (; it < vectors / 2; it++, p += 128, parity += 2) {
         ty_walk_to(e, it, z);
         ty_fetch_ahead(p);
-        ty_split_full(&c, p);
+        ty_planes_split_full(&c, p);
         parity[0] = ty_parity_count(z, parity[0]);
         ty_fetch_ahead(p + 64);
-        ty_split_full(&c, p + 64);
+        ty_planes_split_full(&c, p + 64);
         parity[1] = ty_parity_count_flipped(e, z, parity[1]);
     }
     for (; it < TY_WALK; it++, parity += 2) {
@@ -243,7 +243,7 @@ TY_INLINE size_t ty_planes_split(ty_planes *e, const uint8_t *p, size_t vectors)
     ty_cursor c = ty_planes_open(e);
     for (size_t i = 0; i < vectors; i++) {
         ty_fetch_ahead(p + 64 * i);
-        ty_split_full(&c, p + 64 * i);
+        ty_planes_split_full(&c, p + 64 * i);
     }
     ty_planes_close(e, c);
     return vectors;
@@ -307,7 +307,7 @@ static void ty_planes_add(ty_planes *e, const uint8_t *p, size_t n)
             ty_planes_count(e, s, NULL, 0);
         const __mmask64 valid = _bzhi_u64(~UINT64_C(0), (unsigned)n);
         ty_cursor c = ty_planes_open(e);
-        ty_split(&c, _mm512_maskz_loadu_epi8(valid, p), valid);
+        ty_planes_split_vector(&c, _mm512_maskz_loadu_epi8(valid, p), valid);
         ty_planes_close(e, c);
     }
 }

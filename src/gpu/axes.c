@@ -26,16 +26,16 @@ tally_status ty_gpu_axes_make(tally_plan *plan, tally_error *error)
     const uint32_t spare = spare_local(plan);
     tally_status status = TALLY_OK;
     for (uint32_t d = 0; (finds & TY_BY_FLOAT32) && d < plan->options.dimensions; d++)
-        ty_fast_resolve(&plan->axes[d],
-                        method->reads != TY_READS_COLUMN ? 0
-                        : finds & TY_BY_POWERS           ? 2
-                                                         : 1,
-                        finds & TY_BY_EXCEPTIONS ? spare / 4 : 0);
+        ty_axis_prove(&plan->axes[d],
+                      method->reads != TY_READS_COLUMN ? 0
+                      : finds & TY_BY_POWERS           ? 2
+                                                       : 1,
+                      finds & TY_BY_EXCEPTIONS ? spare / 4 : 0);
     if ((finds & TY_BY_LOCAL_TABLE) && spare)
-        status = ty_guide_make(&plan->axes[0], spare / 4, (finds & TY_BY_ONE_LOOK) != 0, 0, error);
+        status = ty_lookup_make(&plan->axes[0], spare / 4, (finds & TY_BY_ONE_LOOK) != 0, 0, error);
     for (uint32_t d = 0; (finds & TY_BY_GLOBAL_TABLE) && d < plan->options.dimensions && !status;
          d++)
-        status = ty_far_make(&plan->axes[d], 0, error);
+        status = ty_lookup_global_make(&plan->axes[d], 0, error);
     return status;
 }
 
@@ -44,16 +44,16 @@ int ty_gpu_axes_simplify(tally_plan *plan)
     int had = 0;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         ty_axis *axis = &plan->axes[d];
-        const int fine = axis->fast.splits || axis->fast.tie != 0;
-        had |= axis->way != 0 || fine;
+        const int fine = axis->fast.exceptions || axis->fast.tie != 0;
+        had |= axis->lookup_kind != 0 || fine;
         if (fine)
-            axis->proved = TY_UNPROVED;
-        axis->fast.splits = 0;
+            axis->proof = TY_UNPROVEN;
+        axis->fast.exceptions = 0;
         axis->fast.tie = 0;
-        ty_free(axis->guide_words);
-        axis->guide_words = NULL;
-        axis->way = axis->positive = 0;
-        memset(&axis->guide, 0, sizeof axis->guide);
+        ty_free(axis->lookup_words);
+        axis->lookup_words = NULL;
+        axis->lookup_kind = axis->positive = 0;
+        memset(&axis->lookup, 0, sizeof axis->lookup);
     }
     return had;
 }

@@ -92,19 +92,19 @@ static uint32_t merge_width(uint64_t words)
     return wide;
 }
 
-tally_status ty_call_merge_begin(ty_call *c, void **mark, tally_error *error)
+tally_status ty_call_merge_begin(ty_call *c, void **event, tally_error *error)
 {
-    *mark = NULL;
-    return c->job->merge_seconds ? c->device->ops->mark(c->device, c->queue, mark, error)
+    *event = NULL;
+    return c->job->merge_seconds ? c->device->ops->event_record(c->device, c->queue, event, error)
                                  : TALLY_OK;
 }
 
-tally_status ty_call_merge_end(ty_call *c, void *mark, tally_status status, tally_error *error)
+tally_status ty_call_merge_end(ty_call *c, void *event, tally_status status, tally_error *error)
 {
     c->store.fresh = 0;
-    if (mark && !status)
-        return ty_call_seconds(c, mark, c->job->merge_seconds, error);
-    c->device->ops->mark_close(c->device, mark);
+    if (event && !status)
+        return ty_call_seconds(c, event, c->job->merge_seconds, error);
+    c->device->ops->event_close(c->device, event);
     return status;
 }
 
@@ -125,12 +125,12 @@ tally_status ty_call_merge(ty_call *c, const ty_partials *p, tally_error *error)
                                        ty_arg_memory(raw ? c->w->raw_slots : c->w->axes)};
     const unsigned n = ty_call_store(c, args, 7);
     const ty_launch merge = {blocks * (uint32_t)c->count, 256, 2048, args, n, .early = 1};
-    void *mark = NULL;
+    void *event = NULL;
     if (!status)
-        status = ty_call_merge_begin(c, &mark, error);
+        status = ty_call_merge_begin(c, &event, error);
     if (!status)
         status = ty_call_launch(c, "merge", &merge, error);
-    return ty_call_merge_end(c, mark, status, error);
+    return ty_call_merge_end(c, event, status, error);
 }
 
 /* ---- methods with one kernel ---- */

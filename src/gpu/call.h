@@ -109,8 +109,8 @@ uint32_t ty_call_key(const ty_call *call);
 
 /* Around what adds partials up and stores them: the seconds it takes, if the caller asks. `status`
  * is what became of it. */
-tally_status ty_call_merge_begin(ty_call *call, void **mark, tally_error *error);
-tally_status ty_call_merge_end(ty_call *call, void *mark, tally_status status, tally_error *error);
+tally_status ty_call_merge_begin(ty_call *call, void **event, tally_error *error);
+tally_status ty_call_merge_end(ty_call *call, void *event, tally_status status, tally_error *error);
 
 /* ---- what a call is made of ---- */
 
@@ -121,8 +121,8 @@ tally_status ty_gpu_run(ty_job *job, tally_error *error);
 void ty_call_size(ty_call *call, uint64_t end);
 /* Tells the caller's progress function that n more samples are done. */
 tally_status ty_call_report(ty_call *call, uint64_t n, tally_error *error);
-/* The device's seconds from `mark` to here, waiting for them, added to *seconds; closes it. */
-tally_status ty_call_seconds(ty_call *call, void *mark, double *seconds, tally_error *error);
+/* The device's seconds from `event` to here, waiting for them, added to *seconds; closes it. */
+tally_status ty_call_seconds(ty_call *call, void *event, double *seconds, tally_error *error);
 
 /* upload.c: samples of the host of histogram h, brought over and counted in batches. */
 tally_status ty_upload(ty_call *call, tally_error *error);

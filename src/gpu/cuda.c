@@ -37,7 +37,7 @@ typedef struct {
         const char *name; /* string constants: compared by address */
         CUfunction function;
         uint32_t local_bytes;
-        int awaits; /* it has TY_AWAIT: code for older architectures has none */
+        int awaits; /* it has TY_GRID_WAIT: code for older architectures has none */
     } functions[queue_functions];
     unsigned function_count;
 } cuda_queue;
@@ -589,7 +589,7 @@ static CUresult record(CUevent *event, CUstream stream)
     return code;
 }
 
-static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
+static tally_status event_record(ty_device *device, void *queue, void **event, tally_error *error)
 {
     CUevent e = NULL;
     TRY(device, "cuEventRecord", record(&e, raw(queue)));
@@ -597,7 +597,7 @@ static tally_status mark(ty_device *device, void *queue, void **event, tally_err
     return TALLY_OK;
 }
 
-static tally_status mark_wait(ty_device *device, void *event, tally_error *error)
+static tally_status event_wait(ty_device *device, void *event, tally_error *error)
 {
     TRY(device, "cuEventSynchronize", cu.event_wait(event));
     return TALLY_OK;
@@ -611,7 +611,7 @@ static double elapsed(ty_device *device, void *from, void *to)
     return code ? 0 : milliseconds * 1e-3;
 }
 
-static void mark_close(ty_device *device, void *event)
+static void event_close(ty_device *device, void *event)
 {
     CUresult code = 0;
     if (event)
@@ -633,7 +633,7 @@ const ty_device_ops ty_cuda_ops = {
     pinned_alloc,  pinned_free,
     pinned,        build,
     program_close, stats,
-    launch,        mark,
-    mark_wait,     elapsed,
-    mark_close,
+    launch,        event_record,
+    event_wait,    elapsed,
+    event_close,
 };

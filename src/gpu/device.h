@@ -44,8 +44,8 @@ static inline ty_arg ty_arg_u64(uint64_t value)
 }
 
 /* One launch of a row of groups. The local memory is the kernel's last argument (dialect.h). An
- * `early` kernel waits itself for what is before it on the queue (TY_AWAIT): where the device can,
- * it starts while that ends. */
+ * `early` kernel waits itself for what is before it on the queue (TY_GRID_WAIT): where the device
+ * can, it starts while that ends. */
 typedef struct ty_launch {
     uint32_t groups, group_size;
     uint32_t local_bytes;
@@ -125,12 +125,12 @@ typedef struct ty_device_ops {
     tally_status (*launch)(ty_device *device, void *queue, void *program, const char *kernel,
                            const ty_launch *launch, tally_error *error);
 
-    /* Device time: marks on a queue, and the seconds between two that have passed. `mark_wait`
-     * returns when what is before the mark is done. */
-    tally_status (*mark)(ty_device *device, void *queue, void **event, tally_error *error);
-    tally_status (*mark_wait)(ty_device *device, void *event, tally_error *error);
+    /* Device time: events on a queue, and the seconds between two that have passed. `event_wait`
+     * returns when what is before the event is done. */
+    tally_status (*event_record)(ty_device *device, void *queue, void **event, tally_error *error);
+    tally_status (*event_wait)(ty_device *device, void *event, tally_error *error);
     double (*elapsed)(ty_device *device, void *from, void *to);
-    void (*mark_close)(ty_device *device, void *event);
+    void (*event_close)(ty_device *device, void *event);
 } ty_device_ops;
 
 /* An open device. `native` is its runtime's own. */

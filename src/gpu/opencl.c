@@ -287,7 +287,7 @@ static tally_status launch_kernel(ty_device *device, void *queue, void *program,
     return TALLY_OK;
 }
 
-static tally_status mark(ty_device *device, void *queue, void **event, tally_error *error)
+static tally_status event_record(ty_device *device, void *queue, void **event, tally_error *error)
 {
     (void)device;
     cl_event e;
@@ -296,7 +296,7 @@ static tally_status mark(ty_device *device, void *queue, void **event, tally_err
     return TALLY_OK;
 }
 
-static tally_status mark_wait(ty_device *device, void *event, tally_error *error)
+static tally_status event_wait(ty_device *device, void *event, tally_error *error)
 {
     const cl_event e = event;
     (void)device;
@@ -314,7 +314,7 @@ static double elapsed(ty_device *device, void *from, void *to)
     return (double)(b - a) * 1e-9;
 }
 
-static void mark_close(ty_device *device, void *event)
+static void event_close(ty_device *device, void *event)
 {
     (void)device;
     if (event)
@@ -349,8 +349,8 @@ const ty_device_ops ty_opencl_ops = {
     ty_opencl_program_close,
     ty_opencl_stats,
     launch_kernel,
-    mark,
-    mark_wait,
+    event_record,
+    event_wait,
     elapsed,
-    mark_close,
+    event_close,
 };

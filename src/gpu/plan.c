@@ -270,7 +270,7 @@ static void describe(tally_plan *plan, const ty_gpu_plan *own)
     size_t at = strlen(plan->text);
     if (ty_gpu_method_of(plan)->finds)
         at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; %s",
-                               ty_fast_words(&plan->axes[0]));
+                               ty_axis_proof_words(&plan->axes[0]));
     if (at < sizeof plan->text)
         at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
                                origins[own->origin]);

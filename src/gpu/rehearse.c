@@ -105,7 +105,7 @@ static const ty_device_ops ops = {
     .pinned_alloc = add_pinned,
     .pinned_free = close_any,
     .launch = launch,
-    .mark_close = close_any,
+    .event_close = close_any,
 };
 
 /* As gpu/run.c and gpu/upload.c do it, from the workspace to the launches. */

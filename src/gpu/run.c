@@ -9,12 +9,12 @@ tally_status ty_call_seconds(ty_call *c, void *from, double *seconds, tally_erro
 {
     const ty_device_ops *ops = c->device->ops;
     void *to = NULL;
-    tally_status status = ops->mark(c->device, c->queue, &to, error);
+    tally_status status = ops->event_record(c->device, c->queue, &to, error);
     if (!status)
         status = ops->wait(c->device, c->queue, error);
     *seconds += status ? 0 : ops->elapsed(c->device, from, to);
-    ops->mark_close(c->device, from);
-    ops->mark_close(c->device, to);
+    ops->event_close(c->device, from);
+    ops->event_close(c->device, to);
     return status;
 }
 
@@ -86,7 +86,7 @@ static tally_status begin(ty_call *c, tally_error *error)
 }
 
 /* The histograms from c->h on that are counted together. */
-static tally_status begin_histograms(ty_call *c, void **mark, tally_error *error)
+static tally_status begin_histograms(ty_call *c, void **event, tally_error *error)
 {
     const ty_job *job = c->job;
     const ty_gpu_method *method = ty_gpu_method_of(c->plan);
@@ -99,15 +99,15 @@ static tally_status begin_histograms(ty_call *c, void **mark, tally_error *error
     }
     tally_status status = ty_store_begin(c, error);
     if (!status && job->device_seconds && there)
-        status = c->device->ops->mark(c->device, c->queue, mark, error);
+        status = c->device->ops->event_record(c->device, c->queue, event, error);
     return status;
 }
 
-static tally_status end_histograms(ty_call *c, void *mark, tally_error *error)
+static tally_status end_histograms(ty_call *c, void *event, tally_error *error)
 {
     tally_status status = TALLY_OK;
-    if (mark)
-        status = ty_call_seconds(c, mark, c->job->device_seconds, error);
+    if (event)
+        status = ty_call_seconds(c, event, c->job->device_seconds, error);
     if (!status)
         status = ty_store_end(c, error);
     if (!status && c->job->view_device != TALLY_DEVICE_CPU)
@@ -148,8 +148,8 @@ tally_status ty_gpu_run(ty_job *job, tally_error *error)
     if (!status && job->output->on_device && ty_store_by_host(job))
         return end(&c, ty_store_through_host(&c, error), error);
     for (; c.h < job->histograms && !status; c.h += c.count) {
-        void *mark = NULL;
-        status = begin_histograms(&c, &mark, error);
+        void *event = NULL;
+        status = begin_histograms(&c, &event, error);
         if (!status && job->view_device == TALLY_DEVICE_CPU && job->elements)
             status = ty_upload(&c, error);
         for (; c.begin < job->elements && !status && job->view_device != TALLY_DEVICE_CPU;
@@ -158,9 +158,9 @@ tally_status ty_gpu_run(ty_job *job, tally_error *error)
             status = ty_gpu_method_of(c.plan)->enqueue(&c, error);
         }
         if (status)
-            c.device->ops->mark_close(c.device, mark);
+            c.device->ops->event_close(c.device, event);
         else
-            status = end_histograms(&c, mark, error);
+            status = end_histograms(&c, event, error);
     }
     return end(&c, status, error);
 }

@@ -56,9 +56,9 @@ static uint32_t even_of(const tally_plan *plan, uint32_t d)
     const ty_axis *axis = &plan->axes[d];
     if (tally_dtype_bytes(plan->options.dtypes[d]) == 1)
         return 1;
-    return axis->way      ? (uint32_t)axis->way
-           : axis->proved ? (uint32_t)axis->proved + 1
-                          : (uint32_t)axis->even;
+    return axis->lookup_kind ? (uint32_t)axis->lookup_kind
+           : axis->proof     ? (uint32_t)axis->proof + 1
+                             : (uint32_t)axis->even;
 }
 
 /* "NAME_d" */
@@ -80,18 +80,18 @@ void ty_gpu_options(const tally_plan *plan, const ty_device *device, ty_defines 
     ty_define(o, "TY_DTYPE", plan->options.dtypes[0]);
     ty_define(o, "TY_EVEN", even_of(plan, 0));
     ty_define(o, "TY_WARP", device->warp);
-    ty_define(o, "TY_GROUP_MAX", g.group_size);
+    ty_define(o, "TY_GROUP_SIZE", g.group_size);
     if (!device->has_fp64)
         ty_define(o, "TY_NO_FP64", 1);
     if (method->define)
         method->define(plan, device, o);
-    if (axis->way && column)
+    if (axis->lookup_kind && column)
         ty_define(o, "TY_POSITIVE", (uint32_t)axis->positive);
-    if (axis->proved == TY_PROVED_LINE && axis->fast.splits) {
-        ty_define(o, "TY_SPLIT", 1);
-        ty_define(o, "TY_APART", axis->fast.apart);
+    if (axis->proof == TY_PROVEN_AFFINE && axis->fast.exceptions) {
+        ty_define(o, "TY_EXCEPTIONS", 1);
+        ty_define(o, "TY_EXCEPTION_SHIFT", axis->fast.exception_shift);
     }
-    if (axis->proved && axis->fast.tie != 0)
+    if (axis->proof && axis->fast.tie != 0)
         ty_define(o, "TY_TIES", 1);
     if (column)
         return;

@@ -44,11 +44,11 @@ typedef struct sending {
     ty_load *load;
     uint64_t each, pieces; /* elements of a piece; their number */
     uint64_t past;         /* pieces that the device has */
-    void *marks[ring];     /* behind what was sent together, at its last piece */
+    void *events[ring];    /* behind what was sent together, at its last piece */
     pthread_mutex_t lock;
     pthread_cond_t opened, packed;
-    /* Under the lock: the next piece to pack, below `open` its place is free; the pieces, from 1,
-     * that are packed, and their elements. */
+    /* Under the lock: the next piece to pack, below `open` its part of the ring is free; the
+     * pieces, from 1, that are packed, and their elements. */
     uint64_t next, open, held[ring], kept[ring];
     int over;
     tally_status status;
@@ -86,8 +86,8 @@ static uint64_t elements_of(const sending *s, uint64_t piece)
     return least(s->call->job->elements - begin_of(s, piece), s->each);
 }
 
-/* Bytes from a column's begin to a piece's place. */
-static size_t place_of(const sending *s, uint64_t piece, const ty_grid *g)
+/* Bytes from a column's begin to a piece's part of the ring. */
+static size_t stage_offset(const sending *s, uint64_t piece, const ty_grid *g)
 {
     return (size_t)(piece % ring * s->each) * g->size;
 }
@@ -101,7 +101,7 @@ static uint64_t pack(const sending *s, uint64_t piece)
     uint64_t kept = n;
     for (unsigned c = 0; c < load->count; c++) {
         const ty_grid *g = load->columns[c].grid;
-        unsigned char *to = s->call->w->stage + load->columns[c].at + place_of(s, piece, g);
+        unsigned char *to = s->call->w->stage + load->columns[c].at + stage_offset(s, piece, g);
         const unsigned char *from =
             ty_grid_block(g, load->batch, load->columns[c].channel, begin, n, to);
         if (load->mask)
@@ -160,7 +160,7 @@ static uint64_t fetch(sending *s, uint64_t first)
     return ready;
 }
 
-static void open_places(sending *s, uint64_t open)
+static void open_pieces(sending *s, uint64_t open)
 {
     pthread_mutex_lock(&s->lock);
     s->open = least(open, s->pieces);
@@ -168,25 +168,25 @@ static void open_places(sending *s, uint64_t open)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Half a ring behind `end` pieces have arrived: their places are free again. */
+/* Half a ring behind `end` pieces have arrived: their parts of the ring are free again. */
 static tally_status reuse(sending *s, uint64_t end)
 {
     const ty_device_ops *ops = s->call->device->ops;
     tally_status status = TALLY_OK;
     for (; s->past + ring / 2 < end && !status; s->past++) {
-        void **mark = &s->marks[s->past % ring];
-        if (!*mark)
+        void **event = &s->events[s->past % ring];
+        if (!*event)
             continue;
-        status = ops->mark_wait(s->call->device, *mark, s->error);
-        ops->mark_close(s->call->device, *mark);
-        *mark = NULL;
+        status = ops->event_wait(s->call->device, *event, s->error);
+        ops->event_close(s->call->device, *event);
+        *event = NULL;
         if (!status)
-            open_places(s, s->past + 1 + ring);
+            open_pieces(s, s->past + 1 + ring);
     }
     return status;
 }
 
-/* n elements from a piece's place, behind `done` of the batch. */
+/* n elements from a piece's part of the ring, behind `done` of the batch. */
 static tally_status upload(sending *s, uint64_t piece, uint64_t done, uint64_t n)
 {
     const ty_call *call = s->call;
@@ -196,7 +196,7 @@ static tally_status upload(sending *s, uint64_t piece, uint64_t done, uint64_t n
         const size_t at = s->load->columns[c].at;
         status = call->device->ops->upload(
             call->device, call->queue, call->w->samples, at + (size_t)done * g->size,
-            call->w->stage + at + place_of(s, piece, g), (size_t)n * g->size, s->error);
+            call->w->stage + at + stage_offset(s, piece, g), (size_t)n * g->size, s->error);
     }
     return status;
 }
@@ -228,7 +228,8 @@ static tally_status send_pieces(sending *s, uint64_t first, uint64_t end, uint64
         *done += n;
     }
     if (!status && s->pieces > ring)
-        status = ops->mark(s->call->device, s->call->queue, &s->marks[(end - 1) % ring], s->error);
+        status = ops->event_record(s->call->device, s->call->queue, &s->events[(end - 1) % ring],
+                                   s->error);
     return status ? status : reuse(s, end);
 }
 
@@ -244,7 +245,7 @@ static tally_status count_batch(ty_call *c, const ty_load *load, uint64_t n, tal
     const ty_device_ops *ops = c->device->ops;
     const uint32_t dimensions = c->plan->options.dimensions;
     unsigned i = dimensions;
-    void *mark = NULL;
+    void *event = NULL;
     tally_status status = TALLY_OK;
     for (uint32_t d = 0; d < dimensions; d++)
         c->samples[d] = column_of(c, load, d);
@@ -255,14 +256,14 @@ static tally_status count_batch(ty_call *c, const ty_load *load, uint64_t n, tal
         c->weights = column_of(c, load, i);
     c->columns = n;
     if (c->job->device_seconds)
-        status = ops->mark(c->device, c->queue, &mark, error);
+        status = ops->event_record(c->device, c->queue, &event, error);
     for (c->begin = 0; c->begin < n && !status; c->begin += c->n) {
         ty_call_size(c, n);
         status = ty_gpu_method_of(c->plan)->enqueue(c, error);
     }
-    if (mark && !status)
-        return ty_call_seconds(c, mark, c->job->device_seconds, error);
-    ops->mark_close(c->device, mark);
+    if (event && !status)
+        return ty_call_seconds(c, event, c->job->device_seconds, error);
+    ops->event_close(c->device, event);
     return status;
 }
 
@@ -320,7 +321,7 @@ static tally_status send_packed(ty_call *call, ty_load *load, uint64_t each, tal
     pthread_cond_destroy(&s.opened);
     pthread_mutex_destroy(&s.lock);
     for (unsigned i = 0; i < ring; i++)
-        call->device->ops->mark_close(call->device, s.marks[i]);
+        call->device->ops->event_close(call->device, s.events[i]);
     return s.status;
 }
 

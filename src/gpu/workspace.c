@@ -30,8 +30,8 @@ static size_t table_bytes(const ty_axis *axis)
                             : 0;
 }
 
-/* Where an axis' guide lies: no entry in two sectors of a cache. */
-static size_t guide_from(const ty_axis *axis)
+/* Where an axis' lookup table lies: no entry in two sectors of a cache. */
+static size_t lookup_from(const ty_axis *axis)
 {
     return (TY_AXIS_TABLE + table_bytes(axis) + 63) & ~(size_t)63;
 }
@@ -39,24 +39,24 @@ static size_t guide_from(const ty_axis *axis)
 /* Bytes of an axis, up to where the next one may start. */
 static size_t axis_bytes(const ty_axis *axis)
 {
-    return (guide_from(axis) + (size_t)axis->guide.words * 4 + 63) & ~(size_t)63;
+    return (lookup_from(axis) + (size_t)axis->lookup.words * 4 + 63) & ~(size_t)63;
 }
 
 static void put_decider(const ty_axis *axis, unsigned char *image)
 {
-    ty_guide guide = axis->guide;
-    guide.bytes = (uint32_t)guide_from(axis);
-    guide.least += guide.bytes;
-    if (axis->way) {
-        memcpy(image + TY_AXIS_FAST, &guide, sizeof guide);
-        memcpy(image + guide_from(axis), axis->guide_words, (size_t)guide.words * 4);
+    ty_lookup lookup = axis->lookup;
+    lookup.bytes = (uint32_t)lookup_from(axis);
+    lookup.least += lookup.bytes;
+    if (axis->lookup_kind) {
+        memcpy(image + TY_AXIS_FAST, &lookup, sizeof lookup);
+        memcpy(image + lookup_from(axis), axis->lookup_words, (size_t)lookup.words * 4);
     } else {
         memcpy(image + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
     }
 }
 
 /* The axes as kernels read them, one behind the other, then the active channels' numbers: each as
- * fast.h says, with what view.h says at byte 48. */
+ * cell.h says, with what view.h says at byte 48. */
 static tally_status make_axes(const tally_plan *plan, ty_device *device, ty_workspace *w,
                               tally_error *error)
 {

@@ -121,7 +121,7 @@ uint32_t ty_plan_bytes(const tally_plan *plan)
 static int is_uneven(const tally_plan *plan)
 {
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        if (ty_guide_serves(&plan->axes[d]))
+        if (ty_lookup_serves(&plan->axes[d]))
             return 1;
     }
     return 0;
@@ -131,22 +131,22 @@ static int is_uneven(const tally_plan *plan)
  * as slow as the rest. */
 static double edges_speed(const ty_rate *most, const char *edges, double speed)
 {
-    const int slow = !strcmp(edges, TY_RATE_SEARCH) || !strcmp(edges, TY_RATE_FAR);
+    const int slow = !strcmp(edges, TY_RATE_SEARCHED_EDGES) || !strcmp(edges, TY_RATE_GLOBAL_EDGES);
     if (!most)
         return slow ? speed / 10 : speed;
     return speed < most->gbps ? speed : most->gbps;
 }
 
-/* How a method of a device finds uneven edges without a guide in local memory. */
+/* How a method of a device finds uneven edges without a lookup table in local memory. */
 static const char *edges_row(const tally_plan *plan, const char *method)
 {
     const ty_method *m = ty_method_find(method);
-    int far = 0;
+    int other = 0;
     if (!m || !(((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE))
-        return TY_RATE_SEARCH;
+        return TY_RATE_SEARCHED_EDGES;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        far |= ty_guide_serves(&plan->axes[d]) && plan->axes[d].about.kind != TALLY_AXIS_LOG;
-    return far ? TY_RATE_FAR : TY_RATE_LOG;
+        other |= ty_lookup_serves(&plan->axes[d]) && plan->axes[d].about.kind != TALLY_AXIS_LOG;
+    return other ? TY_RATE_GLOBAL_EDGES : TY_RATE_GLOBAL_LOG;
 }
 
 /* So many uneven edges a thread of a processor searches, whatever their spacing, for 64-bit
@@ -192,22 +192,24 @@ static double cost_by(const tally_plan *plan, const char *method, const char *ed
 double ty_cost_channels(const tally_plan *plan, const char *method)
 {
     const int uneven = plan->context->device != TALLY_DEVICE_CPU && is_uneven(plan);
-    return cost_by(plan, method, uneven ? edges_row(plan, method) : TY_RATE_SEARCH);
+    return cost_by(plan, method, uneven ? edges_row(plan, method) : TY_RATE_SEARCHED_EDGES);
 }
 
 double ty_cost(const tally_plan *plan, const char *method)
 {
-    const int apart = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
-    return apart ? ty_cost_channels(plan, method) : ty_unknown_seconds;
+    const int separate = plan->channels == 1 || plan->context->device == TALLY_DEVICE_CPU;
+    return separate ? ty_cost_channels(plan, method) : ty_unknown_seconds;
 }
 
-double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room)
+double ty_cost_lookup(const tally_plan *plan, const char *method, uint64_t spare)
 {
-    const int fits = plan->options.dimensions == 1 && ty_guide_usual_bytes(&plan->axes[0]) <= room;
+    const int fits =
+        plan->options.dimensions == 1 && ty_lookup_usual_bytes(&plan->axes[0]) <= spare;
     if (fits && plan->channels == 1)
         return cost_by(plan, method,
-                       plan->axes[0].about.kind == TALLY_AXIS_LOG ? TY_RATE_LOOK : TY_RATE_GUIDE);
-    /* Some edges find room in less, so that it goes before what only searches. */
+                       plan->axes[0].about.kind == TALLY_AXIS_LOG ? TY_RATE_LOCAL_LOG
+                                                                  : TY_RATE_LOCAL_EDGES);
+    /* Some edges fit in less, so that it goes before what only searches. */
     return ty_cost(plan, method) * (is_uneven(plan) ? 0.99 : 1);
 }
 

@@ -37,14 +37,14 @@ typedef struct ty_tuning {
 #define TY_RATE_HOST "host"
 #define TY_RATE_BUS  "bus"
 
-/* Nor are these: what kernels count in bins of uneven edges, which they find by a guide in local
- * memory (binning/lookup.h), logarithmic edges or any, by one in device memory, likewise, or search
- * there. */
-#define TY_RATE_LOOK   "look"
-#define TY_RATE_GUIDE  "guide"
-#define TY_RATE_LOG    "log"
-#define TY_RATE_FAR    "far"
-#define TY_RATE_SEARCH "search"
+/* Nor are these: what kernels count in bins of uneven edges, which they find by a lookup table
+ * (binning/lookup.h) in local memory, of logarithmic edges or any, by one in global memory,
+ * likewise, or by a search there. */
+#define TY_RATE_LOCAL_LOG      "local-log"
+#define TY_RATE_LOCAL_EDGES    "local-edges"
+#define TY_RATE_GLOBAL_LOG     "global-log"
+#define TY_RATE_GLOBAL_EDGES   "global-edges"
+#define TY_RATE_SEARCHED_EDGES "searched-edges"
 
 /* The defaults for an architecture ("cuda-sm_90", "cpu-avx2", …): its own block of rates.c, else
  * that of what stands before the hyphen. */
@@ -62,9 +62,9 @@ const ty_rate *ty_rate_find(const ty_tuning *tuning, const char *method, uint32_
  * nothing else serves. */
 double ty_cost(const tally_plan *plan, const char *method);
 
-/* The same for a kernel that finds uneven edges by a guide, if `room` bytes of local memory are
- * enough for one whatever the edges. */
-double ty_cost_guided(const tally_plan *plan, const char *method, uint64_t room);
+/* The same for a kernel that finds uneven edges by a lookup table in local memory, if `spare` bytes
+ * are enough for one whatever the edges. */
+double ty_cost_lookup(const tally_plan *plan, const char *method, uint64_t spare);
 
 /* The same for a kernel that reads samples of several channels side by side: `ty_cost` is for one
  * that reads a single channel's only. */

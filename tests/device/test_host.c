@@ -83,11 +83,11 @@ static tally_status upload(ty_device *device, void *queue, ty_memory to, size_t 
     return real->upload(device, queue, to, offset, from, bytes, error);
 }
 
-static tally_status mark_wait(ty_device *device, void *event, tally_error *error)
+static tally_status event_wait(ty_device *device, void *event, tally_error *error)
 {
     if (!broken_wait--)
         return ty_error(error, TALLY_ERROR_DEVICE, "a wait failed");
-    return real->mark_wait(device, event, error);
+    return real->event_wait(device, event, error);
 }
 
 static tally_context *open_context(unsigned threads, way way)
@@ -102,7 +102,7 @@ static tally_context *open_context(unsigned threads, way way)
     real = device->ops;
     ops = *real;
     ops.upload = upload;
-    ops.mark_wait = mark_wait;
+    ops.event_wait = event_wait;
     ops.pinned = way == STAGED ? NULL : way == DIRECT ? pinned_yes : pinned_no;
     device->ops = &ops;
     return context;

@@ -283,7 +283,7 @@ static int try_one(int large, unsigned kinds[3])
     if (ok) {
         tally_kernel_info info = {.struct_size = sizeof info};
         ok = !tally_plan_kernel(mine, t.n, &info, &error) && info.group_size && info.local_bytes;
-        kinds[mine->axes[0].proved ? 2 : mine->axes[0].even]++;
+        kinds[mine->axes[0].proof ? 2 : mine->axes[0].even]++;
         ok = ok && compare(&t, mine, other, there);
         ok = ok && (large || compare(&t, mine, other, host));
     }

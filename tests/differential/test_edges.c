@@ -1,9 +1,9 @@
 /*
- * Kernels that find cells of uneven and logarithmic edges by a guide (src/binning/cell_lookup.h),
- * in local memory or in the device's: edges of every spacing, so crowded that only a search is
- * left, or few and many thousands; samples of every type on the edges, next to them, anywhere, NaN
- * and infinite. Counts and flows are the reference's, and every way must have been taken. With
- * fewer SAMPLES, for checkers of memory, fewer plans.
+ * Kernels that find cells of uneven and logarithmic edges by a lookup table
+ * (src/binning/cell_lookup.h), in local memory or in the device's: edges of every spacing, so
+ * crowded that only a search is left, or few and many thousands; samples of every type on the
+ * edges, next to them, anywhere, NaN and infinite. Counts and flows are the reference's, and every
+ * kind of table must have been taken. With fewer SAMPLES, for checkers of memory, fewer plans.
  *
  *     test_edges [SEED [opencl|cuda [SAMPLES]]]
  */
@@ -25,7 +25,7 @@ enum { most_samples = 60013, few_bins = 3000, most_bins = 70000, kinds = 6 };
 static tally_context *device;
 static int checks, failed, left_out;
 static uint64_t samples = most_samples;
-static unsigned ways[8];
+static unsigned taken[8];
 static uint64_t data[most_samples + 8];
 static double edges[most_bins + 1];
 
@@ -150,15 +150,15 @@ static void count(const tally_plan *plan, int reference, tally_dtype dtype, uint
         die(tally_plan_method(plan), &error);
 }
 
-static void note_way(const tally_plan *plan)
+static void note_kind(const tally_plan *plan)
 {
     const char *words = tally_plan_describe(plan);
-    static const char *const said[] = {"in two looks", "short search",   "places and thresholds",
-                                       "by logarithm", "keys in device", "places in device"};
-    unsigned way = strstr(words, "by a table") ? 1 : 0;
+    static const char *const said[] = {"in two looks", "short search",   "entries and thresholds",
+                                       "by logarithm", "keys in device", "entries in device"};
+    unsigned lookup = strstr(words, "by a table") ? 1 : 0;
     for (unsigned i = 0; i < 6; i++)
-        way = strstr(words, said[i]) ? 2 + i : way;
-    ways[way]++;
+        lookup = strstr(words, said[i]) ? 2 + i : lookup;
+    taken[lookup]++;
 }
 
 static void check(tally_dtype dtype, int kind, const char *method, uint64_t most)
@@ -176,7 +176,7 @@ static void check(tally_dtype dtype, int kind, const char *method, uint64_t most
         return;
     count(plan, 1, dtype, skip, &want);
     count(plan, 0, dtype, skip, &got);
-    note_way(plan);
+    note_kind(plan);
     checks++;
     if (memcmp(&got, &want, sizeof got)) {
         failed++;
@@ -187,9 +187,9 @@ static void check(tally_dtype dtype, int kind, const char *method, uint64_t most
     tally_plan_destroy(plan);
 }
 
-/* Methods without room in local memory: each takes compiling, so that three of them have one
- * spacing each, and one has every way. */
-static void check_far(void)
+/* Methods that leave no local memory: each takes compiling, so that three of them have one
+ * spacing each, and one has every kind of table. */
+static void check_global(void)
 {
     static const char *const methods[] = {"packed16", "views", "swizzled-columns"};
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
@@ -219,21 +219,21 @@ int main(int argc, char **argv)
     static const tally_dtype others[] = {TALLY_U16, TALLY_U32, TALLY_I64, TALLY_F16};
     for (int i = 0; i < 4; i++)
         check(others[i], (int)(next() % kinds), "swizzled", few_bins);
-    check_far();
-    for (int i = 0; i < 30 && !few && !left_out && !ways[4]; i++)
+    check_global();
+    for (int i = 0; i < 30 && !few && !left_out && !taken[4]; i++)
         check(TALLY_F32, 2, "swizzled", (uint64_t)few_bins * (1 + i % 6));
-    for (int i = 0; i < 30 && !few && !left_out && !(ways[5] && ways[6] && ways[7]); i++)
+    for (int i = 0; i < 30 && !few && !left_out && !(taken[5] && taken[6] && taken[7]); i++)
         check(TALLY_F32, i % 3, "partitioned", most_bins);
     printf("%d checks, %d failed; plans of one look %u, of two %u, searched %u, by index %u, in "
-           "device memory by logarithm %u, by key %u, by place %u, without a guide %u; "
+           "device memory by logarithm %u, by key %u, by distance %u, without a table %u; "
            "left out for lack of local memory %d\n",
-           checks, failed, ways[1], ways[2], ways[3], ways[4], ways[5], ways[6], ways[7], ways[0],
-           left_out);
+           checks, failed, taken[1], taken[2], taken[3], taken[4], taken[5], taken[6], taken[7],
+           taken[0], left_out);
     int all = 1;
     for (int w = 1; w < 8; w++)
-        all &= ways[w] != 0;
+        all &= taken[w] != 0;
     if (!few && !left_out && !all) {
-        fprintf(stderr, "FAILED: a way was not taken\n");
+        fprintf(stderr, "FAILED: a kind of lookup table was not taken\n");
         failed++;
     }
     tally_context_destroy(device);

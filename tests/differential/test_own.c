@@ -190,8 +190,8 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
 
 /* Every value of 16 bits, or of 32 those beside multiples of 2^24 and any, some of them thousands
  * of times, on axes of so many bins that edges which should be samples came out of float64 above
- * some of them (ty_cell_split, ty_lowered). */
-static void check_splits(void)
+ * some of them (ty_cell_exceptions, ty_lowered). */
+static void check_exceptions(void)
 {
     static const struct {
         tally_dtype dtype;
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
     }
     check_input(TALLY_F64, 2999, 6);
     if (samples == most_samples)
-        check_splits();
+        check_exceptions();
     printf("%d checks, %d failed; %d plans left out for lack of local memory\n", checks, failed,
            left_out);
     tally_context_destroy(device);

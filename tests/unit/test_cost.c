@@ -92,9 +92,11 @@ static void test_blocks(void)
             const char *method = tuning.rates[i].method;
             CHECK_SAY(ty_method_find(method) || !strcmp(method, TY_RATE_READ) ||
                           !strcmp(method, TY_RATE_HOST) || !strcmp(method, TY_RATE_BUS) ||
-                          !strcmp(method, TY_RATE_GUIDE) || !strcmp(method, TY_RATE_SEARCH) ||
-                          !strcmp(method, TY_RATE_LOG) || !strcmp(method, TY_RATE_LOOK) ||
-                          !strcmp(method, TY_RATE_FAR),
+                          !strcmp(method, TY_RATE_LOCAL_EDGES) ||
+                          !strcmp(method, TY_RATE_SEARCHED_EDGES) ||
+                          !strcmp(method, TY_RATE_GLOBAL_LOG) ||
+                          !strcmp(method, TY_RATE_LOCAL_LOG) ||
+                          !strcmp(method, TY_RATE_GLOBAL_EDGES),
                       "[%s] row %u: no method %s", name, i + 1, method);
         }
         const char *other = !strncmp(name, "cpu", 3) ? TY_RATE_READ : TY_RATE_HOST;

@@ -2,8 +2,8 @@
  * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
  * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
  * spill registers to memory or have a stack frame; of our own it is told, but for their ways that
- * are compiled here by a setting and guides in local memory. What passed is remembered by its text,
- * options, architecture and compiler ($TALLY_CACHE_DIR), and not compiled again.
+ * are compiled here by a setting and lookup tables in local memory. What passed is remembered by
+ * its text, options, architecture and compiler ($TALLY_CACHE_DIR), and not compiled again.
  *
  *     test_nvrtc [METHOD]
  */
@@ -43,9 +43,9 @@ typedef struct job {
     uint64_t bins;
     uint32_t dimensions, capability;
     const char *key, *value;
-    ty_proof proof;         /* of the axis */
-    int way, positive;      /* of a guide to uneven edges (binning/cell_lookup.h), or 0 */
-    uint32_t splits, apart; /* ty_fast's */
+    ty_proof proof;            /* of the axis */
+    int lookup_kind, positive; /* the axis' */
+    uint32_t exceptions, exception_shift;
     float tie;
 } job;
 
@@ -61,7 +61,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
 {
     if (job_count < most_jobs)
         jobs[job_count] =
-            (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVED, 0, 0, 0, 0, 0};
+            (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVEN, 0, 0, 0, 0, 0};
     job_count++;
 }
 
@@ -74,7 +74,7 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
 }
 
 /* Every dtype on one architecture; on the others the one with most arithmetic, and bytes where a
- * method reads them in its own way. */
+ * method reads them in its own kind. */
 static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 {
     uint32_t bytes = 1u << TALLY_U8 | 1u << TALLY_I8;
@@ -83,22 +83,22 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
            (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
 }
 
-/* Guides to uneven edges: every way and type on one architecture, float32 on the others; those in
- * device memory, which are the same for all methods, of every type with one. */
-static void add_ways(const ty_method *m, uint32_t arch)
+/* Lookup tables of uneven edges: every kind and type on one architecture, float32 on the others;
+ * those in device memory, which are the same for all methods, of every type with one. */
+static void add_lookups(const ty_method *m, uint32_t arch)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
     const unsigned finds = ((const ty_gpu_method *)m->backend)->finds;
-    const int near = (finds & TY_BY_LOCAL_TABLE) != 0, one = near && !(finds & TY_BY_ONE_LOOK);
-    for (int way = near ? TY_BY_LOOK : TY_BY_LOG; way <= TY_BY_PLACE; way++) {
-        const int far = TY_IN_MEMORY(way);
-        for (int d = 0; d < (arch == 90 && (one || !far) ? 5 : arch == 90 || !far); d++) {
-            if (way == TY_BY_INDEX && tally_dtype_bytes(dtypes[d]) == 8)
+    const int local = (finds & TY_BY_LOCAL_TABLE) != 0, one = local && !(finds & TY_BY_ONE_LOOK);
+    for (int kind = local ? TY_LOOKUP_ONE : TY_LOOKUP_LOG; kind <= TY_LOOKUP_LINEAR; kind++) {
+        const int global = TY_IS_GLOBAL_LOOKUP(kind);
+        for (int d = 0; d < (arch == 90 && (one || !global) ? 5 : arch == 90 || !global); d++) {
+            if (kind == TY_LOOKUP_INDEX && tally_dtype_bytes(dtypes[d]) == 8)
                 continue;
             add(m, dtypes[d], 256, arch, NULL, NULL);
             if (job_count <= most_jobs) {
-                jobs[job_count - 1].way = way;
-                jobs[job_count - 1].positive = way == TY_BY_LOOK || way == TY_BY_LOG;
+                jobs[job_count - 1].lookup_kind = kind;
+                jobs[job_count - 1].positive = kind == TY_LOOKUP_ONE || kind == TY_LOOKUP_LOG;
             }
         }
     }
@@ -111,7 +111,7 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && arch != 90)
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVED, 0, 0, 0, 0, 0};
+            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVEN, 0, 0, 0, 0, 0};
         job_count++;
     }
 }
@@ -121,7 +121,7 @@ static void add_method(const ty_method *m, uint32_t arch)
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "partitioned-columns"))
         add_joint(m, arch);
     if (((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE)
-        add_ways(m, arch);
+        add_lookups(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
@@ -137,35 +137,35 @@ static void add_method(const ty_method *m, uint32_t arch)
     const int raw =
         !strcmp(m->name, "packed16"); /* counts 16-bit values, however they are proved */
     if (fast && arch == 90 && (m->dtypes >> TALLY_F32 & 1))
-        add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
+        add_proved(m, TALLY_F32, bins, arch, TY_PROVEN_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
-        int serves =
-            ty_line_serves(dtype) || ((kernel->finds & TY_BY_POWERS) && ty_line_32_serves(dtype));
+        int serves = ty_affine16_serves(dtype) ||
+                     ((kernel->finds & TY_BY_POWERS) && ty_affine32_serves(dtype));
         if (column && serves && (m->dtypes >> dtype & 1) &&
             !(raw && tally_dtype_bytes(dtype) == 2) && (arch == 90 || (lines && wide)))
-            add_proved(m, dtype, bins, arch, TY_PROVED_LINE);
+            add_proved(m, dtype, bins, arch, TY_PROVEN_AFFINE);
     }
     if (column && arch == 90 && (m->dtypes >> TALLY_F32 & 1)) {
-        add_proved(m, TALLY_F32, bins, arch, TY_PROVED_F32);
+        add_proved(m, TALLY_F32, bins, arch, TY_PROVEN_F32);
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
     if (column && !raw && arch == 90 && (m->dtypes >> TALLY_BF16 & 1)) {
-        add_proved(m, TALLY_BF16, bins, arch, TY_PROVED_LINE);
+        add_proved(m, TALLY_BF16, bins, arch, TY_PROVEN_AFFINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
     if ((kernel->finds & TY_BY_EXCEPTIONS) && arch == 90) {
-        add_proved(m, TALLY_U16, bins, arch, TY_PROVED_LINE);
+        add_proved(m, TALLY_U16, bins, arch, TY_PROVEN_AFFINE);
         if (job_count <= most_jobs)
-            jobs[job_count - 1].splits = 1;
-        add_proved(m, TALLY_I16, bins, arch, TY_PROVED_LINE);
+            jobs[job_count - 1].exceptions = 1;
+        add_proved(m, TALLY_I16, bins, arch, TY_PROVEN_AFFINE);
         if (job_count <= most_jobs)
-            jobs[job_count - 1].splits = 65, jobs[job_count - 1].apart = 10;
-        add_proved(m, TALLY_I32, bins, arch, TY_PROVED_LINE);
+            jobs[job_count - 1].exceptions = 65, jobs[job_count - 1].exception_shift = 10;
+        add_proved(m, TALLY_I32, bins, arch, TY_PROVEN_AFFINE);
         if (job_count <= most_jobs)
-            jobs[job_count - 1].splits = 65, jobs[job_count - 1].apart = 24;
+            jobs[job_count - 1].exceptions = 65, jobs[job_count - 1].exception_shift = 24;
     }
     /* Every number of bins that is kept in registers: some of them. */
     for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
@@ -175,10 +175,10 @@ static void add_method(const ty_method *m, uint32_t arch)
         static const tally_dtype dtypes[] = {TALLY_U32, TALLY_I32, TALLY_F32, TALLY_F64};
         for (int d = 0; arch == 90 && d < 4; d++)
             add(m, dtypes[d], 1 << 18, arch, NULL, NULL);
-        for (int proof = TY_PROVED_F32; arch == 90 && proof <= TY_PROVED_LINE; proof++)
+        for (int proof = TY_PROVEN_F32; arch == 90 && proof <= TY_PROVEN_AFFINE; proof++)
             add_proved(m, TALLY_F32, 1 << 18, arch, (ty_proof)proof);
         if (arch == 90)
-            add_proved(m, TALLY_I32, 1 << 18, arch, TY_PROVED_LINE);
+            add_proved(m, TALLY_I32, 1 << 18, arch, TY_PROVEN_AFFINE);
     }
     if (!strcmp(m->name, "trish")) {
         add(m, TALLY_U8, bins, arch, "k", "63");
@@ -193,7 +193,8 @@ static void add_method(const ty_method *m, uint32_t arch)
 /* Whether a spill is only noted: in our own methods as they come. */
 static int is_noted(const job *j)
 {
-    return !strcmp(j->method->source, "tally") && !j->key && (!j->way || TY_IN_MEMORY(j->way));
+    return !strcmp(j->method->source, "tally") && !j->key &&
+           (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind));
 }
 
 /* Whom its compilation stands for. Architectures of one generation (8.x) have one instruction set,
@@ -202,7 +203,7 @@ static int is_noted(const job *j)
 static void make_signature(const job *j, char *to, size_t size)
 {
     char reason[8];
-    const int all = is_noted(j) && j->proof != TY_PROVED_LINE;
+    const int all = is_noted(j) && j->proof != TY_PROVEN_AFFINE;
     const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
     snprintf(to, size, "passed|%s|%s_%u|nvrtc %s", passed, all ? "generation" : "sm",
              all ? j->capability / 10 : j->capability, ty_nvrtc_version(reason, sizeof reason));
@@ -225,7 +226,7 @@ static int check_registers(const job *j, const char *log)
         kernels++;
         if (stack || stores || loads) {
             int own = is_noted(j) && strncmp(name, "merge", 5) != 0 &&
-                      !(j->proof == TY_PROVED_LINE && !strncmp(name, "count'", 6) &&
+                      !(j->proof == TY_PROVEN_AFFINE && !strncmp(name, "count'", 6) &&
                         strcmp(j->method->name, "packed16") != 0); /* counts values, has no line */
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
                     own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
@@ -250,7 +251,7 @@ static int compile_plan(const job *j, tally_plan *plan)
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
-    plan->axes[0].way = j->way;
+    plan->axes[0].lookup_kind = j->lookup_kind;
     plan->axes[0].positive = j->positive;
     ty_gpu_options(plan, &device, &o);
     snprintf(options, sizeof options, "%s --ptxas-options=--verbose", o.text);
@@ -291,9 +292,9 @@ static int compile(const job *j)
     }
     const ty_method *own = plan->method;
     plan->method = j->method;
-    plan->axes[0].proved = j->proof;
-    plan->axes[0].fast.splits = j->splits;
-    plan->axes[0].fast.apart = j->apart;
+    plan->axes[0].proof = j->proof;
+    plan->axes[0].fast.exceptions = j->exceptions;
+    plan->axes[0].fast.exception_shift = j->exception_shift;
     plan->axes[0].fast.tie = j->tie;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);

@@ -1,11 +1,11 @@
 /*
  * Packed columns side by side, for kernels that count cells: four samples of every column are read
- * together, in whole vectors, and the axes' cells (fast.h) become one,
+ * together, in whole vectors, and the axes' cells (cell.h) become one,
  *
  *      cell = (cell_0 * (bins_1 + 3) + cell_1) * (bins_2 + 3) + …
  *
  * flows among them, by arithmetic without a branch. What flows mean is settled when cells become
- * slots. Cells carry a mark, a multiple of 2^24.
+ * slots. Cells carry a bias, a multiple of 2^24.
  */
 #ifndef TY_COLUMNS_H
 #define TY_COLUMNS_H
@@ -69,19 +69,20 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
 #define TY_TAKE(d)                                                                                 \
     ty_bins bins##d = *(TY_GLOBAL const ty_bins *)list;                                            \
     ty_fast fast##d = *(TY_GLOBAL const ty_fast *)(list + TY_AXIS_FAST);                           \
-    ty_guide guide##d = *(TY_GLOBAL const ty_guide *)(list + TY_AXIS_FAST);                        \
+    ty_lookup lookup##d = *(TY_GLOBAL const ty_lookup *)(list + TY_AXIS_FAST);                     \
     TY_GLOBAL const ty_u8 *axis##d = list;                                                         \
     list = ty_axis_next(list);                                                                     \
     all *= bins##d.bins;                                                                           \
     cells *= TY_CELLS_OF(d);                                                                       \
-    mark = mark * TY_CELLS_OF(d) + TY_AXIS_MARK(TY_EVEN_##d);
-#define TY_PLACE(d) TY_GLOBAL const ty_u8 *column##d = TY_GRID_AT(x##d, b, row, at);
-#define TY_START(d) starts &= ty_unit_starts(column##d + h * TY_SIZE(d), TY_SIZE(d));
-#define TY_HOLD(d)  ty_u32 w##d[TY_AHEAD][8];
-#define TY_FETCH(d) ty_unit_read(column##d + i * TY_SIZE(d), TY_SIZE(d), w##d[k]);
+    bias = bias * TY_CELLS_OF(d) + TY_AXIS_BIAS(TY_EVEN_##d);
+#define TY_COLUMN_AT(d) TY_GLOBAL const ty_u8 *column##d = TY_GRID_AT(x##d, b, row, at);
+#define TY_START(d)     starts &= ty_unit_starts(column##d + h * TY_SIZE(d), TY_SIZE(d));
+#define TY_HOLD(d)      ty_u32 w##d[TY_AHEAD][8];
+#define TY_FETCH(d)     ty_unit_read(column##d + i * TY_SIZE(d), TY_SIZE(d), w##d[k]);
 #define TY_JOIN_CELL(d, bits)                                                                      \
-    cell = cell * TY_CELLS_OF(d) + ty_axis_mark(bits, TY_DTYPE_##d, TY_EVEN_##d, TY_POSITIVE_##d,  \
-                                                &bins##d, &fast##d, &guide##d, axis##d);
+    cell = cell * TY_CELLS_OF(d) + ty_axis_biased_cell(bits, TY_DTYPE_##d, TY_EVEN_##d,            \
+                                                       TY_POSITIVE_##d, &bins##d, &fast##d,        \
+                                                       &lookup##d, axis##d);
 #define TY_JOIN_UNIT(d) TY_JOIN_CELL(d, ty_unit_bits(w##d[k], TY_SIZE(d), j))
 #define TY_JOIN_ONE(d)  TY_JOIN_CELL(d, ty_one_read(column##d + i * TY_SIZE(d), TY_SIZE(d)))
 

@@ -1,11 +1,11 @@
 /*
  * What becomes of a group's counts. With `finish` the groups add them to `table`, a word for each
- * of the plan's slots, and the last of them to be done delivers it (output.h): one launch is all.
+ * of the plan's slots, and the last of them to be done stores it (output.h): one launch is all.
  * Who is the last says a ticket in the word behind the table; all words are 0 before the launch and
  * behind it. Else every group leaves a partial in `out`, to be added up by a launch of its own.
  *
  * A kernel defines TY_RESULT(r), the count of its result r, and writes TY_LEAVE(results) or
- * leaves partials in its own way, then TY_DELIVER(results, slot), where `slot` is what result r
+ * leaves partials in its own way, then TY_STORE_TABLE(results, slot), where `slot` is what result r
  * belongs to.
  */
 #ifndef TY_FINISH_H
@@ -17,7 +17,7 @@
     ty_u32 finish, TY_GLOBAL ty_u32 *table, TY_GLOBAL ty_u8 *counts, ty_u64 first,                 \
         TY_GLOBAL ty_u64 *flows, ty_u64 histogram, ty_u32 wide, ty_u32 how
 
-/* Where a slot's samples are delivered: those of clamped flows in bins. */
+/* Where a slot's samples are stored: those of clamped flows in bins. */
 TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
 {
     if (slot == bins + TY_SLOT_UNDER && (how & TY_OUT_CLAMP_UNDER))
@@ -26,14 +26,14 @@ TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
 }
 
 #define TY_LEAVE(results)                                                                          \
-    for (ty_u32 r = TY_LID; !finish && r < (results); r += TY_GROUP_MAX)                           \
+    for (ty_u32 r = TY_LID; !finish && r < (results); r += TY_GROUP_SIZE)                          \
     out[(ty_u64)TY_GROUP * (results) + r] = TY_RESULT(r)
 
-#define TY_TAKES 4 /* words of the table on their way to a work-item at a time */
+#define TY_TAKES 4 /* words of the table that a work-item has under way at a time */
 
-#define TY_DELIVER(results, slot)                                                                  \
+#define TY_STORE_TABLE(results, slot)                                                              \
     do {                                                                                           \
-        for (ty_u32 r = TY_LID; finish && r < (results); r += TY_GROUP_MAX) {                      \
+        for (ty_u32 r = TY_LID; finish && r < (results); r += TY_GROUP_SIZE) {                     \
             ty_u32 found = TY_RESULT(r);                                                           \
             if (found)                                                                             \
                 TY_ADD_GLOBAL(table + ty_target_of(slot, wide, how), found);                       \
@@ -47,17 +47,17 @@ TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
         if (finish && ty_local[0] == TY_GROUPS - 1) {                                              \
             ty_u32 targets = wide + (how & TY_OUT_FLOWS ? 4u : 0u);                                \
             TY_DEVICE_FENCE();                                                                     \
-            for (ty_u32 t = TY_LID; t <= slots; t += TY_TAKES * TY_GROUP_MAX) {                    \
+            for (ty_u32 t = TY_LID; t <= slots; t += TY_TAKES * TY_GROUP_SIZE) {                   \
                 ty_u32 sums[TY_TAKES];                                                             \
                 TY_UNROLL                                                                          \
                 for (ty_u32 k = 0; k < TY_TAKES; k++)                                              \
-                    if (t + k * TY_GROUP_MAX <= slots)                                             \
-                        sums[k] = TY_TAKE_GLOBAL(table + t + k * TY_GROUP_MAX);                    \
+                    if (t + k * TY_GROUP_SIZE <= slots)                                            \
+                        sums[k] = TY_TAKE_GLOBAL(table + t + k * TY_GROUP_SIZE);                   \
                 TY_UNROLL                                                                          \
                 for (ty_u32 k = 0; k < TY_TAKES; k++)                                              \
-                    if (t + k * TY_GROUP_MAX < targets)                                            \
-                        ty_deliver(t + k * TY_GROUP_MAX, sums[k], counts, first, flows, histogram, \
-                                   wide, how);                                                     \
+                    if (t + k * TY_GROUP_SIZE < targets)                                           \
+                        ty_store_sum(t + k * TY_GROUP_SIZE, sums[k], counts, first, flows,         \
+                                     histogram, wide, how);                                        \
             }                                                                                      \
         }                                                                                          \
     } while (0)

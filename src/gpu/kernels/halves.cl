@@ -1,6 +1,6 @@
 /*
- * Adds the groups' halves up (swizzled.cl) and delivers them: 128 cells a group, of which a
- * work-item loads eight at a time, TY_TAKEN partials on their way. A sum of lower halves fits 32
+ * Adds the groups' halves up (swizzled.cl) and stores them: 128 cells a group, of which a
+ * work-item loads eight at a time, TY_TAKEN partials under way. A sum of lower halves fits 32
  * bits, for there are fewer partials than 65537. What counts had above them is in `table`, in units
  * of 65 536, which is left zero.
  */
@@ -11,17 +11,17 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
              TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *table, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-#if TY_SPLIT
+#if TY_EXCEPTIONS
     const ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
 #endif
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
     const ty_u32 column = TY_LID & 15, row = TY_LID >> 4, at = TY_GROUP * 16 + column;
-    const ty_u32 raw = TY_GROUP * 128 + TY_LID, place = TY_WORD(raw + TY_MARK) & 127;
+    const ty_u32 raw = TY_GROUP * 128 + TY_LID, place = TY_WORD(raw + TY_CELL_BIAS) & 127;
     const ty_u32 target = ty_slot_of_cell(TY_USUAL(raw), slots - TY_SLOT_EXTRA);
     const int mine = TY_LID < 128 && target < TY_TARGETS;
     ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    TY_ADMIT();
-    TY_AWAIT();
+    TY_GRID_TRIGGER();
+    TY_GRID_WAIT();
     const ty_u32 above = mine ? TY_READ(table + target) : 0;
     for (ty_u32 p = row; p < count + row; p += TY_TAKEN * 16) {
         uint4 v[TY_TAKEN];
@@ -53,7 +53,7 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
             sum += ty_local[r * 128 + word];
         if (above)
             table[target] = 0;
-        ty_deliver(target, sum, counts, first, flows, histogram, bins, how);
+        ty_store_sum(target, sum, counts, first, flows, histogram, bins, how);
     }
     /* No one reads the partials again: left alone, they go to memory while the next call counts. */
     for (ty_u32 line = TY_LID; line < 2 * count; line += 256) {

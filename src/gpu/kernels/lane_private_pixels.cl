@@ -34,7 +34,7 @@
         TY_COUNT_BYTE(w, m, 3, j);                                                                 \
     } while (0)
 /* `ahead` quads from quad q on. Where `masked` is 0 no byte is tested. */
-#define TY_COUNT_QUADS(ahead, masked)                                                              \
+#define TY_COUNT_VECTORS(ahead, masked)                                                            \
     do {                                                                                           \
         uint4 v[ahead], m[ahead];                                                                  \
         TY_UNROLL                                                                                  \
@@ -51,15 +51,15 @@
             TY_COUNT_WORD(v[k].w, (masked) ? m[k].w : ~0u, 12);                                    \
         }                                                                                          \
     } while (0)
-#define TY_WALK_QUADS(ahead, masked)                                                               \
+#define TY_WALK_VECTORS(ahead, masked)                                                             \
     do {                                                                                           \
         for (; q + ((ahead)-1) * step < count; q += (ahead)*step)                                  \
-            TY_COUNT_QUADS(ahead, masked);                                                         \
+            TY_COUNT_VECTORS(ahead, masked);                                                       \
         for (; q < count; q += step)                                                               \
-            TY_COUNT_QUADS(1, masked);                                                             \
+            TY_COUNT_VECTORS(1, masked);                                                           \
     } while (0)
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
       TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
       ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
@@ -70,14 +70,14 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u64 b = first / actives + here;
     TY_GLOBAL const ty_u8 *start = TY_GRID_AT(x0, b, 0, begin);
     TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, 0, begin);
-    ty_u32 channels = (ty_u32)x0_column, step = parts * TY_GROUP_MAX / TY_PIXEL * TY_PIXEL;
-    ty_u32 q = part * TY_GROUP_MAX + lid, own[TY_PIXEL];
+    ty_u32 channels = (ty_u32)x0_column, step = parts * TY_GROUP_SIZE / TY_PIXEL * TY_PIXEL;
+    ty_u32 q = part * TY_GROUP_SIZE + lid, own[TY_PIXEL];
     ty_u64 n = (end - begin) * channels, head = (0 - (ty_u64)start) & 15;
     int whole = head < n && (!masked || (((ty_u64)start ^ (ty_u64)keep) & 15) == 0);
     ty_u32 count = whole ? (ty_u32)((n - head) / 16) : 0;
     TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)(start + head);
     TY_GLOBAL const uint4 *kept = (TY_GLOBAL const uint4 *)(keep + head);
-    for (ty_u32 k = lid; k < TY_WORDS; k += TY_GROUP_MAX)
+    for (ty_u32 k = lid; k < TY_WORDS; k += TY_GROUP_SIZE)
         ty_local[k] = 0;
     TY_UNROLL
     for (ty_u32 j = 0; j < TY_PIXEL; j++)
@@ -86,20 +86,20 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     /* The work-items that are too many for whole pixels have nothing to do here. */
     q = q < step ? q : count;
     if (masked)
-        TY_WALK_QUADS(TY_AHEAD / 2, 1);
+        TY_WALK_VECTORS(TY_AHEAD / 2, 1);
     else
-        TY_WALK_QUADS(TY_AHEAD, 0);
+        TY_WALK_VECTORS(TY_AHEAD, 0);
     /* Bytes that are in no quad. */
     head = count ? head : 0;
-    for (ty_u64 i = part * TY_GROUP_MAX + lid; i < n - (ty_u64)count * 16;
-         i += (ty_u64)parts * TY_GROUP_MAX) {
+    for (ty_u64 i = part * TY_GROUP_SIZE + lid; i < n - (ty_u64)count * 16;
+         i += (ty_u64)parts * TY_GROUP_SIZE) {
         ty_u64 at = i < head ? i : i + (ty_u64)count * 16;
         ty_u32 to = (ty_u32)(at % channels) * TY_TABLE + start[at] * TY_ROW + lane * 4;
         TY_COUNT_OWN(!masked || keep[at] ? to : dustbin);
     }
     TY_BARRIER();
     /* A value's copies into its first, then values into slots. */
-    for (ty_u32 v = lid; v < channels * 256; v += TY_GROUP_MAX) {
+    for (ty_u32 v = lid; v < channels * 256; v += TY_GROUP_SIZE) {
         ty_u32 sum = 0;
         for (ty_u32 k = 0; k < TY_LANES; k++)
             sum += ty_local[v * TY_LANES + ((lid + k) & (TY_LANES - 1))];
@@ -110,7 +110,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     TY_GLOBAL const ty_u32 *slot_of = (TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE);
     out += ((ty_u64)here * results * parts + part) * slots;
     for (ty_u32 a = 0; a < results; a++) {
-        for (ty_u32 s = lid; s < slots; s += TY_GROUP_MAX) {
+        for (ty_u32 s = lid; s < slots; s += TY_GROUP_SIZE) {
             ty_u32 sum = 0;
             for (ty_u32 k = 0; s == slots - TY_SLOT_EXTRA + TY_SLOT_MASKED && k < TY_LANES; k++)
                 sum += ty_local[TY_TABLE / 4 * TY_PIXEL + k];
@@ -119,7 +119,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     }
     TY_GLOBAL_BARRIER();
     TY_BARRIER();
-    for (ty_u32 k = lid; k < results * 256; k += TY_GROUP_MAX) {
+    for (ty_u32 k = lid; k < results * 256; k += TY_GROUP_SIZE) {
         ty_u32 a = k / 256, v = k - a * 256, from = channels > 1 ? list[a] : 0;
         ty_u32 sum = ty_local[(from * 256 + v) * TY_LANES];
         if (sum)

@@ -1,5 +1,5 @@
 /*
- * The partial histograms of a launch, added up in 64 bits and delivered (output.h). A group has
+ * The partial histograms of a launch, added up in 64 bits and stored (output.h). A group has
  * `wide` targets (1, 2 … 256), of which 256/wide rows of work-items add up every so many partials.
  * Several histograms have `blocks` groups and `count` partials each, one behind the other.
  *
@@ -59,8 +59,8 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     ty_u32 target = (TY_GROUP - here * blocks) * wide + (TY_LID & (wide - 1));
     ty_u32 row = TY_LID / wide, rows = 256 / wide;
     ty_u64 sum = 0;
-    TY_ADMIT();
-    TY_AWAIT();
+    TY_GRID_TRIGGER();
+    TY_GRID_WAIT();
     partials += (ty_u64)here * count * cells;
     first += (ty_u64)here * bins;
     histogram += here;
@@ -78,6 +78,6 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
                        ty_sum_get(ty_local, TY_LID) + ty_sum_get(ty_local, TY_LID + stride));
     }
     if (TY_LID < wide && target < targets)
-        ty_deliver(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
-                   how);
+        ty_store_sum(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
+                     how);
 }

@@ -28,7 +28,7 @@
 #define TY_TAKES_OVER(target)  ((target) == bins - 1 && (how & TY_OUT_CLAMP_OVER))
 
 /* Writes a target's count. In 64 bits it wraps where the caller's own count is near 2^64. */
-TY_FN void ty_deliver(ty_u32 target, ty_u64 sum, TY_OUTPUT_ARGS)
+TY_FN void ty_store_sum(ty_u32 target, ty_u64 sum, TY_OUTPUT_ARGS)
 {
     ty_u32 add = how & TY_OUT_ADD;
     ty_u64 at = first + target;

@@ -39,16 +39,16 @@ TY_FN void packed16_lay_out(packed16_group *g, TY_LOCAL ty_u32 *memory, ty_u32 k
     g->chunks = (g->all + TY_GROUPS - 1 - TY_GROUP) / TY_GROUPS;
 }
 
-/* Clears what all epochs add to. Another launch may still write `out` until TY_AWAIT. */
+/* Clears what all epochs add to. Another launch may still write `out` until TY_GRID_WAIT. */
 TY_FN void packed16_clear(const packed16_group *g)
 {
-    for (ty_u32 w = g->lid; w < g->words / 4; w += TY_GROUP_MAX)
+    for (ty_u32 w = g->lid; w < g->words / 4; w += TY_GROUP_SIZE)
         ((TY_LOCAL uint4 *)g->counters)[w] = packed16_zeros();
     if (g->lid < P16_SUMS)
         g->sums[g->lid] = 0;
     if (g->lid < 32)
         g->table[P16_WASTE + g->lid] = 0;
-    TY_AWAIT();
+    TY_GRID_WAIT();
     TY_BARRIER();
 }
 
@@ -81,10 +81,10 @@ TY_FN void packed16_keep_in_registers(packed16_group *g)
 /* Counts the loads that are no whole chunk. */
 TY_FN void packed16_count_rest(const packed16_group *g)
 {
-    for (ty_u32 q = g->all * P16_CHUNK + TY_GROUP * TY_GROUP_MAX + g->lid; q < g->span.count;
-         q += TY_GROUPS * TY_GROUP_MAX) {
+    for (ty_u32 q = g->all * P16_CHUNK + TY_GROUP * TY_GROUP_SIZE + g->lid; q < g->span.count;
+         q += TY_GROUPS * TY_GROUP_SIZE) {
         ty_u32 cells[P16_EACH];
-        packed16_cells(g, g->span.quads[q], cells);
+        packed16_cells(g, g->span.vectors[q], cells);
         for (ty_u32 s = 0; s < P16_EACH; s++)
             packed16_add(g, cells[s], 1);
         TY_ADD_LOCAL(&g->sums[P16_EXPECTED], P16_EACH);
@@ -177,7 +177,7 @@ TY_FN packed16_verdict packed16_check(const packed16_group *g, const packed16_ep
 {
     packed16_verdict v;
     ty_u32 sum = 0, any = 0;
-    for (ty_u32 w = g->lid; w < g->words / 4; w += TY_GROUP_MAX) {
+    for (ty_u32 w = g->lid; w < g->words / 4; w += TY_GROUP_SIZE) {
         uint4 four = ((TY_LOCAL uint4 *)g->counters)[w];
         sum += packed16_of_both(four.x) + packed16_of_both(four.y) + packed16_of_both(four.z) +
                packed16_of_both(four.w);
@@ -185,11 +185,11 @@ TY_FN packed16_verdict packed16_check(const packed16_group *g, const packed16_ep
     }
     v.hot = 0;
     v.hots = e->mode == P16_FORWARD && e->form == P16_HEAVY ? P16_HOT_CELLS : 0;
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_MAX) {
+    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
         ty_u32 biased;
         v.hot += packed16_heavy(g, i, &biased);
     }
-    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_MAX)
+    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_SIZE)
         sum += g->drained[2 * i];
     TY_ADD_LOCAL(&g->sums[P16_FOUND], sum + v.hot);
     TY_ADD_LOCAL(&g->sums[P16_EXPECTED], counted);
@@ -208,12 +208,12 @@ TY_FN packed16_verdict packed16_check(const packed16_group *g, const packed16_ep
  * epoch's samples leaves what was there before it. */
 TY_FN void packed16_give_back(const packed16_group *g, packed16_verdict v)
 {
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_MAX) {
+    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
         ty_u32 biased, n = packed16_heavy(g, i, &biased);
         if (n)
             packed16_add(g, biased, n);
     }
-    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_MAX) {
+    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_SIZE) {
         const ty_u32 even = g->list[i];
         if (g->drained[2 * i])
             TY_ADD_LOCAL(packed16_counter(g, even), g->drained[2 * i] * packed16_unit(g, even) +
@@ -232,12 +232,12 @@ TY_FN void packed16_store_epoch(const packed16_group *g, packed16_verdict v)
 {
     if (v.hot)
         TY_ADD_LOCAL(&g->sums[P16_EXPECTED], 0u - v.hot);
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_MAX) {
+    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
         ty_u32 biased, n = packed16_heavy(g, i, &biased);
         if (n)
             packed16_store(g, biased - P16_BIAS, n);
     }
-    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_MAX) {
+    for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_SIZE) {
         ty_u32 of_both = g->drained[2 * i], of_odd = g->drained[2 * i + 1];
         if (of_both) {
             TY_ADD_LOCAL(&g->sums[P16_EXPECTED], 0u - of_both);
@@ -246,7 +246,7 @@ TY_FN void packed16_store_epoch(const packed16_group *g, packed16_verdict v)
         if (of_odd)
             packed16_store(g, g->list[i] + 1 - P16_BIAS, of_odd);
     }
-    for (ty_u32 c = 2 * g->lid; v.full && c < g->cells; c += 2 * TY_GROUP_MAX) {
+    for (ty_u32 c = 2 * g->lid; v.full && c < g->cells; c += 2 * TY_GROUP_SIZE) {
         ty_u32 word = *packed16_counter(g, c + P16_BIAS);
         ty_u32 of_both = packed16_of_both(word), of_odd = packed16_of_odd(word, c);
         if (of_both >= P16_FULL) {
@@ -307,7 +307,7 @@ TY_FN void packed16_write_partial(const packed16_group *g, TY_GLOBAL ty_u32 *par
 {
     TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + P16_HEAD_WORDS) +
                           (ty_u64)TY_GROUP * packed16_partial_quads(g->words);
-    for (ty_u32 w = g->lid; w < g->words / 8; w += TY_GROUP_MAX) {
+    for (ty_u32 w = g->lid; w < g->words / 8; w += TY_GROUP_SIZE) {
         ty_u32 row = w / 4 * 64, bytes[4] = {0, 0, 0, 0}, above = 0;
         ty_u32 shift = packed16_hash(row + P16_BIAS, g->key, g->more) >> 2;
         uint4 v = ((TY_LOCAL uint4 *)g->counters)[w * 2];
@@ -341,12 +341,12 @@ TY_FN void packed16_write_partial(const packed16_group *g, TY_GLOBAL ty_u32 *par
 /* Counts the launch's samples: each work-group leaves a partial, and what does not fit one is added
  * to `out`. `period` is the length of an epoch in chunks; `hits` and `asked` are the parameters
  * `hits` and `form`. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
       TY_GLOBAL ty_u32 *partials, ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GRID_TRIGGER();
     packed16_group g;
     packed16_epoch e;
     packed16_leader leader;
@@ -363,7 +363,7 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
     g.cells = g.bins.bins + TY_CELLS_EXTRA;
 #if TY_EVEN == 2
     g.unusual = g.fast.hi == g.fast.hi ? g.fast.hi : TY_AS_FLOAT(0x7f800000u);
-    g.cell_unusual = ty_mark_f32(g.unusual, &g.fast);
+    g.cell_unusual = ty_biased_cell_f32(g.unusual, &g.fast);
 #endif
 #endif
     packed16_lay_out(&g, ty_local, key);
@@ -459,8 +459,8 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
     ty_u32 at = TY_GROUP * 16 + column, cell = TY_GROUP * 256 + TY_LID;
     TY_GLOBAL const uint4 *from = (TY_GLOBAL const uint4 *)(partials + P16_HEAD_WORDS) + at;
     ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    TY_ADMIT();
-    TY_AWAIT();
+    TY_GRID_TRIGGER();
+    TY_GRID_WAIT();
 #if !P16_RAW
     ty_u32 target = ty_slot_of_cell(cell, slots - TY_SLOT_EXTRA);
     ty_u32 above = target < TY_TARGETS ? TY_READ(table + target) : 0;
@@ -482,7 +482,7 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
     if (above)
         table[target] = 0;
     if (target < TY_TARGETS)
-        ty_deliver(target, (ty_u64)above + sum, counts, first, flows, histogram, bins, how);
+        ty_store_sum(target, (ty_u64)above + sum, counts, first, flows, histogram, bins, how);
 #endif
     /* Nobody reads the partials again: left alone, they would be written back to memory while the
      * next launch counts. */
@@ -501,8 +501,8 @@ fold(TY_GLOBAL const ty_u32 *raw, TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 
 {
     TY_LOCAL_INIT
     ty_u32 value = (TY_GROUP * 64 + TY_LID) * 8, last = 0, sum = 0;
-    TY_ADMIT();
-    TY_AWAIT();
+    TY_GRID_TRIGGER();
+    TY_GRID_WAIT();
     for (ty_u32 i = 0; i < 8; i++) {
         ty_u32 slot = ty_slot_of((ty_sample)(value + i), axis);
         if (sum && slot != last) {

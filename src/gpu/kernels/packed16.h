@@ -37,12 +37,11 @@
  *
  * Local memory in 32-bit words, from `table`, whose address is a multiple of 128 bytes:
  *
- *     0             TY_GROUP_MAX    table: while drawing, how many drew a pair; while counting, the
- *                                   heavy hitters, or a word for each work-item (warp-aggregated)
- *     P16_COUNTS    P16_HOT_CELLS   counts of the heavy hitters; where the table has twice as many
- *                                   words as there are heavy hitters, its second half
- *     P16_WASTE     32              updates that are to change nothing; nobody reads these
- *     P16_COPIES    P16_HOT_WORDS   copied counters of the heavy hitters (two-byte samples)
+ *     0             TY_GROUP_SIZE    table: while drawing, how many drew a pair; while counting,
+ * the heavy hitters, or a word for each work-item (warp-aggregated) P16_COUNTS    P16_HOT_CELLS
+ * counts of the heavy hitters; where the table has twice as many words as there are heavy hitters,
+ * its second half P16_WASTE     32              updates that are to change nothing; nobody reads
+ * these P16_COPIES    P16_HOT_WORDS   copied counters of the heavy hitters (two-byte samples)
  *     P16_BASE      (cells+63)/64*32  counters: of 64 cells each 32 words in a row of 128 bytes,
  *                                   scrambled within the row by a hash of its number
  *     …             P16_SUMS        sums: a few words of the whole work-group, below
@@ -62,7 +61,7 @@
 #define P16_NO_BINS    0     /* cells that are no bins */
 #define P16_HEAD_WORDS 65536 /* words before the partials: what raw values are added up in */
 #else
-#define P16_BIAS       TY_MARK
+#define P16_BIAS       TY_CELL_BIAS
 #define P16_NO_BINS    TY_CELLS_EXTRA
 #define P16_HEAD_WORDS 0
 #endif
@@ -70,17 +69,17 @@
 /* Parts of local memory, in words (see the top). P16_SLOT_BITS and P16_HOT_WORDS come from the host
  * (gpu/methods/packed16.c). */
 #define P16_HOT_CELLS (1 << P16_SLOT_BITS)
-#define P16_HALF_FREE (2 * P16_HOT_CELLS <= TY_GROUP_MAX) /* the table's second half is free */
-#define P16_COUNTS    (P16_HALF_FREE ? TY_GROUP_MAX - P16_HOT_CELLS : TY_GROUP_MAX)
+#define P16_HALF_FREE (2 * P16_HOT_CELLS <= TY_GROUP_SIZE) /* the table's second half is free */
+#define P16_COUNTS    (P16_HALF_FREE ? TY_GROUP_SIZE - P16_HOT_CELLS : TY_GROUP_SIZE)
 #define P16_WASTE     (P16_COUNTS + P16_HOT_CELLS)
 #define P16_COPIES    ((P16_WASTE + 63) & ~31)
 #define P16_BASE      (P16_COPIES + P16_HOT_WORDS)
 #define P16_LISTED    64 /* pairs that are drained at most */
 
-#define P16_EACH  ((ty_u32)(16 / sizeof(ty_sample)))      /* samples of a load */
-#define P16_TEAM  (TY_GROUP_MAX % 32 ? TY_GROUP_MAX : 32) /* work-items that take a turn */
-#define P16_TURNS (TY_GROUP_MAX / P16_TEAM)               /* turns of a chunk */
-#define P16_CHUNK ((ty_u32)(TY_AHEAD * TY_GROUP_MAX))     /* loads of a chunk */
+#define P16_EACH  ((ty_u32)(16 / sizeof(ty_sample)))        /* samples of a load */
+#define P16_TEAM  (TY_GROUP_SIZE % 32 ? TY_GROUP_SIZE : 32) /* work-items that take a turn */
+#define P16_TURNS (TY_GROUP_SIZE / P16_TEAM)                /* turns of a chunk */
+#define P16_CHUNK ((ty_u32)(TY_AHEAD * TY_GROUP_SIZE))      /* loads of a chunk */
 #define P16_FULL  0x2000u /* a pair with so many samples is emptied after an epoch */
 #define P16_DRAIN 4       /* turns from one that drains the listed pairs to the next */
 #define P16_KNOWN 3       /* draws that make a cell a heavy hitter */
@@ -224,18 +223,18 @@ TY_FN ty_u32 packed16_cell(const packed16_group *g, ty_sample x)
     (void)g;
     return (ty_u32)(ty_u16)x;
 #else
-    return ty_mark_of(x, &g->bins, &g->fast, g->axis);
+    return ty_biased_cell_of(x, &g->bins, &g->fast, g->axis);
 #endif
 }
 
 /* The biased cells of the samples of a load. */
-#define TY_EAT(x) cells[n++] = packed16_cell(g, x)
+#define TY_CONSUME(x) cells[n++] = packed16_cell(g, x)
 TY_FN void packed16_cells(const packed16_group *g, uint4 load, ty_u32 *cells)
 {
     ty_u32 n = 0;
-    TY_EAT_QUAD(load);
+    TY_CONSUME_VECTOR(load);
 }
-#undef TY_EAT
+#undef TY_CONSUME
 
 /* The same for the loops that count most samples. In float32, NaN and the upper end of a closed
  * axis need two instructions each: one comparison finds both, and only loads that have such samples
@@ -248,7 +247,7 @@ TY_FN void packed16_cells_fast(const packed16_group *g, uint4 load, ty_u32 *cell
     int any = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < 4; e++) {
-        cells[e] = ty_mark_f32_usual(x[e], &g->fast);
+        cells[e] = ty_biased_cell_f32_usual(x[e], &g->fast);
         any |= !(x[e] < g->unusual) && !(x[e] > g->unusual);
     }
     if (any) {
@@ -258,8 +257,8 @@ TY_FN void packed16_cells_fast(const packed16_group *g, uint4 load, ty_u32 *cell
                 cells[e] = x[e] == g->unusual ? g->cell_unusual : P16_BIAS + g->bins.bins + 2;
         }
     }
-#elif TY_EVEN == TY_BY_LOG && !P16_RAW
-    ty_quad_marks(load, cells, &g->bins, &g->fast, g->axis);
+#elif TY_EVEN == TY_LOOKUP_LOG && !P16_RAW
+    ty_vector_cells(load, cells, &g->bins, &g->fast, g->axis);
 #else
     packed16_cells(g, load, cells);
 #if P16_RAW

@@ -44,7 +44,7 @@ TY_FN ty_u64 packed16_chunk(ty_u32 round, ty_u32 all, ty_u32 key)
 /* The work-item's first load of a turn; the others follow P16_TEAM apart. */
 TY_FN TY_GLOBAL const uint4 *packed16_turn_loads(const packed16_group *g, ty_u32 at, ty_u32 turn)
 {
-    return g->span.quads + packed16_chunk(at + turn / P16_TURNS, g->all, g->key) + g->lane +
+    return g->span.vectors + packed16_chunk(at + turn / P16_TURNS, g->all, g->key) + g->lane +
            turn % P16_TURNS * (TY_AHEAD * P16_TEAM);
 }
 
@@ -53,12 +53,12 @@ TY_FN TY_GLOBAL const uint4 *packed16_turn_loads(const packed16_group *g, ty_u32
  * part is left out and a sub-group asks for few pages of memory. */
 TY_FN TY_GLOBAL const uint4 *packed16_drawn_load(const packed16_group *g, ty_u32 at, ty_u32 end)
 {
-    const ty_u32 pair = (TY_GROUP * TY_GROUP_MAX + g->lid) / 2;
+    const ty_u32 pair = (TY_GROUP * TY_GROUP_SIZE + g->lid) / 2;
     const ty_u32 draw = packed16_mix(g->key ^ packed16_mix(at * 0x10001u + pair));
-    const ty_u32 loads = (end - at) * P16_CHUNK / (TY_GROUP_MAX / 2);
+    const ty_u32 loads = (end - at) * P16_CHUNK / (TY_GROUP_SIZE / 2);
     ty_u32 j = TY_LID / 2 * loads + (ty_u32)((ty_u64)draw * loads >> 32);
     j ^= P16_TEAM == 32 && TY_LID % 2 ? 1 + draw % 31 : 0;
-    return g->span.quads + (packed16_chunk(at + j / P16_CHUNK, g->all, g->key) + j % P16_CHUNK);
+    return g->span.vectors + (packed16_chunk(at + j / P16_CHUNK, g->all, g->key) + j % P16_CHUNK);
 }
 
 /* Where the epoch that begins at chunk `at` ends. */
@@ -72,12 +72,12 @@ TY_FN ty_u32 packed16_end(const packed16_group *g, const packed16_epoch *e, ty_u
  * the first one's words. In a table of their own these are updates by 1 too, which the hardware
  * combines among lanes. */
 #define P16_TWO_TABLES                                                                             \
-    (P16_DRAWS_LEAD && P16_COUNTS >= TY_GROUP_MAX && P16_HOT_CELLS >= TY_GROUP_MAX)
+    (P16_DRAWS_LEAD && P16_COUNTS >= TY_GROUP_SIZE && P16_HOT_CELLS >= TY_GROUP_SIZE)
 #define P16_SECOND (P16_TWO_TABLES ? P16_COUNTS : 0)
 TY_FN ty_u32 packed16_pair_slot(ty_u32 cell, ty_u32 way, ty_u32 key)
 {
     const ty_u32 hash = packed16_mix((cell >> 1) + key + way * 0x632be5abu);
-    return (ty_u32)((ty_u64)hash * TY_GROUP_MAX >> 32);
+    return (ty_u32)((ty_u64)hash * TY_GROUP_SIZE >> 32);
 }
 
 /* Begins an epoch: what its draws and turns write is cleared. `hits` is the parameter of that
@@ -95,7 +95,7 @@ TY_FN void packed16_begin(const packed16_group *g, packed16_epoch *e, packed16_d
             packed16_turn_loads(g, e->at, (e->end - e->at) * P16_TURNS - 1 - g->lid / P16_TEAM) +
             g->lane * 7);
     g->table[g->lid] = g->table[P16_SECOND + g->lid] = 0;
-    for (ty_u32 i = g->lid; i < 2 * P16_LISTED; i += TY_GROUP_MAX)
+    for (ty_u32 i = g->lid; i < 2 * P16_LISTED; i += TY_GROUP_SIZE)
         g->drained[i] = 0;
     if (g->lid == 0) {
         g->sums[P16_LIST_LENGTH] = 0;
@@ -232,21 +232,21 @@ TY_FN ty_u32 packed16_copy_bits(ty_u32 heavy)
 /* The form of an epoch, by what was drawn from it; `asked` is the parameter `form`. */
 TY_FN ty_u32 packed16_form(TY_LOCAL const ty_u32 *sums, ty_u32 asked)
 {
-    const ty_u32 draws = P16_EACH * TY_GROUP_MAX;
+    const ty_u32 draws = P16_EACH * TY_GROUP_SIZE;
     const ty_u32 others = sums[P16_MASS] - (sums[P16_TOP] >> 17);
     /* Hardly a value is no heavy hitter, and each has 32 copies: no lanes meet. */
     const int known = P16_RAW && sums[P16_MASS] * 128 >= draws * 127 && others * 8 >= draws &&
                       packed16_copy_bits(sums[P16_ENTERED]) == 5;
     if (asked)
         return asked - 1;
-    if (sums[P16_CONSTANT] * 8 >= TY_GROUP_MAX * 7)
+    if (sums[P16_CONSTANT] * 8 >= TY_GROUP_SIZE * 7)
         return P16_RUN_LENGTH;
     if (known ||
-        (sums[P16_MET] * 32 >= TY_GROUP_MAX && sums[P16_MASS] * 8 >= draws * 7 &&
+        (sums[P16_MET] * 32 >= TY_GROUP_SIZE && sums[P16_MASS] * 8 >= draws * 7 &&
          others * 8 >= draws) ||
-        (sums[P16_MET] * 6 >= TY_GROUP_MAX && others * 4 >= draws))
+        (sums[P16_MET] * 6 >= TY_GROUP_SIZE && others * 4 >= draws))
         return P16_HEAVY;
-    return sums[P16_MET] * 50 >= TY_GROUP_MAX ? P16_AGGREGATED : P16_PLAIN;
+    return sums[P16_MET] * 50 >= TY_GROUP_SIZE ? P16_AGGREGATED : P16_PLAIN;
 }
 
 /* Makes the table that the turns count with: the heavy hitters in the form that counts by these,
@@ -269,7 +269,7 @@ TY_FN void packed16_make_table(const packed16_group *g, ty_u32 form, ty_u32 drew
 #endif
         g->table[P16_COUNTS + lid] = 0;
     }
-    for (ty_u32 i = lid; form == P16_HEAVY && i < P16_HOT_WORDS; i += TY_GROUP_MAX)
+    for (ty_u32 i = lid; form == P16_HEAVY && i < P16_HOT_WORDS; i += TY_GROUP_SIZE)
         g->table[P16_COPIES + i] = 0;
 }
 

@@ -84,7 +84,7 @@ enum {
 enum { PACKED6_PLAIN, PACKED6_HEAVY, PACKED6_RUN_LENGTH };
 
 #if TY_WARP == 32
-#define PACKED6_ANY_LANE(condition) (TY_WHICH(condition) != 0)
+#define PACKED6_ANY_LANE(condition) (TY_BALLOT(condition) != 0)
 #else
 #define PACKED6_ANY_LANE(condition) (condition)
 #endif
@@ -149,10 +149,10 @@ TY_FN ty_u32 packed6_slot(const packed6 *p, ty_u32 cell)
 /* The cells of a load's samples. */
 TY_FN void packed6_cells(const packed6 *p, uint4 load, ty_u32 *cells)
 {
-    ty_quad_marks(load, cells, &p->bins, &p->fast, p->axis);
+    ty_vector_cells(load, cells, &p->bins, &p->fast, p->axis);
     TY_UNROLL
     for (ty_u32 e = 0; e < PACKED6_EACH; e++)
-        cells[e] -= TY_MARK;
+        cells[e] -= TY_CELL_BIAS;
 }
 
 /* The entry at a byte of the group's carry lists. */
@@ -218,13 +218,13 @@ TY_FN void packed6_add_runs(const packed6 *p, ty_u32 *cells)
         TY_UNROLL
         for (ty_u32 e = 0; e < PACKED6_EACH; e++)
             mine = cells[e] != PACKED6_NO_CELL ? cells[e] : mine;
-        const ty_u32 some = TY_WHICH(mine != PACKED6_NO_CELL);
+        const ty_u32 some = TY_BALLOT(mine != PACKED6_NO_CELL);
         if (!some)
             break;
         const ty_u32 one = TY_SHUFFLE(mine, TY_SET_BITS((some & (0u - some)) - 1));
         TY_UNROLL
         for (ty_u32 e = 0; e < PACKED6_EACH; e++) {
-            n += TY_SET_BITS(TY_WHICH(cells[e] == one));
+            n += TY_SET_BITS(TY_BALLOT(cells[e] == one));
             cells[e] = cells[e] == one ? PACKED6_NO_CELL : cells[e];
         }
         if ((TY_LID & 31) == 0)

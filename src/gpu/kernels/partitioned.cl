@@ -13,7 +13,7 @@
  * Kernels, in order: where packed6 counts first, packed6_count and packed6_merge (packed6.cl); for
  * each chunk split and count; rest, for the samples that are no whole tile; for several columns
  * settle. No group waits for another: steps are launches. Each may start as the one before ends,
- * and waits for it (TY_AWAIT) before it touches what that one uses.
+ * and waits for it (TY_GRID_WAIT) before it touches what that one uses.
  *
  * Files: this one sorts a tile. partitioned_column.cl has split and rest of one column,
  * partitioned_columns.cl those of several, partitioned_count.cl has count.
@@ -28,7 +28,7 @@
  *     stride  partitions * COLUMNS  counters: a row a partition, a column a lane. First how many
  *                                   samples there are, then where the next is written, in bytes
  *     then    partitions            the partitions' segments (PARTITIONED_SEGMENT)
- *     then    TY_GROUP_MAX + 1      for prefix sums
+ *     then    TY_GROUP_SIZE + 1      for prefix sums
  *
  * Scratch memory in global memory, bytes:
  *
@@ -40,14 +40,14 @@
  *     states  what packed6 left (partitioned_column.cl)
  *     table   of several columns: the counts of numbers (partitioned_columns.cl)
  */
-#define PARTITIONED_TILE (TY_GROUP_MAX * PARTITIONED_PER) /* samples */
+#define PARTITIONED_TILE (TY_GROUP_SIZE * PARTITIONED_PER) /* samples */
 
 /* What is sorted and counted is a sample's number: of several columns the joint cell; of one column
- * its slot in `out`, or its biased cell (fast.h) where that is cheaper: PARTITIONED_BIAS more. */
+ * its slot in `out`, or its biased cell (cell.h) where that is cheaper: PARTITIONED_BIAS more. */
 #if defined(TY_DIMS)
 #define PARTITIONED_SLOT(number, bins) (number)
 #elif TY_DTYPE > 2
-#define PARTITIONED_BIAS               TY_MARK
+#define PARTITIONED_BIAS               TY_CELL_BIAS
 #define PARTITIONED_SLOT(number, bins) ty_slot_of_cell(number, bins)
 #else
 #define PARTITIONED_BIAS               0u
@@ -182,21 +182,21 @@ TY_FN ty_u32 partitioned_scan_teams(ty_u32 value, TY_LOCAL ty_u32 *sums, ty_u32 
     if (lane == 31)
         sums[warp] = sum;
     TY_BARRIER();
-    ty_u32 all = lane < TY_GROUP_MAX / 32 ? sums[lane] : 0;
+    ty_u32 all = lane < TY_GROUP_SIZE / 32 ? sums[lane] : 0;
     TY_UNROLL
-    for (ty_u32 d = 1; d < TY_GROUP_MAX / 32; d *= 2) {
+    for (ty_u32 d = 1; d < TY_GROUP_SIZE / 32; d *= 2) {
         ty_u32 below = TY_SHUFFLE_UP(all, d);
         all += lane >= d ? below : 0;
     }
-    *total = TY_SHUFFLE(all, TY_GROUP_MAX / 32 - 1);
+    *total = TY_SHUFFLE(all, TY_GROUP_SIZE / 32 - 1);
     before = TY_SHUFFLE(all, warp ? warp - 1 : 0);
     before = (warp ? before : 0) + sum - value;
 #else
-    before = partitioned_scan_items(value, sums, TY_GROUP_MAX);
-    if (TY_LID == TY_GROUP_MAX - 1)
-        sums[TY_GROUP_MAX] = before + value;
+    before = partitioned_scan_items(value, sums, TY_GROUP_SIZE);
+    if (TY_LID == TY_GROUP_SIZE - 1)
+        sums[TY_GROUP_SIZE] = before + value;
     TY_BARRIER();
-    *total = sums[TY_GROUP_MAX];
+    *total = sums[TY_GROUP_SIZE];
 #endif
     return before;
 }
@@ -247,7 +247,7 @@ TY_FN void partitioned_clear(const partitioned_sort *s)
 {
     uint4 zero = {0, 0, 0, 0};
     TY_ROLLED
-    for (ty_u32 c = TY_LID; c < s->partitions * (PARTITIONED_COLUMNS / 4); c += TY_GROUP_MAX)
+    for (ty_u32 c = TY_LID; c < s->partitions * (PARTITIONED_COLUMNS / 4); c += TY_GROUP_SIZE)
         ((TY_LOCAL uint4 *)(s->memory + s->stride))[c] = zero;
     TY_BARRIER();
 }
@@ -280,7 +280,7 @@ TY_FN ty_u32 partitioned_arrange(const partitioned_sort *s, TY_LOCAL ty_u32 *cou
 {
     TY_LOCAL ty_u8 *sorted = (TY_LOCAL ty_u8 *)s->memory;
     ty_u32 member = TY_LID % PARTITIONED_TEAM, first = TY_LID / PARTITIONED_TEAM;
-    ty_u32 teams = TY_GROUP_MAX / PARTITIONED_TEAM, partitions = s->partitions;
+    ty_u32 teams = TY_GROUP_SIZE / PARTITIONED_TEAM, partitions = s->partitions;
     /* The teams of a sub-group run as many rounds as its first, since they shuffle together. */
     ty_u32 ahead = TY_WARP == 32 ? first % (32 / PARTITIONED_TEAM) : 0;
     ty_u32 vectors = 0, all, total;
@@ -341,7 +341,7 @@ TY_FN void partitioned_store_lists(const partitioned_sort *s, TY_LOCAL const ty_
                                    ty_u32 tile, ty_u32 tiles, ty_u32 kept)
 {
     TY_ROLLED
-    for (ty_u32 p = TY_LID; p < s->partitions; p += TY_GROUP_MAX) {
+    for (ty_u32 p = TY_LID; p < s->partitions; p += TY_GROUP_SIZE) {
         ty_u32 segment = entry[p] & kept, vectors = PARTITIONED_SEGMENT_VECTORS(segment);
         ((TY_GLOBAL ty_u32 *)(s->scratch + s->lists))[(ty_u64)p * tiles + tile] = segment;
         if (vectors) {
@@ -359,11 +359,11 @@ TY_FN void partitioned_store_tile(const partitioned_sort *s, ty_u32 tile, ty_u32
     TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)s->scratch + (ty_u64)tile * (s->stride / 4);
     TY_UNROLL
     for (ty_u32 k = 0; k < PARTITIONED_PER / 8; k++) {
-        ty_u32 v = k * TY_GROUP_MAX + TY_LID;
+        ty_u32 v = k * TY_GROUP_SIZE + TY_LID;
         to[v] = *(TY_LOCAL uint4 *)(sorted + partitioned_bank_vector(v * 16, s->key));
     }
     TY_ROLLED
-    for (ty_u32 v = PARTITIONED_TILE / 8 + TY_LID; v < vectors; v += TY_GROUP_MAX)
+    for (ty_u32 v = PARTITIONED_TILE / 8 + TY_LID; v < vectors; v += TY_GROUP_SIZE)
         to[v] = *(TY_LOCAL uint4 *)(sorted + partitioned_bank_vector(v * 16, s->key));
 }
 
@@ -374,7 +374,7 @@ TY_FN void partitioned_sort_tile(const partitioned_sort *s, const ty_u32 *number
 {
     TY_LOCAL ty_u32 *counters = s->memory + s->stride;
     TY_LOCAL ty_u32 *entry = counters + s->partitions * PARTITIONED_COLUMNS;
-    TY_AWAIT(); /* before this writes over what `count` reads */
+    TY_GRID_WAIT(); /* before this writes over what `count` reads */
     TY_BARRIER();
     const ty_u32 vectors = partitioned_arrange(s, counters, entry, entry + s->partitions);
     TY_BARRIER();

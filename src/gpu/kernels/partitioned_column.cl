@@ -25,7 +25,7 @@ TY_FN TY_GLOBAL const uint4 *partitioned_loads(TY_GLOBAL const ty_u8 *data, ty_u
 #if TY_DTYPE <= 2
 #define PARTITIONED_NUMBER(x, bins, fast, axis) ty_slot_of(x, axis)
 #else
-#define PARTITIONED_NUMBER(x, bins, fast, axis) ty_mark_of(x, bins, fast, axis)
+#define PARTITIONED_NUMBER(x, bins, fast, axis) ty_biased_cell_of(x, bins, fast, axis)
 #endif
 
 /* Sorts the tile at `from` as number `tile` of `tiles`; `kept` as in partitioned_sort_tile. Samples
@@ -44,7 +44,7 @@ TY_FN void partitioned_split_tile(const partitioned_sort *s, TY_GLOBAL const uin
     from += TY_LID;
     TY_UNROLL
     for (ty_u32 k = 0; k < PARTITIONED_UNDER_WAY; k++)
-        v[k] = TY_STREAM(&from[k * TY_GROUP_MAX]);
+        v[k] = TY_STREAM(&from[k * TY_GROUP_SIZE]);
     partitioned_clear(s);
     TY_OPAQUE(column);
     TY_UNROLL
@@ -52,18 +52,18 @@ TY_FN void partitioned_split_tile(const partitioned_sort *s, TY_GLOBAL const uin
         uint4 now = v[k % PARTITIONED_UNDER_WAY];
         if (k + PARTITIONED_UNDER_WAY < PARTITIONED_ITEM_LOADS)
             v[k % PARTITIONED_UNDER_WAY] =
-                TY_STREAM(&from[(k + PARTITIONED_UNDER_WAY) * TY_GROUP_MAX]);
-#if TY_EVEN == TY_BY_LOG && TY_DTYPE > 2 /* a load's samples together (sample.h) */
-        ty_quad_marks(now, &number[n], &bins, &fast, axis);
+                TY_STREAM(&from[(k + PARTITIONED_UNDER_WAY) * TY_GROUP_SIZE]);
+#if TY_EVEN == TY_LOOKUP_LOG && TY_DTYPE > 2 /* a load's samples together (sample.h) */
+        ty_vector_cells(now, &number[n], &bins, &fast, axis);
         TY_UNROLL
         for (ty_u32 e = 0; e < PARTITIONED_EACH; e++)
             TY_ADD_LOCAL(partitioned_counter(s->memory, number[n++], s->shift, column), 1);
 #else
-#define TY_EAT(x)                                                                                  \
+#define TY_CONSUME(x)                                                                              \
     number[n] = PARTITIONED_NUMBER(x, &bins, &fast, axis);                                         \
     TY_ADD_LOCAL(partitioned_counter(s->memory, number[n++], s->shift, column), 1)
-        TY_EAT_QUAD(now);
-#undef TY_EAT
+        TY_CONSUME_VECTOR(now);
+#undef TY_CONSUME
 #endif
     }
     partitioned_sort_tile(s, number, column, tile, tiles, kept);
@@ -122,13 +122,13 @@ TY_FN ty_u32 packed6_left_tile(TY_GLOBAL const ty_u32 *state, ty_u32 i, ty_u32 t
  * none, so fewer groups are launched than there may be tiles. Where there are more tiles than
  * groups, seven in eight tiles are sorted by groups that take eight each, the others one a group.
  */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
       TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 partitions,
       ty_u32 shift, ty_u32 key, ty_u64 states, ty_u32 all, ty_u32 before, ty_u32 most TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GRID_TRIGGER();
     const partitioned_sort s =
         partitioned_sort_of(scratch, stride, lists, sums, partitions, shift, key, ty_local);
     TY_GLOBAL const ty_u32 *state = (TY_GLOBAL const ty_u32 *)(scratch + states);
@@ -144,17 +144,17 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
         partitioned_split_tile(&s, partitioned_loads(data, offset, tile), axis, i, tiles, kept);
         TY_BARRIER();
     }
-    TY_AWAIT(); /* also without tiles: what waits for this launch relies on those before it */
+    TY_GRID_WAIT(); /* also without tiles: what waits for this launch relies on those before it */
 }
 #else
 /* Sorts tile TY_GROUP of the samples from `offset` on. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
       TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, ty_u32 partitions,
       ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GRID_TRIGGER();
     const partitioned_sort s =
         partitioned_sort_of(scratch, stride, lists, sums, partitions, shift, key, ty_local);
     partitioned_split_tile(&s, partitioned_loads(data, offset, TY_GROUP), axis, TY_GROUP, TY_GROUPS,
@@ -164,12 +164,12 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
 
 /* Counts the n samples outside the tiles, which hold `inside`: before the first and behind the
  * last. */
-TY_KERNEL(TY_GROUP_MAX)
+TY_KERNEL(TY_GROUP_SIZE)
 rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty_u64 inside,
      ty_u32 n, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 i = TY_GROUP * TY_GROUP_MAX + TY_LID;
+    ty_u32 i = TY_GROUP * TY_GROUP_SIZE + TY_LID;
     TY_GLOBAL const ty_sample *x = TY_SAMPLES(data, offset);
     if (i < n)
         TY_ADD_GLOBAL(&out[ty_slot_of(x[i < partitioned_head(x) ? i : inside + i], axis)], 1);

@@ -13,20 +13,20 @@
  */
 
 /* The samples of batch b from sample `at` on: arguments, and from them the columns and their axes
- * (columns.h, whose macros define column0, bins0 … cells, mark) with
+ * (columns.h, whose macros define column0, bins0 … cells, bias) with
  *   keep           the mask's byte of sample 0,
  *   starts, head   whether and at which sample vectors begin. */
 #define PARTITIONED_SAMPLES_ARGS                                                                   \
     TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,                             \
         TY_GLOBAL const ty_u8 *axis, ty_u64 b, ty_u64 at
 #define PARTITIONED_TAKE_AXES                                                                      \
-    ty_u32 all = 1, cells = 1, mark = 0;                                                           \
+    ty_u32 all = 1, cells = 1, bias = 0;                                                           \
     TY_GLOBAL const ty_u8 *list = axis;                                                            \
     TY_DIMENSIONS(TY_TAKE)
 #define PARTITIONED_TAKE_SAMPLES                                                                   \
     PARTITIONED_TAKE_AXES                                                                          \
     ty_u32 row = 0, head = 0, starts = 0;                                                          \
-    TY_DIMENSIONS(TY_PLACE)                                                                        \
+    TY_DIMENSIONS(TY_COLUMN_AT)                                                                    \
     TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);                                    \
     TY_FIND_HEAD(!masked)                                                                          \
     head = starts ? head : 0;
@@ -35,16 +35,16 @@
 #define PARTITIONED_MOVE(d) column##d += ahead * TY_SIZE(d); /* for TY_DIMENSIONS */
 
 /* Sorts tile TY_GROUP of the samples. */
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums,
       ty_u32 partitions, ty_u32 shift, ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GRID_TRIGGER();
     PARTITIONED_TAKE_SAMPLES
     const partitioned_sort s =
         partitioned_sort_of(scratch, stride, lists, sums, partitions, shift, key, ty_local);
-    ty_u32 number[PARTITIONED_PER], n = 0, own = partitioned_column(stride, mark, shift);
+    ty_u32 number[PARTITIONED_PER], n = 0, own = partitioned_column(stride, bias, shift);
     partitioned_clear(&s);
     TY_OPAQUE(own);
     if (starts) {
@@ -53,7 +53,7 @@ split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 
         TY_DIMENSIONS(TY_HOLD)
         TY_UNROLL
         for (ty_u32 k = 0; k < TY_AHEAD; k++) {
-            ty_u32 i = k * TY_GROUP_MAX * TY_UNIT;
+            ty_u32 i = k * TY_GROUP_SIZE * TY_UNIT;
             TY_DIMENSIONS(TY_FETCH)
         }
         TY_UNROLL
@@ -67,7 +67,7 @@ split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 
                 TY_ADD_LOCAL(partitioned_counter(ty_local, cell, shift, own), 1);
             }
             if (u + TY_AHEAD < PARTITIONED_UNITS) {
-                ty_u32 i = (u + TY_AHEAD) * TY_GROUP_MAX * TY_UNIT;
+                ty_u32 i = (u + TY_AHEAD) * TY_GROUP_SIZE * TY_UNIT;
                 TY_DIMENSIONS(TY_FETCH)
                 TY_READ_FIRST(); /* else loads are moved up until registers are spilled */
             }
@@ -78,10 +78,10 @@ split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 
         keep += ahead; /* without a mask this is column 0 */
         TY_UNROLL
         for (ty_u32 k = 0; k < PARTITIONED_PER; k++) {
-            ty_u32 i = k * TY_GROUP_MAX, cell = 0;
+            ty_u32 i = k * TY_GROUP_SIZE, cell = 0;
             TY_READ_FIRST(); /* one after the other takes fewer registers */
             TY_DIMENSIONS(TY_JOIN_ONE)
-            cell = !masked | (keep[i] != 0) ? cell : mark + cells;
+            cell = !masked | (keep[i] != 0) ? cell : bias + cells;
             number[n++] = cell;
             TY_ADD_LOCAL(partitioned_counter(ty_local, cell, shift, own), 1);
         }
@@ -92,18 +92,18 @@ split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 
 
 /* Counts the n samples outside the tiles, which hold `inside`: before the first and behind the
  * last. */
-TY_KERNEL(TY_GROUP_MAX)
+TY_KERNEL(TY_GROUP_SIZE)
 rest(PARTITIONED_SAMPLES_ARGS, ty_u64 inside, ty_u32 n, TY_GLOBAL ty_u8 *scratch,
      ty_u64 table TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u64 i = TY_GROUP * TY_GROUP_MAX + TY_LID;
+    ty_u64 i = TY_GROUP * TY_GROUP_SIZE + TY_LID;
     PARTITIONED_TAKE_SAMPLES
     if (i < n) {
         ty_u32 cell = 0;
         i = i < head ? i : inside + i;
         TY_DIMENSIONS(TY_JOIN_ONE)
-        cell = !masked || keep[i] ? cell - mark : cells;
+        cell = !masked || keep[i] ? cell - bias : cells;
         TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + table) + cell, 1);
     }
     (void)channel;
@@ -111,12 +111,12 @@ rest(PARTITIONED_SAMPLES_ARGS, ty_u64 inside, ty_u32 n, TY_GLOBAL ty_u8 *scratch
 }
 
 /* Adds the table of numbers up in `out`. */
-TY_KERNEL(TY_GROUP_MAX)
+TY_KERNEL(TY_GROUP_SIZE)
 settle(TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u8 *scratch, ty_u64 table,
        TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 c = TY_GROUP * TY_GROUP_MAX + TY_LID, slot;
+    ty_u32 c = TY_GROUP * TY_GROUP_SIZE + TY_LID, slot;
     PARTITIONED_TAKE_AXES
     ty_u32 sum = c <= cells ? ((TY_GLOBAL const ty_u32 *)(scratch + table))[c] : 0;
     if (sum) {
@@ -124,6 +124,6 @@ settle(TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u8 *scratch, ty_u64 table
         slot = c < cells ? slot : all + TY_SLOT_MASKED;
         TY_ADD_GLOBAL(&out[slot], sum);
     }
-    (void)mark;
+    (void)bias;
     (void)ty_local;
 }

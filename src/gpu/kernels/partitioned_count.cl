@@ -92,13 +92,13 @@ TY_FN void partitioned_load_rows(uint4 *v, const partitioned_segments *s,
                                  const partitioned_lanes *lanes, ty_u32 q, ty_u32 stop)
 {
     ty_u32 lane = TY_LID & 31, at[PARTITIONED_LOADS];
-    ty_u32 begun = TY_SET_BITS(TY_WHICH(lanes->begin <= q)) - 1;
-    if (TY_WHICH(lanes->begin - q - 1 < PARTITIONED_LOADS * 32 - 1)) {
+    ty_u32 begun = TY_SET_BITS(TY_BALLOT(lanes->begin <= q)) - 1;
+    if (TY_BALLOT(lanes->begin - q - 1 < PARTITIONED_LOADS * 32 - 1)) {
         TY_UNROLL
         for (ty_u32 k = 0; k < PARTITIONED_LOADS; k++) {
             /* Bit i: a segment begins at the row's vector i > 0. */
             ty_u32 row = q + k * 32, after = lanes->begin - row;
-            begun = k ? TY_SET_BITS(TY_WHICH(lanes->begin <= row)) - 1 : begun;
+            begun = k ? TY_SET_BITS(TY_BALLOT(lanes->begin <= row)) - 1 : begun;
             ty_u32 bits = TY_ANY_BITS(after - 1 < 31 ? 1u << after : 0);
             ty_u32 of = begun + TY_SET_BITS(bits & ((2u << lane) - 1));
             at[k] = TY_SHUFFLE(lanes->place, of & 31) + row + lane;
@@ -176,7 +176,7 @@ TY_FN ty_u32 partitioned_count_vectors(const partitioned_segments *s, ty_u32 til
         ty_u32 begin = end - length, is = begin < to && end > from && length;
         fill += is && end <= to ? PARTITIONED_SEGMENT_FILL(segment) : 0;
         /* The segments that have vectors to count go to the first lanes. */
-        ty_u32 there = TY_WHICH(is), of = partitioned_set_bit(there, lane);
+        ty_u32 there = TY_BALLOT(is), of = partitioned_set_bit(there, lane);
         ty_u32 place = t * (s->stride / 4) + PARTITIONED_SEGMENT_START(segment) - begin;
         ty_u32 listed = TY_SHUFFLE(begin, of);
         partitioned_lanes lanes;
@@ -310,8 +310,8 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     TY_LOCAL ty_u32 *found = ty_local, *before = found + PARTITIONED_FOUND;
     TY_LOCAL ty_u32 *counters = before + PARTITIONED_COUNT_SIZE;
     TY_GLOBAL const ty_u32 *sum = (TY_GLOBAL const ty_u32 *)(scratch + sums);
-    TY_ADMIT();
-    TY_AWAIT();
+    TY_GRID_TRIGGER();
+    TY_GRID_WAIT();
 #if defined(PACKED6_REGIONS)
     tiles =
         packed6_left((TY_GLOBAL const ty_u32 *)(scratch + states), all_tiles, before_tile, tiles);

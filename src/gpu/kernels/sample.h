@@ -1,16 +1,15 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
  * (methods that ask for it: ty_gpu_method.finds) by float32 arithmetic that was proved for the
- * axis, 3 (the same; 16-bit samples) by a line that was proved for every value, 4 to 6
- * (ty_gpu_method.finds) by a guide to uneven edges in local memory, 7 to 9 by one in device
- * memory, as guide.h says. */
+ * axis, 3 (the same; 16- and 32-bit samples) by an affine map that was proved for every value, from
+ * 4 on (ty_gpu_method.finds) by a lookup table of uneven edges, as cell_lookup.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
 #include "binning/cell.h"
 #include "binning/cell_lookup.h"
 
-/* n samples from byte `offset` of `data`; `axis` as fast.h says; `slots` is bins + TY_SLOT_EXTRA.
+/* n samples from byte `offset` of `data`; `axis` as cell.h says; `slots` is bins + TY_SLOT_EXTRA.
  */
 #define TY_COUNT_ARGS                                                                              \
     TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL const ty_u8 *axis,             \
@@ -76,8 +75,8 @@ TY_FN double ty_value(ty_sample x)
 }
 #endif
 
-/* The slot of one sample, without a guide. */
-#define TY_SEARCHED (TY_EVEN == 0 || TY_EVEN >= TY_BY_LOOK)
+/* The slot of one sample, without a lookup table. */
+#define TY_SEARCHED (TY_EVEN == 0 || TY_EVEN >= TY_LOOKUP_ONE)
 TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_IS_BYTE
@@ -97,26 +96,26 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 }
 
 #if !TY_IS_BYTE
-/* What decides cells, held in registers, and the table that it looks at: the axis, or a guide
- * copied to local memory from word `to` on. */
-#if TY_IN_MEMORY(TY_EVEN)
-typedef ty_guide ty_decider;
+/* What decides cells, held in registers, and the table that it reads: the axis, or a lookup
+ * table copied to local memory from word `to` on. */
+#if TY_IS_GLOBAL_LOOKUP(TY_EVEN)
+typedef ty_lookup ty_decider;
 #define TY_WHERE                    TY_GLOBAL const ty_u8 *
 #define TY_WHERE_OF(fast, axis, to) (axis)
 #elif TY_EVEN >= 4
-typedef ty_guide ty_decider;
+typedef ty_lookup ty_decider;
 #define TY_WHERE                    TY_LOCAL const ty_u8 *
-#define TY_GUIDE_CELL(bits, key)    ty_guide_cell_##bits(key, f, axis, TY_EVEN)
-#define TY_WHERE_OF(fast, axis, to) ty_guide_take(&(fast), axis, ty_local, to)
-TY_FN TY_WHERE ty_guide_take(ty_guide *g, TY_GLOBAL const ty_u8 *axis, TY_LOCAL ty_u32 *all,
-                             ty_u32 to)
+#define TY_LOOKUP_CELL(bits, key)   ty_lookup_cell_##bits(key, f, axis, TY_EVEN)
+#define TY_WHERE_OF(fast, axis, to) ty_lookup_copy(&(fast), axis, ty_local, to)
+TY_FN TY_WHERE ty_lookup_copy(ty_lookup *g, TY_GLOBAL const ty_u8 *axis, TY_LOCAL ty_u32 *all,
+                              ty_u32 to)
 {
     TY_GLOBAL const ty_u32 *words = (TY_GLOBAL const ty_u32 *)(axis + g->bytes);
     const ty_u32 copied = g->cells << g->copies;
-    ty_guide_place(g, to * 4, TY_LID);
-    for (ty_u32 w = TY_LID; w < copied; w += TY_GROUP_MAX)
+    ty_lookup_locate(g, to * 4, TY_LID);
+    for (ty_u32 w = TY_LID; w < copied; w += TY_GROUP_SIZE)
         all[to + w] = words[w >> g->copies];
-    for (ty_u32 w = TY_LID; w < g->words - g->cells; w += TY_GROUP_MAX)
+    for (ty_u32 w = TY_LID; w < g->words - g->cells; w += TY_GROUP_SIZE)
         all[to + copied + w] = words[g->cells + w];
     return (TY_LOCAL const ty_u8 *)all;
 }
@@ -125,13 +124,13 @@ typedef ty_fast ty_decider;
 #define TY_WHERE                    TY_GLOBAL const ty_u8 *
 #define TY_WHERE_OF(fast, axis, to) (axis)
 #endif
-#if TY_SPLIT
-#define TY_CELL_LINE(key, f) ty_cell_split(key, f)
+#if TY_EXCEPTIONS
+#define TY_CELL_AFFINE(key, f) ty_cell_exceptions(key, f)
 #else
-#define TY_CELL_LINE(key, f) ty_cell_line(key, f)
+#define TY_CELL_AFFINE(key, f) ty_cell_affine(key, f)
 #endif
 
-#define TY_IN_STEPS (TY_EVEN == TY_BY_LOG || TY_EVEN == TY_BY_INDEX)
+#define TY_IN_STEPS (TY_EVEN == TY_LOOKUP_LOG || TY_EVEN == TY_LOOKUP_INDEX)
 #if TY_IN_STEPS
 #if TY_DTYPE == 5
 #define TY_KEY_OF(x) ((ty_i32)((x) ^ 0x80000000u))
@@ -147,51 +146,51 @@ typedef ty_fast ty_decider;
 #define TY_KEY_OF(x) ty_key_f32(ty_value(x), g, TY_POSITIVE)
 #endif
 #endif
-#if TY_EVEN == TY_BY_LOG
-/* A sample's place by logarithm (guide.h), and from that its cell. */
-TY_FN ty_u32 ty_log_place_of(ty_sample x, const ty_guide *g)
+#if TY_EVEN == TY_LOOKUP_LOG
+/* A sample's position by logarithm (cell_lookup.h), and from that its cell. */
+TY_FN ty_u32 ty_log_position_of(ty_sample x, const ty_lookup *g)
 {
 #if TY_IS_WHOLE64 || TY_IS_FLOAT64
-    return ty_log_place_64(TY_KEY_OF(x), g, g->low, g->high, TY_DTYPE);
+    return ty_log_position_64(TY_KEY_OF(x), g, g->low, g->high, TY_DTYPE);
 #else
-    return ty_log_place_32(TY_KEY_OF(x), g, g->first, g->last, TY_DTYPE);
+    return ty_log_position_32(TY_KEY_OF(x), g, g->first, g->last, TY_DTYPE);
 #endif
 }
 
-TY_FN ty_u32 ty_log_mark_of(ty_sample x, ty_u32 place, const ty_guide *g,
+TY_FN ty_u32 ty_log_cell_of(ty_sample x, ty_u32 position, const ty_lookup *g,
                             TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_IS_WHOLE64
-    return ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
+    return ty_log_cell_64(TY_KEY_OF(x), position, g, axis);
 #elif TY_IS_FLOAT64
-    ty_u32 cell = ty_log_cell_64(TY_KEY_OF(x), place, g, axis);
+    ty_u32 cell = ty_log_cell_64(TY_KEY_OF(x), position, g, axis);
     return x == x ? cell : g->nan;
 #elif TY_IS_WHOLE32
-    return ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
+    return ty_log_cell_32(TY_KEY_OF(x), position, g, axis);
 #else
-    ty_u32 cell = ty_log_cell_32(TY_KEY_OF(x), place, g, axis);
+    ty_u32 cell = ty_log_cell_32(TY_KEY_OF(x), position, g, axis);
     return ty_value(x) == ty_value(x) ? cell : g->nan;
 #endif
 }
 #endif
 
-#if TY_EVEN == TY_BY_INDEX
+#if TY_EVEN == TY_LOOKUP_INDEX
 /* A sample's cell, or the least it may be; and from that its cell. */
-TY_FN ty_u32 ty_index_least_of(ty_sample x, const ty_guide *g, TY_WHERE table, ty_u32 *crowded)
+TY_FN ty_u32 ty_index_least_of(ty_sample x, const ty_lookup *g, TY_WHERE table, ty_u32 *crowded)
 {
 #if TY_IS_WHOLE32
-    return ty_index_least(TY_KEY_OF(x), ty_upper_32(TY_KEY_OF(x), g), g, table, crowded);
+    return ty_index_least(TY_KEY_OF(x), ty_upper_entry_32(TY_KEY_OF(x), g), g, table, crowded);
 #else
-    return ty_index_least(TY_KEY_OF(x), ty_place_f32(ty_value(x), g), g, table, crowded);
+    return ty_index_least(TY_KEY_OF(x), ty_linear_entry_f32(ty_value(x), g), g, table, crowded);
 #endif
 }
 
-TY_FN ty_u32 ty_index_mark_of(ty_sample x, ty_u32 cell, const ty_guide *g, TY_WHERE table)
+TY_FN ty_u32 ty_index_cell_of(ty_sample x, ty_u32 cell, const ty_lookup *g, TY_WHERE table)
 {
     return ty_index_cell(TY_KEY_OF(x), cell, g, table);
 }
 
-TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_guide *g)
+TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_lookup *g)
 {
 #if TY_IS_WHOLE32
     (void)x;
@@ -203,52 +202,53 @@ TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_guide *g)
 }
 #endif
 
-/* The cell of one sample + TY_MARK, its axis held in registers. */
+/* The cell of one sample + TY_CELL_BIAS, its axis held in registers. */
 #if TY_EVEN == 2
-#define TY_MARK TY_ROUNDER_BITS
+#define TY_CELL_BIAS TY_ROUNDER_BITS
 #else
-#define TY_MARK 0u
+#define TY_CELL_BIAS 0u
 #endif
-TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
+TY_FN ty_u32 ty_biased_cell_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN == TY_BY_INDEX
+#if TY_EVEN == TY_LOOKUP_INDEX
     ty_u32 crowded = 0, cell = ty_index_least_of(x, f, axis, &crowded);
-    return ty_known_of(x, crowded ? ty_index_mark_of(x, cell, f, axis) : cell, f);
-#elif TY_EVEN == TY_BY_LOG
-    return ty_log_mark_of(x, ty_log_place_of(x, f), f, axis);
-#elif TY_IN_MEMORY(TY_EVEN)
+    return ty_known_of(x, crowded ? ty_index_cell_of(x, cell, f, axis) : cell, f);
+#elif TY_EVEN == TY_LOOKUP_LOG
+    return ty_log_cell_of(x, ty_log_position_of(x, f), f, axis);
+#elif TY_IS_GLOBAL_LOOKUP(TY_EVEN)
 #if TY_IS_WHOLE32 || TY_IS_WHOLE64
-    return ty_far_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
+    return ty_global_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
 #elif TY_IS_FLOAT64
-    return ty_far_cell_f64(x, f, axis, TY_EVEN, TY_POSITIVE);
+    return ty_global_cell_f64(x, f, axis, TY_EVEN, TY_POSITIVE);
 #else
-    return ty_far_cell_f32(ty_value(x), f, axis, TY_EVEN, TY_POSITIVE);
+    return ty_global_cell_f32(ty_value(x), f, axis, TY_EVEN, TY_POSITIVE);
 #endif
 #elif TY_EVEN >= 4 && TY_IS_WHOLE32
-    return TY_GUIDE_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
+    return TY_LOOKUP_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
 #elif TY_EVEN >= 4 && TY_IS_WHOLE64
-    return TY_GUIDE_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));
+    return TY_LOOKUP_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));
 #elif TY_EVEN >= 4
-    ty_u32 cell = TY_IS_FLOAT64 ? TY_GUIDE_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
-                                : TY_GUIDE_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
+    ty_u32 cell = TY_IS_FLOAT64
+                      ? TY_LOOKUP_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
+                      : TY_LOOKUP_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
     return ty_value(x) == ty_value(x) ? cell : f->nan;
 #elif TY_EVEN == 2
-    return ty_mark_f32(ty_value(x), f);
+    return ty_biased_cell_f32(ty_value(x), f);
 #elif TY_EVEN == 3 && TY_IS_FLOAT32
     return ty_cell_binary(ty_value(x), f);
 #elif TY_EVEN == 3 && TY_IS_WHOLE32
     const ty_sample least = (ty_sample)f->least, most = (ty_sample)f->most_whole;
     ty_sample held = x > least ? x : least;
     held = held < most ? held : most;
-#if TY_SPLIT
-    return ty_cell_whole((ty_u32)held - f->base, f) + (ty_u32)(held >> TY_APART);
+#if TY_EXCEPTIONS
+    return ty_cell_whole((ty_u32)held - f->base, f) + (ty_u32)(held >> TY_EXCEPTION_SHIFT);
 #else
     return ty_cell_whole((ty_u32)held - f->base, f);
 #endif
 #elif TY_EVEN == 3 && TY_DTYPE > 4
-    return ty_cell_line_float(ty_value(x), f);
+    return ty_cell_affine_float(ty_value(x), f);
 #elif TY_EVEN == 3
-    return TY_CELL_LINE(TY_DTYPE == 4 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
+    return TY_CELL_AFFINE(TY_DTYPE == 4 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
 #elif TY_EVEN == 0 || TY_IS_WHOLE64
     return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
 #elif TY_IS_WHOLE32 || TY_IS_FLOAT64
@@ -260,47 +260,47 @@ TY_FN ty_u32 ty_mark_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
 
 /* Those of n samples, a constant. Where few samples need more than a first step, the next is made
  * only if one of them does. */
-TY_FN void ty_marks_of(const ty_sample *x, ty_u32 *marks, ty_u32 n, const ty_bins *b,
-                       const ty_decider *f, TY_WHERE axis)
+TY_FN void ty_biased_cells_of(const ty_sample *x, ty_u32 *cells, ty_u32 n, const ty_bins *b,
+                              const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN == TY_BY_LOG
-    ty_u32 place[8], near = 0;
+#if TY_EVEN == TY_LOOKUP_LOG
+    ty_u32 position[8], near = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++) {
-        place[e] = ty_log_place_of(x[e], f);
-        near |= TY_IS_NEAR(place[e], f);
-        marks[e] = place[e] >> f->part;
+        position[e] = ty_log_position_of(x[e], f);
+        near |= TY_IS_NEAR(position[e], f);
+        cells[e] = position[e] >> f->part;
     }
     if (near) {
         TY_UNROLL
         for (ty_u32 e = 0; e < n; e++)
-            marks[e] = ty_log_mark_of(x[e], place[e], f, axis);
+            cells[e] = ty_log_cell_of(x[e], position[e], f, axis);
     }
     (void)b;
-#elif TY_EVEN == TY_BY_INDEX
+#elif TY_EVEN == TY_LOOKUP_INDEX
     ty_u32 crowded = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++)
-        marks[e] = ty_index_least_of(x[e], f, axis, &crowded);
+        cells[e] = ty_index_least_of(x[e], f, axis, &crowded);
     if (crowded) {
         TY_UNROLL
         for (ty_u32 e = 0; e < n; e++)
-            marks[e] = ty_index_mark_of(x[e], marks[e], f, axis);
+            cells[e] = ty_index_cell_of(x[e], cells[e], f, axis);
     }
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++)
-        marks[e] = ty_known_of(x[e], marks[e], f);
+        cells[e] = ty_known_of(x[e], cells[e], f);
     (void)b;
 #else
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++)
-        marks[e] = ty_mark_of(x[e], b, f, axis);
+        cells[e] = ty_biased_cell_of(x[e], b, f, axis);
 #endif
 }
 
 TY_FN ty_u32 ty_cell_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-    return ty_mark_of(x, b, f, axis) - TY_MARK;
+    return ty_biased_cell_of(x, b, f, axis) - TY_CELL_BIAS;
 }
 #endif
 

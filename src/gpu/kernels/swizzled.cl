@@ -13,7 +13,8 @@
  * the lanes take in turn: four lanes over four banks meet less often than 32 over 32.
  */
 
-/* The word of a cell, given as the cell + TY_MARK: the keys take the mark as they take rows. */
+/* The word of a cell, given as the cell + TY_CELL_BIAS: the keys take the mark as they take rows.
+ */
 #if defined(TY_FMA_DOWN) && TY_EVEN < 4 && (TY_IS_HALFWORD || TY_IS_FLOAT32)
 /* Where integer units are the busy ones, the hash is one of float32s: the lower bits of the whole
  * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the mark
@@ -31,8 +32,8 @@ TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
 TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 {
     /* 2^23 + row */
-    float row = TY_MARK ? TY_FMA_DOWN(TY_AS_FLOAT(mark), 0x1p-5f, 0x1p23f - 0x1p18f)
-                        : TY_FMA_DOWN(TY_AS_FLOAT(mark) * 0x1p127f, 0x1p17f, 0x1p23f);
+    float row = TY_CELL_BIAS ? TY_FMA_DOWN(TY_AS_FLOAT(mark), 0x1p-5f, 0x1p23f - 0x1p18f)
+                             : TY_FMA_DOWN(TY_AS_FLOAT(mark) * 0x1p127f, 0x1p17f, 0x1p23f);
     float root = TY_FMAF(row, k.scale, k.offset);
     return mark ^ (TY_FLOAT_BITS(TY_FMA_DOWN(root, root, 0x1p23f)) & 31u);
 }
@@ -58,7 +59,7 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
     return mark ^ (row * (row * k.key + k.more) >> 27);
 }
 #endif
-#define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_MARK)
+#define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_CELL_BIAS)
 #if !defined(TY_COUNT_CELL)
 #define TY_COUNT_CELL(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark) * TY_COPIES + own], 1)
 #endif
@@ -66,12 +67,12 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
  * it costs them less. */
 #if defined(TY_READ_ONCE) && TY_IS_HALFWORD
-#undef TY_QUAD
-#define TY_QUAD(at) TY_READ_ONCE(at)
+#undef TY_LOAD_VECTOR
+#define TY_LOAD_VECTOR(at) TY_READ_ONCE(at)
 #endif
 
-#define TY_EAT(x) TY_LOOK(x)
-#define TY_COUNT_MARK(mark)                                                                        \
+#define TY_CONSUME(x) TY_CLASSIFY(x)
+#define TY_COUNT_BIASED(mark)                                                                      \
     do {                                                                                           \
         ty_u32 mark_ = mark;                                                                       \
         TY_COUNT_CELL(mark_);                                                                      \
@@ -87,19 +88,19 @@ TY_FN ty_u32 ty_count_of(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
     return sum;
 }
 
-/* A cell's number where some edges have splits (ty_cell_split), and back. */
-#if TY_SPLIT
-#define TY_SPLITS     fast.splits
-#define TY_CELLS      (bins.bins + 2) /* integers have no NaN */
-#define TY_MAIN(cell) ty_split_main(cell, &fast)
-#define TY_USUAL(raw) ty_unsplit(raw, &fast)
+/* A cell's number where some edges have exceptions (ty_cell_exceptions), and back. */
+#if TY_EXCEPTIONS
+#define TY_EXCEPTION_COUNT fast.exceptions
+#define TY_CELLS           (bins.bins + 2) /* integers have no NaN */
+#define TY_MAIN(cell)      ty_exceptions_number(cell, &fast)
+#define TY_USUAL(raw)      ty_exceptions_cell(raw, &fast)
 #else
-#define TY_SPLITS     0
-#define TY_CELLS      (bins.bins + TY_CELLS_EXTRA)
-#define TY_MAIN(cell) (cell)
-#define TY_USUAL(raw) (raw)
+#define TY_EXCEPTION_COUNT 0
+#define TY_CELLS           (bins.bins + TY_CELLS_EXTRA)
+#define TY_MAIN(cell)      (cell)
+#define TY_USUAL(raw)      (raw)
 #endif
-#define TY_CELL_WORD(cell)  TY_WORD(TY_MAIN(cell) + TY_MARK)
+#define TY_CELL_WORD(cell)  TY_WORD(TY_MAIN(cell) + TY_CELL_BIAS)
 #define TY_CELL_COUNT(cell) ((cell) < TY_CELLS ? ty_count_of(ty_local, TY_CELL_WORD(cell)) : 0)
 #define TY_RESULT(r)        TY_CELL_COUNT(ty_cell_of_slot(r, bins.bins))
 
@@ -128,35 +129,35 @@ TY_FN uint4 ty_four(TY_LOCAL const ty_u32 *ty_local, ty_u32 word)
 
 #define TY_TWO_HALVES(low, high) (((low)&0xffffu) | (high) << 16)
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_ADMIT();
+    TY_GRID_TRIGGER();
     ty_u32 lid = TY_LID;
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
     ty_u32 own = lid & (TY_COPIES - 1);
 #if defined(TY_COUNTS_AT)
     const ty_u32 size = TY_COPIES * 4 + pass;
-    own = TY_LOCAL_BYTES(ty_local) + own * 4 - TY_MARK * TY_COPIES * 4;
+    own = TY_LOCAL_BYTES(ty_local) + own * 4 - TY_CELL_BIAS * TY_COPIES * 4;
 #endif
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
     ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    ty_u32 cells = bins.bins + TY_SPLITS + TY_CELLS_EXTRA, words = (cells + 63) & ~63u;
+    ty_u32 cells = bins.bins + TY_EXCEPTION_COUNT + TY_CELLS_EXTRA, words = (cells + 63) & ~63u;
     const ty_u32 all = words * TY_COPIES;
     TY_WHERE where = TY_WHERE_OF(fast, axis, all);
     TY_WALK_SOON(data, offset, n);
     uint4 zeros = {0, 0, 0, 0};
-    for (ty_u32 w = lid; w < all / 4; w += TY_GROUP_MAX)
+    for (ty_u32 w = lid; w < all / 4; w += TY_GROUP_SIZE)
         ((TY_LOCAL uint4 *)ty_local)[w] = zeros;
-    TY_AWAIT();
+    TY_GRID_WAIT();
     TY_BARRIER();
     TY_WALK(data, offset, n);
     TY_BARRIER();
-#if TY_SPLIT
-    for (ty_u32 k = lid; k < fast.splits; k += TY_GROUP_MAX) {
-        ty_u32 bin, split = ty_split(k, &bins, &fast, &bin);
-        ty_move(ty_local, TY_WORD(split), TY_WORD(bin));
+#if TY_EXCEPTIONS
+    for (ty_u32 k = lid; k < fast.exceptions; k += TY_GROUP_SIZE) {
+        ty_u32 bin, cell = ty_exception(k, &bins, &fast, &bin);
+        ty_move(ty_local, TY_WORD(cell), TY_WORD(bin));
     }
     TY_BARRIER();
 #endif
@@ -169,7 +170,7 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
     /* Partials are the lower 16 bits of each count, as they lie: a word for each two words 32 apart
      * (halves.cl). What is above them goes to `table` at once: a group of n samples has at most
      * n/65536 such counts. */
-    for (ty_u32 w = lid; !finish && w < words / 8; w += TY_GROUP_MAX) {
+    for (ty_u32 w = lid; !finish && w < words / 8; w += TY_GROUP_SIZE) {
         const ty_u32 word = w / 8 * 64 + w % 8 * 4;
         const uint4 low = ty_four(ty_local, word), high = ty_four(ty_local, word + 32);
         uint4 halves;
@@ -185,10 +186,11 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
                 const ty_u32 upper = ty_count_of(ty_local, at) >> 16;
                 if (upper)
                     TY_ADD_GLOBAL(
-                        &table[ty_slot_of_cell(TY_USUAL(TY_WORD(at + TY_MARK)), bins.bins)], upper);
+                        &table[ty_slot_of_cell(TY_USUAL(TY_WORD(at + TY_CELL_BIAS)), bins.bins)],
+                        upper);
             }
         }
     }
-    TY_DELIVER(slots, r);
+    TY_STORE_TABLE(slots, r);
     (void)pass; /* 0 */
 }

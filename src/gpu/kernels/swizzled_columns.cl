@@ -15,9 +15,9 @@
 #define TY_INDEX ty_u64
 #endif
 
-/* Cells stay below 2^24, what their marks are multiples of; the keys take it as they take rows. */
-#define TY_HASH(row)  ((row) * ((row)*key + more) >> 27)
-#define TY_WORD(mark) (((mark) ^ TY_HASH((mark) >> 5)) & 0xffffffu)
+/* Cells stay below 2^24, what their biases are multiples of; the keys take it as they take rows. */
+#define TY_HASH(row)    ((row) * ((row)*key + more) >> 27)
+#define TY_WORD(biased) (((biased) ^ TY_HASH((biased) >> 5)) & 0xffffffu)
 
 /* And behind the counting: how many bins one of this coordinate's spans, which divides a bin's
  * number (right as long as their product is below 2^32); the cell of a bin. */
@@ -80,7 +80,7 @@
     } while (0)
 #endif
 
-TY_KERNEL_DENSE(TY_GROUP_MAX, TY_DENSE)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
       TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
       ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out,
@@ -88,12 +88,12 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, more = key * 0x9e3779b9u;
-    ty_u32 all = 1, cells = 1, mark = 0, part = TY_GROUP - here * parts;
+    ty_u32 all = 1, cells = 1, bias = 0, part = TY_GROUP - here * parts;
     ty_u64 b = (first + here) / actives;
     TY_GLOBAL const ty_u8 *list = axis;
     TY_DIMENSIONS(TY_TAKE)
-    ty_u32 dustbin = mark + cells;
-    for (ty_u32 k = lid; k < ((cells + 32) & ~31u); k += TY_GROUP_MAX)
+    ty_u32 dustbin = bias + cells;
+    for (ty_u32 k = lid; k < ((cells + 32) & ~31u); k += TY_GROUP_SIZE)
         ty_local[k] = 0;
     TY_BARRIER();
 #if TY_ROWS
@@ -105,18 +105,18 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u32 cuts = (length + TY_PIECE - 1) / TY_PIECE, me = lid & (step - 1);
     ty_u32 pieces = (ty_u32)(end - begin) / length * cuts;
     ty_u32 piece = ((lid >> 5) * parts + part) * (32 / step) + (lid & 31) / step;
-    for (; piece < pieces; piece += parts * (TY_GROUP_MAX / step)) {
+    for (; piece < pieces; piece += parts * (TY_GROUP_SIZE / step)) {
         ty_u32 row = piece / cuts, from = (piece - row * cuts) * TY_PIECE;
         ty_u32 n = length - from < TY_PIECE ? length - from : TY_PIECE;
         ty_u64 at = begin + from;
 #else
     {
-        ty_u32 row = 0, me = part * TY_GROUP_MAX + lid, step = parts * TY_GROUP_MAX;
+        ty_u32 row = 0, me = part * TY_GROUP_SIZE + lid, step = parts * TY_GROUP_SIZE;
         ty_u64 at = begin, n = end - begin;
 #endif
         ty_u32 head = 0, starts = 0;
         TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);
-        TY_DIMENSIONS(TY_PLACE)
+        TY_DIMENSIONS(TY_COLUMN_AT)
         TY_FIND_HEAD(!masked || ty_unit_starts(keep + h, 1))
         starts = starts && head < n;
         ty_u32 units = starts ? (ty_u32)((n - head) / TY_UNIT) : 0, q = me;
@@ -139,12 +139,12 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u32 tail = all;
     TY_DIMENSIONS(TY_TAIL)
     out += (ty_u64)TY_GROUP * slots;
-    for (ty_u32 s = lid; s < slots; s += TY_GROUP_MAX) {
+    for (ty_u32 s = lid; s < slots; s += TY_GROUP_SIZE) {
         ty_u32 rest = s, cell = 0, sum = 0;
         TY_DIMENSIONS(TY_CELL_OF_BIN)
         if (s < all) {
-            sum = ty_local[TY_WORD(cell + mark)];
-            ty_local[TY_WORD(cell + mark)] = 0;
+            sum = ty_local[TY_WORD(cell + bias)];
+            ty_local[TY_WORD(cell + bias)] = 0;
         } else if (s == all + TY_SLOT_MASKED) {
             sum = ty_local[TY_WORD(dustbin)];
         }
@@ -152,8 +152,8 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     }
     TY_GLOBAL_BARRIER();
     TY_BARRIER();
-    for (ty_u32 c = lid; c < cells; c += TY_GROUP_MAX) {
-        ty_u32 sum = ty_local[TY_WORD(c + mark)], slot = 0;
+    for (ty_u32 c = lid; c < cells; c += TY_GROUP_SIZE) {
+        ty_u32 sum = ty_local[TY_WORD(c + bias)], slot = 0;
         if (sum) {
             TY_SETTLE(c)
             TY_ADD_GLOBAL(&out[slot], sum);

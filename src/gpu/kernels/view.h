@@ -88,15 +88,15 @@ TY_FN double ty_value_of(ty_u64 bits, int dtype)
 #endif
 
 #if !defined(TY_NO_FP64)
-/* The cell of a coordinate, by a guide in device memory. */
-TY_FN ty_u32 ty_axis_guided(ty_u64 bits, int dtype, int even, int positive, const ty_guide *g,
-                            TY_GLOBAL const ty_u8 *axis)
+/* The cell of a coordinate, by a lookup table in global memory. */
+TY_FN ty_u32 ty_axis_lookup_cell(ty_u64 bits, int dtype, int even, int positive, const ty_lookup *g,
+                                 TY_GLOBAL const ty_u8 *axis)
 {
     if (dtype >= 5 && dtype <= 8)
-        return ty_far_cell_whole(bits, g, axis, even, dtype);
+        return ty_global_cell_whole(bits, g, axis, even, dtype);
     if (dtype == 12)
-        return ty_far_cell_f64(TY_AS_DOUBLE(bits), g, axis, even, positive);
-    return ty_far_cell_f32((float)ty_value_of(bits, dtype), g, axis, even, positive);
+        return ty_global_cell_f64(TY_AS_DOUBLE(bits), g, axis, even, positive);
+    return ty_global_cell_f32((float)ty_value_of(bits, dtype), g, axis, even, positive);
 }
 #endif
 
@@ -112,9 +112,9 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
         return ty_slot_of_cell(ty_cell_f32((float)ty_value_of(bits, dtype), &f), f.bins);
     }
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
-    if (TY_IN_MEMORY(even)) {
-        ty_guide g = *(TY_GLOBAL const ty_guide *)(axis + TY_AXIS_FAST);
-        return ty_slot_of_cell(ty_axis_guided(bits, dtype, even, positive, &g, axis), b.bins);
+    if (TY_IS_GLOBAL_LOOKUP(even)) {
+        ty_lookup g = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_FAST);
+        return ty_slot_of_cell(ty_axis_lookup_cell(bits, dtype, even, positive, &g, axis), b.bins);
     }
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
     if (dtype == 7)
@@ -131,16 +131,16 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
 }
 
 #if !defined(TY_NO_FP64)
-/* The cell (fast.h) of a coordinate + what this is too much by, for kernels that count cells; its
+/* The cell (cell.h) of a coordinate + what this is too much by, for kernels that count cells; its
  * axis held in registers. */
-#define TY_AXIS_MARK(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
-TY_FN ty_u32 ty_axis_mark(ty_u64 bits, int dtype, int even, int positive, const ty_bins *b,
-                          const ty_fast *f, const ty_guide *g, TY_GLOBAL const ty_u8 *axis)
+#define TY_AXIS_BIAS(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
+TY_FN ty_u32 ty_axis_biased_cell(ty_u64 bits, int dtype, int even, int positive, const ty_bins *b,
+                                 const ty_fast *f, const ty_lookup *g, TY_GLOBAL const ty_u8 *axis)
 {
-    if (TY_IN_MEMORY(even) && dtype > 2)
-        return ty_axis_guided(bits, dtype, even, positive, g, axis);
+    if (TY_IS_GLOBAL_LOOKUP(even) && dtype > 2)
+        return ty_axis_lookup_cell(bits, dtype, even, positive, g, axis);
     if (even == 2)
-        return ty_mark_f32((float)ty_value_of(bits, dtype), f);
+        return ty_biased_cell_f32((float)ty_value_of(bits, dtype), f);
     if (even && (dtype == 5 || dtype == 6 || dtype == 12))
         return ty_cell_f64(ty_value_of(bits, dtype), b, f);
     if (even && dtype > 2 && dtype != 7 && dtype != 8)

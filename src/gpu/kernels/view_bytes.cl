@@ -28,8 +28,8 @@
         TY_COUNT_KEPT((j) + 3, (w) >> (24 - shift));                                               \
     } while (0)
 
-TY_FN void ty_count_quad(uint4 v, ty_u32 keep, ty_u32 dustbin, ty_u32 shift, ty_u32 mask,
-                         const ty_u32 *own, TY_LOCAL ty_u32 *ty_local)
+TY_FN void ty_count_vector(uint4 v, ty_u32 keep, ty_u32 dustbin, ty_u32 shift, ty_u32 mask,
+                           const ty_u32 *own, TY_LOCAL ty_u32 *ty_local)
 {
     TY_COUNT_FOUR(v.x, 0);
     TY_COUNT_FOUR(v.y, 4);
@@ -149,7 +149,7 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
         TY_UNROLL
         for (ty_u32 k = 0; k < TY_BYTES_AHEAD; k++) {
             if (q + k * step < count)
-                ty_count_quad(v[k], 0xffff, 0, shift, mask, own, ty_local);
+                ty_count_vector(v[k], 0xffff, 0, shift, mask, own, ty_local);
             if (q + (k + TY_BYTES_AHEAD) * step < count)
                 v[k] = TY_STREAM(&quads[q + (k + TY_BYTES_AHEAD) * step]);
         }
@@ -187,9 +187,9 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
         for (ty_u32 k = 0; k < TY_BYTES_WINDOWS; k++) {
             ty_own_of(own, w[k].phase, shift, base);
             if (w[k].keep == 0xffff)
-                ty_count_quad(w[k].v, 0xffff, 0, shift, mask, own, ty_local);
+                ty_count_vector(w[k].v, 0xffff, 0, shift, mask, own, ty_local);
             else if (w[k].keep)
-                ty_count_quad(w[k].v, w[k].keep, dustbin, shift, mask, own, ty_local);
+                ty_count_vector(w[k].v, w[k].keep, dustbin, shift, mask, own, ty_local);
         }
     }
     TY_BARRIER();
@@ -212,7 +212,7 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
                 sum += ty_raw_slot(table, runs, slots, bins + TY_SLOT_UNDER, list[a], copies);
             if (TY_TAKES_OVER(t))
                 sum += ty_raw_slot(table, runs, slots, bins + TY_SLOT_OVER, list[a], copies);
-            ty_deliver(t, sum, counts, first + h * bins, flows, histogram + h, bins, how);
+            ty_store_sum(t, sum, counts, first + h * bins, flows, histogram + h, bins, how);
         }
     }
     (void)x_column;

@@ -24,7 +24,7 @@
 #define TY_TEAM         (TY_IMAGES_GROUP / TY_IMAGES_TEAMS)
 #define TY_COUNTERS     (TY_TEAM - TY_IMAGES_SUMS)
 #define TY_WARPS        (TY_COUNTERS / 32)
-#define TY_ROW          (TY_IMAGES_QUADS * 32)          /* quads that a warp counts at a time */
+#define TY_ROW          (TY_IMAGES_VECTORS * 32)        /* quads that a warp counts at a time */
 #define TY_LINE         128                             /* bytes of one of the cache */
 #define TY_ROWS         (TY_WARPS * TY_ROW)             /* … and all warps of a team */
 #define TY_RING         (TY_IMAGES_AHEAD * TY_ROW * 16) /* bytes of a warp's */
@@ -32,22 +32,23 @@
 
 #if TY_CHANNELS == 1
 #define TY_TABLE_AT(table, channel) ((table) << 7)
-#define TY_COLUMN_QUADS(channel)    8
+#define TY_COLUMN_VECTORS(channel)  8
 #elif TY_CHANNELS == 2
 #define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 7)
-#define TY_COLUMN_QUADS(channel)    8
+#define TY_COLUMN_VECTORS(channel)  8
 #elif TY_CHANNELS == 3
 #define TY_TABLE_AT(table, channel) ((table) << 16 | ((channel) ? 256 - 64 * (channel) : 0))
-#define TY_COLUMN_QUADS(channel)    ((channel) ? 4 : 8)
+#define TY_COLUMN_VECTORS(channel)  ((channel) ? 4 : 8)
 #else
 #define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 6)
-#define TY_COLUMN_QUADS(channel)    4
+#define TY_COLUMN_VECTORS(channel)  4
 #endif
 /* Quad k of a table. */
-#define TY_TABLE_QUAD(table, k)                                                                    \
+#define TY_TABLE_VECTOR(table, k)                                                                  \
     (TY_CHANNELS == 1 ? (k) / 8 * 16 + (table)*8 + (k) % 8 : (table)*4096 + (k))
 #define TY_OWN(tables, table, channel, lane)                                                       \
-    ((tables) + TY_TABLE_AT(table, channel) + (((lane) & (TY_COLUMN_QUADS(channel) * 4 - 1)) << 2))
+    ((tables) + TY_TABLE_AT(table, channel) +                                                      \
+     (((lane) & (TY_COLUMN_VECTORS(channel) * 4 - 1)) << 2))
 
 #define TY_COUNT_VALUE(w, k, j)                                                                    \
     TY_COUNT_AT(TY_BYTE_INTO(own[((j) + (k)) % TY_CHANNELS], w, (k) ^ swap))
@@ -58,7 +59,7 @@
         TY_COUNT_VALUE(w, 2, j);                                                                   \
         TY_COUNT_VALUE(w, 3, j);                                                                   \
     } while (0)
-#define TY_COUNT_QUAD(v, k)                                                                        \
+#define TY_COUNT_VECTOR(v, k)                                                                      \
     do {                                                                                           \
         TY_COUNT_VALUES((v).x, (k)*512);                                                           \
         TY_COUNT_VALUES((v).y, (k)*512 + 4);                                                       \
@@ -121,7 +122,7 @@ TY_FN void ty_read_ahead(TY_LOCAL ty_u32 *ty_local, ty_ahead *a, ty_u32 at, ty_u
         ty_ahead_begin(a, length, lines);
     }
     TY_UNROLL
-    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++) {
+    for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++) {
         if (TY_IN_ROW(a->image, a->image.row + k * 32))
             TY_COPY(at + k * 512, (TY_GLOBAL const uint4 *)a->from + k * 32);
     }
@@ -136,7 +137,7 @@ TY_FN void ty_images_clear(TY_LOCAL ty_u32 *tables, ty_u32 table, ty_u32 lid, ty
 {
     uint4 zero = {0, 0, 0, 0};
     for (ty_u32 k = lid; k < TY_TABLES_BYTES / 32; k += size)
-        ((TY_LOCAL uint4 *)tables)[TY_TABLE_QUAD(table, k)] = zero;
+        ((TY_LOCAL uint4 *)tables)[TY_TABLE_VECTOR(table, k)] = zero;
 }
 
 /* The sum of a slot's values, of a channel. */
@@ -144,7 +145,7 @@ TY_FN ty_u32 ty_images_sum(TY_LOCAL const ty_u32 *tables, TY_LOCAL const ty_u32 
                            ty_u32 slot, ty_u32 table, ty_u32 channel)
 {
     TY_LOCAL const uint4 *quads = (TY_LOCAL const uint4 *)tables + TY_TABLE_AT(table, channel) / 16;
-    ty_u32 sum = 0, wide = TY_COLUMN_QUADS(channel);
+    ty_u32 sum = 0, wide = TY_COLUMN_VECTORS(channel);
     TY_ROLLED
     for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++) {
         ty_u32 value = runs[slots + 1 + k];
@@ -222,19 +223,19 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
             for (; now.row < now.count; now.row += TY_ROWS) {
                 TY_COPIES_LEFT(TY_IMAGES_AHEAD - 1);
                 if ((ty_i32)now.row >= now.low && (ty_i32)(now.row + TY_ROW - 32) < now.reach) {
-                    uint4 v[TY_IMAGES_QUADS];
+                    uint4 v[TY_IMAGES_VECTORS];
                     TY_UNROLL
-                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++)
-                        v[k] = TY_QUAD_AT(at + k * 512);
+                    for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
+                        v[k] = TY_VECTOR_AT(at + k * 512);
                     TY_UNROLL
-                    for (ty_u32 k = 0; k < TY_IMAGES_QUADS; k++)
-                        TY_COUNT_QUAD(v[k], k);
+                    for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
+                        TY_COUNT_VECTOR(v[k], k);
                 } else {
                     TY_UNROLL
-                    for (ty_u32 k = 0; TY_IMAGES_QUADS > 1 && k < TY_IMAGES_QUADS; k++) {
+                    for (ty_u32 k = 0; TY_IMAGES_VECTORS > 1 && k < TY_IMAGES_VECTORS; k++) {
                         if (TY_IN_ROW(now, now.row + k * 32)) {
-                            uint4 v = TY_QUAD_AT(at + k * 512);
-                            TY_COUNT_QUAD(v, k);
+                            uint4 v = TY_VECTOR_AT(at + k * 512);
+                            TY_COUNT_VECTOR(v, k);
                         }
                     }
                 }
@@ -268,7 +269,7 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
                 sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_UNDER, table, channel);
             if (TY_TAKES_OVER(t))
                 sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_OVER, table, channel);
-            ty_deliver(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
+            ty_store_sum(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
             *was = sum;
         }
         if (!counting && now.line + 2 * step < lines)

@@ -35,19 +35,19 @@
         }                                                                                          \
     } while (0)
 
-TY_KERNEL(TY_GROUP_MAX)
+TY_KERNEL(TY_GROUP_SIZE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
       TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
       ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies, TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts;
-    ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_GROUP_MAX;
+    ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_GROUP_SIZE;
     TY_GLOBAL const ty_u8 *list = axis;
     for (int d = 0; d < TY_DIMS; d++)
         list = ty_axis_next(list);
     ty_i64 offset = channel * ((TY_GLOBAL const ty_u32 *)list)[(first + here) - b * actives];
-    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_MAX + lid;
+    ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_SIZE + lid;
     ty_u64 row = i / columns, column = i - row * columns;
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
 #if TY_FAR
@@ -56,7 +56,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     (void)copies;
 #else
     TY_LOCAL ty_u32 *table = ty_local + (lid & (copies - 1));
-    for (ty_u32 k = lid; k < slots * copies; k += TY_GROUP_MAX)
+    for (ty_u32 k = lid; k < slots * copies; k += TY_GROUP_SIZE)
         ty_local[k] = 0;
     TY_BARRIER();
 #endif
@@ -80,7 +80,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     (void)ty_local;
 #else
     TY_BARRIER();
-    for (ty_u32 k = lid; k < slots; k += TY_GROUP_MAX) {
+    for (ty_u32 k = lid; k < slots; k += TY_GROUP_SIZE) {
         ty_u32 sum = 0;
         for (ty_u32 j = 0; j < copies; j++)
             sum += ty_local[k * copies + ((lid + j) & (copies - 1))];

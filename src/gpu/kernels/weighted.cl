@@ -13,12 +13,12 @@
  */
 #if !defined(TY_NO_FP64)
 
-#define TY_FLOATS     (TY_WEIGHT >= 11)
-#define TY_PROBED     (TY_FLOATS || (TY_SQUARE_WORDS && TY_WEIGHT >= 7))
-#define TY_WORDS      (TY_SUM_WORDS + TY_SQUARE_WORDS) /* sums, then squares: 3 or none */
-#define TY_BIAS       (TY_WEIGHT == 11 ? 127 : 1023)
-#define TY_LARGEST    (TY_WEIGHT == 11 ? 254 : 2046)
-#define TY_FLOW_WORDS 8
+#define TY_FLOATS        (TY_WEIGHT >= 11)
+#define TY_PROBED        (TY_FLOATS || (TY_SQUARE_WORDS && TY_WEIGHT >= 7))
+#define TY_WORDS         (TY_SUM_WORDS + TY_SQUARE_WORDS) /* sums, then squares: 3 or none */
+#define TY_EXPONENT_BIAS (TY_WEIGHT == 11 ? 127 : 1023)
+#define TY_LARGEST       (TY_WEIGHT == 11 ? 254 : 2046)
+#define TY_FLOW_WORDS    8
 
 #if TY_FAR
 #define TY_SPACE                TY_GLOBAL
@@ -58,13 +58,13 @@ TY_FN int ty_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
  * whole multiple of 2^-1074. */
 TY_FN int ty_sum_base(int exponent, int room)
 {
-    int base = exponent - TY_BIAS + 1 - (TY_SUM_WORDS * 32 - 2 - room);
+    int base = exponent - TY_EXPONENT_BIAS + 1 - (TY_SUM_WORDS * 32 - 2 - room);
     return !TY_FLOATS ? 0 : base > -1074 ? base : -1074;
 }
 
 TY_FN int ty_square_base(int exponent, int room)
 {
-    int top = TY_PROBED ? 2 * (exponent - TY_BIAS + 1) : 16 * TY_WEIGHT_SIZE;
+    int top = TY_PROBED ? 2 * (exponent - TY_EXPONENT_BIAS + 1) : 16 * TY_WEIGHT_SIZE;
     int base = (top < 1024 ? top : 1024) - (94 - room);
     return base > -1074 ? base : -1074;
 }

@@ -1,6 +1,6 @@
 /*
  * weighted-packed: the sums of weighted.cl, the same bits, for float32 samples and weights that lie
- * packed: loads of 16 bytes, cells without a branch (fast.h), and every counter in TY_PACKED
+ * packed: loads of 16 bytes, cells without a branch (cell.h), and every counter in TY_PACKED
  * copies, which a warp's lanes take in turn.
  *
  * Lanes that add to one word follow one another, a clock each. Copy c of a cell is in a bank that
@@ -19,10 +19,10 @@
 
 /* Cells by float64 take registers that the loads would need. */
 #if TY_EVEN_0 == 2
-#define TY_PACKED_MARK TY_ROUNDER_BITS
+#define TY_PACKED_BIAS TY_ROUNDER_BITS
 #define TY_PACKED_TURN TY_PACKED_AHEAD
 #else
-#define TY_PACKED_MARK 0u
+#define TY_PACKED_BIAS 0u
 #define TY_PACKED_TURN (TY_PACKED_AHEAD - TY_PACKED_AHEAD / 4)
 #endif
 
@@ -31,26 +31,26 @@ typedef struct ty_packed {
     TY_GLOBAL const ty_u8 *axis;
     ty_bins bins;
     ty_fast fast;
-    ty_guide guide;
+    ty_lookup lookup;
     TY_LOCAL ty_u8 *table;
     TY_LOCAL ty_u32 *flows;
     TY_GLOBAL ty_u32 *state;
     ty_u32 odds;  /* the word of it that is the histogram's first slot's */
-    ty_u32 from;  /* the byte of the work-item's copy of cell -TY_PACKED_MARK, modulo 2^32 */
+    ty_u32 from;  /* the byte of the work-item's copy of cell -TY_PACKED_BIAS, modulo 2^32 */
     ty_u32 plane; /* bytes from a sum's lower word to its upper */
     double scale; /* 2^-base */
     float limit;  /* weights below it are added */
 } ty_packed;
 
-/* The cell of a sample + TY_PACKED_MARK. */
-TY_FN ty_u32 ty_packed_mark(float x, const ty_packed *p)
+/* The cell of a sample + TY_PACKED_BIAS. */
+TY_FN ty_u32 ty_packed_cell(float x, const ty_packed *p)
 {
 #if TY_EVEN_0 == 2
-    return ty_mark_f32(x, &p->fast);
+    return ty_biased_cell_f32(x, &p->fast);
 #elif TY_EVEN_0 == 1
     return ty_cell_f32_wide(x, &p->bins, &p->fast);
-#elif TY_IN_MEMORY(TY_EVEN_0)
-    return ty_far_cell_f32(x, &p->guide, p->axis, TY_EVEN_0, TY_POSITIVE_0);
+#elif TY_IS_GLOBAL_LOOKUP(TY_EVEN_0)
+    return ty_global_cell_f32(x, &p->lookup, p->axis, TY_EVEN_0, TY_POSITIVE_0);
 #else
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(p->axis + TY_AXIS_TABLE);
     return ty_cell_of_slot(ty_slot_edges((double)x, &p->bins, edges), p->bins.bins);
@@ -64,14 +64,14 @@ TY_FN int ty_packed_fine(float w, const ty_packed *p)
 
 TY_FN int ty_packed_inside(ty_u32 mark, const ty_packed *p)
 {
-    return mark - (TY_PACKED_MARK + 1) < p->bins.bins;
+    return mark - (TY_PACKED_BIAS + 1) < p->bins.bins;
 }
 
 /* Notes what is rare about a pair; returns the weight to be added. */
 TY_FN float ty_packed_rare(float w, ty_u32 mark, const ty_packed *p, ty_u32 *largest)
 {
     ty_u32 own = TY_FLOAT_BITS(w) >> 23 & 255;
-    ty_u32 slot = ty_slot_of_cell(mark - TY_PACKED_MARK, p->bins.bins);
+    ty_u32 slot = ty_slot_of_cell(mark - TY_PACKED_BIAS, p->bins.bins);
     if (!ty_packed_inside(mark, p))
         TY_ADD_LOCAL(&p->flows[slot - p->bins.bins], 1);
     if (ty_packed_fine(w, p))
@@ -92,7 +92,7 @@ TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty
     int usual = 1;
     TY_UNROLL
     for (int k = 0; k < n; k++) {
-        mark[k] = ty_packed_mark(x[k], p);
+        mark[k] = ty_packed_cell(x[k], p);
         usual &= ty_packed_fine(w[k], p) & ty_packed_inside(mark[k], p);
     }
     if (!usual) {
@@ -116,7 +116,7 @@ TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty
     }
 }
 
-TY_FN void ty_packed_quad(uint4 x, uint4 w, const ty_packed *p, ty_u32 *largest)
+TY_FN void ty_packed_vector(uint4 x, uint4 w, const ty_packed *p, ty_u32 *largest)
 {
     float samples[4] = {TY_AS_FLOAT(x.x), TY_AS_FLOAT(x.y), TY_AS_FLOAT(x.z), TY_AS_FLOAT(x.w)};
     float weights[4] = {TY_AS_FLOAT(w.x), TY_AS_FLOAT(w.y), TY_AS_FLOAT(w.z), TY_AS_FLOAT(w.w)};
@@ -148,10 +148,10 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
             }                                                                                      \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_PACKED_TURN; k++)                                            \
-                ty_packed_quad(x[k], w[k], &p, &largest);                                          \
+                ty_packed_vector(x[k], w[k], &p, &largest);                                        \
         }                                                                                          \
         for (; q < quads; q += step)                                                               \
-            ty_packed_quad(wide[q], WEIGHTS(q), &p, &largest);                                     \
+            ty_packed_vector(wide[q], WEIGHTS(q), &p, &largest);                                   \
     } while (0)
 
 /* As `count`, by the same arguments: rows follow each other without a gap. */
@@ -180,12 +180,12 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     p.axis = axis;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
     p.fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
-    p.guide = *(TY_GLOBAL const ty_guide *)(axis + TY_AXIS_FAST);
+    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_FAST);
     p.table = (TY_LOCAL ty_u8 *)ty_local;
     p.flows = ty_local + 2 * words;
     p.state = state;
     p.odds = histograms * 4 + here * slots;
-    p.from = ((lid & (TY_PACKED - 1)) - TY_PACKED_MARK * TY_PACKED) * 4;
+    p.from = ((lid & (TY_PACKED - 1)) - TY_PACKED_BIAS * TY_PACKED) * 4;
     p.plane = words * 4;
     p.scale = ty_power(-ty_sum_base(exponent, (int)room));
     p.limit = TY_AS_FLOAT((ty_u32)(exponent + 1) << 23);

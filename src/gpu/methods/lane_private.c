@@ -82,7 +82,7 @@ static double cost(const tally_plan *plan, const char **why)
     *why = copies_of(plan, device) == 32
                ? "32 copies fit local memory: no conflict, whatever the data"
                : "16 copies fit local memory: two at a bank at most, whatever the data";
-    return ty_cost_guided(plan, "lane-private", ty_spare_bytes(plan, counter_bytes(plan, device)));
+    return ty_cost_lookup(plan, "lane-private", ty_spare_bytes(plan, counter_bytes(plan, device)));
 }
 
 /* One launch where it can store its counts itself; else each group leaves a partial. */

@@ -108,9 +108,10 @@ void ty_define_saturating(const tally_plan *plan, uint32_t committers, ty_define
 
 uint32_t ty_lookup_bytes(const tally_plan *plan)
 {
-    const ty_guide *g = &plan->axes[0].guide;
-    return TY_IN_MEMORY(plan->axes[0].way) ? 0
-                                           : (g->words - g->cells + (g->cells << g->copies)) * 4;
+    const ty_lookup *g = &plan->axes[0].lookup;
+    return TY_IS_GLOBAL_LOOKUP(plan->axes[0].lookup_kind)
+               ? 0
+               : (g->words - g->cells + (g->cells << g->copies)) * 4;
 }
 
 uint64_t ty_spare_bytes(const tally_plan *plan, uint64_t counters)

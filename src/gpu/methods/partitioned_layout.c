@@ -142,7 +142,8 @@ uint32_t ty_packed6_bytes(const ty_partitioned_layout *l)
 static int packed6_takes(const tally_plan *plan)
 {
     const uint32_t dtypes = 1u << TALLY_U32 | 1u << TALLY_I32 | 1u << TALLY_F32 | 1u << TALLY_F64;
-    return (dtypes >> plan->options.dtypes[0] & 1) && plan->axes[0].even && !plan->axes[0].way;
+    return (dtypes >> plan->options.dtypes[0] & 1) && plan->axes[0].even &&
+           !plan->axes[0].lookup_kind;
 }
 
 /* Whether and how they count. */
@@ -259,7 +260,7 @@ static uint32_t choose_ahead(const tally_plan *plan, const ty_partitioned_layout
     if (!l->joint)
         return power_below(ahead, l->per);
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        all_proved &= plan->axes[d].proved != TY_UNPROVED;
+        all_proved &= plan->axes[d].proof != TY_UNPROVEN;
     return power_below(ahead * 4 / (unit * ty_plan_bytes(plan)), all_proved ? l->per / unit : 1);
 }
 

@@ -16,7 +16,7 @@ static const tally_parameter parameters[] = {
 
 static uint64_t counter_bytes(const tally_plan *plan)
 {
-    return ((uint64_t)plan->bins + plan->axes[0].fast.splits + TY_CELLS_EXTRA + 63) / 64 * 256;
+    return ((uint64_t)plan->bins + plan->axes[0].fast.exceptions + TY_CELLS_EXTRA + 63) / 64 * 256;
 }
 
 /* 16-bit integers are bound by local memory, where lanes meet less often in 8 copies than in one.
@@ -28,7 +28,7 @@ static uint32_t copies_of(const tally_plan *plan, const ty_device *device)
     const uint32_t set = (uint32_t)ty_method_parameter(plan, "copies");
     const tally_dtype dtype = plan->options.dtypes[0];
     const int whole = dtype == TALLY_U16 || dtype == TALLY_I16;
-    const int gains = whole && plan->axes[0].proved && device->capability && one * 8 <= most_bytes;
+    const int gains = whole && plan->axes[0].proof && device->capability && one * 8 <= most_bytes;
     const uint32_t most = set ? set : gains ? 8 : 1;
     uint32_t copies = 1;
     while (copies * 2 <= most &&
@@ -94,7 +94,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 static double cost(const tally_plan *plan, const char **why)
 {
     *why = "one copy fits local memory, its banks scrambled against any data";
-    return ty_cost_guided(plan, "swizzled", ty_spare_bytes(plan, counter_bytes(plan)));
+    return ty_cost_lookup(plan, "swizzled", ty_spare_bytes(plan, counter_bytes(plan)));
 }
 
 /* Partials of the counts' lower 16 bits, as they lie (kernels/halves.cl); what counts had above
@@ -103,7 +103,7 @@ static tally_status merge_halves(ty_call *call, ty_memory halves, ty_memory tabl
                                  tally_error *error)
 {
     const tally_plan *plan = call->plan;
-    const uint32_t cells = (uint32_t)plan->slots + plan->axes[0].fast.splits;
+    const uint32_t cells = (uint32_t)plan->slots + plan->axes[0].fast.exceptions;
     ty_arg args[7 + TY_STORE_COUNT] = {ty_arg_memory(halves),
                                        ty_arg_u32(call->geometry.groups),
                                        ty_arg_u32((uint32_t)(counter_bytes(plan) / 32)),
@@ -113,11 +113,11 @@ static tally_status merge_halves(ty_call *call, ty_memory halves, ty_memory tabl
                                        ty_arg_memory(table)};
     const unsigned n = ty_call_store(call, args, 7);
     const ty_launch merge = {cells / 128 + (cells % 128 != 0), 256, 8192, args, n, .early = 1};
-    void *mark = NULL;
-    tally_status status = ty_call_merge_begin(call, &mark, error);
+    void *event = NULL;
+    tally_status status = ty_call_merge_begin(call, &event, error);
     if (!status)
         status = ty_call_launch(call, "merge_halves", &merge, error);
-    return ty_call_merge_end(call, mark, status, error);
+    return ty_call_merge_end(call, event, status, error);
 }
 
 /* One launch where it can store its counts itself; else each group leaves a partial. */

@@ -33,7 +33,7 @@ static uint32_t ahead_of(const tally_plan *plan)
     uint32_t units = (uint32_t)ty_method_parameter(plan, "ahead") * 4 / ty_plan_bytes(plan);
     int all_proved = 1;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        all_proved &= plan->axes[d].proved != TY_UNPROVED;
+        all_proved &= plan->axes[d].proof != TY_UNPROVEN;
     units /= all_proved ? 1 : 2;
     return units < 1 ? 1 : units > 16 ? 16 : units;
 }

@@ -166,7 +166,7 @@ static void define(const tally_plan *plan, const ty_device *device, ty_defines *
         ty_define(defines, "TY_IMAGES_TEAMS", images.teams);
         ty_define(defines, "TY_IMAGES_SUMS", images.sums);
         ty_define(defines, "TY_IMAGES_AHEAD", images.ahead);
-        ty_define(defines, "TY_IMAGES_QUADS", images.quads);
+        ty_define(defines, "TY_IMAGES_VECTORS", images.quads);
     }
 }
 

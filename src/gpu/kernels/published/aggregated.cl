@@ -6,7 +6,7 @@
  * which is right only because the run is flushed later; here such a value has a slot of its own and
  * ends the run like any other.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     ty_u32 run = 0, previous = 0;

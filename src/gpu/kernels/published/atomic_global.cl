@@ -1,6 +1,6 @@
 /* atomic-global (sources 001 and 004): one work-item a sample, one atomic addition to global
  * memory. */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID;
     TY_LOCAL_INIT

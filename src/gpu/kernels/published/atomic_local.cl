@@ -6,7 +6,7 @@
  * and a value below lo or above hi writes outside its table; here bins are shared out by strides,
  * and such values have slots of their own.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID;
     TY_LOCAL_INIT

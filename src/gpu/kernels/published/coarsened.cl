@@ -1,6 +1,6 @@
 /* coarsened (source 001): several samples a work-item, a grid apart so that neighbours read
  * neighbours; atomics to global memory. The host launches n / elements work-items. */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     TY_LOCAL_INIT

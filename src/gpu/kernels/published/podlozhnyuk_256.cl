@@ -8,16 +8,16 @@
  *
  * Corrected: any length and alignment.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_LOCAL ty_u32 *own = ty_local + (TY_LID / 32) * 256;
     ty_words w = ty_words_of(data + offset, n);
-    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_MAX;
-    for (ty_u32 i = TY_LID; i < TY_WARPS * 256; i += TY_GROUP_MAX)
+    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
+    for (ty_u32 i = TY_LID; i < TY_WARPS * 256; i += TY_GROUP_SIZE)
         ty_local[i] = 0;
     TY_BARRIER();
-    for (ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_MAX + TY_LID; i < w.count; i += step) {
+    for (ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID; i < w.count; i += step) {
         ty_u32 v = w.word[i];
         TY_ADD_LOCAL(&own[v & 255], 1);
         TY_ADD_LOCAL(&own[v >> 8 & 255], 1);
@@ -27,7 +27,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     if (TY_GROUP == 0 && TY_LID < w.head + w.tail)
         TY_ADD_LOCAL(&own[ty_words_loose(&w, TY_LID)], 1);
     TY_BARRIER();
-    for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_MAX) {
+    for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_SIZE) {
         ty_u32 sum = 0;
         for (ty_u32 warp = 0; warp < TY_WARPS; warp++)
             sum += ty_local[warp * 256 + bin];

@@ -66,18 +66,18 @@ TY_FN int ty_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
         }                                                                                          \
     } while (0)
 
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     volatile TY_LOCAL ty_u32 *own = ty_local + (TY_LID / 32) * 256;
     ty_u32 tag = (TY_LID & 31) << 27;
     ty_words w = ty_words_of(data + offset, n);
-    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_MAX;
-    for (ty_u32 i = TY_LID; i < TY_WARPS * 256; i += TY_GROUP_MAX)
+    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
+    for (ty_u32 i = TY_LID; i < TY_WARPS * 256; i += TY_GROUP_SIZE)
         ty_local[i] = 0;
     TY_BARRIER();
     /* Whole rounds, so that every lane of a warp runs the loop equally often. */
-    for (ty_u64 base = (ty_u64)TY_GROUP * TY_GROUP_MAX; base < w.count; base += step) {
+    for (ty_u64 base = (ty_u64)TY_GROUP * TY_GROUP_SIZE; base < w.count; base += step) {
         int there = base + TY_LID < w.count;
         ty_u32 v = there ? w.word[base + TY_LID] : 0;
         TY_ADD_TAGGED(own, v & 255, there);
@@ -90,7 +90,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     ty_u32 last = loose ? ty_words_loose(&w, TY_LID) : 0;
     TY_ADD_TAGGED(own, last, loose);
     TY_BARRIER();
-    for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_MAX) {
+    for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_SIZE) {
         ty_u32 sum = 0;
         for (ty_u32 warp = 0; warp < TY_WARPS; warp++)
             sum += ty_local[warp * 256 + bin] & TY_TAG_COUNT;

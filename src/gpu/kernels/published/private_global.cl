@@ -1,7 +1,7 @@
 /* private-global (source 001): several copies of the histogram in different regions of global
  * memory, each shared by the groups of one residue, so that fewer meet at an address; merged
  * afterwards. TY_COPIES is their number. */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     TY_GLOBAL ty_u32 *own = out + (ty_u64)(TY_GROUP % TY_COPIES) * slots;

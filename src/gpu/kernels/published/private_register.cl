@@ -8,7 +8,7 @@
  * No register is spilled, for the compiler is not asked to make room for a second group
  * (tests/unit/test_nvrtc.c sees to it).
  */
-TY_KERNEL_DENSE(TY_GROUP_MAX, 1) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 1) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     ty_u32 own[TY_CELLS];

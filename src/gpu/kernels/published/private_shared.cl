@@ -1,6 +1,6 @@
 /* private-shared (source 001): a histogram a group in local memory, committed at the end. The
  * commit leaves the group's table as a partial; the merge kernel adds them up. */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     TY_LOCAL_INIT

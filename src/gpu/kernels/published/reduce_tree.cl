@@ -8,7 +8,7 @@
  * is a power of two. Here the last stride is rounded up, so any size works, and flows are intervals
  * too.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID;
     ty_u32 left = TY_GROUP_SIZE;

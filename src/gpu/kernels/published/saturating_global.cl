@@ -5,7 +5,7 @@
  *
  * Corrected: the source clears the table from every work-item. Flows are counted without a limit.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     ty_u32 bins = slots - TY_SLOT_EXTRA;

@@ -10,7 +10,7 @@
  * Corrected: the source has a barrier inside the branch that checks for the end, and so leaves the
  * tail to chance.
  */
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
     ty_u32 bins = slots - TY_SLOT_EXTRA, apart = TY_CLEAR_WHOLE ? 1 : TY_GROUP_SIZE;

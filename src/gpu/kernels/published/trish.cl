@@ -16,7 +16,7 @@
  *
  * Corrected: any length and alignment; the grid follows the device.
  */
-#define TY_PARTS (TY_GROUP_MAX / 64)
+#define TY_PARTS (TY_GROUP_SIZE / 64)
 /* Turns from one row sum to the next. */
 #define TY_TURNS (TY_ACCUMULATE ? 63u / TY_K : ~0u)
 
@@ -24,7 +24,7 @@
  * shift. */
 TY_FN void ty_bin_pair(ty_u32 pair, TY_LOCAL ty_u32 *column)
 {
-    ty_u32 rows = (pair & 0x00fc00fcu) * (TY_GROUP_MAX / 4), shifts = (pair & 0x00030003u) << 3;
+    ty_u32 rows = (pair & 0x00fc00fcu) * (TY_GROUP_SIZE / 4), shifts = (pair & 0x00030003u) << 3;
     column[rows & 0xffff] += 1u << (shifts & 31);
     column[rows >> 16] += 1u << (shifts >> 16);
 }
@@ -35,7 +35,7 @@ TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
     ty_bin_pair(v >> 8 & 0x00ff00ffu, column);
 }
 
-/* A thread's words of a turn, which lie TY_GROUP_MAX apart. */
+/* A thread's words of a turn, which lie TY_GROUP_SIZE apart. */
 TY_FN void ty_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
 {
     TY_UNROLL
@@ -43,7 +43,7 @@ TY_FN void ty_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
         ty_u32 v[TY_BATCH];
         TY_UNROLL
         for (ty_u32 i = 0; i < TY_BATCH && j + i < TY_K; i++)
-            v[i] = TY_READ(word + (j + i) * TY_GROUP_MAX);
+            v[i] = TY_READ(word + (j + i) * TY_GROUP_SIZE);
         TY_READ_FIRST();
         TY_UNROLL
         for (ty_u32 i = 0; i < TY_BATCH && j + i < TY_K; i++)
@@ -91,22 +91,22 @@ TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
         own[i] += TY_PAIRS ? sums[i & 1] >> 16 * (i >> 1) & 0xffff : sums[i];
 }
 
-TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
+TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, own[4] = {0, 0, 0, 0};
     TY_LOCAL ty_u32 *column = ty_local + lid;
-    TY_LOCAL ty_u32 *row = ty_local + (lid & 63) * TY_GROUP_MAX + (lid & ~63u);
+    TY_LOCAL ty_u32 *row = ty_local + (lid & 63) * TY_GROUP_SIZE + (lid & ~63u);
     ty_words w = ty_words_of(data + offset, n);
     /* A launch's samples fit 32 bits, and their words leave room for a step beyond the end. */
-    ty_u32 words = (ty_u32)w.count, turn = TY_K * TY_GROUP_MAX, step = turn * TY_GROUPS;
+    ty_u32 words = (ty_u32)w.count, turn = TY_K * TY_GROUP_SIZE, step = turn * TY_GROUPS;
     ty_u32 at = turn * TY_GROUP;
     for (ty_u32 i = 0; i < 64; i++)
-        column[i * TY_GROUP_MAX] = 0;
+        column[i * TY_GROUP_SIZE] = 0;
     /* Loose bytes: one a thread, and 252 + 1 still fit a counter. */
     if (TY_GROUP == 0 && lid < w.head + w.tail) {
         ty_u32 b = ty_words_loose(&w, lid);
-        column[(b >> 2) * TY_GROUP_MAX] += 1u << (b & 3) * 8;
+        column[(b >> 2) * TY_GROUP_SIZE] += 1u << (b & 3) * 8;
     }
     /* The rows are added up at the end of a round that every work-item runs alike. */
     do {
@@ -114,7 +114,7 @@ TY_KERNEL(TY_GROUP_MAX) count(TY_COUNT_ARGS TY_LOCAL_ARG)
             if (at + turn <= words) {
                 ty_bin_turn(w.word + at + lid, column);
             } else { /* the last, incomplete turn */
-                for (ty_u32 word = at + lid; word < words; word += TY_GROUP_MAX)
+                for (ty_u32 word = at + lid; word < words; word += TY_GROUP_SIZE)
                     ty_bin_word(w.word[word], column);
             }
         }

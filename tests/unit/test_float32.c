@@ -3,7 +3,7 @@
  * special values, and on some axes a sweep over the floats. Axes that float32 cannot serve must be
  * refused.
  *
- *     test_fast [SEED [STRIDE of the sweep]]
+ *     test_float32 [SEED [STRIDE of the sweep]]
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,9 @@ static int make(tally_axis axis, subject *s)
     tally_error error;
     if (ty_axis_resolve(&axis, TALLY_F64, 0, &s->axis, &error))
         return 0;
-    s->proved = ty_fast_make(&s->axis, &s->fast) ? 1 : ty_fast_ties(&s->axis, &s->fast) ? 2 : 0;
+    s->proved = ty_float32_make(&s->axis, &s->fast)   ? 1
+                : ty_float32_ties(&s->axis, &s->fast) ? 2
+                                                      : 0;
     if (s->axis.even)
         return 1;
     ty_axis_clear(&s->axis);

@@ -3,7 +3,7 @@
  * multiples of a power of two: every kind of float, edges and their neighbours; in the form for
  * devices too, whose rounding is set for it. Integers on any axes.
  *
- *     test_binary [SEED]
+ *     test_affine32 [SEED]
  */
 #include <fenv.h>
 #include <float.h>
@@ -72,13 +72,13 @@ static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_bins *b, const ty
     int64_t most = dtype == TALLY_I32 ? (int32_t)f->most_whole : (int64_t)f->most_whole;
     int64_t value = (int64_t)x, held = value < least ? least : value > most ? most : value;
     ty_u32 cell = ty_cell_whole((ty_u32)held - f->base, f), bin = cell;
-    if (!f->splits)
+    if (!f->exceptions)
         return cell;
-    cell += (ty_u32)(held >> f->apart);
-    if (ty_unsplit(cell, f) != UINT32_MAX)
-        return ty_unsplit(cell, f);
-    return ty_split((cell - f->phase_edge - 1) / (f->every + 1), b, f, &bin) == cell
-               ? ty_unsplit(bin, f)
+    cell += (ty_u32)(held >> f->exception_shift);
+    if (ty_exceptions_cell(cell, f) != UINT32_MAX)
+        return ty_exceptions_cell(cell, f);
+    return ty_exception((cell - f->phase_edge - 1) / (f->every + 1), b, f, &bin) == cell
+               ? ty_exceptions_cell(bin, f)
                : UINT32_MAX;
 }
 
@@ -91,9 +91,9 @@ static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_fast *f
             floor(b->lo + (double)(next() % (b->bins + 1)) * b->width) + (double)(next() % 4) - 1;
         double ends = next() % 2 ? least : above - 1;
         x = next() % 8 == 0 ? ends : next() % 2 ? edge : least + (double)(uint32_t)next();
-        if (f->splits && next() % 2)
-            x = floor(ldexp(x, -(int)f->apart)) * ldexp(1, (int)f->apart) + (double)(next() % 3) -
-                1;
+        if (f->exceptions && next() % 2)
+            x = floor(ldexp(x, -(int)f->exception_shift)) * ldexp(1, (int)f->exception_shift) +
+                (double)(next() % 3) - 1;
     } while (x < least || x >= above);
     return x;
 }
@@ -114,7 +114,7 @@ static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int
     return 1;
 }
 
-/* 1 when the axis is served, 2 with splits. */
+/* 1 when the axis is served, 2 with exceptions. */
 static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, int *failed)
 {
     ty_axis resolved;
@@ -123,11 +123,12 @@ static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, 
     memset(&fast, 0, sizeof fast);
     if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))
         return 0;
-    int served = ty_line_32(&resolved, &fast)                  ? 1
-                 : ty_line_32_split(&resolved, &fast, 1 << 20) ? 2
-                                                               : 0;
+    int served = ty_affine32_make(&resolved, &fast)                  ? 1
+                 : ty_affine32_exceptions(&resolved, &fast, 1 << 20) ? 2
+                                                                     : 0;
     for (ty_u32 cell = 0; served == 2 && cell <= fast.bins + 1; cell++) {
-        if (ty_unsplit(ty_split_main(cell, &fast), &fast) != cell && (*failed)++ < 10)
+        if (ty_exceptions_cell(ty_exceptions_number(cell, &fast), &fast) != cell &&
+            (*failed)++ < 10)
             fprintf(stderr, "FAILED: cell %u of %u is not its own\n", cell, fast.bins);
     }
     for (int i = 0; served && i < samples; i++)
@@ -199,20 +200,20 @@ int main(int argc, char **argv)
                    next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed);
     }
     /* Edges that should be integers and came out of float64 above some of them. */
-    int splits = 0;
+    int exceptions = 0;
     for (int i = 0; i < 200; i++) {
         static const uint64_t odd[] = {875, 625, 375, 1000, 3125, 7};
         const tally_dtype dtype = next() % 2 ? TALLY_I32 : TALLY_U32;
         const uint64_t bins = odd[next() % 6] << next() % 8;
         const double span = ldexp(1, 22 + (int)(next() % 11));
         const double lo = dtype == TALLY_U32 || next() % 2 ? 0 : next() % 2 ? -span / 2 : -0x1p31;
-        splits += check_int(dtype, lo, bins, span / (double)bins,
-                            next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed) == 2;
+        exceptions += check_int(dtype, lo, bins, span / (double)bins,
+                                next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN, &failed) == 2;
     }
-    if (splits < 20 ||
+    if (exceptions < 20 ||
         check_int(TALLY_I32, 0, 56000, 0x1p30 / 56000, TALLY_LAST_OPEN, &failed) != 2 ||
         check_int(TALLY_U32, 0, 56000, 0x1p31 / 56000, TALLY_LAST_CLOSED, &failed) != 2) {
-        fprintf(stderr, "FAILED: %d axes of 200 have splits\n", splits);
+        fprintf(stderr, "FAILED: %d axes of 200 have exceptions\n", exceptions);
         failed++;
     }
     /* Those that many bins have; and ones that must be refused: wider than 1, too many, not of a
@@ -227,7 +228,7 @@ int main(int argc, char **argv)
     if (check(0, 16, -1, TALLY_LAST_OPEN, &failed) ||
         check(1, UINT64_C(1) << 24, 3, TALLY_LAST_OPEN, &failed))
         failed++;
-    printf("%d axes, %d, %d and %d served, %d with splits, %d wrong\n", 2 * axes, served, ints,
-           wholes, splits, failed);
+    printf("%d axes, %d, %d and %d served, %d with exceptions, %d wrong\n", 2 * axes, served, ints,
+           wholes, exceptions, failed);
     return failed || served < axes / 2;
 }

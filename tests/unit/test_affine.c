@@ -1,9 +1,9 @@
 /*
  * The line of 16-bit samples: on random and on everyday axes every one of the 65536 values, against
- * the slow reference; or two lines (ty_cell_split), or one and ties (ty_lowered). Axes that
+ * the slow reference; or two lines (ty_cell_exceptions), or one and ties (ty_lowered). Axes that
  * everyone uses must be proved.
  *
- *     test_line [SEED]
+ *     test_affine [SEED]
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,16 +40,17 @@ static float decode(tally_dtype dtype, uint16_t bits)
                             : ldexpf((float)mantissa, -24));
 }
 
-static ty_u32 owner[2 * most_bins]; /* of each cell of ty_cell_split, a cell of ty_cell_line */
+static ty_u32
+    owner[2 * most_bins]; /* of each cell of ty_cell_exceptions, a cell of ty_cell_affine */
 
 /* Fills it; 0 when a cell has two owners. */
 static int fill_owners(const ty_axis *axis, const ty_fast *fast)
 {
     memset(owner, 0xff, sizeof owner);
     for (ty_u32 cell = 0; cell <= fast->bins + 1; cell++) {
-        ty_u32 from, n = ty_split_of(cell, &axis->bins, fast, &from);
+        ty_u32 from, n = ty_exceptions_parts(cell, &axis->bins, fast, &from);
         for (ty_u32 i = from; i < from + n; i++) {
-            if (i > fast->bins + fast->splits + 1 || owner[i] != UINT32_MAX)
+            if (i > fast->bins + fast->exceptions + 1 || owner[i] != UINT32_MAX)
                 return 0;
             owner[i] = cell;
         }
@@ -59,13 +60,13 @@ static int fill_owners(const ty_axis *axis, const ty_fast *fast)
 
 static ty_u32 cell_of(tally_dtype dtype, uint16_t bits, const ty_fast *fast)
 {
-    if (fast->splits)
-        return owner[ty_cell_split(dtype == TALLY_I16 ? bits ^ 0x8000u : bits, fast)];
+    if (fast->exceptions)
+        return owner[ty_cell_exceptions(dtype == TALLY_I16 ? bits ^ 0x8000u : bits, fast)];
     if (dtype == TALLY_U16)
-        return ty_cell_line(bits, fast);
+        return ty_cell_affine(bits, fast);
     if (dtype == TALLY_I16)
-        return ty_cell_line(bits ^ 0x8000u, fast);
-    return ty_cell_line_float(decode(dtype, bits), fast);
+        return ty_cell_affine(bits ^ 0x8000u, fast);
+    return ty_cell_affine_float(decode(dtype, bits), fast);
 }
 
 static void wrong(const char *what, tally_dtype dtype, const tally_axis *axis)
@@ -119,11 +120,11 @@ enum { unproved, by_line, by_split, by_ties = 4 };
 
 static int prove(const ty_axis *axis, ty_fast *fast, int may)
 {
-    if ((may & by_line) && ty_line_make(axis, fast))
+    if ((may & by_line) && ty_affine16_make(axis, fast))
         return fast->tie != 0 ? by_ties : by_line;
-    if ((may & by_split) && ty_line_split(axis, fast, most_bins))
+    if ((may & by_split) && ty_affine16_exceptions(axis, fast, most_bins))
         return by_split;
-    fast->splits = 0;
+    fast->exceptions = 0;
     return unproved;
 }
 
@@ -263,7 +264,7 @@ static void check_everyday(void)
 }
 
 /* Edges that are integers but for rounding, some above themselves. */
-static void check_splits(int count)
+static void check_exceptions(int count)
 {
     static const double spans[] = {65536, 60000, 32768, 1000, 65535, 255};
     int made = 0, proved = 0;
@@ -271,7 +272,7 @@ static void check_splits(int count)
     ty_fast fast = {0};
     tally_axis all = tally_axis_even(56000, 0, 65536);
     if (ty_axis_resolve(&all, TALLY_U16, 0, &whole, NULL) ||
-        !ty_line_split(&whole, &fast, most_bins) || fast.apart != 10)
+        !ty_affine16_exceptions(&whole, &fast, most_bins) || fast.exception_shift != 10)
         wrong("not by shifting,", TALLY_U16, &all);
     ty_axis_clear(&whole);
     expect(tally_axis_even(56000, 0, 65536), TALLY_U16, by_split);
@@ -287,9 +288,9 @@ static void check_splits(int count)
         axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
         proved += check(axis, dtype, by_split, &made) == by_split;
     }
-    printf("splits: %d axes, %d proved\n", made, proved);
+    printf("exceptions: %d axes, %d proved\n", made, proved);
     if (proved < count / 4) {
-        fprintf(stderr, "FAILED: splits: %d of %d proved\n", proved, count);
+        fprintf(stderr, "FAILED: exceptions: %d of %d proved\n", proved, count);
         failed++;
     }
 }
@@ -328,7 +329,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < values; i++)
         raw[i] = (uint16_t)i;
     check_everyday();
-    check_splits(60);
+    check_exceptions(60);
     check_ties();
     check_random(100);
     check_near(80);

@@ -1,9 +1,9 @@
 /*
- * Guides to uneven edges against bin.h's rule: random edges of every kind, evenly and unevenly
- * spaced, clustered, next to each other, beside zero and at the ends of the types, by each way;
- * samples on every edge, next to it, and at random.
+ * Lookup tables of uneven edges against bin.h's rule: random edges of every kind, evenly and
+ * unevenly spaced, clustered, next to each other, next to zero and at the ends of the types, by
+ * each kind of table; samples on every edge, next to it, and at random.
  *
- *     test_guide [SEED]
+ *     test_lookup [SEED]
  */
 #include <inttypes.h>
 #include <math.h>
@@ -106,34 +106,35 @@ static uint32_t draw_edges(double *edges)
 /* … of a float its value tells more. */
 static uint32_t far_cell_of(const ty_axis *a, int64_t key, double x)
 {
-    const unsigned char *table = (const unsigned char *)a->guide_words;
-    ty_guide g = a->guide;
+    const unsigned char *table = (const unsigned char *)a->lookup_words;
+    ty_lookup g = a->lookup;
     g.bytes = 0;
     if (a->dtype == TALLY_F32)
-        return ty_far_cell_f32((float)x, &g, table, a->way, a->positive);
+        return ty_global_cell_f32((float)x, &g, table, a->lookup_kind, a->positive);
     if (a->dtype == TALLY_F64)
-        return ty_far_cell_f64(x, &g, table, a->way, a->positive);
+        return ty_global_cell_f64(x, &g, table, a->lookup_kind, a->positive);
     if (tally_dtype_bytes(a->dtype) == 4)
-        return ty_far_cell_32((int32_t)key, 0, &g, table, a->way, (int)a->dtype);
-    return ty_far_cell_64(key, 0, &g, table, a->way, (int)a->dtype);
+        return ty_global_cell_32((int32_t)key, 0, &g, table, a->lookup_kind, (int)a->dtype);
+    return ty_global_cell_64(key, 0, &g, table, a->lookup_kind, (int)a->dtype);
 }
 
 static uint32_t cell_of(const ty_axis *a, int64_t key, double x)
 {
-    ty_guide g = a->guide;
-    if (TY_IN_MEMORY(a->way))
+    ty_lookup g = a->lookup;
+    if (TY_IS_GLOBAL_LOOKUP(a->lookup_kind))
         return far_cell_of(a, key, x);
-    const unsigned char *table = (const unsigned char *)a->guide_words;
+    const unsigned char *table = (const unsigned char *)a->lookup_words;
     g.copies = 0; /* as the table lies here */
-    ty_guide_place(&g, 0, 0);
-    if (a->way == TY_BY_INDEX) {
-        uint32_t at =
-            a->dtype == TALLY_F32 ? ty_place_f32((float)x, &g) : ty_upper_32((int32_t)key, &g);
+    ty_lookup_locate(&g, 0, 0);
+    if (a->lookup_kind == TY_LOOKUP_INDEX) {
+        uint32_t at = a->dtype == TALLY_F32 ? ty_linear_entry_f32((float)x, &g)
+                                            : ty_upper_entry_32((int32_t)key, &g);
         uint32_t crowded = 0, cell = ty_index_least((int32_t)key, at, &g, table, &crowded);
         return crowded ? ty_index_cell((int32_t)key, cell, &g, table) : cell;
     }
-    return tally_dtype_bytes(a->dtype) == 8 ? ty_guide_cell_64(key, &g, table, a->way)
-                                            : ty_guide_cell_32((int32_t)key, &g, table, a->way);
+    return tally_dtype_bytes(a->dtype) == 8
+               ? ty_lookup_cell_64(key, &g, table, a->lookup_kind)
+               : ty_lookup_cell_32((int32_t)key, &g, table, a->lookup_kind);
 }
 
 static void check(const ty_axis *a, double x, uint32_t slot, int64_t key)
@@ -141,18 +142,18 @@ static void check(const ty_axis *a, double x, uint32_t slot, int64_t key)
     uint32_t want = ty_cell_of_slot(slot, a->bins.bins), cell = cell_of(a, key, x);
     checks++;
     if (cell != want && failed++ < 10)
-        fprintf(stderr, "FAILED: %s, way %d, %u bins %.17g … %.17g: x %.17g: cell %u, not %u\n",
-                tally_dtype_name(a->dtype), a->way, a->bins.bins, a->bins.lo, a->bins.hi, x, cell,
-                want);
+        fprintf(stderr, "FAILED: %s, kind %d, %u bins %.17g … %.17g: x %.17g: cell %u, not %u\n",
+                tally_dtype_name(a->dtype), a->lookup_kind, a->bins.bins, a->bins.lo, a->bins.hi, x,
+                cell, want);
 }
 
 static void check_float(const ty_axis *a, double x)
 {
     if (a->dtype == TALLY_F32)
         check(a, (double)(float)x, ty_slot_edges((double)(float)x, &a->bins, a->edges),
-              ty_key_f32((float)x, &a->guide, a->positive));
+              ty_key_f32((float)x, &a->lookup, a->positive));
     else
-        check(a, x, ty_slot_edges(x, &a->bins, a->edges), ty_key_f64(x, &a->guide, a->positive));
+        check(a, x, ty_slot_edges(x, &a->bins, a->edges), ty_key_f64(x, &a->lookup, a->positive));
 }
 
 /* The 32 or 64 lower bits as the dtype has them. */
@@ -198,7 +199,7 @@ static void check_axis(const ty_axis *a)
 {
     static const double special[] = {0.0,    -0.0,   INFINITY, -INFINITY,    1e-45,
                                      -1e-45, 5e-324, -5e-324,  3.4028234e38, -3.4028234e38};
-    made[a->way]++;
+    made[a->lookup_kind]++;
     for (uint32_t i = 0; i <= a->bins.bins; i++)
         check_near(a, a->edges[i]);
     for (int i = 0; i < 300; i++) {
@@ -223,27 +224,27 @@ static void try_axis(double *edges, uint32_t count)
     tally_dtype dtype = dtypes[next() % 6];
     tally_error error = {""};
     axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
-    for (int way = 0; way <= TY_BY_INDEX; way = way ? way + 1 : TY_BY_LOOK) {
+    for (int kind = 0; kind <= TY_LOOKUP_INDEX; kind = kind ? kind + 1 : TY_LOOKUP_ONE) {
         ty_axis a;
-        uint32_t room = rooms[next() % 3];
+        uint32_t most = rooms[next() % 3];
         if (ty_axis_resolve(&axis, dtype, 0, &a, &error) ||
-            ty_guide_make(&a, room, next() % 2, way, &error)) {
+            ty_lookup_make(&a, most, next() % 2, kind, &error)) {
             fprintf(stderr, "FAILED: %s\n", error.message);
             exit(1);
         }
-        if (a.way)
+        if (a.lookup_kind)
             check_axis(&a);
         else
             made[0]++;
-        const ty_guide *g = &a.guide;
+        const ty_lookup *g = &a.lookup;
         const uint64_t words = g->words - g->cells + ((uint64_t)g->cells << g->copies);
-        if (a.way && (words > room || (way && a.way != way)))
+        if (a.lookup_kind && (words > most || (kind && a.lookup_kind != kind)))
             failed++;
         ty_axis_clear(&a);
     }
 }
 
-/* By each way in device memory. */
+/* By each kind in global memory. */
 static void try_far(const double *edges, uint32_t count)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32,
@@ -252,17 +253,19 @@ static void try_far(const double *edges, uint32_t count)
     tally_dtype dtype = dtypes[next() % 6];
     tally_error error = {""};
     axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
-    for (int way = 0; way <= TY_BY_PLACE; way = way ? way + 1 : TY_BY_LOG) {
+    for (int kind = 0; kind <= TY_LOOKUP_LINEAR; kind = kind ? kind + 1 : TY_LOOKUP_LOG) {
         ty_axis a;
-        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) || ty_far_make(&a, way, &error)) {
+        if (ty_axis_resolve(&axis, dtype, 0, &a, &error) ||
+            ty_lookup_global_make(&a, kind, &error)) {
             fprintf(stderr, "FAILED: %s\n", error.message);
             exit(1);
         }
-        if (a.way)
+        if (a.lookup_kind)
             check_axis(&a);
         /* Numbers of every type are above a lower edge. */
-        if ((way && a.way && a.way != way) || (!way && !a.way && edges[0] < 1e9)) {
-            fprintf(stderr, "FAILED: way %d asked for, %d made\n", way, a.way);
+        if ((kind && a.lookup_kind && a.lookup_kind != kind) ||
+            (!kind && !a.lookup_kind && edges[0] < 1e9)) {
+            fprintf(stderr, "FAILED: kind %d asked for, %d made\n", kind, a.lookup_kind);
             failed++;
         }
         ty_axis_clear(&a);
@@ -318,8 +321,8 @@ int main(int argc, char **argv)
     }
     try_large();
     check_log();
-    printf("%u checks; %u axes without a guide, %u of one look, %u of two, %u searched, %u by "
-           "index, in device memory %u by logarithm, %u by key, %u by place\n",
+    printf("%u checks; %u axes without a table, %u of one look, %u of two, %u searched, %u by "
+           "index, in device memory %u by logarithm, %u by key, %u by distance\n",
            checks, made[0], made[4], made[5], made[6], made[7], made[8], made[9], made[10]);
     if (!made[0] || made[4] < 100 || made[5] < 100 || made[6] < 100 || made[7] < 20 ||
         made[8] < 10 || made[9] < 100 || made[10] < 100) {
