@@ -1,7 +1,13 @@
 /* Saved results: read, merge, show, plot. */
 #include "cli.h"
 
-/* The whole content of `path`, decompressed, with a zero behind it. NULL after a message. */
+static char first_of(const char *text)
+{
+    return text[strspn(text, " \t\r\n")];
+}
+
+/* The whole content of `path`, decompressed, with a zero behind it; of what
+ * is no saved result its beginning. NULL after a message. */
 static char *read_all(const char *path, size_t *size)
 {
     tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
@@ -30,6 +36,9 @@ static char *read_all(const char *path, size_t *size)
         }
         memcpy(text + used, view.data, more);
         used += more;
+        text[used] = '\0';
+        if (!strchr("{[", first_of(text))) /* the rest may be more than memory holds */
+            break;
     }
     tally_input_close(input);
     if (!status && !text)
@@ -56,8 +65,8 @@ int cli_saved_read(const char *path, tally_result ***results, size_t *count)
         return CLI_FAILED;
     tally_status status =
         tally_result_parse_all(text, size, cli_shown(path), results, count, &error);
-    const char *first = text + strspn(text, " \t\r\n");
-    if (status == TALLY_ERROR_FORMAT && *first != '{' && *first != '[')
+    const char first = first_of(text);
+    if (status == TALLY_ERROR_FORMAT && first != '{' && first != '[')
         snprintf(
             error.message, sizeof error.message,
             "%.900s: not a saved result, which `--format json` writes; `tally FILE` counts a file",

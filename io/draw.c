@@ -24,6 +24,13 @@ tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_for
 #include <cairo-svg.h>
 #include <math.h>
 
+#include "core/memory.h"
+
+tally_status ty_draw_check(double bytes, tally_error *error)
+{
+    return ty_memory_check((uint64_t)bytes, "a picture", "a smaller one, or for fewer bins", error);
+}
+
 static cairo_status_t take(void *user, const unsigned char *bytes, unsigned size)
 {
     ty_out *out = user;
@@ -81,9 +88,12 @@ static tally_status draw_on(cairo_surface_t *surface, const tally_result *result
 static tally_status write_png(ty_out *out, const tally_result *result,
                               const tally_write_options *options, tally_error *error)
 {
+    tally_status status = ty_draw_check(4.0 * options->width * options->height, error);
+    if (status)
+        return status;
     cairo_surface_t *surface =
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
-    tally_status status = draw_on(surface, result, options, error);
+    status = draw_on(surface, result, options, error);
     if (!status)
         status = failed(cairo_surface_write_to_png_stream(surface, take, out), error);
     cairo_surface_destroy(surface);

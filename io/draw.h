@@ -48,6 +48,9 @@ void ty_draw_name(const char *text, int most, char name[64]);
 tally_status ty_draw_words(ty_draw *d, tally_error *error);
 void ty_draw_headings(ty_draw *d, double subtitle_room);
 
+/* draw.c: TALLY_ERROR_MEMORY if a picture's parts would take more than there is. */
+tally_status ty_draw_check(double bytes, tally_error *error);
+
 /* draw_axis.c */
 void ty_draw_ticks_x(ty_draw *d, const tally_axis *axis, ty_ticks *ticks);
 void ty_draw_axis_x(ty_draw *d, const tally_axis *axis, const char *label);

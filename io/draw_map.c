@@ -36,6 +36,10 @@ static tally_status make_grid(ty_draw *d, grid *g, tally_error *error)
     g->up = (uint64_t)((double)y->bins / (d->bottom - d->top)) + 1;
     g->columns = (x->bins - 1) / g->across + 1;
     g->rows = (y->bins - 1) / g->up + 1;
+    /* Of the cells, and of the image that is made of them. */
+    tally_status status = ty_draw_check((double)(g->columns * g->rows) * 12, error);
+    if (status)
+        return status;
     g->cells = ty_calloc((size_t)(g->columns * g->rows), sizeof *g->cells);
     if (!g->cells)
         return ty_error_memory(error, "a map", g->columns * g->rows * sizeof *g->cells);
@@ -96,8 +100,23 @@ static void draw_image(ty_draw *d, const grid *g)
     cairo_surface_destroy(image);
 }
 
-static void draw_cells(ty_draw *d, const grid *g)
+/* SVG keeps every rectangle, as cairo does, until all are written. */
+static tally_status check_cells(const ty_draw *d, const grid *g, tally_error *error)
 {
+    enum { RECTANGLE = 1100 }; /* bytes, measured with cairo 1.16 */
+    uint64_t filled = 0;
+    if (cairo_surface_get_type(cairo_get_target(d->cr)) != CAIRO_SURFACE_TYPE_SVG)
+        return TALLY_OK;
+    for (uint64_t k = 0; k < g->columns * g->rows; k++)
+        filled += g->cells[k] > 0;
+    return ty_draw_check((double)filled * RECTANGLE, error);
+}
+
+static tally_status draw_cells(ty_draw *d, const grid *g, tally_error *error)
+{
+    tally_status status = check_cells(d, g, error);
+    if (status)
+        return status;
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
     cairo_save(d->cr);
     cairo_set_antialias(d->cr, CAIRO_ANTIALIAS_NONE); /* no seams between neighbours */
@@ -116,6 +135,7 @@ static void draw_cells(ty_draw *d, const grid *g)
         cairo_fill(d->cr);
     }
     cairo_restore(d->cr);
+    return TALLY_OK;
 }
 
 static const char *bar_label(const ty_draw *d, const grid *g)
@@ -223,8 +243,8 @@ tally_status ty_draw_map(ty_draw *d, tally_error *error)
     double bar = d->width - 52 * s - ty_draw_ticks_width(d, &counts) - 18 * s;
     d->x = ty_draw_scale_of(x, d->left, d->right);
     d->y = ty_draw_scale_of(y, d->bottom, d->top);
-    if (ty_draw_is_uneven(x) || ty_draw_is_uneven(y))
-        draw_cells(d, &g);
+    if (g.density)
+        status = draw_cells(d, &g, error);
     else
         draw_image(d, &g);
     char name[64];
@@ -234,7 +254,7 @@ tally_status ty_draw_map(ty_draw *d, tally_error *error)
     ty_draw_axis_x(d, x, name);
     draw_color_bar(d, &g, bar, &counts);
     ty_free(g.cells);
-    return TALLY_OK;
+    return status;
 }
 
 #else

@@ -125,7 +125,7 @@ static tally_status check_memory(const ty_result_shape *shape, tally_error *erro
         cells *= (double)shape->axes[d].bins;
     }
     bytes += cells * each;
-    return ty_memory_check(bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX, "a result", error);
+    return ty_memory_check(bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX, "a result", NULL, error);
 }
 
 static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_error *error)

@@ -89,7 +89,7 @@ static tally_status make_table(const tally_axis *axis, unsigned which, ty_axis *
                                tally_error *error)
 {
     uint64_t n = axis->bins;
-    tally_status status = ty_memory_check((n + 1) * sizeof *r->edges, "bin edges", error);
+    tally_status status = ty_memory_check((n + 1) * sizeof *r->edges, "bin edges", NULL, error);
     if (status)
         return status;
     r->edges = ty_malloc((size_t)(n + 1) * sizeof *r->edges);

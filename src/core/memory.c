@@ -93,7 +93,8 @@ uint64_t ty_memory_available(const char *root)
     return least;
 }
 
-tally_status ty_memory_check(uint64_t bytes, const char *what, tally_error *error)
+tally_status ty_memory_check(uint64_t bytes, const char *what, const char *instead,
+                             tally_error *error)
 {
     const uint64_t small = UINT64_C(64) << 20;
     const uint64_t available = bytes < small ? UINT64_MAX : ty_memory_available("");
@@ -101,6 +102,6 @@ tally_status ty_memory_check(uint64_t bytes, const char *what, tally_error *erro
         return TALLY_OK;
     return ty_error(error, TALLY_ERROR_MEMORY,
                     "out of memory: %" PRIu64 " bytes for %s, and %" PRIu64
-                    " are available; ask for fewer bins",
-                    bytes, what, available);
+                    " are available; ask for %s",
+                    bytes, what, available, instead ? instead : "fewer bins");
 }

@@ -11,8 +11,9 @@
  * but in tests. */
 uint64_t ty_memory_available(const char *root);
 
-/* TALLY_ERROR_MEMORY, saying both numbers, if so many bytes are more than is available. Less than
- * 64 MiB are not looked at. */
-tally_status ty_memory_check(uint64_t bytes, const char *what, tally_error *error);
+/* TALLY_ERROR_MEMORY, saying both numbers and what to ask for (NULL: fewer bins), if so many bytes
+ * are more than is available. Less than 64 MiB are not looked at. */
+tally_status ty_memory_check(uint64_t bytes, const char *what, const char *instead,
+                             tally_error *error);
 
 #endif

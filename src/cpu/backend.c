@@ -299,7 +299,8 @@ static size_t left_clean(const run *r, size_t clean)
 static tally_status run_large(run *r, tally_error *error)
 {
     ty_buffer_cache *cache = &r->job->plan->context->tables;
-    tally_status status = ty_memory_check(r->workers * r->bytes, "the threads' tables", error);
+    tally_status status =
+        ty_memory_check(r->workers * r->bytes, "the threads' tables", NULL, error);
     if (status)
         return status;
     ty_buffer *buffer = ty_buffer_take(cache, r->workers * r->bytes);

@@ -269,7 +269,7 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
     if (!status)
         status = ty_job_bytes(job, &bytes, error);
     if (!status)
-        status = ty_memory_check(bytes, "counts", error);
+        status = ty_memory_check(bytes, "counts", NULL, error);
     if (status)
         return status;
     int ok = reserve_totals(job, (size_t)cells);

@@ -162,4 +162,33 @@ starve show two.json --index 2 --format csv
 starve plot one.json -o made.png
 starve selftest --device cpu --method serial --cases 3 --seed 7
 echo "$starved allocations failed"
+
+# A machine that says how little memory it has: what does not fit is refused before it is asked for.
+cat >poor.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*real)(const char *, const char *) = dlsym(RTLD_NEXT, "fopen");
+    return real(strcmp(path, "/proc/meminfo") ? path : "meminfo", mode);
+}
+C
+"$CC" -O1 -shared -fPIC poor.c -o poor.so -ldl 2>.err || { show; fail "poor.c"; }
+echo 'MemAvailable: 100000 kB' >meminfo
+poor() { expect 1 "out of memory: [0-9]+ bytes for $1, and 102400000 are available; ask for $2" -- env LD_PRELOAD="$WORK/poor.so" "$TALLY" "${@:3}"; }
+poor 'a result' 'fewer bins' n.txt -b 20000000
+poor counts 'fewer bins' n.txt --weights n.txt -b 12000000 --range 0 1 --method cpu-weights
+poor 'bin edges' 'fewer bins' n.txt -b 13000000 --log
+# Where pictures can be drawn.
+if "$TALLY" n.txt -b 5 -o small.svg 2>/dev/null; then
+    poor 'a picture' 'a smaller one, or for fewer bins' n.txt -b 5 -o made.png --width 16384 --height 16384
+    seq 0.5 1 350 | awk 'BEGIN { print "x,y" } { for (y = 0.5; y < 350; y++) print $1 "," y }' >grid.csv
+    edges=0,$(seq -s, 2 350)
+    poor 'a picture' 'a smaller one, or for fewer bins' grid.csv -c x,y --edges "$edges" --edges "$edges" -o made.svg
+    expect 0 -- env LD_PRELOAD="$WORK/poor.so" "$TALLY" grid.csv -c x,y --edges "$edges" --edges "$edges" -o grid.png
+fi
+compgen -G 'made.*' >/dev/null && fail "a file was left"
 finish

@@ -54,6 +54,10 @@ echo "peak memory: $low KiB for 16 MiB, $high KiB for 1536 MiB"
 checks=$((checks + 1))
 [ "$high" -le $((low + 8192)) ] || fail "peak memory grew from $low to $high KiB"
 
+# What is no saved result is not read to its end.
+endless() { yes | limited "$TALLY" show -; }
+expect 1 'not a saved result' -- endless
+
 # More than 2^32 samples of one value, through a pipe: exact, and never 4 GiB of anything.
 more=$((4294967296 + 77))
 equal $more "$(head -c $more /dev/zero | total --dtype u8 -)" "2^32 + 77 zeros"

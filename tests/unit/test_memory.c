@@ -86,9 +86,10 @@ static void test_refused(void)
     } else {
         CHECK(tally_result_create(plan, too_many, NULL, &result, &error) == TALLY_ERROR_MEMORY);
         CHECK_SAY(strstr(error.message, "are available") != NULL, "%s", error.message);
-        CHECK(ty_memory_check(available + (UINT64_C(1) << 30), "it", &error) == TALLY_ERROR_MEMORY);
+        CHECK(ty_memory_check(available + (UINT64_C(1) << 30), "it", NULL, &error) ==
+              TALLY_ERROR_MEMORY);
     }
-    CHECK(ty_memory_check(1000, "it", &error) == TALLY_OK);
+    CHECK(ty_memory_check(1000, "it", NULL, &error) == TALLY_OK);
     tally_plan_destroy(plan);
     tally_context_destroy(context);
 }
