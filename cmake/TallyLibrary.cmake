@@ -41,6 +41,7 @@ file(CONFIGURE OUTPUT ${TALLY_GENERATED}/gpu_methods.h
 # The kernels are text to the library: one generated file holds them all.
 file(GLOB TALLY_KERNEL_FILES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.h ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.cl
+     ${PROJECT_SOURCE_DIR}/src/gpu/kernels/published/*.h
      ${PROJECT_SOURCE_DIR}/src/gpu/kernels/published/*.cl)
 foreach(name IN ITEMS dialect bin cell cell_lookup) # those that the host compiles too
   list(APPEND TALLY_KERNEL_FILES ${PROJECT_SOURCE_DIR}/src/binning/${name}.h)

@@ -140,6 +140,74 @@ static void test_saturating(const char *method, uint64_t bins, uint64_t threads)
     }
 }
 
+/* ---- 001: letters a-z, four to a bin ---- */
+
+enum { letter_bins = 7, work_items = 37 };
+
+/* The notes' listings: what is outside the alphabet is skipped. Work-item t of so many takes t, t +
+ * work_items …, or a stretch of its own, and adds up what follows in one bin before it adds that.
+ */
+static void listing_001(const unsigned char *samples, int n, int contiguous, uint64_t *counts)
+{
+    const int each = (n + work_items - 1) / work_items;
+    memset(counts, 0, letter_bins * sizeof *counts);
+    for (int t = 0; t < work_items; t++) {
+        const int first = contiguous ? t * each : t, step = contiguous ? 1 : work_items;
+        const int end = contiguous && first + each < n ? first + each : n;
+        int accumulator = 0, previous = -1;
+        for (int i = first; i < end; i += step) {
+            const int letter = samples[i] - 'a', bin = letter / 4;
+            if (letter < 0 || letter >= 26)
+                continue;
+            if (bin != previous && accumulator)
+                counts[previous] += (uint64_t)accumulator;
+            accumulator = bin == previous ? accumulator + 1 : 1;
+            previous = bin;
+        }
+        if (accumulator)
+            counts[previous] += (uint64_t)accumulator;
+    }
+}
+
+static void test_letters(void)
+{
+    enum { n = 30011 };
+    static const struct {
+        const char *method, *settings;
+    } all[] = {{"atomic-global", ""},
+               {"coarsened", ""},
+               {"coarsened", "elements=7,contiguous=1"},
+               {"private-shared", "commit=1"},
+               {"private-register", "commit=1"},
+               {"private-global", "copies=5"},
+               {"aggregated", ""},
+               {"aggregated", "contiguous=1"},
+               {"aggregated", "contiguous=1,commit=1"}};
+    static const double edges[] = {'a', 'e', 'i', 'm', 'q', 'u', 'y', 'z' + 1};
+    static unsigned char samples[n];
+    tally_axis axis = tally_axis_edges(letter_bins, edges);
+    uint64_t under = 0, over = 0;
+    axis.last = TALLY_LAST_OPEN;
+    for (int i = 0; i < n; i++) {
+        samples[i] = i && below(3) ? samples[i - 1] : (unsigned char)(' ' + below(96)); /* runs */
+        under += samples[i] < 'a';
+        over += samples[i] > 'z';
+    }
+    for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
+        uint64_t want[letter_bins], got[letter_bins];
+        tally_flows flows = {0, 0, 0, 0};
+        tally_plan *plan =
+            plan_of(all[s].method, all[s].settings, TALLY_U8, axis, TALLY_COUNTER_U64);
+        listing_001(samples, n, strstr(all[s].settings, "contiguous") != NULL, want);
+        check(plan && run(plan, samples, TALLY_U8, n, got, &flows) &&
+                  !memcmp(got, want, sizeof got),
+              "counts as the listing's", all[s].method, all[s].settings);
+        check(flows.under == under && flows.over == over, "what the listing skips", all[s].method,
+              all[s].settings);
+        tally_plan_destroy(plan);
+    }
+}
+
 /* ---- 003: TRISH, counters of 8 bits ---- */
 
 enum { trish_threads = 64, trish_rows = 64 };
@@ -203,6 +271,7 @@ int main(int argc, char **argv)
     test_saturating("saturating-shared", 64, 64);
     test_saturating("saturating-shared", 1024, 1024);
     test_saturating("saturating-shared-strided", 2048, 256);
+    test_letters();
     test_trish();
     tally_context_destroy(context);
     printf("%u checks, %u failed\n", checks, failed);

@@ -184,7 +184,11 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, bins, arch, "k", "63");
         add(m, TALLY_U8, bins, arch, "threads", "256");
         add(m, TALLY_U8, bins, arch, "batch", "4");
-        add(m, TALLY_U8, bins, arch, "pairs", "0");
+    }
+    /* What a source's method can be set to be without, or as published. */
+    for (const tally_parameter *p = m->parameters; p && p->key && strcmp(m->source, "tally"); p++) {
+        if (p->least == 0 && p->most == 1)
+            add(m, TALLY_U8, bins, arch, p->key, p->standard ? "0" : "1");
     }
 }
 

@@ -22,6 +22,18 @@ tally_status ty_supports_group(const tally_plan *plan, tally_error *error)
     return status ? status : ty_supports_column(plan, error);
 }
 
+void ty_define_commit(const tally_plan *plan, ty_defines *defines)
+{
+    ty_define(defines, "TY_ATOMIC_COMMIT", (uint32_t)ty_method_parameter(plan, "commit"));
+}
+
+tally_status ty_count_and_commit(ty_call *call, tally_error *error)
+{
+    const ty_counting one_table = {.partials = 1, .cleared = 1}, partials = {0};
+    return ty_call_count(call, ty_method_parameter(call->plan, "commit") ? &one_table : &partials,
+                         error);
+}
+
 void ty_geometry_bytes(const ty_device *device, uint64_t n, uint32_t size, uint32_t local,
                        ty_geometry *g)
 {

@@ -16,6 +16,15 @@ void ty_geometry_by_samples(const tally_plan *plan, const ty_device *device, uin
                             uint64_t each, ty_geometry *g);
 tally_status ty_supports_group(const tally_plan *plan, tally_error *error);
 
+/* The kernels of source 001 (kernels/published/lecture.h): words of local memory for samples
+ * outside the bins; and the setting "commit", by which tables in local memory get into global
+ * memory. */
+enum { TY_OUTSIDE_BYTES = 16 };
+void ty_define_commit(const tally_plan *plan, ty_defines *defines);
+struct ty_call;
+tally_status ty_count_and_commit(struct ty_call *call, tally_error *error);
+#define TY_COMMIT_HELP "1: tables added to one by atomics, as published; 0: merged afterwards"
+
 /* A grid that fills the device with groups of `size` that read bytes, and `local` bytes each. */
 void ty_geometry_bytes(const ty_device *device, uint64_t n, uint32_t size, uint32_t local,
                        ty_geometry *g);
@@ -72,7 +81,6 @@ void ty_define_bound(const ty_device *device, ty_defines *defines);
 int ty_stores_itself(const tally_plan *plan, const ty_device *device, const ty_geometry *g);
 
 /* TY_FINISH_ARGS of kernels/finish.h. */
-struct ty_call;
 enum { TY_FINISH_COUNT = 8 };
 unsigned ty_finish(const struct ty_call *call, int stores, ty_memory table, ty_arg *args,
                    unsigned n);

@@ -1,22 +1,24 @@
 /*
  * aggregated (source 001): over private-shared, a work-item combines the samples of one bin that
- * come to it one after another into one update.
- *
- * Corrected: in the source a value outside the alphabet leaves the run of the bin before it open,
- * which is right only because the run is flushed later; here such a value has a slot of its own and
- * ends the run like any other.
+ * come to it one after another into one update. A sample outside the bins does not end a run.
  */
 TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
-    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
+    const ty_share own = ty_share_of(n);
+    const ty_u32 bins = slots - TY_SLOT_EXTRA;
     ty_u32 run = 0, previous = 0;
+    ty_outside outside;
     TY_LOCAL_INIT
+    ty_outside_none(&outside);
     for (ty_u32 s = TY_LID; s < slots; s += TY_GROUP_SIZE)
         ty_local[s] = 0;
     TY_BARRIER();
-    for (ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID; i < n; i += step) {
+    for (ty_u64 i = own.at; i < own.end; i += own.step) {
         ty_u32 slot = ty_slot_of(TY_SAMPLES(data, offset)[i], axis);
-        if (slot == previous) {
+        TY_OPAQUE(slot); /* left alone, sm_90 spills where the branches that found it join */
+        if (slot >= bins) {
+            ty_outside_count(&outside, slot - bins);
+        } else if (slot == previous) {
             run++;
         } else {
             if (run)
@@ -27,8 +29,8 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     }
     if (run)
         TY_ADD_LOCAL(&ty_local[previous], run);
+    ty_outside_add(&outside, ty_local + bins);
     TY_BARRIER();
-    for (ty_u32 s = TY_LID; s < slots; s += TY_GROUP_SIZE)
-        out[(ty_u64)TY_GROUP * slots + s] = ty_local[s];
+    ty_commit(ty_local, slots, out);
     (void)pass;
 }

@@ -3,11 +3,19 @@
  * afterwards. TY_COPIES is their number. */
 TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
-    ty_u64 step = (ty_u64)TY_GROUPS * TY_GROUP_SIZE;
-    TY_GLOBAL ty_u32 *own = out + (ty_u64)(TY_GROUP % TY_COPIES) * slots;
+    TY_GLOBAL ty_u32 *copy = out + (ty_u64)(TY_GROUP % TY_COPIES) * slots;
+    const ty_share own = ty_share_of(n);
+    const ty_u32 bins = slots - TY_SLOT_EXTRA;
+    ty_outside outside;
     TY_LOCAL_INIT
-    for (ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID; i < n; i += step)
-        TY_ADD_GLOBAL(&own[ty_slot_of(TY_SAMPLES(data, offset)[i], axis)], 1);
+    ty_outside_none(&outside);
+    for (ty_u64 i = own.at; i < own.end; i += own.step) {
+        ty_u32 slot = ty_slot_of(TY_SAMPLES(data, offset)[i], axis);
+        if (slot < bins)
+            TY_ADD_GLOBAL(&copy[slot], 1);
+        else
+            ty_outside_count(&outside, slot - bins);
+    }
+    ty_outside_commit(&outside, ty_local, copy + bins);
     (void)pass;
-    (void)ty_local;
 }

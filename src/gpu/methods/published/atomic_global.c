@@ -11,6 +11,7 @@ static const tally_parameter parameters[] = {{"group", 1, 1024, 256, "work-items
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
     ty_geometry_by_samples(plan, device, n, 1, g);
+    g->local_bytes = TY_OUTSIDE_BYTES;
 }
 
 /* One table in global memory that all groups add to. */
@@ -25,7 +26,7 @@ static double cost(const tally_plan *plan, const char **why)
     return ty_cost(plan, "atomic-global");
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_atomic_global},
+static const ty_gpu_method kernels = {.texts = {ty_text_lecture_h, ty_text_atomic_global},
                                       .reads = TY_READS_COLUMN,
                                       .kernel = "count",
                                       .geometry = geometry,

@@ -12,6 +12,7 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 {
     (void)plan;
     ty_geometry_standard(device, n, g);
+    g->local_bytes = TY_OUTSIDE_BYTES;
 }
 
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
@@ -37,7 +38,7 @@ static tally_status enqueue(ty_call *call, tally_error *error)
     return ty_call_count(call, &copies, error);
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_private_global},
+static const ty_gpu_method kernels = {.texts = {ty_text_lecture_h, ty_text_private_global},
                                       .reads = TY_READS_COLUMN,
                                       .kernel = "count",
                                       .geometry = geometry,

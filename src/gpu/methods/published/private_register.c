@@ -6,6 +6,9 @@
 
 enum { most_bins = 32 };
 
+static const tally_parameter parameters[] = {{"commit", 0, 1, 0, TY_COMMIT_HELP},
+                                             {NULL, 0, 0, 0, NULL}};
+
 /* A grid that fills the device, each group with the plan's slots in local memory. */
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
@@ -16,21 +19,16 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
     (void)device;
-    ty_define(defines, "TY_CELLS", (uint32_t)plan->slots);
+    ty_define(defines, "TY_CELLS", plan->bins);
+    ty_define_commit(plan, defines);
 }
 
-/* A partial a group, merged by a launch of its own. */
-static tally_status enqueue(ty_call *call, tally_error *error)
-{
-    return ty_call_count(call, &(ty_counting){0}, error);
-}
-
-static const ty_gpu_method kernels = {.texts = {ty_text_private_register},
+static const ty_gpu_method kernels = {.texts = {ty_text_lecture_h, ty_text_private_register},
                                       .reads = TY_READS_COLUMN,
                                       .kernel = "count",
                                       .geometry = geometry,
                                       .define = define,
-                                      .enqueue = enqueue};
+                                      .enqueue = ty_count_and_commit};
 
 const ty_method ty_private_register = {
     .name = "private-register",
@@ -40,6 +38,7 @@ const ty_method ty_private_register = {
     .dtypes = UINT32_MAX,
     .bins_min = 1,
     .bins_max = most_bins,
+    .parameters = parameters,
     .supports = ty_supports_column,
     .backend = &kernels,
 };
