@@ -259,7 +259,7 @@ class Layout:
 
         def extent(dimension):
             n, s = dimension
-            return 1 if k >= self.n_samples and s[k] == 0 else n
+            return min(n, 1) if k >= self.n_samples and s[k] == 0 else n
 
         view = c.View(
             data=(array.pointer + offset) or None, dtype=array.code, device=array.device,

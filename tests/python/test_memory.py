@@ -185,3 +185,11 @@ def test_arguments_are_as_they_were():
     tally.Hist(tally.Regular(3, 0, 1), storage="weight").fill(w[0], weight=a[0], where=w[1] > 0.2)
     for x, y in zip((a, edges, *given.values()), before):
         np.testing.assert_array_equal(x, y)
+
+
+def test_nothing_is_never_repeated():
+    """No weights for no samples: a lender of device memory has no address for them."""
+    samples, weights = (tally._arrays.take(np.empty(0, np.float32)) for _ in range(2))
+    weights.pointer, weights.strides = 0, (0,)
+    view = tally._count.Layout([samples], [weights]).view(1, 0)
+    assert (view.rows * view.columns, view.data) == (0, None)
