@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "figure.h"
 
-enum { REPEATS = 9, QUICK_REPEATS = 2 };
+enum { REPEATS = 100, QUICK_REPEATS = 2 }; /* 100: the sources' means are of so many */
 
 /* ---- which ---- */
 
@@ -161,7 +161,7 @@ int figure_run_all(const bench_options *options)
     run.repeats = options->repeats ? (unsigned)options->repeats
                   : run.quick      ? QUICK_REPEATS
                                    : REPEATS;
-    run.repeats = run.repeats > 64 ? 64 : run.repeats;
+    run.repeats = run.repeats < FIGURE_MOST_REPEATS ? run.repeats : FIGURE_MOST_REPEATS;
     strftime(run.date, sizeof run.date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     code = open_device(options, &run);
     if (!code) {

@@ -43,9 +43,23 @@ typedef struct figure_data {
     unsigned char *period; /* what is repeated, */
     uint64_t period_bytes; /* … so many bytes, */
     uint64_t samples;      /* … so many samples */
+    double equal;          /* bytes that are as the one before, a share; of floats NAN */
     unsigned char *block;  /* whole periods, for copying */
     uint64_t block_bytes;
 } figure_data;
+
+/* ---- figure_image.c ---- */
+
+typedef struct figure_period {
+    unsigned char *bytes;
+    uint64_t count;
+} figure_period;
+
+/* The first rows of a square of so many pixels a side, tiled with a picture in both directions:
+ * the square is these rows again and again. `kind`: "camera", "cat", "cat-rgba" or "phantom".
+ * Release with free. */
+tally_status figure_image_read(const char *folder, const char *kind, uint64_t side,
+                               figure_period *to, tally_error *error);
 
 /* What is counted at a point. */
 typedef struct figure_try {
@@ -54,11 +68,12 @@ typedef struct figure_try {
     const char *method, *set; /* set: "k=31,threads=64" or NULL */
     const char *data;
     tally_dtype dtype;
-    uint64_t n, bins;
-    double hi; /* bins from 0 to hi; 0: letters a-z, four to a bin */
+    uint64_t n, bins, side; /* side: of a picture, in pixels; 0: no picture */
+    double hi;              /* bins from 0 to hi; 0: letters a-z, four to a bin */
     tally_counter counter;
     int timing_only;
-    int merge;     /* also the share of adding up partial histograms */
+    int every_run; /* all repeats, whatever time they take */
+    int merge;     /* also the time of adding up partial histograms */
     int from_host; /* end to end: samples in host memory, time by the wall's clock */
     int on_host;   /* counted by the processor */
 } figure_try;
@@ -71,6 +86,8 @@ void *figure_data_host(const figure_data *data, const figure_try *wanted);
 void figure_data_release(figure_run *run);
 
 /* ---- figure_measure.c ---- */
+
+enum { FIGURE_MOST_REPEATS = 1000 }; /* what --repeats takes */
 
 struct figure_run {
     const bench_options *options;
@@ -94,7 +111,8 @@ struct figure_run {
 int figure_measure(figure_run *run, const figure_try *wanted);
 /* The line measured last, for values that follow from several points; NULL while counting. */
 bench_line *figure_last(figure_run *run);
-/* Samples of a large experiment: `full`, or less for --quick and for what memory the device has. */
+/* Samples of a large experiment: `full`, or less for --quick, for --mib and for what memory the
+ * device has. */
 uint64_t figure_most(const figure_run *run, uint64_t full, uint64_t quick, tally_dtype dtype);
 
 /* ---- figure.c ---- */

@@ -10,12 +10,29 @@ enum { PERIOD = 2 << 20, QUICK_PERIOD = 1 << 16, BLOCK_BYTES = 16 << 20 };
 
 /* ---- made ---- */
 
+/* A small letter again and again, 1 to 127 times: 64 in the mean. */
+static void make_runs(unsigned char *to, uint64_t samples, uint64_t seed)
+{
+    uint64_t state = seed, left = 0;
+    unsigned char letter = 'a';
+    for (uint64_t i = 0; i < samples; i++, left--) {
+        if (!left) {
+            uint64_t r = splitmix64(&state);
+            left = 1 + r % 127;
+            letter = (unsigned char)('a' + (r >> 32) % 26);
+        }
+        to[i] = letter;
+    }
+}
+
 static unsigned char one_byte(const char *kind, uint64_t i, uint64_t r)
 {
     if (strcmp(kind, "zeros") == 0)
         return 0;
     if (strcmp(kind, "ramp") == 0)
         return (unsigned char)i;
+    if (strcmp(kind, "linear") == 0) /* neighbouring words' bytes are in neighbouring bins */
+        return (unsigned char)(i / 4 + 64 * (i & 3));
     if (strcmp(kind, "ninety") == 0)
         return r % 10 ? 17 : (unsigned char)(r >> 32);
     if (strcmp(kind, "letters") == 0)
@@ -23,18 +40,31 @@ static unsigned char one_byte(const char *kind, uint64_t i, uint64_t r)
     return (unsigned char)(r >> 32);
 }
 
+/* From 0 to 1. "rare": about FEW samples of a period are in each bin of the upper half. */
+static float one_float(const figure_try *wanted, uint64_t samples, uint64_t *state)
+{
+    enum { FEW = 50 };
+    double value = (double)(splitmix64(state) >> 40) * 0x1p-24;
+    if (strcmp(wanted->data, "rare") == 0) {
+        double share = FEW * (double)(wanted->bins / 2) / (double)samples;
+        double drawn = (double)(splitmix64(state) >> 11) * 0x1p-53;
+        value = (value + (drawn < share)) / 2;
+    }
+    return (float)value;
+}
+
 static void make(const figure_try *wanted, unsigned char *to, uint64_t samples, uint64_t seed)
 {
     uint64_t state = seed;
+    if (strcmp(wanted->data, "runs") == 0) {
+        make_runs(to, samples, seed);
+        return;
+    }
     for (uint64_t i = 0; i < samples; i++) {
-        uint64_t r = splitmix64(&state);
         if (wanted->dtype == TALLY_U8) {
-            to[i] = one_byte(wanted->data, i, r);
-        } else if (wanted->dtype == TALLY_U16) {
-            uint16_t value = (uint16_t)((r >> 32) % wanted->bins);
-            memcpy(to + i * sizeof value, &value, sizeof value);
+            to[i] = one_byte(wanted->data, i, splitmix64(&state));
         } else {
-            float value = (float)((double)(r >> 40) * 0x1p-24);
+            float value = one_float(wanted, samples, &state);
             memcpy(to + i * sizeof value, &value, sizeof value);
         }
     }
@@ -42,95 +72,56 @@ static void make(const figure_try *wanted, unsigned char *to, uint64_t samples, 
 
 /* ---- read ---- */
 
-typedef struct bytes {
-    unsigned char *all;
-    size_t count, capacity;
-} bytes;
-
-static int append(bytes *to, const void *from, size_t count)
+/* The book: all its bytes. */
+static tally_status read_text(figure_run *run, figure_period *to, tally_error *error)
 {
-    if (to->count + count > to->capacity) {
-        size_t capacity = 2 * (to->count + count);
-        unsigned char *more = realloc(to->all, capacity);
-        if (!more)
-            return -1;
-        to->all = more;
-        to->capacity = capacity;
-    }
-    memcpy(to->all + to->count, from, count);
-    to->count += count;
-    return 0;
-}
-
-/* A row of pixels as grey (Rec. 601) or as RGBA with an alpha of zeros. */
-static int append_row(bytes *to, const unsigned char *row, uint64_t pixels, uint64_t channels,
-                      int rgba)
-{
-    for (uint64_t x = 0; x < pixels; x++) {
-        const unsigned char *p = row + x * channels;
-        unsigned char out[4] = {p[0], p[channels > 2 ? 1 : 0], p[channels > 2 ? 2 : 0], 0};
-        if (!rgba)
-            out[0] = (unsigned char)((299 * out[0] + 587 * out[1] + 114 * out[2] + 500) / 1000);
-        if (append(to, out, rgba ? 4 : 1))
-            return -1;
-    }
-    return 0;
-}
-
-static tally_status read_file(const char *path, const tally_input_options *how, int rgba, bytes *to,
-                              tally_error *error)
-{
+    char path[1024];
+    tally_input_options raw = TALLY_INPUT_OPTIONS_INIT;
     tally_input *input = NULL;
     tally_view view = TALLY_VIEW_INIT;
     int done = 0;
-    tally_status status = tally_input_open(path, how, &input, error);
+    raw.dtype = TALLY_U8;
+    snprintf(path, sizeof path, "%s/book.txt.gz", run->folder);
+    tally_status status = tally_input_open(path, &raw, &input, error);
     while (!status && !(status = tally_input_read(input, &view, &done, error)) && !done) {
-        for (uint64_t r = 0; r < view.rows && !status; r++) {
-            int64_t packed = (int64_t)(view.columns * view.channels);
-            const unsigned char *row =
-                (const unsigned char *)view.data +
-                (int64_t)r * (view.row_stride_bytes ? view.row_stride_bytes : packed);
-            int bad = how ? append(to, row, (size_t)packed)
-                          : append_row(to, row, view.columns, view.channels, rgba);
-            status = bad ? TALLY_ERROR_MEMORY : TALLY_OK;
+        uint64_t count = view.rows * view.columns * view.channels;
+        unsigned char *more = realloc(to->bytes, to->count + count + 1);
+        if (!more) {
+            status = TALLY_ERROR_MEMORY;
+            break;
         }
+        to->bytes = more;
+        memcpy(to->bytes + to->count, view.data, count);
+        to->count += count;
     }
     tally_input_close(input);
     return status;
 }
 
-/* The file that a kind of data is read from, or NULL. */
-static const char *file_of(const char *kind)
-{
-    static const char *const files[][2] = {{"text", "book.txt.gz"},
-                                           {"camera", "camera.png"},
-                                           {"coins", "coins.png"},
-                                           {"cat", "photograph.png"},
-                                           {"cat-rgba", "photograph.png"}};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(files[i][0], kind) == 0)
-            return files[i][1];
-    return NULL;
-}
-
 static tally_status read_period(figure_run *run, const figure_try *wanted, tally_error *error)
 {
-    char path[1024];
-    bytes found = {NULL, 0, 0};
-    tally_input_options raw = TALLY_INPUT_OPTIONS_INIT;
-    raw.dtype = TALLY_U8;
-    snprintf(path, sizeof path, "%s/%s", run->folder, file_of(wanted->data));
-    tally_status status = read_file(path, strcmp(wanted->data, "text") == 0 ? &raw : NULL,
-                                    strcmp(wanted->data, "cat-rgba") == 0, &found, error);
+    figure_period found = {NULL, 0};
+    tally_status status =
+        wanted->side ? figure_image_read(run->folder, wanted->data, wanted->side, &found, error)
+                     : read_text(run, &found, error);
     if (!status && !found.count)
         status = TALLY_ERROR_DATA;
     if (status) {
-        free(found.all);
+        free(found.bytes);
         return status == TALLY_ERROR_MEMORY ? status : TALLY_ERROR_UNSUPPORTED;
     }
-    run->data.period = found.all;
+    run->data.period = found.bytes;
     run->data.samples = run->data.period_bytes = found.count;
     return TALLY_OK;
+}
+
+/* The share of bytes that are as the one before. */
+static double equal_neighbours(const figure_data *data)
+{
+    uint64_t equal = 0;
+    for (uint64_t i = 1; i < data->samples; i++)
+        equal += data->period[i] == data->period[i - 1];
+    return (double)equal / (double)data->samples;
 }
 
 /* ---- on the device ---- */
@@ -150,7 +141,7 @@ static tally_status make_period(figure_run *run, const figure_try *wanted, tally
     data->period = data->block = NULL;
     data->made[0] = '\0';
     data->filled = 0;
-    if (file_of(wanted->data)) {
+    if (wanted->side || strcmp(wanted->data, "text") == 0) {
         tally_status status = read_period(run, wanted, error);
         if (status)
             return status;
@@ -162,6 +153,7 @@ static tally_status make_period(figure_run *run, const figure_try *wanted, tally
             return no_memory(error);
         make(wanted, data->period, data->samples, run->options->seed);
     }
+    data->equal = wanted->dtype == TALLY_U8 ? equal_neighbours(data) : NAN;
     uint64_t times = BLOCK_BYTES / data->period_bytes + 1;
     data->block_bytes = times * data->period_bytes;
     data->block = malloc(data->block_bytes);
@@ -192,8 +184,9 @@ tally_status figure_data_need(figure_run *run, const figure_try *wanted, tally_e
     figure_data *data = &run->data;
     char name[64];
     uint64_t want = wanted->n * tally_dtype_bytes(wanted->dtype);
-    snprintf(name, sizeof name, "%s %s %llu", wanted->data, tally_dtype_name(wanted->dtype),
-             wanted->dtype == TALLY_U16 ? (unsigned long long)wanted->bins : 0ull);
+    snprintf(name, sizeof name, "%s %s %llu %llu", wanted->data, tally_dtype_name(wanted->dtype),
+             (unsigned long long)wanted->side,
+             strcmp(wanted->data, "rare") ? 0ull : (unsigned long long)wanted->bins);
     tally_status status = TALLY_OK;
     if (strcmp(name, data->made) != 0) {
         status = make_period(run, wanted, error);

@@ -3,18 +3,21 @@
 
 #include "figure.h"
 
-enum { MOST_SETTINGS = 8, MOST_REPEATS = 64, MERGE_REPEATS = 5 };
+enum { MOST_SETTINGS = 8, MERGE_REPEATS = 5 };
 
 /* Seconds that a point's repeats may take. */
 static double budget(const figure_run *run)
 {
-    return run->quick ? 0.05 : 0.5;
+    return run->quick ? 0.05 : 0.25;
 }
 
 uint64_t figure_most(const figure_run *run, uint64_t full, uint64_t quick, tally_dtype dtype)
 {
     uint64_t fits = run->info.memory_bytes / 5 / tally_dtype_bytes(dtype);
     uint64_t most = run->quick ? quick : full;
+    uint64_t given = (run->options->mib << 20) / tally_dtype_bytes(dtype);
+    if (given && given < most)
+        most = given;
     return most < fits ? most : fits;
 }
 
@@ -34,7 +37,7 @@ typedef struct point {
     tally_view view;
     void *counts;
     size_t count_bytes; /* of one counter */
-    double seconds[MOST_REPEATS], calls[MOST_REPEATS];
+    double seconds[FIGURE_MOST_REPEATS], calls[FIGURE_MOST_REPEATS];
     unsigned repeats;
     uint16_t categories[256];
     tally_setting settings[MOST_SETTINGS];
@@ -128,7 +131,8 @@ static tally_status measure(point *p, tally_error *error)
     if (!status && wall < budget(p->run))
         status = call(p, NULL, &device, &wall, error);
     p->repeats = 0;
-    while (!status && p->repeats < p->run->repeats && (p->repeats == 0 || spent < budget(p->run))) {
+    while (!status && p->repeats < p->run->repeats &&
+           (p->repeats == 0 || p->wanted->every_run || spent < budget(p->run))) {
         status = call(p, NULL, &device, &wall, error);
         p->seconds[p->repeats] = p->wanted->from_host || p->wanted->on_host ? wall : device;
         p->calls[p->repeats++] = wall;
@@ -149,6 +153,15 @@ static double median(double *values, unsigned count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+static double mean(const double *values, unsigned count)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+/* The time of merging, in that of counting. */
 static tally_status measure_merge(point *p, bench_line *line, tally_error *error)
 {
     double shares[MERGE_REPEATS], merging, device, wall;
@@ -156,9 +169,9 @@ static tally_status measure_merge(point *p, bench_line *line, tally_error *error
         tally_status status = call(p, &merging, &device, &wall, error);
         if (status)
             return status;
-        shares[i] = merging / device;
+        shares[i] = merging / (device - merging);
     }
-    bench_set_number(line, "merge_share", median(shares, MERGE_REPEATS));
+    bench_set_number(line, "merge_of_counting", median(shares, MERGE_REPEATS));
     return TALLY_OK;
 }
 
@@ -260,10 +273,12 @@ static void describe_kernel(point *p, bench_line *line)
     bench_set_number(line, "local_bytes", info.local_bytes);
     bench_set_number(line, "registers", info.registers ? info.registers : NAN);
     bench_set_number(line, "spill_bytes", info.registers ? info.spill_bytes : NAN);
-    if (info.groups_per_unit) {
-        bench_set_number(line, "groups_per_unit", info.groups_per_unit);
+    bench_set_number(line, "units", info.units ? info.units : NAN);
+    if (info.groups_per_unit) { /* as launched: no more groups than there are */
+        double each = (double)info.groups / info.units, most = info.groups_per_unit;
+        bench_set_number(line, "groups_per_unit", most);
         bench_set_number(line, "occupancy",
-                         (double)info.groups_per_unit * info.group_size / info.unit_threads);
+                         (each < most ? each : most) * info.group_size / info.unit_threads);
     }
 }
 
@@ -275,12 +290,14 @@ static void describe_times(point *p, int same, bench_line *line)
     bench_set_text(line, "method", tally_plan_method(p->plan));
     bench_set_text(line, "clock", w->from_host || w->on_host ? "wall" : "device");
     bench_set_number(line, "median_s", middle);
+    bench_set_number(line, "mean_s", mean(p->seconds, p->repeats));
     bench_set_number(line, "min_s", p->seconds[0]);
     bench_set_number(line, "max_s", p->seconds[p->repeats - 1]);
     bench_set_number(line, "call_s", median(p->calls, p->repeats));
     bench_set_number(line, "repeats", p->repeats);
     bench_set_number(line, "gbps", bytes / middle * 1e-9);
     bench_set_number(line, "samples_per_s", (double)w->n / middle);
+    bench_set_number(line, "equal_neighbours", p->run->data.equal);
     bench_set_truth(line, "verified", same);
     if (w->timing_only)
         bench_set_truth(line, "timing_only", 1);

@@ -5,17 +5,19 @@
 
 /* ---- 000: a tree of flags against atomics ---- */
 
-static int reduce_series(figure_run *run, const char *method, uint64_t bins, int from_host)
+static int reduce_series(figure_run *run, const char *name, const char *method, const char *set,
+                         uint64_t bins, int from_host)
 {
     char series[64];
-    uint64_t most = figure_most(run, from_host ? 100000000 : 1000000000, 10000, TALLY_F32);
+    uint64_t most = figure_most(run, 100000000, 1000, TALLY_F32);
     int code = BENCH_OK;
-    snprintf(series, sizeof series, "%s, %llu bins%s", strcmp(method, "auto") ? method : "Tally",
-             (unsigned long long)bins, from_host ? ", from the host" : "");
+    snprintf(series, sizeof series, "%s, %llu bins%s", name, (unsigned long long)bins,
+             from_host ? ", from the host" : "");
     for (uint64_t n = run->quick ? 1000 : 100000; n <= most && !code; n *= 10) {
         figure_try one = {.series = series,
                           .x = (double)n,
                           .method = method,
+                          .set = set,
                           .data = "uniform",
                           .dtype = TALLY_F32,
                           .n = n,
@@ -27,42 +29,48 @@ static int reduce_series(figure_run *run, const char *method, uint64_t bins, int
     return code;
 }
 
+/* With the samples in device memory, and copied there by each call. */
 int figure_reduce(figure_run *run)
 {
+    static const struct {
+        const char *name, *method, *set;
+    } all[] = {{"tree", "reduce-tree", ""}, {"atomics", "atomic-local", ""}};
     static const uint64_t bins[] = {16, 64, 256};
     int code = BENCH_OK;
-    for (size_t b = 0; b < 3 && !code; b++)
-        code = reduce_series(run, "reduce-tree", bins[b], 0);
-    for (size_t b = 0; b < 3 && !code; b++)
-        code = reduce_series(run, "atomic-local", bins[b], 0);
-    if (!code)
-        code = reduce_series(run, "atomic-local", 64, 1);
-    return code ? code : reduce_series(run, "auto", 64, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t b = 0; b < 3 && !code; b++)
+            code = reduce_series(run, all[i].name, all[i].method, all[i].set, bins[b], 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++)
+        code = reduce_series(run, all[i].name, all[i].method, all[i].set, 64, 1);
+    for (int from_host = 0; from_host < 2 && !code; from_host++)
+        code = reduce_series(run, "Tally", "auto", "", 64, from_host);
+    return code;
 }
 
 /* ---- 001: one optimisation after the other, on text ---- */
 
 int figure_optimise(figure_run *run)
 {
-    static const char *const methods[] = {
-        "atomic-global", "coarsened", "private-shared", "private-register", "private-global",
-        "aggregated",    "auto"};
-    static const char *const labels[] = {"naive",
-                                         "coarsened",
-                                         "private,\nshared",
-                                         "private,\nregisters",
-                                         "private,\nglobal copies",
-                                         "aggregated",
-                                         "Tally"};
-    static const char *const data[][2] = {{"a book", "text"}, {"random letters", "letters"}};
+    static const struct {
+        const char *label, *method, *set;
+    } all[] = {{"naive", "atomic-global", ""},
+               {"coarsened", "coarsened", ""},
+               {"private,\nshared", "private-shared", ""},
+               {"private,\nregisters", "private-register", ""},
+               {"private,\nglobal copies", "private-global", ""},
+               {"aggregated", "aggregated", ""},
+               {"Tally", "auto", ""}};
+    static const char *const data[][2] = {
+        {"a book", "text"}, {"random letters", "letters"}, {"letters in runs", "runs"}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     int code = BENCH_OK;
-    for (size_t d = 0; d < 2; d++) {
+    for (size_t d = 0; d < 3; d++) {
         double naive = NAN;
-        for (size_t m = 0; m < 7 && !code; m++) {
+        for (size_t m = 0; m < sizeof all / sizeof *all && !code; m++) {
             figure_try one = {.series = data[d][0],
-                              .label = labels[m],
-                              .method = methods[m],
+                              .label = all[m].label,
+                              .method = all[m].method,
+                              .set = all[m].set,
                               .data = data[d][1],
                               .dtype = TALLY_U8,
                               .n = n,
@@ -83,22 +91,23 @@ int figure_optimise(figure_run *run)
 int figure_whitepaper(figure_run *run)
 {
     static const struct {
-        const char *series, *method;
+        const char *series, *method, *set;
         uint64_t bins;
-    } all[] = {{"64 bins", "podlozhnyuk-64", 64},
-               {"256 bins, tag", "podlozhnyuk-256-tag", 256},
-               {"256 bins, atomics", "podlozhnyuk-256", 256}};
+    } all[] = {{"64 bins", "podlozhnyuk-64", "", 64},
+               {"256 bins, tag", "podlozhnyuk-256-tag", "", 256},
+               {"256 bins, atomics", "podlozhnyuk-256", "", 256}};
     static const char *const data[] = {"uniform", "zeros"};
     uint64_t most = figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8);
     int code = BENCH_OK;
-    for (size_t i = 0; i < 3; i++)
-        for (size_t d = 0; d < 2; d++)
+    for (size_t d = 0; d < 2; d++)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             for (uint64_t n = 1 << 16; n <= most && !code; n *= 4) {
                 char series[64];
                 snprintf(series, sizeof series, "%s, %s", all[i].series, data[d]);
                 figure_try one = {.series = series,
                                   .x = (double)n,
                                   .method = all[i].method,
+                                  .set = all[i].set,
                                   .data = data[d],
                                   .dtype = TALLY_U8,
                                   .n = n,
@@ -112,56 +121,69 @@ int figure_whitepaper(figure_run *run)
 
 /* ---- 004: counters that stick ---- */
 
-/* Updates of global memory: an addition and a minimum a sample, or a bin of each group. */
-static void count_updates(figure_run *run, const figure_try *one)
+/* What a launch reads and writes of global memory, each atomic as a read and a write: an addition
+ * and a minimum for a sample, or for a bin of each group. */
+static void count_traffic(figure_run *run, const figure_try *one)
 {
     bench_line *line = figure_last(run);
-    if (!line || one->on_host)
+    if (!line)
+        return;
+    double n = (double)one->n, seconds = bench_line_number(line, "median_s");
+    bench_set_number(line, "billion_s", seconds / n * 1e9);
+    if (one->on_host)
         return;
     double groups = bench_line_number(line, "groups");
-    double each =
-        strcmp(one->method, "saturating-global") == 0 ? (double)one->n : groups * (double)one->bins;
-    bench_set_number(line, "global_updates", 2 * each);
+    double atomics =
+        2 * (strcmp(one->method, "saturating-global") == 0 ? n : groups * (double)one->bins);
+    bench_set_number(line, "reads_a_sample", (n + atomics) / n);
+    bench_set_number(line, "writes_a_sample", atomics / n);
 }
 
-static int saturate(figure_run *run, const char *name, const char *method, uint64_t n,
-                    uint64_t bins)
+static int saturate(figure_run *run, const char *name, const char *method, const char *set,
+                    const char *data, uint64_t bins)
 {
-    char series[64];
-    int on_host = strcmp(method, "saturating-serial") == 0;
-    snprintf(series, sizeof series, n < 10000000 ? "%s, %.3g k" : "%s, %.3g G", name,
-             (double)n * (n < 10000000 ? 1e-3 : 1e-9));
-    figure_try one = {.series = series,
+    int on_host = strcmp(method, "saturating-serial") == 0, all = strcmp(data, "uniform") == 0;
+    uint64_t n = on_host ? 20000000 : all ? 1000000000 : 200000000;
+    figure_try one = {.panel = data,
+                      .series = name,
                       .x = (double)bins,
                       .method = method,
-                      .data = "uniform",
-                      .dtype = TALLY_U16,
-                      .n = n,
+                      .set = set,
+                      .data = data,
+                      .dtype = TALLY_F32,
+                      .n = figure_most(run, n, 20000, TALLY_F32),
                       .bins = bins,
-                      .hi = (double)bins,
+                      .hi = 1,
                       .counter = TALLY_COUNTER_U16SAT,
                       .on_host = on_host};
     int code = figure_measure(run, &one);
     if (!code)
-        count_updates(run, &one);
+        count_traffic(run, &one);
     return code;
 }
 
-/* Samples depend on the bins: what needs the same ones is measured together. */
+/* The two kernels of the report, which takes the second where a group has too few work-items for
+ * the first; and the second for all numbers of bins. */
 int figure_saturating(figure_run *run)
 {
-    static const char *const kernels[][2] = {{"naive", "saturating-global"},
-                                             {"shared", "saturating-shared"},
-                                             {"shared, strided", "saturating-shared-strided"}};
-    uint64_t most = figure_most(run, 2000000000, 200000, TALLY_U16);
+    static const char *const data[] = {"uniform", "rare"};
+    enum { MOST_ITEMS = 1024 };
     int code = BENCH_OK;
-    for (uint64_t bins = 128; bins <= 2048 && !code; bins *= 2) {
-        code = saturate(run, "host", "saturating-serial", run->quick ? 50000 : 100000000, bins);
-        for (uint64_t n = most / 2; n <= most && !code; n += most / 2)
-            for (size_t k = 0; k < 3 && !code; k++)
-                if (k != 1 || bins <= 1024) /* it has a work-item a bin */
-                    code = saturate(run, kernels[k][0], kernels[k][1], n, bins);
-    }
+    for (size_t d = 0; d < 2; d++)
+        for (uint64_t bins = 64; bins <= 2048 && !code; bins *= run->quick ? 32 : 2) {
+            const char *shared =
+                bins > MOST_ITEMS ? "saturating-shared-strided" : "saturating-shared";
+            const char *const all[][3] = {
+                {"host", "saturating-serial", ""},
+                {"naive", "saturating-global", ""},
+                {"optimized, as published", shared, "elements=1,clear=1"},
+                {"optimized, cleared once", shared, "elements=1"},
+                {"groups that stay", shared, ""},
+                {"groups that stay, strided", "saturating-shared-strided", ""}};
+            for (size_t k = 0; k < sizeof all / sizeof *all && !code; k++)
+                if (k != 4 || bins <= MOST_ITEMS) /* else the next is the same */
+                    code = saturate(run, all[k][0], all[k][1], all[k][2], data[d], bins);
+        }
     return code;
 }
 
@@ -190,7 +212,7 @@ static int today_method(figure_run *run, const char *name, const char *label, co
                       .method = name,
                       .data = data,
                       .dtype = TALLY_U8,
-                      .n = figure_most(run, UINT64_C(1) << 29, 1 << 16, TALLY_U8),
+                      .n = figure_most(run, UINT64_C(1) << 28, 1 << 16, TALLY_U8),
                       .bins = bins,
                       .hi = 256,
                       .counter = saturating ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64};

@@ -10,7 +10,7 @@ const figure figure_table[] = {
     {"trish-k", "003 fig. 4", "TRISH: words a thread bins before it loops", figure_trish_k},
     {"trish-throughput", "003 fig. 6", "TRISH, POD and NUG against size and data",
      figure_trish_throughput},
-    {"trish-images", "003 fig. 7", "TRISH, POD and NUG on photographs", figure_trish_images},
+    {"trish-images", "003 fig. 7", "TRISH, POD and NUG on pictures", figure_trish_images},
     {"trish-ablation", "003 §6.2", "TRISH with less: no row sums, k = 1, fewer blocks",
      figure_trish_ablation},
     {"trish-table1", "003 table 1", "What the three methods take, 256 MiB of uniform bytes",

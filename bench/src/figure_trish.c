@@ -3,6 +3,7 @@
 
 #include "figure.h"
 
+/* The paper's means are of 100 runs. */
 static figure_try bytes(const char *series, const char *method, const char *data, uint64_t n)
 {
     return (figure_try){.series = series,
@@ -11,109 +12,147 @@ static figure_try bytes(const char *series, const char *method, const char *data
                         .dtype = TALLY_U8,
                         .n = n,
                         .bins = 256,
-                        .hi = 256};
+                        .hi = 256,
+                        .every_run = 1};
 }
 
-/* Every line's speed by that of the line with k = 31. */
-static void relate(figure_run *run)
+/* As the paper ran it: three blocks a multiprocessor, words binned in batches of four. */
+#define AS_PUBLISHED "batch=4,blocks-per-sm=3"
+
+/* Ways of running TRISH. */
+static const struct {
+    const char *name, *set;
+} ways[] = {{"TRISH, as published", AS_PUBLISHED},
+            {"TRISH, 3 blocks", "blocks-per-sm=3"},
+            {"TRISH, batches", "batch=4"},
+            {"TRISH", ""}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* ---- figure 4 ---- */
+
+/* The speeds of a series by that of its line at k = 31. */
+static void relate(figure_run *run, const char *series)
 {
     double base = NAN;
-    for (size_t i = 0; i < run->lines.count && !run->counting; i++)
-        if (strcmp(bench_line_text(&run->lines.all[i], "set", ""), "k=31") == 0)
-            base = bench_line_number(&run->lines.all[i], "gbps");
-    for (size_t i = 0; i < run->lines.count && !run->counting; i++)
-        bench_set_number(&run->lines.all[i], "relative",
-                         bench_line_number(&run->lines.all[i], "gbps") / base);
+    for (int give = 0; give < 2 && !run->counting; give++)
+        for (size_t i = 0; i < run->lines.count; i++) {
+            bench_line *line = &run->lines.all[i];
+            if (strcmp(bench_line_text(line, "series", ""), series) != 0)
+                continue;
+            if (give)
+                bench_set_number(line, "relative", bench_line_number(line, "gbps") / base);
+            else if (bench_line_number(line, "x") == 31)
+                base = bench_line_number(line, "gbps");
+        }
 }
 
-/* Figure 4: every k, and how much of a row sum's capacity it uses. */
+/* Every k, and how much of a row sum's capacity it uses. */
 int figure_trish_k(figure_run *run)
 {
     static const unsigned few[] = {1, 31, 32, 63};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     unsigned count = run->quick ? 4 : 63;
     int code = BENCH_OK;
-    for (unsigned i = 0; i < count && !code; i++) {
-        unsigned k = run->quick ? few[i] : i + 1;
-        char set[16];
-        figure_try one = bytes("TRISH", "trish", "uniform", n);
-        snprintf(set, sizeof set, "k=%u", k);
-        one.set = set;
-        one.x = k;
-        code = figure_measure(run, &one);
-        if (figure_last(run))
-            bench_set_number(figure_last(run), "efficiency", 63 / k * k / 63.0);
+    for (size_t w = 0; w < WAYS && !code; w++) {
+        for (unsigned i = 0; i < count && !code; i++) {
+            unsigned k = run->quick ? few[i] : i + 1;
+            char set[64];
+            figure_try one = bytes(ways[w].name, "trish", "uniform", n);
+            snprintf(set, sizeof set, "k=%u%s%s", k, *ways[w].set ? "," : "", ways[w].set);
+            one.set = set;
+            one.x = k;
+            code = figure_measure(run, &one);
+            if (figure_last(run))
+                bench_set_number(figure_last(run), "efficiency", 63 / k * k / 63.0);
+        }
+        relate(run, ways[w].name);
     }
-    relate(run);
     return code;
 }
 
-/* Figure 6: size and data. */
+/* ---- figures 6 and 7 ---- */
+
+static const struct {
+    const char *series, *method, *set;
+} rivals[] = {{"TRISH", "trish", ""},         {"TRISH, 3 blocks", "trish", "blocks-per-sm=3"},
+              {"POD", "podlozhnyuk-256", ""}, {"NUG", "nugteren", ""},
+              {"Tally", "auto", ""},          {"POD, tagged", "podlozhnyuk-256-tag", ""}};
+enum { ON_SIZES = 6, ON_IMAGES = 5 }; /* of them: the tag is not on images */
+
+static int rival(figure_run *run, size_t r, figure_try *one)
+{
+    one->series = rivals[r].series;
+    one->method = rivals[r].method;
+    one->set = rivals[r].set;
+    return figure_measure(run, one);
+}
+
+/* Size and data: 2^13 to 2^28 words, as the paper's axis. */
 int figure_trish_throughput(figure_run *run)
 {
-    static const struct {
-        const char *series, *method, *data;
-    } all[] = {{"TRISH, uniform", "trish", "uniform"},
-               {"POD, linear", "podlozhnyuk-256", "ramp"},
-               {"POD, uniform", "podlozhnyuk-256", "uniform"},
-               {"POD, zeros", "podlozhnyuk-256", "zeros"},
-               {"POD tagged, linear", "podlozhnyuk-256-tag", "ramp"},
-               {"POD tagged, uniform", "podlozhnyuk-256-tag", "uniform"},
-               {"POD tagged, zeros", "podlozhnyuk-256-tag", "zeros"},
-               {"NUG, uniform", "nugteren", "uniform"},
-               {"Tally, uniform", "auto", "uniform"}};
-    uint64_t most = figure_most(run, UINT64_C(1) << 32, 1 << 18, TALLY_U8);
+    static const char *const data[] = {"uniform", "zeros", "linear"};
+    uint64_t most = figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8);
     int code = BENCH_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        for (uint64_t n = 8192; n <= most && !code; n *= n < UINT64_C(1) << 28 ? 2 : 4) {
-            if (run->quick && n != 8192 && n * 4 <= most)
-                continue;
-            figure_try one = bytes(all[i].series, all[i].method, all[i].data, n);
-            one.x = (double)n;
-            code = figure_measure(run, &one);
-        }
-    return code;
-}
-
-/* Figure 7: photographs. */
-int figure_trish_images(figure_run *run)
-{
-    static const char *const images[] = {"camera", "coins", "cat", "cat-rgba"};
-    static const char *const methods[][2] = {
-        {"TRISH", "trish"}, {"POD", "podlozhnyuk-256"}, {"NUG", "nugteren"}, {"Tally", "auto"}};
-    int code = BENCH_OK;
-    for (size_t i = 0; i < 4; i++)
-        for (size_t m = 0; m < 4; m++)
-            for (uint64_t side = 256; side <= 16384 && !code; side *= 2) {
-                uint64_t n = side * side * (i == 3 ? 4 : 1);
-                if (n > figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8) ||
-                    (run->quick && side == 512))
-                    break;
-                figure_try one = bytes(methods[m][0], methods[m][1], images[i], n);
-                one.panel = images[i];
-                one.x = (double)side;
-                code = figure_measure(run, &one);
+    for (size_t d = 0; d < 3; d++)
+        for (size_t r = 0; r < ON_SIZES; r++)
+            for (uint64_t n = 1 << 15; n <= most && !code; n *= run->quick ? 8 : 2) {
+                figure_try one = bytes(NULL, NULL, data[d], n);
+                one.panel = data[d];
+                one.x = (double)n;
+                code = rival(run, r, &one);
             }
     return code;
 }
 
-/* Section 6.2: what accumulating costs, and what k and occupancy bring. */
+/* Pictures, tiled to the paper's sizes. */
+int figure_trish_images(figure_run *run)
+{
+    static const char *const images[] = {"camera", "cat", "phantom", "cat-rgba"};
+    int code = BENCH_OK;
+    for (size_t i = 0; i < 4; i++)
+        for (uint64_t side = 256; side <= (run->quick ? 256 : 4096); side *= 2)
+            for (size_t r = 0; r < ON_IMAGES && !code; r++) {
+                uint64_t n = side * side * (i == 3 ? 4 : 1);
+                if (n > figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8))
+                    continue;
+                figure_try one = bytes(NULL, NULL, images[i], n);
+                one.panel = images[i];
+                one.side = side;
+                one.x = (double)side;
+                code = rival(run, r, &one);
+            }
+    return code;
+}
+
+/* ---- section 6.2 ---- */
+
+static double speed(const figure_run *run, size_t line)
+{
+    return bench_line_number(&run->lines.all[line], "gbps");
+}
+
+/* What accumulating costs, by pairs and by bytes, and what k and occupancy bring; as published,
+ * then with all that fit. The factor of instruction-level parallelism as the paper derives it,
+ * which adds what leaving the row sums out brings at k = 31 to the speed at k = 1, and of k = 1
+ * without row sums. */
 int figure_trish_ablation(figure_run *run)
 {
+    enum { FULL, NO_SUMS, ONE, ONE_NO_SUMS, WHOLE = 4 };
     static const struct {
         const char *label, *set;
         int timing_only;
-    } all[] = {{"k = 31\n3 blocks", "blocks-per-sm=3", 0},
-               {"no row sums\n3 blocks", "accumulate=0,blocks-per-sm=3", 1},
-               {"k = 1\n3 blocks", "k=1,blocks-per-sm=3", 0},
-               {"k = 31\n2 blocks", "blocks-per-sm=2", 0},
-               {"k = 31\n1 block", "blocks-per-sm=1", 0},
-               {"k = 31\n6 blocks", "blocks-per-sm=6", 0},
+    } all[] = {{"k = 31\n3 blocks", AS_PUBLISHED, 0},
+               {"k = 31\nno sums\n3 blocks", "accumulate=0," AS_PUBLISHED, 1},
+               {"k = 1\n3 blocks", "k=1," AS_PUBLISHED, 0},
+               {"k = 1\nno sums\n3 blocks", "k=1,accumulate=0," AS_PUBLISHED, 1},
                {"k = 31\nall that fit", "", 0},
-               {"no row sums\nall that fit", "accumulate=0", 1},
-               {"k = 1\nall that fit", "k=1", 0}};
+               {"k = 31\nno sums\nall that fit", "accumulate=0", 1},
+               {"k = 1\nall that fit", "k=1", 0},
+               {"k = 1\nno sums\nall that fit", "k=1,accumulate=0", 1},
+               {"k = 31\nbyte sums\n3 blocks", "pairs=0," AS_PUBLISHED, 0},
+               {"k = 31\n2 blocks", "batch=4,blocks-per-sm=2", 0},
+               {"k = 31\n1 block", "batch=4,blocks-per-sm=1", 0}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
-    double base = NAN;
     int code = BENCH_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++) {
         figure_try one = bytes("TRISH", "trish", "uniform", n);
@@ -121,26 +160,38 @@ int figure_trish_ablation(figure_run *run)
         one.set = all[i].set;
         one.timing_only = all[i].timing_only;
         code = figure_measure(run, &one);
-        if (!figure_last(run))
-            continue;
-        base = i ? base : bench_line_number(figure_last(run), "gbps");
-        bench_set_number(figure_last(run), "relative",
-                         bench_line_number(figure_last(run), "gbps") / base);
+        if (figure_last(run))
+            bench_set_number(figure_last(run), "relative", speed(run, i) / speed(run, 0));
+    }
+    for (size_t at = 0; !run->counting && at < 2 * WHOLE && at + WHOLE <= run->lines.count;
+         at += WHOLE) {
+        double full = speed(run, at + FULL), bare = speed(run, at + NO_SUMS);
+        bench_set_number(&run->lines.all[at + ONE], "ilp_factor",
+                         bare / (speed(run, at + ONE) + bare - full));
+        bench_set_number(&run->lines.all[at + ONE_NO_SUMS], "ilp_factor",
+                         bare / speed(run, at + ONE_NO_SUMS));
     }
     return code;
 }
 
-/* Table 1: the three methods, as the profiler sees them. */
+/* ---- table 1 ---- */
+
+/* The methods as the profiler sees them: bench/counters.sh adds its counters. */
 int figure_trish_table(figure_run *run)
 {
-    static const char *const methods[][2] = {
-        {"TRISH", "trish"}, {"POD", "podlozhnyuk-256"}, {"NUG", "nugteren"}};
+    static const struct {
+        const char *label, *method, *set;
+    } all[] = {{"TRISH,\nas published", "trish", AS_PUBLISHED},
+               {"TRISH", "trish", ""},
+               {"POD", "podlozhnyuk-256", ""},
+               {"NUG", "nugteren", ""}};
     uint64_t n = figure_most(run, UINT64_C(1) << 28, 1 << 18, TALLY_U8);
     double base = NAN;
     int code = BENCH_OK;
-    for (size_t m = 0; m < 3 && !code; m++) {
-        figure_try one = bytes("measured", methods[m][1], "uniform", n);
-        one.label = methods[m][0];
+    for (size_t m = 0; m < 4 && !code; m++) {
+        figure_try one = bytes("measured", all[m].method, "uniform", n);
+        one.label = all[m].label;
+        one.set = all[m].set;
         code = figure_measure(run, &one);
         if (!figure_last(run))
             continue;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { BENCH_FIELDS = 48, BENCH_TEXT = 128 };
+enum { BENCH_FIELDS = 64, BENCH_TEXT = 128 };
 
 typedef struct bench_field {
     char key[24];

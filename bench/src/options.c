@@ -36,7 +36,9 @@ static const row rows[] = {
      "f32-2048; repeat for more"},
     {"repeats", 0, UINT, "N", AT(repeats), 1, 1000, NULL,
      "rounds in which all take turns (9; three times as many for inputs below\n"
-     "2 Mi samples)"},
+     "2 Mi samples; with --figure: 100)"},
+    {"mib", 0, UINT, "N", AT(mib), 1, 1 << 20, NULL,
+     "with --figure: at most so many MiB of samples a point"},
     {"clock", 0, CHOICE, "CLOCK", AT(clock), 0, 0, "wall cpu",
      "wall (the usual one), or cpu: one-thread times are processor time alone,\n"
      "which is steadier on a machine that has other work"},

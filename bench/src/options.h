@@ -22,7 +22,7 @@ typedef struct bench_options {
     const char *device, *method, *figure, *output; /* NULL: not given */
     const char *clock, *format, *progress;         /* one of their choices; NULL: not given */
     bench_list only, set;
-    uint64_t seed, repeats, threads; /* repeats, threads: 0 if not given */
+    uint64_t seed, repeats, threads, mib; /* repeats, threads, mib: 0 if not given */
     int quick, list, quiet, verbose, help, version;
 } bench_options;
 

@@ -43,6 +43,8 @@ static int check(const bench_options *options)
                            device);
     if (options->output)
         return bench_usage("--output goes with --figure");
+    if (options->mib)
+        return bench_usage("--mib goes with --figure");
     for (size_t i = 0; i < options->set.count; i++) {
         const char *text = options->set.texts[i];
         if (!strchr(text, '=') || strlen(text) >= BENCH_SETTING_BYTES)
