@@ -332,14 +332,15 @@ TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
     else
         asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(size) : "memory");
 }
-/* Local memory by numbers of bytes from ty_local on. From compute capability 8.0 on ty_local lies
- * at 1 024 (TY_LOCAL_CHECK): an offset in the instruction, where a pointer would cost an addition.
+/* Local memory by numbers of bytes from its first word on. From compute capability 8.0 on ty_local
+ * lies at 1 024 (TY_LOCAL_CHECK): an offset in the instruction, where a pointer would cost an
+ * addition.
  */
 #define TY_LOCAL_CHECK()                                                                           \
     if (__cvta_generic_to_shared(ty_local) != 1024)                                                \
     asm volatile("trap;")
-#define TY_COUNT_AT(at)  asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
-#define TY_VECTOR_AT(at) ty_vector_at(at)
+#define TY_COUNT_AT(first, at)  asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
+#define TY_VECTOR_AT(first, at) ty_vector_at(at)
 TY_FN uint4 ty_vector_at(ty_u32 at)
 {
     uint4 v;
@@ -354,12 +355,12 @@ TY_FN uint4 ty_vector_at(ty_u32 at)
  * n.
  */
 #if __CUDA_ARCH__ >= 800
-#define TY_COPY(at, from)                                                                          \
+#define TY_COPY(first, at, from)                                                                   \
     asm volatile("cp.async.cg.shared.global [%0+1024], [%1], 16;" ::"r"(at), "l"(from) : "memory")
 #define TY_COPIED()       asm volatile("cp.async.commit_group;" ::: "memory")
 #define TY_COPIES_LEFT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 #else
-#define TY_COPY(at, from) ty_copy(at, *(from))
+#define TY_COPY(first, at, from) ty_copy(at, *(from))
 #define TY_COPIED()
 #define TY_COPIES_LEFT(n)
 TY_FN void ty_copy(ty_u32 at, uint4 v)
@@ -561,9 +562,9 @@ TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
 #define TY_MEET(comes, number, size, waits) TY_BARRIER()
 #define TY_MEET_TOO(number, size, waits)
 #define TY_LOCAL_CHECK()
-#define TY_COUNT_AT(at)   TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (at), 1)
-#define TY_VECTOR_AT(at)  (*(TY_LOCAL uint4 *)((TY_LOCAL ty_u8 *)ty_local + (at)))
-#define TY_COPY(at, from) (TY_VECTOR_AT(at) = *(from))
+#define TY_COUNT_AT(first, at)   TY_ADD_LOCAL((TY_LOCAL ty_u8 *)(first) + (at), 1)
+#define TY_VECTOR_AT(first, at)  (*(TY_LOCAL uint4 *)((TY_LOCAL ty_u8 *)(first) + (at)))
+#define TY_COPY(first, at, from) (TY_VECTOR_AT(first, at) = *(from))
 #define TY_COPIED()
 #define TY_COPIES_LEFT(n)
 #endif

@@ -1,164 +1,342 @@
 /*
- * Many byte images without gaps between their rows, TY_CHANNELS interleaved, a histogram each
- * (views.cl): each of a group's TY_IMAGES_TEAMS goes from image to image and delivers as it goes.
- * Most of a team count; its last TY_IMAGES_SUMS work-items add up the image before while the others
- * count the next. A team has two tables, for every other image, of rows of 256 bytes: a counter's
- * address is a byte of the samples put between three that are known, one permutation,
+ * views, of many byte images without gaps between their rows, TY_CHANNELS interleaved, a histogram
+ * each. A group is cut into TY_IMAGES_TEAMS teams, each of which goes from image to image and
+ * stores counts as it goes. Most of a team's warps count; its last TY_IMAGES_SUMS work-items add up
+ * the image before while the others count the next. So a team has two tables, for every other
+ * image.
+ *
+ * Local memory, in bytes:
+ *
+ *     0     TEAMS * VIEW_IMAGES_TABLES        each team's pair of tables
+ *     ...   TEAMS * WARPS * VIEW_IMAGES_RING  a ring for each warp that counts: the TY_IMAGES_AHEAD
+ *                                             rows of vectors that it counts next, of whatever
+ * image, on their way from global memory
+ *     ...   (slots + 257) * 4                 runs: which values make up a slot (merge.cl)
+ *     ...   TEAMS * 2 * results * 4           before: for each table what each sum was an image ago
+ *
+ * A table has a row of 256 bytes for each value, so that a counter's address is a byte of the
+ * samples put between three that are known, which is one permutation:
  *
  *      table << 16 | value << 8 | column        one channel: value << 8 | table << 7 | column
  *
- * where a column is a channel's and a lane's. The lanes of a warp never meet in a bank: lanes 16 …
- * 31 are a channel ahead of lanes 0 … 15 (of three channels by themselves, of four because they
+ * where a column is a channel's and a lane's. The lanes of a warp never meet in a bank: lanes 16 to
+ * 31 are a channel ahead of lanes 0 to 15 (of three channels by themselves, of four because they
  * take the bytes of each pair in the other order), so that both may have the same columns:
  *
  *      one and two channels   32 columns each
  *      three                  32 of the first, then 16 of the last and 16 of the second
  *      four                   16 each
  *
- * Tables are cleared once: a count is what a sum has grown by. Each warp that counts has a ring of
- * TY_IMAGES_AHEAD rows of quads behind the tables, on their way whatever image they are of. Rows
- * are dealt to a team's warps in turn, from one image to the next.
+ * Tables are cleared once: a count is what a sum has grown by.
+ *
+ * Phases:
+ *   start    the rings are filled, tables cleared, `runs` copied
+ *   count    those who count: the image's whole vectors, from their rings, which they fill again;
+ * rows of vectors are dealt to a team's warps in turn, from one image to the next odd      the
+ * others: the bytes before and behind those vectors store    the others, and after a team's last
+ * image all of it: sums, and the caller's counts Each image is counted and then stored. Who counts
+ * waits only until its table has been added up, who stores until the image has been counted:
+ * barriers of a team for each of its tables.
  */
 #if TY_IMAGES_GROUP
 
-#define TY_TEAM         (TY_IMAGES_GROUP / TY_IMAGES_TEAMS)
-#define TY_COUNTERS     (TY_TEAM - TY_IMAGES_SUMS)
-#define TY_WARPS        (TY_COUNTERS / 32)
-#define TY_ROW          (TY_IMAGES_VECTORS * 32)        /* quads that a warp counts at a time */
-#define TY_LINE         128                             /* bytes of one of the cache */
-#define TY_ROWS         (TY_WARPS * TY_ROW)             /* … and all warps of a team */
-#define TY_RING         (TY_IMAGES_AHEAD * TY_ROW * 16) /* bytes of a warp's */
-#define TY_TABLES_BYTES (TY_CHANNELS == 1 ? 65536u : 131072u) /* of a team's */
+#define VIEW_IMAGES_TEAM     (TY_IMAGES_GROUP / TY_IMAGES_TEAMS) /* work-items */
+#define VIEW_IMAGES_COUNTERS (VIEW_IMAGES_TEAM - TY_IMAGES_SUMS) /* of them who count */
+#define VIEW_IMAGES_WARPS    (VIEW_IMAGES_COUNTERS / 32)
+#define VIEW_IMAGES_ROW      (TY_IMAGES_VECTORS * 32) /* vectors: a warp counts them at once */
+#define VIEW_IMAGES_ROWS     (VIEW_IMAGES_WARPS * VIEW_IMAGES_ROW) /* and all warps of a team */
+#define VIEW_IMAGES_LINE     128                                   /* bytes of a cache's line */
+#define VIEW_IMAGES_RING     (TY_IMAGES_AHEAD * VIEW_IMAGES_ROW * 16)
+#define VIEW_IMAGES_TABLES   (TY_CHANNELS == 1 ? 65536u : 131072u)
 
+/* Barriers: of the group; of a team, when an image has been counted into a table, and when that
+ * table may be counted into again. */
+#define VIEW_IMAGES_READY                (TY_IMAGES_TEAMS * 4 + 1)
+#define VIEW_IMAGES_COUNTED(team, table) ((team)*4 + 1 + (table))
+#define VIEW_IMAGES_FREE(team, table)    ((team)*4 + 3 + (table))
+
+/* Where in a team's pair of tables the counters of a channel's value 0 begin, in bytes, and how
+ * many vectors of columns they have. */
 #if TY_CHANNELS == 1
-#define TY_TABLE_AT(table, channel) ((table) << 7)
-#define TY_COLUMN_VECTORS(channel)  8
+#define VIEW_IMAGES_AT(table, channel) ((table) << 7)
+#define VIEW_IMAGES_VECTORS(channel)   8
 #elif TY_CHANNELS == 2
-#define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 7)
-#define TY_COLUMN_VECTORS(channel)  8
+#define VIEW_IMAGES_AT(table, channel) ((table) << 16 | (channel) << 7)
+#define VIEW_IMAGES_VECTORS(channel)   8
 #elif TY_CHANNELS == 3
-#define TY_TABLE_AT(table, channel) ((table) << 16 | ((channel) ? 256 - 64 * (channel) : 0))
-#define TY_COLUMN_VECTORS(channel)  ((channel) ? 4 : 8)
+#define VIEW_IMAGES_AT(table, channel) ((table) << 16 | ((channel) ? 256 - 64 * (channel) : 0))
+#define VIEW_IMAGES_VECTORS(channel)   ((channel) ? 4 : 8)
 #else
-#define TY_TABLE_AT(table, channel) ((table) << 16 | (channel) << 6)
-#define TY_COLUMN_VECTORS(channel)  4
+#define VIEW_IMAGES_AT(table, channel) ((table) << 16 | (channel) << 6)
+#define VIEW_IMAGES_VECTORS(channel)   4
 #endif
-/* Quad k of a table. */
-#define TY_TABLE_VECTOR(table, k)                                                                  \
-    (TY_CHANNELS == 1 ? (k) / 8 * 16 + (table)*8 + (k) % 8 : (table)*4096 + (k))
-#define TY_OWN(tables, table, channel, lane)                                                       \
-    ((tables) + TY_TABLE_AT(table, channel) +                                                      \
-     (((lane) & (TY_COLUMN_VECTORS(channel) * 4 - 1)) << 2))
 
-#define TY_COUNT_VALUE(w, k, j)                                                                    \
-    TY_COUNT_AT(TY_BYTE_INTO(own[((j) + (k)) % TY_CHANNELS], w, (k) ^ swap))
-#define TY_COUNT_VALUES(w, j)                                                                      \
-    do {                                                                                           \
-        TY_COUNT_VALUE(w, 0, j);                                                                   \
-        TY_COUNT_VALUE(w, 1, j);                                                                   \
-        TY_COUNT_VALUE(w, 2, j);                                                                   \
-        TY_COUNT_VALUE(w, 3, j);                                                                   \
-    } while (0)
-#define TY_COUNT_VECTOR(v, k)                                                                      \
-    do {                                                                                           \
-        TY_COUNT_VALUES((v).x, (k)*512);                                                           \
-        TY_COUNT_VALUES((v).y, (k)*512 + 4);                                                       \
-        TY_COUNT_VALUES((v).z, (k)*512 + 8);                                                       \
-        TY_COUNT_VALUES((v).w, (k)*512 + 12);                                                      \
-    } while (0)
-
-/* An image as a warp goes through it. Rows of quads are lines of the cache: the image begins `skip`
- * bytes behind such a line, from which `count` quads are counted up to its last whole one. */
-typedef struct ty_image {
+/* An image as a warp goes through it. Rows of vectors are lines of the cache: the image begins
+ * `skip` bytes behind such a line, from which `count` vectors are counted up to its last whole one.
+ */
+typedef struct view_images_image {
     ty_u64 address;
-    ty_u32 line, skip, count;
-    ty_u32 row, first; /* the quad where the warp's next row begins; its first of the next image */
-    ty_i32 low, reach; /* a work-item has a quad in the rows that begin from `low` to `reach` */
-} ty_image;
-#define TY_IN_ROW(image, row) ((ty_i32)(row) >= (image).low && (ty_i32)(row) < (image).reach)
+    ty_u32 line, skip, count; /* line: its number in the launch */
+    ty_u32 row,
+        first; /* the vector where the warp's next row begins; its first of the next image */
+    ty_i32 low, reach; /* a work-item has a vector in the rows that begin from `low` to `reach` */
+} view_images_image;
 
-TY_FN void ty_image_begin(ty_image *i, ty_u32 length)
+/* A work-item. Only `ring` and the images change. */
+typedef struct view_images {
+    TY_LOCAL ty_u32 *memory, *tables, *runs, *before; /* memory: all; tables, before: its team's */
+    ty_u32 team, lid, lane;                           /* lid: its number in the team */
+    ty_u32 start;                                     /* the byte where its team's tables begin */
+    ty_u32 ring, end;           /* where the vectors are that it counts next; where its ring ends */
+    ty_u32 swap;                /* 1: takes the bytes of a pair in the other order */
+    ty_u32 length, lines, step; /* bytes of an image; images; from the team's to its next */
+    ty_u64 jump;                /* bytes from the team's image to its next */
+    view_images_image now;      /* what the team counts, or adds up */
+    view_images_image next;     /* what the work-item reads, */
+    ty_u64 from;                /* ... and its next vector there */
+} view_images;
+
+TY_FN int view_images_counts(const view_images *p)
+{
+    return p->lid < VIEW_IMAGES_COUNTERS;
+}
+
+/* ---- reading ahead ---- */
+
+TY_FN int view_images_in_row(const view_images_image *i, ty_u32 row)
+{
+    return (ty_i32)row >= i->low && (ty_i32)row < i->reach;
+}
+
+TY_FN void view_images_begin(view_images_image *i, ty_u32 length)
 {
     ty_u32 rows;
-    i->skip = (ty_u32)i->address & (TY_LINE - 1);
+    i->skip = (ty_u32)i->address & (VIEW_IMAGES_LINE - 1);
     i->count = (i->skip + length) / 16;
     i->low = (ty_i32)(i->skip + 15) / 16 - (ty_i32)(TY_LID & 31);
     i->reach = (ty_i32)i->count - (ty_i32)(TY_LID & 31);
     i->row = i->first;
-    rows = (i->count + TY_ROW - 1) / TY_ROW % TY_WARPS;
-    i->first += (i->first < rows * TY_ROW ? TY_ROWS : 0) - rows * TY_ROW;
+    rows = (i->count + VIEW_IMAGES_ROW - 1) / VIEW_IMAGES_ROW % VIEW_IMAGES_WARPS;
+    i->first += (i->first < rows * VIEW_IMAGES_ROW ? VIEW_IMAGES_ROWS : 0) - rows * VIEW_IMAGES_ROW;
     TY_OPAQUE(i->count);
     TY_OPAQUE(i->low);
     TY_OPAQUE(i->reach);
 }
 
-/* What a work-item reads next: `image` with its quad `from`. Behind the last image there is nothing
- * to read and no end. */
-typedef struct ty_ahead {
-    ty_image image;
-    ty_u64 from;
-} ty_ahead;
-
-TY_FN void ty_ahead_begin(ty_ahead *a, ty_u32 length, ty_u32 lines)
+/* Behind the last image there is nothing to read and no end. */
+TY_FN void view_images_begin_next(view_images *p)
 {
-    if (a->image.line >= lines) {
-        a->image.row = 0;
-        a->image.count = ~0u;
-        a->image.low = a->image.reach = 0;
+    if (p->next.line >= p->lines) {
+        p->next.row = 0;
+        p->next.count = ~0u;
+        p->next.low = p->next.reach = 0;
         return;
     }
-    ty_image_begin(&a->image, length);
-    a->from = a->image.address - a->image.skip + (a->image.row + (TY_LID & 31)) * 16;
-    TY_OPAQUE_LONG(a->from);
+    view_images_begin(&p->next, p->length);
+    p->from = p->next.address - p->next.skip + (p->next.row + (TY_LID & 31)) * 16;
+    TY_OPAQUE_LONG(p->from);
 }
 
-/* Begins to read a row, into local memory from byte `at` on. */
-TY_FN void ty_read_ahead(TY_LOCAL ty_u32 *ty_local, ty_ahead *a, ty_u32 at, ty_u32 length,
-                         ty_u64 jump, ty_u32 step, ty_u32 lines)
+/* Begins to read the next row, into local memory from byte `at` on. */
+TY_FN void view_images_read(view_images *p, ty_u32 at)
 {
-    while (a->image.row >= a->image.count) {
-        a->image.line += step;
-        a->image.address += jump;
-        ty_ahead_begin(a, length, lines);
+    while (p->next.row >= p->next.count) {
+        p->next.line += p->step;
+        p->next.address += p->jump;
+        view_images_begin_next(p);
     }
     TY_UNROLL
     for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++) {
-        if (TY_IN_ROW(a->image, a->image.row + k * 32))
-            TY_COPY(at + k * 512, (TY_GLOBAL const uint4 *)a->from + k * 32);
+        if (view_images_in_row(&p->next, p->next.row + k * 32))
+            TY_COPY(p->memory, at + k * 512, (TY_GLOBAL const uint4 *)p->from + k * 32);
     }
     TY_COPIED();
-    a->image.row += TY_ROWS;
-    a->from += TY_ROWS * 16;
-    (void)ty_local;
+    p->next.row += VIEW_IMAGES_ROWS;
+    p->from += VIEW_IMAGES_ROWS * 16;
 }
 
-/* By work-item `lid` of `size`. */
-TY_FN void ty_images_clear(TY_LOCAL ty_u32 *tables, ty_u32 table, ty_u32 lid, ty_u32 size)
+/* ---- start ---- */
+
+/* Clears a table, by work-item `lid` of `size`. */
+TY_FN void view_images_clear(const view_images *p, ty_u32 table, ty_u32 lid, ty_u32 size)
 {
-    uint4 zero = {0, 0, 0, 0};
-    for (ty_u32 k = lid; k < TY_TABLES_BYTES / 32; k += size)
-        ((TY_LOCAL uint4 *)tables)[TY_TABLE_VECTOR(table, k)] = zero;
+    const uint4 zero = {0, 0, 0, 0};
+    for (ty_u32 k = lid; k < VIEW_IMAGES_TABLES / 32; k += size) {
+        ty_u32 vector = TY_CHANNELS == 1 ? k / 8 * 16 + table * 8 + k % 8 : table * 4096 + k;
+        ((TY_LOCAL uint4 *)p->tables)[vector] = zero;
+    }
 }
+
+/* Who counts begins as soon as the first table is clear. */
+TY_FN void view_images_start(view_images *p, TY_GLOBAL const ty_u32 *from_runs, ty_u32 slots,
+                             ty_u32 results)
+{
+    const ty_u32 lid = p->lid - VIEW_IMAGES_COUNTERS;
+    if (view_images_counts(p)) {
+        for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++)
+            view_images_read(p, p->ring + k * VIEW_IMAGES_ROW * 16);
+        view_images_clear(p, 0, p->lid, VIEW_IMAGES_COUNTERS);
+        return;
+    }
+    if (p->now.line < p->lines)
+        TY_MEET_TOO(VIEW_IMAGES_FREE(p->team, 0), VIEW_IMAGES_TEAM, 0);
+    view_images_clear(p, 1, lid, TY_IMAGES_SUMS);
+    if (p->now.line + p->step < p->lines)
+        TY_MEET_TOO(VIEW_IMAGES_FREE(p->team, 1), VIEW_IMAGES_TEAM, 0);
+    for (ty_u32 k = p->team * TY_IMAGES_SUMS + lid; k < slots + 257;
+         k += TY_IMAGES_TEAMS * TY_IMAGES_SUMS)
+        p->runs[k] = from_runs[k];
+    for (ty_u32 k = lid; k < results * 2; k += TY_IMAGES_SUMS)
+        p->before[k] = 0;
+}
+
+/* ---- count ---- */
+
+/* The address of a lane's counter of a channel's value 0. */
+TY_FN ty_u32 view_images_counter(const view_images *p, ty_u32 table, ty_u32 channel)
+{
+    const ty_u32 columns = VIEW_IMAGES_VECTORS(channel) * 4;
+    return p->start + VIEW_IMAGES_AT(table, channel) + ((p->lane & (columns - 1)) << 2);
+}
+
+/* The four bytes of a word, of which the first is byte j of the work-item's vectors of a row. */
+TY_FN void view_images_count_word(const view_images *p, ty_u32 word, ty_u32 j,
+                                  const ty_u32 *counters)
+{
+    TY_UNROLL
+    for (ty_u32 k = 0; k < 4; k++)
+        TY_COUNT_AT(p->memory, TY_BYTE_INTO(counters[(j + k) % TY_CHANNELS], word, k ^ p->swap));
+}
+
+/* Vector k of a row. */
+TY_FN void view_images_count_vector(const view_images *p, uint4 v, ty_u32 k, const ty_u32 *counters)
+{
+    view_images_count_word(p, v.x, k * 512, counters);
+    view_images_count_word(p, v.y, k * 512 + 4, counters);
+    view_images_count_word(p, v.z, k * 512 + 8, counters);
+    view_images_count_word(p, v.w, k * 512 + 12, counters);
+}
+
+/* The warp's row of the image: a work-item of which all vectors are the image's reads them at once.
+ */
+TY_FN void view_images_count_row(const view_images *p, const ty_u32 *counters)
+{
+    if ((ty_i32)p->now.row >= p->now.low &&
+        (ty_i32)(p->now.row + VIEW_IMAGES_ROW - 32) < p->now.reach) {
+        uint4 v[TY_IMAGES_VECTORS];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
+            v[k] = TY_VECTOR_AT(p->memory, p->ring + k * 512);
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
+            view_images_count_vector(p, v[k], k, counters);
+    } else {
+        TY_UNROLL
+        for (ty_u32 k = 0; TY_IMAGES_VECTORS > 1 && k < TY_IMAGES_VECTORS; k++) {
+            if (view_images_in_row(&p->now, p->now.row + k * 32))
+                view_images_count_vector(p, TY_VECTOR_AT(p->memory, p->ring + k * 512), k,
+                                         counters);
+        }
+    }
+}
+
+TY_FN void view_images_count(view_images *p, ty_u32 table)
+{
+    ty_u32 counters[TY_CHANNELS]; /* of byte 0, 1, ... of the work-item's vectors */
+    TY_UNROLL
+    for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
+        ty_u32 from = VIEW_IMAGES_LINE * TY_CHANNELS - p->now.skip + (p->now.row + p->lane) * 16;
+        counters[j] = view_images_counter(p, table, (from + (j ^ p->swap)) % TY_CHANNELS);
+        TY_OPAQUE(counters[j]);
+    }
+    for (; p->now.row < p->now.count; p->now.row += VIEW_IMAGES_ROWS) {
+        TY_COPIES_LEFT(TY_IMAGES_AHEAD - 1);
+        view_images_count_row(p, counters);
+        view_images_read(p, p->ring);
+        p->ring += VIEW_IMAGES_ROW * 16;
+        p->ring = p->ring < p->end ? p->ring : p->ring - VIEW_IMAGES_RING;
+    }
+}
+
+/* Bytes that are in no vector, of an image that there is. */
+TY_FN void view_images_count_odd(const view_images *p, ty_u32 table, ty_u32 here)
+{
+    ty_u32 head = (0 - p->now.skip) & 15, vectors = p->now.count * 16 - p->now.skip - head;
+    ty_u32 odd = here ? p->length - vectors : 0;
+    for (ty_u32 i = p->lid - VIEW_IMAGES_COUNTERS; i < odd; i += TY_IMAGES_SUMS) {
+        ty_u32 j = i < head ? i : i + vectors;
+        ty_u32 value = ((TY_GLOBAL const ty_u8 *)p->now.address)[j];
+        TY_COUNT_AT(p->memory, view_images_counter(p, table, j % TY_CHANNELS) + (value << 8));
+    }
+}
+
+/* ---- store ---- */
 
 /* The sum of a slot's values, of a channel. */
-TY_FN ty_u32 ty_images_sum(TY_LOCAL const ty_u32 *tables, TY_LOCAL const ty_u32 *runs, ty_u32 slots,
-                           ty_u32 slot, ty_u32 table, ty_u32 channel)
+TY_FN ty_u32 view_images_sum(const view_images *p, ty_u32 slots, ty_u32 slot, ty_u32 table,
+                             ty_u32 channel)
 {
-    TY_LOCAL const uint4 *quads = (TY_LOCAL const uint4 *)tables + TY_TABLE_AT(table, channel) / 16;
-    ty_u32 sum = 0, wide = TY_COLUMN_VECTORS(channel);
+    TY_LOCAL const uint4 *vectors =
+        (TY_LOCAL const uint4 *)p->tables + VIEW_IMAGES_AT(table, channel) / 16;
+    ty_u32 sum = 0, wide = VIEW_IMAGES_VECTORS(channel);
     TY_ROLLED
-    for (ty_u32 k = runs[slot]; k < runs[slot + 1]; k++) {
-        ty_u32 value = runs[slots + 1 + k];
+    for (ty_u32 k = p->runs[slot]; k < p->runs[slot + 1]; k++) {
+        ty_u32 value = p->runs[slots + 1 + k];
         for (ty_u32 c = 0; c < wide; c += 4) {
             TY_UNROLL
             for (ty_u32 d = 0; d < 4; d++) {
-                uint4 v = quads[value * 16 + ((value + c + d) & (wide - 1))];
+                uint4 v = vectors[value * 16 + ((value + c + d) & (wide - 1))];
                 sum += v.x + v.y + (v.z + v.w);
             }
         }
     }
     (void)channel;
     return sum;
+}
+
+/* By work-item `lid` of `size`; list: the active channels. */
+TY_FN void view_images_store(const view_images *p, ty_u32 table, ty_u32 lid, ty_u32 size,
+                             ty_u32 slots, ty_u32 actives, TY_GLOBAL const ty_u32 *list,
+                             TY_OUTPUT_ARGS)
+{
+    ty_u32 targets = TY_TARGETS, results = targets * actives, t = lid, a = 0;
+    for (ty_u32 k = lid; k < results; k += size, t += size) {
+        TY_LOCAL ty_u32 *before = &p->before[table * results + k];
+        ty_u32 old = *before;
+        for (; TY_CHANNELS > 1 && t >= targets; t -= targets)
+            a++;
+        ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
+        ty_u64 h = (ty_u64)p->now.line * actives + a;
+        ty_u32 sum = view_images_sum(p, slots, t, table, channel);
+        if (TY_TAKES_UNDER(t))
+            sum += view_images_sum(p, slots, bins + TY_SLOT_UNDER, table, channel);
+        if (TY_TAKES_OVER(t))
+            sum += view_images_sum(p, slots, bins + TY_SLOT_OVER, table, channel);
+        ty_store_sum(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
+        *before = sum;
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* Where a work-item is and where its memory is. */
+TY_FN view_images view_images_of(TY_LOCAL ty_u32 *ty_local, ty_u32 slots, ty_u32 results)
+{
+    const ty_u32 tables = TY_IMAGES_TEAMS * VIEW_IMAGES_TABLES;
+    view_images p;
+    p.lid = TY_LID % VIEW_IMAGES_TEAM;
+    p.team = TY_LID / VIEW_IMAGES_TEAM;
+    p.lane = p.lid & 31;
+    p.step = TY_GROUPS * TY_IMAGES_TEAMS;
+    p.start = p.team * VIEW_IMAGES_TABLES;
+    p.ring = tables + (p.team * VIEW_IMAGES_WARPS + p.lid / 32) * VIEW_IMAGES_RING + p.lane * 16;
+    p.end = p.ring + VIEW_IMAGES_RING;
+    p.swap = TY_CHANNELS == 4 ? p.lane >> 4 : 0;
+    p.memory = ty_local;
+    p.tables = ty_local + p.start / 4;
+    p.runs = ty_local + (tables + TY_IMAGES_TEAMS * VIEW_IMAGES_WARPS * VIEW_IMAGES_RING) / 4;
+    p.before = p.runs + slots + 257 + p.team * results * 2;
+    return p;
 }
 
 /* length: bytes of an image; batch: the first, of `lines`. */
@@ -169,113 +347,43 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
 {
     TY_LOCAL_INIT
     TY_LOCAL_CHECK();
-    ty_u32 lid = TY_LID % TY_TEAM, team = TY_LID / TY_TEAM, warp = lid / 32, lane = lid & 31;
-    ty_u32 step = TY_GROUPS * TY_IMAGES_TEAMS, counting = lid < TY_COUNTERS;
-    ty_u32 start = team * TY_TABLES_BYTES, table = 0, targets = TY_TARGETS,
-           results = targets * actives;
-    ty_u32 at = TY_IMAGES_TEAMS * TY_TABLES_BYTES + (team * TY_WARPS + warp) * TY_RING + lane * 16;
-    ty_u32 end = at + TY_RING, swap = TY_CHANNELS == 4 ? lane >> 4 : 0, own[TY_CHANNELS];
-    TY_LOCAL ty_u32 *tables = ty_local + start / 4;
-    TY_LOCAL ty_u32 *runs = ty_local + TY_IMAGES_TEAMS * (TY_TABLES_BYTES + TY_WARPS * TY_RING) / 4;
-    TY_LOCAL ty_u32 *before = runs + slots + 257;
+    const ty_u32 results = TY_TARGETS * actives;
     TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
-    ty_u64 jump = step * (ty_u64)x_batch;
-    ty_image now;
-    ty_ahead next;
-    now.line = TY_GROUP * TY_IMAGES_TEAMS + team;
-    now.address = (ty_u64)(TY_GRID_AT(x, batch + now.line, 0, 0));
-    now.first = warp * TY_ROW;
-    next.image = now;
-    ty_ahead_begin(&next, length, lines);
-    before += team * results * 2;
-    /* Who counts begins as soon as the first table is clear. */
-    if (counting) {
-        for (ty_u32 k = 0; k < TY_IMAGES_AHEAD; k++)
-            ty_read_ahead(ty_local, &next, at + k * TY_ROW * 16, length, jump, step, lines);
-        ty_images_clear(tables, 0, lid, TY_COUNTERS);
-    } else {
-        if (now.line < lines)
-            TY_MEET_TOO(team * 4 + 3, TY_TEAM, 0);
-        ty_images_clear(tables, 1, lid - TY_COUNTERS, TY_IMAGES_SUMS);
-        if (now.line + step < lines)
-            TY_MEET_TOO(team * 4 + 4, TY_TEAM, 0);
-        for (ty_u32 k = team * TY_IMAGES_SUMS + lid - TY_COUNTERS; k < slots + 257;
-             k += TY_IMAGES_TEAMS * TY_IMAGES_SUMS)
-            runs[k] = from_runs[k];
-        for (ty_u32 k = lid - TY_COUNTERS; k < results * 2; k += TY_IMAGES_SUMS)
-            before[k] = 0;
-    }
-    TY_MEET(1, TY_IMAGES_TEAMS * 4 + 1, TY_IMAGES_GROUP, !counting);
-    for (; now.line - team < lines; now.line += step) {
-        ty_u32 here = now.line < lines; /* as the first team has one, the last may have none */
-        ty_image_begin(&now, length);
-        now.count = here ? now.count : 0;
+    ty_u32 table = 0;
+    view_images p = view_images_of(ty_local, slots, results);
+    const int counting = view_images_counts(&p);
+    p.length = length;
+    p.lines = lines;
+    p.jump = p.step * (ty_u64)x_batch;
+    p.now.line = TY_GROUP * TY_IMAGES_TEAMS + p.team;
+    p.now.address = (ty_u64)(TY_GRID_AT(x, batch + p.now.line, 0, 0));
+    p.now.first = p.lid / 32 * VIEW_IMAGES_ROW;
+    p.next = p.now;
+    view_images_begin_next(&p);
+    view_images_start(&p, from_runs, slots, results);
+    TY_MEET(1, VIEW_IMAGES_READY, TY_IMAGES_GROUP, !counting);
+    for (; p.now.line - p.team < lines; p.now.line += p.step) {
+        ty_u32 here = p.now.line < lines; /* as the first team has one, the last may have none */
+        view_images_begin(&p.now, length);
+        p.now.count = here ? p.now.count : 0;
         if (counting) {
-            if (here) /* the table is clear, or has been added up */
-                TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 1);
-            TY_UNROLL
-            for (ty_u32 j = 0; j < TY_CHANNELS; j++) {
-                ty_u32 from = TY_LINE * TY_CHANNELS - now.skip + (now.row + lane) * 16,
-                       channel = (from + (j ^ swap)) % TY_CHANNELS;
-                own[j] = TY_OWN(start, table, channel, lane);
-                TY_OPAQUE(own[j]);
-            }
-            for (; now.row < now.count; now.row += TY_ROWS) {
-                TY_COPIES_LEFT(TY_IMAGES_AHEAD - 1);
-                if ((ty_i32)now.row >= now.low && (ty_i32)(now.row + TY_ROW - 32) < now.reach) {
-                    uint4 v[TY_IMAGES_VECTORS];
-                    TY_UNROLL
-                    for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
-                        v[k] = TY_VECTOR_AT(at + k * 512);
-                    TY_UNROLL
-                    for (ty_u32 k = 0; k < TY_IMAGES_VECTORS; k++)
-                        TY_COUNT_VECTOR(v[k], k);
-                } else {
-                    TY_UNROLL
-                    for (ty_u32 k = 0; TY_IMAGES_VECTORS > 1 && k < TY_IMAGES_VECTORS; k++) {
-                        if (TY_IN_ROW(now, now.row + k * 32)) {
-                            uint4 v = TY_VECTOR_AT(at + k * 512);
-                            TY_COUNT_VECTOR(v, k);
-                        }
-                    }
-                }
-                ty_read_ahead(ty_local, &next, at, length, jump, step, lines);
-                at += TY_ROW * 16;
-                at = at < end ? at : at - TY_RING;
-            }
+            if (here)
+                TY_MEET_TOO(VIEW_IMAGES_FREE(p.team, table), VIEW_IMAGES_TEAM, 1);
+            view_images_count(&p, table);
         } else {
-            /* Bytes that are in no quad. */
-            ty_u32 head = (0 - now.skip) & 15, quads = now.count * 16 - now.skip - head;
-            ty_u32 odd = here ? length - quads : 0;
-            for (ty_u32 i = lid - TY_COUNTERS; i < odd; i += TY_IMAGES_SUMS) {
-                ty_u32 j = i < head ? i : i + quads, channel = j % TY_CHANNELS;
-                ty_u32 value = ((TY_GLOBAL const ty_u8 *)now.address)[j];
-                TY_COUNT_AT(TY_OWN(start, table, channel, lane) + (value << 8));
-            }
+            view_images_count_odd(&p, table, here);
         }
         /* All of a team add up its last image. */
-        ty_u32 last = now.line + step >= lines, sums = !counting || last;
-        ty_u32 size = last ? TY_TEAM : TY_IMAGES_SUMS, t = last ? lid : lid - TY_COUNTERS, a = 0;
-        TY_MEET(here, team * 4 + 1 + table, TY_TEAM, sums); /* the image has been counted */
-        for (ty_u32 k = t; here && sums && k < results; k += size, t += size) {
-            TY_LOCAL ty_u32 *was = &before[table * results + k];
-            ty_u32 old = *was;
-            for (; TY_CHANNELS > 1 && t >= targets; t -= targets)
-                a++;
-            ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
-            ty_u64 h = (ty_u64)now.line * actives + a;
-            ty_u32 sum = ty_images_sum(tables, runs, slots, t, table, channel);
-            if (TY_TAKES_UNDER(t))
-                sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_UNDER, table, channel);
-            if (TY_TAKES_OVER(t))
-                sum += ty_images_sum(tables, runs, slots, bins + TY_SLOT_OVER, table, channel);
-            ty_store_sum(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
-            *was = sum;
-        }
-        if (!counting && now.line + 2 * step < lines)
-            TY_MEET_TOO(team * 4 + 3 + table, TY_TEAM, 0);
+        int last = p.now.line + p.step >= lines, sums = !counting || last;
+        TY_MEET(here, VIEW_IMAGES_COUNTED(p.team, table), VIEW_IMAGES_TEAM, sums);
+        if (here && sums)
+            view_images_store(&p, table, last ? p.lid : p.lid - VIEW_IMAGES_COUNTERS,
+                              last ? VIEW_IMAGES_TEAM : TY_IMAGES_SUMS, slots, actives, list,
+                              counts, first, flows, histogram, bins, how);
+        if (!counting && p.now.line + 2 * p.step < lines)
+            TY_MEET_TOO(VIEW_IMAGES_FREE(p.team, table), VIEW_IMAGES_TEAM, 0);
         table ^= 1;
-        now.address += jump;
+        p.now.address += p.jump;
     }
     (void)x_row;
     (void)x_column;
