@@ -339,8 +339,12 @@ TY_FN void ty_meet(ty_u32 number, ty_u32 size, int waits)
 #define TY_LOCAL_CHECK()                                                                           \
     if (__cvta_generic_to_shared(ty_local) != 1024)                                                \
     asm volatile("trap;")
-#define TY_COUNT_AT(first, at)  asm volatile("red.shared.add.u32 [%0+1024], 1;" ::"r"(at) : "memory")
+#define TY_COUNT_AT(first, at)  ty_count_at(at)
 #define TY_VECTOR_AT(first, at) ty_vector_at(at)
+TY_FN void ty_count_at(ty_u32 at)
+{
+    asm volatile("red.shared.add.u32 [%0+1024], 1;" : : "r"(at) : "memory");
+}
 TY_FN uint4 ty_vector_at(ty_u32 at)
 {
     uint4 v;
