@@ -14,6 +14,7 @@ if(Python_Development.Module_FOUND AND NOT Python_SOABI MATCHES "t-")
     tally_fast PROPERTIES OUTPUT_NAME _fast SUFFIX .abi3.so C_VISIBILITY_PRESET hidden
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_compile_definitions(tally_fast PRIVATE Py_LIMITED_API=0x030b0000)
+  target_compile_options(tally_fast PRIVATE -fno-trapping-math) # comparisons become vectors
   target_include_directories(tally_fast PRIVATE ${PROJECT_SOURCE_DIR}/include)
 elseif(TALLY_WHEEL)
   message(FATAL_ERROR "The wheel is built by CPython 3.11 or later with the interpreter's lock, not by ${Python_SOABI}")

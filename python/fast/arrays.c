@@ -170,6 +170,42 @@ tally_view array_view(const array *a)
                         .column_stride_bytes = a->stride};
 }
 
+#define CONVERT(type)                                                                              \
+    for (uint64_t i = 0; i < n; i++, at += step)                                                   \
+        to[i] = (double)*(const type *)(const void *)at;                                           \
+    break
+
+const double *array_doubles(const array *a, uint64_t begin, uint64_t n, double *to)
+{
+    const int64_t step = a->stride ? a->stride : (int64_t)array_bytes(a->dtype);
+    const char *at = (const char *)a->data + (int64_t)begin * step;
+    if (a->dtype == TALLY_F64 && !a->stride)
+        return (const double *)(const void *)at;
+    switch (a->dtype) {
+    case TALLY_U8:
+        CONVERT(uint8_t);
+    case TALLY_I8:
+        CONVERT(int8_t);
+    case TALLY_U16:
+        CONVERT(uint16_t);
+    case TALLY_I16:
+        CONVERT(int16_t);
+    case TALLY_U32:
+        CONVERT(uint32_t);
+    case TALLY_I32:
+        CONVERT(int32_t);
+    case TALLY_U64:
+        CONVERT(uint64_t);
+    case TALLY_I64:
+        CONVERT(int64_t);
+    case TALLY_F32:
+        CONVERT(float);
+    default:
+        CONVERT(double);
+    }
+    return to;
+}
+
 PyObject *array_new(int dimensions, const Py_ssize_t *shape, int type, void **data)
 {
     PyObject *made = make(array_type, dimensions, shape, type, NULL, NULL, 0, 0, NULL);

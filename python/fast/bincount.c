@@ -62,68 +62,33 @@ static int count_few(const array *a, int64_t *counts)
     return 1;
 }
 
-/* At most AT_ONCE weights as float64: where they lie, in `w`, or NULL. */
-static const double *as_doubles(const array *a, double *w)
+/* Whether sums of FEW_WEIGHTS weights of 64 bits, or fewer, are float64s. */
+static int are_moderate(const array *a)
 {
-#define CONVERT(type)                                                                              \
-    for (uint64_t i = 0; i < a->n; i++)                                                            \
-        w[i] = (double)((const type *)a->data)[i];                                                 \
-    return w
-    switch (a->dtype) {
-    case TALLY_F64:
-        return a->data;
-    case TALLY_F32:
-        CONVERT(float);
-    case TALLY_U8:
-        CONVERT(uint8_t);
-    case TALLY_I8:
-        CONVERT(int8_t);
-    case TALLY_U16:
-        CONVERT(uint16_t);
-    case TALLY_I16:
-        CONVERT(int16_t);
-    case TALLY_U32:
-        CONVERT(uint32_t);
-    case TALLY_I32:
-        CONVERT(int32_t);
-    case TALLY_I64:
-        for (uint64_t i = 0; i < a->n; i++) {
-            if (llabs(((const int64_t *)a->data)[i]) > 1LL << 38)
-                return NULL; /* a sum of FEW_WEIGHTS may not be a float64 */
-        }
-        CONVERT(int64_t);
-    default:
-        return NULL;
+    if (a->dtype == TALLY_U64)
+        return 0;
+    for (uint64_t i = 0; a->dtype == TALLY_I64 && i < a->n; i++) {
+        if (llabs(((const int64_t *)a->data)[i]) > 1LL << 38)
+            return 0;
     }
-#undef CONVERT
+    return 1;
 }
 
-static int add_weights(const array *a, const array *weights, double *sums)
+static int add_weights(const array *a, const double *w, double *sums)
 {
-    double memory[AT_ONCE];
-    const double *w = as_doubles(weights, memory);
-    if (!w)
-        return 0;
     EACH_INTEGER(a->dtype, sums[x[i]] += w[i])
     return 1;
 }
 
-/* `n` elements from `begin` on. */
-static array part_of(const array *a, uint64_t begin, uint64_t n)
-{
-    array part = *a;
-    part.data = (const char *)a->data + begin * array_bytes(a->dtype);
-    part.n = n;
-    return part;
-}
-
 static int add_few(const array *a, const array *weights, double *sums)
 {
-    int good = 1;
+    double memory[AT_ONCE];
+    int good = are_moderate(weights);
     for (uint64_t at = 0; at < a->n && good; at += AT_ONCE) {
-        const uint64_t n = a->n - at < AT_ONCE ? a->n - at : AT_ONCE;
-        const array x = part_of(a, at, n), w = part_of(weights, at, n);
-        good = add_weights(&x, &w, sums);
+        array part = *a;
+        part.data = (const char *)a->data + at * array_bytes(a->dtype);
+        part.n = a->n - at < AT_ONCE ? a->n - at : AT_ONCE;
+        good = add_weights(&part, array_doubles(weights, at, part.n, memory), sums);
     }
     return good;
 }

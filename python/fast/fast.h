@@ -67,6 +67,9 @@ size_t array_bytes(tally_dtype dtype);
 int array_same_shape(const array *a, const array *b);
 tally_view array_view(const array *a);
 
+/* Elements begin … begin+n-1 as float64: where they lie, or in `to`. */
+const double *array_doubles(const array *a, uint64_t begin, uint64_t n, double *to);
+
 /* A new array, not cleared, and its memory; NULL with an error. */
 PyObject *array_new(int dimensions, const Py_ssize_t *shape, int type, void **data);
 PyObject *array_new_1d(Py_ssize_t n, int type, void **data);
@@ -112,6 +115,9 @@ typedef struct kept_plan {
 kept_plan *plan_take(const wish *w);
 void plan_return(kept_plan *plan);
 
+/* Plans are made for a number of samples; in one class the same one will do. */
+uint64_t size_class(uint64_t n);
+
 /* The bins+1 edges of an even axis; 0 if they do not increase. */
 int edges_make(const wished_axis *axis, double *edges);
 
@@ -148,5 +154,7 @@ PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_filler(PyObject *self, PyObject *args);
+PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 
 #endif

@@ -30,6 +30,8 @@ static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 FAST(bin_edges),
                                 FAST(bincount),
                                 FAST(digitize),
+                                FAST(fill),
+                                {"filler", fast_filler, METH_VARARGS, NULL},
                                 FAST(histogram),
                                 FAST(histogramdd),
                                 {NULL, NULL, 0, NULL}};

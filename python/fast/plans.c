@@ -21,8 +21,7 @@ void lock_acquire(PyThreadState *state)
         PyEval_RestoreThread(state);
 }
 
-/* Plans are made for a number of samples; within a factor of 16 the same one will do. */
-static uint64_t size_class(uint64_t n)
+uint64_t size_class(uint64_t n)
 {
     return n ? (64 - (unsigned)__builtin_clzll(n)) / 4 : 0;
 }

@@ -47,3 +47,27 @@ def _bound():
 
 
 fast = _bound()
+
+
+_MOST_FILLED_BINS = 1 << 16  # of an axis: the filler holds its edges several times
+_EXACT = 1 << 53
+
+
+def _given(axis):
+    """An axis as `filler` takes it: the library's struct, and the edges that it points to."""
+    struct = c.Axis()
+    axis.fill(struct)
+    return bytes(struct), axis.table
+
+
+def filler(axes, storage):
+    """What `fast.fill` fills histograms on these axes by, whose storage has this number; False where
+    the package's Python fills them."""
+    if not all(a.is_plain and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes):
+        return False
+    forms = [a.axis for a in axes], [a.with_ends() for a in axes]
+    return fast.filler(
+        storage, all(-_EXACT < a.edges[0] and a.edges[-1] < _EXACT for a in axes),
+        tuple((float(a.edges[0]), float(a.edges[-1])) for a in axes),
+        tuple(tuple(map(_given, form)) for form in forms),
+    )  # fmt: skip

@@ -65,6 +65,7 @@ class Axis:
     """
 
     discrete = False
+    is_plain = True  # `take` gives the samples as they are
 
     def __init__(self, axis, edges, name, label):
         self.axis, self.edges = axis, edges
@@ -261,6 +262,7 @@ class Category(Axis):
     """A bin for each of a list of values: texts or numbers. Others count as over."""
 
     discrete = True
+    is_plain = False
 
     def __init__(self, categories, *, name="", label=""):
         self.categories = list(categories)

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from . import _index, _picture, _saved
+from . import _compiled, _index, _picture, _saved
 from ._core import Call, Flows, Weights, total
 from .axes import Axes, Axis, Category
 
@@ -57,6 +57,11 @@ class Hist:
     >>> h[1:].values()
     array([1., 0., 1.])
     """
+
+    _filler = None  # of this histogram's axes and storage, once it is filled; copies have none
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_filler"}
 
     def __init__(self, *axes, storage="count", name=""):
         if not axes or not all(isinstance(axis, Axis) for axis in axes):
@@ -123,6 +128,17 @@ class Hist:
         Hist
             This one. It is as it was if an error is raised.
         """
+        fast = _compiled.fast
+        if fast and where is device is method is threads is progress is None:
+            if self._filler is None:
+                self._filler = _compiled.filler(self.axes, STORAGES.index(self.storage))
+            found = None
+            if self._filler:
+                found = fast.fill(self._filler, self._sums, self._squares, samples, weight)
+            if found is not None:
+                if found:
+                    self.flows = Flows(*map(operator.add, self.flows, (*found, 0)))
+                return self
         if len(samples) != len(self.axes):
             raise ValueError(f"{len(samples)} arrays for {len(self.axes)} axes")
         if weight is not None and self.storage == "count":

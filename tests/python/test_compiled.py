@@ -1,6 +1,7 @@
 """The compiled part answers as the package's Python does, bit for bit, and is there."""
 
 import os
+import pickle
 import subprocess
 import sys
 import sysconfig
@@ -11,7 +12,7 @@ import pytest
 from cases import run, said
 
 import tally
-from tally import functions
+from tally import _compiled, functions
 
 HERE = functions._fast is not None
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8", "f4", "f8", "f2", "b1", ">f8"]
@@ -188,6 +189,59 @@ def test_bincount_and_digitize(seed):
         if not isinstance(bins, int):
             bins = rng.choice([bins, bins[::-1]]) if rng.random() < 0.2 else bins
             same(*both("digitize", x, bins, bool(rng.random() < 0.5)))
+
+
+def axis_of(rng):
+    edges = np.sort(rng.choice(np.arange(-50, 100), 8, replace=False)).astype(float)
+    closed = bool(rng.random() < 0.7)
+    return [
+        tally.Regular(int(rng.integers(1, 40)), 0, 40, closed=closed), tally.Variable(edges, closed=closed),
+        tally.Log(5, 1, 30), tally.Integer(-3, 40), tally.Regular(5000, 0, 30, closed=closed),
+        tally.Category([1, 2, 5]), tally.Regular(3, 0, 2**54),
+    ][rng.integers(0, 7)]  # fmt: skip
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("seed", range(4))
+def test_fill(seed, monkeypatch):
+    """Several fills, on one to three axes, of all storages: cells, squares and flows as by the other way."""
+    rng = np.random.default_rng(seed)
+    for _ in range(50):
+        storage = str(rng.choice(["count", "sum", "weight"]))
+        axes = [axis_of(rng) for _ in range(int(rng.choice([1, 1, 2, 3])))]
+        while np.prod([len(a) + 2 for a in axes]) > 1e6:
+            axes = axes[1:]
+        quick, slow = tally.Hist(*axes, storage=storage), tally.Hist(*axes, storage=storage)
+        for _ in range(3):
+            n = int(rng.choice(N))
+            kinds = [rng.choice(["f4", "f8", "i4", "u1", "i8"]) for _ in axes]
+            given = [samples(rng, kind, n) if rng.random() < 0.5 else rng.random(n) * 25 for kind in kinds]
+            w = rng.integers(-50, 50, n).astype(rng.choice(["f4", "f8", "i4"]))
+            extra = {"weight": w} if rng.random() < 0.5 and (storage != "count" or rng.random() < 0.1) else {}
+            with monkeypatch.context() as patched:
+                patched.setattr(_compiled, "fast", None)
+                theirs = run(slow.fill, *given, **extra)
+            ours = run(quick.fill, *given, **extra)
+            assert type(ours) is type(theirs), (ours, theirs)
+            if isinstance(theirs, Exception):
+                same(ours, theirs)
+            assert quick == slow
+    assert pickle.loads(pickle.dumps(quick)) == quick == quick.copy()
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+def test_fill_leaves_what_it_cannot_add():
+    """Arrays of other shapes, and what is no filler."""
+    h = tally.Hist(tally.Regular(4, 0, 1), tally.Regular(3, 0, 1)).fill([0.5], [0.5])
+    for cells in (np.zeros((2, 2), int), np.zeros(30, int), np.zeros((6, 5), "i4"), np.zeros((5, 6), int).T):
+        assert functions._fast.fill(h._filler, cells, None, ([0.5], [0.5]), None) is None
+        assert not cells.any()
+    with pytest.raises(ValueError):
+        functions._fast.fill(object(), None, None, (), None)
+    with pytest.raises(ValueError):
+        functions._fast.filler(0, True, ((0.0, 1.0),), ((), ()))
+    with pytest.raises(ValueError, match="another library"):
+        functions._fast.filler(0, True, ((0.0, 1.0),), (((b"x", None),),) * 2)
 
 
 def test_many_plans_and_threads():

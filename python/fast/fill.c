@@ -1,0 +1,460 @@
+/*
+ * Hist.fill. A filler holds the axes of a histogram and plans on them; the counts are the caller's
+ * arrays, with a flow bin at both ends of every axis.
+ *
+ * On one axis samples are added to the bins where they are kept, and what is in no bin to the ends.
+ * On several, samples that are all in bins are counted apart, if that costs no more than they do;
+ * else on axes whose end bins take all that lies there, to the whole array.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "fast.h"
+
+/* Of an axis: its bins; these and the flow bins. */
+typedef enum form { PLAIN, ENDED, FORMS } form;
+
+/* Also what the sums of a histogram are: as tally.Hist.storage. */
+typedef enum storage { COUNTS, SUMS, SQUARES } storage;
+
+enum { MOST_OWN_PLANS = 16, NAME_BYTES = 12 };
+static const char capsule_name[] = "tally.filler";
+
+typedef struct own_plan {
+    tally_plan *plan;
+    unsigned char key[NAME_BYTES];
+    unsigned users;
+} own_plan;
+
+typedef struct filler {
+    uint32_t dimensions;
+    storage storage;
+    int int64; /* whether 64-bit integers compare with all edges as float64s do */
+    double lo[TALLY_MAX_DIMENSIONS], hi[TALLY_MAX_DIMENSIONS];
+    tally_axis axes[FORMS][TALLY_MAX_DIMENSIONS]; /* with edges of their own */
+    own_plan plans[MOST_OWN_PLANS];
+    unsigned oldest;
+} filler;
+
+/* One call. */
+typedef struct filling {
+    filler *f;
+    array samples[TALLY_MAX_DIMENSIONS];
+    array weight; /* of storages but COUNTS: one a sample, or 1 for all */
+    array sums, squares;
+    tally_flows flows;
+} filling;
+
+static const double one_weight = 1;
+
+/* ---- plans ---- */
+
+static void key_of(const filling *w, form form, unsigned char key[NAME_BYTES])
+{
+    memset(key, 0, NAME_BYTES);
+    key[0] = (unsigned char)form;
+    key[1] = (unsigned char)size_class(w->samples[0].n);
+    key[2] = w->f->storage ? (unsigned char)w->weight.dtype : 0;
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        key[3 + d] = (unsigned char)w->samples[d].dtype;
+}
+
+/* A plan that is used until own_plan's users are one less; NULL: the library makes none. */
+static own_plan *take_plan(const filling *w, form form)
+{
+    filler *f = w->f;
+    unsigned char key[NAME_BYTES];
+    key_of(w, form, key);
+    for (int i = 0; i < MOST_OWN_PLANS; i++) {
+        if (f->plans[i].plan && !memcmp(f->plans[i].key, key, sizeof key)) {
+            f->plans[i].users++;
+            return &f->plans[i];
+        }
+    }
+    own_plan *at = &f->plans[f->oldest++ % MOST_OWN_PLANS];
+    if (at->users)
+        return NULL;
+    tally_plan_options options = {.struct_size = sizeof options,
+                                  .dimensions = f->dimensions,
+                                  .weight_dtype = (tally_dtype)key[2],
+                                  .sum_squares = f->storage == SQUARES,
+                                  .n_hint = w->samples[0].n};
+    for (uint32_t d = 0; d < f->dimensions; d++) {
+        options.axes[d] = f->axes[form][d];
+        options.dtypes[d] = w->samples[d].dtype;
+    }
+    lib.plan_destroy(at->plan);
+    at->plan = NULL;
+    if (lib.plan_create(lib.context, &options, &at->plan, NULL))
+        return NULL;
+    memcpy(at->key, key, sizeof key);
+    at->users = 1;
+    return at;
+}
+
+/* Counts into `output`: 1, or 0 and nothing is changed. */
+static int count(const filling *w, form form, const tally_output *output)
+{
+    tally_view views[TALLY_MAX_DIMENSIONS], weights = array_view(&w->weight);
+    const tally_execute_options options = {.struct_size = sizeof options,
+                                           .weights = w->f->storage ? &weights : NULL};
+    own_plan *own = take_plan(w, form);
+    if (!own)
+        return 0;
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        views[d] = array_view(&w->samples[d]);
+    PyThreadState *state = lock_release(w->samples[0].n);
+    const tally_status status = lib.execute(own->plan, views, &options, output, NULL);
+    lock_acquire(state);
+    own->users--;
+    return !status;
+}
+
+/* ---- samples in no bin ---- */
+
+static int is_closed(const tally_axis *axis)
+{
+    return axis->kind != TALLY_AXIS_INTEGER && axis->last == TALLY_LAST_CLOSED;
+}
+
+/* Whether all samples are in bins, as far as a look at their extremes tells. */
+static int all_inside(const filling *w)
+{
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        const tally_axis *axis = &w->f->axes[PLAIN][d];
+        tally_stats s;
+        if (!ends_stats(&w->samples[d], &s) || s.finite != s.samples || s.min < w->f->lo[d] ||
+            s.max > w->f->hi[d] || (s.max == w->f->hi[d] && !is_closed(axis)) || s.max > 0x1p53 ||
+            s.min < -0x1p53)
+            return 0;
+    }
+    return 1;
+}
+
+/* What a sample is: by the first axis on which it is in no bin, but NaN by any. Numbers as wide as
+ * the samples, chosen without a branch: the compiler makes vectors of them. */
+#define INSIDE     0.0
+#define UNDER      1.0
+#define OVER       2.0
+#define NAN_SAMPLE 3.0
+enum { AT_ONCE = 512 };
+
+/* The outcomes of samples begin … begin+n-1. */
+static void look_at(const filling *w, uint64_t begin, uint64_t n, double *outcome)
+{
+    double memory[AT_ONCE];
+    memset(outcome, 0, n * sizeof *outcome);
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        const double *x = array_doubles(&w->samples[d], begin, n, memory);
+        const double lo = w->f->lo[d], hi = w->f->hi[d];
+        const double last = is_closed(&w->f->axes[PLAIN][d]) ? hi : nextafter(hi, -INFINITY);
+        for (uint64_t i = 0; i < n; i++) {
+            const double low = x[i] < lo ? UNDER : INSIDE, is = x[i] > last ? OVER : low;
+            const double first = outcome[i] == INSIDE ? is : outcome[i];
+            outcome[i] = x[i] != x[i] ? NAN_SAMPLE : first;
+        }
+    }
+}
+
+static uint64_t number_of(const double *outcome, double wanted, uint64_t n)
+{
+    double found[4] = {0};
+    for (uint64_t i = 0; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++)
+            found[k] += outcome[i + (uint64_t)k] == wanted ? 1.0 : 0.0;
+    }
+    for (uint64_t i = n & ~UINT64_C(3); i < n; i++)
+        found[0] += outcome[i] == wanted ? 1.0 : 0.0;
+    return (uint64_t)(found[0] + found[1] + found[2] + found[3]);
+}
+
+/* The sum of v[i]² where outcome[i] is `wanted`, by four sums. */
+static double squares_of(const double *v, const double *outcome, double wanted, uint64_t n)
+{
+    double terms[AT_ONCE + 4], sums[4] = {0};
+    for (uint64_t i = 0; i < n; i++) {
+        const double square = v[i] * v[i];
+        terms[i] = outcome[i] == wanted ? square : 0;
+    }
+    memset(terms + n, 0, 4 * sizeof *terms);
+    for (uint64_t i = 0; i < n; i += 4) {
+        for (int k = 0; k < 4; k++)
+            sums[k] += terms[i + (uint64_t)k];
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* Adds up the flows, and the squared weights of samples under and over if `squares` is not NULL. */
+static void look(filling *w, double *squares)
+{
+    double outcome[AT_ONCE];
+    double memory[AT_ONCE];
+    const uint64_t all = w->samples[0].n;
+    const int one = w->weight.data == &one_weight;
+    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
+        const uint64_t n = all - begin < AT_ONCE ? all - begin : AT_ONCE;
+        look_at(w, begin, n, outcome);
+        const uint64_t under = number_of(outcome, UNDER, n), over = number_of(outcome, OVER, n);
+        w->flows.under += under;
+        w->flows.over += over;
+        w->flows.nan += number_of(outcome, NAN_SAMPLE, n);
+        if (squares && !one && under + over) {
+            const double *v = array_doubles(&w->weight, begin, n, memory);
+            squares[0] += squares_of(v, outcome, UNDER, n);
+            squares[1] += squares_of(v, outcome, OVER, n);
+        }
+    }
+    if (squares && one) {
+        squares[0] = (double)w->flows.under;
+        squares[1] = (double)w->flows.over;
+    }
+}
+
+/* ---- one axis ---- */
+
+static int add_one(filling *w)
+{
+    const storage kind = w->f->storage;
+    const uint64_t last = w->sums.n - 1;
+    double end_squares[2] = {0}, flow_sums[4] = {0};
+    int64_t *counts = (int64_t *)(uintptr_t)w->sums.data;
+    double *sums = (double *)(uintptr_t)w->sums.data,
+           *squares = (double *)(uintptr_t)w->squares.data;
+    tally_output output = {.struct_size = sizeof output,
+                           .counts = sums + 1,
+                           .flows = &w->flows,
+                           .sum_squares = kind == SQUARES ? squares + 1 : NULL,
+                           .accumulate = TALLY_ACCUMULATE_ADD,
+                           .flow_sums = kind ? flow_sums : NULL};
+    if (!count(w, PLAIN, &output))
+        return 0;
+    if (kind == COUNTS) {
+        counts[0] += (int64_t)w->flows.under;
+        counts[last] += (int64_t)w->flows.over;
+        return 1;
+    }
+    sums[0] += flow_sums[0];
+    sums[last] += flow_sums[1];
+    if (kind == SQUARES && (w->flows.under || w->flows.over)) {
+        w->flows = (tally_flows){0, 0, 0, 0};
+        look(w, end_squares);
+        squares[0] += end_squares[0];
+        squares[last] += end_squares[1];
+    }
+    return 1;
+}
+
+/* ---- several axes ---- */
+
+/* Adds packed bins to those of an array with flow bins, from axis d on. Counts and sums have 8
+ * bytes. */
+static const void *add_bins(const filling *w, uint32_t d, void *to, const void *from, int whole)
+{
+    const uint64_t n = w->f->axes[PLAIN][d].bins;
+    uint64_t step = 1;
+    for (uint32_t e = d + 1; e < w->f->dimensions; e++)
+        step *= w->f->axes[PLAIN][e].bins + 2;
+    double *at = (double *)to + step;
+    if (d + 1 < w->f->dimensions) {
+        for (uint64_t i = 0; i < n; i++, at += step)
+            from = add_bins(w, d + 1, at, from, whole);
+        return from;
+    }
+    const double *sums = from;
+    int64_t *counts = (int64_t *)(void *)at;
+    for (uint64_t i = 0; i < n; i++) {
+        if (whole)
+            counts[i] += ((const int64_t *)from)[i];
+        else
+            at[i] += sums[i];
+    }
+    return sums + n;
+}
+
+static int add_inner(filling *w, uint64_t bins)
+{
+    const storage kind = w->f->storage;
+    double *memory = PyMem_Malloc((kind == SQUARES ? 2 : 1) * bins * sizeof *memory);
+    if (!memory)
+        return 0;
+    tally_output output = {.struct_size = sizeof output,
+                           .counts = memory,
+                           .flows = &w->flows,
+                           .sum_squares = kind == SQUARES ? memory + bins : NULL};
+    const int good = count(w, PLAIN, &output);
+    if (good)
+        add_bins(w, 0, (void *)(uintptr_t)w->sums.data, memory, kind == COUNTS);
+    if (good && kind == SQUARES)
+        add_bins(w, 0, (void *)(uintptr_t)w->squares.data, memory + bins, 0);
+    PyMem_Free(memory);
+    return good;
+}
+
+/* All that are no NaN into the whole array. */
+static int add_all(filling *w)
+{
+    const int squared = w->f->storage == SQUARES;
+    tally_output output = {.struct_size = sizeof output,
+                           .counts = (void *)(uintptr_t)w->sums.data,
+                           .sum_squares = squared ? (double *)(uintptr_t)w->squares.data : NULL,
+                           .accumulate = TALLY_ACCUMULATE_ADD};
+    if (!count(w, ENDED, &output))
+        return 0;
+    look(w, NULL);
+    return 1;
+}
+
+static int add_several(filling *w)
+{
+    uint64_t bins = 1;
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        bins *= w->f->axes[PLAIN][d].bins;
+    return bins <= 1024 + w->samples[0].n / 2 && all_inside(w) ? add_inner(w, bins) : add_all(w);
+}
+
+/* ---- calls ---- */
+
+static int take_samples(filling *w, PyObject *samples)
+{
+    if (!PyTuple_CheckExact(samples) || PyTuple_Size(samples) != w->f->dimensions)
+        return 0;
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        array *a = &w->samples[d];
+        if (!array_take(PyTuple_GetItem(samples, d), a) || !array_same_shape(a, w->samples) ||
+            ((a->dtype == TALLY_I64 || a->dtype == TALLY_U64) && !w->f->int64))
+            return 0;
+    }
+    return 1;
+}
+
+/* Float weights, one a sample, or 1 for all. */
+static int take_weight(filling *w, PyObject *weight)
+{
+    if (weight != Py_None)
+        return w->f->storage && array_take(weight, &w->weight) && w->weight.dtype >= TALLY_F32 &&
+               array_same_shape(&w->weight, w->samples);
+    w->weight.data = &one_weight;
+    w->weight.dtype = TALLY_F64;
+    w->weight.n = 1;
+    return 1;
+}
+
+/* A packed array of the bins with their flow bins. */
+static int take_cells(const filler *f, PyObject *object, array *a)
+{
+    if (!array_take(object, a) || a->stride || a->dimensions != (int)f->dimensions ||
+        array_bytes(a->dtype) != sizeof(double))
+        return 0;
+    for (uint32_t d = 0; d < f->dimensions; d++) {
+        if ((uint64_t)a->shape[d] != f->axes[PLAIN][d].bins + 2)
+            return 0;
+    }
+    return 1;
+}
+
+static PyObject *fill(filling *w, PyObject *const *args)
+{
+    if (!take_samples(w, args[3]) || !take_weight(w, args[4]) ||
+        !take_cells(w->f, args[1], &w->sums) ||
+        (w->f->storage == SQUARES && !take_cells(w->f, args[2], &w->squares)))
+        return NULL;
+    if (w->samples[0].n && !(w->f->dimensions == 1 ? add_one(w) : add_several(w)))
+        return NULL;
+    if (!w->flows.under && !w->flows.over && !w->flows.nan) {
+        Py_INCREF(Py_False);
+        return Py_False;
+    }
+    return Py_BuildValue("KKK", (unsigned long long)w->flows.under,
+                         (unsigned long long)w->flows.over, (unsigned long long)w->flows.nan);
+}
+
+/* fill(filler, sums, squares, samples, weight): False, or what was under, over and NaN */
+PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    filling w;
+    memset(&w, 0, sizeof w);
+    w.f = n_args == 5 ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
+    if (!w.f)
+        return NULL;
+    PyObject *answer = fill(&w, args);
+    for (uint32_t d = 0; d < w.f->dimensions; d++)
+        array_release(&w.samples[d]);
+    array_release(&w.weight);
+    array_release(&w.sums);
+    array_release(&w.squares);
+    if (!answer && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return answer;
+}
+
+/* ---- fillers ---- */
+
+static void free_filler(filler *f)
+{
+    for (int i = 0; i < MOST_OWN_PLANS; i++)
+        lib.plan_destroy(f->plans[i].plan);
+    for (int form = 0; form < FORMS; form++) {
+        for (int d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+            PyMem_Free((void *)(uintptr_t)f->axes[form][d].edges);
+    }
+    PyMem_Free(f);
+}
+
+static void release_capsule(PyObject *capsule)
+{
+    free_filler(PyCapsule_GetPointer(capsule, capsule_name));
+}
+
+/* An axis from the bytes of a tally_axis and of its edges or None; 0 with an error. */
+static int copy_axis(PyObject *pair, tally_axis *axis)
+{
+    const char *bytes, *table;
+    Py_ssize_t n, table_n;
+    if (!PyArg_ParseTuple(pair, "y#z#", &bytes, &n, &table, &table_n))
+        return 0;
+    double *edges = table ? PyMem_Malloc((size_t)table_n) : NULL;
+    if (n != sizeof *axis || (table && !edges)) {
+        PyMem_Free(edges);
+        PyErr_SetString(PyExc_ValueError, "filler: an axis of another library");
+        return 0;
+    }
+    memcpy(axis, bytes, sizeof *axis);
+    axis->edges = edges;
+    if (edges)
+        memcpy(edges, table, (size_t)table_n);
+    return 1;
+}
+
+/* filler(storage, int64, ((lo, hi), …), axes of each form) */
+PyObject *fast_filler(PyObject *self, PyObject *args)
+{
+    (void)self;
+    int kind, int64;
+    PyObject *ends, *forms;
+    if (!PyArg_ParseTuple(args, "ipO!O!", &kind, &int64, &PyTuple_Type, &ends, &PyTuple_Type,
+                          &forms))
+        return NULL;
+    filler *f = PyMem_Calloc(1, sizeof *f);
+    if (!f)
+        return PyErr_NoMemory();
+    f->storage = (storage)kind;
+    f->int64 = int64;
+    f->dimensions = (uint32_t)PyTuple_Size(ends);
+    int good = f->dimensions <= TALLY_MAX_DIMENSIONS && PyTuple_Size(forms) == FORMS;
+    for (uint32_t d = 0; good && d < f->dimensions; d++)
+        good = PyArg_ParseTuple(PyTuple_GetItem(ends, d), "dd", &f->lo[d], &f->hi[d]);
+    for (int form = 0; good && form < FORMS; form++) {
+        PyObject *axes = PyTuple_GetItem(forms, form);
+        good = PyTuple_Check(axes) && PyTuple_Size(axes) == f->dimensions;
+        for (uint32_t d = 0; good && d < f->dimensions; d++)
+            good = copy_axis(PyTuple_GetItem(axes, d), &f->axes[form][d]);
+    }
+    PyObject *capsule = good ? PyCapsule_New(f, capsule_name, release_capsule) : NULL;
+    if (!capsule) {
+        free_filler(f);
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "filler: axes of two forms are expected");
+    }
+    return capsule;
+}
