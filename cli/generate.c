@@ -3,26 +3,11 @@
 
 /* ---- roff ---- */
 
-/* The character at `text`, which is no ASCII, in UTF-8; *length says of how many bytes. */
-static unsigned wide_character(const char *text, int *length)
-{
-    unsigned char first = (unsigned char)*text;
-    *length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    unsigned code = first & (0xffu >> (*length + 1));
-    for (int i = 1; i < *length; i++)
-        code = code << 6 | (text[i] & 0x3f);
-    return code;
-}
-
-/* Text with what roff and typography would change escaped, in ASCII. */
+/* Text with what roff and typography would change escaped. */
 static void roff(const char *text)
 {
     for (const char *c = text; *c; c++) {
-        int length;
-        if ((unsigned char)*c >= 0x80) {
-            cli_out("\\[u%04X]", wide_character(c, &length));
-            c += length - 1;
-        } else if (*c == '\\')
+        if (*c == '\\')
             cli_out("\\e");
         else if (*c == '-')
             cli_out("\\-");
@@ -110,7 +95,7 @@ static void man(void)
         ".TH TALLY 1 \"\" \"tally %s\" \"User Commands\"\n.SH NAME\ntally \\- count samples into "
         "histograms, exactly and fast\n",
         tally_version());
-    cli_out(".SH SYNOPSIS\n\\fBtally\\fR \\fIFILE\\fR\\[u2026] [\\fIoptions\\fR]\n.br\n"
+    cli_out(".SH SYNOPSIS\n\\fBtally\\fR \\fIFILE\\fR... [\\fIoptions\\fR]\n.br\n"
             "\\fBtally\\fR \\fIWORD\\fR [\\fIarguments\\fR] [\\fIoptions\\fR]\n");
     roff_section("DESCRIPTION",
                  "Counts how many samples of a file fall in which bin, on the processor or a "

@@ -11,15 +11,6 @@ static size_t width(void)
     return terminal >= 40 && terminal < MOST_WIDTH ? terminal : MOST_WIDTH;
 }
 
-/* Columns that `length` bytes of UTF-8 take. */
-static size_t columns(const char *text, size_t length)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++)
-        n += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return n;
-}
-
 /* Breaks `text` between words; `indent` in front of every line but the first, which starts at
  * `column`. */
 static void wrap(const char *text, size_t column, size_t indent)
@@ -27,8 +18,7 @@ static void wrap(const char *text, size_t column, size_t indent)
     size_t right = width();
     while (*text) {
         size_t length = strcspn(text, " ");
-        size_t wide = columns(text, length);
-        if (column > indent && column + 1 + wide > right) {
+        if (column > indent && column + 1 + length > right) {
             cli_out("\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {
@@ -36,7 +26,7 @@ static void wrap(const char *text, size_t column, size_t indent)
             column++;
         }
         cli_out_bytes(text, length);
-        column += wide;
+        column += length;
         text += length + strspn(text + length, " ");
     }
     cli_out("\n");
@@ -50,7 +40,7 @@ static void show_option(const cli_option *row)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->argument ? " " : "",
              row->argument ? row->argument : "");
-    size_t used = columns(left, strlen(left));
+    size_t used = strlen(left);
     cli_out("%s", left);
     if (used + 1 >= TEXT_COLUMN) {
         cli_out("\n");
@@ -62,12 +52,12 @@ static void show_option(const cli_option *row)
 
 static void show_words(void)
 {
-    cli_out("usage: tally FILE… [options]\n"
+    cli_out("usage: tally FILE... [options]\n"
             "       tally WORD [arguments] [options]\n\n"
             "Exact histograms at the speed of memory.\n\nWords\n");
     for (size_t i = 0; i < cli_word_count; i++) {
         const cli_word *word = &cli_word_table[i];
-        size_t used = strlen(word->name) + 3 + columns(word->operands, strlen(word->operands));
+        size_t used = strlen(word->name) + 3 + strlen(word->operands);
         cli_out("  %s %s%*s", word->name, word->operands,
                 (int)(used < TEXT_COLUMN ? TEXT_COLUMN - used : 1), "");
         wrap(word->summary, TEXT_COLUMN, TEXT_COLUMN);

@@ -208,7 +208,7 @@ static int suits(const cli_options *options, const cli_target *target)
         (width < 200 || width > 16384 || height < 150 || height > 16384))
         return cli_usage(
             options->word,
-            "--width %llu --height %llu: pictures have 200 × 150 to 16384 × 16384 pixels",
+            "--width %llu --height %llu: pictures have 200 x 150 to 16384 x 16384 pixels",
             (unsigned long long)width, (unsigned long long)height);
     int binary = is_picture(target->format) || target->format == TALLY_FORMAT_NPY;
     if (!target->path && binary && isatty(STDOUT_FILENO))

@@ -358,7 +358,7 @@ static void describe(cli_case *test, const tally_view *shape, pattern pattern)
 {
     static const char *const kinds[] = {"even", "edges", "log", "integer", "category"};
     snprintf(test->words, sizeof test->words,
-             "%s, %u axes, %llu %s bins, %llu × %llu × %llu × %llu, %s%s%s%s",
+             "%s, %u axes, %llu %s bins, %llu x %llu x %llu x %llu, %s%s%s%s",
              tally_dtype_name(test->plan.dtypes[0]), test->plan.dimensions,
              (unsigned long long)test->plan.axes[0].bins, kinds[test->plan.axes[0].kind],
              (unsigned long long)shape->batches, (unsigned long long)shape->rows,

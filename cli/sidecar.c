@@ -45,7 +45,7 @@ tally_status cli_sidecar_start(cli_sidecar *sidecar, const char *path, const tal
     if (own->rows && of->rows && own->is_image && of->is_image &&
         (own->rows != of->rows || own->columns != of->columns))
         return cli_error(
-            error, TALLY_ERROR_DATA, "%s: %llu × %llu, but %s is %llu × %llu (columns × rows)",
+            error, TALLY_ERROR_DATA, "%s: %llu x %llu, but %s is %llu x %llu (columns x rows)",
             sidecar->path, (unsigned long long)own->columns, (unsigned long long)own->rows,
             cli_shown(path), (unsigned long long)of->columns, (unsigned long long)of->rows);
     if (!sidecar->used++)

@@ -13,8 +13,8 @@ const char *const cli_group_order[] = {"Bins", "Input", "Work", "Output", "Messa
 const cli_option cli_option_table[] = {
     {CLI_BINS, "bins", 'b', CLI_TEXT, 1, "N|RULE", CLI_RUN, "Bins", RULES, 0, 0, 1,
      "number of equal bins, or NumPy's rule that chooses it from the data: auto, fd, doane, scott, "
-     "stone, rice, sturges, sqrt; for several columns one number for all or N,M,…"},
-    {CLI_EDGES, "edges", 0, CLI_TEXT, 1, "E0,E1,…", CLI_RUN, "Bins", NULL, 0, 0, 1,
+     "stone, rice, sturges, sqrt; for several columns one number for all or N,M,..."},
+    {CLI_EDGES, "edges", 0, CLI_TEXT, 1, "E0,E1,...", CLI_RUN, "Bins", NULL, 0, 0, 1,
      "the bins' edges, increasing; the last bin takes its upper edge too; once for each column"},
     {CLI_RANGE, "range", 0, CLI_REAL, 2, "LO HI", CLI_RUN, "Bins", NULL, 0, 0, 1,
      "from where to where the bins reach; once for all columns or once for each. Without it: the "
@@ -120,7 +120,7 @@ const cli_option cli_option_table[] = {
 const size_t cli_option_count = sizeof cli_option_table / sizeof *cli_option_table;
 
 const cli_word cli_word_table[] = {
-    {CLI_RUN, "run", "[FILE…|-]", 0, 0, cli_run, "count files and show the histogram",
+    {CLI_RUN, "run", "[FILE...|-]", 0, 0, cli_run, "count files and show the histogram",
      "Counts the samples of each FILE, or of standard input, and shows the histogram. The files' "
      "content says what they are: PNG, JPEG, TIFF, PNM, .npy, Parquet, CSV, TSV, one number a "
      "line, all of them also as gzip or zstd; --dtype reads raw samples. Several files of "
@@ -131,7 +131,7 @@ const cli_word cli_word_table[] = {
      "tally --dtype f32 --bins 1000 --range -1 1 --format json samples.bin\n"
      "tally --alphabet a-z --per-bin 4 book.txt\n"
      "tally -o photo.svg photo.jpg\n"},
-    {CLI_MERGE, "merge", "RESULT…", 1, 0, cli_merge, "add saved results that have the same axes",
+    {CLI_MERGE, "merge", "RESULT...", 1, 0, cli_merge, "add saved results that have the same axes",
      "Adds results that `--format json` wrote, however they were made: on other devices, machines "
      "or days. The axes, names and kinds must be the same. gzip and zstd are undone. The sum names "
      "the "
@@ -147,7 +147,7 @@ const cli_word cli_word_table[] = {
     {CLI_EQUALIZE, "equalize", "IMAGE", 1, 1, cli_equalize, "histogram-equalise an image",
      "Writes the image with its tones spread evenly: level v becomes round((cdf(v) - cdf_min) / (n "
      "- "
-     "cdf_min) × (L - 1)), where cdf is the cumulative histogram of the luminance (Rec. 601 for "
+     "cdf_min) * (L - 1)), where cdf is the cumulative histogram of the luminance (Rec. 601 for "
      "colour), cdf_min its first value above zero, n the pixels and L 256 or 65536 levels. Every "
      "colour channel takes the same mapping; alpha stays. The ending of -o says PNG or PNM.",
      "tally equalize photo.jpg -o better.png\n"},

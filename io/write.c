@@ -68,7 +68,7 @@ static tally_status check(const tally_result *const *results, size_t count, tall
     if (picture && (options->width < 200 || options->width > 16384 || options->height < 150 ||
                     options->height > 16384))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "a picture of %u × %u pixels: 200 × 150 to 16384 × 16384 are drawn",
+                        "a picture of %u x %u pixels: 200 x 150 to 16384 x 16384 are drawn",
                         options->width, options->height);
     return TALLY_OK;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that the environment
-# is asked in one place, that no file has outgrown 800 lines, and that kernels keep their measures.
+# is asked in one place, that messages are ASCII, that no file has outgrown 800 lines, and that kernels
+# keep their measures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -76,6 +77,12 @@ while IFS=: read -r file line _; do
     [ "$file" = src/core/env.c ] || say "$file:$line: the environment is asked by ty_env (core/env.h)"
 done < <(grep -rnwE 'getenv|secure_getenv|environ' src io --include='*.c' --include='*.h' |
     grep -vE ':[0-9]+: *(/?\*|//)' || true)
+
+# Messages and help are ASCII, whatever the locale; what a table or picture draws is written \u….
+while IFS=: read -r file line _; do
+    say "$file:$line: a text with more than ASCII in it"
+done < <(LC_ALL=C.UTF-8 grep -rnP '^(?!\s*(/\*|\*|//)).*"[^"]*[^\x00-\x7F][^"]*"' cli io src common tools \
+    --include='*.c' --include='*.h' | grep -vE '/\*.*"' || true)
 
 while read -r lines file; do
     [ "$lines" -le 800 ] || say "$file: $lines lines; 800 is the most, split it"

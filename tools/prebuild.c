@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     double begin = seconds();
     size_t cached = 0, bytes = 0;
     if (argc != 3) {
-        fprintf(stderr, "usage: prebuild FILE all|TARGET[,TARGET…]\n");
+        fprintf(stderr, "usage: prebuild FILE all|TARGET[,TARGET...]\n");
         return 2;
     }
     const char *version = ty_nvrtc_version(reason, sizeof reason);

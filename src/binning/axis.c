@@ -48,15 +48,15 @@ static tally_status check_range(const tally_axis *axis, unsigned which, tally_er
 {
     if (!isfinite(axis->lo) || !isfinite(axis->hi))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: range %g … %g: both ends must be finite", which, axis->lo,
+                        "axis %u: range %g to %g: both ends must be finite", which, axis->lo,
                         axis->hi);
     if (!(axis->lo < axis->hi))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: range %g … %g: the lower end must be below the upper one", which,
+                        "axis %u: range %g to %g: the lower end must be below the upper one", which,
                         axis->lo, axis->hi);
     if (!isfinite(axis->hi - axis->lo))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: range %g … %g: its width is past float64's largest value", which,
+                        "axis %u: range %g to %g: its width is past float64's largest value", which,
                         axis->lo, axis->hi);
     return TALLY_OK;
 }
@@ -186,7 +186,7 @@ static tally_status check_log(const tally_axis *axis, unsigned which, tally_erro
                         "axis %u: a log axis starts above 0, not at %g", which, axis->lo);
     if (isinf(axis->hi / axis->lo))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "axis %u: %g … %g is too wide for a log axis: hi / lo must be finite",
+                        "axis %u: %g to %g is too wide for a log axis: hi / lo must be finite",
                         which, axis->lo, axis->hi);
     return TALLY_OK;
 }
@@ -208,7 +208,7 @@ static tally_status check_kind(const tally_axis *axis, unsigned which, tally_err
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: integers %" PRId64 " and %" PRIu64
                             " on: float64 edges tell integers "
-                            "apart up to ±2^53 only; use an even axis with wider bins",
+                            "apart from -2^53 to 2^53 only; use an even axis with wider bins",
                             which, axis->first, axis->bins);
         return TALLY_OK;
     case TALLY_AXIS_CATEGORY:

@@ -20,7 +20,7 @@ static void show(const char *text, tally_error *error)
     printable(text, size, error->message, HEAD);
     size_t length = strlen(error->message), from = size > TAIL ? size - TAIL : 0;
     char *to = error->message + length;
-    memcpy(to, "\u2026", 3);
+    memcpy(to, "...", 3);
     while ((text[from] & 0xc0) == 0x80 ||
            printable(text + from, size - from, to + 3, ROOM - length - 3) < size - from)
         from++;

@@ -312,7 +312,7 @@ tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_
         return ty_error(error, TALLY_ERROR_ARGUMENT, "unknown rule %d", (int)rule);
     if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "range %.17g … %.17g; it must be finite and not descend", range[0],
+                        "range %.17g to %.17g; it must be finite and not descend", range[0],
                         range[1]);
     rule_job job = {.context = context,
                     .reader = {.chunks = chunks, .dtype = dtype},

@@ -241,8 +241,8 @@ static tally_status mask_make(const tally_view *view, const ty_grid *samples, ty
         !spread(&mask->rows, &mask->row_stride, samples->rows) ||
         !spread(&mask->columns, &mask->column_stride, samples->columns))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "mask: %" PRIu64 "×%" PRIu64 "×%" PRIu64 " for samples of %" PRIu64
-                        "×%" PRIu64 "×%" PRIu64 "; extents must be equal "
+                        "mask: %" PRIu64 "x%" PRIu64 "x%" PRIu64 " for samples of %" PRIu64
+                        "x%" PRIu64 "x%" PRIu64 "; extents must be equal "
                         "or 1",
                         view->batches, view->rows, view->columns, samples->batches, samples->rows,
                         samples->columns);

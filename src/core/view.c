@@ -47,7 +47,7 @@ tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *gri
                       view->channel_stride_bytes};
     if (!fill_strides(grid))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: %" PRIu64 "×%" PRIu64 "×%" PRIu64 "×%" PRIu64
+                        "%s: %" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
                         " samples span more than 2^62 bytes",
                         what, view->batches, view->rows, view->columns, view->channels);
     if (!view->data && view->batches && view->rows && view->columns && view->channels)

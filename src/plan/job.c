@@ -34,9 +34,9 @@ static tally_status check_extents(const ty_grid *g, const ty_grid *samples, cons
         g->columns == samples->columns && g->channels == samples->channels)
         return TALLY_OK;
     return ty_error(error, TALLY_ERROR_ARGUMENT,
-                    "%s: %" PRIu64 "×%" PRIu64 "×%" PRIu64 "×%" PRIu64
-                    " (batches×rows×columns×channels) does not fit the samples' %" PRIu64
-                    "×%" PRIu64 "×%" PRIu64 "×%" PRIu64,
+                    "%s: %" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
+                    " (batches x rows x columns x channels) does not fit the samples' %" PRIu64
+                    "x%" PRIu64 "x%" PRIu64 "x%" PRIu64,
                     what, g->batches, g->rows, g->columns, g->channels, samples->batches,
                     samples->rows, samples->columns, samples->channels);
 }
@@ -216,11 +216,11 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
     job->batches = s->batches;
     uint64_t all;
     if (__builtin_mul_overflow(s->rows, s->columns, &job->elements))
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: rows × columns pass 2^64");
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: rows * columns pass 2^64");
     if (__builtin_mul_overflow(job->batches, job->elements, &all))
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × elements pass 2^64");
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches * elements pass 2^64");
     if (__builtin_mul_overflow(job->batches, plan->active_count, &job->histograms))
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches × channels pass 2^64");
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches * channels pass 2^64");
     status = check_output(plan, job, error);
     if (!status)
         coalesce(job);

@@ -151,7 +151,7 @@ __attribute__((format(printf, 2, 3))) static void say(tally_plan *plan, const ch
 static const char *shown_seconds(double seconds, char text[24])
 {
     snprintf(text, 24,
-             seconds < 1e-3 ? "%.3g µs"
+             seconds < 1e-3 ? "%.3g us"
              : seconds < 1  ? "%.3g ms"
                             : "%.3g s",
              seconds * (seconds < 1e-3 ? 1e6

@@ -120,7 +120,7 @@ expect 0 "" -- "$TALLY" --each good.npy "$photo"
 printf 'P5 2 2 255 abcd' >four.pgm
 printf 'P5 3 2 255 abcdef' >six.pgm
 printf 'P6 2 2 255 abcdabcdabcd' >four.ppm
-expect 1 'six.pgm: 3 × 2, but four.pgm is 2 × 2' -- "$TALLY" four.pgm --mask six.pgm
+expect 1 'six.pgm: 3 x 2, but four.pgm is 2 x 2' -- "$TALLY" four.pgm --mask six.pgm
 expect 1 'a mask has one channel' -- "$TALLY" four.pgm --mask four.ppm
 printf '1\n2\n3\n' >three.txt
 expect 1 'three.txt: the weights ends? before the samples' -- "$TALLY" four.pgm --weights three.txt

@@ -85,11 +85,11 @@ static void test_extents(void)
     v = tally_view_1d(samples, TALLY_F64, UINT64_C(1) << 40);
     v.rows = UINT64_C(1) << 40;
     v.row_stride_bytes = v.column_stride_bytes = 1;
-    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "rows × columns pass 2^64");
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "rows * columns pass 2^64");
     v.rows = UINT64_C(1) << 14;
     v.batches = UINT64_C(1) << 20;
     v.batch_stride_bytes = 1;
-    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "batches × elements pass 2^64");
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "batches * elements pass 2^64");
     v.columns = v.rows = 1;
     v.batches = UINT64_C(1) << 61;
     EXPECT_NO_RUN(plan, &v, NULL, NULL, TALLY_ERROR_MEMORY, "out of memory");
@@ -105,10 +105,10 @@ static void test_several_views(void)
     tally_plan *plan = help_plan(context, &o);
     const float second[12] = {0};
     tally_view v[2] = {tally_view_1d(samples, TALLY_F64, 12), tally_view_1d(second, TALLY_F32, 11)};
-    EXPECT_NO_RUN(plan, v, NULL, NULL, ARGUMENT, "view 1: 1×1×11×1");
+    EXPECT_NO_RUN(plan, v, NULL, NULL, ARGUMENT, "view 1: 1x1x11x1");
     v[1].columns = 6;
     v[1].rows = 2;
-    EXPECT_NO_RUN(plan, v, NULL, NULL, ARGUMENT, "view 1: 1×2×6×1");
+    EXPECT_NO_RUN(plan, v, NULL, NULL, ARGUMENT, "view 1: 1x2x6x1");
     v[1] = tally_view_1d(samples, TALLY_F64, 12);
     EXPECT_NO_RUN(plan, v, NULL, NULL, ARGUMENT, "view 1: its dtype is f64");
     v[1] = tally_view_1d(second, TALLY_F32, 12);
@@ -136,10 +136,10 @@ static void test_options(void)
     EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: its dtype is i8, expected u8");
     mask = good;
     mask.columns = 11;
-    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: 1×1×11×1");
+    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: 1x1x11x1");
     mask = good;
     mask.channels = 2;
-    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: 1×1×12×2");
+    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: 1x1x12x2");
     mask = good;
     mask.data = NULL;
     EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "mask: data is NULL");
@@ -183,7 +183,7 @@ static void test_weight_views(void)
     weights.dtype = TALLY_F64;
     weights.rows = 2;
     weights.columns = 6;
-    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "weights: 1×2×6×1");
+    EXPECT_NO_RUN(plan, &v, &o, NULL, ARGUMENT, "weights: 1x2x6x1");
     weights = v;
     weights.device = TALLY_DEVICE_OPENCL;
     EXPECT_NO_RUN(plan, &v, &o, NULL, UNSUPPORTED, "weights: ");

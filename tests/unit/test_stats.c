@@ -411,7 +411,7 @@ static void test_refusals(void)
     refuse(TALLY_ERROR_ARGUMENT, &view, NULL, 1, &s, "channel 1");
     v = mask;
     v.columns = 11;
-    refuse(TALLY_ERROR_ARGUMENT, &view, &v, 0, &s, "1×1×11 for samples of 1×1×12");
+    refuse(TALLY_ERROR_ARGUMENT, &view, &v, 0, &s, "1x1x11 for samples of 1x1x12");
     v = mask;
     v.dtype = TALLY_I8;
     refuse(TALLY_ERROR_ARGUMENT, &view, &v, 0, &s, "must be u8");
