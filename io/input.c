@@ -125,6 +125,11 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
     return TALLY_OK;
 }
 
+static int keeps(const tally_input *in)
+{
+    return in->decoder->keeps && in->decoder->keeps(in->state);
+}
+
 static tally_status open_input(tally_input *in, const char *path,
                                const tally_input_options *options, tally_error *error)
 {
@@ -142,7 +147,10 @@ static tally_status open_input(tally_input *in, const char *path,
     in->info.compression = ty_stream_compression(in->stream);
     in->info.size_bytes = ty_stream_size(in->stream);
     in->info.dimensions = 1;
-    return in->decoder->open(in->stream, options, &in->state, &in->info, error);
+    status = in->decoder->open(in->stream, options, &in->state, &in->info, error);
+    if (!status && keeps(in))
+        ty_stream_forget(in->stream);
+    return status;
 }
 
 tally_status tally_input_open(const char *path, const tally_input_options *options,
@@ -234,7 +242,7 @@ tally_status tally_input_rewind(tally_input *input, tally_error *error)
 {
     if (!input)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "input is NULL");
-    tally_status status = ty_stream_rewind(input->stream, error);
+    tally_status status = keeps(input) ? TALLY_OK : ty_stream_rewind(input->stream, error);
     if (status)
         return status;
     input->finished = 0;

@@ -14,7 +14,8 @@ typedef struct ty_stream ty_stream;
 /* Opens `path` ("-" is standard input), looks at the first bytes and undoes gzip or zstd (any
  * number of members or frames). A regular file is read up to the size that it has now; one that is
  * cut before that is reached fails with TALLY_ERROR_IO. With `keep` a source that cannot seek is
- * spooled to a temporary file as it is read, so that it can be rewound. */
+ * spooled as it is read, so that it can be rewound: to memory, from 16 MiB on to a temporary file.
+ */
 tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error);
 void ty_stream_close(ty_stream *stream);
 /* Up to `size` bytes (as many as asked unless the end comes first) into `bytes`; *got says how
@@ -29,6 +30,8 @@ tally_status ty_stream_rewind(ty_stream *stream, tally_error *error);
  * decoders may use; NULL, as at first: the caller's alone. */
 void ty_stream_pool_set(ty_stream *stream, ty_pool *pool);
 ty_pool *ty_stream_pool(const ty_stream *stream);
+/* It will not be rewound: what was kept for that is dropped. */
+void ty_stream_forget(ty_stream *stream);
 const char *
 ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
 const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or "" */
@@ -46,10 +49,6 @@ tally_status ty_stream_skip(ty_stream *stream, uint64_t bytes, uint64_t *skipped
 /* The descriptor, for pread, of a source that is stored as it is read and can seek, and where in it
  * the stream begins; -1 for any other. It stays the stream's. */
 int ty_stream_file(const ty_stream *stream, uint64_t *start);
-/* A new temporary file without a name, in $TMPDIR or /tmp, which the caller closes; or -1 with the
- * error filled. */
-int ty_stream_scratch(tally_error *error);
-
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c ---- */
 typedef struct ty_decoder {
     const char *format;
@@ -61,10 +60,13 @@ typedef struct ty_decoder {
                          tally_input_info *info, tally_error *error);
     /* As tally_input_read. */
     tally_status (*read)(void *state, tally_view *views, int *done, tally_error *error);
-    /* The stream has just been rewound: start over. */
+    /* Start over. The stream has just been rewound, unless the decoder keeps what it read. */
     tally_status (*rewind)(void *state, tally_error *error);
     const char *(*channel_name)(const void *state, uint64_t channel); /* may be NULL */
     void (*close)(void *state);
+    /* Nonzero: it keeps what it has read, and goes on from there; the stream is never rewound.
+     * NULL: it does not. */
+    int (*keeps)(const void *state);
 } ty_decoder;
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet;

@@ -298,8 +298,8 @@ static const char *jpeg_name(const void *state, uint64_t channel)
     return channels == 4 && channel < 4 ? inks[channel] : ty_rows_channel_name(channels, channel);
 }
 
-const ty_decoder ty_jpeg = {"jpeg",      jpeg_probe, jpeg_open, jpeg_read,
-                            jpeg_rewind, jpeg_name,  jpeg_close};
+const ty_decoder ty_jpeg = {"jpeg",      jpeg_probe, jpeg_open,  jpeg_read,
+                            jpeg_rewind, jpeg_name,  jpeg_close, NULL};
 
 #else
 

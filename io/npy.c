@@ -400,4 +400,4 @@ static tally_status npy_rewind(void *state, tally_error *error)
     return TALLY_OK;
 }
 
-const ty_decoder ty_npy = {"npy", npy_probe, npy_open, npy_read, npy_rewind, NULL, npy_close};
+const ty_decoder ty_npy = {"npy", npy_probe, npy_open, npy_read, npy_rewind, NULL, npy_close, NULL};

@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/columns.h"
+#include "io/spool.h"
 #include "io/parquet.h"
 #include "io/temp_file.h"
 
@@ -50,7 +51,7 @@ static tally_status copy_to_file(ty_pq_state *s, ty_stream *stream, tally_error 
     size_t got = 0;
     if (!bytes)
         return ty_error_memory(error, "a copy of a Parquet file", COPY_BYTES);
-    s->file = ty_stream_scratch(error);
+    s->file = ty_spool_file(error);
     s->owned = s->file >= 0;
     tally_status status = s->owned ? TALLY_OK : TALLY_ERROR_IO;
     while (!status && !(status = ty_stream_read(stream, bytes, COPY_BYTES, &got, error)) && got) {
@@ -397,5 +398,5 @@ static const char *parquet_channel_name(const void *state, uint64_t channel)
     return channel < s->count ? s->footer.columns[s->picks[channel]].name : NULL;
 }
 
-const ty_decoder ty_parquet = {"parquet",      parquet_probe,        parquet_open, parquet_read,
-                               parquet_rewind, parquet_channel_name, parquet_close};
+const ty_decoder ty_parquet = {"parquet",      parquet_probe,        parquet_open,  parquet_read,
+                               parquet_rewind, parquet_channel_name, parquet_close, NULL};

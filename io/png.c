@@ -336,7 +336,8 @@ static const char *png_name(const void *state, uint64_t channel)
     return ty_rows_channel_name(((const ty_png_state *)state)->channels, channel);
 }
 
-const ty_decoder ty_png = {"png", png_probe, png_open, png_read, png_rewind, png_name, png_close};
+const ty_decoder ty_png = {"png",      png_probe, png_open,  png_read,
+                           png_rewind, png_name,  png_close, NULL};
 
 #else
 

@@ -374,4 +374,5 @@ static const char *pnm_name(const void *state, uint64_t channel)
     return ty_rows_channel_name(((const ty_pnm_state *)state)->header.depth, channel);
 }
 
-const ty_decoder ty_pnm = {"pnm", pnm_probe, pnm_open, pnm_read, pnm_rewind, pnm_name, pnm_close};
+const ty_decoder ty_pnm = {"pnm",      pnm_probe, pnm_open,  pnm_read,
+                           pnm_rewind, pnm_name,  pnm_close, NULL};

@@ -186,4 +186,4 @@ static tally_status raw_rewind(void *state, tally_error *error)
     return TALLY_OK;
 }
 
-const ty_decoder ty_raw = {"raw", NULL, raw_open, raw_read, raw_rewind, NULL, raw_close};
+const ty_decoder ty_raw = {"raw", NULL, raw_open, raw_read, raw_rewind, NULL, raw_close, NULL};

@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,8 +23,8 @@
 #endif
 
 #include "core/alloc.h"
-#include "core/env.h"
 #include "core/error.h"
+#include "io/spool.h"
 #include "io/temp_file.h"
 
 enum {
@@ -47,8 +46,7 @@ struct ty_stream {
     int ended;     /* the source gave its last byte */
     off_t start;   /* where in the file the stream begins */
     uint64_t size; /* stored bytes when it was opened, 0 unknown; what is added later is not read */
-    int spool;     /* -1: none */
-    uint64_t spooled;
+    ty_spool spool;
     uint64_t position; /* stored bytes taken from the source */
     uint64_t offset;   /* decoded bytes handed out */
     ty_packing packing;
@@ -75,59 +73,13 @@ static tally_status failure(const ty_stream *s, tally_error *error, const char *
 
 /* ---- The source: stored bytes -------------------------------------------------------------- */
 
-int ty_stream_scratch(tally_error *error)
-{
-    const char *folder = ty_env("TMPDIR");
-    if (!folder || !folder[0])
-        folder = "/tmp";
-    static const char ending[] = "/tally-XXXXXX";
-    size_t length = strlen(folder);
-    char *path = ty_malloc(length + sizeof ending);
-    if (!path) {
-        ty_error_memory(error, "a temporary file's name", length + sizeof ending);
-        return -1;
-    }
-    memcpy(path, folder, length);
-    memcpy(path + length, ending, sizeof ending);
-    int file = mkstemp(path);
-    if (file < 0) {
-        char text[128];
-        ty_error(error, TALLY_ERROR_IO,
-                 "no temporary file in %s: %s; set TMPDIR to a folder with room", folder,
-                 ty_errno_text(errno, text));
-    } else {
-        unlink(path);
-        fcntl(file, F_SETFD, FD_CLOEXEC);
-    }
-    ty_free(path);
-    return file;
-}
-
-static tally_status spool_append(ty_stream *s, const unsigned char *bytes, size_t size,
-                                 tally_error *error)
-{
-    if (s->spool < 0 && (s->spool = ty_stream_scratch(error)) < 0)
-        return TALLY_ERROR_IO;
-    while (size) {
-        ssize_t put = pwrite(s->spool, bytes, size, (off_t)s->spooled);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return failure(s, error, "copying it to a temporary file (in TMPDIR) failed",
-                           put < 0 ? errno : EIO);
-        bytes += put;
-        size -= (size_t)put;
-        s->spooled += (uint64_t)put;
-    }
-    return TALLY_OK;
-}
-
 /* read(2) until it gives something: interruptions and sources that do not block are waited out. */
 static ssize_t read_some(ty_stream *s, void *bytes, size_t size)
 {
     for (;;) {
-        ssize_t got = s->position < s->spooled ? pread(s->spool, bytes, size, (off_t)s->position)
-                                               : read(s->file, bytes, size);
+        ssize_t got = s->position < s->spool.size
+                          ? ty_spool_read(&s->spool, bytes, size, s->position)
+                          : read(s->file, bytes, size);
         if (got >= 0)
             return got;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -197,9 +149,9 @@ static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size,
                                 tally_error *error)
 {
     *got = 0;
-    int from_spool = s->position < s->spooled;
-    if (from_spool && size > s->spooled - s->position)
-        size = (size_t)(s->spooled - s->position);
+    int from_spool = s->position < s->spool.size;
+    if (from_spool && size > s->spool.size - s->position)
+        size = (size_t)(s->spool.size - s->position);
     if (s->size && size > s->size - s->position)
         size = (size_t)(s->size - s->position);
     if (!size || (s->ended && !from_spool))
@@ -215,7 +167,7 @@ static tally_status source_read(ty_stream *s, unsigned char *bytes, size_t size,
         return source_end(s, error);
     }
     if (!from_spool && s->keep && !s->seekable) {
-        tally_status status = spool_append(s, bytes, (size_t)have, error);
+        tally_status status = ty_spool_append(&s->spool, s->name, bytes, (size_t)have, error);
         if (status)
             return status;
     }
@@ -503,7 +455,8 @@ tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tall
     }
     memcpy(copy, name, strlen(name) + 1);
     s->name = copy;
-    s->file = s->spool = -1;
+    s->file = -1;
+    s->spool = (ty_spool)TY_SPOOL_INIT;
     s->keep = keep;
     tally_status status = open_source(s, path, error);
     if (!status)
@@ -515,6 +468,12 @@ tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tall
     else
         *stream = s;
     return status;
+}
+
+void ty_stream_forget(ty_stream *stream)
+{
+    ty_spool_clear(&stream->spool);
+    stream->keep = 0;
 }
 
 void ty_stream_close(ty_stream *stream)
@@ -530,8 +489,7 @@ void ty_stream_close(ty_stream *stream)
 #endif
     if (stream->owned && stream->file >= 0)
         close(stream->file);
-    if (stream->spool >= 0)
-        close(stream->spool);
+    ty_stream_forget(stream);
     ty_free(stream->name);
     ty_free(stream);
 }
@@ -694,7 +652,7 @@ ty_pool *ty_stream_pool(const ty_stream *stream)
 
 int ty_stream_is_spooled(const ty_stream *stream)
 {
-    return stream->spool >= 0;
+    return stream->spool.file >= 0;
 }
 
 int ty_stream_file(const ty_stream *stream, uint64_t *start)

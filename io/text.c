@@ -101,7 +101,7 @@ static void end_line(ty_text_state *s, const char *stop)
         return;
     }
     const char *next = ty_line_next(stop, end);
-    s->after_cr = *stop == '\r' && next == end;
+    s->after_cr = *stop == '\r' && stop + 1 == end;
     s->begin = (size_t)(next - s->buffer);
     s->line++;
 }
@@ -210,6 +210,7 @@ static tally_status read_region(ty_text_state *s, tally_error *error)
 static tally_status read_block(ty_text_state *s, tally_error *error)
 {
     int found = 1;
+    s->taken = s->ready = 0;
     for (tally_status status = TALLY_OK; found && !status;) {
         if (!s->ended)
             status = fill(s, error);
@@ -237,19 +238,32 @@ static tally_status read_block(ty_text_state *s, tally_error *error)
     return TALLY_OK;
 }
 
+/* Rows to hand out: those that were kept, then new ones; none at the end. */
+static tally_status read_rows(ty_text_state *s, tally_error *error)
+{
+    int kept = 0;
+    tally_status status = s->keep ? ty_keep_next(s, &kept, error) : TALLY_OK;
+    if (status || kept)
+        return status;
+    status = has_region(s) ? read_region(s, error) : read_block(s, error);
+    s->out = s->samples;
+    s->out_stride = s->stride;
+    if (!status && s->keep && s->ready)
+        status = ty_keep_add(s, error);
+    return status;
+}
+
 static tally_status text_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_text_state *s = state;
-    tally_status status = TALLY_OK;
-    if (s->taken == s->ready)
-        status = has_region(s) ? read_region(s, error) : read_block(s, error);
+    tally_status status = s->taken == s->ready ? read_rows(s, error) : TALLY_OK;
     if (status)
         return status;
     size_t count = s->ready - s->taken < s->chunk ? s->ready - s->taken : s->chunk;
     *done = count == 0;
     for (uint32_t v = 0; count && v < s->views; v++) {
         tally_view view = TALLY_VIEW_INIT;
-        view.data = s->samples + v * s->stride + s->taken;
+        view.data = s->out + v * s->out_stride + s->taken;
         view.dtype = TALLY_F64;
         view.rows = 1;
         view.columns = count;
@@ -356,6 +370,8 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     uint64_t wanted = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
     s->chunk = (size_t)(wanted < SIZE_MAX ? wanted : SIZE_MAX) / (sizeof(double) * s->views);
     s->chunk += s->chunk == 0;
+    if (options->rewindable && !(s->keep = ty_keep_create()))
+        return ty_error_memory(error, "a text's columns", 0);
     return make_scan(s, error);
 }
 
@@ -372,6 +388,7 @@ static void text_close(void *state)
     ty_free(s->samples);
     ty_free(s->scan);
     ty_block_free(s->block);
+    ty_keep_free(s->keep);
     if (s->buffer)
         ty_free(s->buffer - TY_SCAN_SLACK);
     ty_free(s);
@@ -405,6 +422,11 @@ static tally_status text_rewind(void *state, tally_error *error)
 {
     ty_text_state *s = state;
     int found;
+    if (s->keep) {
+        ty_keep_rewind(s->keep);
+        s->taken = s->ready = 0;
+        return TALLY_OK;
+    }
     tally_status status = find_first(s, &found, error);
     return status ? status : pass_header(s, 0, error);
 }
@@ -417,5 +439,11 @@ static const char *text_channel_name(const void *state, uint64_t channel)
     return channel < s->views ? s->labels[channel] : NULL;
 }
 
-const ty_decoder ty_text = {"text",      ty_text_probe,     text_open, text_read,
-                            text_rewind, text_channel_name, text_close};
+static int text_keeps(const void *state)
+{
+    const ty_text_state *s = state;
+    return s->keep != NULL;
+}
+
+const ty_decoder ty_text = {"text",      ty_text_probe,     text_open,  text_read,
+                            text_rewind, text_channel_name, text_close, text_keeps};

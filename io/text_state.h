@@ -13,6 +13,7 @@ typedef struct ty_pick {
 } ty_pick;
 
 typedef struct ty_block ty_block;
+typedef struct ty_keep ty_keep;
 
 typedef struct ty_text_state {
     ty_stream *stream;
@@ -36,8 +37,10 @@ typedef struct ty_text_state {
     char **labels;  /* a name for each view, or NULL; in one block with the text */
     ty_scan *scan;  /* NULL: records are read one by one */
     ty_block *block;
-    double *samples; /* of each view `stride`; [taken, ready) of them are to be handed out */
-    size_t stride, taken, ready;
+    ty_keep *keep;     /* NULL: it is not read again, or then from its start */
+    double *samples;   /* what is read now, of each view `stride` */
+    const double *out; /* [taken, ready) of each view, `out_stride` apart, are to be handed out */
+    size_t stride, out_stride, taken, ready;
     size_t chunk; /* most to hand out at once */
 } ty_text_state;
 
@@ -69,6 +72,22 @@ tally_status ty_text_reserve(ty_text_state *state, size_t rows, tally_error *err
 void ty_block_part_size(size_t bytes);
 
 void ty_block_free(ty_block *block); /* NULL is fine */
+
+/* ---- text_keep.c ---- */
+
+/* NULL: memory is out. */
+ty_keep *ty_keep_create(void);
+void ty_keep_free(ty_keep *keep); /* NULL is fine */
+void ty_keep_rewind(ty_keep *keep);
+
+/* Keeps the rows that were just read, which stay to be handed out. */
+tally_status ty_keep_add(ty_text_state *state, tally_error *error);
+
+/* Brings the next rows that were kept; *found is 0 when all have been. */
+tally_status ty_keep_next(ty_text_state *state, int *found, tally_error *error);
+
+/* Test hook: at most so many bytes in memory; UINT64_MAX as usual. */
+void ty_keep_limit(uint64_t bytes);
 
 /* ---- text_columns.c ---- */
 

@@ -7,6 +7,7 @@
  * first. Planes stored apart are read through a handle each, so that all advance together. */
 #define _FILE_OFFSET_BITS 64
 
+#include "io/spool.h"
 #include "io/rows.h"
 
 #include <string.h>
@@ -188,7 +189,7 @@ static tally_status unsupported(const ty_tiff_state *s, const char *what, unsign
 static tally_status copy_stream(ty_tiff_state *s, tally_error *error)
 {
     enum { BLOCK = 256 * 1024 };
-    s->file = ty_stream_scratch(error);
+    s->file = ty_spool_file(error);
     if (s->file < 0)
         return TALLY_ERROR_IO;
     s->file_owned = 1;
@@ -671,8 +672,8 @@ static const char *tiff_name(const void *state, uint64_t channel)
     return colors == 4 ? inks[channel] : ty_rows_channel_name(colors, channel);
 }
 
-const ty_decoder ty_tiff = {"tiff",      tiff_probe, tiff_open, tiff_read,
-                            tiff_rewind, tiff_name,  tiff_close};
+const ty_decoder ty_tiff = {"tiff",      tiff_probe, tiff_open,  tiff_read,
+                            tiff_rewind, tiff_name,  tiff_close, NULL};
 
 #else
 

@@ -207,8 +207,8 @@ typedef struct tally_input_options {
     uint64_t row_begin, row_end; /* region; row_end 0: to the end */
     uint64_t column_begin, column_end;
     uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
-    int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a pipe is spooled to a
-                             temporary file */
+    int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a large pipe
+                             is spooled to a temporary file, text is kept parsed */
     uint32_t threads;     /* that read and decode, the caller's included; 0 for one a processor */
 } tally_input_options;
 

@@ -33,7 +33,7 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2
     equal x.json "$(ls -A small)" "what a full disk leaves behind"
     expect 1 'No space left' -- "$TALLY" equalize "$SRCDIR/data/photograph.png" -o small/e.png
     equal x.json "$(ls -A small)" "what a full disk leaves behind"
-    if head -c 200000 /dev/zero | TMPDIR=$WORK/small "$TALLY" --dtype f64 - 2>.err >.out; then
+    if head -c 20000000 /dev/zero | TMPDIR=$WORK/small "$TALLY" --dtype f64 - 2>.err >.out; then
         fail "a spool without room"
     fi
     grep -q 'No space left' .err || { fail "a spool without room: no message"; show; }

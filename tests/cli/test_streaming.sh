@@ -90,15 +90,21 @@ equal 419430400 "$(total --dtype u8 zeros.gz)" "400 MiB out of gzip"
 seq 3000000 | gzip -1 >numbers.txt.gz
 equal 3000000 "$(total numbers.txt.gz --bins 10)" "text out of gzip, read twice"
 
-# A pipe of unknown range is spooled, and it says so, unless asked not to.
+# A pipe of unknown range is held in memory, from 16 MiB on in a file, and that it says, unless asked
+# not to. Of text the columns are kept.
 seq 1000 >n.txt
-expect 0 'standard input: a pipe can be read once.*temporary file' -- bash -c "cat n.txt | '$TALLY' -"
+expect 0 "" -- bash -c "cat n.txt | '$TALLY' -"
+expect 0 "" -- bash -c "seq 3000000 | '$TALLY' -"
+expect 0 "" -- bash -c "head -c 16000000 /dev/zero | '$TALLY' --dtype f32 -"
+large="head -c 20000000 /dev/zero | '$TALLY' --dtype f32"
+expect 0 'standard input: a pipe can be read once.*temporary file' -- bash -c "$large -"
+expect 0 "" -- bash -c "$large -q -"
 expect 0 "" -- bash -c "cat n.txt | '$TALLY' -q -"
 expect 0 "" -- bash -c "cat n.txt | '$TALLY' --range 0 1000 --bins 10 -"
 expect 0 "" -- bash -c "'$TALLY' - <n.txt"
 expect 0 "" -- bash -c "gzip -c n.txt | '$TALLY' --dtype u8 -"
 mkdir spool
-expect 0 'temporary file' -- bash -c "cat n.txt | TMPDIR=$WORK/spool '$TALLY' -"
+expect 0 'temporary file' -- bash -c "TMPDIR=$WORK/spool; export TMPDIR; $large -"
 equal "" "$(ls spool)" "what is left in TMPDIR"
 # A file that grows while it is counted: whole lines that were there when it was opened, the same in
 # the pass that finds the range and the one that counts.

@@ -15,7 +15,7 @@
 #include "core/env.h"
 #include "gpu/device.h"
 #include "gpu/kernels_file.h"
-#include "io/input.h"
+#include "io/spool.h"
 
 static char folder[] = "/tmp/tally-foreign-XXXXXX";
 static int failed;
@@ -61,7 +61,7 @@ static void check_believed(int believed)
     check(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by HOME");
     /* The folder of TMPDIR is not there. (A C library may have dropped the variable.) */
     setenv("TMPDIR", "/proc/tally/not-there", 1);
-    scratch = ty_stream_scratch(NULL);
+    scratch = ty_spool_file(NULL);
     check((scratch < 0) == believed, "temporary files where the caller says");
     if (scratch >= 0)
         close(scratch);
