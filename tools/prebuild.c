@@ -80,12 +80,12 @@ static int is_usual(tally_dtype dtype)
 
 /* The lookup tables in local memory that the plan's edges may ask for. Plans whose
  * kernel is not here search their edges. */
-static void add_ways(ty_target target, tally_plan *plan)
+static void add_lookups(ty_target target, tally_plan *plan)
 {
     const ty_gpu_method *kernel = plan->method->backend;
     ty_axis *axis = &plan->axes[0];
     ty_defines o;
-    if (!(kernel->finds & TY_BY_LOCAL_TABLE) || !ty_lookup_serves(axis))
+    if (kernel->tables < TY_TABLES_LOCAL || !ty_lookup_serves(axis))
         return;
     for (axis->lookup_kind = TY_LOOKUP_ONE; axis->lookup_kind <= TY_LOOKUP_INDEX;
          axis->lookup_kind++) {
@@ -113,16 +113,16 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
         0, ty_float32_serves(options->dtypes[0]),
         kernel->reads == TY_READS_COLUMN &&
             (ty_affine16_serves(options->dtypes[0]) ||
-             ((kernel->finds & TY_BY_POWERS) && ty_affine32_serves(options->dtypes[0])))};
+             (kernel->maps >= TY_MAPS_32 && ty_affine32_serves(options->dtypes[0])))};
     for (int proof = TY_PROVEN_F32; proof <= TY_PROVEN_AFFINE; proof++) {
-        if (!(kernel->finds & TY_BY_FLOAT32) || !plan->axes[0].even || !serves[proof])
+        if (!kernel->maps || !plan->axes[0].even || !serves[proof])
             continue;
         for (uint32_t d = 0; d < options->dimensions; d++)
             plan->axes[d].proof = (ty_proof)proof;
         ty_gpu_options(plan, context->state, &o);
         add(target, kernel, o.text);
     }
-    add_ways(target, plan);
+    add_lookups(target, plan);
     tally_plan_destroy(plan);
 }
 

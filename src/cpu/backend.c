@@ -245,26 +245,26 @@ static void run_any(run *r, ty_pool *pool)
 static void walk(run *r, ty_walk what)
 {
     ty_pool *pool = r->job->plan->context->pool;
-    r->job->walk = (int)what;
+    r->job->walk = what;
     if (r->whole)
         ty_pool_run(pool, (unsigned)r->workers, (unsigned)r->parts, whole_batches, r);
     else
         run_any(r, pool);
-    r->job->looked = 1;
 }
 
 static void run_in_place(run *r)
 {
     ty_job *job = r->job;
-    if (ty_plan_may_fail(job->plan) || job->progress) {
-        walk(r, TY_WALK_LOOK);
+    const int first = ty_plan_may_fail(job->plan) || job->progress;
+    if (first) {
+        walk(r, TY_WALK_FLOWS);
         job->progress = NULL;
         if (atomic_load(&r->cancelled) || ty_job_check_flows(job, NULL))
             return; /* nothing is written; commit says why */
     }
     if (!job->output->accumulate)
         ty_in_place_clear(job);
-    walk(r, TY_WALK_ADD);
+    walk(r, first ? TY_WALK_ADD : TY_WALK_COUNT);
     if (job->isums && ty_job_check_flows(job, NULL))
         job->wrapped = 1;
     if (job->wrapped)
@@ -276,7 +276,7 @@ static void run_in_place(run *r)
 static void count_parts(run *r)
 {
     ty_pool *pool = r->job->plan->context->pool;
-    if (r->job->in_place)
+    if (r->job->walk)
         run_in_place(r);
     else if (r->method->ordered)
         run_ordered(r, pool);
@@ -346,12 +346,12 @@ static void choose_sharing(run *r)
 static void arrange(run *r, ty_job *job)
 {
     const ty_cpu_plan *state = job->plan->state;
-    *r = (run){.job = job, .method = job->in_place ? &ty_in_place_method : state->method};
+    *r = (run){.job = job, .method = job->walk ? &ty_in_place_method : state->method};
     r->total = job->batches * job->elements;
     r->bytes = (r->method->state_bytes(job) + 63) & ~(size_t)63;
     r->workers = choose_workers(r, job->plan->context->pool);
     r->parts = r->method->ordered ? choose_ordered(r) : choose_parts(r, r->workers);
-    if (job->in_place)
+    if (job->walk)
         choose_sharing(r);
 }
 

@@ -30,6 +30,11 @@ typedef struct {
     } flows[];
 } state;
 
+static int is_adding(const ty_job *job)
+{
+    return job->walk == TY_WALK_COUNT || job->walk == TY_WALK_ADD;
+}
+
 static size_t state_bytes(const ty_job *job)
 {
     return sizeof(state) + (size_t)job->plan->active_count * sizeof *((state *)NULL)->flows;
@@ -129,7 +134,7 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t a, ty_block 
                         state *s)
 {
     const size_t left = take_flows(job->plan, block->slots, n, s->flows[a].samples);
-    if (job->walk != TY_WALK_LOOK)
+    if (job->walk != TY_WALK_FLOWS)
         s->wrapped |= add(job, batch * job->plan->active_count + a, block->slots, left);
 }
 
@@ -144,7 +149,7 @@ static void weigh_block(const ty_job *job, uint64_t batch, uint64_t a, const voi
 {
     const tally_plan *plan = job->plan;
     const uint64_t first = (batch * plan->active_count + a) * plan->bins;
-    const int adds = job->walk == TY_WALK_ADD && !job->isums;
+    const int adds = is_adding(job) && !job->isums;
     double *sums = (double *)job->output->counts + first,
            *squares = job->output->sum_squares ? job->output->sum_squares + first : NULL;
     double weights[TY_BLOCK];
@@ -159,7 +164,7 @@ static void weigh_block(const ty_job *job, uint64_t batch, uint64_t a, const voi
         }
         if (adds)
             sums[slot] += w;
-        if (squares && job->walk != TY_WALK_LOOK)
+        if (squares && job->walk != TY_WALK_FLOWS)
             squares[slot] += w * w;
     }
 }
@@ -184,7 +189,7 @@ static void weigh_integers(const ty_job *job, uint64_t batch, uint64_t a, const 
                           &s->flows[a].carries[slot - plan->bins], w, is_u64);
         } else if (job->walk == TY_WALK_UNDO) {
             sums[slot] = (int64_t)((uint64_t)sums[slot] - (uint64_t)w);
-        } else if (job->walk == TY_WALK_ADD) {
+        } else if (is_adding(job)) {
             wrapped |= is_u64 ? __builtin_add_overflow(sums[slot], (uint64_t)w, &sums[slot])
                               : __builtin_add_overflow(sums[slot], w, &sums[slot]);
         }
@@ -221,7 +226,8 @@ static void count(void *at, const ty_job *job, uint64_t batch, uint64_t begin, u
 static void flush(void *own, ty_job *job, uint64_t batch)
 {
     state *s = own;
-    for (uint64_t a = 0; a < job->plan->active_count && !job->looked; a++) {
+    const int finds = job->walk == TY_WALK_FLOWS || job->walk == TY_WALK_COUNT;
+    for (uint64_t a = 0; finds && a < job->plan->active_count; a++) {
         const uint64_t h = batch * job->plan->active_count + a;
         uint64_t *flows = ty_job_flows(job, h);
         for (unsigned f = 0; f < TY_SLOT_EXTRA; f++) {
@@ -235,7 +241,7 @@ static void flush(void *own, ty_job *job, uint64_t batch)
             }
         }
     }
-    job->wrapped |= job->walk == TY_WALK_ADD && s->wrapped;
+    job->wrapped |= is_adding(job) && s->wrapped;
     memset(s, 0, state_bytes(job));
 }
 

@@ -5,19 +5,6 @@
 
 #include "cpu/cpu.h"
 
-/*
- * How often the samples are walked through. The output stays as it was if the call fails: where a
- * policy or a caller who may cancel can refuse it, the samples are looked at first; a count or sum
- * of integers that wraps is found while adding, and then all that was added is taken away again
- * (ty_job's `wrapped`): tables have wider sums, and words for what does not fit.
- */
-typedef enum ty_walk {
-    TY_WALK_LOOK,
-    TY_WALK_ADD,
-    TY_WALK_UNDO,
-    TY_WALK_SQUARES /* of integers, when their sums are added: float64 cannot be taken away again */
-} ty_walk;
-
 extern const ty_cpu_method ty_in_place_method;
 
 /* Whether a job of a plan that `auto` made is done in place: it has few samples for its bins, or

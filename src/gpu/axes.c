@@ -22,19 +22,15 @@ static uint32_t spare_local(const tally_plan *plan)
 tally_status ty_gpu_axes_make(tally_plan *plan, tally_error *error)
 {
     const ty_gpu_method *method = ty_gpu_method_of(plan);
-    const unsigned finds = method->finds;
     const uint32_t spare = spare_local(plan);
+    const int affine = method->maps >= TY_MAPS_32 ? 2 : method->maps == TY_MAPS_16;
     tally_status status = TALLY_OK;
-    for (uint32_t d = 0; (finds & TY_BY_FLOAT32) && d < plan->options.dimensions; d++)
-        ty_axis_prove(&plan->axes[d],
-                      method->reads != TY_READS_COLUMN ? 0
-                      : finds & TY_BY_POWERS           ? 2
-                                                       : 1,
-                      finds & TY_BY_EXCEPTIONS ? spare / 4 : 0);
-    if ((finds & TY_BY_LOCAL_TABLE) && spare)
-        status = ty_lookup_make(&plan->axes[0], spare / 4, (finds & TY_BY_ONE_LOOK) != 0, 0, error);
-    for (uint32_t d = 0; (finds & TY_BY_GLOBAL_TABLE) && d < plan->options.dimensions && !status;
-         d++)
+    for (uint32_t d = 0; method->maps && d < plan->options.dimensions; d++)
+        ty_axis_prove(&plan->axes[d], affine, method->maps == TY_MAPS_EXCEPTIONS ? spare / 4 : 0);
+    if (method->tables >= TY_TABLES_LOCAL && spare)
+        status =
+            ty_lookup_make(&plan->axes[0], spare / 4, method->tables == TY_TABLES_LOCAL, 0, error);
+    for (uint32_t d = 0; method->tables && d < plan->options.dimensions && !status; d++)
         status = ty_lookup_global_make(&plan->axes[d], 0, error);
     return status;
 }

@@ -142,15 +142,13 @@ tally_status ty_call_count(ty_call *c, const ty_counting *how, tally_error *erro
                      .words = how->words ? how->words : (uint32_t)c->plan->slots,
                      .raw_shift = how->words ? how->raw_shift : -1};
     const uint64_t bytes = (uint64_t)p.count * p.words * 4;
-    const uint32_t passes = how->passes ? how->passes : 1;
     tally_status status = ty_call_partials(c, bytes, &p.memory, error);
     if (!status && how->cleared)
         status = ty_call_clear(c, p.memory, 0, bytes, error);
-    for (uint32_t pass = 0; pass < passes && !status; pass++) {
-        ty_arg args[TY_COLUMN_COUNT];
-        const unsigned n = ty_call_column(c, p.memory, pass, args);
-        const ty_launch count = {g->groups, g->group_size, g->local_bytes, args, n, .early = 0};
+    ty_arg args[TY_COLUMN_COUNT];
+    const unsigned n = ty_call_column(c, p.memory, 0, args);
+    const ty_launch count = {g->groups, g->group_size, g->local_bytes, args, n, .early = 0};
+    if (!status)
         status = ty_call_launch(c, "count", &count, error);
-    }
     return status ? status : ty_call_merge(c, &p, error);
 }

@@ -94,13 +94,12 @@ typedef struct ty_partials {
 tally_status ty_call_merge(ty_call *call, const ty_partials *partials, tally_error *error);
 
 /* The usual way of a method with one kernel `count` over a packed column: partials that it adds up
- * by atomics, if they must be `cleared` before, `passes` launches, then the merge. */
+ * by atomics, if they must be `cleared` before, its launch, then the merge. */
 typedef struct ty_counting {
     uint32_t partials; /* 0: one a group */
     uint32_t words;    /* 0: the plan's slots; else values of bytes, shifted right by raw_shift */
     int raw_shift;
     int cleared;
-    uint32_t passes; /* 0: one */
 } ty_counting;
 tally_status ty_call_count(ty_call *call, const ty_counting *counting, tally_error *error);
 

@@ -40,21 +40,30 @@ enum {
     TY_READS_ANY = 4       /* any strides, channels, mask, number of columns */
 };
 
-/* How a kernel may find the cell of a sample other than by comparing with edges in float64: what
- * the plan tries for it, best first (gpu/axes.c). */
+/* Which affine maps a kernel finds cells by, where the plan proves one (gpu/axes.c); else it
+ * compares with edges in float64. Each takes those above it too, the lowest first. */
 enum {
-    TY_BY_FLOAT32 = 1,     /* an affine map in float32, proved at every edge */
-    TY_BY_POWERS = 2,      /* … ahead of it one exact by powers of two, or of 32-bit integers */
-    TY_BY_EXCEPTIONS = 4,  /* … an affine map of integers with exceptions in spare local memory */
-    TY_BY_LOCAL_TABLE = 8, /* uneven edges: a lookup table in local memory */
-    TY_BY_GLOBAL_TABLE = 16, /* … or in device memory */
-    TY_BY_ONE_LOOK = 32      /* its updates never meet in a bank: a table without copies will do */
+    TY_MAPS_NONE,
+    TY_MAPS_FLOAT32,   /* in float32 */
+    TY_MAPS_16,        /* of 16-bit samples; of a packed column only, as those below */
+    TY_MAPS_32,        /* of 32-bit samples */
+    TY_MAPS_EXCEPTIONS /* of integers, with exceptions in spare local memory */
+};
+
+/* Which lookup tables it finds cells of uneven edges by. */
+enum {
+    TY_TABLES_NONE,
+    TY_TABLES_GLOBAL, /* in global memory */
+    TY_TABLES_LOCAL,  /* in spare local memory: one copy, as updates never meet in a bank; or global
+                       */
+    TY_TABLES_COPIED  /* in as many copies there as fit; or in global memory */
 };
 
 typedef struct ty_gpu_method {
     const char *texts[4]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
     int reads;            /* TY_READS_… */
-    unsigned finds;       /* TY_BY_… bits */
+    int maps;             /* TY_MAPS_… */
+    int tables;           /* TY_TABLES_… */
     /* The kernel that tally_plan_kernel tells of; NULL where several do the counting. */
     const char *kernel;
     /* The launch of that kernel, or of the first, for n samples. */

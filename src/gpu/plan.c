@@ -268,7 +268,7 @@ static void describe(tally_plan *plan, const ty_gpu_plan *own)
     static const char *const origins[] = {"compiled", "from the disk cache",
                                           "from the kernels file"};
     size_t at = strlen(plan->text);
-    if (ty_gpu_method_of(plan)->finds)
+    if (ty_gpu_method_of(plan)->maps)
         at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; %s",
                                ty_axis_proof_words(&plan->axes[0]));
     if (at < sizeof plan->text)

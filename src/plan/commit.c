@@ -297,11 +297,11 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
     if (status)
         return status;
     for (uint64_t h = 0; h < job->histograms; h++) {
-        if (is_atomic(job) && !job->in_place)
+        if (is_atomic(job) && !job->walk)
             add_atomically(job, h);
-        else if (!job->in_place)
+        else if (!job->walk)
             write_counts(job, h);
-        if (job->squares && !job->in_place)
+        if (job->squares && !job->walk)
             write_squares(job, h);
         if (job->output->flows)
             write_flows(job, h);

@@ -142,7 +142,7 @@ static const char *edges_row(const tally_plan *plan, const char *method)
 {
     const ty_method *m = ty_method_find(method);
     int other = 0;
-    if (!m || !(((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE))
+    if (!m || !(((const ty_gpu_method *)m->backend)->tables))
         return TY_RATE_SEARCHED_EDGES;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
         other |= ty_lookup_serves(&plan->axes[d]) && plan->axes[d].about.kind != TALLY_AXIS_LOG;

@@ -14,13 +14,14 @@ static tally_status attempt(ty_job *job, tally_error *error)
 }
 
 /* Whether the counts need no totals, as they are written or added to the output at once. */
-static void choose_way(ty_job *job)
+static void choose_walk(ty_job *job)
 {
     const ty_backend *backend = job->plan->context->backend;
-    job->in_place = backend->adds_in_place && backend->adds_in_place(job);
+    job->walk =
+        backend->adds_in_place && backend->adds_in_place(job) ? TY_WALK_COUNT : TY_WALK_NONE;
     job->direct =
-        job->in_place || (backend->directs && backend->directs(job) && ty_job_surely_commits(job));
-    job->fresh = job->direct && !job->in_place && !job->output->accumulate;
+        job->walk || (backend->directs && backend->directs(job) && ty_job_surely_commits(job));
+    job->fresh = job->direct && !job->walk && !job->output->accumulate;
 }
 
 tally_status tally_execute(const tally_plan *plan, const tally_view *views,
@@ -33,11 +34,12 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
         return status;
     if (output->on_device)
         return plan->context->backend->run(&job, error);
-    choose_way(&job);
+    choose_walk(&job);
     status = attempt(&job, error);
     if (status || !job.wrapped)
         return status;
-    job.direct = job.in_place = job.wrapped = 0; /* commit says which bin it was */
+    job.direct = job.wrapped = 0; /* commit says which bin it was */
+    job.walk = TY_WALK_NONE;
     return attempt(&job, error);
 }
 
@@ -63,7 +65,7 @@ tally_status tally_plan_memory(const tally_plan *plan, uint64_t n, uint64_t *hos
     tally_status status = ty_job_make(plan, views, &options, &output, &job, error);
     if (status)
         return status;
-    choose_way(&job);
+    choose_walk(&job);
     status = ty_job_bytes(&job, host_bytes, error);
     return status ? status : plan->context->backend->memory(&job, host_bytes, device_bytes, error);
 }

@@ -47,6 +47,23 @@ struct tally_plan {
 tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *options,
                              uint64_t without, tally_plan **plan, tally_error *error);
 
+/*
+ * What a walk over the samples does where each is added to the output itself (cpu/in_place.h). The
+ * output stays as it was if the call fails: where a policy or a caller who may cancel can refuse
+ * it, a walk finds the flows first; a count or sum of integers that wraps is found while adding,
+ * and then all that was added is taken away again (a job's `wrapped`): tables have wider sums, and
+ * words for what does not fit.
+ */
+typedef enum ty_walk {
+    TY_WALK_NONE,    /* the job is not done in place */
+    TY_WALK_FLOWS,   /* finds the flows */
+    TY_WALK_COUNT,   /* finds the flows, and adds to the bins */
+    TY_WALK_ADD,     /* adds to the bins; the flows are known */
+    TY_WALK_UNDO,    /* takes away what was added */
+    TY_WALK_SQUARES, /* of integers, when their sums are added: float64 cannot be taken away again
+                      */
+} ty_walk;
+
 /* One tally_execute, checked and normalised. */
 typedef struct ty_job {
     const tally_plan *plan;
@@ -71,9 +88,7 @@ typedef struct ty_job {
     double *squares;          /* with sum_squares, else NULL */
     int direct;
     int fresh;    /* direct: what the output's bins hold is none of ours yet */
-    int in_place; /* direct, and samples are added one by one to what the output holds */
-    int walk;     /* in place: a ty_walk (cpu/in_place.h) */
-    int looked;   /* in place: the flows are known from an earlier walk */
+    ty_walk walk; /* in place, and then direct too: what is done with each sample now */
     int shared;   /* in place: others may add at once */
     int wrapped;  /* in place: a count or sum passed its type, and the output is as it was */
 } ty_job;

@@ -88,8 +88,8 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 static void add_lookups(const ty_method *m, uint32_t arch)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
-    const unsigned finds = ((const ty_gpu_method *)m->backend)->finds;
-    const int local = (finds & TY_BY_LOCAL_TABLE) != 0, one = local && !(finds & TY_BY_ONE_LOOK);
+    const int tables = ((const ty_gpu_method *)m->backend)->tables;
+    const int local = tables >= TY_TABLES_LOCAL, one = tables == TY_TABLES_COPIED;
     for (int kind = local ? TY_LOOKUP_ONE : TY_LOOKUP_LOG; kind <= TY_LOOKUP_LINEAR; kind++) {
         const int global = TY_IS_GLOBAL_LOOKUP(kind);
         for (int d = 0; d < (arch == 90 && (one || !global) ? 5 : arch == 90 || !global); d++) {
@@ -120,7 +120,7 @@ static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "partitioned-columns"))
         add_joint(m, arch);
-    if (((const ty_gpu_method *)m->backend)->finds & TY_BY_GLOBAL_TABLE)
+    if (((const ty_gpu_method *)m->backend)->tables)
         add_lookups(m, arch);
     int few = !strcmp(m->name, "private-register");
     uint64_t bins = few ? 32 : !strcmp(m->name, "podlozhnyuk-64") ? 64 : 256;
@@ -131,7 +131,7 @@ static void add_method(const ty_method *m, uint32_t arch)
     /* Axes that were proved, as most are: on one architecture, where samples are 16-bit ones of
      * either kind in a method that is fast with them on all. */
     const ty_gpu_method *kernel = m->backend;
-    const int fast = (kernel->finds & TY_BY_FLOAT32) != 0;
+    const int fast = kernel->maps != TY_MAPS_NONE;
     const int column = fast && kernel->reads == TY_READS_COLUMN;
     const int lines = !strcmp(m->name, "lane-private") || !strcmp(m->name, "swizzled");
     const int raw =
@@ -140,8 +140,8 @@ static void add_method(const ty_method *m, uint32_t arch)
         add_proved(m, TALLY_F32, bins, arch, TY_PROVEN_F32);
     for (tally_dtype dtype = TALLY_U16; dtype <= TALLY_F32; dtype++) {
         int wide = dtype == TALLY_U16 || dtype == TALLY_F16;
-        int serves = ty_affine16_serves(dtype) ||
-                     ((kernel->finds & TY_BY_POWERS) && ty_affine32_serves(dtype));
+        int serves =
+            ty_affine16_serves(dtype) || (kernel->maps >= TY_MAPS_32 && ty_affine32_serves(dtype));
         if (column && serves && (m->dtypes >> dtype & 1) &&
             !(raw && tally_dtype_bytes(dtype) == 2) && (arch == 90 || (lines && wide)))
             add_proved(m, dtype, bins, arch, TY_PROVEN_AFFINE);
@@ -156,7 +156,7 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (job_count <= most_jobs)
             jobs[job_count - 1].tie = 1;
     }
-    if ((kernel->finds & TY_BY_EXCEPTIONS) && arch == 90) {
+    if (kernel->maps == TY_MAPS_EXCEPTIONS && arch == 90) {
         add_proved(m, TALLY_U16, bins, arch, TY_PROVEN_AFFINE);
         if (job_count <= most_jobs)
             jobs[job_count - 1].exceptions = 1;

@@ -1,8 +1,8 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
- * (methods that ask for it: ty_gpu_method.finds) by float32 arithmetic that was proved for the
+ * (methods that ask for it: ty_gpu_method.maps) by float32 arithmetic that was proved for the
  * axis, 3 (the same; 16- and 32-bit samples) by an affine map that was proved for every value, from
- * 4 on (ty_gpu_method.finds) by a lookup table of uneven edges, as cell_lookup.h says. */
+ * 4 on (ty_gpu_method.tables) by a lookup table of uneven edges, as cell_lookup.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 

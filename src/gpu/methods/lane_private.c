@@ -110,8 +110,8 @@ static tally_status enqueue(ty_call *call, tally_error *error)
 
 static const ty_gpu_method kernels = {.texts = {ty_text_lane_private},
                                       .reads = TY_READS_COLUMN,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_LOCAL_TABLE | TY_BY_ONE_LOOK |
-                                               TY_BY_GLOBAL_TABLE,
+                                      .maps = TY_MAPS_16,
+                                      .tables = TY_TABLES_LOCAL,
                                       .kernel = "count",
                                       .geometry = geometry,
                                       .define = define,

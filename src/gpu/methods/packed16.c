@@ -216,7 +216,8 @@ static tally_status enqueue(ty_call *call, tally_error *error)
 static const ty_gpu_method kernels = {
     .texts = {ty_text_packed16_h, ty_text_packed16_draw_h, ty_text_packed16},
     .reads = TY_READS_COLUMN,
-    .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
+    .maps = TY_MAPS_32,
+    .tables = TY_TABLES_GLOBAL,
     .geometry = geometry,
     .define = define,
     .enqueue = enqueue};

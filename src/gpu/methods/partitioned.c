@@ -244,7 +244,8 @@ static double cost(const tally_plan *plan, const char **why)
 static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_partitioned_column,
                                                 ty_text_partitioned_count, ty_text_packed6},
                                       .reads = TY_READS_COLUMN,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_GLOBAL_TABLE,
+                                      .maps = TY_MAPS_32,
+                                      .tables = TY_TABLES_GLOBAL,
                                       .geometry = geometry,
                                       .define = define,
                                       .enqueue = enqueue};

@@ -52,7 +52,8 @@ static const ty_gpu_method kernels = {.texts = {ty_text_columns_h, ty_text_parti
                                                 ty_text_partitioned_columns,
                                                 ty_text_partitioned_count},
                                       .reads = TY_READS_MASKED,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
+                                      .maps = TY_MAPS_FLOAT32,
+                                      .tables = TY_TABLES_GLOBAL,
                                       .geometry = geometry,
                                       .define = define,
                                       .enqueue = enqueue};

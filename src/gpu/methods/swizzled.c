@@ -144,8 +144,8 @@ static tally_status enqueue(ty_call *call, tally_error *error)
 
 static const ty_gpu_method kernels = {.texts = {ty_text_swizzled, ty_text_halves},
                                       .reads = TY_READS_COLUMN,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_POWERS | TY_BY_EXCEPTIONS |
-                                               TY_BY_LOCAL_TABLE | TY_BY_GLOBAL_TABLE,
+                                      .maps = TY_MAPS_EXCEPTIONS,
+                                      .tables = TY_TABLES_COPIED,
                                       .kernel = "count",
                                       .geometry = geometry,
                                       .define = define,

@@ -22,7 +22,8 @@ static double cost(const tally_plan *plan, const char **why)
 
 static const ty_gpu_method kernels = {.texts = {ty_text_columns_h, ty_text_swizzled_columns},
                                       .reads = TY_READS_ROWS,
-                                      .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
+                                      .maps = TY_MAPS_FLOAT32,
+                                      .tables = TY_TABLES_GLOBAL,
                                       .kernel = "count",
                                       .geometry = ty_columns_geometry,
                                       .define = define,

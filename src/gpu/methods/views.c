@@ -316,7 +316,8 @@ static tally_status enqueue(ty_call *call, tally_error *error)
 static const ty_gpu_method kernels = {
     .texts = {ty_text_view_bytes, ty_text_view_images, ty_text_views},
     .reads = TY_READS_ANY,
-    .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
+    .maps = TY_MAPS_FLOAT32,
+    .tables = TY_TABLES_GLOBAL,
     .kernel = "count",
     .geometry = geometry,
     .define = define,

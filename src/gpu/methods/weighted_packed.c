@@ -96,7 +96,8 @@ static tally_status enqueue(ty_call *call, tally_error *error)
 static const ty_gpu_method kernels = {
     .texts = {ty_text_fixed_h, ty_text_weighted, ty_text_weighted_packed},
     .reads = TY_READS_ANY,
-    .finds = TY_BY_FLOAT32 | TY_BY_GLOBAL_TABLE,
+    .maps = TY_MAPS_FLOAT32,
+    .tables = TY_TABLES_GLOBAL,
     .kernel = "count_packed",
     .geometry = geometry,
     .define = define,

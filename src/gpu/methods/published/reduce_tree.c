@@ -25,11 +25,22 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
     g->local_bytes = g->group_size * 4;
 }
 
-/* Under, over and NaN are intervals of their own. */
+/* A launch for each interval; under, over and NaN are intervals of their own. */
 static tally_status enqueue(ty_call *call, tally_error *error)
 {
-    const ty_counting intervals = {.cleared = 1, .passes = call->plan->bins + 3};
-    return ty_call_count(call, &intervals, error);
+    const ty_geometry *g = &call->geometry;
+    ty_partials p = {.count = g->groups, .words = (uint32_t)call->plan->slots, .raw_shift = -1};
+    const uint64_t bytes = (uint64_t)p.count * p.words * 4;
+    tally_status status = ty_call_partials(call, bytes, &p.memory, error);
+    if (!status)
+        status = ty_call_clear(call, p.memory, 0, bytes, error);
+    for (uint32_t pass = 0; pass < call->plan->bins + 3 && !status; pass++) {
+        ty_arg args[TY_COLUMN_COUNT];
+        const unsigned n = ty_call_column(call, p.memory, pass, args);
+        const ty_launch count = {g->groups, g->group_size, g->local_bytes, args, n, .early = 0};
+        status = ty_call_launch(call, "count", &count, error);
+    }
+    return status ? status : ty_call_merge(call, &p, error);
 }
 
 static const ty_gpu_method kernels = {.texts = {ty_text_reduce_tree},
