@@ -55,10 +55,13 @@ int figure_optimise(figure_run *run)
         const char *label, *method, *set;
     } all[] = {{"naive", "atomic-global", ""},
                {"coarsened", "coarsened", ""},
-               {"private,\nshared", "private-shared", ""},
-               {"private,\nregisters", "private-register", ""},
+               {"coarsened,\nin a row", "coarsened", "contiguous=1"},
+               {"private,\nshared", "private-shared", "commit=1"},
+               {"shared,\nmerged", "private-shared", ""},
+               {"private,\nregisters", "private-register", "commit=1"},
                {"private,\nglobal copies", "private-global", ""},
-               {"aggregated", "aggregated", ""},
+               {"aggregated", "aggregated", "commit=1"},
+               {"aggregated,\nin a row", "aggregated", "contiguous=1,commit=1"},
                {"Tally", "auto", ""}};
     static const char *const data[][2] = {
         {"a book", "text"}, {"random letters", "letters"}, {"letters in runs", "runs"}};

@@ -85,7 +85,7 @@ equal 4 "$(grep -c '"n":1048576,' .out)" "points of a MiB"
 mkdir bare
 TALLY_BENCH_FOLDER=$WORK/bare expect 0 'skipped: optimisations: a book: .*book.txt.gz' -- \
     "$TALLY_BENCH" --figure optimisations --quick --device opencl
-equal 7 "$(grep -c '"skipped"' .out)" "points without a book"
+equal 10 "$(grep -c '"skipped"' .out)" "points without a book"
 
 ls made | grep -qvE '\.(jsonl|csv)$' && fail "something else was left in the folder"
 finish
