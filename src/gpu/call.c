@@ -114,7 +114,8 @@ tally_status ty_call_merge(ty_call *c, const ty_partials *p, tally_error *error)
     tally_status status =
         raw ? ty_workspace_raw_slots(c->plan, c->w, (unsigned)p->raw_shift, error) : TALLY_OK;
     const uint32_t targets = c->store.bins + (c->store.how & TY_OUT_FLOWS ? 4 : 0);
-    const uint32_t wide = merge_width((uint64_t)p->count * (raw ? c->w->raw_longest : 1));
+    const uint64_t words = (uint64_t)p->count * (raw ? c->w->raw_longest : 1);
+    const uint32_t wide = p->width ? p->width : merge_width(words);
     const uint32_t blocks = targets / wide + (targets % wide != 0);
     ty_arg args[7 + TY_STORE_COUNT] = {ty_arg_memory(p->memory),
                                        ty_arg_u32(p->count),
@@ -140,7 +141,8 @@ tally_status ty_call_count(ty_call *c, const ty_counting *how, tally_error *erro
     const ty_geometry *g = &c->geometry;
     ty_partials p = {.count = how->partials ? how->partials : g->groups,
                      .words = how->words ? how->words : (uint32_t)c->plan->slots,
-                     .raw_shift = how->words ? how->raw_shift : -1};
+                     .raw_shift = how->words ? how->raw_shift : -1,
+                     .width = how->merge_width};
     const uint64_t bytes = (uint64_t)p.count * p.words * 4;
     tally_status status = ty_call_partials(c, bytes, &p.memory, error);
     if (!status && how->cleared)

@@ -88,6 +88,7 @@ typedef struct ty_partials {
     uint32_t count; /* of each of the call's histograms */
     uint32_t words; /* of each: the plan's slots; or values of bytes, shifted right by raw_shift */
     int raw_shift;  /* below 0: slots */
+    uint32_t width; /* targets of a group of the merge kernel, a power of two; 0: chosen */
 } ty_partials;
 
 /* Adds the partials up in 64 bits and stores them: kernels/merge.cl. */
@@ -100,6 +101,7 @@ typedef struct ty_counting {
     uint32_t words;    /* 0: the plan's slots; else values of bytes, shifted right by raw_shift */
     int raw_shift;
     int cleared;
+    uint32_t merge_width; /* ty_partials.width */
 } ty_counting;
 tally_status ty_call_count(ty_call *call, const ty_counting *counting, tally_error *error);
 

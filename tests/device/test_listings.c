@@ -208,6 +208,36 @@ static void test_letters(void)
     }
 }
 
+/* ---- 002: 64 and 256 bins ---- */
+
+static void test_whitepaper(void)
+{
+    enum { n = 100000 };
+    static const struct {
+        const char *method, *settings;
+        unsigned bins;
+    } all[] = {{"podlozhnyuk-64", "merge=1", 64},
+               {"podlozhnyuk-64", "banks=32,merge=1", 64},
+               {"podlozhnyuk-64", "banks=32,group=256", 64},
+               {"podlozhnyuk-256", "merge=1", 256},
+               {"podlozhnyuk-256-tag", "merge=1", 256}};
+    static unsigned char samples[n];
+    for (int i = 0; i < n; i++)
+        samples[i] = (unsigned char)(i < n / 2 ? 255 : below(256)); /* 252 of one a work-item */
+    for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
+        const unsigned bins = all[s].bins;
+        uint64_t want[256] = {0}, got[256];
+        tally_plan *plan = plan_of(all[s].method, all[s].settings, TALLY_U8,
+                                   tally_axis_even(bins, 0, 256), TALLY_COUNTER_U64);
+        for (int i = 0; i < n; i++)
+            want[samples[i] / (256 / bins)]++;
+        check(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
+                  !memcmp(got, want, bins * sizeof *got),
+              "counts as the listing's", all[s].method, all[s].settings);
+        tally_plan_destroy(plan);
+    }
+}
+
 /* ---- 003: TRISH, counters of 8 bits ---- */
 
 enum { trish_threads = 64, trish_rows = 64 };
@@ -272,6 +302,7 @@ int main(int argc, char **argv)
     test_saturating("saturating-shared", 1024, 1024);
     test_saturating("saturating-shared-strided", 2048, 256);
     test_letters();
+    test_whitepaper();
     test_trish();
     tally_context_destroy(context);
     printf("%u checks, %u failed\n", checks, failed);

@@ -185,6 +185,8 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, bins, arch, "threads", "256");
         add(m, TALLY_U8, bins, arch, "batch", "4");
     }
+    if (!strcmp(m->name, "podlozhnyuk-64"))
+        add(m, TALLY_U8, bins, arch, "banks", "32");
     /* What a source's method can be set to be without, or as published. */
     for (const tally_parameter *p = m->parameters; p && p->key && strcmp(m->source, "tally"); p++) {
         if (p->least == 0 && p->most == 1)

@@ -49,6 +49,7 @@ void ty_geometry_bytes(const ty_device *device, uint64_t n, uint32_t size, uint3
 }
 
 const tally_parameter ty_warps_parameters[] = {{"warps", 1, 32, 6, "warps (histograms) of a group"},
+                                               TY_MERGE_PARAMETER,
                                                {NULL, 0, 0, 0, NULL}};
 
 static uint32_t most_warps(const ty_device *device)

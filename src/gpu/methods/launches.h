@@ -31,6 +31,13 @@ void ty_geometry_bytes(const ty_device *device, uint64_t n, uint32_t size, uint3
 /* Local memory that the hardware and the runtime keep of each group's: 1 KB, and OpenCL a few. */
 enum { TY_LOCAL_KEPT = 1024 + 128 };
 
+/* The setting "merge" of source 002: its merge kernel has a group a bin, whose work-items read
+ * words that lie a partial apart. ty_counting.merge_width. */
+#define TY_MERGE_PARAMETER                                                                         \
+    {                                                                                              \
+        "merge", 0, 1, 0, "1: merged by a group a bin, as published; 0: by groups as fit the work" \
+    }
+
 /* podlozhnyuk-256 and its tagged form: groups of the setting "warps". */
 void ty_geometry_warps(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g);
 void ty_define_warps(const tally_plan *plan, const ty_device *device, ty_defines *defines);

@@ -1,9 +1,11 @@
 /*
  * podlozhnyuk-64 (source 002): byte counters, a histogram of 64 bins a work-item. The group's local
- * memory is 64 rows (bins) of one byte a work-item; a work-item's column has bits [5:4] and [3:0]
- * of its number swapped, so that the 16 (now 32) work-items that run together meet different banks
- * whatever their data are. 63 words a work-item keep every counter below 256. Then work-item t < 64
- * adds up row t, starting 4 bytes after its neighbour, and the group leaves a partial of 64 words.
+ * memory is 64 rows (bins) of one byte a work-item. A work-item's column is its number with two
+ * groups of bits swapped, so that TY_BANKS work-items that run together are in as many words of a
+ * row. With 16, as published ([5:4] and [3:0]), the half warps of then met 16 banks whatever their
+ * data were; of today's 32 lanes, l and l+16 share a bank. With 32 ([6:5] and [4:0]) each has its
+ * own. 63 words a work-item keep every counter below 256. Then work-item t < 64 adds up row t,
+ * starting 4 bytes after its neighbour, and the group leaves a partial of 64 words.
  *
  *      row 0   | column 0 … TY_GROUP_SIZE-1 |   one byte each
  *      …       |                           |
@@ -16,7 +18,8 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_LOCAL ty_u8 *bytes = (TY_LOCAL ty_u8 *)ty_local;
-    ty_u32 lid = TY_LID, column = (lid & ~63u) | (lid & 15) << 2 | (lid & 48) >> 4;
+    ty_u32 lid = TY_LID, lane = lid & (TY_BANKS - 1);
+    ty_u32 column = (lid & ~(4u * TY_BANKS - 1)) | lane << 2 | (lid / TY_BANKS & 3);
     ty_words w = ty_words_of(data + offset, n);
     ty_u64 first = (ty_u64)TY_GROUP * TY_GROUP_SIZE * 63 + lid;
     for (ty_u32 i = 0; i < 16; i++)
@@ -36,7 +39,7 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
         bytes[(ty_words_loose(&w, lid) >> 2) * TY_GROUP_SIZE + column]++;
     TY_BARRIER();
     if (lid < 64) {
-        ty_u32 sum = 0, at = 4 * (lid & 15);
+        ty_u32 sum = 0, at = 4 * lane;
         for (ty_u32 i = 0; i < TY_GROUP_SIZE; i++) {
             sum += bytes[lid * TY_GROUP_SIZE + at];
             at = at + 1 < TY_GROUP_SIZE ? at + 1 : 0;

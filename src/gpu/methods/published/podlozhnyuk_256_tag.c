@@ -15,7 +15,9 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 static tally_status enqueue(ty_call *call, tally_error *error)
 {
-    return ty_call_count(call, &(ty_counting){.words = 256}, error);
+    const ty_counting values = {.words = 256,
+                                .merge_width = (uint32_t)ty_method_parameter(call->plan, "merge")};
+    return ty_call_count(call, &values, error);
 }
 
 static const ty_gpu_method kernels = {.texts = {ty_text_podlozhnyuk_256_tag},

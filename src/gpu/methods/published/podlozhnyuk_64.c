@@ -6,18 +6,29 @@
 #include "plan/registry.h"
 
 static const tally_parameter parameters[] = {
-    {"group", 64, 1024, 192, "work-items of a group, a multiple of 64"}, {NULL, 0, 0, 0, NULL}};
+    {"group", 64, 1024, 192, "work-items of a group, a multiple of 4 x banks"},
+    {"banks", 16, 32, 16, "banks that neighbours are spread over: 16 as published, or 32"},
+    TY_MERGE_PARAMETER,
+    {NULL, 0, 0, 0, NULL}};
 
-static uint32_t most_size(const ty_device *device)
+/* Groups are multiples of so many. */
+static uint32_t swapped(const tally_plan *plan)
 {
-    const uint32_t most = device->group_max & ~63u, fit = device->local_bytes / 64 & ~63u;
-    return most < fit ? most : fit;
+    return 4 * (uint32_t)ty_method_parameter(plan, "banks");
+}
+
+static uint32_t most_size(const tally_plan *plan, const ty_device *device)
+{
+    const uint32_t items = device->group_max, fit = device->local_bytes / 64;
+    const uint32_t most = items < fit ? items : fit;
+    return most - most % swapped(plan);
 }
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
 {
-    const uint32_t set = (uint32_t)ty_method_parameter(plan, "group") & ~63u;
-    const uint32_t fit = most_size(device), size = set < fit ? set : fit;
+    const uint32_t set = (uint32_t)ty_method_parameter(plan, "group");
+    const uint32_t fit = most_size(plan, device);
+    const uint32_t size = set < fit ? set - set % swapped(plan) : fit;
     ty_geometry_bytes(device, n, size, size * 64, g);
     /* A counter has 8 bits: no work-item takes more than 252 samples. */
     g->groups = (uint32_t)((n < g->most ? n : g->most) / ((uint64_t)size * 252) + 1);
@@ -25,14 +36,16 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
-    (void)plan;
     (void)device;
+    ty_define(defines, "TY_BANKS", (uint32_t)ty_method_parameter(plan, "banks"));
     ty_define(defines, "TY_RAW", 1);
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
-    const uint32_t *slots = plan->axes[0].byte_slots, most = most_size(ty_plan_device(plan));
+    const uint32_t *slots = plan->axes[0].byte_slots, banks = swapped(plan) / 4;
+    const uint32_t most = most_size(plan, ty_plan_device(plan));
+    const char *group = ty_plan_setting(plan, "group");
     for (int i = 0; i < 256; i++) {
         if (slots[i] != slots[i & ~3])
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
@@ -40,12 +53,16 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
                             "must share a bin (64 bins from 0 to 256 do)",
                             i & ~3, i);
     }
-    if (ty_method_parameter(plan, "group") % 64)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "group=%d: a multiple of 64 is needed",
-                        (int)ty_method_parameter(plan, "group"));
+    if (banks != 16 && banks != 32)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "banks=%u: 16 or 32", banks);
+    if (group && ty_method_parameter(plan, "group") % (4 * banks))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "group=%s: a multiple of %u is needed",
+                        group, 4 * banks);
     if (!most)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "it needs groups of 64 work-items and 4 KB of local memory");
+                        "it needs groups of %u work-items and as many times 64 bytes of local "
+                        "memory",
+                        4 * banks);
     tally_status status = ty_setting_fits(plan, "group", most, error);
     return status ? status : ty_supports_column(plan, error);
 }
@@ -53,7 +70,10 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 /* A partial has a word for each value of the top 6 bits. */
 static tally_status enqueue(ty_call *call, tally_error *error)
 {
-    return ty_call_count(call, &(ty_counting){.words = 64, .raw_shift = 2}, error);
+    const ty_counting values = {.words = 64,
+                                .raw_shift = 2,
+                                .merge_width = (uint32_t)ty_method_parameter(call->plan, "merge")};
+    return ty_call_count(call, &values, error);
 }
 
 static const ty_gpu_method kernels = {.texts = {ty_text_podlozhnyuk_64},
