@@ -96,9 +96,12 @@ int figure_whitepaper(figure_run *run)
     static const struct {
         const char *series, *method, *set;
         uint64_t bins;
-    } all[] = {{"64 bins", "podlozhnyuk-64", "", 64},
-               {"256 bins, tag", "podlozhnyuk-256-tag", "", 256},
-               {"256 bins, atomics", "podlozhnyuk-256", "", 256}};
+    } all[] = {{"64 bins", "podlozhnyuk-64", "merge=1", 64},
+               {"64 bins, 32 banks", "podlozhnyuk-64", "banks=32,merge=1", 64},
+               {"64 bins, our merge", "podlozhnyuk-64", "", 64},
+               {"256 bins, tag", "podlozhnyuk-256-tag", "merge=1", 256},
+               {"256 bins, atomics", "podlozhnyuk-256", "merge=1", 256},
+               {"256 bins, our merge", "podlozhnyuk-256", "", 256}};
     static const char *const data[] = {"uniform", "zeros"};
     uint64_t most = figure_most(run, UINT64_C(1) << 30, 1 << 18, TALLY_U8);
     int code = BENCH_OK;
