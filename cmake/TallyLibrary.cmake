@@ -11,7 +11,7 @@ tally_isa_objects(tally_io TALLY_IO_SOURCES TALLY_IO_ISA_OBJECTS)
 # What both need of src/: it exports nothing, and each library has its own copy. All that is kept
 # between calls there is the tests' count of allocations and what the processor can.
 set(TALLY_CORE_SOURCES "")
-foreach(name IN ITEMS core/alloc core/env core/error core/memory core/text core/view cpu/features cpu/threads)
+foreach(name IN ITEMS core/alloc core/env core/error core/memory core/source core/text core/view cpu/features cpu/threads)
   list(APPEND TALLY_CORE_SOURCES ${PROJECT_SOURCE_DIR}/src/${name}.c)
 endforeach()
 list(REMOVE_ITEM TALLY_SOURCES ${TALLY_CORE_SOURCES})

@@ -101,6 +101,24 @@ typedef enum tally_device_type {
 } tally_device_type;
 
 /*
+ * Samples that are read when they are counted, such as a file's: `read` writes elements [begin,
+ * begin + count) of the view, rows × columns in that order and all channels of each, to `to`,
+ * packed. It is called from several threads at once, for any ranges in any order, and again by
+ * every call that takes the view. After a failure it is asked for nothing more behind the failure,
+ * and the call returns the status and message of the one with the smallest `begin`.
+ */
+typedef struct tally_source {
+    size_t struct_size;
+    tally_status (*read)(void *user, uint64_t begin, uint64_t count, void *to, tally_error *error);
+    void *user;
+} tally_source;
+
+#define TALLY_SOURCE_INIT                                                                          \
+    {                                                                                              \
+        sizeof(tally_source), NULL, NULL                                                           \
+    }
+
+/*
  * Where samples lie: batches × rows × columns × channels of one dtype. A view owns nothing.
  * A stride is the distance in bytes between neighbours along that dimension, of either sign, any
  * alignment; 0 means packed (channels innermost, then columns, rows, batches). A dimension whose
@@ -119,11 +137,17 @@ typedef struct tally_view {
     int64_t row_stride_bytes;
     int64_t column_stride_bytes;
     int64_t channel_stride_bytes;
+    /* NULL, or what reads the samples; then data is NULL, there is one batch, and the strides are
+     * 0. tally_execute and tally_stats_add take such views, for samples, mask and weights alike:
+     * all of a call's or none. The result is that of the same samples in memory, to the bit but for
+     * sums of floats by cpu-in-place; on failure the output is as it was. */
+    const tally_source *source;
 } tally_view;
 
 #define TALLY_VIEW_INIT                                                                            \
     {                                                                                              \
-        sizeof(tally_view), NULL, (tally_dtype)0, (tally_device_type)0, 1, 1, 0, 1, 0, 0, 0, 0     \
+        sizeof(tally_view), NULL, (tally_dtype)0, (tally_device_type)0, 1, 1, 0, 1, 0, 0, 0, 0,    \
+            NULL                                                                                   \
     }
 
 /* `n` packed samples at `data` as one batch, row and channel. */

@@ -58,6 +58,7 @@ class View(Sized):
         ("row_stride", c_int64),
         ("column_stride", c_int64),
         ("channel_stride", c_int64),
+        ("source", c_void_p),
     ]
 
 

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
+#include "core/source.h"
 #include "plan/plan.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64, "long double must hold every 64-bit integer exactly");
@@ -170,6 +171,38 @@ static void count_channel(ty_job *job, uint64_t batch, uint64_t histogram, uint6
     }
 }
 
+/* Element by element, from memory; from a source, a buffer of them at a time. */
+static tally_status count_all(ty_job *job, double *const *edges, tally_error *error)
+{
+    const tally_plan *plan = job->plan;
+    for (uint64_t b = 0; b < job->batches; b++) {
+        for (uint64_t a = 0; a < plan->active_count; a++)
+            count_channel(job, b, b * plan->active_count + a, plan->active[a], edges);
+        if (job->progress &&
+            job->progress(job->user, (b + 1) * job->elements, job->batches * job->elements))
+            return ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
+    }
+    return TALLY_OK;
+}
+
+static tally_status count_source(ty_job *job, double *const *edges, tally_error *error)
+{
+    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_source_buffers buffers;
+    unsigned count = ty_job_grids(job, grids);
+    tally_status status = ty_source_buffers_make(&buffers, grids, count, 1, error);
+    for (uint64_t n, begin = 0; begin < job->elements && !status; begin += n) {
+        ty_job piece = *job;
+        count = ty_job_grids(&piece, grids);
+        n = job->elements - begin < buffers.elements ? job->elements - begin : buffers.elements;
+        ty_source_load(&buffers, 0, grids, count, begin, n);
+        piece.elements = n;
+        status = count_all(&piece, edges, error);
+    }
+    ty_source_buffers_free(&buffers);
+    return status;
+}
+
 tally_status ty_reference_run(ty_job *job, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -183,13 +216,8 @@ tally_status ty_reference_run(ty_job *job, tally_error *error)
         else
             status = tally_axis_edges_get(&plan->axes[d].about, edges[d], error);
     }
-    for (uint64_t b = 0; b < job->batches && !status; b++) {
-        for (uint64_t a = 0; a < plan->active_count; a++)
-            count_channel(job, b, b * plan->active_count + a, plan->active[a], edges);
-        if (job->progress &&
-            job->progress(job->user, (b + 1) * job->elements, job->batches * job->elements))
-            status = ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
-    }
+    if (!status)
+        status = job->failure ? count_source(job, edges, error) : count_all(job, edges, error);
     for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
         ty_free(edges[d]);
     return status;

@@ -109,6 +109,8 @@ tally_status ty_sample_reader_pass(ty_sample_reader *reader,
                             "a chunk of %s on device %d; expected %s in host memory",
                             tally_dtype_name(grid.dtype), (int)view.device,
                             tally_dtype_name(reader->dtype));
+        if ((status = ty_grid_in_memory(&grid, "chunk", error)))
+            return status;
         if (!grid.channels)
             continue;
         ty_grid_coalesce(&grid, 1);

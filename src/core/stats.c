@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/source.h"
 #include "core/view.h"
 #include "cpu/stats.h"
 #include "cpu/threads.h"
@@ -77,6 +78,8 @@ typedef struct stats_job {
     uint64_t part;                     /* elements of a part */
     uint64_t first;                    /* number of the part that `results` starts with */
     int moments, direct;               /* direct: one packed run, no mask */
+    ty_source_failure *failure;        /* samples and mask are read; else NULL */
+    ty_source_buffers buffers;
     tally_stats *results;
 } stats_job;
 
@@ -169,16 +172,45 @@ static void add_block(const stats_job *job, uint64_t begin, size_t count, tally_
     tally_stats_merge(into, &block, job->samples.dtype);
 }
 
+static void add_blocks(const stats_job *job, uint64_t at, uint64_t end, tally_stats *into)
+{
+    size_t step = job->direct && !job->moments ? 32 * BLOCK : BLOCK;
+    for (; at < end; at += step)
+        add_block(job, at, (size_t)(end - at < step ? end - at : step), into);
+}
+
+static unsigned grids_of(stats_job *job, ty_grid **grids)
+{
+    grids[0] = &job->samples;
+    grids[1] = &job->mask;
+    return job->mask.data ? 2 : 1;
+}
+
+/* Blocks are of the same elements as in memory: buffers hold whole ones. */
+static void add_read(const stats_job *job, unsigned worker, uint64_t at, uint64_t end,
+                     tally_stats *into)
+{
+    for (uint64_t n; at < end && !ty_source_stopped(job->failure, at); at += n) {
+        ty_grid *grids[2];
+        stats_job piece = *job;
+        const unsigned count = grids_of(&piece, grids);
+        n = end - at < job->buffers.elements ? end - at : job->buffers.elements;
+        ty_source_load(&job->buffers, worker, grids, count, at, n);
+        piece.elements = n;
+        add_blocks(&piece, 0, n, into);
+    }
+}
+
 static void add_part(void *arg, unsigned part, unsigned worker)
 {
     const stats_job *job = arg;
-    (void)worker;
     uint64_t at = (job->first + part) * job->part;
     uint64_t end = job->total - at < job->part ? job->total : at + job->part;
-    size_t step = job->direct && !job->moments ? 32 * BLOCK : BLOCK;
     tally_stats stats = TALLY_STATS_INIT;
-    for (; at < end; at += step)
-        add_block(job, at, (size_t)(end - at < step ? end - at : step), &stats);
+    if (job->failure)
+        add_read(job, worker, at, end, &stats);
+    else
+        add_blocks(job, at, end, &stats);
     job->results[part] = stats;
 }
 
@@ -273,8 +305,16 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
     job->channel = channel;
     if (!job->total)
         return TALLY_OK;
-    if (!mask)
+    if (mask && (g->source != NULL) != (job->mask.source != NULL))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the view or its mask has a source; both do, or neither");
+    if (job->mask.source && (view->rows != mask->rows || view->columns != mask->columns))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "mask: one with a source has the samples' rows and columns");
+    if (!mask || g->source)
         ty_grid_coalesce(g, 1);
+    if (job->mask.source)
+        ty_grid_coalesce(&job->mask, 1);
     /* Batches that follow each other become one. */
     if (!mask && g->rows == 1 && g->batch_stride == (int64_t)g->columns * g->column_stride) {
         g->columns *= g->batches;
@@ -283,6 +323,26 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
     }
     job->direct = !mask && g->rows == 1 && g->batches == 1 && g->column_stride == (int64_t)g->size;
     return TALLY_OK;
+}
+
+/* The same of samples that are read. */
+static tally_status add_source(stats_job *job, ty_pool *pool, tally_stats *sum, tally_error *error)
+{
+    ty_grid *grids[2];
+    ty_source_failure failure;
+    const unsigned count = grids_of(job, grids), threads = pool ? ty_pool_threads(pool) : 1;
+    tally_status status = ty_source_buffers_make(&job->buffers, grids, count, threads, error);
+    if (status)
+        return status;
+    ty_source_begin(&failure);
+    job->failure = &failure;
+    for (unsigned i = 0; i < count; i++)
+        grids[i]->failure = &failure;
+    add_parts(job, pool, sum);
+    status = ty_source_status(&failure, error);
+    ty_source_end(&failure);
+    ty_source_buffers_free(&job->buffers);
+    return status;
 }
 
 tally_status tally_stats_add(tally_context *context, const tally_view *view, const tally_view *mask,
@@ -294,7 +354,13 @@ tally_status tally_stats_add(tally_context *context, const tally_view *view, con
         return status;
     job.part = job.direct && !moments ? PART_RANGE : PART;
     tally_stats sum = TALLY_STATS_INIT;
-    add_parts(&job, context ? context->pool : NULL, &sum);
+    ty_pool *pool = context ? context->pool : NULL;
+    if (job.samples.source)
+        status = add_source(&job, pool, &sum, error);
+    else
+        add_parts(&job, pool, &sum);
+    if (status)
+        return status;
     if (!moments) { /* merging into these keeps what is there */
         double mean = stats->mean, m2 = stats->m2, m3 = stats->m3;
         tally_stats_merge(stats, &sum, job.samples.dtype);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/source.h"
 
 /* Packed strides for those that are 0; fails when the extent passes 2^62 bytes. */
 static int fill_strides(ty_grid *g)
@@ -19,6 +20,30 @@ static int fill_strides(ty_grid *g)
             return 0;
     }
     return 1;
+}
+
+static tally_status check_source(const tally_view *view, const char *what, tally_error *error)
+{
+    if (view->source->struct_size != sizeof *view->source || !view->source->read)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its source's %s", what,
+                        view->source->read ? "struct_size is wrong; start from TALLY_SOURCE_INIT"
+                                           : "read is NULL");
+    if (view->data || view->device > TALLY_DEVICE_CPU || view->batches > 1 ||
+        view->batch_stride_bytes || view->row_stride_bytes || view->column_stride_bytes ||
+        view->channel_stride_bytes)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: a view with a source has no data, device or strides, and one batch",
+                        what);
+    return TALLY_OK;
+}
+
+tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error)
+{
+    return grid->source
+               ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                          "%s: it has a source; only tally_execute and tally_stats_add read one",
+                          what)
+               : TALLY_OK;
 }
 
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
@@ -44,13 +69,21 @@ tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *gri
                       view->batch_stride_bytes,
                       view->row_stride_bytes,
                       view->column_stride_bytes,
-                      view->channel_stride_bytes};
+                      view->channel_stride_bytes,
+                      view->source,
+                      NULL};
+    if (view->source) {
+        tally_status status = check_source(view, what, error);
+        if (status)
+            return status;
+        grid->data = (const unsigned char *)view->source; /* the view is there */
+    }
     if (!fill_strides(grid))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: %" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
                         " samples span more than 2^62 bytes",
                         what, view->batches, view->rows, view->columns, view->channels);
-    if (!view->data && view->batches && view->rows && view->columns && view->channels)
+    if (!grid->data && view->batches && view->rows && view->columns && view->channels)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: data is NULL but the view is not empty",
                         what);
     return TALLY_OK;
@@ -104,6 +137,10 @@ static void copy_strided(unsigned char *to, const unsigned char *from, int64_t s
 const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, uint64_t begin,
                           uint64_t count, void *buffer)
 {
+    if (g->source) {
+        ty_source_channel(g, channel, begin, count, buffer);
+        return buffer;
+    }
     const unsigned char *from = ty_grid_at(g, batch, begin, channel);
     uint64_t column = begin % g->columns, left = g->columns - column;
     if (g->column_stride == (int64_t)g->size && count <= left)

@@ -4,17 +4,24 @@
 
 #include <tally/tally.h>
 
+struct ty_source_failure;
+
 typedef struct ty_grid {
-    const unsigned char *data;
+    const unsigned char *data; /* not NULL; of a grid that is read, nothing to look at */
     tally_dtype dtype;
     uint32_t size; /* bytes of a sample */
     uint64_t batches, rows, columns, channels;
     int64_t batch_stride, row_stride, column_stride, channel_stride; /* bytes */
+    const tally_source *source;        /* NULL, or what reads it: packed, of one batch */
+    struct ty_source_failure *failure; /* where a failure to read is kept; the call's */
 } ty_grid;
 
-/* `what` names the argument in messages. */
+/* `what` names the argument in messages. Who does not take a view with a source refuses it by
+ * ty_grid_in_memory. */
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
                           tally_error *error);
+
+tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error);
 
 /* Neighbouring dimensions that are one arithmetic progression become one: rows into columns.
  * Changes no address and no order. All grids of a call must agree, so it does it to `count` of them
@@ -26,8 +33,8 @@ const unsigned char *ty_grid_at(const ty_grid *grid, uint64_t batch, uint64_t el
                                 uint64_t channel);
 
 /* The samples [begin, begin+count) of one batch and channel, packed: where they lie, if they are
- * packed there already, else copied to `buffer` (count × size bytes). The address may be unaligned.
- */
+ * packed there already, else copied or read to `buffer` (count × size bytes). The address may be
+ * unaligned. */
 const void *ty_grid_block(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
                           uint64_t count, void *buffer);
 

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/source.h"
 #include "cpu/buckets.h"
 #include "cpu/cpu.h"
 #include "cpu/even.h"
@@ -47,7 +48,8 @@ typedef struct {
     uint64_t total, workers, parts; /* total: elements over all batches */
     int whole;                      /* in place: a worker does whole batches */
     held_state *held;
-    pthread_mutex_t lock; /* totals; there only for several workers */
+    ty_source_buffers buffers; /* of samples that are read; else without memory */
+    pthread_mutex_t lock;      /* totals; there only for several workers */
     atomic_ullong done;
     atomic_int cancelled;
 } run;
@@ -88,6 +90,25 @@ static void flush_state(run *r, unsigned worker)
     r->held[worker].pending = 0;
 }
 
+/* Elements [begin, end) of a batch, into a worker's state. What has to be read is read and counted
+ * a buffer at a time: the same job, by whose elements tables are laid out, with other grids. */
+static void count_elements(run *r, unsigned worker, uint64_t batch, uint64_t begin, uint64_t end)
+{
+    unsigned char *state = state_of(r, worker);
+    if (!r->buffers.memory) {
+        r->method->count(state, r->job, batch, begin, end);
+        return;
+    }
+    for (uint64_t n; begin < end && !ty_source_stopped(r->job->failure, begin); begin += n) {
+        ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+        ty_job piece = *r->job;
+        const unsigned count = ty_job_grids(&piece, grids);
+        n = end - begin < r->buffers.elements ? end - begin : r->buffers.elements;
+        ty_source_load(&r->buffers, worker, grids, count, begin, n);
+        r->method->count(state, &piece, 0, 0, n);
+    }
+}
+
 /* Elements [begin, end) counted over all batches, into one worker's state. */
 static void count_span(run *r, unsigned worker, uint64_t begin, uint64_t end)
 {
@@ -102,7 +123,7 @@ static void count_span(run *r, unsigned worker, uint64_t begin, uint64_t end)
         n = n < left ? n : left;
         r->held[worker].batch = batch;
         r->held[worker].pending += n;
-        r->method->count(state_of(r, worker), r->job, batch, first, first + n);
+        count_elements(r, worker, batch, first, first + n);
         begin += n;
     }
 }
@@ -162,7 +183,7 @@ static void ordered_part(void *arg, unsigned any, unsigned worker)
     const int cancelled = atomic_load(&r->cancelled);
     (void)any;
     if (!cancelled)
-        r->method->count(state, r->job, part / o->share, begin, end);
+        count_elements(r, worker, part / o->share, begin, end);
     flush_in_turn(o, part, state);
     if (!cancelled)
         report(r, worker, end - begin);
@@ -177,7 +198,7 @@ static void whole_batches(void *arg, unsigned part, unsigned worker)
              end = r->job->batches * (part + 1) / r->parts;
     for (uint64_t b = begin; b < end && !atomic_load(&r->cancelled); b++) {
         unsigned char *state = state_of(r, worker);
-        r->method->count(state, r->job, b, 0, r->job->elements);
+        count_elements(r, worker, b, 0, r->job->elements);
         lock_totals(r);
         r->method->flush(state, r->job, b);
         unlock_totals(r);
@@ -224,14 +245,14 @@ static uint64_t choose_ordered(const run *r)
     return !parts ? 1 : parts < MOST ? parts : MOST;
 }
 
-/* More parts than workers, so that a slow thread holds up little; small ones when someone watches.
- */
+/* More parts than workers, so that a slow thread holds up little; small ones when someone watches,
+ * and where they are read, so that a file is read about from its begin to its end. */
 static uint64_t choose_parts(const run *r, uint64_t workers)
 {
     uint64_t bytes = r->total * r->job->samples[0].size, parts = workers > 1 ? workers * 8 : 1;
-    uint64_t watched = bytes >> 24;
-    if (r->job->progress && parts < watched)
-        parts = watched;
+    uint64_t watched = r->job->progress ? bytes >> 24 : 0, read = r->job->failure ? bytes >> 22 : 0;
+    parts = parts > watched ? parts : watched;
+    parts = parts > read ? parts : read;
     return parts < 1 << 20 ? parts : 1 << 20;
 }
 
@@ -355,6 +376,18 @@ static void arrange(run *r, ty_job *job)
         choose_sharing(r);
 }
 
+static tally_status run_read(run *r, tally_error *error)
+{
+    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    const unsigned count = ty_job_grids(r->job, grids);
+    tally_status status =
+        ty_source_buffers_make(&r->buffers, grids, count, (unsigned)r->workers, error);
+    if (!status)
+        status = run_large(r, error);
+    ty_source_buffers_free(&r->buffers);
+    return status;
+}
+
 static tally_status cpu_run(ty_job *job, tally_error *error)
 {
     const ty_cpu_plan *state = job->plan->state;
@@ -364,10 +397,13 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     if (state->method->whole)
         return state->method->whole(job, error);
     arrange(&r, job);
-    if (r.workers == 1 && !job->progress && r.method->straight && r.method->straight(job))
+    if (r.workers == 1 && !job->progress && !job->failure && r.method->straight &&
+        r.method->straight(job))
         return TALLY_OK;
     tally_status status = TALLY_OK;
-    if (r.workers == 1 && r.bytes <= small_bytes)
+    if (job->failure)
+        status = run_read(&r, error);
+    else if (r.workers == 1 && r.bytes <= small_bytes)
         run_small(&r);
     else
         status = run_large(&r, error);

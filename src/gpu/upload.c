@@ -66,11 +66,17 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t keep(const ty_grid *mask, uint64_t batch, uint64_t begin, uint64_t n, size_t size,
                      unsigned char *to, const unsigned char *from)
 {
+    enum { BLOCK = 4096 };
+    unsigned char copy[BLOCK];
     uint64_t kept = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (*ty_grid_at(mask, batch, begin + i, 0)) {
-            memmove(to + kept * size, from + i * size, size);
-            kept++;
+    for (uint64_t at = 0; at < n; at += BLOCK) {
+        const uint64_t here = least(n - at, BLOCK);
+        const unsigned char *counts = ty_grid_block(mask, batch, 0, begin + at, here, copy);
+        for (uint64_t i = 0; i < here; i++) {
+            if (counts[i]) {
+                memmove(to + kept * size, from + (at + i) * size, size);
+                kept++;
+            }
         }
     }
     return kept;
@@ -339,7 +345,7 @@ static int is_pinned(const ty_call *call, const ty_load *load)
     int pinned = ops->pinned && !load->mask;
     for (unsigned c = 0; c < load->count && pinned; c++) {
         const ty_grid *g = load->columns[c].grid;
-        pinned = g->column_stride == (int64_t)g->size && n <= g->columns &&
+        pinned = !g->source && g->column_stride == (int64_t)g->size && n <= g->columns &&
                  ops->pinned(call->device, start_of(load, c), (size_t)n * g->size);
     }
     return pinned;

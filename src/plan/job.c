@@ -160,22 +160,54 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
     return TALLY_OK;
 }
 
+/* Samples, mask and weights: what is there of them, at most TALLY_MAX_DIMENSIONS + 2. */
+unsigned ty_job_grids(ty_job *job, ty_grid **grids)
+{
+    unsigned n = 0;
+    for (uint32_t d = 0; d < job->plan->options.dimensions; d++)
+        grids[n++] = &job->samples[d];
+    if (job->mask.data)
+        grids[n++] = &job->mask;
+    if (job->weights.data)
+        grids[n++] = &job->weights;
+    return n;
+}
+
+/* Views with a source stand among their like, each with all elements. */
+static tally_status check_sources(ty_job *job, tally_error *error)
+{
+    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    const unsigned count = ty_job_grids(job, grids);
+    unsigned sources = 0;
+    for (unsigned i = 0; i < count; i++)
+        sources += grids[i]->source != NULL;
+    if (!sources)
+        return TALLY_OK;
+    if (sources < count)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%u of %u views have a source; all of a call's do, or none", sources,
+                        count);
+    for (unsigned i = 1; i < count; i++)
+        if ((grids[i]->rows > 1 && !grids[i]->row_stride) ||
+            (grids[i]->columns > 1 && !grids[i]->column_stride))
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "a mask or weights with a source have the samples' rows and columns");
+    if (job->output->on_device)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "output: views with a source are counted into host memory");
+    return TALLY_OK;
+}
+
 /* Everything that shares extents is reshaped together. */
 static void coalesce(ty_job *job)
 {
-    ty_grid all[TALLY_MAX_DIMENSIONS + 2];
-    unsigned dims = job->plan->options.dimensions, n = dims;
-    memcpy(all, job->samples, dims * sizeof *all);
-    if (job->mask.data)
-        all[n++] = job->mask;
-    if (job->weights.data)
-        all[n++] = job->weights;
+    ty_grid all[TALLY_MAX_DIMENSIONS + 2], *grids[TALLY_MAX_DIMENSIONS + 2];
+    const unsigned n = ty_job_grids(job, grids);
+    for (unsigned i = 0; i < n; i++)
+        all[i] = *grids[i];
     ty_grid_coalesce(all, n);
-    memcpy(job->samples, all, dims * sizeof *all);
-    if (job->mask.data)
-        job->mask = all[dims];
-    if (job->weights.data)
-        job->weights = all[n - 1];
+    for (unsigned i = 0; i < n; i++)
+        *grids[i] = all[i];
 }
 
 tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
@@ -222,6 +254,8 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
     if (__builtin_mul_overflow(job->batches, plan->active_count, &job->histograms))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches * channels pass 2^64");
     status = check_output(plan, job, error);
+    if (!status)
+        status = check_sources(job, error);
     if (!status)
         coalesce(job);
     return status;

@@ -91,6 +91,7 @@ typedef struct ty_job {
     ty_walk walk; /* in place, and then direct too: what is done with each sample now */
     int shared;   /* in place: others may add at once */
     int wrapped;  /* in place: a count or sum passed its type, and the output is as it was */
+    struct ty_source_failure *failure; /* samples, mask and weights are read; else NULL */
 } ty_job;
 
 /* The totals of one histogram's bins, and of its flows. */
@@ -164,6 +165,9 @@ extern const ty_backend *const ty_backends[];
 tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
                          const tally_execute_options *options, const tally_output *output,
                          ty_job *job, tally_error *error);
+/* job.c: pointers to the grids of samples, mask and weights that there are, at most
+ * TALLY_MAX_DIMENSIONS + 2; returns how many. */
+unsigned ty_job_grids(ty_job *job, ty_grid **grids);
 /* The bytes of totals and sums; TALLY_ERROR_MEMORY if no machine has so many. */
 tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error);
 /* Allocates and clears totals and sums; released by ty_job_release. */

@@ -456,12 +456,53 @@ static void test_empty(void)
     tally_plan_destroy(plan);
 }
 
+static tally_status read_nothing(void *user, uint64_t begin, uint64_t count, void *to,
+                                 tally_error *error)
+{
+    (void)user, (void)begin, (void)count, (void)to, (void)error;
+    return DATA;
+}
+
+static void test_sources(void)
+{
+    tally_plan_options o = help_options(TALLY_F64, tally_axis_even(10, 0, 10));
+    o.weight_dtype = TALLY_F64;
+    tally_plan *plan = standard(), *weighted = help_plan(context, &o);
+    tally_execute_options with = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_source source = TALLY_SOURCE_INIT;
+    tally_view v = tally_view_1d(NULL, TALLY_F64, 12), w = tally_view_1d(samples, TALLY_F64, 12);
+    v.source = &source;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "its source's read is NULL");
+    source.read = read_nothing;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, DATA, "without a message");
+    source.struct_size = 4;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "TALLY_SOURCE_INIT");
+    source.struct_size = sizeof source;
+    v.column_stride_bytes = 8;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "no data, device or strides");
+    v.column_stride_bytes = 0;
+    v.data = samples;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "no data, device or strides");
+    v.data = NULL;
+    v.batches = 2;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "one batch");
+    v.batches = 1;
+    with.weights = &w;
+    EXPECT_NO_RUN(weighted, &v, &with, NULL, ARGUMENT, "1 of 2 views have a source");
+    w = v;
+    w.columns = 1;
+    EXPECT_NO_RUN(weighted, &v, &with, NULL, ARGUMENT, "the samples' rows and columns");
+    tally_plan_destroy(weighted);
+    tally_plan_destroy(plan);
+}
+
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
     context = help_context(2);
     test_null();
     test_views();
+    test_sources();
     test_extents();
     test_several_views();
     test_options();

@@ -1,0 +1,123 @@
+#include "core/source.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* What a worker reads at a time: it is counted while the second-level cache has it. */
+enum { PART_BYTES = 256 << 10, PART_ALIGNED = 4096 };
+
+void ty_source_begin(ty_source_failure *failure)
+{
+    pthread_mutex_init(&failure->lock, NULL);
+    atomic_init(&failure->at, UINT64_MAX);
+    failure->status = TALLY_OK;
+    failure->error.message[0] = '\0';
+}
+
+tally_status ty_source_status(const ty_source_failure *failure, tally_error *error)
+{
+    return failure->status ? ty_error(error, failure->status, "%s", failure->error.message)
+                           : TALLY_OK;
+}
+
+void ty_source_end(ty_source_failure *failure)
+{
+    pthread_mutex_destroy(&failure->lock);
+}
+
+/* The failure at the smallest element is kept, whoever is first. */
+static void note(ty_source_failure *failure, uint64_t begin, tally_status status,
+                 const tally_error *error)
+{
+    pthread_mutex_lock(&failure->lock);
+    if (begin < atomic_load(&failure->at)) {
+        failure->status = status;
+        failure->error = *error;
+        atomic_store(&failure->at, begin);
+    }
+    pthread_mutex_unlock(&failure->lock);
+}
+
+void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *to)
+{
+    tally_error error = {"the source of a view failed without a message"};
+    tally_status status = TALLY_OK;
+    const int stopped = ty_source_stopped(grid->failure, begin);
+    if (!stopped)
+        status = grid->source->read(grid->source->user, begin, count, to, &error);
+    if (stopped || status)
+        memset(to, 0, (size_t)(count * (uint64_t)grid->column_stride));
+    if (status)
+        note(grid->failure, begin, status, &error);
+}
+
+void ty_source_channel(const ty_grid *grid, uint64_t channel, uint64_t begin, uint64_t count,
+                       void *to)
+{
+    _Alignas(64) unsigned char pixels[16 << 10];
+    const uint64_t pixel = (uint64_t)grid->column_stride;
+    ty_grid piece = *grid;
+    unsigned char *at = to;
+    if (pixel == grid->size) {
+        ty_source_read(grid, begin, count, to);
+        return;
+    }
+    unsigned char *large = pixel > sizeof pixels ? ty_malloc((size_t)pixel) : NULL;
+    const uint64_t most = large ? 1 : sizeof pixels / pixel;
+    static const tally_error no_memory = {"out of memory for one element of a view's source"};
+    if (!most) {
+        note(grid->failure, begin, TALLY_ERROR_MEMORY, &no_memory);
+        memset(to, 0, (size_t)(count * grid->size));
+    }
+    piece.source = NULL;
+    piece.data = large ? large : pixels;
+    for (uint64_t n; count && most; begin += n, count -= n, at += n * grid->size) {
+        n = count < most ? count : most;
+        ty_source_read(grid, begin, n, large ? large : pixels);
+        piece.columns = n;
+        const void *from = ty_grid_block(&piece, 0, channel, 0, n, at);
+        if (from != at)
+            memcpy(at, from, (size_t)(n * grid->size));
+    }
+    ty_free(large);
+}
+
+tally_status ty_source_buffers_make(ty_source_buffers *buffers, ty_grid *const *grids,
+                                    unsigned count, unsigned workers, tally_error *error)
+{
+    uint64_t element = 0;
+    for (unsigned i = 0; i < count; i++)
+        element += (uint64_t)grids[i]->column_stride;
+    /* Whole blocks of counting loops, whose sums hang on where blocks begin. */
+    const uint64_t fit = PART_BYTES / element / PART_ALIGNED * PART_ALIGNED;
+    buffers->elements = fit ? fit : PART_ALIGNED;
+    buffers->bytes = (size_t)(buffers->elements * element);
+    buffers->memory = element > SIZE_MAX / PART_ALIGNED / workers
+                          ? NULL
+                          : ty_aligned(4096, workers * buffers->bytes);
+    return buffers->memory ? TALLY_OK
+                           : ty_error_memory(error, "what a view's source reads",
+                                             (size_t)(workers * buffers->elements * element));
+}
+
+void ty_source_buffers_free(ty_source_buffers *buffers)
+{
+    ty_free(buffers->memory);
+    buffers->memory = NULL;
+}
+
+void ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
+                    unsigned count, uint64_t begin, uint64_t n)
+{
+    unsigned char *at = buffers->memory + worker * buffers->bytes;
+    for (unsigned i = 0; i < count; i++) {
+        ty_grid *g = grids[i];
+        ty_source_read(g, begin, n, at);
+        g->data = at;
+        g->source = NULL;
+        g->columns = n;
+        at += buffers->elements * (uint64_t)g->column_stride;
+    }
+}

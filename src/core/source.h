@@ -1,0 +1,53 @@
+/* Samples that a view's source reads: at once by several threads, with the first failure kept. */
+#ifndef TY_SOURCE_H
+#define TY_SOURCE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "core/view.h"
+
+/* What went wrong first, in the order of the elements. Of one call. */
+typedef struct ty_source_failure {
+    pthread_mutex_t lock;
+    atomic_ullong at; /* element; UINT64_MAX: nothing has failed */
+    tally_status status;
+    tally_error error;
+} ty_source_failure;
+
+void ty_source_begin(ty_source_failure *failure);
+/* TALLY_OK, or what went wrong; when nobody reads any more. */
+tally_status ty_source_status(const ty_source_failure *failure, tally_error *error);
+void ty_source_end(ty_source_failure *failure);
+
+/* Whether an element before `begin` could not be read, so that what is behind is in vain. */
+static inline int ty_source_stopped(const ty_source_failure *failure, uint64_t begin)
+{
+    return failure && begin > atomic_load_explicit(&failure->at, memory_order_relaxed);
+}
+
+/* Elements [begin, begin + count) of a grid that has a source, all channels of each, to `to`: zeros
+ * where that fails or has failed. */
+void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *to);
+/* The same of one channel. */
+void ty_source_channel(const ty_grid *grid, uint64_t channel, uint64_t begin, uint64_t count,
+                       void *to);
+
+/* The buffers that parts of such grids are read to and used from, one a worker. */
+typedef struct ty_source_buffers {
+    unsigned char *memory; /* owned */
+    size_t bytes;          /* of one worker */
+    uint64_t elements;     /* that fit, of all grids together */
+} ty_source_buffers;
+
+/* For parts of `count` grids. */
+tally_status ty_source_buffers_make(ty_source_buffers *buffers, ty_grid *const *grids,
+                                    unsigned count, unsigned workers, tally_error *error);
+void ty_source_buffers_free(ty_source_buffers *buffers);
+/* Elements [begin, begin + n), n at most buffers->elements, to a worker's buffer: the grids become
+ * those n elements in memory. */
+void ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
+                    unsigned count, uint64_t begin, uint64_t n);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * Samples that are read while they are counted: what every method finds in memory, to the bit, also
+ * sums of floats, by any number of threads; statistics likewise. A source that fails leaves the
+ * output as it was.
+ *
+ *     test_sources [SEED [CASES [DEVICE [SECONDS]]]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "answer.h"
+
+typedef struct memory {
+    const tally_view *view; /* packed, one batch */
+    uint64_t fails_at;      /* an element that cannot be read; UINT64_MAX: none */
+} memory;
+
+static uint64_t compared, failures, statistics;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static tally_status read_memory(void *user, uint64_t begin, uint64_t count, void *to,
+                                tally_error *error)
+{
+    const memory *m = user;
+    const size_t pixel = tally_dtype_bytes(m->view->dtype) * (size_t)m->view->channels;
+    if (begin + count > m->view->rows * m->view->columns) {
+        printf("FAILED: %llu elements from %llu on are asked for\n", (unsigned long long)count,
+               (unsigned long long)begin);
+        abort();
+    }
+    if (m->fails_at >= begin && m->fails_at < begin + count) {
+        snprintf(error->message, sizeof error->message, "element %llu is lost",
+                 (unsigned long long)m->fails_at);
+        return TALLY_ERROR_IO;
+    }
+    memcpy(to, (const unsigned char *)m->view->data + begin * pixel, (size_t)count * pixel);
+    return TALLY_OK;
+}
+
+/* The view's first batch, packed, in memory of its own. */
+static void pack(tally_view *v, unsigned char **buffer)
+{
+    const size_t size = tally_dtype_bytes(v->dtype);
+    unsigned char *packed = malloc(v->rows * v->columns * v->channels * size + 1), *to = packed;
+    for (uint64_t r = 0; r < v->rows; r++)
+        for (uint64_t c = 0; c < v->columns; c++)
+            for (uint64_t ch = 0; ch < v->channels; ch++, to += size)
+                memcpy(to, random_case_at(v, 0, r, c, ch), size);
+    free(*buffer);
+    *buffer = packed;
+    v->data = packed;
+    v->batches = 1;
+    v->batch_stride_bytes = v->row_stride_bytes = v->column_stride_bytes = v->channel_stride_bytes =
+        0;
+}
+
+/* Weights whose sums hang on the order of additions. */
+static void make_uneven(const tally_view *v, rng *r)
+{
+    for (uint64_t i = 0; i < v->rows * v->columns * v->channels; i++) {
+        const double x = (rng_unit(r) - 0.3) * 1e3;
+        const float single = (float)x;
+        if (v->dtype == TALLY_F64)
+            memcpy((unsigned char *)(uintptr_t)v->data + 8 * i, &x, 8);
+        else if (v->dtype == TALLY_F32)
+            memcpy((unsigned char *)(uintptr_t)v->data + 4 * i, &single, 4);
+    }
+}
+
+static void pack_case(random_case *c, rng *r)
+{
+    for (uint32_t d = 0; d < c->plan.dimensions; d++)
+        pack(&c->views[d], &c->buffers[d]);
+    pack(&c->mask, &c->buffers[TALLY_MAX_DIMENSIONS]);
+    pack(&c->weights, &c->buffers[TALLY_MAX_DIMENSIONS + 1]);
+    make_uneven(&c->weights, r);
+    c->histograms = 0;
+    for (uint64_t i = 0; i < c->plan.channels; i++)
+        c->histograms += !c->plan.channel_mask || (c->plan.channel_mask >> i & 1);
+}
+
+/* The same case with sources; `memories` and `sources` are of all its views. */
+static random_case read_case(const random_case *c, memory *memories, tally_source *sources,
+                             uint64_t fails_at)
+{
+    random_case same = *c;
+    tally_view *views[TALLY_MAX_DIMENSIONS + 2];
+    const tally_view *from[TALLY_MAX_DIMENSIONS + 2];
+    unsigned n = 0;
+    for (; n < c->plan.dimensions; n++) {
+        views[n] = &same.views[n];
+        from[n] = &c->views[n];
+    }
+    views[n] = &same.mask;
+    from[n++] = &c->mask;
+    views[n] = &same.weights;
+    from[n++] = &c->weights;
+    for (unsigned i = 0; i < n; i++) {
+        memories[i] = (memory){from[i], fails_at};
+        sources[i] = (tally_source)TALLY_SOURCE_INIT;
+        sources[i].read = read_memory;
+        sources[i].user = &memories[i];
+        views[i]->data = NULL;
+        views[i]->source = &sources[i];
+    }
+    return same;
+}
+
+static int check_plan(const random_case *c, const tally_plan *plan, uint64_t seed, int reference)
+{
+    memory memories[TALLY_MAX_DIMENSIONS + 2];
+    tally_source sources[TALLY_MAX_DIMENSIONS + 2];
+    const int accumulate = (int)(seed >> 3 & 1);
+    random_case same = read_case(c, memories, sources, UINT64_MAX);
+    answer want = answer_make(c, tally_plan_bins(plan), 1),
+           got = answer_make(c, tally_plan_bins(plan), 1);
+    answer_run(&want, c, plan, accumulate, reference);
+    answer_run(&got, &same, plan, accumulate, reference);
+    int ok = answer_same(&want, &got);
+    if (!ok)
+        printf("FAILED: status %d and %d: %s %s\n", (int)want.status, (int)got.status,
+               want.error.message, got.error.message);
+    compared++;
+    answer_free(&got);
+    const uint64_t elements = c->views[0].rows * c->views[0].columns;
+    if (ok && elements && c->histograms) {
+        char words[64];
+        const uint64_t lost = seed % elements;
+        same = read_case(c, memories, sources, lost);
+        got = answer_make(c, tally_plan_bins(plan), 1);
+        answer_free(&want);
+        want = answer_make(c, tally_plan_bins(plan), 1);
+        answer_run(&got, &same, plan, accumulate, reference);
+        snprintf(words, sizeof words, "element %llu is lost", (unsigned long long)lost);
+        ok = got.status == TALLY_ERROR_IO && !strcmp(got.error.message, words) &&
+             !memcmp(got.counts, want.counts, want.cells * want.cell_bytes) &&
+             !memcmp(got.flows, want.flows, want.histograms * sizeof *want.flows);
+        if (!ok)
+            printf("FAILED: not as it was, or status %d: %s\n", (int)got.status, got.error.message);
+        failures++;
+        answer_free(&got);
+    }
+    answer_free(&want);
+    return ok;
+}
+
+static int check_stats(const random_case *c, tally_context *context, uint64_t seed)
+{
+    memory memories[TALLY_MAX_DIMENSIONS + 2];
+    tally_source sources[TALLY_MAX_DIMENSIONS + 2];
+    const random_case same = read_case(c, memories, sources, UINT64_MAX);
+    const int moments = (int)(seed & 1);
+    for (uint64_t ch = 0; ch < c->plan.channels; ch++) {
+        tally_stats want = TALLY_STATS_INIT, got = want;
+        tally_error error = {""};
+        tally_status one = tally_stats_add(NULL, &c->views[0], c->has_mask ? &c->mask : NULL, ch,
+                                           moments, &want, &error);
+        tally_status two =
+            tally_stats_add(seed & 2 ? context : NULL, &same.views[0],
+                            c->has_mask ? &same.mask : NULL, ch, moments, &got, &error);
+        statistics++;
+        if (one || two || memcmp(&want, &got, sizeof want) != 0) {
+            printf("FAILED: statistics of channel %llu: %d %d %s\n", (unsigned long long)ch,
+                   (int)one, (int)two, error.message);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* On another device, which takes long to compile kernels, `auto` alone. */
+static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
+{
+    random_case c;
+    rng r = {seed};
+    int ok = 1;
+    random_case_make(&c, seed, CASE_LARGE);
+    pack_case(&c, &r);
+    tally_context *context = contexts[rng_below(&r, 3)];
+    for (uint32_t m = cpu ? 0 : tally_method_count(); m <= tally_method_count() && ok; m++) {
+        tally_method_info info = TALLY_METHOD_INFO_INIT;
+        tally_plan *plan = NULL;
+        if (m < tally_method_count())
+            tally_method_get(m, &info, NULL);
+        /* In place floats are added to what the output holds, one by one. */
+        if (info.name && !strcmp(info.name, "cpu-in-place") && c.has_weights)
+            continue;
+        c.plan.method = info.name;
+        if (tally_plan_create(context, &c.plan, &plan, NULL))
+            continue;
+        ok = check_plan(&c, plan, seed + m, 0);
+        if (ok && !info.name && c.views[0].columns < 70000)
+            ok = check_plan(&c, plan, seed, 1);
+        if (!ok)
+            printf("method %s seed %llu: %s\n", info.name ? info.name : "auto",
+                   (unsigned long long)seed, c.text);
+        tally_plan_destroy(plan);
+    }
+    ok = ok && check_stats(&c, context, seed);
+    random_case_free(&c);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 && strcmp(argv[1], "-") ? strtoull(argv[1], NULL, 10)
+                                                     : (uint64_t)time(NULL) * 1000003;
+    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, tried = 0, failed = 0;
+    const char *device = argc > 3 ? argv[3] : "cpu";
+    double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 2, begin = now();
+    static const uint32_t threads[3] = {1, 2, 5};
+    tally_context *contexts[3] = {NULL};
+    printf("%s, seed %llu\n", device, (unsigned long long)seed);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+        tally_error error = {""};
+        options.device = !strcmp(device, "cuda")     ? TALLY_DEVICE_CUDA
+                         : !strcmp(device, "opencl") ? TALLY_DEVICE_OPENCL
+                                                     : TALLY_DEVICE_CPU;
+        options.threads = threads[i];
+        if (tally_context_create(&options, &contexts[i], &error)) {
+            printf("skipped: %s\n", error.message);
+            return 77;
+        }
+    }
+    const int cpu = !strcmp(device, "cpu");
+    for (; tried < cases && failed < 5 && (seconds <= 0 || now() - begin < seconds); tried++)
+        failed += !run_case(contexts, seed + tried, cpu);
+    for (int i = 0; i < 3; i++)
+        tally_context_destroy(contexts[i]);
+    printf("%llu cases: %llu comparisons, %llu failing sources, %llu statistics; %llu failed\n",
+           (unsigned long long)tried, (unsigned long long)compared, (unsigned long long)failures,
+           (unsigned long long)statistics, (unsigned long long)failed);
+    return failed || !compared || !failures || !statistics;
+}
