@@ -233,9 +233,11 @@ static tally_status find_stats(job *job, tally_error *error)
 {
     cli_source *source = job->source;
     tally_status status = TALLY_OK;
+    const int several = source->channels > 1; /* each would be read from the file again */
     job->passes++;
     for (uint32_t d = 0; d < source->dimensions; d++)
         job->stats[d] = (tally_stats)TALLY_STATS_INIT;
+    source->chunked += several;
     for (;;) {
         cli_chunk chunk;
         int done;
@@ -251,6 +253,7 @@ static tally_status find_stats(job *job, tally_error *error)
             break;
     }
     job->have_stats = 1;
+    source->chunked -= several;
     return status ? status : cli_source_rewind(source, error);
 }
 

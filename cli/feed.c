@@ -82,6 +82,7 @@ tally_chunks cli_feed_chunks(cli_feed *feed, cli_source *source, uint32_t dimens
 {
     memset(feed, 0, sizeof *feed);
     feed->source = source;
+    source->chunked++;
     feed->dimension = dimension;
     feed->next_channel = source->channels;
     tally_chunks chunks = {read_feed, rewind_feed, feed};
@@ -90,6 +91,7 @@ tally_chunks cli_feed_chunks(cli_feed *feed, cli_source *source, uint32_t dimens
 
 void cli_feed_release(cli_feed *feed)
 {
+    feed->source->chunked--;
     free(feed->packed);
     feed->packed = NULL;
 }

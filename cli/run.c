@@ -282,16 +282,28 @@ static void add_weight(job *job, const tally_view *view)
     }
 }
 
+/* While a file is counted whole. */
+static int show_progress(void *user, uint64_t done, uint64_t total)
+{
+    cli_source_progress(user, total ? (double)done / (double)total : 1);
+    return 0;
+}
+
 static tally_status count_chunk(job *job, const cli_chunk *chunk, tally_error *error)
 {
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output output = tallied_output(&job->ours);
     how.mask = chunk->has_mask ? &chunk->mask : NULL;
     how.weights = chunk->has_weights ? &chunk->weights : NULL;
+    if (chunk->views[0].source && job->source.progress->on) {
+        how.progress = show_progress;
+        how.user = &job->source;
+    }
     double started = cli_seconds();
     tally_status status = tally_execute(job->plan, chunk->views, &how, &output, error);
     job->seconds += cli_seconds() - started;
     if (!status && job->reference.result) {
+        how.progress = NULL;
         if (chunk->has_weights)
             add_weight(job, &chunk->weights);
         output = tallied_output(&job->reference);
@@ -446,6 +458,21 @@ static void describe_plan(const job *job)
                 (unsigned long long)n, (unsigned long long)host, (unsigned long long)device);
 }
 
+/* Whether files had better be handed out in chunks: those are added to many bins in place, where a
+ * call for all has tables of its own; a device has each channel sent on its own; and --verify adds
+ * up weights. */
+static int wants_chunks(const job *job)
+{
+    enum { MOST_BINS = 4 << 20 };
+    tally_device_info device = {.struct_size = sizeof device};
+    if (tally_plan_bins(job->plan) * tally_plan_channels(job->plan) > MOST_BINS)
+        return 1;
+    if (job->reference.result && cli_source_weight_dtype(&job->source))
+        return 1;
+    return job->source.channels > 1 && !tally_plan_device(job->plan, &device, NULL) &&
+           device.device != TALLY_DEVICE_CPU;
+}
+
 /* One histogram of `count` files; *result is the caller's. */
 static int count_files(const cli_options *options, tally_context *context, const char *const *paths,
                        size_t count, tally_result **result)
@@ -472,6 +499,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     if (!code) {
         describe_plan(&job);
         progress.what = "counting";
+        job.source.chunked = wants_chunks(&job);
         code = count_all(&job);
     }
     cli_progress_end(&progress);

@@ -107,6 +107,17 @@ static void copy_out(cli_sidecar *sidecar, uint64_t n, int as_mask, unsigned cha
     }
 }
 
+int cli_sidecar_whole(cli_sidecar *sidecar, const tally_view *samples, tally_view *view)
+{
+    tally_error error;
+    if (tally_input_view(sidecar->input, view, &error) || !view->source ||
+        view->rows * view->columns != samples->rows * samples->columns)
+        return 0;
+    view->rows = samples->rows;
+    view->columns = samples->columns;
+    return 1;
+}
+
 tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tally_view *samples,
                               int as_mask, tally_view *view, tally_error *error)
 {

@@ -129,7 +129,8 @@ static tally_status open_current(cli_source *source, tally_error *error)
         status = cli_sidecar_start(&source->mask, path, &info, error);
     if (!status && source->weights.input)
         status = cli_sidecar_start(&source->weights, path, &info, error);
-    source->opened = !status;
+    source->opened = source->fresh = !status;
+    source->read = 0;
     return status;
 }
 
@@ -326,9 +327,9 @@ static tally_status finish_current(cli_source *source, tally_error *error)
 {
     const char *path = source->paths[source->current];
     tally_status status = TALLY_OK;
-    if (source->mask.input)
+    if (source->mask.input && !source->read)
         status = cli_sidecar_end(&source->mask, path, error);
-    if (!status && source->weights.input)
+    if (!status && source->weights.input && !source->read)
         status = cli_sidecar_end(&source->weights, path, error);
     /* A file can be opened again, so that any number of them can be read. The only one stays open:
      * if it grows, every pass reads what the first one read. */
@@ -359,13 +360,37 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
     return status;
 }
 
+/* All of the current file, not yet begun, with mask and weights. 0 if chunks must be read. */
+static int take_whole(cli_source *source, cli_chunk *chunk)
+{
+    tally_error error;
+    if (source->chunked ||
+        tally_input_view(source->inputs[source->current], chunk->views, &error) ||
+        !chunk->views[0].source)
+        return 0;
+    chunk->has_mask = source->mask.input != NULL;
+    chunk->has_weights = source->weights.input != NULL;
+    if ((chunk->has_mask && (!cli_sidecar_whole(&source->mask, &chunk->views[0], &chunk->mask) ||
+                             chunk->mask.dtype != TALLY_U8)) ||
+        (chunk->has_weights &&
+         !cli_sidecar_whole(&source->weights, &chunk->views[0], &chunk->weights)))
+        return 0;
+    chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
+    return 1;
+}
+
 tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error)
 {
     *done = 0;
     while (source->current < source->count) {
         tally_status status = source->opened ? TALLY_OK : open_current(source, error);
-        int end = 0;
-        if (!status)
+        int end = source->read;
+        if (!status && !end && source->fresh && take_whole(source, chunk)) {
+            source->read = 1;
+            return TALLY_OK;
+        }
+        source->fresh = 0;
+        if (!status && !end)
             status = tally_input_read(source->inputs[source->current], chunk->views, &end, error);
         if (!status && !end) {
             uint64_t at = tally_input_position(source->inputs[source->current]);
@@ -379,6 +404,12 @@ tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, ta
     }
     *done = 1;
     return TALLY_OK;
+}
+
+void cli_source_progress(const cli_source *source, double share)
+{
+    const double bytes = share * (double)source->sizes[source->current];
+    cli_progress_show(source->progress, source->done_bytes + (uint64_t)bytes, source->total_bytes);
 }
 
 tally_status cli_source_rewind(cli_source *source, tally_error *error)

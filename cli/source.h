@@ -34,7 +34,9 @@ typedef struct cli_source {
     cli_progress *progress;
 
     size_t current;
+    int chunked;          /* above 0: no file may be handed out whole */
     int opened;           /* the current file's input is open and at its start or inside */
+    int fresh, read;      /* nothing of it is handed out yet; all of it is, at once */
     tally_input **inputs; /* one a path; pipes stay open, files are closed when read */
     uint64_t *sizes;      /* stored bytes of each, 0 unknown */
     uint64_t done_bytes, total_bytes; /* total 0: unknown */
@@ -60,8 +62,11 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
                              cli_progress *progress, tally_error *error);
 void cli_source_close(cli_source *source);
 
-/* The next chunk of any file; *done is set instead at the end. */
+/* The next chunk of any file, or all of a file that threads can read themselves, as views with a
+ * source; *done is set instead at the end. */
 tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error);
+/* Shows that so much, 0 … 1, of a file that was handed out whole is counted. */
+void cli_source_progress(const cli_source *source, double share);
 tally_status cli_source_rewind(cli_source *source, tally_error *error);
 /* Whether a file that cannot be read twice has been copied. */
 int cli_source_spooled(const cli_source *source);
@@ -85,6 +90,9 @@ void cli_sidecar_close(cli_sidecar *sidecar);
 /* Starts over, in step with the file `path`. */
 tally_status cli_sidecar_start(cli_sidecar *sidecar, const char *path, const tally_input_info *of,
                                tally_error *error);
+/* All elements as a view with a source, in the shape of `samples`; 0 if there is no such view
+ * of as many. Nothing is read. */
+int cli_sidecar_whole(cli_sidecar *sidecar, const tally_view *samples, tally_view *view);
 /* The next elements, in the shape of `samples`; `as_mask` turns them into 0 and 1. */
 tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tally_view *samples,
                               int as_mask, tally_view *view, tally_error *error);

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "io/input.h"
 #include "io/rows.h"
+#include "io/stored.h"
 
 enum { TY_HEAD = 4096 };
 
@@ -20,6 +21,7 @@ struct tally_input {
     const ty_decoder *decoder;
     void *state;
     tally_input_info info;
+    ty_stored stored; /* the last that tally_input_view gave */
     int finished;
     tally_status failed; /* of an earlier read; `error` has its message */
     tally_error error;
@@ -249,6 +251,28 @@ tally_status tally_input_rewind(tally_input *input, tally_error *error)
     input->failed = input->decoder->rewind(input->state, &input->error);
     if (input->failed)
         return ty_error(error, input->failed, "%s", input->error.message);
+    return TALLY_OK;
+}
+
+/* An element larger than this is read in chunks: threads would take parts of thousands. */
+enum { TY_ELEMENT_MOST = 1024 };
+
+tally_status tally_input_view(tally_input *input, tally_view *view, tally_error *error)
+{
+    uint64_t start;
+    if (!input || !view)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", input ? "view" : "input");
+    ty_stored *s = &input->stored;
+    *view = (tally_view)TALLY_VIEW_INIT;
+    if (input->failed || !input->decoder->stored || ty_stream_file(input->stream, &start) < 0 ||
+        !input->decoder->stored(input->state, s) || s->rows->pixel_bytes > TY_ELEMENT_MOST)
+        return TALLY_OK;
+    /* One that is too short is refused by the decoder, which knows how. */
+    const uint64_t size = ty_stream_size(input->stream);
+    if (!s->find && (size < s->start || size - s->start < s->rows->rows * s->rows->row_bytes))
+        return TALLY_OK;
+    s->source.user = s;
+    ty_stored_view(s, view);
     return TALLY_OK;
 }
 

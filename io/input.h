@@ -49,6 +49,13 @@ tally_status ty_stream_skip(ty_stream *stream, uint64_t bytes, uint64_t *skipped
 /* The descriptor, for pread, of a source that is stored as it is read and can seek, and where in it
  * the stream begins; -1 for any other. It stays the stream's. */
 int ty_stream_file(const ty_stream *stream, uint64_t *start);
+/* Bytes [offset, offset + size) of such a source, by any number of threads at once, wherever
+ * reading in order is. Fails as that does, by the place, where the file was cut. */
+tally_status ty_stream_read_at(const ty_stream *stream, uint64_t offset, void *bytes, size_t size,
+                               tally_error *error);
+
+struct ty_stored; /* io/stored.h */
+
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c ---- */
 typedef struct ty_decoder {
     const char *format;
@@ -67,6 +74,9 @@ typedef struct ty_decoder {
     /* Nonzero: it keeps what it has read, and goes on from there; the stream is never rewound.
      * NULL: it does not. */
     int (*keeps)(const void *state);
+    /* Where samples lie in the file as they are handed out, but for the order of their bytes: fills
+     * *stored and returns 1; else 0. NULL: never. */
+    int (*stored)(const void *state, struct ty_stored *stored);
 } ty_decoder;
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet;

@@ -298,8 +298,15 @@ static const char *jpeg_name(const void *state, uint64_t channel)
     return channels == 4 && channel < 4 ? inks[channel] : ty_rows_channel_name(channels, channel);
 }
 
-const ty_decoder ty_jpeg = {"jpeg",      jpeg_probe, jpeg_open,  jpeg_read,
-                            jpeg_rewind, jpeg_name,  jpeg_close, NULL};
+const ty_decoder ty_jpeg = {
+    .format = "jpeg",
+    .probe = jpeg_probe,
+    .open = jpeg_open,
+    .read = jpeg_read,
+    .rewind = jpeg_rewind,
+    .channel_name = jpeg_name,
+    .close = jpeg_close,
+};
 
 #else
 
@@ -312,6 +319,10 @@ static tally_status jpeg_open(ty_stream *stream, const tally_input_options *opti
     return ty_rows_no_library(stream, "JPEG", "libjpeg", error);
 }
 
-const ty_decoder ty_jpeg = {"jpeg", jpeg_probe, jpeg_open, NULL, NULL, NULL, NULL};
+const ty_decoder ty_jpeg = {
+    .format = "jpeg",
+    .probe = jpeg_probe,
+    .open = jpeg_open,
+};
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "io/input.h"
 #include "io/rows.h"
+#include "io/stored.h"
 
 enum { TY_NPY_HEADER_MOST = 64 * 1024, TY_NPY_DIMENSIONS = 64 };
 
@@ -400,4 +401,21 @@ static tally_status npy_rewind(void *state, tally_error *error)
     return TALLY_OK;
 }
 
-const ty_decoder ty_npy = {"npy", npy_probe, npy_open, npy_read, npy_rewind, NULL, npy_close, NULL};
+static int npy_stored(const void *state, ty_stored *stored)
+{
+    const ty_npy_state *s = state;
+    ty_stored_make(stored, s->stream, &s->rows);
+    stored->start = s->data_start;
+    stored->swap = s->swap;
+    return 1;
+}
+
+const ty_decoder ty_npy = {
+    .format = "npy",
+    .probe = npy_probe,
+    .open = npy_open,
+    .read = npy_read,
+    .rewind = npy_rewind,
+    .close = npy_close,
+    .stored = npy_stored,
+};

@@ -398,5 +398,12 @@ static const char *parquet_channel_name(const void *state, uint64_t channel)
     return channel < s->count ? s->footer.columns[s->picks[channel]].name : NULL;
 }
 
-const ty_decoder ty_parquet = {"parquet",      parquet_probe,        parquet_open,  parquet_read,
-                               parquet_rewind, parquet_channel_name, parquet_close, NULL};
+const ty_decoder ty_parquet = {
+    .format = "parquet",
+    .probe = parquet_probe,
+    .open = parquet_open,
+    .read = parquet_read,
+    .rewind = parquet_rewind,
+    .channel_name = parquet_channel_name,
+    .close = parquet_close,
+};

@@ -336,8 +336,15 @@ static const char *png_name(const void *state, uint64_t channel)
     return ty_rows_channel_name(((const ty_png_state *)state)->channels, channel);
 }
 
-const ty_decoder ty_png = {"png",      png_probe, png_open,  png_read,
-                           png_rewind, png_name,  png_close, NULL};
+const ty_decoder ty_png = {
+    .format = "png",
+    .probe = png_probe,
+    .open = png_open,
+    .read = png_read,
+    .rewind = png_rewind,
+    .channel_name = png_name,
+    .close = png_close,
+};
 
 #else
 
@@ -350,6 +357,10 @@ static tally_status png_open(ty_stream *stream, const tally_input_options *optio
     return ty_rows_no_library(stream, "PNG", "libpng", error);
 }
 
-const ty_decoder ty_png = {"png", png_probe, png_open, NULL, NULL, NULL, NULL};
+const ty_decoder ty_png = {
+    .format = "png",
+    .probe = png_probe,
+    .open = png_open,
+};
 
 #endif

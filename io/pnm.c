@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/rows.h"
+#include "io/stored.h"
 
 enum { TY_PNM_TEXT = 16 * 1024 };
 
@@ -18,6 +19,7 @@ typedef struct ty_pnm_state {
     ty_stream *stream;
     ty_rows rows;
     ty_pnm_header header;
+    uint64_t start;        /* the file's byte behind the header */
     unsigned char *packed; /* P4: one row of bits */
     size_t at, end;        /* text kinds: what of `text` is unread */
     unsigned char text[TY_PNM_TEXT];
@@ -46,11 +48,16 @@ static int pnm_probe(const unsigned char *head, size_t size)
 
 /* ---- The header ---------------------------------------------------------------------------- */
 
-static tally_status damaged(const ty_pnm_state *s, const char *what, tally_error *error)
+static tally_status damaged_at(const ty_pnm_state *s, const char *what, uint64_t at,
+                               tally_error *error)
 {
     return ty_error(error, TALLY_ERROR_FORMAT, "%s: pnm: %s (near byte %" PRIu64 ")",
-                    ty_stream_name(s->stream), what,
-                    ty_stream_offset(s->stream) - (s->end - s->at));
+                    ty_stream_name(s->stream), what, at);
+}
+
+static tally_status damaged(const ty_pnm_state *s, const char *what, tally_error *error)
+{
+    return damaged_at(s, what, ty_stream_offset(s->stream) - (s->end - s->at), error);
 }
 
 /* The next byte, or -1 at the end. */
@@ -268,7 +275,7 @@ static tally_status take_bits(ty_pnm_state *s, unsigned char *into, uint64_t byt
 }
 
 static tally_status check_samples(const ty_pnm_state *s, const unsigned char *samples,
-                                  uint64_t count, size_t size, tally_error *error)
+                                  uint64_t count, size_t size, uint64_t at, tally_error *error)
 {
     uint64_t maxval = s->header.maxval;
     unsigned largest = 0;
@@ -280,7 +287,7 @@ static tally_status check_samples(const ty_pnm_state *s, const unsigned char *sa
             memcpy(&wide, samples + i * 2, 2);
         largest = wide > largest ? wide : largest;
     }
-    return largest > maxval ? damaged(s, "a sample is above the maxval", error) : TALLY_OK;
+    return largest > maxval ? damaged_at(s, "a sample is above the maxval", at, error) : TALLY_OK;
 }
 
 static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint64_t *got,
@@ -300,7 +307,7 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
         return status;
     if (size == 2 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         ty_rows_swap(into, have / 2, 2);
-    return check_samples(s, into, have / size, size, error);
+    return check_samples(s, into, have / size, size, ty_stream_offset(s->stream), error);
 }
 
 /* ---- The decoder --------------------------------------------------------------------------- */
@@ -321,6 +328,7 @@ static tally_status open_image(ty_pnm_state *s, const tally_input_options *optio
     tally_status status = read_header(s, &s->header, error);
     if (status)
         return status;
+    s->start = ty_stream_offset(s->stream);
     info->dtype = s->header.maxval > 255 ? TALLY_U16 : TALLY_U8;
     info->rows = s->header.height;
     info->columns = s->header.width;
@@ -374,5 +382,31 @@ static const char *pnm_name(const void *state, uint64_t channel)
     return ty_rows_channel_name(((const ty_pnm_state *)state)->header.depth, channel);
 }
 
-const ty_decoder ty_pnm = {"pnm",      pnm_probe, pnm_open,  pnm_read,
-                           pnm_rewind, pnm_name,  pnm_close, NULL};
+static tally_status check_stored(const void *state, const void *samples, uint64_t count,
+                                 uint64_t at, tally_error *error)
+{
+    const ty_pnm_state *s = state;
+    return check_samples(s, samples, count, tally_dtype_bytes(s->rows.dtype), at, error);
+}
+
+static int pnm_stored(const void *state, ty_stored *stored)
+{
+    const ty_pnm_state *s = state;
+    ty_stored_make(stored, s->stream, &s->rows);
+    stored->start = s->start;
+    stored->swap = s->rows.dtype == TALLY_U16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2 : 0;
+    stored->check = check_stored;
+    stored->state = s;
+    return s->header.kind > 4;
+}
+
+const ty_decoder ty_pnm = {
+    .format = "pnm",
+    .probe = pnm_probe,
+    .open = pnm_open,
+    .read = pnm_read,
+    .rewind = pnm_rewind,
+    .channel_name = pnm_name,
+    .close = pnm_close,
+    .stored = pnm_stored,
+};

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "io/input.h"
 #include "io/rows.h"
+#include "io/stored.h"
 
 typedef struct ty_raw_state {
     ty_stream *stream;
@@ -186,4 +187,19 @@ static tally_status raw_rewind(void *state, tally_error *error)
     return TALLY_OK;
 }
 
-const ty_decoder ty_raw = {"raw", NULL, raw_open, raw_read, raw_rewind, NULL, raw_close, NULL};
+static int raw_stored(const void *state, ty_stored *stored)
+{
+    const ty_raw_state *s = state;
+    ty_stored_make(stored, s->stream, &s->rows);
+    stored->start = s->offset;
+    return s->rows.rows != TY_ROWS_UNKNOWN;
+}
+
+const ty_decoder ty_raw = {
+    .format = "raw",
+    .open = raw_open,
+    .read = raw_read,
+    .rewind = raw_rewind,
+    .close = raw_close,
+    .stored = raw_stored,
+};

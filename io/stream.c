@@ -91,6 +91,14 @@ static ssize_t read_some(ty_stream *s, void *bytes, size_t size)
     }
 }
 
+static tally_status was_cut(const ty_stream *s, uint64_t end, tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_IO,
+                    "%s: was cut while it was read: it ends after %" PRIu64
+                    " bytes and had %" PRIu64 " when it was opened; count it again",
+                    s->name, end, s->size);
+}
+
 /* read(2) gave nothing: that is the end, unless the file was longer when it was opened. */
 static tally_status source_end(ty_stream *s, tally_error *error)
 {
@@ -103,10 +111,7 @@ static tally_status source_end(ty_stream *s, tally_error *error)
     /* In /sys files tell a size that they never had; nothing is stored behind it. */
     if (now.st_blocks == 0 && now.st_size - s->start == (off_t)s->size)
         return TALLY_OK;
-    return ty_error(error, TALLY_ERROR_IO,
-                    "%s: was cut while it was read: it ends after %" PRIu64
-                    " bytes and had %" PRIu64 " when it was opened; count it again",
-                    s->name, s->position, s->size);
+    return was_cut(s, s->position, error);
 }
 
 typedef struct together {
@@ -661,4 +666,30 @@ int ty_stream_file(const ty_stream *stream, uint64_t *start)
         return -1;
     *start = (uint64_t)stream->start;
     return stream->file;
+}
+
+tally_status ty_stream_read_at(const ty_stream *s, uint64_t offset, void *bytes, size_t size,
+                               tally_error *error)
+{
+    unsigned char *to = bytes;
+    uint64_t at = offset;
+    char text[128];
+    while (size) {
+        ssize_t got =
+            pread(s->file, to, size < TY_READ_MOST ? size : TY_READ_MOST, s->start + (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ty_error(error, TALLY_ERROR_IO, "%s: reading failed at byte %" PRIu64 ": %s",
+                            s->name, at, ty_errno_text(errno, text));
+        if (got == 0) {
+            struct stat now;
+            const int known = fstat(s->file, &now) == 0 && now.st_size >= s->start;
+            return was_cut(s, known ? (uint64_t)(now.st_size - s->start) : at, error);
+        }
+        to += got;
+        at += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return TALLY_OK;
 }

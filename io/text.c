@@ -445,5 +445,13 @@ static int text_keeps(const void *state)
     return s->keep != NULL;
 }
 
-const ty_decoder ty_text = {"text",      ty_text_probe,     text_open,  text_read,
-                            text_rewind, text_channel_name, text_close, text_keeps};
+const ty_decoder ty_text = {
+    .format = "text",
+    .probe = ty_text_probe,
+    .open = text_open,
+    .read = text_read,
+    .rewind = text_rewind,
+    .channel_name = text_channel_name,
+    .close = text_close,
+    .keeps = text_keeps,
+};

@@ -9,6 +9,7 @@
 
 #include "io/spool.h"
 #include "io/rows.h"
+#include "io/stored.h"
 
 #include <string.h>
 
@@ -69,8 +70,9 @@ struct ty_tiff_state {
     uint64_t plane_bytes;                 /* of a plane's `rows` */
     uint64_t tile_width, tile_rows, tile_row_bytes, tiles_across;
     unsigned char *tile;
-    uint64_t row; /* next to hand out */
-    int decoding; /* warnings now mean damaged samples */
+    const uint64_t *strip_at, *strip_size; /* libtiff's */
+    uint64_t row;                          /* next to hand out */
+    int decoding;                          /* warnings now mean damaged samples */
     char words[512];
 };
 
@@ -658,6 +660,47 @@ static tally_status tiff_rewind(void *state, tally_error *error)
     return status;
 }
 
+/* ---- Strips that need no decoding ---------------------------------------------------------- */
+
+static tally_status find_stored(const void *state, uint64_t byte, uint64_t *at, uint64_t *length,
+                                tally_error *error)
+{
+    const ty_tiff_state *s = state;
+    const uint64_t strip_bytes = s->strip_rows * s->plane_row_bytes, strip = byte / strip_bytes;
+    const uint64_t offset = byte % strip_bytes, begin = s->strip_at[strip];
+    const uint64_t left = s->height * s->plane_row_bytes - byte;
+    *length = strip_bytes - offset < left ? strip_bytes - offset : left;
+    *at = begin + offset;
+    return s->strip_size[strip] < offset + *length || begin > s->size ||
+                   s->size - begin < offset + *length
+               ? ty_error(error, TALLY_ERROR_FORMAT,
+                          "%s: tiff: a strip is shorter than its rows (row %" PRIu64 ")",
+                          ty_stream_name(s->stream), byte / s->plane_row_bytes)
+               : TALLY_OK;
+}
+
+static int tiff_stored(const void *state, ty_stored *stored)
+{
+    ty_tiff_state *s = (ty_tiff_state *)state;
+    TIFF *tiff = s->planes[0].tiff;
+    uint16_t order = FILLORDER_MSB2LSB;
+    if (s->file_owned || s->tiled || s->plane_count > 1 || s->palette[0] || s->bits % 8 ||
+        s->compression != COMPRESSION_NONE)
+        return 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
+    if (order != FILLORDER_MSB2LSB || s->strip_rows > UINT64_MAX / s->plane_row_bytes ||
+        TIFFNumberOfStrips(tiff) != (s->height + s->strip_rows - 1) / s->strip_rows ||
+        !TIFFGetField(tiff, TIFFTAG_STRIPOFFSETS, &s->strip_at) ||
+        !TIFFGetField(tiff, TIFFTAG_STRIPBYTECOUNTS, &s->strip_size) || !s->strip_at ||
+        !s->strip_size)
+        return 0;
+    ty_stored_make(stored, s->stream, &s->out);
+    stored->find = find_stored;
+    stored->state = s;
+    stored->swap = TIFFIsByteSwapped(tiff) && s->bits > 8 ? s->bits / 8 : 0;
+    return 1;
+}
+
 static const char *tiff_name(const void *state, uint64_t channel)
 {
     static const char *const inks[4] = {"C", "M", "Y", "K"};
@@ -672,8 +715,16 @@ static const char *tiff_name(const void *state, uint64_t channel)
     return colors == 4 ? inks[channel] : ty_rows_channel_name(colors, channel);
 }
 
-const ty_decoder ty_tiff = {"tiff",      tiff_probe, tiff_open,  tiff_read,
-                            tiff_rewind, tiff_name,  tiff_close, NULL};
+const ty_decoder ty_tiff = {
+    .format = "tiff",
+    .probe = tiff_probe,
+    .open = tiff_open,
+    .read = tiff_read,
+    .rewind = tiff_rewind,
+    .channel_name = tiff_name,
+    .close = tiff_close,
+    .stored = tiff_stored,
+};
 
 #else
 
@@ -686,6 +737,10 @@ static tally_status tiff_open(ty_stream *stream, const tally_input_options *opti
     return ty_rows_no_library(stream, "TIFF", "libtiff 4.5 or later", error);
 }
 
-const ty_decoder ty_tiff = {"tiff", tiff_probe, tiff_open, NULL, NULL, NULL, NULL};
+const ty_decoder ty_tiff = {
+    .format = "tiff",
+    .probe = tiff_probe,
+    .open = tiff_open,
+};
 
 #endif

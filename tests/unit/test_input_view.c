@@ -1,0 +1,231 @@
+/* Files whose samples threads read themselves: the same as in chunks, from any element on; cut and
+ * changed files by their place; which inputs have no such view. */
+#include "input_help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static tally_input *open_view(const char *path, const tally_input_options *o, tally_view *view)
+{
+    tally_input *in = NULL;
+    tally_error error = {""};
+    CHECK_SAY(!tally_input_open(path, o, &in, &error), "%s", error.message);
+    CHECK(in && !tally_input_view(in, view, &error));
+    return in;
+}
+
+/* What the view's source gives for random ranges is what chunks are. */
+static void check_same(const char *path, const tally_input_options *o)
+{
+    contents c = {0};
+    tally_error error = {""};
+    tally_view view;
+    CHECK_SAY(!help_read(path, o, 1, &c, &error), "%s", error.message);
+    tally_input *in = open_view(path, o, &view);
+    CHECK_SAY(view.source != NULL && view.dtype == c.info.dtype, "%s", path);
+    const uint64_t elements = view.rows * view.columns;
+    const size_t pixel = tally_dtype_bytes(view.dtype) * (size_t)view.channels;
+    CHECK(elements * pixel == c.samples.size);
+    for (int i = 0; view.source && i < 20; i++) {
+        const uint64_t begin = i ? help_below(elements) : 0;
+        const uint64_t count = i ? 1 + help_below(elements - begin) : elements;
+        unsigned char *to = malloc(count * pixel);
+        CHECK_SAY(!view.source->read(view.source->user, begin, count, to, &error), "%s",
+                  error.message);
+        CHECK_SAY(!memcmp(to, c.samples.bytes + begin * pixel, count * pixel), "%s", path);
+        free(to);
+    }
+    tally_input_close(in);
+    blob_free(&c.samples);
+}
+
+static void check_regions(const char *path, tally_input_options o, uint64_t rows, uint64_t columns)
+{
+    check_same(path, &o);
+    for (int i = 0; i < 5; i++) {
+        o.row_begin = help_below(rows);
+        o.row_end = o.row_begin + 1 + help_below(rows - o.row_begin);
+        o.column_begin = help_below(columns);
+        o.column_end = o.column_begin + 1 + help_below(columns - o.column_begin);
+        check_same(path, &o);
+    }
+}
+
+static void test_raw(void)
+{
+    unsigned char bytes[7 + 60 * 50 * 3 * 4];
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    help_fill(bytes, sizeof bytes);
+    const char *path = help_write("raw", bytes, sizeof bytes);
+    o.dtype = TALLY_F32;
+    o.offset_bytes = 7;
+    check_same(path, &o);
+    o.shape[0] = 60;
+    o.shape[1] = 50;
+    o.shape[2] = 3;
+    check_regions(path, o, 60, 50);
+}
+
+static void test_npy(void)
+{
+    static const char *const types[] = {"<u2", ">u2", ">f4", "<f8", ">i8", "|u1"};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        char header[100], text[118 + 1];
+        unsigned char samples[40 * 30 * 8];
+        const size_t size = (size_t)(types[t][2] - '0') * 40 * 30;
+        blob file = {0};
+        snprintf(header, sizeof header,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (40, 30), }", types[t]);
+        snprintf(text, sizeof text, "%-117s\n", header);
+        help_fill(samples, sizeof samples);
+        blob_add(&file, "\x93NUMPY\1\0\x76\0", 10);
+        blob_add(&file, text, 118);
+        blob_add(&file, samples, size);
+        const tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+        check_regions(help_write("a.npy", file.bytes, file.size), o, 40, 30);
+        blob_free(&file);
+    }
+}
+
+static void test_pnm(void)
+{
+    static const char *const heads[] = {"P5 40 30 255\n", "P6\n# c\n40 30\n65535\n",
+                                        "P7\nWIDTH 40\nHEIGHT 30\nDEPTH 4\nMAXVAL 255\nENDHDR\n"};
+    static const size_t sizes[] = {1, 6, 4};
+    const tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    for (int k = 0; k < 3; k++) {
+        unsigned char samples[40 * 30 * 6];
+        blob file = {0};
+        help_fill(samples, sizeof samples);
+        blob_text(&file, heads[k]);
+        blob_add(&file, samples, 40 * 30 * sizes[k]);
+        check_regions(help_write("a.pnm", file.bytes, file.size), o, 30, 40);
+        blob_free(&file);
+    }
+    /* A sample above the maxval, and one too few. */
+    tally_error error = {""};
+    tally_view view;
+    unsigned char to[8];
+    tally_input *in = open_view(help_write("b.pgm", "P5 4 1 9\n\1\2\3\12", 13), NULL, &view);
+    CHECK(view.source &&
+          view.source->read(view.source->user, 0, 4, to, &error) == TALLY_ERROR_FORMAT &&
+          strstr(error.message, "above the maxval (near byte 9)"));
+    CHECK(view.source && !view.source->read(view.source->user, 0, 3, to, &error));
+    tally_input_close(in);
+    in = open_view(help_write("c.pgm", "P5 4 1 9\n\1\2\3", 12), NULL, &view);
+    CHECK(!view.source);
+    tally_input_close(in);
+}
+
+/* Uncompressed strips in any order, by hand: 2 rows of 3 u16 in each of 3 strips. */
+static void test_tiff(void)
+{
+    for (int big = 0; big < 2; big++) {
+        blob file = {0};
+        unsigned char strips[3 * 12];
+        const uint32_t at[3] = {8 + 24, 8, 8 + 12}, entries = 9, table = 8 + 36;
+        const uint32_t fields[9][4] = {{256, 4, 1, 3}, {257, 4, 1, 6}, {258, 3, 1, 16},
+                                       {259, 3, 1, 1}, {262, 3, 1, 1}, {273, 4, 3, 0},
+                                       {277, 3, 1, 1}, {278, 4, 1, 2}, {279, 4, 3, 0}};
+        help_fill(strips, sizeof strips);
+#define PUT(value, bytes)                                                                          \
+    for (unsigned b_ = 0; b_ < (bytes); b_++)                                                      \
+    blob_add(                                                                                      \
+        &file,                                                                                     \
+        &(unsigned char){(unsigned char)((uint32_t)(value) >> 8 * (big ? (bytes)-1 - b_ : b_))},   \
+        1)
+        blob_text(&file, big ? "MM" : "II");
+        PUT(42, 2);
+        PUT(table, 4);
+        blob_add(&file, strips, sizeof strips);
+        PUT(entries, 2);
+        const uint32_t behind = table + 2 + entries * 12 + 4;
+        for (unsigned i = 0; i < entries; i++) {
+            PUT(fields[i][0], 2);
+            PUT(fields[i][1], 2);
+            PUT(fields[i][2], 4);
+            if (fields[i][2] == 3)
+                PUT(behind + (fields[i][0] == 279 ? 12 : 0), 4);
+            else if (fields[i][1] == 3) {
+                PUT(fields[i][3], 2);
+                PUT(0, 2);
+            } else
+                PUT(fields[i][3], 4);
+        }
+        PUT(0, 4);
+        for (int i = 0; i < 3; i++)
+            PUT(at[i], 4);
+        for (int i = 0; i < 3; i++)
+            PUT(12, 4);
+        const tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+        const char *path = help_write("a.tif", file.bytes, file.size);
+        tally_input *in = NULL;
+        tally_error error = {""};
+        if (tally_input_open(path, &o, &in, &error) == TALLY_ERROR_UNSUPPORTED)
+            printf("%s\n", error.message);
+        else
+            check_regions(path, o, 6, 3);
+        tally_input_close(in);
+        blob_free(&file);
+    }
+}
+
+/* What was opened is cut: by the place, wherever a part begins. */
+static void test_cut(void)
+{
+    static unsigned char bytes[100000], to[100000];
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    tally_error error = {""};
+    tally_view view;
+    help_fill(bytes, sizeof bytes);
+    o.dtype = TALLY_U8;
+    const char *path = help_write("cut", bytes, sizeof bytes);
+    tally_input *in = open_view(path, &o, &view);
+    CHECK(!truncate(path, 70000));
+    for (uint64_t begin = 0; view.source && begin < 100000; begin += 10000) {
+        const tally_status status = view.source->read(view.source->user, begin, 10000, to, &error);
+        CHECK_SAY(status == (begin < 70000 ? TALLY_OK : TALLY_ERROR_IO), "%d", (int)status);
+    }
+    CHECK_SAY(
+        NULL != strstr(error.message,
+                       "cut: was cut while it was read: it ends after 70000 bytes and had 100000"),
+        "%s", error.message);
+    tally_input_close(in);
+}
+
+static void test_none(void)
+{
+    static const char text[] = "1\n2\n3\n";
+    tally_input_options raw = TALLY_INPUT_OPTIONS_INIT;
+    tally_view view;
+    tally_input *in = open_view(help_write("t.txt", text, 6), NULL, &view);
+    CHECK(!view.source);
+    CHECK(tally_input_view(in, NULL, NULL) == TALLY_ERROR_ARGUMENT);
+    tally_input_close(in);
+    CHECK(tally_input_view(NULL, &view, NULL) == TALLY_ERROR_ARGUMENT);
+    blob packed = help_gzip(text, 6);
+    raw.dtype = TALLY_U8;
+    if (packed.size) {
+        in = open_view(help_write("t.gz", packed.bytes, packed.size), &raw, &view);
+        CHECK(!view.source);
+        tally_input_close(in);
+    }
+    blob_free(&packed);
+    in = open_view("/dev/zero", &raw, &view);
+    CHECK(!view.source);
+    tally_input_close(in);
+}
+
+int main(int argc, char **argv)
+{
+    help_begin(argc, argv);
+    test_raw();
+    test_npy();
+    test_pnm();
+    test_tiff();
+    test_cut();
+    test_none();
+    return help_end();
+}
