@@ -379,6 +379,12 @@ static int take_whole(cli_source *source, cli_chunk *chunk)
     return 1;
 }
 
+void cli_source_progress(const cli_source *source, double share)
+{
+    const double bytes = share * (double)source->sizes[source->current];
+    cli_progress_show(source->progress, source->done_bytes + (uint64_t)bytes, source->total_bytes);
+}
+
 tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error)
 {
     *done = 0;
@@ -390,7 +396,9 @@ tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, ta
             return TALLY_OK;
         }
         source->fresh = 0;
-        if (!status && !end)
+        if (end)
+            cli_source_progress(source, 1);
+        else if (!status)
             status = tally_input_read(source->inputs[source->current], chunk->views, &end, error);
         if (!status && !end) {
             uint64_t at = tally_input_position(source->inputs[source->current]);
@@ -404,12 +412,6 @@ tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, ta
     }
     *done = 1;
     return TALLY_OK;
-}
-
-void cli_source_progress(const cli_source *source, double share)
-{
-    const double bytes = share * (double)source->sizes[source->current];
-    cli_progress_show(source->progress, source->done_bytes + (uint64_t)bytes, source->total_bytes);
 }
 
 tally_status cli_source_rewind(cli_source *source, tally_error *error)

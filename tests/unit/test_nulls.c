@@ -318,6 +318,8 @@ static void inputs(void)
     REFUSED(tally_input_read(input, NULL, &done, &error));
     REFUSED(tally_input_read(input, views, NULL, &error));
     REFUSED_SILENTLY(tally_input_read(NULL, NULL, NULL, NULL));
+    REFUSED(tally_input_view(NULL, views, &error));
+    REFUSED_SILENTLY(tally_input_view(NULL, views, NULL));
     REFUSED(tally_input_rewind(NULL, &error));
     REFUSED_SILENTLY(tally_input_rewind(NULL, NULL));
     ANSWERS(0u, tally_input_position(NULL));
