@@ -372,18 +372,18 @@ static tally_status make_log(job *job, uint32_t d, const double *range, uint64_t
 static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *range,
                                  tally_error *error)
 {
-    cli_feed feed;
+    cli_axis_reader reader;
     tally_rule_options options = TALLY_RULE_OPTIONS_INIT;
     options.rule = (tally_rule)rule;
     options.range = range;
     options.skip_nonfinite = 1;
-    tally_chunks chunks = cli_feed_chunks(&feed, job->source, d);
+    tally_chunks chunks = cli_axis_reader_chunks(&reader, job->source, d);
     job->passes++;
     job->axes->found |= range == NULL;
     tally_axis axis;
     tally_status status =
         tally_rule_bins(job->context, chunks, job->source->kind.dtype, &options, &axis, error);
-    cli_feed_release(&feed);
+    cli_axis_reader_release(&reader);
     if (!status)
         status = cli_source_rewind(job->source, error);
     if (!status)

@@ -333,7 +333,7 @@ static void choose_rest(cli_case *test, cli_random *random)
     }
 }
 
-static void make_beside(cli_case *test, cli_random *random, const tally_view *shape)
+static void make_sidecars(cli_case *test, cli_random *random, const tally_view *shape)
 {
     if (test->has_mask) {
         test->mask = *shape;
@@ -428,7 +428,7 @@ int cli_case_make(cli_case *test, uint64_t seed, const tally_method_info *method
     describe(test, &shape, pattern);
     if (make_samples(test, &random, &shape, pattern))
         return 1;
-    make_beside(test, &random, &shape);
+    make_sidecars(test, &random, &shape);
     return test->out_of_memory;
 }
 

@@ -100,17 +100,18 @@ tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tall
 tally_status cli_sidecar_end(cli_sidecar *sidecar, const char *path, tally_error *error);
 
 /* One axis' samples of a source as tally_chunks: channel after channel, masked ones left out. */
-typedef struct cli_feed {
+typedef struct cli_axis_reader {
     cli_source *source;
     uint32_t dimension;
     cli_chunk chunk;
     uint64_t next_channel; /* of the chunk; equal to source->channels: read on */
     unsigned char *packed;
-    size_t room;
-} cli_feed;
+    size_t capacity; /* bytes of `packed` */
+} cli_axis_reader;
 
-tally_chunks cli_feed_chunks(cli_feed *feed, cli_source *source, uint32_t dimension);
-void cli_feed_release(cli_feed *feed);
+tally_chunks cli_axis_reader_chunks(cli_axis_reader *reader, cli_source *source,
+                                    uint32_t dimension);
+void cli_axis_reader_release(cli_axis_reader *reader);
 
 /* axes.c: the axes of a plan, with what they point to. */
 typedef struct cli_axes {

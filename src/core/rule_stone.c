@@ -22,11 +22,11 @@
 /* One pass' partition. Slot s holds the samples x with edges[s-1] <= x < edges[s]. */
 typedef struct partition {
     const ty_stone *stone;
-    size_t edges_count, places; /* places: a power of two */
-    double scale;               /* places per unit of x - edges[0] */
-    double *edges;              /* sorted, distinct; owned */
-    uint32_t *guide;            /* places+1: the first edge at or after each place; owned */
-    uint64_t *slots;            /* edges_count+1; owned */
+    size_t edges_count, buckets; /* buckets: a power of two */
+    double scale;                /* buckets per unit of x - edges[0] */
+    double *edges;               /* sorted, distinct; owned */
+    uint32_t *starts;            /* buckets+1: the first edge at or after each bucket; owned */
+    uint64_t *slots;             /* edges_count+1; owned */
 } partition;
 
 /* Edge i of k+1, with the rounding of numpy.linspace in the type it uses. */
@@ -46,19 +46,19 @@ static double edge(const ty_stone *s, uint64_t i, uint64_t k)
     return ty_rule_round(t, s->lo + at);
 }
 
-/* Rises with x, so samples and edges of different places need no comparison. */
-static size_t place(const partition *p, double x)
+/* Rises with x, so samples and edges of different buckets need no comparison. */
+static size_t bucket_of(const partition *p, double x)
 {
     double at = (x - p->edges[0]) * p->scale;
-    if (at >= (double)p->places)
-        return p->places - 1;
+    if (at >= (double)p->buckets)
+        return p->buckets - 1;
     return at > 0 ? (size_t)at : 0;
 }
 
 /* How many edges are <= x. */
 static size_t slot(const partition *p, double x)
 {
-    size_t at = place(p, x), begin = p->guide[at], end = p->guide[at + 1];
+    size_t at = bucket_of(p, x), begin = p->starts[at], end = p->starts[at + 1];
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
         if (p->edges[middle] <= x)
@@ -77,7 +77,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the edges, drops repeats and lays the guide. */
+/* Sorts the edges, drops repeats and lays the starts. */
 static void arrange(partition *p)
 {
     qsort(p->edges, p->edges_count, sizeof *p->edges, compare);
@@ -88,20 +88,20 @@ static void arrange(partition *p)
     }
     p->edges_count = kept;
     double span = p->edges[kept - 1] - p->edges[0];
-    p->scale = isfinite(span) && span > 0 ? (double)p->places / span : 0;
+    p->scale = isfinite(span) && span > 0 ? (double)p->buckets / span : 0;
     size_t at = 0;
     for (size_t i = 0; i < kept; i++) {
-        for (size_t here = place(p, p->edges[i]); at <= here; at++)
-            p->guide[at] = (uint32_t)i;
+        for (size_t here = bucket_of(p, p->edges[i]); at <= here; at++)
+            p->starts[at] = (uint32_t)i;
     }
-    for (; at <= p->places; at++)
-        p->guide[at] = (uint32_t)kept;
+    for (; at <= p->buckets; at++)
+        p->starts[at] = (uint32_t)kept;
 }
 
 static void release(partition *p)
 {
     ty_free(p->edges);
-    ty_free(p->guide);
+    ty_free(p->starts);
     ty_free(p->slots);
 }
 
@@ -112,16 +112,16 @@ static tally_status prepare(partition *p, const ty_stone *stone, uint64_t first,
     size_t count = 2;
     for (uint64_t k = first; k <= last; k++)
         count += (size_t)k - 1;
-    *p = (partition){.stone = stone, .places = 1};
-    while (p->places < count)
-        p->places *= 2;
+    *p = (partition){.stone = stone, .buckets = 1};
+    while (p->buckets < count)
+        p->buckets *= 2;
     p->edges = ty_malloc(count * sizeof *p->edges);
-    p->guide = ty_malloc((p->places + 1) * sizeof *p->guide);
+    p->starts = ty_malloc((p->buckets + 1) * sizeof *p->starts);
     p->slots = ty_calloc(count + 1, sizeof *p->slots);
-    if (!p->edges || !p->guide || !p->slots) {
+    if (!p->edges || !p->starts || !p->slots) {
         release(p);
         return ty_error_memory(error, "the bin rule stone",
-                               count * 16 + p->places * sizeof *p->guide);
+                               count * 16 + p->buckets * sizeof *p->starts);
     }
     p->edges[p->edges_count++] = edge(stone, 0, 1);
     p->edges[p->edges_count++] = edge(stone, 1, 1);

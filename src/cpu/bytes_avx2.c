@@ -1,6 +1,6 @@
 /*
- * Tables, and for blocks that one value leads: compare, keep the others together with PEXT, and
- * count only those.
+ * Tables; and for blocks that are mostly one value, the leader: compare, keep the others together
+ * with PEXT, and count only those.
  */
 #include "cpu/bytes.h"
 
@@ -9,11 +9,11 @@
 #include <immintrin.h>
 
 enum {
-    LED_BLOCK = TY_PAIRS_BLOCK, /* bytes counted at a time around a leading value */
-    LED_ENOUGH = 22, /* bytes of a sample of 64 that must be one value, for it to lead a block */
-    LED_LEFT = 700,  /* other bytes that a led block may hold for it to have paid */
-    REST_MAX = 64,   /* most blocks skipped before looking for a leader again */
-    SMALL = 8192,    /* bytes up to which no leader is looked for */
+    EQUAL_BLOCK = TY_PAIRS_BLOCK, /* bytes counted at a time around a leading value */
+    EQUAL_ENOUGH = 22, /* bytes of a sample of 64 that must be one value, for it to lead a block */
+    EQUAL_LEFT = 700,  /* other bytes that such a block may hold for it to have paid */
+    REST_MAX = 64,     /* most blocks skipped before looking for a leader again */
+    SMALL = 8192,      /* bytes up to which no leader is looked for */
 };
 
 struct ty_bytes_state {
@@ -38,7 +38,7 @@ static inline size_t gather_others(const uint8_t *p, uint8_t leader, uint8_t *ot
 {
     const __m256i v = _mm256_set1_epi8((char)leader);
     size_t left = 0;
-    for (int i = 0; i < LED_BLOCK; i += 32) {
+    for (int i = 0; i < EQUAL_BLOCK; i += 32) {
         const __m256i x = _mm256_loadu_si256((const __m256i *)(p + i));
         const __m256i equal = _mm256_cmpeq_epi8(x, v);
         if ((uint32_t)_mm256_movemask_epi8(equal) == ~UINT32_C(0))
@@ -63,16 +63,16 @@ static inline void count_block(ty_bytes_state *s, const uint8_t *p)
         ty_block_add(&s->tables, p);
         return;
     }
-    if (sample_equal(p + LED_BLOCK / 2, s->leader) < LED_ENOUGH) {
-        s->leader = p[LED_BLOCK - 1];
+    if (sample_equal(p + EQUAL_BLOCK / 2, s->leader) < EQUAL_ENOUGH) {
+        s->leader = p[EQUAL_BLOCK - 1];
         ty_block_add(&s->tables, p);
         return;
     }
-    uint8_t others[LED_BLOCK + 8];
+    uint8_t others[EQUAL_BLOCK + 8];
     const size_t left = gather_others(p, s->leader, others);
     ty_counters_add(s->tables.counters, s->tables.total, others, left);
-    s->tables.total[s->leader] += LED_BLOCK - left;
-    if (left <= LED_LEFT)
+    s->tables.total[s->leader] += EQUAL_BLOCK - left;
+    if (left <= EQUAL_LEFT)
         s->pause = 0;
     else
         s->pause = s->pause == 0 ? 4 : s->pause < REST_MAX ? 2 * s->pause : REST_MAX;
@@ -99,7 +99,7 @@ static void add(ty_bytes_state *s, const uint8_t *p, size_t n)
         n -= skip;
         const size_t now = ty_tables_take(&s->tables, n);
         size_t i = 0;
-        for (; i + LED_BLOCK <= now; i += LED_BLOCK)
+        for (; i + EQUAL_BLOCK <= now; i += EQUAL_BLOCK)
             count_block(s, p + i);
         ty_counters_add(s->tables.counters, s->tables.total, p + i, now - i);
         p += now;

@@ -28,9 +28,9 @@ typedef enum {
     SPLIT,   /* 2 to 4 interleaved channels: taken apart together */
     PIXELS,  /* more of them: a plain table each, as repeats in a channel are that far apart */
     GATHERED /* anything else, a channel at a time */
-} way;
+} order;
 
-static way choose_way(const ty_job *job)
+static order choose_order(const ty_job *job)
 {
     const ty_grid *g = &job->samples[0];
     if (job->mask.data)
@@ -50,7 +50,7 @@ static way choose_way(const ty_job *job)
 static uint64_t streams(const ty_job *job)
 {
     uint64_t channels = job->plan->active_count;
-    return choose_way(job) == PACKED || channels > STREAMS ? 0 : channels;
+    return choose_order(job) == PACKED || channels > STREAMS ? 0 : channels;
 }
 
 /*
@@ -79,7 +79,7 @@ static size_t head_bytes(const ty_job *job)
 static size_t state_bytes(const ty_job *job)
 {
     const ty_bytes_stream *stream = ty_bytes_choose(ty_cpu_features())->stream;
-    size_t buffers = choose_way(job) == SPLIT ? (size_t)STREAMS * LONG : 0;
+    size_t buffers = choose_order(job) == SPLIT ? (size_t)STREAMS * LONG : 0;
     return head_bytes(job) + (size_t)streams(job) * round64(stream->state_bytes) + buffers;
 }
 
@@ -95,7 +95,8 @@ static parts parts_of(void *state, const ty_job *job)
 }
 
 /* Counts n bytes of the a-th active channel. */
-static void feed(const parts *p, const ty_job *job, uint64_t a, const uint8_t *bytes, size_t n)
+static void count_bytes(const parts *p, const ty_job *job, uint64_t a, const uint8_t *bytes,
+                        size_t n)
 {
     const ty_bytes_variant *engine = ty_bytes_choose(ty_cpu_features());
     if (!streams(job)) {
@@ -122,7 +123,7 @@ static void count_rows(const parts *p, const ty_job *job, uint64_t batch, uint64
     const ty_grid *g = &job->samples[0];
     while (begin < end) {
         uint64_t n = in_row(g, begin, end);
-        feed(p, job, a, ty_grid_at(g, batch, begin, job->plan->active[a]), (size_t)n);
+        count_bytes(p, job, a, ty_grid_at(g, batch, begin, job->plan->active[a]), (size_t)n);
         begin += n;
     }
 }
@@ -146,7 +147,7 @@ static void count_split(const parts *p, const ty_job *job, uint64_t batch, uint6
         else
             pack->split4(from, (size_t)n, to[0], to[1], to[2], to[3]);
         for (uint64_t a = 0; a < job->plan->active_count; a++)
-            feed(p, job, a, to[job->plan->active[a]], (size_t)n);
+            count_bytes(p, job, a, to[job->plan->active[a]], (size_t)n);
         begin += n;
     }
 }
@@ -165,7 +166,7 @@ static void count_gathered(const parts *p, const ty_job *job, uint64_t batch, ui
             from = kept;
             *p->masked += a ? 0 : n - left;
         }
-        feed(p, job, a, from, left);
+        count_bytes(p, job, a, from, left);
         begin += n;
     }
 }
@@ -220,7 +221,7 @@ static void count_pixels(const parts *p, const ty_job *job, uint64_t batch, uint
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
     const parts p = parts_of(state, job);
-    const way w = choose_way(job);
+    const order w = choose_order(job);
     if (w == SPLIT) {
         count_split(&p, job, batch, begin, end);
         return;
@@ -267,7 +268,7 @@ static void flush(void *state, ty_job *job, uint64_t batch)
 static int straight(ty_job *job)
 {
     const tally_plan *plan = job->plan;
-    if (!((const ty_cpu_plan *)plan->state)->bytes_same || choose_way(job) != PACKED)
+    if (!((const ty_cpu_plan *)plan->state)->bytes_same || choose_order(job) != PACKED)
         return 0;
     const ty_bytes_variant *engine = ty_bytes_choose(ty_cpu_features());
     for (uint64_t b = 0; b < job->batches; b++) {

@@ -3,7 +3,7 @@
  * inputs. Included by each bytes_*.c, which compiles the loops for its instructions.
  *
  * The store unit is the limit, so what is not a store is free: chunks that repeat themselves are
- * looked for beside it. Eight 16-bit counters a value take turns, so that equal neighbours do not
+ * looked for at no cost. Eight 16-bit counters a value take turns, so that equal neighbours do not
  * wait for each other's store. Two of them lie together: two stores to one cache line may leave in
  * one clock, which neighbours of similar value profit from, and a line then holds 16 values.
  */
@@ -20,8 +20,9 @@
 enum {
     TY_CHUNK = 64,     /* bytes looked at for repeating themselves */
     TY_PERIODS = 4096, /* bytes that 256 must fill by repeating themselves to be counted at once */
-    TY_FAR = 16384, /* bytes ahead of their use at which bytes are asked for, and asked for again */
-    TY_NEAR = 2048,
+    TY_AHEAD_L2 =
+        16384, /* bytes ahead of their use at which bytes are asked for, and asked for again */
+    TY_AHEAD_L1 = 2048,
     TY_TINY = 128, /* bytes up to which the caller's bins are the table, whatever the data */
     TY_REPEATS_PAID = 4096, /* close repeats in 64 bytes, times bytes, that one table may cost */
 };
@@ -108,8 +109,8 @@ TY_INLINE void ty_chunk_count(uint64_t total[256], const uint8_t *p)
  * the input it asks in vain. */
 TY_INLINE void ty_fetch_ahead(const uint8_t *p)
 {
-    __builtin_prefetch((const void *)((uintptr_t)p + TY_FAR), 0, 2);
-    __builtin_prefetch((const void *)((uintptr_t)p + TY_NEAR), 0, 3);
+    __builtin_prefetch((const void *)((uintptr_t)p + TY_AHEAD_L2), 0, 2);
+    __builtin_prefetch((const void *)((uintptr_t)p + TY_AHEAD_L1), 0, 3);
 }
 
 /*
@@ -256,7 +257,7 @@ static inline void ty_tables_begin(ty_tables *t, uint32_t limit, size_t n)
         t->seen = TY_PAIRS_WORTH;
 }
 
-/* How many of n bytes to count next; makes room for them. */
+/* How many of n bytes to count next; empties the counters first where they are full. */
 TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
 {
     if (t->used == t->limit) {
@@ -264,9 +265,9 @@ TY_INLINE size_t ty_tables_take(ty_tables *t, size_t n)
         memset(t->counters, 0, sizeof t->counters);
         t->used = 0;
     }
-    const size_t room = 8 * (size_t)(t->limit - t->used);
-    if (n > room)
-        n = room;
+    const size_t most = 8 * (size_t)(t->limit - t->used);
+    if (n > most)
+        n = most;
     ty_pairs_see(t, n);
     t->used += (uint32_t)((n + 7) / 8);
     return n;

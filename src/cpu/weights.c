@@ -167,10 +167,10 @@ static void count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32
  * ahead, the first nearer. In vain past the end, and where weights are not packed. */
 static void fetch_ahead(const void *from, size_t bytes)
 {
-    enum { FAR = 16384, NEAR = 2048 };
+    enum { AHEAD_L2 = 16384, AHEAD_L1 = 2048 };
     for (size_t i = 0; i < bytes; i += 64) {
-        __builtin_prefetch((const void *)((uintptr_t)from + FAR + i), 0, 2);
-        __builtin_prefetch((const void *)((uintptr_t)from + NEAR + i), 0, 3);
+        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L2 + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L1 + i), 0, 3);
     }
 }
 

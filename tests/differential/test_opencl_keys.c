@@ -36,7 +36,7 @@ static const plan_case cases[] = {
     {"partitioned", 100003, 32, {{"partition", "13"}, {"threads", "64"}, {"per-thread", "32"}}},
     {"partitioned", 110003, 8, {{"packed6", "2"}, {"threads", "64"}, {"per-thread", "8"}}},
     {"packed16", 110003, 8, {{"threads", "64"}}},
-    {"packed16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"period", "9000"}}},
+    {"packed16", 110003, 8, {{"threads", "64"}, {"hits", "1"}, {"epoch", "9000"}}},
     {"swizzled", 56003, 8, {{"threads", "64"}}},
     {"swizzled", 100003, 8, {{"threads", "64"}}},
 };

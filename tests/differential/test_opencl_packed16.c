@@ -1,7 +1,7 @@
 /*
- * How `packed16` counts a period, and what 6-bit counters leave to the rest of `partitioned`,
+ * How `packed16` counts an epoch, and what 6-bit counters leave to the rest of `partitioned`,
  * depends on samples drawn; counts must not. Inputs for each way, inputs that change it from one
- * period to the next, cells that want one word of a table, periods in which counters overflow: with
+ * epoch to the next, cells that want one word of a table, epochs in which counters overflow: with
  * pairs drained and without, and of 6 bits some because they hand over too late (late=1), or all.
  * On the first OpenCL device; counts and flows are the reference's. Nothing here is random.
  *
@@ -114,16 +114,16 @@ static const struct {
     const char *method;
     tally_setting set[setting_most][3];
 } methods[] = {{"packed16",
-                {{{"period", "2097152"}, {"hits", "0"}},
-                 {{"period", "200000"}, {"hits", "0"}},
-                 {{"period", "200000"}, {"hits", "1048576"}},
-                 {{"period", "2097152"}, {"hits", "1048576"}},
-                 {{"period", "2097152"}, {"hits", "2"}},
-                 {{"period", "1"}, {"hits", "1"}},
-                 {{"period", "200000"}, {"form", "1"}},
-                 {{"period", "200000"}, {"form", "2"}},
-                 {{"period", "200000"}, {"form", "3"}},
-                 {{"period", "200000"}, {"form", "4"}}}},
+                {{{"epoch", "2097152"}, {"hits", "0"}},
+                 {{"epoch", "200000"}, {"hits", "0"}},
+                 {{"epoch", "200000"}, {"hits", "1048576"}},
+                 {{"epoch", "2097152"}, {"hits", "1048576"}},
+                 {{"epoch", "2097152"}, {"hits", "2"}},
+                 {{"epoch", "1"}, {"hits", "1"}},
+                 {{"epoch", "200000"}, {"form", "1"}},
+                 {{"epoch", "200000"}, {"form", "2"}},
+                 {{"epoch", "200000"}, {"form", "3"}},
+                 {{"epoch", "200000"}, {"form", "4"}}}},
                {"partitioned",
                 {{{"packed6", "2"}},
                  {{"packed6", "2"}, {"late", "1"}},

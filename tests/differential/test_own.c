@@ -1,6 +1,6 @@
 /*
  * Kernels of our own where random cases hardly go: 16-bit counters that overflow, with hot cells
- * drained and without, periods of every length, keys fixed and drawn, samples on the edges. Counts
+ * drained and without, epochs of every length, keys fixed and drawn, samples on the edges. Counts
  * and flows are the reference's. With fewer SAMPLES, for checkers of memory, two inputs are
  * counted once, and nothing overflows.
  *
@@ -166,10 +166,10 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
 
 static const char *const packed16_sets[] = {
     "",                               /* hot cells are drained */
-    "hits=1048576",                   /* they are not: periods overflow and are counted again */
-    "hits=1048576,period=1073741824", /* all in one period */
-    "hits=1,period=70000,key=1",      /* whatever is drawn is drained; some periods overflow */
-    "period=1,key=4294967295",        /* every piece is a period */
+    "hits=1048576",                   /* they are not: epochs overflow and are counted again */
+    "hits=1048576,epoch=1073741824", /* all in one epoch */
+    "hits=1,epoch=70000,key=1",      /* whatever is drawn is drained; some epochs overflow */
+    "epoch=1,key=4294967295",        /* every piece is an epoch */
 };
 static const char *const swizzled_sets[] = {
     "", "key=1", "key=2654435769", "key=4294967295,ahead=1", "copies=8", "copies=4,key=3"};

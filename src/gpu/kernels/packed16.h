@@ -41,7 +41,7 @@
  * the heavy hitters, or a word for each work-item (warp-aggregated) P16_COUNTS    P16_HOT_CELLS
  * counts of the heavy hitters; where the table has twice as many words as there are heavy hitters,
  * its second half P16_WASTE     32              updates that are to change nothing; nobody reads
- * these P16_COPIES    P16_HOT_WORDS   copied counters of the heavy hitters (two-byte samples)
+ * these P16_COPIES    P16_COPIED_WORDS   copied counters of the heavy hitters (two-byte samples)
  *     P16_BASE      (cells+63)/64*32  counters: of 64 cells each 32 words in a row of 128 bytes,
  *                                   scrambled within the row by a hash of its number
  *     …             P16_SUMS        sums: a few words of the whole work-group, below
@@ -66,14 +66,14 @@
 #define P16_HEAD_WORDS 0
 #endif
 
-/* Parts of local memory, in words (see the top). P16_SLOT_BITS and P16_HOT_WORDS come from the host
- * (gpu/methods/packed16.c). */
+/* Parts of local memory, in words (see the top). P16_SLOT_BITS and P16_COPIED_WORDS come from the
+ * host (gpu/methods/packed16.c). */
 #define P16_HOT_CELLS (1 << P16_SLOT_BITS)
 #define P16_HALF_FREE (2 * P16_HOT_CELLS <= TY_GROUP_SIZE) /* the table's second half is free */
 #define P16_COUNTS    (P16_HALF_FREE ? TY_GROUP_SIZE - P16_HOT_CELLS : TY_GROUP_SIZE)
 #define P16_WASTE     (P16_COUNTS + P16_HOT_CELLS)
 #define P16_COPIES    ((P16_WASTE + 63) & ~31)
-#define P16_BASE      (P16_COPIES + P16_HOT_WORDS)
+#define P16_BASE      (P16_COPIES + P16_COPIED_WORDS)
 #define P16_LISTED    64 /* pairs that are drained at most */
 
 #define P16_EACH  ((ty_u32)(16 / sizeof(ty_sample)))        /* samples of a load */
@@ -337,7 +337,7 @@ TY_FN void packed16_enter(const packed16_group *g, ty_u32 address, ty_u32 value,
     ty_u32 none = P16_EMPTY(packed16_slot(g, value));
     if (TY_SWAP_LOCAL_IF(packed16_word_at(g, address), none, none - 1) == none) {
         ty_u32 i = TY_ADD_LOCAL(&g->sums[P16_ENTERED], 1);
-        if (i < P16_HOT_WORDS >> copy_bits)
+        if (i < P16_COPIED_WORDS >> copy_bits)
             TY_SWAP_LOCAL(packed16_word_at(g, address), value << 16 | i);
     }
 }
@@ -385,7 +385,7 @@ TY_FN ty_u32 packed16_heavy(const packed16_group *g, ty_u32 i, ty_u32 *biased)
     const ty_u32 others = (1u << copy_bits) - 1;
     ty_u32 sum = 0;
     *biased = g->table[i] >> 16;
-    for (ty_u32 k = 0; which < P16_HOT_WORDS >> copy_bits && k < 1u << copy_bits; k++)
+    for (ty_u32 k = 0; which < P16_COPIED_WORDS >> copy_bits && k < 1u << copy_bits; k++)
         sum += g->table[P16_COPIES + (which << copy_bits | ((TY_LID + k) & others))];
     return sum;
 }

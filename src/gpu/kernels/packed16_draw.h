@@ -224,7 +224,7 @@ TY_FN ty_u32 packed16_find_heavy(const packed16_group *g, const packed16_drawn *
 TY_FN ty_u32 packed16_copy_bits(ty_u32 heavy)
 {
     ty_u32 bits = P16_RAW ? 5 : 0;
-    while (bits > 2 && P16_HOT_WORDS >> bits < heavy + 16)
+    while (bits > 2 && P16_COPIED_WORDS >> bits < heavy + 16)
         bits--;
     return bits;
 }
@@ -260,7 +260,7 @@ TY_FN void packed16_make_table(const packed16_group *g, ty_u32 form, ty_u32 drew
         g->table[lid] = 0;
     } else if (lid < P16_HOT_CELLS) {
 #if P16_RAW
-        const int enters = drew >= P16_KNOWN && which < P16_HOT_WORDS >> copy_bits;
+        const int enters = drew >= P16_KNOWN && which < P16_COPIED_WORDS >> copy_bits;
         g->table[lid] = enters ? g->table[lid] << 16 | which : P16_EMPTY(lid);
 #else
         g->table[lid] = drew >= P16_KNOWN ? (g->table[lid] & 0x1ffffu) + P16_BIAS : P16_NO_CELL;
@@ -269,7 +269,7 @@ TY_FN void packed16_make_table(const packed16_group *g, ty_u32 form, ty_u32 drew
 #endif
         g->table[P16_COUNTS + lid] = 0;
     }
-    for (ty_u32 i = lid; form == P16_HEAVY && i < P16_HOT_WORDS; i += TY_GROUP_SIZE)
+    for (ty_u32 i = lid; form == P16_HEAVY && i < P16_COPIED_WORDS; i += TY_GROUP_SIZE)
         g->table[P16_COPIES + i] = 0;
 }
 
@@ -289,7 +289,7 @@ TY_FN void packed16_choose(const packed16_group *g, packed16_epoch *e, const pac
     e->form = e->mode == P16_FORWARD ? packed16_form(g->sums, asked) : e->form;
     /* Every pair that may overflow is one of heavy hitters, which have counters of 32 bits. */
     const int all_heavy = e->form == P16_HEAVY && !g->sums[P16_UNTABLED] &&
-                          (!P16_RAW || g->sums[P16_ENTERED] <= P16_HOT_WORDS / 4);
+                          (!P16_RAW || g->sums[P16_ENTERED] <= P16_COPIED_WORDS / 4);
     const ty_u32 copy_bits = packed16_copy_bits(g->sums[P16_ENTERED]);
     if (P16_RAW && g->lid == 0 && d->draws)
         g->sums[P16_COPY_BITS] = copy_bits;

@@ -20,7 +20,7 @@
 #define TY_LARGEST       (TY_WEIGHT == 11 ? 254 : 2046)
 #define TY_FLOW_WORDS    8
 
-#if TY_FAR
+#if TY_AHEAD_L2
 #define TY_SPACE                TY_GLOBAL
 #define TY_TABLE_ADD(to, value) TY_ADD_GLOBAL(to, value)
 #else
@@ -242,7 +242,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
     if (idle)
         end = 0;
-#if TY_FAR
+#if TY_AHEAD_L2
     ty_u32 plane = slots, step_words = 1;
     TY_GLOBAL ty_u32 *table = out + (ty_u64)here * cells, *flows = table + TY_WORDS * slots;
     TY_LOCAL ty_u32 *top = ty_local;
@@ -279,7 +279,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     TY_BARRIER();
     if (lid == 0 && !round && *top)
         TY_MAX_GLOBAL(&own_state[1], *top);
-#if !TY_FAR
+#if !TY_AHEAD_L2
     for (ty_u32 s = lid; s < slots && !idle; s += TY_ANY_GROUP) {
         TY_GLOBAL ty_u32 *to = out + (ty_u64)TY_GROUP * cells + s;
         for (int first_word = 0; first_word <= TY_SQUARE_WORDS; first_word += TY_SUM_WORDS) {

@@ -71,7 +71,7 @@ uint32_t ty_threads(const tally_plan *plan, const ty_device *device);
  * multiprocessor if they fit; no more than 16 bytes of samples for each work-item. */
 void ty_geometry_resident(const tally_plan *plan, const ty_device *device, uint64_t n,
                           uint64_t local, ty_geometry *g);
-/* TY_AHEAD, loads on their way, and TY_DENSE, those groups of a multiprocessor. */
+/* TY_AHEAD, loads under way, and TY_DENSE, those groups of a multiprocessor. */
 void ty_define_resident(const tally_plan *plan, const ty_device *device, uint64_t local,
                         uint32_t ahead, ty_defines *defines);
 

@@ -8,24 +8,24 @@
 
 enum {
     raw_values = 65536,
-    most_piece = 32768, /* samples of a group that its counters take besides what is in them */
+    most_piece = 32768, /* samples of a group that its counters take on top of what is in them */
     list_words = 300,   /* of sums and of pairs that are drained */
-    most_hot = 8704     /* words of copied counters */
+    most_copied = 8704  /* words of copied counters */
 };
 
 static const tally_parameter parameters[] = {
     {"threads", 64, 1024, 1024, "work-items of a group, a multiple of 32"},
     {"blocks-per-sm", 1, 32, 1, "groups on a multiprocessor, if they fit"},
-    {"ahead", 1, 16, 6, "loads of a work-item on their way; at most 32768 samples a group"},
+    {"ahead", 1, 16, 6, "loads of a work-item under way; at most 32768 samples a group"},
     {"key", 0, UINT32_MAX, 0, "of the scrambled order, 0 for one drawn at every launch"},
-    {"period", 1, 1 << 30, 1 << 22,
+    {"epoch", 1, 1 << 30, 1 << 22,
      "samples of a group before its counters are checked; half of it if samples have 2 bytes"},
     {"hits", 0, 1 << 20, 0,
      "of 1024 drawn loads, those full of a pair that make it drained, 0 for half of those of one "
      "that could overflow"},
     {"form", 0, 4, 0,
-     "how periods are counted: 0 as what was drawn tells, 1 sample by sample, 2 by runs, 3 by a "
-     "table of hot cells, 4 with a word of each lane for one"},
+     "how epochs are counted: 0 as what was drawn tells, 1 sample by sample, 2 by runs, 3 by a "
+     "table of heavy hitters, 4 with a word of each lane for one"},
     {NULL, 0, 0, 0, NULL}};
 
 /* Two-byte samples are counted as they are, and the axis is applied to the counts. */
@@ -40,8 +40,8 @@ static uint32_t words_of(const tally_plan *plan)
     return (uint32_t)((cells + 63) / 64 * 32);
 }
 
-/* Words of the table of hot cells, as a power of two: as many as work-items, or half of them where
- * local memory is too small for as many counts behind it, which then take the other half. */
+/* Words of the table of heavy hitters, as a power of two: as many as work-items, or half of them
+ * where local memory is too small for as many counts behind it, which then take the other half. */
 static uint32_t slots_of(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t group = ty_threads(plan, device);
@@ -60,22 +60,23 @@ static uint64_t least_bytes(const tally_plan *plan, const ty_device *device)
     return ((uint64_t)words_of(plan) + table + list_words) * 4;
 }
 
-/* Words of the copied counters that two-byte samples' hot values have: 32 for each of a byte's 256.
- * More would leave less first-level cache, which costs all others 4 %. */
-static uint32_t hot_words(const tally_plan *plan, const ty_device *device)
+/* Words of the copied counters that two-byte samples' heavy hitters have: 32 for each of a byte's
+ * 256. More would leave less first-level cache, which costs all others 4 %. */
+static uint32_t copied_words(const tally_plan *plan, const ty_device *device)
 {
     const uint64_t least = least_bytes(plan, device) + 1024;
     const uint64_t most =
         least < device->local_bytes ? (device->local_bytes - least) / 128 * 32 : 0;
-    return !is_raw(plan) ? 0 : most < most_hot ? (uint32_t)most : most_hot;
+    return !is_raw(plan) ? 0 : most < most_copied ? (uint32_t)most : most_copied;
 }
 
 static uint64_t local_bytes(const tally_plan *plan, const ty_device *device)
 {
-    return least_bytes(plan, device) + (uint64_t)hot_words(plan, device) * 4;
+    return least_bytes(plan, device) + (uint64_t)copied_words(plan, device) * 4;
 }
 
-/* Loads of a work-item on their way: a piece must fit a counter beside what a period leaves there.
+/* Loads of a work-item under way: a piece must fit a counter together with what an epoch leaves
+ * there.
  */
 static uint32_t ahead_of(const tally_plan *plan, const ty_device *device)
 {
@@ -93,7 +94,7 @@ static void define(const tally_plan *plan, const ty_device *device, ty_defines *
 {
     ty_define_resident(plan, device, local_bytes(plan, device), ahead_of(plan, device), defines);
     ty_define(defines, "P16_SLOT_BITS", slots_of(plan, device));
-    ty_define(defines, "P16_HOT_WORDS", hot_words(plan, device));
+    ty_define(defines, "P16_COPIED_WORDS", copied_words(plan, device));
 }
 
 static tally_status supports(const tally_plan *plan, tally_error *error)
@@ -123,12 +124,12 @@ static double cost(const tally_plan *plan, const char **why)
 }
 
 /* Samples of a group between two checks of its counters, in loads of all its work-items. */
-static uint32_t period_of(const ty_call *call)
+static uint32_t epoch_of(const ty_call *call)
 {
     const tally_plan *plan = call->plan;
     const uint32_t each = 16 / ty_sample_bytes(plan);
     const uint32_t turn = ahead_of(plan, call->device) * call->geometry.group_size * each;
-    const uint32_t samples = (uint32_t)ty_method_parameter(plan, "period") / (is_raw(plan) ? 2 : 1);
+    const uint32_t samples = (uint32_t)ty_method_parameter(plan, "epoch") / (is_raw(plan) ? 2 : 1);
     return samples / turn ? samples / turn : 1;
 }
 
@@ -142,7 +143,7 @@ static tally_status launch_count(ty_call *call, ty_memory sums, ty_memory partia
     ty_arg args[TY_COLUMN_COUNT + 6];
     unsigned n = ty_call_column(call, sums, 0, args);
     args[n++] = ty_arg_u32(key);
-    args[n++] = ty_arg_u32(period_of(call));
+    args[n++] = ty_arg_u32(epoch_of(call));
     args[n++] = ty_arg_u32((uint32_t)ty_method_parameter(plan, "hits"));
     args[n++] = ty_arg_u32((uint32_t)ty_method_parameter(plan, "form"));
     args[n++] = ty_arg_memory(partials);
@@ -225,7 +226,7 @@ static const ty_gpu_method kernels = {
 const ty_method ty_packed16 = {
     .name = "packed16",
     .source = "tally",
-    .summary = "one copy of 16-bit counters, checked by their sum; hot bins are drained",
+    .summary = "one copy of 16-bit counters, checked by their sum; heavy hitters are drained",
     .devices = TY_ON_GPU,
     .dtypes = TY_NO_BYTES,
     .bins_min = 1,

@@ -108,7 +108,7 @@ enum {
     packed6_fields = 5,
     packed6_regions = 8,
     packed6_table = 2048 + 64,
-    packed6_besides = 64, /* words: sums, and what addresses are rounded up by */
+    packed6_extra = 64, /* words: sums, and what addresses are rounded up by */
     packed6_state = 3,
     packed6_ahead = 4,          /* loads under way */
     packed6_least_bins = 32768, /* bins; of fewer, other methods make more */
@@ -135,7 +135,7 @@ static uint32_t packed6_stored(const ty_partitioned_layout *l)
 
 uint32_t ty_packed6_bytes(const ty_partitioned_layout *l)
 {
-    return (packed6_table + packed6_stored(l) + packed6_besides) * 4;
+    return (packed6_table + packed6_stored(l) + packed6_extra) * 4;
 }
 
 /* Types and axes that are measured. */

@@ -1,4 +1,4 @@
-/* swizzled: one copy of each counter, its place in local memory scrambled by a key. */
+/* swizzled: one copy of each counter, where it lies in local memory scrambled by a key. */
 #include "core/error.h"
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"
@@ -42,7 +42,7 @@ static uint64_t local_bytes(const tally_plan *plan, const ty_device *device)
     return counter_bytes(plan) * copies_of(plan, device) + ty_lookup_bytes(plan);
 }
 
-/* Loads that are on their way all the time, where counters leave less first-level cache (28 KiB)
+/* Loads that are under way all the time, where counters leave less first-level cache (28 KiB)
  * than all loads of a turn take (walk.h); 0 for all of a turn at once. */
 static uint32_t ring_of(const tally_plan *plan, const ty_device *device)
 {
@@ -55,7 +55,7 @@ static uint32_t ring_of(const tally_plan *plan, const ty_device *device)
     return !serves ? 0 : ahead < most ? ahead : most;
 }
 
-/* 32-bit integers need more loads on their way under NVIDIA's OpenCL. */
+/* 32-bit integers need more loads under way under NVIDIA's OpenCL. */
 static uint32_t ahead_of(const tally_plan *plan, const ty_device *device)
 {
     const uint32_t ahead = (uint32_t)ty_method_parameter(plan, "ahead");

@@ -111,10 +111,10 @@ static uint32_t log2_of(uint32_t power)
 /* ---- many images ---- */
 
 /* Work-items of a group; its teams, each an image at a time; work-items of a team that add up, the
- * rest a multiple of 32, of three channels of 96; rows on their way to a warp, and loads of 16
+ * rest a multiple of 32, of three channels of 96; rows under way to a warp, and loads of 16
  * bytes of a work-item in a row. One group a multiprocessor. */
 typedef struct images_launch {
-    uint32_t threads, teams, sums, ahead, quads;
+    uint32_t threads, teams, sums, ahead, vectors;
     uint32_t local_bytes; /* 0: does not fit */
 } images_launch;
 
@@ -123,7 +123,7 @@ typedef struct images_launch {
 static uint64_t images_bytes(const tally_plan *plan, const images_launch *l)
 {
     const uint64_t tables = plan->channels == 1 ? 65536 : 131072,
-                   rings = (l->threads / l->teams - l->sums) * l->quads * l->ahead * 16,
+                   rings = (l->threads / l->teams - l->sums) * l->vectors * l->ahead * 16,
                    before = plan->slots * plan->active_count * 2;
     return l->teams * (tables + rings + before * 4) + (plan->slots + 257) * 4;
 }
@@ -166,7 +166,7 @@ static void define(const tally_plan *plan, const ty_device *device, ty_defines *
         ty_define(defines, "TY_IMAGES_TEAMS", images.teams);
         ty_define(defines, "TY_IMAGES_SUMS", images.sums);
         ty_define(defines, "TY_IMAGES_AHEAD", images.ahead);
-        ty_define(defines, "TY_IMAGES_VECTORS", images.quads);
+        ty_define(defines, "TY_IMAGES_VECTORS", images.vectors);
     }
 }
 

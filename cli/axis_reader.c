@@ -1,0 +1,98 @@
+/* A source as the chunks that bin rules read. */
+#include "source.h"
+
+static size_t row_stride(const tally_view *view, int64_t column)
+{
+    int64_t stride = view->row_stride_bytes;
+    return (size_t)(stride ? stride : column * (int64_t)view->columns);
+}
+
+/* Copies the samples that count to the reader's buffer. Returns their number. */
+static uint64_t pack(cli_axis_reader *reader, const tally_view *view, uint64_t channel,
+                     int64_t column)
+{
+    size_t size = tally_dtype_bytes(view->dtype);
+    const unsigned char *mask = reader->chunk.has_mask ? reader->chunk.mask.data : NULL;
+    const unsigned char *first =
+        (const unsigned char *)view->data +
+        channel * (view->channel_stride_bytes ? (uint64_t)view->channel_stride_bytes : size);
+    unsigned char *to = reader->packed;
+    for (uint64_t r = 0; r < view->rows; r++) {
+        const unsigned char *from = first + r * row_stride(view, column);
+        for (uint64_t c = 0; c < view->columns; c++, from += column) {
+            if (mask && !*mask++)
+                continue;
+            memcpy(to, from, size);
+            to += size;
+        }
+    }
+    return (uint64_t)(to - reader->packed) / size;
+}
+
+static int hand_out(cli_axis_reader *reader, tally_view *out, tally_error *error)
+{
+    const tally_view *view = &reader->chunk.views[reader->dimension];
+    uint64_t channel = cli_source_channel(reader->source, reader->next_channel++);
+    size_t size = tally_dtype_bytes(view->dtype);
+    int64_t column =
+        view->column_stride_bytes ? view->column_stride_bytes : (int64_t)(size * view->channels);
+    int flat =
+        view->rows == 1 || row_stride(view, column) == (size_t)(column * (int64_t)view->columns);
+    uint64_t elements = view->rows * view->columns;
+    if (flat && !reader->chunk.has_mask) {
+        int64_t step = view->channel_stride_bytes ? view->channel_stride_bytes : (int64_t)size;
+        *out = tally_view_1d((const unsigned char *)view->data + (int64_t)channel * step,
+                             view->dtype, elements);
+        out->column_stride_bytes = column;
+        return 1;
+    }
+    if (elements * size > reader->capacity) {
+        unsigned char *grown = realloc(reader->packed, (size_t)(elements * size));
+        if (!grown)
+            return -(int)cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+        reader->packed = grown;
+        reader->capacity = (size_t)(elements * size);
+    }
+    *out = tally_view_1d(reader->packed, view->dtype, pack(reader, view, channel, column));
+    return 1;
+}
+
+static int read_chunk(void *user, tally_view *view, tally_error *error)
+{
+    cli_axis_reader *reader = user;
+    while (reader->next_channel == reader->source->channels) {
+        int done;
+        tally_status status = cli_source_read(reader->source, &reader->chunk, &done, error);
+        if (status)
+            return -(int)status;
+        if (done)
+            return 0;
+        reader->next_channel = 0;
+    }
+    return hand_out(reader, view, error);
+}
+
+static int rewind_source(void *user, tally_error *error)
+{
+    cli_axis_reader *reader = user;
+    reader->next_channel = reader->source->channels;
+    return -(int)cli_source_rewind(reader->source, error);
+}
+
+tally_chunks cli_axis_reader_chunks(cli_axis_reader *reader, cli_source *source, uint32_t dimension)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->source = source;
+    source->chunked++;
+    reader->dimension = dimension;
+    reader->next_channel = source->channels;
+    tally_chunks chunks = {read_chunk, rewind_source, reader};
+    return chunks;
+}
+
+void cli_axis_reader_release(cli_axis_reader *reader)
+{
+    reader->source->chunked--;
+    free(reader->packed);
+    reader->packed = NULL;
+}
