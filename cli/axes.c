@@ -70,7 +70,7 @@ static int check_bins(const cli_options *options, uint32_t dimensions)
                                  cli_has(options, CLI_LOG) ? "log" : "integer");
             continue;
         }
-        if (!cli_parse_u64(text, &bins))
+        if (!parse_u64(text, &bins))
             return cli_usage(options->word, "--bins %s: a number or one of %s", text,
                              cli_option_row(CLI_BINS)->choices);
         if (bins < 1 || bins > most_bins)
@@ -400,7 +400,7 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
     uint64_t bins = 0;
     int given = cli_has(job->options, CLI_RANGE);
     if (text && rule < 0)
-        cli_parse_u64(text, &bins);
+        parse_u64(text, &bins);
     if (!text && job->source->dimensions > 1)
         bins = JOINT_BINS;
     else if (!text && standard)
@@ -449,7 +449,7 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
     given_range(options, d, range);
     int have = bins_text(options, d, dimensions, text) > 0;
     if (have)
-        cli_parse_u64(text, &bins);
+        parse_u64(text, &bins);
     if (cli_has(options, CLI_INTEGER))
         return make_integer(job, d, range, bins, error);
     if (cli_has(options, CLI_LOG))

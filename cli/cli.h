@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tally/io.h>
 
+#include "../common/parse.h"
 #include "options.h"
 
 /* The words; each returns an exit code. */
@@ -87,7 +88,6 @@ void cli_signals_release(void);
 
 /* ---- parse.c: no locale, no overflow; 0 when the text is not what it should be ---- */
 
-int cli_parse_u64(const char *text, uint64_t *value);
 int cli_parse_real(const char *text, double *value); /* finite */
 /* Splits at commas; a backslash keeps the next character. Returns the pieces, NULL without memory;
  * release with cli_split_free. */
@@ -97,8 +97,6 @@ void cli_split_free(char **pieces, size_t count);
 int cli_parse_slice(const char *text, uint64_t *begin, uint64_t *end);
 /* "a-zA-Z\n\x41": writes at most 256 letters. On failure *why says what is wrong. */
 int cli_parse_alphabet(const char *text, char letters[256], size_t *count, const char **why);
-/* "cuda:1" and so on. */
-int cli_parse_device(const char *text, tally_device_type *type, int32_t *index);
 /* Edit distance, at most `limit` + 1. */
 size_t cli_distance(const char *a, const char *b, size_t limit);
 

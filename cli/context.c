@@ -5,7 +5,7 @@ int cli_context_open(const cli_options *options, tally_context **context)
     tally_context_options wanted = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *text = cli_text(options, CLI_DEVICE, "auto");
-    if (!cli_parse_device(text, &wanted.device, &wanted.index))
+    if (!parse_device(text, &wanted.device, &wanted.index))
         return cli_usage(options->word, "--device %s: auto, cpu, cuda, opencl, cuda:N or opencl:N",
                          text);
     wanted.threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);

@@ -95,7 +95,7 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
             return cli_usage(word, "--%s %s: one of %s", row->name, text, row->choices);
         break;
     case CLI_UINT:
-        if (!cli_parse_u64(text, &integer) || integer < row->least || integer > row->most) {
+        if (!parse_u64(text, &integer) || integer < row->least || integer > row->most) {
             if (row->most == UINT64_MAX)
                 return cli_usage(word, "--%s %s: an integer from %llu", row->name, text,
                                  (unsigned long long)row->least);
@@ -312,6 +312,6 @@ uint64_t cli_uint(const cli_options *options, cli_id id, uint64_t otherwise)
     uint64_t value = otherwise;
     const char *text = cli_text(options, id, NULL);
     if (text)
-        cli_parse_u64(text, &value);
+        parse_u64(text, &value);
     return value;
 }

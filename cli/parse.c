@@ -4,23 +4,6 @@
 
 #include "cli.h"
 
-int cli_parse_u64(const char *text, uint64_t *value)
-{
-    uint64_t v = 0;
-    if (*text == '\0')
-        return 0;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return 0;
-        uint64_t digit = (uint64_t)(*text - '0');
-        if (v > (UINT64_MAX - digit) / 10)
-            return 0;
-        v = v * 10 + digit;
-    }
-    *value = v;
-    return 1;
-}
-
 /* The process never sets a locale, so the decimal point is a point. */
 int cli_parse_real(const char *text, double *value)
 {
@@ -88,7 +71,7 @@ static int bounded(const char *from, size_t length, uint64_t *value)
         return 0;
     memcpy(text, from, length);
     text[length] = '\0';
-    return cli_parse_u64(text, value);
+    return parse_u64(text, value);
 }
 
 int cli_parse_slice(const char *text, uint64_t *begin, uint64_t *end)
@@ -101,7 +84,7 @@ int cli_parse_slice(const char *text, uint64_t *begin, uint64_t *end)
         return 0;
     if (colon[1] == '\0')
         return 1;
-    return cli_parse_u64(colon + 1, end) && *begin < *end;
+    return parse_u64(colon + 1, end) && *begin < *end;
 }
 
 static int hex(char c)
@@ -179,33 +162,6 @@ int cli_parse_alphabet(const char *text, char letters[256], size_t *count, const
         }
     }
     return *count > 0;
-}
-
-int cli_parse_device(const char *text, tally_device_type *type, int32_t *index)
-{
-    static const struct {
-        const char *name;
-        tally_device_type type;
-    } known[] = {{"auto", TALLY_DEVICE_AUTO},
-                 {"cpu", TALLY_DEVICE_CPU},
-                 {"cuda", TALLY_DEVICE_CUDA},
-                 {"opencl", TALLY_DEVICE_OPENCL}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t length = strlen(known[i].name);
-        if (strncmp(text, known[i].name, length) != 0)
-            continue;
-        *type = known[i].type;
-        *index = 0;
-        if (text[length] == '\0')
-            return 1;
-        uint64_t number;
-        if (text[length] != ':' || known[i].type == TALLY_DEVICE_AUTO ||
-            !cli_parse_u64(text + length + 1, &number) || number > INT32_MAX)
-            return 0;
-        *index = (int32_t)number;
-        return 1;
-    }
-    return 0;
 }
 
 size_t cli_distance(const char *a, const char *b, size_t limit)

@@ -70,7 +70,7 @@ static int check_shape(const cli_options *options)
     int good = count <= 3;
     for (size_t i = 0; i < count && good; i++) {
         uint64_t value;
-        good = cli_parse_u64(pieces[i], &value) && (value > 0 || i == 0);
+        good = parse_u64(pieces[i], &value) && (value > 0 || i == 0);
     }
     cli_split_free(pieces, count);
     if (!good)

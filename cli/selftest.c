@@ -307,7 +307,7 @@ static int find_wishes(job *job)
     const char *device = cli_text(options, CLI_DEVICE, "auto");
     const char *seed = cli_text(options, CLI_SEED, NULL);
     double seconds = 5;
-    if (!cli_parse_device(device, &job->only, &job->only_index))
+    if (!parse_device(device, &job->only, &job->only_index))
         return cli_usage(options->word, "--device %s: auto, cpu, cuda, opencl, cuda:N or opencl:N",
                          device);
     if (!strchr(device, ':'))

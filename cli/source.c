@@ -159,7 +159,7 @@ static tally_status find_channel(const cli_source *source, const char *text, uin
             used +=
                 (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", name);
     }
-    if (cli_parse_u64(text, &number) && number >= 1 && number <= count) {
+    if (parse_u64(text, &number) && number >= 1 && number <= count) {
         *channel = number - 1;
         return TALLY_OK;
     }

@@ -22,7 +22,7 @@ uint32_t cli_terminal_width(int descriptor)
     struct winsize size;
     uint64_t columns;
     const char *wanted = getenv("COLUMNS");
-    if (wanted && cli_parse_u64(wanted, &columns) && columns >= 20 && columns <= 20000)
+    if (wanted && parse_u64(wanted, &columns) && columns >= 20 && columns <= 20000)
         return (uint32_t)columns;
     if (!isatty(descriptor))
         return 0;

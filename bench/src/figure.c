@@ -95,7 +95,7 @@ static int open_device(const bench_options *options, figure_run *run)
     tally_context_options wanted = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *name = options->device ? options->device : "auto";
-    if (!bench_parse_device(name, &wanted.device, &wanted.index))
+    if (!parse_device(name, &wanted.device, &wanted.index))
         return bench_usage("--device %s: auto, cuda or opencl", name);
     if (wanted.device == TALLY_DEVICE_CPU)
         return bench_usage("--device cpu: the figures are of graphics processors");

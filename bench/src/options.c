@@ -86,41 +86,6 @@ void bench_help(void)
     }
 }
 
-int bench_parse_u64(const char *text, uint64_t *value)
-{
-    uint64_t v = 0;
-    if (*text == '\0')
-        return 0;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return 0;
-        uint64_t digit = (uint64_t)(*text - '0');
-        if (v > (UINT64_MAX - digit) / 10)
-            return 0;
-        v = v * 10 + digit;
-    }
-    *value = v;
-    return 1;
-}
-
-int bench_parse_device(const char *text, tally_device_type *type, int32_t *index)
-{
-    static const char *const names[] = {"auto", "cpu", "cuda", "opencl"};
-    static const tally_device_type types[] = {TALLY_DEVICE_AUTO, TALLY_DEVICE_CPU,
-                                              TALLY_DEVICE_CUDA, TALLY_DEVICE_OPENCL};
-    size_t length = strcspn(text, ":");
-    uint64_t number = 0;
-    if (text[length] == ':' && (!bench_parse_u64(text + length + 1, &number) || number > INT32_MAX))
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0) {
-            *type = types[i];
-            *index = (int32_t)number;
-            return i > 0 || text[length] == '\0';
-        }
-    return 0;
-}
-
 static int is_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -152,7 +117,7 @@ static int set(const row *option, const char *text, bench_options *options)
         *(const char **)at = text;
         break;
     case UINT:
-        if (!bench_parse_u64(text, &number) || number < option->least || number > option->most)
+        if (!parse_u64(text, &number) || number < option->least || number > option->most)
             return bench_usage("--%s %s: an integer from %llu to %llu", option->name, text,
                                (unsigned long long)option->least, (unsigned long long)option->most);
         *(uint64_t *)at = number;

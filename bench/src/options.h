@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <tally/tally.h>
 
+#include "../../common/parse.h"
+
 /* Exit codes. */
 enum { BENCH_OK = 0, BENCH_FAILED = 1, BENCH_USAGE = 2 };
 
@@ -30,10 +32,6 @@ typedef struct bench_options {
 int bench_options_parse(int argc, char **argv, bench_options *options);
 /* --help, to standard output. */
 void bench_help(void);
-/* "cuda:1" into type and number; 0 when the text is no device. */
-int bench_parse_device(const char *text, tally_device_type *type, int32_t *index);
-/* Digits only; 0 for anything else, or what does not fit. */
-int bench_parse_u64(const char *text, uint64_t *value);
 
 /* ---- message.c ---- */
 

@@ -94,8 +94,7 @@ static int counts(bench_contender *contender, double *to)
     uint64_t cells;
     if (ask(l->python, answer, sizeof answer, "counts %d %zu", l->index, l->python->counts))
         return lost(contender);
-    if (strncmp(answer, "ok ", 3) != 0 || !bench_parse_u64(answer + 3, &cells) ||
-        cells > MOST_CELLS)
+    if (strncmp(answer, "ok ", 3) != 0 || !parse_u64(answer + 3, &cells) || cells > MOST_CELLS)
         return -1;
     memcpy(to, l->python->file + l->python->counts, cells * sizeof *to);
     return 0;

@@ -36,7 +36,7 @@ static int check(const bench_options *options)
     const char *device = options->device ? options->device : "cpu";
     tally_device_type type;
     int32_t index;
-    if (!bench_parse_device(device, &type, &index) || index != 0 ||
+    if (!parse_device(device, &type, &index) || index != 0 ||
         (type != TALLY_DEVICE_AUTO && type != TALLY_DEVICE_CPU))
         return bench_usage("--device %s: tally-bench times the processor: cpu. bench/gpu.sh times "
                            "graphics processors",

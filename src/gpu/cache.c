@@ -101,6 +101,21 @@ int ty_cache_open(const char *path, const char **why)
     return -1;
 }
 
+int ty_cache_read(int fd, uint64_t offset, void *bytes, size_t size)
+{
+    for (char *to = bytes; size;) {
+        ssize_t n = pread(fd, to, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        to += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 1;
+}
+
 static int entry_path(const unsigned char key[32], int make, char *path, size_t size)
 {
     if (!ty_cache_folder(path, size, make))
@@ -112,36 +127,20 @@ static int entry_path(const unsigned char key[32], int make, char *path, size_t 
     return 1;
 }
 
-static void digest_of(const void *bytes, size_t size, unsigned char digest[32])
-{
-    ty_sha256 s;
-    ty_sha256_begin(&s);
-    ty_sha256_add(&s, bytes, size);
-    ty_sha256_end(&s, digest);
-}
-
 static void *read_entry(int fd, const unsigned char key[32], size_t *size)
 {
     struct stat info;
     header h;
     unsigned char digest[32];
     if (fstat(fd, &info) || info.st_size <= (off_t)sizeof h || info.st_size > (256 << 20) ||
-        read(fd, &h, sizeof h) != (ssize_t)sizeof h || memcmp(h.magic, magic, sizeof magic) ||
+        !ty_cache_read(fd, 0, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
         memcmp(h.key, key, sizeof h.key))
         return NULL;
-    size_t n = (size_t)info.st_size - sizeof h, got = 0;
+    const size_t n = (size_t)info.st_size - sizeof h;
     unsigned char *bytes = ty_malloc(n);
-    while (bytes && got < n) {
-        ssize_t more = read(fd, bytes + got, n - got);
-        if (more < 0 && errno == EINTR)
-            continue;
-        if (more <= 0)
-            break;
-        got += (size_t)more;
-    }
-    if (bytes) {
-        digest_of(bytes, got, digest);
-        if (got == n && !memcmp(digest, h.digest, sizeof digest)) {
+    if (bytes && ty_cache_read(fd, sizeof h, bytes, n)) {
+        ty_sha256_of(bytes, n, digest);
+        if (!memcmp(digest, h.digest, sizeof digest)) {
             *size = n;
             return bytes;
         }
@@ -186,7 +185,7 @@ void ty_cache_put(const char *source, const char *options, const char *signature
     char path[1024], temporary[1024 + 16];
     memcpy(h.magic, magic, sizeof magic);
     make_key(source, options, signature, h.key);
-    digest_of(bytes, size, h.digest);
+    ty_sha256_of(bytes, size, h.digest);
     if (!entry_path(h.key, 1, path, sizeof path))
         return;
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);

@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "core/env.h"
 #include "core/error.h"
+#include "gpu/device.h"
 #include "gpu/sha256.h"
 
 /* A kernel's whole block is read for it: of so many bytes that that takes no time to speak of. */
@@ -54,14 +55,6 @@ static struct {
     unsigned char *code[most_blocks]; /* read when first asked for */
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void digest_of(const void *bytes, size_t size, unsigned char digest[32])
-{
-    ty_sha256 s;
-    ty_sha256_begin(&s);
-    ty_sha256_add(&s, bytes, size);
-    ty_sha256_end(&s, digest);
-}
-
 void ty_kernels_key(const char *source, const char *options, ty_target target,
                     unsigned char key[32])
 {
@@ -76,21 +69,6 @@ void ty_kernels_key(const char *source, const char *options, ty_target target,
 }
 
 /* ---- reading ---- */
-
-static int read_at(int fd, uint64_t offset, void *bytes, size_t size)
-{
-    for (char *to = bytes; size;) {
-        ssize_t n = pread(fd, to, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        to += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return 1;
-}
 
 /* Where the file is. Static: its first candidate is beside the program, whose name whoever starts
  * it chooses. */
@@ -119,7 +97,8 @@ static const char *read_index(int fd, uint64_t bytes)
 {
     header *h = &file.head;
     unsigned char digest[32];
-    if (!read_at(fd, 0, h, sizeof *h) || memcmp(h->magic, magic, sizeof magic) || h->order != 1)
+    if (!ty_cache_read(fd, 0, h, sizeof *h) || memcmp(h->magic, magic, sizeof magic) ||
+        h->order != 1)
         return "it is no kernels file of this machine's kind";
     h->version[sizeof h->version - 1] = '\0';
     if (strcmp(h->version, tally_version()) != 0)
@@ -131,9 +110,9 @@ static const char *read_index(int fd, uint64_t bytes)
     if (!file.blocks)
         return "memory is out";
     file.kernels = (kernel *)(void *)(file.blocks + h->blocks);
-    if (!read_at(fd, sizeof *h, file.blocks, first + second))
+    if (!ty_cache_read(fd, sizeof *h, file.blocks, first + second))
         return "its index is cut off";
-    digest_of(file.blocks, first + second, digest);
+    ty_sha256_of(file.blocks, first + second, digest);
     if (memcmp(digest, h->digest, sizeof digest) != 0)
         return "its index is damaged";
     for (uint32_t i = 0; i < h->blocks; i++) {
@@ -212,8 +191,8 @@ static const unsigned char *load_block(uint32_t i)
     code = ty_malloc(b->size + 1);
     if (code) {
         wrong = "its code cannot be read";
-        if (fd >= 0 && read_at(fd, b->offset, code, b->size)) {
-            digest_of(code, b->size, digest);
+        if (fd >= 0 && ty_cache_read(fd, b->offset, code, b->size)) {
+            ty_sha256_of(code, b->size, digest);
             wrong = memcmp(digest, b->digest, sizeof digest) != 0 ? "its code is damaged" : NULL;
         }
     }
@@ -400,7 +379,7 @@ static void seal(image *m)
     for (uint32_t i = 0; i < m->head.blocks; i++) {
         m->blocks[i].offset = at;
         at += m->blocks[i].size;
-        digest_of(m->stored[i], m->blocks[i].size, m->blocks[i].digest);
+        ty_sha256_of(m->stored[i], m->blocks[i].size, m->blocks[i].digest);
     }
     ty_sha256_begin(&s);
     ty_sha256_add(&s, m->blocks, m->head.blocks * sizeof(block));

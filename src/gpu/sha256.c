@@ -79,3 +79,11 @@ void ty_sha256_end(ty_sha256 *s, unsigned char digest[32])
     for (int i = 0; i < 32; i++)
         digest[i] = (unsigned char)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
+
+void ty_sha256_of(const void *bytes, size_t size, unsigned char digest[32])
+{
+    ty_sha256 s;
+    ty_sha256_begin(&s);
+    ty_sha256_add(&s, bytes, size);
+    ty_sha256_end(&s, digest);
+}

@@ -15,4 +15,7 @@ void ty_sha256_begin(ty_sha256 *s);
 void ty_sha256_add(ty_sha256 *s, const void *bytes, size_t size);
 void ty_sha256_end(ty_sha256 *s, unsigned char digest[32]);
 
+/* All three. */
+void ty_sha256_of(const void *bytes, size_t size, unsigned char digest[32]);
+
 #endif

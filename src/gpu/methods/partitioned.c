@@ -181,12 +181,12 @@ static tally_status prepare(sorting *s, ty_partials *p, tally_error *error)
     return status;
 }
 
-tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error)
+tally_status ty_partitioned_enqueue(ty_call *call, tally_error *error)
 {
     const tally_plan *plan = call->plan;
     sorting s = {.call = call, .key = ty_call_key(call)};
     ty_partials p = {.count = 1, .words = (uint32_t)plan->slots, .raw_shift = -1};
-    ty_partitioned_layout_make(plan, call->device, joint, &s.l);
+    ty_partitioned_layout_make(plan, call->device, &s.l);
     s.tiles = call->n > s.l.margin ? (call->n - s.l.margin) / s.l.tile : 0;
     s.at = ty_partitioned_offsets_make(plan, call->device, &s.l, s.tiles);
     tally_status status = prepare(&s, &p, error);
@@ -200,32 +200,17 @@ tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error
     }
     if (!status)
         status = count_rest(&s, error);
-    if (!status && joint)
+    if (!status && s.l.joint)
         status = settle(&s, error);
     return status ? status : ty_call_merge(call, &p, error);
 }
 
 /* ---- the method ---- */
 
-static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
-{
-    ty_partitioned_geometry(plan, device, 0, n, g);
-}
-
-static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
-{
-    ty_partitioned_define(plan, device, 0, defines);
-}
-
-static tally_status enqueue(ty_call *call, tally_error *error)
-{
-    return ty_partitioned_enqueue(call, 0, error);
-}
-
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     ty_partitioned_layout l;
-    ty_partitioned_layout_make(plan, ty_plan_device(plan), 0, &l);
+    ty_partitioned_layout_make(plan, ty_plan_device(plan), &l);
     if (l.per * ty_sample_bytes(plan) <= l.margin)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "partitioned loads 16 bytes at a time: per-thread at least 16 of %s",
@@ -246,9 +231,9 @@ static const ty_gpu_method kernels = {.texts = {ty_text_partitioned, ty_text_par
                                       .reads = TY_READS_COLUMN,
                                       .maps = TY_MAPS_32,
                                       .tables = TY_TABLES_GLOBAL,
-                                      .geometry = geometry,
-                                      .define = define,
-                                      .enqueue = enqueue};
+                                      .geometry = ty_partitioned_geometry,
+                                      .define = ty_partitioned_define,
+                                      .enqueue = ty_partitioned_enqueue};
 
 const ty_method ty_partitioned = {
     .name = "partitioned",

@@ -23,7 +23,8 @@ typedef struct ty_partitioned_layout {
     uint32_t bits, words, part; /* of its counters: packed6.cl */
 } ty_partitioned_layout;
 
-void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device, int joint,
+/* Of a plan whose method is one of the two. */
+void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device,
                                 ty_partitioned_layout *l);
 
 /* What lies at which byte of the scratch memory (drawn in kernels/partitioned.cl) for so many
@@ -56,11 +57,10 @@ uint64_t ty_partitioned_cells(const tally_plan *plan);
 tally_status ty_partitioned_fits(const tally_plan *plan, const ty_partitioned_layout *l,
                                  tally_error *error);
 
-void ty_partitioned_define(const tally_plan *plan, const ty_device *device, int joint,
-                           ty_defines *defines);
-void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
+/* Of both methods; `enqueue` counts, into one histogram of slots, and stores. */
+void ty_partitioned_define(const tally_plan *plan, const ty_device *device, ty_defines *defines);
+void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, uint64_t n,
                              ty_geometry *g);
-/* Counts, into one histogram of slots, and stores. */
-tally_status ty_partitioned_enqueue(ty_call *call, int joint, tally_error *error);
+tally_status ty_partitioned_enqueue(ty_call *call, tally_error *error);
 
 #endif

@@ -7,21 +7,6 @@
 #include "plan/cost.h"
 #include "plan/registry.h"
 
-static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
-{
-    ty_partitioned_geometry(plan, device, 1, n, g);
-}
-
-static void define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
-{
-    ty_partitioned_define(plan, device, 1, defines);
-}
-
-static tally_status enqueue(ty_call *call, tally_error *error)
-{
-    return ty_partitioned_enqueue(call, 1, error);
-}
-
 static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     ty_partitioned_layout l;
@@ -36,7 +21,7 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
                         "partitioned-columns counts every axis' bins and %u more of each: together "
                         "they are not below %u",
                         TY_CELLS_EXTRA, (unsigned)TY_PARTITIONED_MOST_CELLS);
-    ty_partitioned_layout_make(plan, ty_plan_device(plan), 1, &l);
+    ty_partitioned_layout_make(plan, ty_plan_device(plan), &l);
     return ty_partitioned_fits(plan, &l, error);
 }
 
@@ -54,9 +39,9 @@ static const ty_gpu_method kernels = {.texts = {ty_text_columns_h, ty_text_parti
                                       .reads = TY_READS_MASKED,
                                       .maps = TY_MAPS_FLOAT32,
                                       .tables = TY_TABLES_GLOBAL,
-                                      .geometry = geometry,
-                                      .define = define,
-                                      .enqueue = enqueue};
+                                      .geometry = ty_partitioned_geometry,
+                                      .define = ty_partitioned_define,
+                                      .enqueue = ty_partitioned_enqueue};
 
 const ty_method ty_partitioned_columns = {
     .name = "partitioned-columns",

@@ -193,9 +193,10 @@ static uint64_t packed6_scratch(const ty_device *device, const ty_partitioned_la
     return (uint64_t)device->units * (packed6_stored(l) + 2 * l->tile * packed6_regions) * 4;
 }
 
-void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device, int joint,
+void ty_partitioned_layout_make(const tally_plan *plan, const ty_device *device,
                                 ty_partitioned_layout *l)
 {
+    const int joint = ty_gpu_method_of(plan)->reads != TY_READS_COLUMN;
     int warps = device->warp == 32;
     uint64_t counters = (uint64_t)ty_method_parameter(plan, "counters");
     uint64_t most = warps ? device->group_max : device->group_max < 64 ? device->group_max : 64;
@@ -264,11 +265,10 @@ static uint32_t choose_ahead(const tally_plan *plan, const ty_partitioned_layout
     return power_below(ahead * 4 / (unit * ty_plan_bytes(plan)), all_proved ? l->per / unit : 1);
 }
 
-void ty_partitioned_define(const tally_plan *plan, const ty_device *device, int joint,
-                           ty_defines *defines)
+void ty_partitioned_define(const tally_plan *plan, const ty_device *device, ty_defines *defines)
 {
     ty_partitioned_layout l;
-    ty_partitioned_layout_make(plan, device, joint, &l);
+    ty_partitioned_layout_make(plan, device, &l);
     uint32_t dense = (uint32_t)ty_method_parameter(plan, "blocks-per-sm");
     if (!dense)
         dense = l.per > 32 || l.threads > 1024 ? 1 : 1024 / l.threads;
@@ -288,11 +288,11 @@ void ty_partitioned_define(const tally_plan *plan, const ty_device *device, int 
               1u << (l.bits - 1 + (uint32_t)ty_method_parameter(plan, "late")));
 }
 
-void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, int joint, uint64_t n,
+void ty_partitioned_geometry(const tally_plan *plan, const ty_device *device, uint64_t n,
                              ty_geometry *g)
 {
     ty_partitioned_layout l;
-    ty_partitioned_layout_make(plan, device, joint, &l);
+    ty_partitioned_layout_make(plan, device, &l);
     ty_geometry_standard(device, n, g);
     g->group_size = l.threads;
 }

@@ -1,0 +1,49 @@
+/* Values of options, as the command and tally-bench take them. Each returns 0 for any other text.
+ */
+#ifndef PARSE_H
+#define PARSE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include <tally/tally.h>
+
+/* A whole number from 0 to 2^64 - 1, in digits alone. */
+static inline int parse_u64(const char *text, uint64_t *value)
+{
+    uint64_t v = 0;
+    if (*text == '\0')
+        return 0;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return 0;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (v > (UINT64_MAX - digit) / 10)
+            return 0;
+        v = v * 10 + digit;
+    }
+    *value = v;
+    return 1;
+}
+
+/* "auto", or "cpu", "cuda" or "opencl", which may have a number behind a colon. */
+static inline int parse_device(const char *text, tally_device_type *type, int32_t *index)
+{
+    static const char *const names[] = {"auto", "cpu", "cuda", "opencl"};
+    static const tally_device_type types[] = {TALLY_DEVICE_AUTO, TALLY_DEVICE_CPU,
+                                              TALLY_DEVICE_CUDA, TALLY_DEVICE_OPENCL};
+    const size_t length = strcspn(text, ":");
+    uint64_t number = 0;
+    if (text[length] == ':' && (!parse_u64(text + length + 1, &number) || number > INT32_MAX))
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) == length && !memcmp(names[i], text, length)) {
+            *type = types[i];
+            *index = (int32_t)number;
+            return i > 0 || text[length] == '\0';
+        }
+    }
+    return 0;
+}
+
+#endif
