@@ -165,8 +165,8 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
 }
 
 static const char *const packed16_sets[] = {
-    "",                               /* hot cells are drained */
-    "hits=1048576",                   /* they are not: epochs overflow and are counted again */
+    "",                              /* hot cells are drained */
+    "hits=1048576",                  /* they are not: epochs overflow and are counted again */
     "hits=1048576,epoch=1073741824", /* all in one epoch */
     "hits=1,epoch=70000,key=1",      /* whatever is drawn is drained; some epochs overflow */
     "epoch=1,key=4294967295",        /* every piece is an epoch */
