@@ -35,7 +35,10 @@ int cli_tune(const cli_options *options);
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same with a pointer to --help; returns CLI_USAGE. */
 int cli_usage(const cli_word *word, const char *format, ...) CLI_PRINTF(2, 3);
-/* The library's words. Returns CLI_FAILED, or CLI_OK for a cancellation. */
+/* What a status of the library, not TALLY_OK, is for the command's caller: CLI_UNSUPPORTED, else
+ * CLI_FAILED. */
+int cli_code_of(tally_status status);
+/* The library's words. Returns cli_code_of the status. */
 int cli_fail_status(tally_status status, const tally_error *error);
 /* A remark, unless --quiet; details, with --verbose. */
 void cli_note(const cli_options *options, const char *format, ...) CLI_PRINTF(2, 3);

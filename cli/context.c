@@ -10,8 +10,9 @@ int cli_context_open(const cli_options *options, tally_context **context)
                          text);
     wanted.threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);
     tally_status status = tally_context_create(&wanted, context, &error);
-    if (status)
-        return cli_fail("--device %s: %s", text,
-                        error.message[0] ? error.message : tally_status_string(status));
-    return CLI_OK;
+    if (!status)
+        return CLI_OK;
+    cli_fail("--device %s: %s", text,
+             error.message[0] ? error.message : tally_status_string(status));
+    return cli_code_of(status);
 }

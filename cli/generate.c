@@ -115,7 +115,8 @@ static void man(void)
     man_examples();
     cli_out(".SH EXIT STATUS\n.TP\n0\ndone; also when the reader of standard output went away\n"
             ".TP\n1\nthe work failed: an unreadable file, wrong data, a full disk, a lost device\n"
-            ".TP\n2\nthe command line is wrong, whatever the data are\n");
+            ".TP\n2\nthe command line is wrong, whatever the data are\n"
+            ".TP\n3\na valid wish that this build, device or method does not serve\n");
     cli_out(
         ".SH ENVIRONMENT\n.TP\nCOLUMNS\nhow wide tables and help are (else the terminal's, else "
         "80)\n"

@@ -53,10 +53,15 @@ int cli_usage(const cli_word *word, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_code_of(tally_status status)
+{
+    return status == TALLY_ERROR_UNSUPPORTED ? CLI_UNSUPPORTED : CLI_FAILED;
+}
+
 int cli_fail_status(tally_status status, const tally_error *error)
 {
-    const char *text = error->message[0] ? error->message : tally_status_string(status);
-    return cli_fail("%s", text);
+    cli_fail("%s", error->message[0] ? error->message : tally_status_string(status));
+    return cli_code_of(status);
 }
 
 void cli_note(const cli_options *options, const char *format, ...)

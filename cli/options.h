@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Exit codes: the contract. */
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNSUPPORTED = 3 };
 
 /* The words, as bits, so that an option can belong to several. */
 enum {

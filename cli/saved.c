@@ -7,8 +7,8 @@ static char first_of(const char *text)
 }
 
 /* The whole content of `path`, decompressed, with a zero behind it; of what
- * is no saved result its beginning. NULL after a message. */
-static char *read_all(const char *path, size_t *size)
+ * is no saved result its beginning. NULL, and *code, after a message. */
+static char *read_all(const char *path, size_t *size, int *code)
 {
     tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
     tally_error error = {""};
@@ -42,9 +42,9 @@ static char *read_all(const char *path, size_t *size)
     }
     tally_input_close(input);
     if (!status && !text)
-        cli_fail("%s: empty; a saved result (--format json) is needed", cli_shown(path));
+        *code = cli_fail("%s: empty; a saved result (--format json) is needed", cli_shown(path));
     if (status) {
-        cli_fail_status(status, &error);
+        *code = cli_fail_status(status, &error);
         free(text);
         return NULL;
     }
@@ -58,11 +58,12 @@ int cli_saved_read(const char *path, tally_result ***results, size_t *count)
 {
     size_t size;
     tally_error error = {""};
-    char *text = read_all(path, &size);
+    int code;
+    char *text = read_all(path, &size, &code);
     *results = NULL;
     *count = 0;
     if (!text)
-        return CLI_FAILED;
+        return code;
     tally_status status =
         tally_result_parse_all(text, size, cli_shown(path), results, count, &error);
     const char first = first_of(text);

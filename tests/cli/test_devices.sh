@@ -74,8 +74,8 @@ print([d["name"] for d in json.load(open(".out")) if d["id"] == "cuda:0"][0])')"
 # Runs: the reason comes with the refusal, a failure with the driver's words, and the exit code is 1.
 printf 'abcabc' >six
 raw=(run six --dtype u8 --bins 256 --range 0 256)
-expect 1 'no kernel compiler' -- env TALLY_NVRTC_LIBRARY=none "$TALLY" "${raw[@]}" --device cuda
-expect 1 'switched off' -- env TALLY_OPENCL_LIBRARY=none "$TALLY" "${raw[@]}" --device opencl
+expect 3 'no kernel compiler' -- env TALLY_NVRTC_LIBRARY=none "$TALLY" "${raw[@]}" --device cuda
+expect 3 'switched off' -- env TALLY_OPENCL_LIBRARY=none "$TALLY" "${raw[@]}" --device opencl
 expect 1 'does not build.*expected a semicolon' -- \
     env 'FAKE_OPENCL_BUILD=line 3: expected a semicolon' "$TALLY" "${raw[@]}" --device opencl
 expect 1 'NVRTC: the kernel does not build \(6\): tally.cu\(4\): error' -- \

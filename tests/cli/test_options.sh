@@ -147,5 +147,5 @@ LC_ALL=de_DE.ISO-8859-1 "$TALLY" n.txt | grep -q '#' || fail "blocks in a locale
 expect 2 'takes no file' -- "$TALLY" tune photo.png
 expect 2 'auto, cpu, cuda, opencl' -- "$TALLY" tune --device nonsense
 expect 2 'integer from 1 to 1024' -- "$TALLY" tune --threads 0
-expect 1 'none|no CUDA|cuda' -- env TALLY_CUDA_LIBRARY=none "$TALLY" tune --device cuda
+expect 3 'none|no CUDA|cuda' -- env TALLY_CUDA_LIBRARY=none "$TALLY" tune --device cuda
 finish
