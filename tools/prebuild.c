@@ -6,11 +6,11 @@
  *
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
- * sums and joint tables of float samples, and what counts samples with a mask or not packed. Uneven
- * edges would be two thirds of all: lookup tables in local memory are in it for the usual types,
- * else the search, and of the other types only what takes any layout. NVRTC is opened as at run
- * time; without it no file is made, which is said and is no failure. What was compiled before comes
- * from the cache ($TALLY_CACHE_DIR).
+ * sums and joint tables of float samples, and what counts samples with a mask or not packed, or
+ * adds them to an output in device memory. Uneven edges would be two thirds of all: lookup tables
+ * in local memory are in it for the usual types, else the search, and of the other types only what
+ * takes any layout. NVRTC is opened as at run time; without it no file is made, which is said and
+ * is no failure. What was compiled before comes from the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,16 +126,17 @@ static void add_plan(tally_context *context, ty_target target, const tally_plan_
     tally_plan_destroy(plan);
 }
 
-/* What a plan that `auto` makes takes for samples that its own kernel does not read. Rows with gaps
- * are left to what takes any layout where there is no compiler. */
+/* What a plan that `auto` makes takes for samples that its own kernel does not read, and to add to
+ * an output in device memory. Rows with gaps are left to what takes any layout where there is no
+ * compiler. */
 static void add_others(tally_context *context, ty_target target, const tally_plan_options *options)
 {
     tally_plan *plan = NULL;
     tally_plan_options o = *options;
     if (ty_plan_resolve(context, options, 0, &plan, NULL))
         return;
-    for (int k = 0; k < TY_ROUTE_ROWS; k++) {
-        const ty_method *other = ty_route_method(plan, k);
+    for (int k = 0; k < TY_ROUTES; k++) {
+        const ty_method *other = k == TY_ROUTE_ROWS ? NULL : ty_route_method(plan, k);
         o.method = other ? other->name : NULL;
         if (other)
             add_plan(context, target, &o);
@@ -158,8 +159,11 @@ static void add_plans(tally_context *context, ty_target target, tally_dtype dtyp
         o.n_hint = sizes[s];
         add_plan(context, target, &o);
     }
-    if (o.method)
+    if (o.method) {
+        o.method = "global-in-place";
+        add_plan(context, target, &o);
         return;
+    }
     add_others(context, target, &o);
     for (o.channels = 2; o.channels <= 4 && tally_dtype_bytes(dtype) == 1; o.channels++) {
         add_plan(context, target, &o);

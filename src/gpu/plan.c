@@ -123,6 +123,10 @@ const ty_method *ty_route_method(tally_plan *plan, int route)
 {
     const ty_method *best = NULL;
     const char *why;
+    if (route == TY_ROUTE_IN_PLACE) {
+        best = ty_method_find("global-in-place");
+        return plan->method != best && !ty_method_supports(best, plan, NULL) ? best : NULL;
+    }
     /* What counts any layout is taken even if its speed is not known. */
     double least = ty_unknown_seconds * (route == TY_ROUTE_ANY ? 2 : 1);
     for (int i = 0; ty_methods[i]; i++) {
@@ -150,9 +154,7 @@ static void choose_routes(tally_plan *plan, ty_gpu_plan *own)
 {
     static const char *const words[] = {"other layouts", "with a mask", "in long rows"};
     const ty_gpu_method *method = ty_gpu_method_of(plan);
-    const ty_method *in_place = ty_method_find("global-in-place");
-    if (plan->method != in_place && !plan->weighted && plan->options.counter == TALLY_COUNTER_U64)
-        own->routes[TY_ROUTE_IN_PLACE].method = in_place;
+    own->routes[TY_ROUTE_IN_PLACE].method = ty_route_method(plan, TY_ROUTE_IN_PLACE);
     if (plan->seconds <= 0 || serves_route(method, TY_ROUTE_ANY))
         return;
     for (int route = TY_ROUTE_IN_PLACE; route-- > 0;) {

@@ -245,14 +245,15 @@ static tally_status random_plan(tally_context *context, const double *edges, tal
     return status;
 }
 
-/* What counts samples that the plan's own kernel does not read is in the file, too. */
+/* What counts samples that the plan's own kernel does not read, and what adds them to an output in
+ * device memory, is in the file, too. */
 static void check_others(tally_context *context, tally_plan *plan, const char *words)
 {
-    for (int k = 0; k < TY_ROUTE_ROWS; k++) {
-        const ty_method *method = ty_route_method(plan, k);
+    for (int k = 0; k < TY_ROUTES; k++) {
+        const ty_method *method = k == TY_ROUTE_ROWS ? NULL : ty_route_method(plan, k);
         tally_plan_options o = plan->options;
         tally_plan *other = NULL;
-        if (!method || (is_rare(&o) && k != TY_ROUTE_ANY))
+        if (!method || (is_rare(&o) && k == TY_ROUTE_MASKED))
             continue;
         o.method = method->name;
         check(!tally_plan_create(context, &o, &other, NULL) &&
@@ -282,6 +283,31 @@ static void check_next(tally_context *context)
     context->tuning = own;
 }
 
+/* A call that adds atomically to counts in device memory. */
+static void check_atomic(tally_context *context)
+{
+    tally_plan_options o = TALLY_PLAN_OPTIONS_INIT;
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    tally_plan *plan = NULL;
+    void *samples = NULL, *counts = NULL;
+    o.axes[0] = tally_axis_even(100, 0, 1);
+    o.dtypes[0] = TALLY_F32;
+    check(!tally_plan_create(context, &o, &plan, &error) &&
+              !tally_memory_create(context, 4000, &samples, &error) &&
+              !tally_memory_create(context, 800, &counts, &error),
+          error.message);
+    tally_view view = tally_view_1d(samples, TALLY_F32, 1000);
+    view.device = TALLY_DEVICE_CUDA;
+    output.counts = counts;
+    output.on_device = 1;
+    output.accumulate = TALLY_ACCUMULATE_ATOMIC;
+    check(!tally_execute(plan, &view, NULL, &output, &error), error.message);
+    tally_memory_destroy(context, samples);
+    tally_memory_destroy(context, counts);
+    tally_plan_destroy(plan);
+}
+
 static int without_compiler(uint64_t seed)
 {
     double edges[4097];
@@ -304,8 +330,10 @@ static int without_compiler(uint64_t seed)
             check_others(context, plan, words);
         tally_plan_destroy(plan);
     }
-    if (context)
+    if (context) {
+        check_atomic(context);
         check_next(context);
+    }
     plan = NULL;
     o.axes[0] = tally_axis_even(10, 0, 1);
     o.dtypes[0] = TALLY_F32;
