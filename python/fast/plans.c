@@ -110,20 +110,7 @@ int edges_make(const wished_axis *axis, double *edges)
     return increase;
 }
 
-/* Whether an even axis from the first to the last edge counts float32 samples as these edges do: no
- * float32 lies between its float64 edges and these. */
-static int as_even(const double *edges, uint64_t bins)
-{
-    const double lo = edges[0], width = (edges[bins] - lo) / (double)bins;
-    for (uint64_t i = 0; i < bins; i++) {
-        const double there = (double)i * width + lo;
-        if (edges[i] < there || (double)nextafterf((float)edges[i], -INFINITY) >= there)
-            return 0;
-    }
-    return 1;
-}
-
-/* Edges that were written down may be those of an even axis, which counts fastest. */
+/* Edges that were written down or rounded may be those of an even axis. */
 static int are_even(const double *edges, uint64_t bins)
 {
     const double lo = edges[0], width = (edges[bins] - lo) / (double)bins;
@@ -142,7 +129,7 @@ static tally_axis axis_of(const wished_axis *w, const double *edges)
         axis.kind = TALLY_AXIS_INTEGER;
         axis.last = TALLY_LAST_OPEN;
     } else if (w->form != ENDS_FLOAT64) {
-        const int even = w->form == ENDS_EDGES ? are_even(edges, w->bins) : as_even(edges, w->bins);
+        const int even = are_even(edges, w->bins);
         axis.lo = edges[0];
         axis.hi = edges[w->bins];
         axis.kind = even ? TALLY_AXIS_EVEN : TALLY_AXIS_EDGES;

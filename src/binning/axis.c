@@ -85,6 +85,24 @@ static tally_status fill_edges(const tally_axis *axis, unsigned which, double *e
     return TALLY_OK;
 }
 
+/* Whether an even axis with the same ends tells where a sample is among the edges but for a small
+ * part of a bin: those that rounding has moved, to float32 or to few decimals. */
+static void find_nearly_even(ty_axis *r)
+{
+    ty_bins b = r->bins;
+    double most = 0x1p-40; /* what computing positions rounds */
+    b.width = (b.hi - b.lo) / (double)b.bins;
+    b.inverse = 1 / b.width;
+    if (b.bins > TY_NEARLY_EVEN_MOST_BINS || !isfinite(b.width) || !is_healthy(&b))
+        return;
+    for (uint64_t i = 0; i <= b.bins && most <= TY_NEARLY_EVEN_MOST_ERROR; i++)
+        most = fmax(most, fabs((r->edges[i] - b.lo) * b.inverse - (double)i));
+    if (most > TY_NEARLY_EVEN_MOST_ERROR)
+        return;
+    r->bins = b;
+    r->edge_error = most * 1.0625;
+}
+
 static tally_status make_table(const tally_axis *axis, unsigned which, ty_axis *r,
                                tally_error *error)
 {
@@ -101,6 +119,7 @@ static tally_status make_table(const tally_axis *axis, unsigned which, ty_axis *
     r->about.edges = r->edges;
     r->bins.lo = r->edges[0];
     r->bins.hi = r->edges[n];
+    find_nearly_even(r);
     return TALLY_OK;
 }
 

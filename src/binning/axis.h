@@ -12,6 +12,11 @@
 
 struct ty_buckets;
 
+/* Of nearly even axes (edge_error): one sample in 1024 may be so near an edge that it is compared
+ * with it. */
+#define TY_NEARLY_EVEN_MOST_ERROR 0x1p-11
+#define TY_NEARLY_EVEN_MOST_BINS  (1u << 20)
+
 /* Which arithmetic of ty_fast is proven for an axis; a kernel's TY_EVEN is one more. */
 typedef enum ty_proof {
     TY_UNPROVEN,
@@ -31,8 +36,11 @@ typedef struct ty_axis {
     tally_axis about; /* as asked; its edges and categories point to the copies below or are NULL */
     tally_dtype dtype;
     ty_bins bins;
-    int even;                   /* slots by arithmetic; else by the table `edges` */
-    double *edges;              /* bins+1, owned; NULL when even */
+    int even;          /* slots by arithmetic; else by the table `edges` */
+    double *edges;     /* bins+1, owned; NULL when even */
+    double edge_error; /* nearly even: edges are at most so many bins off those of an even axis with
+                          the same ends, whose width and inverse `bins` has; 0: not nearly even, or
+                          even */
     uint16_t *categories;       /* 256, owned; CATEGORY only */
     uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
     struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */

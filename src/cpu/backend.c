@@ -465,7 +465,9 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
     const ty_method *tables = plan->weighted ? &ty_cpu_weights : &ty_cpu_tables;
     state->method = (state->in_place ? tables : plan->method)->backend;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
-        tally_status status = ty_buckets_make(&plan->axes[d], &plan->axes[d].buckets, error);
+        tally_status status = TALLY_OK;
+        if (!ty_even_serves(&plan->axes[d]))
+            status = ty_buckets_make(&plan->axes[d], &plan->axes[d].buckets, error);
         if (status)
             return status;
         prove(&plan->axes[d], plan->options.n_hint);

@@ -20,7 +20,8 @@ extern const ty_even_loops ty_even_base, ty_even_avx2, ty_even_avx512;
 const ty_even_loops *ty_even_loops_get(void);
 
 /*
- * Whether the loops give ty_slot_even's answer for the axis. They take the nearest edge from
+ * Whether the loops give ty_slot_even's answer for the axis, or, of nearly even edges (axis.h),
+ * ty_slot_edges': they compare with the table's edge. They take the nearest edge from
  * x*inverse - lo*inverse, whose two roundings more than ty_slot_even's need bins no narrower than
  * 2^-46 of the largest edge; and their slots are signed, with room to tell a sample far outside.
  */

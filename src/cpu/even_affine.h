@@ -170,9 +170,11 @@ static void affine_prove_f32(ty_axis *axis)
     simd_leave();
 }
 
-/* Sets axis->affine for float32 and float64. */
+/* Sets axis->affine for float32 and float64 on even edges. */
 static void affine_prove(ty_axis *axis)
 {
+    if (!axis->even)
+        return;
     if (axis->dtype == TALLY_F32)
         affine_prove_f32(axis);
 #if defined(f64x_affine_floor)

@@ -34,9 +34,10 @@ INLINE pending NAME(pending)(const heavy_hitter *h, uint32_t ring[RING][BLOCK], 
     return (pending){h->table, ring[(k - LAG) % RING], scattered ? ring[(k - SOON) % RING] : NULL};
 }
 
-/* The counters of BLOCK samples by the rule: compared with their nearest edge. */
-INLINE void NAME(by_rule_inline)(const unsigned char *from, const consts *c, uint32_t *counters,
-                                 pending b)
+/* The counters of BLOCK samples by the rule: compared with their nearest edge, which is computed or
+ * found in a `table`. */
+INLINE void NAME(by_rule_inline)(const unsigned char *from, const consts *c, int table,
+                                 uint32_t *counters, pending b)
 {
 #if defined(EXACT)
     f64x_mask ties = f64x_mask_none();
@@ -44,7 +45,8 @@ INLINE void NAME(by_rule_inline)(const unsigned char *from, const consts *c, uin
     for (int i = 0; i < BLOCK; i += F64_LANES) {
         f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
         f64x t = f64x_clamp(f64x_mul_add(x, c->inverse, c->offset), c->none, c->all);
-        f64x r = f64x_nearest(t), edge = f64x_add(c->lo, f64x_mul(r, c->width));
+        f64x r = f64x_nearest(t);
+        f64x edge = table ? nearest_edges(t, c) : f64x_add(c->lo, f64x_mul(r, c->width));
         edge = f64x_select(f64x_below(r, c->all), edge, c->end);
         /* The nearest edge begins bin r, which is cell r + 1. Of NaN both are past all cells. */
         u32h s = u32h_increment(f64x_round_i32(t), f64x_not_below(x, edge));
@@ -67,7 +69,10 @@ INLINE void NAME(by_rule_inline)(const unsigned char *from, const consts *c, uin
 static __attribute__((noinline)) void NAME(by_rule)(const unsigned char *from, const consts *c,
                                                     uint32_t *counters)
 {
-    NAME(by_rule_inline)(from, c, counters, none_pending);
+    if (c->edges)
+        NAME(by_rule_inline)(from, c, 1, counters, none_pending);
+    else
+        NAME(by_rule_inline)(from, c, 0, counters, none_pending);
 }
 
 /* Looks up blocks k … end - 1, the first of which is at `from`, without speculation, and counts
@@ -100,10 +105,12 @@ NAME(counting)(const unsigned char *from, const consts *c, const ty_affine *map,
         uint32_t *now = ring[k % RING];
         const pending b = NAME(pending)(heavy, ring, k);
         fetch_ahead(from, step);
-        if (b.soon)
-            NAME(by_rule_inline)(from, &local, now, b);
+        if (c->edges)
+            NAME(by_rule_inline)(from, &local, 1, now, only_count(b));
+        else if (b.soon)
+            NAME(by_rule_inline)(from, &local, 0, now, b);
         else
-            NAME(by_rule_inline)(from, &local, now, only_count(b));
+            NAME(by_rule_inline)(from, &local, 0, now, only_count(b));
         if (heavy->cell != NO_CELL)
             heavy_redirect(heavy, now);
     }
@@ -142,12 +149,14 @@ INLINE speculators NAME(speculators)(const ty_axis *axis, unsigned shift)
     speculators g;
     scale s;
 #if defined(NARROW)
-    s = scale_of(b, INTEGERS, 0x1p-24, F32_FUSED);
+    s = scale_of(b, INTEGERS && axis->even, 0x1p-24, F32_FUSED);
+    s.error += axis->edge_error;
     g.how = BY_F32;
     if (speculator_f32_of(&s, b, shift, &g.by_f32))
         return g;
 #endif
-    s = scale_of(b, INTEGERS, 0x1p-53, F64_FUSED);
+    s = scale_of(b, INTEGERS && axis->even, 0x1p-53, F64_FUSED);
+    s.error += axis->edge_error;
     g.how = speculator_f64_of(&s, b, shift, &g.by_f64) ? BY_F64 : BY_RULE;
     return g;
 }

@@ -42,7 +42,8 @@ enum { GROUP = 64, MISSES = 12, PAUSE_MOST = 32 };
 
 typedef struct consts {
     f64x lo, hi, end, width, inverse, offset, none, all;
-    u32h nan, spread[8 / F64_LANES]; /* which of a cell's counters each lane takes */
+    u32h nan, last, spread[8 / F64_LANES]; /* which of a cell's counters each lane takes */
+    const double *edges;                   /* of a nearly even axis; else NULL */
     ty_bins bins;
     unsigned shift;
 } consts;
@@ -73,12 +74,25 @@ INLINE consts consts_of(const ty_axis *axis, unsigned shift)
     c.none = f64x_fill(0);
     c.all = f64x_fill(b->bins);
     c.nan = u32h_fill(b->bins + TY_SLOT_NAN);
+    c.last = u32h_fill(b->bins);
+    c.edges = axis->edges;
     uint32_t spread[8];
     for (uint32_t i = 0; i < 8; i++)
         spread[i] = i & ((1u << shift) - 1);
     for (int i = 0; i < 8 / F64_LANES; i++)
         c.spread[i] = u32h_load(spread + i * F64_LANES);
     return c;
+}
+
+/* The edges in a table that positions are nearest to; of NaN the last. */
+INLINE f64x nearest_edges(f64x positions, const consts *c)
+{
+    uint32_t at[F64_LANES];
+    double edges[F64_LANES];
+    u32h_store(at, u32h_min(f64x_round_i32(positions), c->last));
+    for (int i = 0; i < F64_LANES; i++)
+        edges[i] = c->edges[at[i]];
+    return f64x_load_f64((const unsigned char *)edges);
 }
 
 /* The counters of lanes i … of a block, by their cells. */

@@ -91,8 +91,8 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "method cpu-overlap counts one dimension");
     if (!ty_even_serves(&plan->axes[0]))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "method cpu-overlap needs an even or integer axis of at most 2^28 bins, "
-                        "none narrower than 2^-46 of its largest edge");
+                        "method cpu-overlap needs an even, nearly even or integer axis of at most "
+                        "2^28 bins, none narrower than 2^-46 of its largest edge");
     return ty_cpu_unweighted(plan, error);
 }
 

@@ -118,18 +118,32 @@ static void sample(const ty_axis *a, unsigned kind, void *to)
     }
 }
 
-/* Edges at random, in clusters, in powers; or a log axis. */
+/* Even edges rounded to float32, or each moved by up to a part of a bin. */
+static void nearly_even(uint64_t bins, double lo, double *edges)
+{
+    const double width = below(2) ? unit() : exp2((double)below(20) - 10) / (double)bins;
+    const double most = below(2) ? 0 : ldexp(1, -(int)below(30) - 9);
+    const int narrow = below(2);
+    for (uint64_t i = 0; i <= bins; i++) {
+        const double edge = lo + ((double)i + (unit() - 0.5) * 2 * most) * width;
+        edges[i] = narrow ? (double)(float)edge : edge;
+    }
+}
+
+/* Edges at random, in clusters, in powers, nearly even; or a log axis. */
 static tally_axis uneven_axis(uint64_t bins, double lo)
 {
     static double edges[2001];
     double scale = exp2((double)below(40) - 20);
-    unsigned kind = (unsigned)below(6);
+    unsigned kind = (unsigned)below(8);
     if (kind == 4)
         return tally_axis_log(bins, below(2) ? scale : value_near(&state, scale),
                               value_near(&state, scale * (1.5 + unit() * 1e6)));
     edges[0] = kind == 3 ? -scale : lo;
     if (kind == 5)
         edges_near(&state, bins, edges);
+    if (kind > 5)
+        nearly_even(bins, fabs(lo) < 1e3 ? lo : 0, edges);
     for (uint64_t i = 1; i <= bins && kind < 5; i++) {
         double step = kind == 0   ? unit()
                       : kind == 1 ? (below(20) ? 1e-9 : 1)
