@@ -22,7 +22,8 @@ class View(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("data", c.c_void_p), ("dtype", c.c_int),
                 ("device", c.c_int)] + [
                     (n, c.c_uint64) for n in ("batches", "rows", "columns", "channels")] + [
-                        (n, c.c_int64) for n in ("batch", "row", "column", "channel")]
+                        (n, c.c_int64) for n in ("batch", "row", "column", "channel")] + [
+                            ("source", c.c_void_p)]
 
 
 class Axis(c.Structure):
