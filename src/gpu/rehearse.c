@@ -67,6 +67,16 @@ static tally_status upload(ty_device *device, void *queue, ty_memory to, size_t 
     return wait_queue(device, queue, error);
 }
 
+static tally_status download(ty_device *device, void *queue, void *to, ty_memory from,
+                             size_t offset, size_t bytes, tally_error *error)
+{
+    (void)to;
+    (void)from;
+    (void)offset;
+    (void)bytes;
+    return wait_queue(device, queue, error);
+}
+
 static tally_status clear(ty_device *device, void *queue, ty_memory memory, size_t offset,
                           size_t bytes, tally_error *error)
 {
@@ -101,6 +111,7 @@ static const ty_device_ops ops = {
     .alloc = add_memory,
     .release = release,
     .upload = upload,
+    .download = download,
     .clear = clear,
     .pinned_alloc = add_pinned,
     .pinned_free = close_any,

@@ -5,6 +5,7 @@
  *
  *     test_listings [opencl|cuda [SEED]]
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,60 @@ static int run(const tally_plan *plan, const void *samples, tally_dtype dtype, u
         return 1;
     fprintf(stderr, "%s\n", error.message);
     return 0;
+}
+
+/* ---- 000: a tree of flags for each interval ---- */
+
+/* One launch of the post's kernel for [a, b), and the host's sum of the groups' sums. */
+static uint64_t listing_000(const float *x, uint64_t n, uint64_t group_size, float a, float b)
+{
+    float local_sums[256];
+    uint64_t sum = 0;
+    for (uint64_t group = 0; group * group_size < n; group++) {
+        for (uint64_t lid = 0; lid < group_size; lid++) {
+            const uint64_t gid = group * group_size + lid;
+            local_sums[lid] = gid < n && x[gid] >= a && x[gid] < b ? 1.0f : 0.0f;
+        }
+        for (uint64_t stride = group_size / 2; stride > 0; stride /= 2)
+            for (uint64_t lid = 0; lid < stride; lid++)
+                local_sums[lid] += local_sums[lid + stride];
+        sum += (uint64_t)local_sums[0];
+    }
+    return sum;
+}
+
+static void test_tree(void)
+{
+    enum { n = 30000, bins = 10 };
+    static const struct {
+        const char *settings;
+        int uneven;
+    } all[] = {{"compares=1,host=1", 0}, {"compares=1,group=64", 1}, {"host=1", 1}};
+    static float samples[n];
+    double edges[bins + 1];
+    for (int i = 0; i <= bins; i++)
+        edges[i] = i / 8.0 + (i % 3 ? 1 / 64.0 : 0);
+    for (int i = 0; i < n; i++) /* edges and what is next to them, often */
+        samples[i] = below(2) ? (float)below(700) / 512.0f
+                              : (float)(unit() * 1.5 - 0.1) * (below(99) ? 1.0f : NAN);
+    for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
+        tally_axis axis =
+            all[s].uneven ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, bins / 8.0);
+        uint64_t got[bins] = {0};
+        tally_flows flows = {0, 0, 0, 0};
+        axis.last = TALLY_LAST_OPEN;
+        tally_plan *plan =
+            plan_of("reduce-tree", all[s].settings, TALLY_F32, axis, TALLY_COUNTER_U64);
+        int ok = plan && run(plan, samples, TALLY_F32, n, got, &flows);
+        for (int b = 0; b < bins && ok; b++) {
+            const double low = all[s].uneven ? edges[b] : b / 8.0;
+            const double high = all[s].uneven ? edges[b + 1] : (b + 1) / 8.0;
+            ok = got[b] == listing_000(samples, n, 256, (float)low, (float)high);
+        }
+        check(ok, "counts as the listing's", "reduce-tree", all[s].settings);
+        check(flows.under && flows.over && flows.nan, "flows", "reduce-tree", all[s].settings);
+        tally_plan_destroy(plan);
+    }
 }
 
 /* ---- 004: 16-bit counters that stick ---- */
@@ -301,6 +356,7 @@ int main(int argc, char **argv)
     test_saturating("saturating-shared", 64, 64);
     test_saturating("saturating-shared", 1024, 1024);
     test_saturating("saturating-shared-strided", 2048, 256);
+    test_tree();
     test_letters();
     test_whitepaper();
     test_trish();

@@ -189,8 +189,9 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, bins, arch, "banks", "32");
     /* What a source's method can be set to be without, or as published. */
     for (const tally_parameter *p = m->parameters; p && p->key && strcmp(m->source, "tally"); p++) {
+        const tally_dtype dtype = !strcmp(p->key, "compares") ? TALLY_F32 : TALLY_U8;
         if (p->least == 0 && p->most == 1)
-            add(m, TALLY_U8, bins, arch, p->key, p->standard ? "0" : "1");
+            add(m, dtype, bins, arch, p->key, p->standard ? "0" : "1");
     }
 }
 
