@@ -17,6 +17,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "core/select.h"
+#include "plan/plan.h"
 #include "binning/bin.h"
 
 int tally_rule_parse(const char *name)
@@ -267,6 +268,7 @@ static tally_status run(rule_job *job, uint64_t *bins, double *lo, double *hi, t
     if (wants_quartiles(job->rule) &&
         (status = ty_select_start(&job->select, reader->dtype, error)))
         return status;
+    job->select.pool = reader->pool;
     if ((status = ty_sample_reader_pass(reader, take_first, job, error)))
         return status;
     double first = reader->lo, last = reader->hi, width = 0;
@@ -314,11 +316,12 @@ tally_status tally_rule_bins(tally_context *context, tally_chunks chunks, tally_
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "range %.17g to %.17g; it must be finite and not descend", range[0],
                         range[1]);
-    rule_job job = {.context = context,
-                    .reader = {.chunks = chunks, .dtype = dtype},
-                    .rule = rule,
-                    .by_range = range != NULL,
-                    .stats = TALLY_STATS_INIT};
+    rule_job job = {
+        .context = context,
+        .reader = {.chunks = chunks, .dtype = dtype, .pool = context ? context->pool : NULL},
+        .rule = rule,
+        .by_range = range != NULL,
+        .stats = TALLY_STATS_INIT};
     if (range) {
         job.reader.lo = range[0];
         job.reader.hi = range[1];

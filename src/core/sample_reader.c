@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/view.h"
 #include "cpu/stats.h"
@@ -34,53 +35,153 @@ static int inside_u64(uint64_t x, double lo, double hi)
     return !ty_below_u64(x, lo) && (ty_below_u64(x, hi) || ty_equal_u64(x, hi));
 }
 
-/* Copies those of at most BLOCK samples that count; returns how many. */
-static size_t pick(const ty_sample_reader *reader, const unsigned char *from, size_t size,
-                   size_t count, unsigned char *to)
+/* Which of at most BLOCK samples count: 1, else 0. Returns how many do. */
+static size_t look(const ty_sample_reader *reader, const unsigned char *from, size_t count,
+                   unsigned char *inside)
 {
-    double values[BLOCK];
-    int wide = reader->dtype == TALLY_I64 || reader->dtype == TALLY_U64;
-    if (!wide)
-        ty_stats_loops_get()->decode(reader->dtype, from, count, values);
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        int inside;
-        if (!wide) {
-            inside = (values[i] >= reader->lo) & (values[i] <= reader->hi);
-        } else {
+    if (reader->dtype == TALLY_I64 || reader->dtype == TALLY_U64) {
+        for (size_t i = 0; i < count; i++) {
             uint64_t bits;
-            memcpy(&bits, from + i * size, sizeof bits);
-            inside = reader->dtype == TALLY_U64 ? inside_u64(bits, reader->lo, reader->hi)
-                                                : inside_i64((int64_t)bits, reader->lo, reader->hi);
+            memcpy(&bits, from + i * sizeof bits, sizeof bits);
+            inside[i] = reader->dtype == TALLY_U64
+                            ? inside_u64(bits, reader->lo, reader->hi)
+                            : inside_i64((int64_t)bits, reader->lo, reader->hi);
+            kept += inside[i];
         }
-        memcpy(to + kept * size, from + i * size, size);
-        kept += inside != 0;
+        return kept;
     }
+    double values[BLOCK];
+    const double lo = reader->lo, hi = reader->hi;
+    ty_stats_loops_get()->decode(reader->dtype, from, count, values);
+    for (size_t i = 0; i < count; i++)
+        inside[i] = (values[i] >= lo) & (values[i] <= hi);
+    for (size_t i = 0; i < count; i++)
+        kept += inside[i];
     return kept;
+}
+
+#define KEEP(type)                                                                                 \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        memcpy(to + kept * sizeof(type), from + i * sizeof(type), sizeof(type));                   \
+        kept += inside[i];                                                                         \
+    }                                                                                              \
+    break
+
+/* Copies the samples that count; `to` has space for `count`. */
+static void keep(const unsigned char *inside, const unsigned char *from, size_t size, size_t count,
+                 unsigned char *to)
+{
+    size_t kept = 0;
+    switch (size) {
+    case 1:
+        KEEP(uint8_t);
+    case 2:
+        KEEP(uint16_t);
+    case 4:
+        KEEP(uint32_t);
+    default:
+        KEEP(uint64_t);
+    }
+}
+
+/* A stretch of a chunk is looked at by all threads, a piece each. */
+enum { PIECE = 16 * BLOCK, PIECES = 32 };
+
+typedef struct stretch {
+    const ty_sample_reader *reader;
+    const ty_grid *grid;
+    uint64_t batch, begin;
+    size_t count;
+    unsigned char *copy; /* of `count` samples */
+    size_t kept[PIECES]; /* samples that count, at the begin of the piece's copy */
+    int whole[PIECES];   /* all do, and lie packed where they are; nothing is copied */
+} stretch;
+
+static void look_at(void *arg, unsigned part, unsigned worker)
+{
+    stretch *s = arg;
+    const size_t size = s->grid->size, begin = (size_t)part * PIECE;
+    const size_t count = s->count - begin < PIECE ? s->count - begin : PIECE;
+    unsigned char gathered[BLOCK * 8], inside[BLOCK], *to = s->copy + begin * size;
+    const unsigned char *first = NULL;
+    (void)worker;
+    s->kept[part] = 0;
+    s->whole[part] = 1;
+    for (size_t at = 0; at < count; at += BLOCK) {
+        const size_t n = count - at < BLOCK ? count - at : BLOCK;
+        const unsigned char *from =
+            ty_grid_block(s->grid, s->batch, 0, s->begin + begin + at, n, gathered);
+        const size_t kept = s->reader->filter ? look(s->reader, from, n, inside) : n;
+        first = at ? first : from;
+        if (s->whole[part] && (kept < n || from != first + at * size)) {
+            memcpy(to, first, at * size); /* what was skipped so far */
+            s->whole[part] = 0;
+        }
+        if (from == gathered)
+            s->whole[part] = 0;
+        if (!s->whole[part] && kept < n)
+            keep(inside, from, size, n, to + s->kept[part] * size);
+        else if (!s->whole[part])
+            memcpy(to + s->kept[part] * size, from, n * size);
+        s->kept[part] += kept;
+    }
+}
+
+/* All samples that count in a row: where they are, or in s->copy. */
+static const unsigned char *join(stretch *s, unsigned parts, size_t *count)
+{
+    const size_t size = s->grid->size;
+    unsigned whole = 0;
+    *count = 0;
+    for (unsigned p = 0; p < parts; p++)
+        whole += s->whole[p] != 0;
+    if (whole == parts && s->grid->rows == 1) {
+        *count = s->count;
+        return ty_grid_at(s->grid, s->batch, s->begin, 0);
+    }
+    for (unsigned p = 0; p < parts; p++) {
+        const size_t begin = (size_t)p * PIECE;
+        const unsigned char *from = s->whole[p] ? ty_grid_at(s->grid, s->batch, s->begin + begin, 0)
+                                                : s->copy + begin * size;
+        memmove(s->copy + *count * size, from, s->kept[p] * size);
+        *count += s->kept[p];
+    }
+    return s->copy;
 }
 
 static tally_status offer(const ty_sample_reader *reader, const ty_grid *grid,
                           tally_status (*take)(void *, const void *, size_t, tally_error *),
                           void *arg, tally_error *error)
 {
-    unsigned char buffer[BLOCK * 8], picked[BLOCK * 8];
-    uint64_t elements = grid->rows * grid->columns;
-    int whole = !reader->filter && grid->rows == 1 && grid->column_stride == (int64_t)grid->size;
-    uint64_t step = whole ? elements : BLOCK;
-    for (uint64_t batch = 0; batch < grid->batches; batch++) {
-        for (uint64_t at = 0; at < elements; at += step) {
-            size_t count = (size_t)(elements - at < step ? elements - at : step);
-            const void *samples = ty_grid_block(grid, batch, 0, at, count, buffer);
-            if (reader->filter) {
-                count = pick(reader, samples, grid->size, count, picked);
-                samples = picked;
-            }
-            tally_status status = count ? take(arg, samples, count, error) : TALLY_OK;
-            if (status)
-                return status;
+    const uint64_t elements = grid->rows * grid->columns, most = (uint64_t)PIECE * PIECES;
+    const int whole =
+        !reader->filter && grid->rows == 1 && grid->column_stride == (int64_t)grid->size;
+    const uint64_t step = whole || elements < most ? elements : most;
+    stretch s = {.reader = reader, .grid = grid};
+    tally_status status = TALLY_OK;
+    if (!elements)
+        return TALLY_OK;
+    if (!whole && !(s.copy = ty_malloc((size_t)(step * grid->size))))
+        return ty_error_memory(error, "a chunk's samples", (size_t)(step * grid->size));
+    for (s.batch = 0; s.batch < grid->batches && !status; s.batch++) {
+        for (s.begin = 0; s.begin < elements && !status; s.begin += step) {
+            const void *samples = ty_grid_at(grid, s.batch, s.begin, 0);
+            size_t count = s.count =
+                (size_t)(elements - s.begin < step ? elements - s.begin : step);
+            const unsigned parts = whole ? 0 : (unsigned)((s.count + PIECE - 1) / PIECE);
+            if (reader->pool && parts > 1)
+                ty_pool_run(reader->pool, 0, parts, look_at, &s);
+            for (unsigned p = 0; p < parts && !(reader->pool && parts > 1); p++)
+                look_at(&s, p, 0);
+            if (!whole)
+                samples = join(&s, parts, &count);
+            if (count)
+                status = take(arg, samples, count, error);
         }
     }
-    return TALLY_OK;
+    ty_free(s.copy);
+    return status;
 }
 
 tally_status ty_sample_reader_pass(ty_sample_reader *reader,

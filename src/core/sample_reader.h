@@ -5,12 +5,15 @@
 #include <stddef.h>
 #include <tally/tally.h>
 
+#include "cpu/threads.h"
+
 /* Plain data; owns nothing. Set all but `passes`, which starts at 0. */
 typedef struct ty_sample_reader {
     tally_chunks chunks;
     tally_dtype dtype;
     int filter; /* only lo <= x <= hi counts, compared exactly; NaN never does */
     double lo, hi;
+    ty_pool *pool;   /* that looks for those; NULL: the caller's thread alone */
     unsigned passes; /* begun so far: all but the first rewind the chunks */
 } ty_sample_reader;
 

@@ -48,23 +48,26 @@ load_key(const unsigned char *at, unsigned bytes, uint64_t always, uint64_t nega
     return bits ^ always ^ (bits >> (8 * bytes - 1) ? negative : 0);
 }
 
-__attribute__((always_inline)) static inline void
-count_first(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
+__attribute__((always_inline)) static inline void count_first(const ty_select *s,
+                                                              const unsigned char *from,
+                                                              size_t count, unsigned bytes,
+                                                              uint64_t *counts)
 {
     const uint64_t always = flip_always(s), negative = flip_negative(s);
     const unsigned shift = bytes > 2 ? 8 * bytes - 16 : 0;
-    uint64_t *counts = s->counts;
     for (size_t i = 0; i < count; i++)
         counts[load_key(from + i * bytes, bytes, always, negative) >> shift]++;
 }
 
 /* Few samples have a wanted prefix, so the four comparisons lead to one branch. */
-__attribute__((always_inline)) static inline void
-count_later(ty_select *s, const unsigned char *from, size_t count, unsigned bytes)
+__attribute__((always_inline)) static inline void count_later(const ty_select *s,
+                                                              const unsigned char *from,
+                                                              size_t count, unsigned bytes,
+                                                              uint64_t *counts)
 {
     const uint64_t always = flip_always(s), negative = flip_negative(s);
     const unsigned shift = s->shift, groups = s->groups;
-    uint64_t *counts = s->counts, head[TY_SELECT_RANKS];
+    uint64_t head[TY_SELECT_RANKS];
     for (unsigned g = 0; g < TY_SELECT_RANKS; g++)
         head[g] = s->head[g < groups ? g : 0];
     for (size_t i = 0; i < count; i++) {
@@ -103,12 +106,20 @@ static void keep_few(ty_select *s, const void *samples, size_t count)
 }
 
 /* There are too many to be kept: those that were are counted. */
+static size_t table_cells(const ty_select *s)
+{
+    return (size_t)s->groups << s->digit;
+}
+
+/* There are too many to be kept: those that were are counted. */
 static tally_status count_few(ty_select *s, tally_error *error)
 {
-    const size_t size = sizeof *s->counts << s->digit;
-    s->counts = ty_calloc(1, size);
+    const unsigned threads = s->pool ? ty_pool_threads(s->pool) : 1;
+    s->threads = threads < TY_SELECT_THREADS ? threads : TY_SELECT_THREADS;
+    const size_t cells = s->threads * table_cells(s);
+    s->counts = ty_calloc(cells, sizeof *s->counts);
     if (!s->counts)
-        return ty_error_memory(error, "counting quantiles", size);
+        return ty_error_memory(error, "counting quantiles", cells * sizeof *s->counts);
     for (size_t i = 0; i < s->few_count; i++)
         s->counts[s->few[i] >> s->shift]++;
     ty_free(s->few);
@@ -116,21 +127,56 @@ static tally_status count_few(ty_select *s, tally_error *error)
     return TALLY_OK;
 }
 
-static void count_all(ty_select *s, const void *samples, size_t count)
+static void count_part(const ty_select *s, const void *samples, size_t count, uint64_t *counts)
 {
     int first = s->shift + s->digit == s->width;
     if (s->width == 8)
-        count_first(s, samples, count, 1);
+        count_first(s, samples, count, 1, counts);
     else if (s->width == 16)
-        count_first(s, samples, count, 2);
+        count_first(s, samples, count, 2, counts);
     else if (s->width == 32 && first)
-        count_first(s, samples, count, 4);
+        count_first(s, samples, count, 4, counts);
     else if (s->width == 32)
-        count_later(s, samples, count, 4);
+        count_later(s, samples, count, 4, counts);
     else if (first)
-        count_first(s, samples, count, 8);
+        count_first(s, samples, count, 8, counts);
     else
-        count_later(s, samples, count, 8);
+        count_later(s, samples, count, 8, counts);
+}
+
+typedef struct many {
+    const ty_select *select;
+    const unsigned char *samples;
+    size_t count, part; /* part: samples that one thread takes at a time */
+} many;
+
+static void any_part(void *arg, unsigned part, unsigned worker)
+{
+    const many *m = arg;
+    const ty_select *s = m->select;
+    const size_t begin = part * m->part, left = m->count - begin;
+    count_part(s, m->samples + begin * (s->width / 8), left < m->part ? left : m->part,
+               s->counts + worker * table_cells(s));
+}
+
+static void count_all(const ty_select *s, const void *samples, size_t count)
+{
+    enum { PART = 1 << 15 };
+    many m = {s, samples, count, PART};
+    const size_t parts = count / PART + (count % PART != 0);
+    if (s->threads < 2 || parts < 2 || parts > 1 << 20)
+        count_part(s, samples, count, s->counts);
+    else
+        ty_pool_run(s->pool, s->threads, (unsigned)parts, any_part, &m);
+}
+
+/* Adds the threads' tables to the first. */
+static void add_tables(ty_select *s)
+{
+    const size_t cells = table_cells(s);
+    for (unsigned t = 1; t < s->threads; t++)
+        for (size_t i = 0; i < cells; i++)
+            s->counts[i] += s->counts[t * cells + i];
 }
 
 tally_status ty_select_count(ty_select *s, const void *samples, size_t count, tally_error *error)
@@ -227,6 +273,7 @@ tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
 {
     if (s->few)
         return find_few(s, more, error);
+    add_tables(s);
     if (!settle(s))
         return ty_error(error, TALLY_ERROR_DATA, "the samples changed between two readings");
     *more = s->shift != 0 && s->ranks != 0;
@@ -242,7 +289,7 @@ tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
             s->head[s->groups++] = s->prefix[i];
         s->group[i] = g;
     }
-    size_t size = (sizeof *s->counts << s->digit) * s->groups;
+    const size_t size = s->threads * table_cells(s) * sizeof *s->counts;
     uint64_t *counts = ty_realloc(s->counts, size);
     if (!counts)
         return ty_error_memory(error, "counting quantiles", size);

@@ -1,14 +1,17 @@
 /* Order statistics. Few samples are kept and sorted so far as is needed. More are counted: passes
  * over the samples, each settling 16 more bits of the wanted samples' keys. Memory: at most four
- * tables of 65536 counters. */
+ * tables of 65536 counters a thread, of at most TY_SELECT_THREADS. */
 #ifndef TY_SELECT_H
 #define TY_SELECT_H
 
 #include <stddef.h>
 #include <tally/tally.h>
 
-#define TY_SELECT_RANKS 4
-#define TY_SELECT_FEW   16384 /* samples that are kept: their keys take 128 KiB */
+#include "cpu/threads.h"
+
+#define TY_SELECT_RANKS   4
+#define TY_SELECT_THREADS 16
+#define TY_SELECT_FEW     16384 /* samples that are kept: their keys take 128 KiB */
 
 /*
  * Keys are the samples' bits mapped so that they order as the samples do, as unsigned integers; NaN
@@ -24,7 +27,9 @@ typedef struct ty_select {
     uint64_t head[TY_SELECT_RANKS];   /* the distinct prefixes */
     uint64_t *few;                    /* keys of the samples so far, owned; NULL: counted */
     size_t few_count;
-    uint64_t *counts; /* groups × 2^digit, owned; NULL while samples are few */
+    uint64_t *counts; /* threads × groups × 2^digit, owned; NULL while samples are few */
+    unsigned threads; /* tables; the first is the sum once a pass is over */
+    ty_pool *pool;    /* NULL: the caller's thread alone; to be set after the start */
 } ty_select;
 
 /* Ready for the first pass. On failure nothing is owned. */

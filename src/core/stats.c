@@ -352,7 +352,8 @@ tally_status tally_stats_add(tally_context *context, const tally_view *view, con
     tally_status status = job_make(view, mask, channel, stats, &job, error);
     if (status || !job.total)
         return status;
-    job.part = job.direct && !moments ? PART_RANGE : PART;
+    /* Large ones where there are enough for all threads. */
+    job.part = job.direct && !moments && job.total >= PARTS * PART_RANGE ? PART_RANGE : PART;
     tally_stats sum = TALLY_STATS_INIT;
     ty_pool *pool = context ? context->pool : NULL;
     if (job.samples.source)

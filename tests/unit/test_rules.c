@@ -41,6 +41,7 @@ typedef struct source {
     int fail_read, fail_rewind; /* returned by the call of that kind, if not 0 */
     int silent;                 /* fails without a message */
     int liar;                   /* other samples after a rewind */
+    int apart;                  /* a sample's size lies between two */
 } source;
 
 static int fail(const source *s, int value, tally_error *error)
@@ -68,7 +69,9 @@ static int next_chunk(void *user, tally_view *view, tally_error *error)
     if (!below(4))
         n = 0; /* an empty chunk is no end */
     size_t size = tally_dtype_bytes(s->dtype);
-    *view = tally_view_1d(n ? s->data + s->at * size : NULL, s->dtype, n);
+    const size_t stride = s->apart ? 2 * size : size;
+    *view = tally_view_1d(n ? s->data + s->at * stride : NULL, s->dtype, n);
+    view->column_stride_bytes = (int64_t)stride;
     s->at += n;
     s->ended = s->at == s->count;
     return 1;
@@ -92,13 +95,15 @@ typedef struct answer {
     tally_error error;
 } answer;
 
+static tally_context *context; /* of several threads, or NULL */
+
 static answer ask(source *s, tally_rule rule, const double *range, int skip)
 {
     answer a = {.error = {""}};
     tally_chunks chunks = {next_chunk, again, s};
     tally_axis axis = tally_axis_even(77, 7, 8);
     const tally_rule_options options = {sizeof options, rule, range, skip};
-    a.status = tally_rule_bins(NULL, chunks, s->dtype, &options, &axis, &a.error);
+    a.status = tally_rule_bins(context, chunks, s->dtype, &options, &axis, &a.error);
     if (a.status)
         CHECK(axis.bins == 77 && axis.lo == 7 && axis.hi == 8 && a.error.message[0],
               "a failure wrote");
@@ -494,6 +499,62 @@ static void test_parse(void)
           "unknown names");
 }
 
+/* Many samples by several threads are what one thread finds, whatever is left out and wherever
+ * chunks end. */
+static void test_threads(void)
+{
+    static const double range[2] = {-0.5, 0.75};
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *several = NULL;
+    options.device = TALLY_DEVICE_CPU;
+    options.threads = 3;
+    CHECK(!tally_context_create(&options, &several, NULL), "a context");
+    for (int round = 0; round < 24; round++) {
+        const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I64, TALLY_I16};
+        const size_t n = 30000 + below(170000);
+        source s = {.dtype = dtypes[round % 4], .count = n, .step = 1 + below(2 * n)};
+        const size_t size = tally_dtype_bytes(s.dtype);
+        unsigned char *x = malloc(n * size), *wide = calloc(n, 2 * size);
+        for (size_t i = 0; i < n; i++) {
+            const double value = below(round < 12 ? 3000 : 9) ? normal()
+                                 : below(2)                   ? NAN
+                                                              : INFINITY;
+            const float single = (float)value;
+            const int64_t whole = (int64_t)(next() >> 32);
+            const int16_t small = (int16_t)next();
+            memcpy(x + i * size,
+                   s.dtype == TALLY_F32   ? (const void *)&single
+                   : s.dtype == TALLY_F64 ? (const void *)&value
+                   : s.dtype == TALLY_I64 ? (const void *)&whole
+                                          : (const void *)&small,
+                   size);
+            memcpy(wide + 2 * i * size, x + i * size, size);
+        }
+        s.data = x;
+        for (int rule = 0; rule <= TALLY_RULE_SQRT; rule++) {
+            if (rule == TALLY_RULE_STONE && round)
+                continue;
+            answer got[2];
+            for (int k = 0; k < 2; k++) {
+                source same = s;
+                same.apart = k && round & 1;
+                same.data = same.apart ? wide : x;
+                context = k ? several : NULL;
+                got[k] = ask(&same, (tally_rule)rule, round % 3 ? NULL : range, 1);
+            }
+            CHECK(got[0].status == got[1].status && got[0].bins == got[1].bins &&
+                      !memcmp(&got[0].lo, &got[1].lo, sizeof got[0].lo) &&
+                      !memcmp(&got[0].hi, &got[1].hi, sizeof got[0].hi),
+                  "rule %d of %zu %s: %" PRIu64 " and %" PRIu64 " bins", rule, n,
+                  tally_dtype_name(s.dtype), got[0].bins, got[1].bins);
+        }
+        free(wide);
+        free(x);
+    }
+    context = NULL;
+    tally_context_destroy(several);
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
@@ -504,6 +565,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3000; i++)
         test_rule();
     test_stone();
+    test_threads();
     test_failures();
     printf("%d failures\n", failures);
     return failures != 0;
