@@ -244,6 +244,19 @@ static void find_kernels(const char *list)
     free(edges);
 }
 
+/* Those of a target together, and in it those that are alike: they are packed together. */
+static int alike(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->target.is_ptx != y->target.is_ptx)
+        return x->target.is_ptx - y->target.is_ptx;
+    if (x->target.arch != y->target.arch)
+        return x->target.arch < y->target.arch ? -1 : 1;
+    if (x->kernel != y->kernel)
+        return x->kernel < y->kernel ? -1 : 1;
+    return strcmp(x->options, y->options);
+}
+
 /* ---- compiling ---- */
 
 static void compile(void *arg, unsigned part, unsigned worker)
@@ -334,6 +347,7 @@ int main(int argc, char **argv)
     find_kernels(argv[2]);
     if (!all.count)
         die(argv[2], "no target; all, or some of 75,80,86,89,90,100,120,ptx");
+    qsort(all.items, all.count, sizeof *all.items, alike);
     double found = seconds();
     compile_all();
     double compiled = seconds();

@@ -16,12 +16,14 @@
 #include "core/env.h"
 #include "core/error.h"
 #include "gpu/device.h"
+#include "gpu/pack.h"
 #include "gpu/sha256.h"
 
-/* A kernel's whole block is read for it: of so many bytes that that takes no time to speak of. */
+/* A kernel's whole block is unpacked for it: of so many bytes that that takes a millisecond or two,
+ * and kernels repeat each other. */
 enum { block_bytes = 2 << 20, most_blocks = 1024, most_kernels = 65536, most_bytes = 256 << 20 };
 
-static const char magic[8] = "tallyp2";
+static const char magic[8] = "tallyp3";
 
 /* The file: a header, `blocks` of block, `kernels` of kernel, then the blocks' bytes. In the order
  * of the machine's bytes, which the magic's `order` tells. */
@@ -35,8 +37,8 @@ typedef struct {
 
 typedef struct {
     uint32_t arch, is_ptx;
-    uint64_t offset, size;    /* bytes: from the file's start, and there */
-    unsigned char digest[32]; /* of its bytes */
+    uint64_t offset, packed, size; /* bytes: from the file's start; there; unpacked (pack.h) */
+    unsigned char digest[32];      /* of its bytes in the file */
 } block;
 
 typedef struct {
@@ -117,7 +119,7 @@ static const char *read_index(int fd, uint64_t bytes)
         return "its index is damaged";
     for (uint32_t i = 0; i < h->blocks; i++) {
         const block *b = &file.blocks[i];
-        if (b->size > most_bytes || b->size > bytes || b->offset > bytes - b->size)
+        if (b->size > most_bytes || b->packed > bytes || b->offset > bytes - b->packed)
             return "it is cut off";
     }
     for (uint32_t i = 0; i < h->kernels; i++) {
@@ -179,25 +181,31 @@ static void look(void)
         close(fd);
 }
 
+/* NULL, or what is wrong with a block; `code` gets it, `packed` its bytes in the file. */
+static const char *read_block(const block *b, unsigned char *packed, unsigned char *code)
+{
+    unsigned char digest[32];
+    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int read = fd >= 0 && ty_cache_read(fd, b->offset, packed, b->packed);
+    if (fd >= 0)
+        close(fd);
+    if (!read)
+        return "its code cannot be read";
+    ty_sha256_of(packed, b->packed, digest);
+    const int sound =
+        !memcmp(digest, b->digest, sizeof digest) && ty_unpack(packed, b->packed, code, b->size);
+    return sound ? NULL : "its code is damaged";
+}
+
 /* With the lock held: block `i`, or NULL, and the file is not used any more. */
 static const unsigned char *load_block(uint32_t i)
 {
     const block *b = &file.blocks[i];
-    unsigned char digest[32], *code;
-    const char *wrong = "memory is out";
     if (file.code[i])
         return file.code[i];
-    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    code = ty_malloc(b->size + 1);
-    if (code) {
-        wrong = "its code cannot be read";
-        if (fd >= 0 && ty_cache_read(fd, b->offset, code, b->size)) {
-            ty_sha256_of(code, b->size, digest);
-            wrong = memcmp(digest, b->digest, sizeof digest) != 0 ? "its code is damaged" : NULL;
-        }
-    }
-    if (fd >= 0)
-        close(fd);
+    unsigned char *packed = ty_malloc(b->packed + 1), *code = ty_malloc(b->size + 1);
+    const char *wrong = packed && code ? read_block(b, packed, code) : "memory is out";
+    ty_free(packed);
     if (wrong) {
         ty_free(code);
         refuse(wrong);
@@ -340,7 +348,12 @@ static tally_status add_block(image *m, const ty_kernel_entry *first, size_t cou
         memcpy(code + b->size, first[i].code, first[i].size);
         b->size += first[i].size;
     }
-    m->stored[m->head.blocks++] = code;
+    size_t packed = 0;
+    m->stored[m->head.blocks] = ty_pack(code, size, &packed);
+    ty_free(code);
+    if (!m->stored[m->head.blocks++])
+        return ty_error_memory(error, "packed kernels", size);
+    b->packed = packed;
     return TALLY_OK;
 }
 
@@ -378,8 +391,8 @@ static void seal(image *m)
     snprintf(m->head.version, sizeof m->head.version, "%s", tally_version());
     for (uint32_t i = 0; i < m->head.blocks; i++) {
         m->blocks[i].offset = at;
-        at += m->blocks[i].size;
-        ty_sha256_of(m->stored[i], m->blocks[i].size, m->blocks[i].digest);
+        at += m->blocks[i].packed;
+        ty_sha256_of(m->stored[i], m->blocks[i].packed, m->blocks[i].digest);
     }
     ty_sha256_begin(&s);
     ty_sha256_add(&s, m->blocks, m->head.blocks * sizeof(block));
@@ -393,7 +406,7 @@ static int write_image(const image *m, int fd)
              write_all(fd, m->blocks, m->head.blocks * sizeof(block)) &&
              write_all(fd, m->kernels, m->head.kernels * sizeof(kernel));
     for (uint32_t i = 0; i < m->head.blocks; i++)
-        ok = ok && write_all(fd, m->stored[i], m->blocks[i].size);
+        ok = ok && write_all(fd, m->stored[i], m->blocks[i].packed);
     return ok && !fchmod(fd, 0644);
 }
 

@@ -3,9 +3,9 @@
  * only the driver counts at once. One file, `libtally-VERSION.kernels`, beside the library or where
  * it was installed; TALLY_KERNELS_FILE names another, or `none`.
  *
- * It holds blocks of code, each of one architecture, and an index by the SHA-256 of version, text,
- * options and target. Index and blocks carry their own SHA-256: what is damaged, or of another
- * version, is not used, and ty_kernels_describe says why.
+ * It holds blocks of code, each of one architecture and packed (pack.h), and an index by the
+ * SHA-256 of version, text, options and target. Index and blocks carry their own SHA-256: what is
+ * damaged, or of another version, is not used, and ty_kernels_describe says why.
  */
 #ifndef TY_KERNELS_FILE_H
 #define TY_KERNELS_FILE_H
@@ -32,7 +32,8 @@ typedef struct ty_kernel_entry {
 void ty_kernels_key(const char *source, const char *options, ty_target target,
                     unsigned char key[32]);
 
-/* Writes the file whole or not at all; entries of one target must be next to each other. */
+/* Writes the file whole or not at all; entries of one target must be next to each other. The more
+ * alike neighbours are, the smaller it is. */
 tally_status ty_kernels_save(const char *path, const ty_kernel_entry *entries, size_t count,
                              tally_error *error);
 
