@@ -154,6 +154,7 @@ PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_filler(PyObject *self, PyObject *args);
 PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 

@@ -5,6 +5,7 @@ caller does next, and nobody has to wait. What a lender has put on another strea
 that stream, not by the host.
 """
 
+import functools
 import sys
 
 import numpy as np
@@ -45,6 +46,10 @@ class CuPy(Home):
 
     def take_back(self, array):
         return self.cupy.asnumpy(array) if module_of(array) == "cupy" else array
+
+    def settle(self):
+        with self.here():
+            self.cupy.cuda.get_current_stream().synchronize()
 
     def place(self, array):
         return array.data.ptr
@@ -97,6 +102,45 @@ class CuPy(Home):
 
     def digitize(self, x, bins, right):
         return self.cupy.digitize(x, self.give(np.asarray(self.take_back(bins))), right)
+
+
+class Plain:
+    """CuPy's arrays as _device.py asks for them."""
+
+    name, bytes = "cupy", np.dtype(np.uint8)
+
+    def __init__(self):
+        import cupy
+
+        self.cupy, self.kind = cupy, cupy.ndarray
+
+    def about(self, x):
+        """(device, type, the library's type, samples) of samples that lie one behind the other, on the
+        device that is current; or None."""
+        if type(x) is not self.kind or not x.flags.c_contiguous:
+            return None
+        index, code = x.device.id, CODES.get(x.dtype, 0)
+        if not code or not x.size or x.dtype.kind == "b" or index != self.cupy.cuda.runtime.getDevice():
+            return None
+        return index, x.dtype, code, x.size
+
+    def dtype_of(self, kind):
+        return kind
+
+    def home(self, index):
+        return CuPy(index)
+
+    def stream(self, index):
+        return self.cupy.cuda.get_current_stream().ptr or LEGACY
+
+    def empty_counts(self, n, x, index):
+        return self.cupy.empty(n, np.int64)
+
+    def pointer(self, x):
+        return x.data.ptr
+
+    def copy(self, x):
+        return x.copy()
 
 
 def _density(counts, widths, edges):
@@ -183,3 +227,6 @@ def home_of(x, index):
 
         return through(home)
     return home
+
+
+plain = functools.lru_cache(1)(Plain)

@@ -1,5 +1,7 @@
 """torch tensors, on the host and on CUDA devices: read where they lie, answered in kind."""
 
+import functools
+
 import numpy as np
 import torch
 
@@ -39,6 +41,42 @@ def take(x):
         x.data_ptr(), code, dtype, tuple(x.shape), tuple(s * size for s in x.stride()), x,
         Torch(index) if on_device else HOST, c.CUDA if on_device else c.CPU, index,
     )  # fmt: skip
+
+
+class Plain:
+    """torch's arrays as _device.py asks for them."""
+
+    name, bytes = "torch", torch.uint8
+
+    def __init__(self):
+        self.types = {getattr(torch, name): found for name, found in _TYPES.items() if hasattr(torch, name)}
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self._stream = raw or (lambda index: torch.cuda.current_stream(index).cuda_stream)
+
+    def about(self, x):
+        """(device, type, the library's type, samples) of samples that lie one behind the other; or None."""
+        if type(x) is not torch.Tensor or not x.is_cuda or not x.is_contiguous() or x.is_neg():
+            return None
+        code, n = self.types.get(x.dtype, (0,))[0], x.numel()
+        return (x.get_device(), x.dtype, code, n) if code and n and x.dtype != torch.bool else None
+
+    def dtype_of(self, kind):
+        return self.types[kind][1]
+
+    def home(self, index):
+        return Torch(index)
+
+    def stream(self, index):
+        return self._stream(index) or LEGACY
+
+    def empty_counts(self, n, x, index):
+        return torch.empty(n, dtype=torch.int64, device=x.device)
+
+    def pointer(self, x):
+        return x.data_ptr()
+
+    def copy(self, x):
+        return x.clone()
 
 
 def _type(dtype):
@@ -83,6 +121,9 @@ class Torch(Home):
 
     def take_back(self, array):
         return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
+
+    def settle(self):
+        torch.cuda.current_stream(self.device).synchronize()
 
     def place(self, array):
         return array.data_ptr()
@@ -135,3 +176,6 @@ class Torch(Home):
     def digitize(self, x, bins, right):
         bins = self.give(np.asarray(self.take_back(bins)))
         return torch.bucketize(x, bins, right=not right)
+
+
+plain = functools.lru_cache(1)(Plain)

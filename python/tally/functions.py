@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _count, _edges
+from . import _arrays, _count, _device, _edges
 from . import _library as c
 from ._compiled import fast as _fast
 from ._core import Call, Weights, finish, normal_axes, samples, served, total
@@ -281,6 +281,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
     if (_fast and axis is where is flow is out is device is method is threads is by is progress
             is None):  # fmt: skip
         answer = _fast.histogram(a, bins, range, weights)
+        if answer is None and weights is None and not density and range is not None:
+            answer = _device.histogram(a, bins, range)
         if answer is not None:
             return (_arrays.NUMPY.density(answer[0], answer[1:]), answer[1]) if density else answer
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
@@ -579,6 +581,8 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     if (_fast and axis is where is flow is out is device is method is threads is by is progress
             is None):  # fmt: skip
         counts = _fast.bincount(x, weights, minlength)
+        if counts is None and weights is None:
+            counts = _device.bincount(x, minlength)
         if counts is not None:
             return counts
     call = Call(axis, where, flow, out, device, method, threads, by, progress)

@@ -48,6 +48,30 @@ def test_torch(dtype, keywords):
     check(torch.from_numpy(a).cuda(), a, torch.Tensor, **keywords)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f2", "f4", "f8"])
+def test_prepared_calls(dtype):
+    """Plain calls, repeated: on the current stream, in answers of their own, of other samples each time."""
+    for _ in range(3):
+        a = samples(dtype)
+        for bins, range_ in ((10, (0, 100)), (100, (0.0, 1.0)), (256, (10.5, 60))):
+            expected, theirs = np.histogram(a, bins, range_)
+            with cupy.cuda.Stream(non_blocking=True):
+                counts, edges = tally.histogram(cupy.asarray(a), bins, range_)
+                np.testing.assert_array_equal(host(counts), expected)
+                np.testing.assert_array_equal(host(edges), theirs)
+                assert edges.dtype == theirs.dtype
+                edges[:] = 0
+            with torch.cuda.stream(torch.cuda.Stream()):
+                counts, edges = tally.histogram(torch.from_numpy(a).cuda(), bins, range_)
+                np.testing.assert_array_equal(host(counts), expected)
+                np.testing.assert_array_equal(host(edges), theirs)
+                edges.zero_()
+    if dtype == "u1":
+        for x in (cupy.asarray(a), torch.from_numpy(a).cuda()):
+            for n in (256, 300, 256):
+                np.testing.assert_array_equal(host(tally.bincount(x, minlength=n)), np.bincount(a, minlength=n))
+
+
 def test_torch_on_the_host_and_bfloat16():
     a = samples("f4")
     counts, edges = tally.histogram(torch.from_numpy(a), 7)
