@@ -369,10 +369,12 @@ static int take_whole(cli_source *source, cli_chunk *chunk)
         !chunk->views[0].source)
         return 0;
     chunk->has_mask = source->mask.input != NULL;
-    chunk->has_weights = source->weights.input != NULL;
+    chunk->has_weights = source->weights_inside || source->weights.input;
+    if (source->weights_inside)
+        chunk->weights = chunk->views[source->dimensions];
     if ((chunk->has_mask && (!cli_sidecar_whole(&source->mask, &chunk->views[0], &chunk->mask) ||
                              chunk->mask.dtype != TALLY_U8)) ||
-        (chunk->has_weights &&
+        (source->weights.input &&
          !cli_sidecar_whole(&source->weights, &chunk->views[0], &chunk->weights)))
         return 0;
     chunk->elements = chunk->views[0].rows * chunk->views[0].columns;

@@ -257,13 +257,16 @@ tally_status tally_input_rewind(tally_input *input, tally_error *error)
 /* An element larger than this is read in chunks: threads would take parts of thousands. */
 enum { TY_ELEMENT_MOST = 1024 };
 
-tally_status tally_input_view(tally_input *input, tally_view *view, tally_error *error)
+tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error)
 {
     uint64_t start;
-    if (!input || !view)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", input ? "view" : "input");
+    if (!input || !views)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", input ? "views" : "input");
     ty_stored *s = &input->stored;
-    *view = (tally_view)TALLY_VIEW_INIT;
+    for (uint32_t d = 0; d < input->info.dimensions; d++)
+        views[d] = (tally_view)TALLY_VIEW_INIT;
+    if (!input->failed && input->decoder->view)
+        return input->decoder->view(input->state, views, error);
     if (input->failed || !input->decoder->stored || ty_stream_file(input->stream, &start) < 0 ||
         !input->decoder->stored(input->state, s) || s->rows->pixel_bytes > TY_ELEMENT_MOST)
         return TALLY_OK;
@@ -272,7 +275,7 @@ tally_status tally_input_view(tally_input *input, tally_view *view, tally_error 
     if (!s->find && (size < s->start || size - s->start < s->rows->rows * s->rows->row_bytes))
         return TALLY_OK;
     s->source.user = s;
-    ty_stored_view(s, view);
+    ty_stored_view(s, views);
     return TALLY_OK;
 }
 

@@ -77,6 +77,8 @@ typedef struct ty_decoder {
     /* Where samples lie in the file as they are handed out, but for the order of their bytes: fills
      * *stored and returns 1; else 0. NULL: never. */
     int (*stored)(const void *state, struct ty_stored *stored);
+    /* Views with sources of its own, as tally_input_view. NULL: it has none. */
+    tally_status (*view)(void *state, tally_view *views, tally_error *error);
 } ty_decoder;
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet;

@@ -35,6 +35,7 @@ typedef struct ty_pq_state {
     uint64_t row;      /* of the file */
     size_t chunk_rows;
     unsigned char *samples; /* `count` times chunk_rows */
+    ty_pq_source **sources; /* `count`, made when asked for */
 } ty_pq_state;
 
 static int parquet_probe(const unsigned char *head, size_t size)
@@ -309,6 +310,9 @@ static void parquet_close(void *state)
     ty_pq_state *s = state;
     for (uint32_t i = 0; s->cursors && i < s->count; i++)
         ty_pq_cursor_close(s->cursors + i);
+    for (uint32_t i = 0; s->sources && i < s->count; i++)
+        ty_pq_source_close(s->sources[i]);
+    ty_free(s->sources);
     if (s->owned)
         close(s->file);
     ty_pq_footer_close(&s->footer);
@@ -392,6 +396,28 @@ static tally_status parquet_read(void *state, tally_view *views, int *done, tall
     return TALLY_OK;
 }
 
+static tally_status parquet_view(void *state, tally_view *views, tally_error *error)
+{
+    ty_pq_state *s = state;
+    if (!s->sources)
+        s->sources = ty_calloc(s->count, sizeof *s->sources);
+    for (uint32_t i = 0; s->sources && i < s->count; i++) {
+        if (!s->sources[i])
+            s->sources[i] = ty_pq_source_open(&s->footer, s->chunks + i, s->count, s->cursors + i,
+                                              s->row_begin);
+        if (!s->sources[i])
+            return ty_error_memory(error, "a view of a Parquet column", s->footer.group_count * 8);
+        tally_view view = TALLY_VIEW_INIT;
+        view.source = ty_pq_source_get(s->sources[i]);
+        view.dtype = s->dtype;
+        view.rows = 1;
+        view.columns = s->row_end - s->row_begin;
+        views[i] = view;
+    }
+    return s->sources ? TALLY_OK
+                      : ty_error_memory(error, "views of columns", s->count * sizeof *s->sources);
+}
+
 static const char *parquet_channel_name(const void *state, uint64_t channel)
 {
     const ty_pq_state *s = state;
@@ -406,4 +432,5 @@ const ty_decoder ty_parquet = {
     .rewind = parquet_rewind,
     .channel_name = parquet_channel_name,
     .close = parquet_close,
+    .view = parquet_view,
 };

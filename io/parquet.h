@@ -162,5 +162,20 @@ void ty_pq_cursor_close(ty_pq_cursor *cursor);
 void ty_pq_cursor_begin(ty_pq_cursor *cursor, const ty_pq_chunk *chunk);
 /* The next `rows` rows, in the target's type, NaN where a value is missing. */
 tally_status ty_pq_cursor_read(ty_pq_cursor *cursor, size_t rows, void *into, tally_error *error);
+/* Passes over the next `rows` rows, pages that are all among them unread. */
+tally_status ty_pq_cursor_skip(ty_pq_cursor *cursor, uint64_t rows, tally_error *error);
+
+/* ---- parquet_source.c ---- */
+
+/* A column as what several threads read at once (tally_source). */
+typedef struct ty_pq_source ty_pq_source;
+
+/* `cursor` says file and column, and is not used itself; chunks[g × count] is the column's in row
+ * group g. Elements are rows from `row_begin` on. What the arguments point to outlives it. NULL
+ * when memory is out. */
+ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *chunks,
+                                uint32_t count, const ty_pq_cursor *cursor, uint64_t row_begin);
+void ty_pq_source_close(ty_pq_source *source); /* NULL is fine */
+const tally_source *ty_pq_source_get(const ty_pq_source *source);
 
 #endif

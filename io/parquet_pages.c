@@ -22,7 +22,7 @@
 #include "io/snappy.h"
 #include "io/temp_file.h"
 
-enum { INPUT_BYTES = 1 << 20, HEADER_MOST = 1 << 20, PADDING = 16 };
+enum { INPUT_BYTES = 1 << 16, HEADER_MOST = 1 << 20, PADDING = 16 };
 enum { DATA_PAGE = 0, INDEX_PAGE = 1, DICTIONARY_PAGE = 2, DATA_PAGE_V2 = 3 };
 
 typedef struct ty_pq_page {
@@ -364,22 +364,29 @@ static tally_status open_data_page(ty_pq_cursor *c, const ty_pq_page *page, tall
     return TALLY_OK;
 }
 
-static tally_status open_page(ty_pq_cursor *c, tally_error *error)
+/* Opens the next page with rows; but passes, unread, over pages of which none is after *skip rows,
+ * and takes theirs off. */
+static tally_status open_page(ty_pq_cursor *c, uint64_t *skip, tally_error *error)
 {
-    while (!c->page_left) {
+    while (!c->page_left && c->rows_left) {
         ty_pq_page page;
         tally_status status = read_header(c, &page, error);
         if (status)
             return status;
-        if (page.type == DICTIONARY_PAGE)
+        const int is_data = page.type == DATA_PAGE || page.type == DATA_PAGE_V2;
+        if (page.type == DICTIONARY_PAGE) {
             status = take_dictionary(c, &page, error);
-        else if (page.type == DATA_PAGE || page.type == DATA_PAGE_V2)
+        } else if (is_data && page.rows <= *skip && page.rows <= c->rows_left) {
+            *skip -= page.rows;
+            c->rows_left -= page.rows;
+        } else if (is_data) {
             status = open_data_page(c, &page, error);
+        }
         if (status)
             return status;
         c->next += page.packed;
     }
-    return TALLY_OK;
+    return c->page_left || !*skip ? TALLY_OK : damaged(c, "its column has fewer rows", error);
 }
 
 /* ---- Rows ---- */
@@ -477,7 +484,8 @@ tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, tally_e
     const size_t bytes = tally_dtype_bytes(c->values.target.dtype);
     unsigned char *to = into;
     while (rows) {
-        tally_status status = open_page(c, error);
+        uint64_t none = 0;
+        tally_status status = open_page(c, &none, error);
         if (status)
             return status;
         const size_t n = c->page_left < rows ? (size_t)c->page_left : rows;
@@ -486,6 +494,25 @@ tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, tally_e
             return status;
         c->page_left -= n;
         to += n * bytes;
+        rows -= n;
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_pq_cursor_skip(ty_pq_cursor *c, uint64_t rows, tally_error *error)
+{
+    double passed[2048];
+    while (rows) {
+        tally_status status = open_page(c, &rows, error);
+        if (status || !rows)
+            return status;
+        size_t n = sizeof passed / sizeof *passed;
+        n = rows < n ? (size_t)rows : n;
+        n = c->page_left < n ? (size_t)c->page_left : n;
+        status = read_rows(c, n, passed, error);
+        if (status)
+            return status;
+        c->page_left -= n;
         rows -= n;
     }
     return TALLY_OK;

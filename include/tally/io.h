@@ -249,11 +249,12 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
  * instead when there is no more. */
 TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
                                         tally_error *error);
-/* All of the input as one view with a source, which reads the file when the view is counted: every
- * thread its own part. For uncompressed samples in a file: raw data, npy, PNM, TIFF. Else
- * view->source is NULL, and chunks are what there is. Valid until `input` is rewound or closed;
- * nothing is read, and tally_input_read goes on as if it had not been called. */
-TALLY_API tally_status tally_input_view(tally_input *input, tally_view *view, tally_error *error);
+/* All of the input as views with a source, which read the file when they are counted: every thread
+ * its own part. Fills views[0 … dimensions). For Parquet, and for uncompressed samples in a file:
+ * raw data, npy, PNM, TIFF. Else views->source is NULL, and chunks are what there is. Valid until
+ * `input` is rewound or closed; nothing is read, and tally_input_read goes on as if it had not been
+ * called. */
+TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
 /* Back to the start. Fails for a pipe opened without `rewindable`. */
 TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);
 /* Bytes of the stored file consumed so far. */

@@ -1,4 +1,5 @@
-/* Parquet files, one of their first columns: any chunk size gives the same samples. What starts is
+/* Parquet files, one of their first columns: any chunk size, and parts in any order, give the
+ * same samples. What starts is
  * what pyarrow writes (make_seeds.py). */
 #include "input_harness.h"
 
@@ -19,5 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.columns = columns + (data[size - 5] & 3);
     options.columns_count = 1;
     harness_read(data, size, &options, 56);
+    harness_view(data, size, &options);
     return 0;
 }

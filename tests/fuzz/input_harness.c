@@ -93,8 +93,8 @@ static pass open_and_read(const char *path, size_t size, const tally_input_optio
     return first;
 }
 
-void harness_read(const uint8_t *data, size_t size, const tally_input_options *options,
-                  uint64_t other_chunk_bytes)
+/* A path that has `data`. */
+static const char *put(const uint8_t *data, size_t size)
 {
     static int file = -1;
     static char path[64];
@@ -104,6 +104,13 @@ void harness_read(const uint8_t *data, size_t size, const tally_input_options *o
     }
     if (file < 0 || ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
         abort();
+    return path;
+}
+
+void harness_read(const uint8_t *data, size_t size, const tally_input_options *options,
+                  uint64_t other_chunk_bytes)
+{
+    const char *path = put(data, size);
     pass one = open_and_read(path, size, options);
     if (!other_chunk_bytes || one.cut || one.status)
         return;
@@ -112,6 +119,50 @@ void harness_read(const uint8_t *data, size_t size, const tally_input_options *o
     pass other = open_and_read(path, size, &o);
     if (!other.cut && (other.status || other.bytes != one.bytes || other.hash != one.hash))
         abort();
+}
+
+/* All samples of an input of at most `most` of them, in chunks; how many, or `most` + 1. */
+static uint64_t read_all(tally_input *in, unsigned char *into, uint64_t most)
+{
+    tally_view views[TALLY_MAX_DIMENSIONS];
+    uint64_t count = 0;
+    for (int done = 0;;) {
+        if (tally_input_read(in, views, &done, NULL))
+            return most + 1;
+        if (done)
+            return count;
+        const size_t bytes = tally_dtype_bytes(views[0].dtype);
+        if (count + views[0].columns > most)
+            return most + 1;
+        memcpy(into + count * bytes, views[0].data, views[0].columns * bytes);
+        count += views[0].columns;
+    }
+}
+
+void harness_view(const uint8_t *data, size_t size, const tally_input_options *options)
+{
+    enum { MOST = 1 << 14, PART = 13 };
+    static unsigned char whole[MOST * 8], part[PART * 8];
+    tally_view views[TALLY_MAX_DIMENSIONS];
+    tally_input *in = NULL;
+    if (tally_input_open(put(data, size), options, &in, NULL))
+        return;
+    const uint64_t count = read_all(in, whole, MOST);
+    if (count > MOST || tally_input_view(in, views, NULL)) {
+        tally_input_close(in);
+        return;
+    }
+    if (views[0].columns != count)
+        abort();
+    const size_t bytes = tally_dtype_bytes(views[0].dtype);
+    for (uint64_t end = count, n; end; end -= n) {
+        n = end < PART ? end : PART;
+        tally_error error = {""};
+        if (views[0].source->read(views[0].source->user, end - n, n, part, &error) ||
+            memcmp(part, whole + (end - n) * bytes, n * bytes) != 0)
+            abort();
+    }
+    tally_input_close(in);
 }
 
 static const char *recognised(const uint8_t *data, size_t size)

@@ -13,8 +13,12 @@
 void harness_read(const uint8_t *data, size_t size, const tally_input_options *options,
                   uint64_t other_chunk_bytes);
 
-/* The same without options and with a small chunk size taken from the data; for a `format` that
- * must be recognised, or not be read at all. */
+/* Small columns, read in chunks and by the view's source in parts from the end: the same samples.
+ */
+void harness_view(const uint8_t *data, size_t size, const tally_input_options *options);
+
+/* As harness_read, without options and with a small chunk size taken from the data; for a `format`
+ * that must be recognised, or not be read at all. */
 void harness_format(const uint8_t *data, size_t size, const char *format);
 
 /* The corpus folder (libFuzzer's first that is named), for LLVMFuzzerInitialize to put seeds in;

@@ -63,7 +63,7 @@ def command():
     """The wheel's own."""
     import tally
     path = os.path.join(os.path.dirname(tally.__file__), "bin", "tally")
-    return [path] if os.path.exists(path) else [sys.executable, "-m", "tally"]
+    return [os.environ["TALLY"]] if "TALLY" in os.environ else [path] if os.path.exists(path) else [sys.executable, "-m", "tally"]
 
 
 def counted(command, path, *arguments):
@@ -106,6 +106,28 @@ def test_two_columns_rows_and_pipes(command, tmp_path):
         done = subprocess.run((*command, "-", "--column", "2", "--bins", "5", "--range", "0", "1", "-f", "json"),
                               stdin=file, capture_output=True, text=True)
     assert json.loads(done.stdout)["histograms"][0]["counts"] == np.histogram(y, 5, (0, 1))[0].tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_read_the_same(command, tmp_path, threads):
+    """Many parts, pages and row groups; each thread passes over the others'."""
+    random = np.random.default_rng(4)
+    rows = 700_000
+    x, y = random.random(rows).astype(np.float32), random.integers(0, 50, rows)
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"x": pa.array(x), "y": pa.array(y, mask=random.random(rows) < 0.2)}), path,
+                   row_group_size=190_000, data_page_size=30_000)
+    one, = counted(command, path, "--column", "x", "--bins", 64, "--range", 0, 1, "-j", threads)
+    assert one["counts"] == np.histogram(x, 64, (0, 1))[0].tolist()
+    table = pq.read_table(path)
+    y = table["y"].to_numpy()
+    both, = counted(command, path, "--column", "x,y", "--bins", "8,50", "--range", 0, 1, "--range", 0, 50,
+                    "-j", threads, "--rows", "123:654321")
+    here = slice(123, 654321)
+    there = ~np.isnan(y[here])
+    assert both["counts"] == np.histogram2d(
+        x[here][there].astype(float), y[here][there], (8, 50), ((0, 1), (0, 50)))[0].ravel().tolist()
+    assert both["nan"] == (~there).sum()
 
 
 def test_integers_beyond_float64(command, tmp_path):

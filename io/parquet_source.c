@@ -1,0 +1,156 @@
+/* A Parquet column read in parts by several threads. Each part goes on from where an earlier one
+ * ended, if a cursor is there, or else begins its row group anew, passing over pages unread. */
+#include <pthread.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/parquet.h"
+
+/* A cursor that no thread uses, or one does. */
+typedef struct ty_pq_reader {
+    struct ty_pq_reader *next;
+    ty_pq_cursor cursor;
+    size_t group; /* that it is in, if `begun` */
+    uint64_t row; /* of the file, that it reads next */
+    int begun;
+} ty_pq_reader;
+
+struct ty_pq_source {
+    tally_source source;
+    const ty_pq_chunk *chunks;
+    uint32_t count;
+    uint64_t row_begin;
+    size_t groups;
+    uint64_t *group_begin; /* `groups` + 1 rows of the file */
+    ty_pq_cursor fresh;
+    pthread_mutex_t lock;
+    ty_pq_reader *idle;
+};
+
+/* The idle reader that is at `row`, or any, or a new one; NULL when memory is out. */
+static ty_pq_reader *take_reader(ty_pq_source *s, uint64_t row)
+{
+    pthread_mutex_lock(&s->lock);
+    ty_pq_reader **best = &s->idle;
+    for (ty_pq_reader **at = &s->idle; *at; at = &(*at)->next)
+        if ((*at)->begun && (*at)->row == row)
+            best = at;
+    ty_pq_reader *reader = *best;
+    if (reader)
+        *best = reader->next;
+    pthread_mutex_unlock(&s->lock);
+    if (!reader && (reader = ty_calloc(1, sizeof *reader)))
+        reader->cursor = s->fresh;
+    return reader;
+}
+
+static void give_reader(ty_pq_source *s, ty_pq_reader *reader)
+{
+    pthread_mutex_lock(&s->lock);
+    reader->next = s->idle;
+    s->idle = reader;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The row group that has `row`. */
+static size_t group_of(const ty_pq_source *s, uint64_t row)
+{
+    size_t low = 0, high = s->groups;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->group_begin[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Brings a reader to `row`, which is in row group `group`. */
+static tally_status seek(const ty_pq_source *s, ty_pq_reader *r, size_t group, uint64_t row,
+                         tally_error *error)
+{
+    if (!r->begun || r->group != group || r->row > row) {
+        ty_pq_cursor_begin(&r->cursor, s->chunks + group * s->count);
+        r->begun = 1;
+        r->group = group;
+        r->row = s->group_begin[group];
+    }
+    return ty_pq_cursor_skip(&r->cursor, row - r->row, error);
+}
+
+static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *to,
+                              tally_error *error)
+{
+    ty_pq_source *s = user;
+    const size_t bytes = tally_dtype_bytes(s->fresh.values.target.dtype);
+    unsigned char *at = to;
+    uint64_t row = s->row_begin + begin;
+    tally_status status = TALLY_OK;
+    ty_pq_reader *r = take_reader(s, row);
+    if (!r)
+        return ty_error_memory(error, "a reader of a Parquet column", sizeof *r);
+    while (!status && count) {
+        const size_t group = group_of(s, row);
+        const uint64_t left = s->group_begin[group + 1] - row;
+        const size_t n = (size_t)(left < count ? left : count);
+        status = seek(s, r, group, row, error);
+        if (!status)
+            status = ty_pq_cursor_read(&r->cursor, n, at, error);
+        row += n;
+        r->row = row;
+        count -= n;
+        at += n * bytes;
+    }
+    r->begun = !status;
+    give_reader(s, r);
+    return status;
+}
+
+ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *chunks,
+                                uint32_t count, const ty_pq_cursor *cursor, uint64_t row_begin)
+{
+    ty_pq_source *s = ty_calloc(1, sizeof *s);
+    uint64_t *begin = ty_calloc(footer->group_count + 1, sizeof *begin);
+    if (!s || !begin) {
+        ty_free(s);
+        ty_free(begin);
+        return NULL;
+    }
+    for (size_t g = 0; g < footer->group_count; g++)
+        begin[g + 1] = begin[g] + footer->group_rows[g];
+    s->source = (tally_source)TALLY_SOURCE_INIT;
+    s->source.read = read_part;
+    s->source.user = s;
+    s->chunks = chunks;
+    s->count = count;
+    s->row_begin = row_begin;
+    s->groups = footer->group_count;
+    s->group_begin = begin;
+    s->fresh.name = cursor->name;
+    s->fresh.file = cursor->file;
+    s->fresh.start = cursor->start;
+    s->fresh.values.target = cursor->values.target;
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+void ty_pq_source_close(ty_pq_source *s)
+{
+    if (!s)
+        return;
+    for (ty_pq_reader *r = s->idle; r; r = s->idle) {
+        s->idle = r->next;
+        ty_pq_cursor_close(&r->cursor);
+        ty_free(r);
+    }
+    pthread_mutex_destroy(&s->lock);
+    ty_free(s->group_begin);
+    ty_free(s);
+}
+
+const tally_source *ty_pq_source_get(const ty_pq_source *s)
+{
+    return &s->source;
+}
