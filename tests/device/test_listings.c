@@ -343,6 +343,38 @@ static void test_trish(void)
     free(samples);
 }
 
+/* The paper's future work: any type, at most 256 bins. More than 255 of one bin a thread. */
+static void test_trish_bins(void)
+{
+    enum { n = 200000 };
+    static const struct {
+        const char *settings;
+        unsigned bins;
+    } all[] = {{"k=1", 2}, {"", 100}, {"k=31", 256}};
+    float *samples = malloc(n * sizeof *samples);
+    for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
+        const unsigned bins = all[s].bins;
+        uint64_t want[256] = {0}, got[256], under = 0, over = 0;
+        tally_flows flows = {0, 0, 0, 0};
+        for (int i = 0; i < n; i++) {
+            const int bin = below(4) ? (int)bins - 1 : (int)below(bins + 2) - 1;
+            samples[i] = (float)bin + 0.5f;
+            under += bin < 0;
+            over += bin == (int)bins;
+            if (bin >= 0 && bin < (int)bins)
+                want[bin]++;
+        }
+        tally_plan *plan = plan_of("trish-bins", all[s].settings, TALLY_F32,
+                                   tally_axis_even(bins, 0, bins), TALLY_COUNTER_U64);
+        check(plan && run(plan, samples, TALLY_F32, n, got, &flows) &&
+                  !memcmp(got, want, bins * sizeof *got) && flows.under == under &&
+                  flows.over == over,
+              "counts", "trish-bins", all[s].settings);
+        tally_plan_destroy(plan);
+    }
+    free(samples);
+}
+
 /* ---- all ---- */
 
 int main(int argc, char **argv)
@@ -360,6 +392,7 @@ int main(int argc, char **argv)
     test_letters();
     test_whitepaper();
     test_trish();
+    test_trish_bins();
     tally_context_destroy(context);
     printf("%u checks, %u failed\n", checks, failed);
     return failed || !checks;

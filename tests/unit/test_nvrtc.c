@@ -185,6 +185,8 @@ static void add_method(const ty_method *m, uint32_t arch)
         add(m, TALLY_U8, bins, arch, "threads", "256");
         add(m, TALLY_U8, bins, arch, "batch", "4");
     }
+    if (!strcmp(m->name, "trish-bins"))
+        add(m, TALLY_F32, bins, arch, "k", "32");
     if (!strcmp(m->name, "podlozhnyuk-64"))
         add(m, TALLY_U8, bins, arch, "banks", "32");
     /* What a source's method can be set to be without, or as published. */
