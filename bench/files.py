@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Times the command on files beside DuckDB and Polars, as JSON lines; bench/files.sh runs it.
+
+    bench/files.py --build FOLDER [--rows N] [--rounds N] [--threads N,…] [--only REGEX]
+
+The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
+every field quoted, of N rows (10^7; 200 000 that are repeated). They are in the page cache. Of the column
+`price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value.
+
+All take turns, round after round. Tally is the whole command, from its start to its end; a peer is a
+query in a process that is warm, so its start is not in. `cpu_s` is what all its threads took together
+of processors, which other work on the machine disturbs least. Counts of given bins are compared with Tally's.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import random
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BINS, LOW, HIGH, BLOCK = 100, 0, 1000, 200_000
+NAMES = ("alpha", "beta", "gamma", "delta", "eps")
+
+
+def make(path, rows, quoted):
+    draw = random.Random(20261122)
+    lines = []
+    for i in range(min(rows, BLOCK)):
+        fields = (str(10 * i), f"{draw.randrange(1000)}.{draw.randrange(100):02}", str(draw.randrange(50)),
+                  draw.choice(NAMES))
+        lines.append(",".join(f'"{f}"' for f in fields) if quoted else ",".join(fields))
+    block = "\n".join(lines) + "\n"
+    with open(path, "w", encoding="ascii") as file:
+        file.write("id,price,q,name\n")
+        for done in range(0, rows, BLOCK):
+            file.write(block if rows - done >= BLOCK else "\n".join(lines[: rows - done]) + "\n")
+
+
+# ---- peers: each a process, asked line by line ----
+
+
+def duckdb_peer(threads):
+    import duckdb
+
+    base = duckdb.connect(config={"threads": threads})
+
+    def count(path, ranged):
+        if ranged:
+            source = f"read_csv('{path}')"
+            low, high = LOW, HIGH
+        else:
+            base.execute(f"CREATE OR REPLACE TEMP TABLE t AS SELECT price FROM read_csv('{path}')")
+            source = "t"
+            low, high = base.execute("SELECT min(price), max(price) FROM t").fetchone()
+        rows = base.execute(
+            f"SELECT least(floor((price - {low}) * {BINS} / ({high} - {low})), {BINS - 1})::INT b, count(*) FROM {source} "
+            f"WHERE price BETWEEN {low} AND {high} GROUP BY b").fetchall()
+        return dict(rows)
+
+    return duckdb.__version__, count
+
+
+def polars_peer(threads):
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
+    import polars as pl
+
+    def count(path, ranged):
+        data = pl.scan_csv(path).select(pl.col("price"))
+        low, high = LOW, HIGH
+        if not ranged:
+            column = data.collect()["price"]
+            low, high = column.min(), column.max()
+            data = column.to_frame().lazy()
+        kept = data.filter(pl.col("price").is_between(low, high))
+        bins = ((pl.col("price") - low) * BINS / (high - low)).floor().clip(0, BINS - 1).cast(pl.Int32)
+        table = kept.group_by(bins.alias("b")).len().collect()
+        return dict(zip(table["b"].to_list(), table["len"].to_list()))
+
+    return pl.__version__, count
+
+
+PEERS = {"duckdb": duckdb_peer, "polars": polars_peer}
+
+
+def serve(name, threads):
+    version, count = PEERS[name](threads)
+    print(json.dumps({"version": version}), flush=True)
+    for line in sys.stdin:
+        wish = json.loads(line)
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = count(wish["path"], wish["ranged"])
+        answer = {"s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+        answer["counts"] = [found.get(b, 0) for b in range(BINS)]
+        print(json.dumps(answer), flush=True)
+
+
+class Peer:
+    def __init__(self, name, threads):
+        self.name = name
+        self.process = subprocess.Popen([sys.executable, __file__, "--serve", name, str(threads)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        first = self.process.stdout.readline()
+        if not first:
+            raise OSError(f"{name} cannot be run")
+        self.version = json.loads(first)["version"]
+
+    def count(self, path, ranged):
+        self.process.stdin.write(json.dumps({"path": path, "ranged": ranged}) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Tally:
+    """The command, with or without what the newest processors can."""
+
+    def __init__(self, command, threads, disabled=""):
+        self.command, self.threads = command, threads
+        self.name = "tally" + (f" without {disabled}" if disabled else "")
+        self.environment = dict(os.environ, TALLY_DISABLE_CPU=disabled)
+        self.version = subprocess.run([command, "--version"], capture_output=True, text=True,
+                                      check=True).stdout.split()[1]
+
+    def count(self, path, ranged):
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        words = ["--range", str(LOW), str(HIGH)] if ranged else []
+        said = subprocess.run(
+            [self.command, path, "--column", "price", "--bins", str(BINS), "-j", str(self.threads), "-q",
+             "--device", "cpu", "--format", "json", *words],
+            env=self.environment, capture_output=True, check=True).stdout
+        seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return {"s": seconds, "cpu_s": cpu, "counts": json.loads(said)["histograms"][0]["counts"]}
+
+    def end(self):
+        pass
+
+
+# ---- measuring ----
+
+
+def contenders(options, threads):
+    found = [Tally(options.command, threads)] + [Tally(options.command, threads, d) for d in ("avx512", "avx2")]
+    for name in PEERS:
+        try:
+            found.append(Peer(name, threads))
+        except OSError as error:
+            print(f"files.py: {error}", file=sys.stderr)
+    return found
+
+
+def measure(case, path, ranged, rows, options, threads):
+    calls = contenders(options, threads)
+    seen = {call: [] for call in calls}
+    for _ in range(options.rounds + 1):  # the first warms up
+        for call in calls:
+            seen[call].append(call.count(path, ranged))
+    expected = seen[calls[0]][0]["counts"]
+    size = os.path.getsize(path)
+    for call in calls:
+        taken = seen[call][1:]
+        fastest, cpu = min(t["s"] for t in taken), min(t["cpu_s"] for t in taken)
+        same = taken[0]["counts"] == expected if ranged else sum(taken[0]["counts"]) == sum(expected)
+        print(json.dumps({
+            "case": case, "by": call.name, "version": call.version, "threads": threads, "bytes": size,
+            "rows": rows, "calls": len(taken), "min_s": fastest,
+            "median_s": statistics.median(t["s"] for t in taken), "min_cpu_s": cpu,
+            "gbps": size / fastest * 1e-9, "gbps_of_cpu": size / cpu * 1e-9, "equal": same}), flush=True)
+        call.end()
+
+
+def header(options):
+    def said(*command):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+
+    cpu = dict(line.split(":", 1) for line in said("lscpu").splitlines()
+               if line.startswith(("Model name", "CPU family", "Model:", "Stepping", "L1d", "L2", "L3")))
+    return {
+        "header": "tally-files/1",
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "cpu": {key.strip(" :"): value.strip() for key, value in cpu.items()},
+        "processors": len(os.sched_getaffinity(0)),
+        "load": os.getloadavg()[0],
+        "commit": said("git", "describe", "--always", "--dirty", "--abbrev=12"),
+    }
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    words.add_argument("--build", default="build/release")
+    words.add_argument("--rows", type=int, default=10_000_000)
+    words.add_argument("--rounds", type=int, default=9)
+    words.add_argument("--threads", default=",".join(str(n) for n in sorted({1, len(os.sched_getaffinity(0))})))
+    words.add_argument("--only", default="")
+    options = words.parse_args()
+    options.command = os.path.join(options.build, "tally")
+    print(json.dumps(header(options)), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        plain, quoted = os.path.join(folder, "plain.csv"), os.path.join(folder, "quoted.csv")
+        make(plain, options.rows, False)
+        make(quoted, options.rows, True)
+        cases = (("csv, a column of four", plain, True), ("csv, without a range", plain, False),
+                 ("csv, quoted", quoted, True))
+        for case, path, ranged in cases:
+            for threads in (int(n) for n in options.threads.split(",")):
+                if re.search(options.only, case):
+                    measure(case, path, ranged, options.rows, options, threads)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()
