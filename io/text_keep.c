@@ -11,11 +11,12 @@
 #include "io/temp_file.h"
 #include "io/text_state.h"
 
+#define SLAB_BYTES ((size_t)16 << 20)  /* of memory at a time */
 #define MOST_BYTES ((uint64_t)1 << 30) /* in memory; a quarter of what is left, if that is less */
 
 /* Rows as they were read, views one after the other. */
 typedef struct kept {
-    double *samples; /* NULL: in the file */
+    const double *samples; /* NULL: in the file */
     uint64_t offset;
     size_t rows;
 } kept;
@@ -23,9 +24,12 @@ typedef struct kept {
 struct ty_keep {
     kept *blocks;
     size_t count, room, next; /* next: to be handed out again */
-    uint64_t bytes, limit;    /* in memory */
-    int file;                 /* -1: none */
-    uint64_t stored;          /* its bytes */
+    double **slabs;           /* the last one has memory for `left` more samples, from `at` on */
+    size_t slab_count, slab_room, left;
+    double *at;
+    uint64_t bytes, limit; /* in memory */
+    int file;              /* -1: none */
+    uint64_t stored;       /* its bytes */
 };
 
 static uint64_t limit_wanted = UINT64_MAX;
@@ -52,8 +56,9 @@ void ty_keep_free(ty_keep *keep)
 {
     if (!keep)
         return;
-    for (size_t i = 0; i < keep->count; i++)
-        ty_free(keep->blocks[i].samples);
+    for (size_t i = 0; i < keep->slab_count; i++)
+        ty_free(keep->slabs[i]);
+    ty_free(keep->slabs);
     if (keep->file >= 0)
         close(keep->file);
     ty_free(keep->blocks);
@@ -87,48 +92,79 @@ static tally_status transfer(const ty_keep *keep, const ty_text_state *s, void *
     return TALLY_OK;
 }
 
-/* Rows of the views one after the other, `rows` apart. */
-static void close_up(ty_text_state *s)
+/* One more of `items` of `size` bytes each, of which there are `count` and memory for `*room`. */
+static void *grown(void *items, size_t count, size_t *room, size_t size)
 {
-    for (uint32_t v = 1; v < s->views && s->ready < s->stride; v++)
-        memmove(s->samples + v * s->ready, s->samples + v * s->stride,
-                s->ready * sizeof *s->samples);
-    s->out_stride = s->ready;
+    if (count < *room)
+        return items;
+    size_t more = *room ? 2 * *room : 16;
+    void *larger = ty_realloc(items, more * size);
+    if (larger)
+        *room = more;
+    return larger;
+}
+
+static tally_status add_slab(ty_keep *keep, size_t samples, tally_error *error)
+{
+    size_t least = SLAB_BYTES / sizeof(double), count = samples > least ? samples : least;
+    double **slabs = grown(keep->slabs, keep->slab_count, &keep->slab_room, sizeof *keep->slabs);
+    if (slabs)
+        keep->slabs = slabs;
+    keep->at = slabs ? ty_large(count * sizeof(double)) : NULL;
+    if (!keep->at)
+        return ty_error_memory(error, "a text's columns", count * sizeof(double));
+    keep->slabs[keep->slab_count++] = keep->at;
+    keep->left = count;
+    return TALLY_OK;
+}
+
+static tally_status add_to_memory(ty_keep *keep, const ty_text_state *s, kept *block,
+                                  tally_error *error)
+{
+    size_t samples = block->rows * s->views;
+    tally_status status = TALLY_OK;
+    if (keep->left < samples)
+        status = add_slab(keep, samples, error);
+    if (status)
+        return status;
+    for (uint32_t v = 0; v < s->views; v++)
+        memcpy(keep->at + v * block->rows, s->samples + v * s->stride,
+               block->rows * sizeof *s->samples);
+    block->samples = keep->at;
+    keep->at += samples;
+    keep->left -= samples;
+    keep->bytes += samples * sizeof *s->samples;
+    return TALLY_OK;
+}
+
+static tally_status add_to_file(ty_keep *keep, const ty_text_state *s, tally_error *error)
+{
+    size_t size = s->ready * sizeof *s->samples;
+    if (keep->file < 0 && (keep->file = ty_spool_file(error)) < 0)
+        return TALLY_ERROR_IO;
+    tally_status status = TALLY_OK;
+    for (uint32_t v = 0; v < s->views && !status; v++)
+        status =
+            transfer(keep, s, s->samples + v * s->stride, size, keep->stored + v * size, 1, error);
+    keep->stored += s->views * size;
+    return status;
 }
 
 tally_status ty_keep_add(ty_text_state *s, tally_error *error)
 {
     ty_keep *keep = s->keep;
-    if (keep->count == keep->room) {
-        size_t room = keep->room ? 2 * keep->room : 16;
-        kept *blocks = ty_realloc(keep->blocks, room * sizeof *blocks);
-        if (!blocks)
-            return ty_error_memory(error, "a text's columns", room * sizeof *blocks);
-        keep->blocks = blocks;
-        keep->room = room;
-    }
-    kept *block = keep->blocks + keep->count;
-    size_t size = s->ready * s->views * sizeof *s->samples;
+    kept *blocks = grown(keep->blocks, keep->count, &keep->room, sizeof *blocks);
+    if (!blocks)
+        return ty_error_memory(error, "a text's columns", 2 * keep->room * sizeof *blocks);
+    keep->blocks = blocks;
+    kept *block = blocks + keep->count;
     *block = (kept){NULL, keep->stored, s->ready};
-    close_up(s);
-    if (keep->file < 0 && keep->bytes + size <= keep->limit) {
-        double *smaller = ty_realloc(s->samples, size);
-        block->samples = smaller ? smaller : s->samples;
-        s->out = block->samples;
-        s->samples = NULL;
-        s->stride = 0;
-        keep->bytes += size;
-    } else {
-        if (keep->file < 0 && (keep->file = ty_spool_file(error)) < 0)
-            return TALLY_ERROR_IO;
-        tally_status status = transfer(keep, s, s->samples, size, keep->stored, 1, error);
-        if (status)
-            return status;
-        keep->stored += size;
-    }
-    keep->count++;
-    keep->next = keep->count;
-    return TALLY_OK;
+    int fits = keep->bytes + s->ready * s->views * sizeof *s->samples <= keep->limit;
+    tally_status status =
+        fits && keep->file < 0 ? add_to_memory(keep, s, block, error) : add_to_file(keep, s, error);
+    if (!status)
+        keep->next = ++keep->count;
+    return status;
 }
 
 tally_status ty_keep_next(ty_text_state *s, int *found, tally_error *error)
@@ -137,7 +173,7 @@ tally_status ty_keep_next(ty_text_state *s, int *found, tally_error *error)
     *found = keep->next < keep->count;
     if (!*found)
         return TALLY_OK;
-    kept *block = keep->blocks + keep->next++;
+    const kept *block = keep->blocks + keep->next++;
     tally_status status = TALLY_OK;
     s->out = block->samples;
     if (!block->samples) {

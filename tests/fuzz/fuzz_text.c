@@ -1,5 +1,6 @@
-/* The text decoder on any bytes: it ends, its messages are sound, chunks of any size and a second
- * reading give the same. The first byte chooses columns, region and chunk size. */
+/* The text decoder on any bytes: it ends, its messages are sound; chunks of any size, parts of any
+ * size, a second reading and reading record by record, as regions are, give the same. The first byte
+ * chooses columns, region and chunk size. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     digest whole = run(text, size - 1, &options);
     options.chunk_bytes = 1 + (choice >> 6) * 20;
     need(same(whole, run(text, size - 1, &options)), "small chunks differ");
+    options.rewindable = 1;
+    ty_block_part_size(1 + size % 61);
+    need(same(whole, run(text, size - 1, &options)), "small parts differ");
+    ty_block_part_size(0);
+    if (!whole.status && whole.count && !options.row_begin && !options.row_end) {
+        options.row_end = whole.count;
+        need(same(whole, run(text, size - 1, &options)), "record by record it differs");
+    }
     free(text);
     return 0;
 }
