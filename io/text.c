@@ -4,6 +4,7 @@
  *
  * - Places in messages are FILE:LINE:COLUMN, from 1; COLUMN counts bytes, a byte order mark apart.
  * - NaN stands for nan, an empty field, "-", and NA, N/A and null in any case.
+ * - Numbers on one line, and nothing else, are samples, unless a column or a region is asked for.
  * - A record must have as many fields as the first; one empty field more, from a delimiter at the
  *   line's end, is let pass.
  * - A last line without an end counts, unless the file has grown since it was opened.
@@ -206,6 +207,26 @@ static tally_status read_region(ty_text_state *s, tally_error *error)
     return status;
 }
 
+/* The numbers of the only record, or none at the end. */
+static tally_status read_line(ty_text_state *s, tally_error *error)
+{
+    int found;
+    s->taken = s->ready = 0;
+    tally_status status = find_record(s, &found, error);
+    if (status || !found)
+        return status;
+    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1};
+    size_t count = ty_record_numbers(&record, NULL);
+    if (!count)
+        return ty_error(error, TALLY_ERROR_IO, "%s: changed while it was read", s->name);
+    status = ty_text_reserve(s, count, error);
+    if (status)
+        return status;
+    s->ready = ty_record_numbers(&record, s->samples);
+    end_line(s, ty_line_end(record.p, record.end));
+    return TALLY_OK;
+}
+
 /* A block's rows; none at the end. */
 static tally_status read_block(ty_text_state *s, tally_error *error)
 {
@@ -245,7 +266,9 @@ static tally_status read_rows(ty_text_state *s, tally_error *error)
     tally_status status = s->keep ? ty_keep_next(s, &kept, error) : TALLY_OK;
     if (status || kept)
         return status;
-    status = has_region(s) ? read_region(s, error) : read_block(s, error);
+    status = s->in_line      ? read_line(s, error)
+             : has_region(s) ? read_region(s, error)
+                             : read_block(s, error);
     s->out = s->samples;
     s->out_stride = s->stride;
     if (!status && s->keep && s->ready)
@@ -324,6 +347,17 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     return status;
 }
 
+/* Numbers on one line, without anything else, are samples. */
+static void find_line(ty_text_state *s)
+{
+    if (!s->ended || s->layout.records != 1 || s->layout.columns == 1 || has_region(s))
+        return;
+    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1};
+    s->in_line = ty_record_numbers(&record, NULL) > 0;
+    if (s->in_line)
+        s->layout.columns = 1;
+}
+
 /* What to look for in every record, and how much to read at a time. */
 static tally_status make_scan(ty_text_state *s, tally_error *error)
 {
@@ -363,6 +397,8 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
         s->layout.columns = 1; /* a record that never ends: reading it says why */
     if (!status)
         status = pass_header(s, 1, error);
+    if (!status && !options->columns_count)
+        find_line(s);
     if (!status)
         status = ty_text_choose(s, options, error);
     if (status)

@@ -142,3 +142,26 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
         return NULL;
     }
 }
+
+size_t ty_record_numbers(const ty_record *r, double *samples)
+{
+    const ty_delimiter delimiter = r->text->layout.delimiter;
+    const char *p = r->p;
+    size_t count = 0;
+    for (;; p = ty_field_next(delimiter, p)) {
+        ty_field field;
+        double value;
+        p = ty_field_scan(delimiter, p, r->end, &field);
+        int is_last = p == r->end || ty_is_line_end(*p);
+        if (is_last && count && field.size == 0 && !field.quoted)
+            return count;
+        ty_field_kind kind = ty_field_read(&field, &value);
+        if (field.open || (kind != TY_FIELD_NUMBER && kind != TY_FIELD_MISSING))
+            return 0;
+        if (samples)
+            samples[count] = value;
+        count++;
+        if (is_last)
+            return count;
+    }
+}

@@ -32,6 +32,7 @@ typedef struct ty_text_state {
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
+    int in_line;   /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;
     ty_pick *picks; /* `views` of them, by column */
     char **labels;  /* a name for each view, or NULL; in one block with the text */
@@ -57,6 +58,10 @@ typedef struct ty_record {
  * end, or the text's; NULL with *status set, which is TALLY_OK when more text is needed. */
 const char *ty_record_read(const ty_record *record, double *samples, size_t stride,
                            tally_status *status, tally_error *error);
+
+/* Its fields, if all are numbers or missing, each to a sample unless `samples` is NULL; an empty
+ * one at its end is none. Returns how many; 0 if one is something else. */
+size_t ty_record_numbers(const ty_record *record, double *samples);
 
 /* ---- text_block.c ---- */
 

@@ -154,6 +154,7 @@ split -n l/3 f64.txt part.
 equal "$(counts f64.txt --bins 20)" "$(counts part.?? --bins 20)" "a range over three files"
 equal "$(counts f64.txt)" "$(counts part.??)" "a rule over three files"
 equal "$(counts f64.txt)" "$(cat f64.txt | counts -)" "a pipe and a file"
+equal "$(printf '1\n2\n3\n' | counts -)" "$(echo 1 2 3 | counts -)" "numbers on one line"
 printf '\000\001\002\003\004\005' >rgb
 "$TALLY" --dtype u8 --shape 1,2,3 --channel 2 rgb -o r.json
 python3 -c '

@@ -236,6 +236,14 @@ static void test_lines(void)
            NULL, 1.5, -2e3);
     EXPECT("  1\n\t2  \n +3 \n", NULL, 1.0, 2.0, 3.0);
     EXPECT("42", NULL, 42.0);
+    /* numbers on one line */
+    EXPECT("1 2 3\n", NULL, 1.0, 2.0, 3.0);
+    EXPECT("1 2 3", NULL, 1.0, 2.0, 3.0);
+    EXPECT(" 1\t2   3 \r\n\n# that was all\n", NULL, 1.0, 2.0, 3.0);
+    EXPECT("\n1,2.5,,\"-3\",\n", NULL, 1.0, 2.5, NAN, -3.0);
+    EXPECT("1;2;3", "2", 2.0);
+    ARGUMENT("1 2 x", NULL, "a.csv: 3 columns (1, 2, 3): choose one with --column");
+    ARGUMENT("1,5 2,5", NULL, "a.csv: 2 columns (1, 2): choose one with --column");
     EXPECT("\"1\"\n\"2\"\n", NULL, 1.0, 2.0);
     EXPECT("nan\nNaN\n-inf\nInfinity\n1e400\n", NULL, NAN, NAN, -INFINITY, INFINITY, INFINITY);
     EXPECT("1\nNA\nn/a\nN/A\nnull\nNULL\nNull\n-\n\"\"\n2\n", NULL, 1.0, NAN, NAN, NAN, NAN, NAN,
