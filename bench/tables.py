@@ -13,6 +13,7 @@ import sys
 import lines
 import tables_cpu
 import tables_figures
+import tables_files
 import tables_gpu
 import tables_methods
 import tables_python
@@ -23,7 +24,7 @@ PAGES = [f"docs/{name}.md" for name in (
 
 def main(arguments):
     makers = {}
-    for of in (tables_cpu, tables_figures, tables_gpu, tables_methods, tables_python):
+    for of in (tables_cpu, tables_figures, tables_files, tables_gpu, tables_methods, tables_python):
         makers.update(of.makers())
     if len(arguments) == 2 and arguments[0] == "--show":
         found = [name for name in makers if arguments[1] in (name, name.partition(":")[2])]
