@@ -1,4 +1,5 @@
 /* `tally run`: count files. */
+#include <ctype.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -94,6 +95,24 @@ static int check_regions(const cli_options *options)
     return CLI_OK;
 }
 
+static int check_text(const cli_options *options)
+{
+    static const char *const not_good = "\"#+-.";
+    const char *text = cli_text(options, CLI_DELIMITER, ",");
+    int named = strcmp(text, "tab") == 0 || strcmp(text, "space") == 0;
+    int sign = text[0] && !text[1] && !strchr(not_good, text[0]) &&
+               (ispunct((unsigned char)text[0]) || text[0] == ' ' || text[0] == '\t');
+    if (!named && !sign)
+        return cli_usage(options->word,
+                         "--delimiter %s: tab, space, or one sign other than \" # + - .", text);
+    if (cli_has(options, CLI_DTYPE) && (cli_has(options, CLI_DELIMITER) ||
+                                        cli_has(options, CLI_HEADER) || cli_has(options, CLI_NA)))
+        return cli_usage(options->word,
+                         "--dtype is for raw data; --delimiter, --header and --na are "
+                         "for text; give one of them");
+    return CLI_OK;
+}
+
 static int check_files(const cli_options *options)
 {
     size_t inputs = 0;
@@ -119,6 +138,8 @@ static int check(const cli_options *options, cli_target *target)
         code = check_shape(options);
     if (!code)
         code = check_regions(options);
+    if (!code)
+        code = check_text(options);
     if (!code)
         code = cli_columns_parse(options, &columns, &count);
     if (columns)

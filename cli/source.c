@@ -79,6 +79,14 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
     text = cli_text(options, CLI_COLS, NULL);
     if (text)
         cli_parse_slice(text, &wanted->column_begin, &wanted->column_end);
+    text = cli_text(options, CLI_HEADER, NULL);
+    if (text)
+        wanted->header = strcmp(text, "yes") == 0 ? 1 : -1;
+    text = cli_text(options, CLI_DELIMITER, "");
+    wanted->delimiter = (char)(strcmp(text, "tab") == 0     ? '\t'
+                               : strcmp(text, "space") == 0 ? ' '
+                                                            : *text);
+    wanted->missing = cli_text(options, CLI_NA, NULL);
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
     if (source->column_count == 0)

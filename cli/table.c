@@ -39,6 +39,12 @@ const cli_option cli_option_table[] = {
     {CLI_COLUMN, "column", 'c', CLI_TEXT, 1, "NAME|N", CLI_RUN, "Input", NULL, 0, 0, 1,
      "table: the column by its heading or its number from 1; two or more, repeated or as a,b, make "
      "a joint histogram"},
+    {CLI_DELIMITER, "delimiter", 0, CLI_TEXT, 1, "CHAR", CLI_RUN, "Input", "tab space", 0, 0, 0,
+     "text: what is between fields; tab, space (any run of white space) or a character"},
+    {CLI_HEADER, "header", 0, CLI_CHOICE, 1, "yes|no", CLI_RUN, "Input", "yes no", 0, 0, 0,
+     "text: whether the first line is headings"},
+    {CLI_NA, "na", 0, CLI_TEXT, 1, "WORD,...", CLI_RUN, "Input", NULL, 0, 0, 0,
+     "text: more words for missing numbers, such as -999,missing"},
     {CLI_CHANNEL, "channel", 0, CLI_TEXT, 1, "NAME|N", CLI_RUN, "Input", NULL, 0, 0, 1,
      "count only this channel, by name (R, G, B, A, grey) or number from 1; repeat for more"},
     {CLI_ROWS, "rows", 0, CLI_TEXT, 1, "A:B", CLI_RUN, "Input", NULL, 0, 0, 0,

@@ -124,6 +124,11 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
                         "%s: columns are chosen by name in tables, and this is %s; choose channels "
                         "or a region instead",
                         name, in->decoder->format);
+    if ((options->delimiter || options->header || options->missing) && in->decoder != &ty_text)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "%s: a delimiter, a header and words for missing are of text, and this is %s", name,
+            in->decoder->format);
     return TALLY_OK;
 }
 

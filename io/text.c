@@ -314,8 +314,8 @@ static tally_status find_first(ty_text_state *s, int *found, tally_error *error)
 static tally_status find_layout(ty_text_state *s, tally_error *error)
 {
     for (;;) {
-        tally_status status =
-            ty_layout_detect(s->buffer + s->begin, s->end - s->begin, s->ended, &s->layout, error);
+        tally_status status = ty_layout_detect(s->buffer + s->begin, s->end - s->begin, s->ended,
+                                               &s->wish, &s->layout, error);
         if (status || s->layout.records >= 2 || s->ended || s->end - s->begin == MOST_CAPACITY)
             return status;
         status = fill(s, error);
@@ -347,6 +347,38 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     return status;
 }
 
+/* Whether `c` may be part of a number or a word. */
+static int is_word(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+static tally_status take_wishes(ty_text_state *s, const tally_input_options *options,
+                                tally_error *error)
+{
+    const char c = options->delimiter;
+    if (c && c != '\t' && c != ' ' && (c < '!' || c > '~' || strchr("\"#+-.", c) || is_word(c)))
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "delimiter is character %d; a tab, a space or a sign other than \" # + - . can "
+            "be one",
+            (unsigned char)c);
+    if (options->header < -1 || options->header > 1)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "header is %" PRId32 "; -1, 0 and 1 are known",
+                        options->header);
+    s->wish.delimiter = c;
+    s->wish.header = options->header;
+    if (!options->missing)
+        return TALLY_OK;
+    const size_t size = strlen(options->missing) + 1;
+    char *missing = ty_malloc(size);
+    if (!missing)
+        return ty_error_memory(error, "words for missing", size);
+    memcpy(missing, options->missing, size);
+    s->wish.missing = missing;
+    return TALLY_OK;
+}
+
 /* Numbers on one line, without anything else, are samples. */
 static void find_line(ty_text_state *s)
 {
@@ -370,7 +402,8 @@ static tally_status make_scan(ty_text_state *s, tally_error *error)
     s->scan = ty_malloc(sizeof *s->scan);
     if (!s->scan)
         return ty_error_memory(error, "a text's columns", sizeof *s->scan);
-    if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->layout.columns, columns, s->views)) {
+    if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.missing, s->layout.columns,
+                           columns, s->views)) {
         ty_free(s->scan);
         s->scan = NULL;
     }
@@ -385,10 +418,13 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
                         "%s: a region of columns is for images; choose columns of text by name or "
                         "number (--column)",
                         s->name);
+    tally_status status = take_wishes(s, options, error);
+    if (status)
+        return status;
     s->row_begin = options->row_begin;
     s->row_end = options->row_end ? options->row_end : UINT64_MAX;
     int found;
-    tally_status status = find_first(s, &found, error);
+    status = find_first(s, &found, error);
     if (!status && !found)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s: empty: no numbers", s->name);
     if (!status)
@@ -423,6 +459,7 @@ static void text_close(void *state)
     ty_free(s->picks);
     ty_free(s->samples);
     ty_free(s->scan);
+    ty_free((void *)(uintptr_t)s->wish.missing);
     ty_block_free(s->block);
     ty_keep_free(s->keep);
     if (s->buffer)

@@ -121,13 +121,39 @@ int ty_field_has_thousands(const ty_field *field)
     return groups && p == end;
 }
 
-ty_field_kind ty_field_read(const ty_field *field, double *value)
+/* Whether the field is one of the words in `list`, which have commas between. */
+static int is_listed(const ty_field *field, const char *list)
+{
+    for (const char *p = list; list; p++) {
+        const size_t size = strcspn(p, ",");
+        if (size == field->size && memcmp(p, field->begin, size) == 0)
+            return 1;
+        p += size;
+        if (!*p)
+            return 0;
+    }
+    return 0;
+}
+
+static int is_missing(const ty_field *field)
+{
+    static const char *const words[] = {"-", "na", "n/a", "null", "none", "#n/a", "<na>"};
+    int found = field->size == 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found |= equals_word(field, words[i]);
+    return found;
+}
+
+ty_field_kind ty_field_read(const ty_field *field, const char *missing, double *value)
 {
     const char *end = field->begin + field->size;
+    if (is_listed(field, missing)) {
+        *value = NAN;
+        return TY_FIELD_MISSING;
+    }
     if (field->size && ty_number_parse(field->begin, end, value) == end)
         return TY_FIELD_NUMBER;
-    if (!field->size || equals_word(field, "-") || equals_word(field, "na") ||
-        equals_word(field, "n/a") || equals_word(field, "null")) {
+    if (is_missing(field)) {
         *value = NAN;
         return TY_FIELD_MISSING;
     }

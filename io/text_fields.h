@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <tally/tally.h>
 
-/* ',', '\t', ';', ' ' (any run of spaces and tabs) or '\n' (none: a line is one field). */
+/* ',', '\t', ';', ' ' (any run of spaces and tabs), '\n' (none: a line is one field), or another
+ * that was asked for. */
 typedef char ty_delimiter;
 
 typedef struct ty_field {
@@ -58,13 +59,14 @@ static inline const char *ty_line_next(const char *p, const char *end)
 
 typedef enum ty_field_kind {
     TY_FIELD_NUMBER,
-    TY_FIELD_MISSING, /* empty, "-", or NA, N/A or null in any case: read as NaN */
+    TY_FIELD_MISSING, /* empty, "-", a word for it (text_fields.c): read as NaN */
     TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
     TY_FIELD_TEXT
 } ty_field_kind;
 
-/* What a field is; for a number and a missing one also its value. */
-ty_field_kind ty_field_read(const ty_field *field, double *value);
+/* What a field is; for a number and a missing one also its value. `missing`: words for missing ones
+ * besides the usual, with commas between, which may be numbers; NULL: none. */
+ty_field_kind ty_field_read(const ty_field *field, const char *missing, double *value);
 
 /* Whether its commas stand where thousands begin: "1,234". */
 int ty_field_has_thousands(const ty_field *field);
@@ -77,9 +79,16 @@ typedef struct ty_layout {
     uint32_t records; /* complete records that were looked at; 0: the rest means nothing */
 } ty_layout;
 
+/* What is known of a layout. */
+typedef struct ty_layout_wish {
+    ty_delimiter delimiter; /* 0: to be told */
+    int header;             /* as in tally_input_options */
+    const char *missing;    /* as for ty_field_read */
+} ty_layout_wish;
+
 /* `ended` says that nothing follows the `size` bytes. Fails only when memory is out. */
-tally_status ty_layout_detect(const char *text, size_t size, int ended, ty_layout *layout,
-                              tally_error *error);
+tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
+                              ty_layout *layout, tally_error *error);
 
 /* Nonzero when the bytes look like text: no control characters but tabs and line ends, and UTF-8,
  * or another character set with mostly ASCII in it. Nothing at all is text too. */

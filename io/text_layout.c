@@ -47,8 +47,9 @@ static void note_field(ty_column_survey *column, ty_field_kind kind, int is_firs
 
 /* Adds the record at `p` to `survey`, and its fields to `columns` if that is not NULL. Returns what
  * follows it, or NULL, with nothing added, when the record is not complete. */
-static const char *survey_record(ty_delimiter delimiter, const char *p, const char *end, int ended,
-                                 ty_survey *survey, ty_column_survey *columns)
+static const char *survey_record(ty_delimiter delimiter, const char *missing, const char *p,
+                                 const char *end, int ended, ty_survey *survey,
+                                 ty_column_survey *columns)
 {
     ty_field field;
     const char *record = p;
@@ -59,7 +60,7 @@ static const char *survey_record(ty_delimiter delimiter, const char *p, const ch
         if ((p == end && !ended) || field.open)
             return NULL;
         double value;
-        ty_field_kind kind = ty_field_read(&field, &value);
+        ty_field_kind kind = ty_field_read(&field, missing, &value);
         if (kind == TY_FIELD_COMMA)
             kind = TY_FIELD_NUMBER;
         numbers += kind != TY_FIELD_TEXT;
@@ -81,7 +82,8 @@ static const char *survey_record(ty_delimiter delimiter, const char *p, const ch
     return p < end ? ty_line_next(p, end) : p;
 }
 
-static ty_survey survey_text(ty_delimiter delimiter, const char *text, const char *end, int ended)
+static ty_survey survey_text(ty_delimiter delimiter, const char *missing, const char *text,
+                             const char *end, int ended)
 {
     ty_survey survey = {NULL, 0, 0, 0, 0, 0};
     const char *p = text;
@@ -89,7 +91,7 @@ static ty_survey survey_text(ty_delimiter delimiter, const char *text, const cha
            (survey.records < 2 || p - text < SAMPLE_BYTES)) {
         p = find_record(delimiter, p, end);
         if (p)
-            p = survey_record(delimiter, p, end, ended, &survey, NULL);
+            p = survey_record(delimiter, missing, p, end, ended, &survey, NULL);
     }
     return survey;
 }
@@ -121,12 +123,13 @@ static int is_better(const ty_survey *a, const ty_survey *b)
 /* The delimiter that makes the first record more than one field and the most later ones as wide;
  * among equals the one with more numbers, then the first here. Tabs and white space must fit half
  * of the records: they are common around and inside fields. */
-static ty_delimiter find_delimiter(const char *text, const char *end, int ended, ty_survey *best)
+static ty_delimiter find_delimiter(const char *missing, const char *text, const char *end,
+                                   int ended, ty_survey *best)
 {
     static const ty_delimiter candidates[] = {'\t', ';', ',', ' '};
     ty_delimiter delimiter = '\n';
     for (size_t i = 0; i < sizeof candidates; i++) {
-        ty_survey survey = survey_text(candidates[i], text, end, ended);
+        ty_survey survey = survey_text(candidates[i], missing, text, end, ended);
         int is_blank = candidates[i] == '\t' || candidates[i] == ' ';
         if (survey.width < 2 || (is_blank && 2 * survey.agreeing < survey.records - 1))
             continue;
@@ -136,20 +139,24 @@ static ty_delimiter find_delimiter(const char *text, const char *end, int ended,
         }
     }
     if (delimiter == '\n')
-        *best = survey_text(delimiter, text, end, ended);
+        *best = survey_text(delimiter, missing, text, end, ended);
     return delimiter;
 }
 
-tally_status ty_layout_detect(const char *text, size_t size, int ended, ty_layout *layout,
-                              tally_error *error)
+tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
+                              ty_layout *layout, tally_error *error)
 {
     const char *end = text + size;
     ty_survey survey;
-    layout->delimiter = find_delimiter(text, end, ended, &survey);
-    layout->has_header = 0;
+    layout->delimiter = wish->delimiter;
+    if (wish->delimiter)
+        survey = survey_text(wish->delimiter, wish->missing, text, end, ended);
+    else
+        layout->delimiter = find_delimiter(wish->missing, text, end, ended, &survey);
+    layout->has_header = wish->header > 0;
     layout->columns = survey.width;
     layout->records = survey.records;
-    if (survey.records < 2)
+    if (survey.records < 2 || wish->header)
         return TALLY_OK;
     ty_column_survey *columns = ty_calloc(survey.width, sizeof *columns);
     if (!columns)
@@ -158,7 +165,7 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, ty_layou
     const char *p = survey.first;
     for (uint32_t i = 0; i < survey.records; i++) {
         p = find_record(layout->delimiter, p, end);
-        p = survey_record(layout->delimiter, p, end, ended, &again, columns);
+        p = survey_record(layout->delimiter, wish->missing, p, end, ended, &again, columns);
     }
     layout->has_header = has_header(&survey, columns);
     ty_free(columns);

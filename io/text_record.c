@@ -87,7 +87,7 @@ static const char *read_field(const ty_record *r, const char *p, double *value,
     const char *stop = scan_field(r, p, &field, status, error);
     if (!stop)
         return NULL;
-    ty_field_kind kind = ty_field_read(&field, value);
+    ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, value);
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
         return stop;
     *status = refuse_field(r, &field, kind, error);
@@ -121,7 +121,8 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
     for (uint64_t column = 0;; p = ty_field_next(s->layout.delimiter, p)) {
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
-            const char *stop = read_plain(s->layout.delimiter, p, end, &value);
+            const char *stop =
+                s->wish.missing ? NULL : read_plain(s->layout.delimiter, p, end, &value);
             p = stop ? stop : read_field(r, p, &value, status, error);
             for (; p && pick < s->views && s->picks[pick].column == column; pick++)
                 samples[s->picks[pick].view * stride] = value;
@@ -155,7 +156,7 @@ size_t ty_record_numbers(const ty_record *r, double *samples)
         int is_last = p == r->end || ty_is_line_end(*p);
         if (is_last && count && field.size == 0 && !field.quoted)
             return count;
-        ty_field_kind kind = ty_field_read(&field, &value);
+        ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, &value);
         if (field.open || (kind != TY_FIELD_NUMBER && kind != TY_FIELD_MISSING))
             return 0;
         if (samples)

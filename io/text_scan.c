@@ -8,7 +8,7 @@ const ty_scan_loops *ty_text_scan_loops_get(void)
     TY_ISA_BEST(text_scan);
 }
 
-int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, uint32_t columns,
+int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
                       const uint32_t *columns_of, uint32_t views)
 {
     if (delimiter == ' ' || columns > TY_SCAN_COLUMNS)
@@ -24,6 +24,7 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, uint32_t columns,
     for (uint32_t i = 0; i < columns; i++)
         place[i] = is_wanted[i] ? count++ : -1;
     scan->delimiter = delimiter;
+    scan->missing = missing;
     scan->columns = columns;
     scan->positions = (uint32_t)count;
     scan->picks = views;
@@ -45,11 +46,11 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, uint32_t columns,
     return 1;
 }
 
-int ty_text_scan_value(ty_delimiter delimiter, const char *p, const char *end, double *value)
+int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, double *value)
 {
     ty_field field;
-    if (ty_field_scan(delimiter, p, end, &field) != end || field.open)
+    if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
         return 0;
-    ty_field_kind kind = ty_field_read(&field, value);
+    ty_field_kind kind = ty_field_read(&field, scan->missing, value);
     return kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING;
 }

@@ -26,8 +26,9 @@ typedef struct ty_scan_pick {
  * are delimiters and line ends outside quotes. */
 typedef struct ty_scan {
     ty_delimiter delimiter;
-    uint32_t columns;   /* a record's fields, and so its separators */
-    uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
+    const char *missing; /* as for ty_field_read */
+    uint32_t columns;    /* a record's fields, and so its separators */
+    uint32_t positions;  /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
     ty_scan_pick pick[TALLY_MAX_DIMENSIONS];
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
@@ -63,11 +64,11 @@ const ty_scan_loops *ty_text_scan_loops_get(void);
 
 /* Fills `scan` for records of `columns` fields of which `columns_of[view]` are wanted. 0: such
  * records are read one by one (runs of white space between fields, or too many of them). */
-int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, uint32_t columns,
+int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
                       const uint32_t *columns_of, uint32_t views);
 
 /* The number in the field [p, end), which has quotes or white space around it, or is missing, or is
  * none; 0 if it is none. */
-int ty_text_scan_value(ty_delimiter delimiter, const char *p, const char *end, double *value);
+int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, double *value);
 
 #endif

@@ -242,6 +242,8 @@ INLINE int field_value(const ty_scan *scan, const char *p, const char *end, cons
         *value = NAN;
         return scan->columns > 1; /* the only field: a blank line */
     }
+    if (scan->missing) /* it may be one of those words */
+        return ty_text_scan_value(scan, begin, end, value);
     if (*p == '"' && end - p > 2) { /* most likely it ends with one, too */
         p++;
         stop--;
@@ -250,7 +252,7 @@ INLINE int field_value(const ty_scan *scan, const char *p, const char *end, cons
         return 1;
     if (ty_number_parse(p, text_end, value) == stop)
         return 1;
-    return ty_text_scan_value(scan->delimiter, begin, end, value);
+    return ty_text_scan_value(scan, begin, end, value);
 }
 
 /* ---- Masks ---- */

@@ -29,6 +29,7 @@ typedef struct ty_text_state {
     uint64_t line; /* of buffer[begin], from 1 */
     uint64_t row;  /* data rows before buffer[begin] */
     uint64_t row_begin, row_end; /* wanted; UINT64_MAX: to the end */
+    ty_layout_wish wish;         /* its words are the state's */
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */

@@ -210,11 +210,15 @@ typedef struct tally_input_options {
     int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a large pipe
                              is spooled to a temporary file, text is kept parsed */
     uint32_t threads;     /* that read and decode, the caller's included; 0 for one a processor */
+    int32_t header;       /* text: 1 the first record is headings, -1 it is data, 0 it tells */
+    char delimiter;       /* text: between fields, ' ' for runs of white space; 0: it tells */
+    const char *missing;  /* text: more words for missing, with commas between; NULL: none */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0    \
+        sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
+            0, 0, NULL                                                                             \
     }
 
 typedef struct tally_input_info {

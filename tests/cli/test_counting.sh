@@ -155,6 +155,18 @@ equal "$(counts f64.txt --bins 20)" "$(counts part.?? --bins 20)" "a range over 
 equal "$(counts f64.txt)" "$(counts part.??)" "a rule over three files"
 equal "$(counts f64.txt)" "$(cat f64.txt | counts -)" "a pipe and a file"
 equal "$(printf '1\n2\n3\n' | counts -)" "$(echo 1 2 3 | counts -)" "numbers on one line"
+equal "$(printf '2\n4\n' | counts -)" "$(printf 'a|b\n1|2\n3|4\n' | counts - --delimiter '|' -c b)" "--delimiter"
+equal "$(printf '2\n4\n' | counts -)" "$(printf '1\t2\n3 \t4\n' | counts - --delimiter space -c 2)" "--delimiter space"
+equal "$(printf '2\n3\n' | counts -)" "$(printf '1\n2\n3\n' | counts - --header yes)" "--header yes"
+expect 1 ':1:1: expected a number' -- bash -c "printf 'x\n1\n' | '$TALLY' - --header no"
+expect 2 'delimiter .: tab, space, or one sign' -- "$TALLY" f64.txt --delimiter +
+expect 2 'tab, space, or one sign' -- "$TALLY" f64.txt --delimiter ';;'
+expect 2 'raw data' -- "$TALLY" f64.txt --dtype u8 --na x
+expect 1 'are of text' -- "$TALLY" "$SRCDIR/data/camera.png" --na x
+printf '1\n-999\ngone\n3\n' >na.txt
+equal 2 "$("$TALLY" na.txt --na -999,gone --format json | python3 -c '
+import json, sys
+print(sum(json.load(sys.stdin)["histograms"][0]["counts"]))')" "--na"
 printf '\000\001\002\003\004\005' >rgb
 "$TALLY" --dtype u8 --shape 1,2,3 --channel 2 rgb -o r.json
 python3 -c '
