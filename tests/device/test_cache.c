@@ -11,21 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "core/alloc.h"
 #include "gpu/device.h"
 #include "plan/plan.h"
 
 static char folder[] = "/tmp/tally-cache-XXXXXX";
-static int checks, failed;
-
-static void check(int ok, const char *what)
-{
-    checks++;
-    if (!ok) {
-        failed++;
-        fprintf(stderr, "FAILED: %s\n", what);
-    }
-}
 
 static const char *path_of(const char *name)
 {
@@ -74,19 +65,20 @@ static void test_keys(void)
     struct stat info;
     int count;
     setenv("TALLY_CACHE_DIR", path_of("a/b"), 1);
-    check(has_none("text", "-D1", "sm_90|13.0"), "nothing there at first");
+    CHECK_SAY(has_none("text", "-D1", "sm_90|13.0"), "nothing there at first");
     ty_cache_put("text", "-D1", "sm_90|13.0", "code", 4);
-    check(has("text", "-D1", "sm_90|13.0", "code"), "what was put is got");
-    check(has_none("texT", "-D1", "sm_90|13.0"), "another text");
-    check(has_none("text", "-D2", "sm_90|13.0"), "other options");
-    check(has_none("text", "-D1", "sm_90|13.1"), "another compiler");
-    check(has_none("text-D1", "", "sm_90|13.0"), "the borders between the key's parts count");
-    check(!stat(path_of("a/b"), &info) && (info.st_mode & 0777) == 0700, "the folder is 0700");
-    check(!stat(path_of("a"), &info) && (info.st_mode & 0777) == 0700, "so is its parent");
-    check(!stat(entry_of("a/b", &count), &info) && (info.st_mode & 0777) == 0600 && count == 1,
-          "one file, 0600, nothing temporary left");
+    CHECK_SAY(has("text", "-D1", "sm_90|13.0", "code"), "what was put is got");
+    CHECK_SAY(has_none("texT", "-D1", "sm_90|13.0"), "another text");
+    CHECK_SAY(has_none("text", "-D2", "sm_90|13.0"), "other options");
+    CHECK_SAY(has_none("text", "-D1", "sm_90|13.1"), "another compiler");
+    CHECK_SAY(has_none("text-D1", "", "sm_90|13.0"), "the borders between the key's parts count");
+    CHECK_SAY(!stat(path_of("a/b"), &info) && (info.st_mode & 0777) == 0700, "the folder is 0700");
+    CHECK_SAY(!stat(path_of("a"), &info) && (info.st_mode & 0777) == 0700, "so is its parent");
+    CHECK_SAY(!stat(entry_of("a/b", &count), &info) && (info.st_mode & 0777) == 0600 && count == 1,
+              "one file, 0600, nothing temporary left");
     ty_cache_put("text", "-D1", "sm_90|13.0", "newer code", 10);
-    check(has("text", "-D1", "sm_90|13.0", "newer code"), "a later entry replaces an earlier one");
+    CHECK_SAY(has("text", "-D1", "sm_90|13.0", "newer code"),
+              "a later entry replaces an earlier one");
 }
 
 static void test_places(void)
@@ -98,14 +90,14 @@ static void test_places(void)
     setenv("HOME", home, 1);
     ty_cache_put("x", "", "", "1", 1);
     entry_of("xdg/tally", &count);
-    check(count == 1, "XDG_CACHE_HOME/tally");
+    CHECK_SAY(count == 1, "XDG_CACHE_HOME/tally");
     unsetenv("XDG_CACHE_HOME");
     ty_cache_put("x", "", "", "1", 1);
     entry_of("home/.cache/tally", &count);
-    check(count == 1, "HOME/.cache/tally");
+    CHECK_SAY(count == 1, "HOME/.cache/tally");
     unsetenv("HOME");
     ty_cache_put("x", "", "", "1", 1);
-    check(has_none("x", "", ""), "nowhere to write is fine");
+    CHECK_SAY(has_none("x", "", ""), "nowhere to write is fine");
     free(home);
     free(xdg);
 }
@@ -120,7 +112,7 @@ static void test_damage(void)
     struct stat info;
     unsigned char whole[512];
     FILE *f = fopen(entry, "rb");
-    check(f && !stat(entry, &info), "the entry can be read");
+    CHECK_SAY(f && !stat(entry, &info), "the entry can be read");
     size_t n = f ? fread(whole, 1, sizeof whole, f) : 0;
     if (f)
         fclose(f);
@@ -138,24 +130,24 @@ static void test_damage(void)
         wrong +=
             i == 2 * n ? !has("text", "", "sig", "machine code") : !has_none("text", "", "sig");
     }
-    check(!wrong && n > 64, "no damaged entry is taken, the whole one is");
+    CHECK_SAY(!wrong && n > 64, "no damaged entry is taken, the whole one is");
     f = fopen(entry, "ab");
     fputc(0, f);
     fclose(f);
-    check(has_none("text", "", "sig"), "nor one that is too long");
+    CHECK_SAY(has_none("text", "", "sig"), "nor one that is too long");
     /* Another entry's content under this name. */
     char *name = strdup(entry);
     remove(name);
     ty_cache_put("other", "", "sig", "other code", 10);
-    check(!rename(entry_of("damage", &count), name), "renamed");
-    check(has_none("text", "", "sig"), "an entry of another key is foreign");
+    CHECK_SAY(!rename(entry_of("damage", &count), name), "renamed");
+    CHECK_SAY(has_none("text", "", "sig"), "an entry of another key is foreign");
     ty_cache_put("text", "", "sig", "machine code", 12);
-    check(has("text", "", "sig", "machine code"), "and is written anew");
+    CHECK_SAY(has("text", "", "sig", "machine code"), "and is written anew");
     /* A link to it is not followed. */
     char target[600];
     snprintf(target, sizeof target, "%s/target", folder);
-    check(!rename(name, target) && !symlink(target, name), "linked");
-    check(has_none("text", "", "sig"), "a link is not an entry");
+    CHECK_SAY(!rename(name, target) && !symlink(target, name), "linked");
+    CHECK_SAY(has_none("text", "", "sig"), "a link is not an entry");
     free(name);
 }
 
@@ -165,12 +157,12 @@ static void test_unwritable(void)
     FILE *f = fopen(path_of("file"), "w");
     fclose(f);
     ty_cache_put("x", "", "", "1", 1);
-    check(has_none("x", "", ""), "a folder that cannot be made");
+    CHECK_SAY(has_none("x", "", ""), "a folder that cannot be made");
     mkdir(path_of("open"), 0700);
     chmod(path_of("open"), 0777);
     setenv("TALLY_CACHE_DIR", path_of("open"), 1);
     ty_cache_put("x", "", "", "1", 1);
-    check(has_none("x", "", ""), "a folder that others may write to is not used");
+    CHECK_SAY(has_none("x", "", ""), "a folder that others may write to is not used");
     mkdir(path_of("shut"), 0700);
     setenv("TALLY_CACHE_DIR", path_of("shut"), 1);
     chmod(path_of("shut"), 0500);
@@ -184,7 +176,7 @@ static void test_unwritable(void)
     }
     int result = 1;
     waitpid(child, &result, 0);
-    check(!result, "a folder that cannot be written to");
+    CHECK_SAY(!result, "a folder that cannot be written to");
 }
 
 /* What others could have written is no entry; a pipe is not waited for. */
@@ -194,20 +186,21 @@ static void test_foreign(void)
     setenv("TALLY_CACHE_DIR", path_of("foreign"), 1);
     ty_cache_put("text", "", "sig", "code", 4);
     char *entry = strdup(entry_of("foreign", &count));
-    check(entry && !chmod(entry, 0622) && has_none("text", "", "sig"), "others may write to it");
-    check(!chmod(entry, 0600) && has("text", "", "sig", "code"), "only its owner may");
-    check(!chmod(path_of("foreign"), 0777) && has_none("text", "", "sig"), "an open folder");
-    check(!chmod(path_of("foreign"), 0700) && has("text", "", "sig", "code"), "a shut one");
+    CHECK_SAY(entry && !chmod(entry, 0622) && has_none("text", "", "sig"),
+              "others may write to it");
+    CHECK_SAY(!chmod(entry, 0600) && has("text", "", "sig", "code"), "only its owner may");
+    CHECK_SAY(!chmod(path_of("foreign"), 0777) && has_none("text", "", "sig"), "an open folder");
+    CHECK_SAY(!chmod(path_of("foreign"), 0700) && has("text", "", "sig", "code"), "a shut one");
     if (!chown(entry, 65534, 65534))
-        check(has_none("text", "", "sig"), "another's entry");
+        CHECK_SAY(has_none("text", "", "sig"), "another's entry");
     else
         printf("skipped: an entry of another owner: only root can make one\n");
     alarm(60);
-    check(!unlink(entry) && !mkfifo(entry, 0600) && has_none("text", "", "sig"), "a pipe");
+    CHECK_SAY(!unlink(entry) && !mkfifo(entry, 0600) && has_none("text", "", "sig"), "a pipe");
     ty_cache_put("text", "", "sig", "code", 4);
-    check(has("text", "", "sig", "code"), "which the next entry replaces");
+    CHECK_SAY(has("text", "", "sig", "code"), "which the next entry replaces");
     alarm(0);
-    check(!unlink(entry) && !mkdir(entry, 0700) && has_none("text", "", "sig"), "a folder");
+    CHECK_SAY(!unlink(entry) && !mkdir(entry, 0700) && has_none("text", "", "sig"), "a folder");
     free(entry);
 }
 
@@ -245,7 +238,7 @@ static void test_at_once(void)
         all |= result;
     }
     entry_of("shared", &count);
-    check(!all && count == 5, "four processes at once");
+    CHECK_SAY(!all && count == 5, "four processes at once");
 }
 
 /* ---- with plans ---- */
@@ -293,7 +286,7 @@ static made make(tally_device_type device, const char *library, const char *call
     }
     close(ends[1]);
     if (read(ends[0], &m, sizeof m) != sizeof m)
-        check(0, "a plan on a stand-in device");
+        CHECK_SAY(0, "a plan on a stand-in device");
     close(ends[0]);
     waitpid(child, NULL, 0);
     return m;
@@ -309,20 +302,20 @@ static void test_plans(tally_device_type device, const char *library, const char
     int count;
     setenv("TALLY_CACHE_DIR", path_of(library), 1);
     made first = make(device, library, call, 256), second = make(device, library, call, 256);
-    check(first.compiles == 1 && !cached(&first), "the first plan compiles");
-    check(second.compiles == 0 && cached(&second),
-          "the second takes it from the cache, and says so");
+    CHECK_SAY(first.compiles == 1 && !cached(&first), "the first plan compiles");
+    CHECK_SAY(second.compiles == 0 && cached(&second),
+              "the second takes it from the cache, and says so");
     made bins = make(device, library, call, 100);
-    check(bins.compiles == 0, "another number of bins compiles nothing");
+    CHECK_SAY(bins.compiles == 0, "another number of bins compiles nothing");
     /* What the driver will not take is compiled again. */
     FILE *f = fopen(entry_of(library, &count), "r+b");
-    check(f && count == 1 && !fseek(f, 100, SEEK_SET) && fputc('!', f) != EOF,
-          "an entry to damage");
+    CHECK_SAY(f && count == 1 && !fseek(f, 100, SEEK_SET) && fputc('!', f) != EOF,
+              "an entry to damage");
     if (f)
         fclose(f);
     made third = make(device, library, call, 256), fourth = make(device, library, call, 256);
-    check(third.compiles == 1 && !cached(&third), "a damaged entry is compiled again");
-    check(fourth.compiles == 0, "and written again");
+    CHECK_SAY(third.compiles == 1 && !cached(&third), "a damaged entry is compiled again");
+    CHECK_SAY(fourth.compiles == 0, "and written again");
 }
 
 /* A binary, which costs PoCL another compilation, is asked for where it can be kept. */
@@ -332,8 +325,8 @@ static void test_binaries(void)
     made kept = make(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clGetProgramInfo", 256);
     setenv("TALLY_CACHE_DIR", "/dev/null", 1);
     made lost = make(TALLY_DEVICE_OPENCL, "libOpenCL.so.1", "clGetProgramInfo", 256);
-    check(kept.compiles == 2, "a binary's size and a binary are asked for");
-    check(lost.compiles == 0, "none is asked for where there is no cache");
+    CHECK_SAY(kept.compiles == 2, "a binary's size and a binary are asked for");
+    CHECK_SAY(lost.compiles == 0, "none is asked for where there is no cache");
 }
 
 static void test_signature(tally_device_type device, const char *library, const char *variable,
@@ -343,7 +336,7 @@ static void test_signature(tally_device_type device, const char *library, const 
     setenv(variable, value, 1);
     made after = make(device, library, "", 256);
     unsetenv(variable);
-    check(strcmp(before.signature, after.signature) != 0, variable);
+    CHECK_SAY(strcmp(before.signature, after.signature) != 0, "%s", variable);
 }
 
 /* The compiler's version is part of the key, though not of the device's signature: its library is
@@ -356,7 +349,7 @@ static void test_compiler(void)
     made other = make(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram", 256);
     unsetenv("FAKE_NVRTC_MAJOR");
     made again = make(TALLY_DEVICE_CUDA, "libnvrtc.so.13", "nvrtcCompileProgram", 256);
-    check(other.compiles == 1 && again.compiles == 0, "another compiler compiles again");
+    CHECK_SAY(other.compiles == 1 && again.compiles == 0, "another compiler compiles again");
 }
 
 int main(void)
@@ -387,7 +380,7 @@ int main(void)
                    "OpenCL 3.0 LLVM 99");
     snprintf(command, sizeof command, "chmod -R u+rwx '%s'; rm -rf '%s'", folder, folder);
     if (system(command))
-        failed++;
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+        failures++;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

@@ -15,18 +15,10 @@
 #include "core/env.h"
 #include "gpu/device.h"
 #include "gpu/kernels_file.h"
+#include "check.h"
 #include "io/spool.h"
 
 static char folder[] = "/tmp/tally-foreign-XXXXXX";
-static int failed;
-
-static void check(int ok, const char *what)
-{
-    if (ok)
-        return;
-    failed++;
-    fprintf(stderr, "FAILED: %s\n", what);
-}
 
 static const char *path_of(const char *name)
 {
@@ -45,24 +37,25 @@ static void check_believed(int believed)
 {
     char path[1024] = "";
     int fakes = 0, scratch;
-    check(ty_env_is_foreign() == !believed, "the process knows whose it is");
+    CHECK_SAY(ty_env_is_foreign() == !believed, "the process knows whose it is");
     for (uint32_t i = 0; i < tally_device_count(); i++) {
         tally_device_info info = {.struct_size = sizeof info};
-        check(!tally_device_get(i, &info, NULL), "a device");
+        CHECK_SAY(!tally_device_get(i, &info, NULL), "a device");
         fakes += is_fake(&info);
     }
-    check(believed ? fakes >= 2 : !fakes, "drivers of the caller's choice");
-    check(!strstr(ty_kernels_describe(), getenv("TALLY_KERNELS_FILE")) == !believed,
-          "a kernels file of the caller's choice");
-    check(!ty_cache_folder(path, sizeof path, 0) == !believed, "a cache of the caller's choice");
+    CHECK_SAY(believed ? fakes >= 2 : !fakes, "drivers of the caller's choice");
+    CHECK_SAY(!strstr(ty_kernels_describe(), getenv("TALLY_KERNELS_FILE")) == !believed,
+              "a kernels file of the caller's choice");
+    CHECK_SAY(!ty_cache_folder(path, sizeof path, 0) == !believed,
+              "a cache of the caller's choice");
     unsetenv("TALLY_CACHE_DIR");
-    check(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by XDG_CACHE_HOME");
+    CHECK_SAY(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by XDG_CACHE_HOME");
     unsetenv("XDG_CACHE_HOME");
-    check(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by HOME");
+    CHECK_SAY(!ty_cache_folder(path, sizeof path, 0) == !believed, "nor by HOME");
     /* The folder of TMPDIR is not there. (A C library may have dropped the variable.) */
     setenv("TMPDIR", "/proc/tally/not-there", 1);
     scratch = ty_spool_file(NULL);
-    check((scratch < 0) == believed, "temporary files where the caller says");
+    CHECK_SAY((scratch < 0) == believed, "temporary files where the caller says");
     if (scratch >= 0)
         close(scratch);
 }
@@ -116,7 +109,7 @@ int main(int argc, char **argv)
             return 77;
         check_believed(0);
         fflush(NULL);
-        _exit(failed != 0); /* the search for leaks may not look at such a process */
+        _exit(failures != 0); /* the search for leaks may not look at such a process */
     }
     if (!mkdtemp(folder) || chmod(folder, 0755))
         return 1;
@@ -133,9 +126,9 @@ int main(int argc, char **argv)
         result = run_copy(program);
     if (result == 77)
         printf("skipped: the system gave a copy of this program no other rights\n");
-    check(result == 0 || result == 77, "a program with rights that its caller lacks");
+    CHECK_SAY(result == 0 || result == 77, "a program with rights that its caller lacks");
     unlink(program);
     check_believed(1);
     rmdir(folder);
-    return failed ? 1 : result;
+    return failures ? 1 : result;
 }

@@ -18,6 +18,7 @@
 
 #include "core/error.h"
 #include "gpu/device.h"
+#include "check.h"
 #include "drivers.h"
 #include "plan/plan.h"
 
@@ -32,21 +33,13 @@ typedef enum { STAGED, STAGED_PAST_CACHES, DIRECT } way;
 
 static const char *const way_names[] = {"staged", "staged past the caches", "direct"};
 
-static int checks, failed, cuda;
+static int cuda;
 static uint64_t state;
 static atomic_ulong uploads;
 static atomic_long broken_upload = -1, broken_wait = -1; /* so many go well before one fails */
 static uint16_t *room;
 static float *reals, *heavy;
 static unsigned char *mask;
-
-static void check(int ok, const char *what, const tally_error *error)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, error ? error->message : "");
-}
 
 static uint64_t below(uint64_t n)
 {
@@ -162,15 +155,17 @@ static void test_packed(tally_context *context, way way)
     const uint64_t piece = 1 << 17, batch = 128 * piece;
     const uint64_t lengths[] = {most, 1, 63, 65, piece - 1, piece + 1, 3 * piece, 1 + below(some)};
     tally_view first = tally_view_1d(room, TALLY_U16, 1);
-    check(plan && count(plan, &first, NULL, 1, run_length, &error), "a plan", &error);
+    CHECK_SAY(plan && count(plan, &first, NULL, 1, run_length, &error), "a plan: %s",
+              error.message);
     for (size_t i = 0; plan && i < sizeof lengths / sizeof *lengths; i++) {
         tally_view view = tally_view_1d(room, TALLY_U16, lengths[i]);
         uploads = 0;
-        check(count(plan, &view, NULL, lengths[i], run_length, &error), way_names[way], &error);
+        CHECK_SAY(count(plan, &view, NULL, lengths[i], run_length, &error), "%s: %s",
+                  way_names[way], error.message);
         const uint64_t pieces = (lengths[i] + piece - 1) / piece;
-        check(way == DIRECT ? uploads == (lengths[i] + batch - 1) / batch
-                            : uploads && uploads <= pieces,
-              "pieces", &error);
+        CHECK_SAY(way == DIRECT ? uploads == (lengths[i] + batch - 1) / batch
+                                : uploads && uploads <= pieces,
+                  "pieces: %s", error.message);
     }
     tally_plan_destroy(plan);
 }
@@ -182,18 +177,19 @@ static void test_gaps(tally_context *context)
     tally_plan *plan = make_plan(context, TALLY_U16, most_bins, NULL, 0, &error);
     tally_view columns = tally_view_1d(room, TALLY_U16, some), rows = columns;
     columns.column_stride_bytes = 4;
-    check(plan && count(plan, &columns, NULL, 2 * (uint64_t)some, run_length / 2, &error),
-          "every second", &error);
+    CHECK_SAY(plan && count(plan, &columns, NULL, 2 * (uint64_t)some, run_length / 2, &error),
+              "every second: %s", error.message);
     rows.columns = run_length * 3;
     rows.rows = some / rows.columns;
     rows.row_stride_bytes = run_length * 4 * 2; /* of 4 runs 3 */
     uint64_t *counts = calloc(most_bins, sizeof *counts), wrong = 0;
     tally_output output = TALLY_OUTPUT_INIT;
     output.counts = counts;
-    check(plan && !tally_execute(plan, &rows, NULL, &output, &error), "rows", &error);
+    CHECK_SAY(plan && !tally_execute(plan, &rows, NULL, &output, &error), "rows: %s",
+              error.message);
     for (uint64_t b = 0; b < most_bins; b++)
         wrong += counts[b] != (b % 4 < 3 && b / 4 < rows.rows ? run_length : 0);
-    check(!wrong, "rows with gaps", &error);
+    CHECK_SAY(!wrong, "rows with gaps: %s", error.message);
     free(counts);
     tally_plan_destroy(plan);
 }
@@ -211,7 +207,8 @@ static void test_masked(tally_context *context)
         tally_view view = tally_view_1d(room, TALLY_U16, some);
         uint64_t n = some - some % run_length;
         view.columns = keep.columns = n;
-        check(plan && count(plan, &view, &how, n, run_length / 4, &error), methods[m], &error);
+        CHECK_SAY(plan && count(plan, &view, &how, n, run_length / 4, &error), "%s: %s", methods[m],
+                  error.message);
         tally_plan_destroy(plan);
     }
 }
@@ -229,10 +226,11 @@ static void test_weighted(tally_context *context)
     uint64_t wrong = 0, whole = some / run_length;
     how.weights = &weights;
     output.counts = sums;
-    check(plan && !tally_execute(plan, &view, &how, &output, &error), "weights", &error);
+    CHECK_SAY(plan && !tally_execute(plan, &view, &how, &output, &error), "weights: %s",
+              error.message);
     for (uint64_t b = 0; b < whole; b++)
         wrong += sums[b] != 1.5 * run_length;
-    check(!wrong, "sums", &error);
+    CHECK_SAY(!wrong, "sums: %s", error.message);
     free(sums);
     tally_plan_destroy(plan);
 }
@@ -262,7 +260,7 @@ static void test_callers(tally_context *context)
         void *result;
         ok &= pthread_join(ids[i], &result) == 0 && !result;
     }
-    check(ok, "three callers", &error);
+    CHECK_SAY(ok, "three callers: %s", error.message);
     tally_plan_destroy(plan);
 }
 
@@ -284,10 +282,11 @@ static void test_cancelled(tally_context *context)
     output.counts = counts;
     how.progress = stop;
     how.user = &done;
-    check(plan && tally_execute(plan, &view, &how, &output, &error) == TALLY_ERROR_CANCELLED &&
-              done && done < most,
-          "broken off", &error);
-    check(plan && count(plan, &view, NULL, most, run_length, &error), "after that", &error);
+    CHECK_SAY(plan && tally_execute(plan, &view, &how, &output, &error) == TALLY_ERROR_CANCELLED &&
+                  done && done < most,
+              "broken off: %s", error.message);
+    CHECK_SAY(plan && count(plan, &view, NULL, most, run_length, &error), "after that: %s",
+              error.message);
     free(counts);
     tally_plan_destroy(plan);
 }
@@ -301,17 +300,20 @@ static void test_broken(tally_context *context, way way)
     uint64_t *counts = malloc(most_bins * sizeof *counts);
     tally_output output = TALLY_OUTPUT_INIT;
     output.counts = counts;
-    check(plan && count(plan, &view, NULL, most, run_length, &error), "whole", &error);
+    CHECK_SAY(plan && count(plan, &view, NULL, most, run_length, &error), "whole: %s",
+              error.message);
     for (int k = 0; k < (way == DIRECT ? 2 : 4); k++) {
         broken_upload = k < 2 ? k : -1;
         broken_wait = k < 2 ? -1 : k - 2;
         memset(counts, 0xa5, most_bins * sizeof *counts);
-        check(plan && tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_DEVICE &&
-                  strstr(error.message, "failed"),
-              "told", &error);
-        check(counts[0] == UINT64_C(0xa5a5a5a5a5a5a5a5), "an output as it was", &error);
+        CHECK_SAY(plan && tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_DEVICE &&
+                      strstr(error.message, "failed"),
+                  "told: %s", error.message);
+        CHECK_SAY(counts[0] == UINT64_C(0xa5a5a5a5a5a5a5a5), "an output as it was: %s",
+                  error.message);
         broken_upload = broken_wait = -1;
-        check(plan && count(plan, &view, NULL, most, run_length, &error), "next", &error);
+        CHECK_SAY(plan && count(plan, &view, NULL, most, run_length, &error), "next: %s",
+                  error.message);
     }
     free(counts);
     tally_plan_destroy(plan);
@@ -332,19 +334,21 @@ static void test_pinned(void)
     ty_device *device = context->state;
     tally_view view = tally_view_1d(room, TALLY_U16, most),
                first = tally_view_1d(room, TALLY_U16, 1);
-    check(plan && count(plan, &first, NULL, 1, run_length, &error), "a plan", &error);
+    CHECK_SAY(plan && count(plan, &first, NULL, 1, run_length, &error), "a plan: %s",
+              error.message);
     block = room;
     for (int is = 0; is < 2; is++) {
         real->enter(device);
-        check(!is || !take(block, most * 2, 0), "registered", &error);
+        CHECK_SAY(!is || !take(block, most * 2, 0), "registered: %s", error.message);
         uploads = 0;
-        check(plan && count(plan, &view, NULL, most, run_length, &error), "pinned", &error);
-        check(is ? uploads == 2 : uploads > 2, "sent from where it lies", &error);
+        CHECK_SAY(plan && count(plan, &view, NULL, most, run_length, &error), "pinned: %s",
+                  error.message);
+        CHECK_SAY(is ? uploads == 2 : uploads > 2, "sent from where it lies: %s", error.message);
         /* A block of which only the begin is pinned. */
-        check(real->pinned(device, room, most * 2) == is &&
-                  !real->pinned(device, room, (size_t)most * 2 + 64),
-              "how far", &error);
-        check(!is || !give(block), "unregistered", &error);
+        CHECK_SAY(real->pinned(device, room, most * 2) == is &&
+                      !real->pinned(device, room, (size_t)most * 2 + 64),
+                  "how far: %s", error.message);
+        CHECK_SAY(!is || !give(block), "unregistered: %s", error.message);
         real->leave(device);
     }
     tally_plan_destroy(plan);
@@ -397,10 +401,10 @@ int main(int argc, char **argv)
     if (cuda)
         test_pinned();
     printf("%s, seed %s: %d checks, %d failed\n", cuda ? "cuda" : "opencl",
-           argc > 2 ? argv[2] : "20261121", checks, failed);
+           argc > 2 ? argv[2] : "20261121", checks, failures);
     free(room);
     free(reals);
     free(heavy);
     free(mask);
-    return failed != 0;
+    return failures != 0;
 }

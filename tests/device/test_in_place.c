@@ -14,6 +14,7 @@
 
 #include "gpu/device.h"
 #include "gpu/workspace.h"
+#include "check.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
@@ -21,7 +22,6 @@
 
 enum { bins = 1 << 16, most = 1 << 15, batches = 3, threads = 4, rounds = 10 };
 
-static int checks, failed;
 static tally_context *context;
 static void *queue; /* for this test's own copies */
 static void *there_samples, *there_mask, *there_counts, *there_flows;
@@ -29,14 +29,6 @@ static float samples[most * batches];
 static unsigned char mask[most * batches];
 static uint64_t counts[bins * batches], want[bins * batches];
 static tally_flows flows[batches], want_flows[batches];
-
-static void check(int ok, const char *what, const tally_error *error)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, error->message);
-}
 
 /* ---- what a call does on the device ---- */
 
@@ -150,8 +142,8 @@ static void expect(const tally_plan *plan, uint64_t n, uint64_t of, int masked, 
     call c;
     tally_error error = {""};
     make_call(&c, n, of, masked, accumulate != 0, 0);
-    check(!tally_execute_reference(plan, &c.view, &c.options, &c.output, &error), "reference",
-          &error);
+    CHECK_SAY(!tally_execute_reference(plan, &c.view, &c.options, &c.output, &error),
+              "reference: %s", error.message);
 }
 
 static tally_plan *make_plan(const char *method, tally_flow under, tally_flow over)
@@ -165,7 +157,7 @@ static tally_plan *make_plan(const char *method, tally_flow under, tally_flow ov
     o.dtypes[0] = TALLY_F32;
     o.method = method;
     const tally_status status = tally_plan_create(context, &o, &plan, &error);
-    check(!status, "a plan", &error);
+    CHECK_SAY(!status, "a plan: %s", error.message);
     if (status)
         exit(1);
     return plan;
@@ -191,12 +183,14 @@ static void test_few(void)
         fill();
         make_call(&c, n, of, masked, TALLY_ACCUMULATE_ADD, 1);
         for (int i = 0; i < 2; i++) {
-            check(!run(plan, &c, &error), "a call", &error);
-            check(only_adds(plan) || !n, "few samples: one launch, nothing cleared", &error);
-            check(i == 0 || !allocations, "a repeated call allocates nothing", &error);
+            CHECK_SAY(!run(plan, &c, &error), "a call: %s", error.message);
+            CHECK_SAY(only_adds(plan) || !n, "few samples: one launch, nothing cleared: %s",
+                      error.message);
+            CHECK_SAY(i == 0 || !allocations, "a repeated call allocates nothing: %s",
+                      error.message);
             expect(plan, n, of, masked, 1);
         }
-        check(same(), "few samples: counts", &error);
+        CHECK_SAY(same(), "few samples: counts: %s", error.message);
         tally_plan_destroy(plan);
     }
 }
@@ -208,19 +202,21 @@ static void test_others(void)
     tally_plan *plan = make_plan("auto", TALLY_FLOW_COUNT, TALLY_FLOW_COUNT);
     fill();
     make_call(&c, most, 1, 0, TALLY_ACCUMULATE_ADD, 1);
-    check(!run(plan, &c, &error) && !only_adds(plan), "many samples", &error);
+    CHECK_SAY(!run(plan, &c, &error) && !only_adds(plan), "many samples: %s", error.message);
     expect(plan, most, 1, 0, 1);
-    check(same(), "many samples: counts", &error);
+    CHECK_SAY(same(), "many samples: counts: %s", error.message);
     make_call(&c, 100, 1, 0, TALLY_ACCUMULATE_NONE, 1);
-    check(!run(plan, &c, &error) && !only_adds(plan), "an output that is overwritten", &error);
+    CHECK_SAY(!run(plan, &c, &error) && !only_adds(plan), "an output that is overwritten: %s",
+              error.message);
     expect(plan, 100, 1, 0, 0);
-    check(same(), "an output that is overwritten: counts", &error);
+    CHECK_SAY(same(), "an output that is overwritten: counts: %s", error.message);
     tally_plan_destroy(plan);
     plan = make_plan("atomic-global", TALLY_FLOW_COUNT, TALLY_FLOW_COUNT);
     make_call(&c, 100, 1, 0, TALLY_ACCUMULATE_ADD, 1);
-    check(!run(plan, &c, &error) && !only_adds(plan), "a method by name", &error);
+    CHECK_SAY(!run(plan, &c, &error) && !only_adds(plan), "a method by name: %s", error.message);
     make_call(&c, 100, 1, 0, TALLY_ACCUMULATE_ATOMIC, 1);
-    check(!run(plan, &c, &error) && only_adds(plan), "which does not add atomically", &error);
+    CHECK_SAY(!run(plan, &c, &error) && only_adds(plan), "which does not add atomically: %s",
+              error.message);
     tally_plan_destroy(plan);
 }
 
@@ -231,16 +227,16 @@ static void test_refusals(void)
     tally_plan *plan = make_plan("auto", TALLY_FLOW_FAIL, TALLY_FLOW_COUNT);
     fill();
     make_call(&c, 100, 1, 0, TALLY_ACCUMULATE_ATOMIC, 1);
-    check(run(plan, &c, &error) == TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "TALLY_FLOW_FAIL") && !launches && same(),
-          "atomic additions that may fail", &error);
+    CHECK_SAY(run(plan, &c, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "TALLY_FLOW_FAIL") && !launches && same(),
+              "atomic additions that may fail: %s", error.message);
     tally_plan_destroy(plan);
     plan = make_plan("auto", TALLY_FLOW_COUNT, TALLY_FLOW_COUNT);
     c.view.data = samples;
     c.view.device = TALLY_DEVICE_CPU;
-    check(run(plan, &c, &error) == TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "in device memory") && !launches && same(),
-          "atomic additions of the host's samples", &error);
+    CHECK_SAY(run(plan, &c, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "in device memory") && !launches && same(),
+              "atomic additions of the host's samples: %s", error.message);
     tally_plan_destroy(plan);
 }
 
@@ -254,7 +250,7 @@ static void *work(void *plan)
     make_call(&c, most, batches, 1, TALLY_ACCUMULATE_ATOMIC, 1);
     for (int i = 0; i < rounds; i++)
         bad |= tally_execute(plan, &c.view, &c.options, &c.output, &error) != TALLY_OK;
-    return bad ? &failed : NULL;
+    return bad ? &failures : NULL;
 }
 
 /* Threads, each with a queue, of two plans, add to one output. */
@@ -274,7 +270,7 @@ static void test_atomic(void)
     }
     for (int i = 0; i < threads * rounds; i++)
         expect(plans[0], most, batches, 1, 1);
-    check(!bad && same(), "two plans on several queues", &error);
+    CHECK_SAY(!bad && same(), "two plans on several queues: %s", error.message);
     tally_plan_destroy(plans[0]);
     tally_plan_destroy(plans[1]);
 }
@@ -317,6 +313,6 @@ int main(int argc, char **argv)
         tally_memory_destroy(context, all[i]);
     real.queue_close(device, queue);
     tally_context_destroy(context);
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

@@ -15,6 +15,7 @@
 #include <tally/tally.h>
 #include <time.h>
 
+#include "check.h"
 #include "draw.h"
 #include "drivers.h"
 
@@ -23,15 +24,6 @@ enum { most_bytes = 20011, slots_most = 256 };
 static tally_context *context;
 static tally_device_type device = TALLY_DEVICE_OPENCL;
 static const char *wanted = "";
-static unsigned checks, failed;
-static void check(int ok, const char *method, const char *what, const tally_error *error)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s: %s\n", method, what, error->message);
-}
-
 /* The methods that kernels count by; NULL at the end, "" for one that is not asked for. */
 static const char *method_at(uint32_t i)
 {
@@ -93,7 +85,7 @@ static void small_method(const char *method, tally_dtype dtype, const void *data
     if (!plan) {
         int refused = takes_others(&error) || strstr(error.message, "work-item a bin") ||
                       strstr(error.message, "no float64");
-        check(refused, method, tally_dtype_name(dtype), &error);
+        CHECK_SAY(refused, "%s: %s: %s", method, tally_dtype_name(dtype), error.message);
         return;
     }
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -101,7 +93,7 @@ static void small_method(const char *method, tally_dtype dtype, const void *data
         tally_view view = tally_view_1d((const char *)data + first * size, dtype, lengths[i]);
         snprintf(what, sizeof what, "%llu of %s from %llu", (unsigned long long)lengths[i],
                  tally_dtype_name(dtype), (unsigned long long)first);
-        check(right(plan, &view, &error), method, what, &error);
+        CHECK_SAY(right(plan, &view, &error), "%s: %s: %s", method, what, error.message);
     }
     tally_plan_destroy(plan);
 }
@@ -142,7 +134,7 @@ static void tag(unsigned long runs)
     static unsigned char data[most_bytes + 4];
     tally_error error = {""};
     tally_plan *plan = make_plan("podlozhnyuk-256-tag", TALLY_U8, &error);
-    check(plan != NULL, "podlozhnyuk-256-tag", "plan", &error);
+    CHECK_SAY(plan != NULL, "podlozhnyuk-256-tag: plan: %s", error.message);
     unsigned wrong = 0;
     for (unsigned long r = 0; plan && r < runs; r++) {
         uint64_t got[256] = {0}, want[256] = {0};
@@ -156,7 +148,7 @@ static void tag(unsigned long runs)
         wrong += tally_execute(plan, &view, NULL, &output, &error) != TALLY_OK ||
                  memcmp(got, want, sizeof got) != 0;
     }
-    check(!wrong, "podlozhnyuk-256-tag", "counts were lost", &error);
+    CHECK_SAY(!wrong, "podlozhnyuk-256-tag: counts were lost: %s", error.message);
     printf("podlozhnyuk-256-tag: %lu random runs, %u wrong\n", runs, wrong);
     tally_plan_destroy(plan);
 }
@@ -192,7 +184,7 @@ static void many_method(const char *method, void *memory, uint64_t n, unsigned c
         ok = got[bin] == n && !others;
     }
     ok = ok && !flows.under && !flows.over && !flows.nan && !flows.masked;
-    check(ok, method, "more than 2^32 samples", &error);
+    CHECK_SAY(ok, "%s: %s: %s", method, "more than 2^32 samples", error.message);
     printf("%-26s %.3f s%s\n", method, seconds, ok ? "" : ", wrong");
     tally_plan_destroy(plan);
 }
@@ -217,10 +209,10 @@ static int many(void)
         return 1;
     }
     memset(some, value, piece);
-    for (uint64_t at = 0; at < n && !failed; at += piece)
-        check(
+    for (uint64_t at = 0; at < n && !failures; at += piece)
+        CHECK_SAY(
             !tally_memory_write(context, memory, at, some, n - at < piece ? n - at : piece, &error),
-            "memory", "write", &error);
+            "memory: write: %s", error.message);
     for (uint32_t i = 0; method_at(i); i++) {
         if (*method_at(i))
             many_method(method_at(i), memory, n, value);
@@ -253,6 +245,6 @@ int main(int argc, char **argv)
     if (!strcmp(what, "many"))
         code = many();
     tally_context_destroy(context);
-    printf("%u checks, %u failed\n", checks, failed);
-    return failed ? 1 : code;
+    printf("%u checks, %u failed\n", checks, failures);
+    return failures ? 1 : code;
 }

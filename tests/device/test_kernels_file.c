@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "gpu/kernels_file.h"
 #include "gpu/call.h"
+#include "check.h"
 #include "draw.h"
 #include "plan/cost.h"
 #include "plan/registry.h"
@@ -22,16 +23,6 @@
 
 static char folder[] = "/tmp/tally-kernels-XXXXXX";
 static char path[64];
-static int checks, failed;
-
-static void check(int ok, const char *what)
-{
-    checks++;
-    if (!ok) {
-        failed++;
-        fprintf(stderr, "FAILED: %s (%s)\n", what, ty_kernels_describe());
-    }
-}
 
 /* Whether the file gives exactly `code` for (source, options) on `capability`; NULL: nothing. */
 static int gives(const char *source, const char *options, uint32_t capability, int is_ptx,
@@ -59,7 +50,8 @@ static void save_four(void)
     entry(&e[1], 80, 0, "text", "-D2", "eighty, other options");
     entry(&e[2], 86, 0, "text", "-D1", "eighty-six");
     entry(&e[3], 75, 1, "text", "-D1", "ptx");
-    check(ty_kernels_save(path, e, 4, &error) == TALLY_OK, error.message);
+    CHECK_SAY(ty_kernels_save(path, e, 4, &error) == TALLY_OK, "%s: %s", error.message,
+              ty_kernels_describe());
     ty_kernels_forget();
 }
 
@@ -79,12 +71,15 @@ static void test_blocks(void)
         options[2] = (char)('0' + i);
         entry(&e[i], i < 4 ? 80 : 90, 0, "text", options, code[i]);
     }
-    check(ty_kernels_save(path, e, count, &error) == TALLY_OK, error.message);
+    CHECK_SAY(ty_kernels_save(path, e, count, &error) == TALLY_OK, "%s: %s", error.message,
+              ty_kernels_describe());
     ty_kernels_forget();
-    check(strstr(ty_kernels_describe(), ": 5 kernels for sm_80 sm_90") != NULL, "blocks described");
+    CHECK_SAY(strstr(ty_kernels_describe(), ": 5 kernels for sm_80 sm_90") != NULL,
+              "blocks described: %s", ty_kernels_describe());
     for (int i = count; i-- > 0;) {
         options[2] = (char)('0' + i);
-        check(gives("text", options, i < 4 ? 80 : 90, 0, code[i]), "a kernel of a later block");
+        CHECK_SAY(gives("text", options, i < 4 ? 80 : 90, 0, code[i]),
+                  "a kernel of a later block: %s", ty_kernels_describe());
         free(code[i]);
     }
 }
@@ -93,21 +88,30 @@ static void test_targets(void)
 {
     struct stat info;
     save_four();
-    check(!stat(path, &info) && (info.st_mode & 0777) == 0644, "anybody may read the file");
-    check(strstr(ty_kernels_describe(), ": 4 kernels for sm_80 sm_86 compute_75") != NULL,
-          "its description");
-    check(gives("text", "-D1", 80, 0, "eighty"), "its own architecture's");
-    check(gives("text", "-D1", 86, 0, "eighty-six"), "the newest that runs");
-    check(gives("text", "-D1", 89, 0, "eighty-six"), "a later one of the generation");
-    check(gives("text", "-D2", 89, 0, "eighty, other options"), "an older one that has it");
-    check(gives("text", "-D1", 90, 0, NULL), "no machine code of another generation");
-    check(gives("text", "-D1", 75, 0, NULL), "none of a later one");
-    check(gives("text", "-D1", 120, 1, "ptx") && gives("text", "-D1", 75, 1, "ptx"), "PTX");
-    check(gives("text", "-D1", 70, 1, NULL), "no PTX of a later one");
-    check(gives("text", "-D2", 80, 1, NULL) && gives("Text", "-D1", 80, 0, NULL) &&
-              gives("text-D1", "", 80, 0, NULL),
-          "another text or other options");
-    check(ty_kernels_serve(75) && ty_kernels_serve(121) && !ty_kernels_serve(70), "who is served");
+    CHECK_SAY(!stat(path, &info) && (info.st_mode & 0777) == 0644, "anybody may read the file: %s",
+              ty_kernels_describe());
+    CHECK_SAY(strstr(ty_kernels_describe(), ": 4 kernels for sm_80 sm_86 compute_75") != NULL,
+              "its description: %s", ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 80, 0, "eighty"), "its own architecture's: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 86, 0, "eighty-six"), "the newest that runs: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 89, 0, "eighty-six"), "a later one of the generation: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D2", 89, 0, "eighty, other options"), "an older one that has it: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 90, 0, NULL), "no machine code of another generation: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 75, 0, NULL), "none of a later one: %s", ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 120, 1, "ptx") && gives("text", "-D1", 75, 1, "ptx"), "PTX: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D1", 70, 1, NULL), "no PTX of a later one: %s",
+              ty_kernels_describe());
+    CHECK_SAY(gives("text", "-D2", 80, 1, NULL) && gives("Text", "-D1", 80, 0, NULL) &&
+                  gives("text-D1", "", 80, 0, NULL),
+              "another text or other options: %s", ty_kernels_describe());
+    CHECK_SAY(ty_kernels_serve(75) && ty_kernels_serve(121) && !ty_kernels_serve(70),
+              "who is served: %s", ty_kernels_describe());
 }
 
 static size_t read_whole(unsigned char *whole, size_t size)
@@ -135,7 +139,7 @@ static void test_damage(void)
     int wrong = 0, refused = 0;
     save_four();
     size_t n = read_whole(whole, sizeof whole);
-    check(n > 200 && n < sizeof whole, "the file can be read");
+    CHECK_SAY(n > 200 && n < sizeof whole, "the file can be read: %s", ty_kernels_describe());
     for (size_t i = 0; i < 2 * n; i++) {
         if (i < n)
             whole[i] ^= 0x40;
@@ -147,36 +151,39 @@ static void test_damage(void)
         wrong += !right && !none;
         refused += none && !strncmp(ty_kernels_describe(), "none: ", 6);
     }
-    check(!wrong, "damage gives no wrong code");
-    check(refused > (int)n, "damage is told");
+    CHECK_SAY(!wrong, "damage gives no wrong code: %s", ty_kernels_describe());
+    CHECK_SAY(refused > (int)n, "damage is told: %s", ty_kernels_describe());
     write_whole(whole, n);
-    check(gives("text", "-D1", 86, 0, "eighty-six"), "and mended it is read again");
+    CHECK_SAY(gives("text", "-D1", 86, 0, "eighty-six"), "and mended it is read again: %s",
+              ty_kernels_describe());
     char *version = (char *)whole + 24;
-    check(!strcmp(version, tally_version()), "the place of the version");
+    CHECK_SAY(!strcmp(version, tally_version()), "the place of the version: %s",
+              ty_kernels_describe());
     version[0]++;
     write_whole(whole, n);
-    check(gives("text", "-D1", 86, 0, NULL) &&
-              strstr(ty_kernels_describe(), "it is another version's"),
-          "another version's file");
+    CHECK_SAY(gives("text", "-D1", 86, 0, NULL) &&
+                  strstr(ty_kernels_describe(), "it is another version's"),
+              "another version's file: %s", ty_kernels_describe());
     write_whole((const unsigned char *)"hello", 5);
-    check(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "no kernels file"),
-          "another kind of file");
-    check(!ty_kernels_serve(90), "serves nobody");
+    CHECK_SAY(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "no kernels file"),
+              "another kind of file: %s", ty_kernels_describe());
+    CHECK_SAY(!ty_kernels_serve(90), "serves nobody: %s", ty_kernels_describe());
     unlink(path);
     ty_kernels_forget();
-    check(gives("text", "-D1", 86, 0, NULL) &&
-              strstr(ty_kernels_describe(), "No such file or directory"),
-          "no file");
+    CHECK_SAY(gives("text", "-D1", 86, 0, NULL) &&
+                  strstr(ty_kernels_describe(), "No such file or directory"),
+              "no file: %s", ty_kernels_describe());
     alarm(60); /* a read of the pipe would wait for ever */
-    check(!mkfifo(path, 0600), "a pipe");
+    CHECK_SAY(!mkfifo(path, 0600), "a pipe: %s", ty_kernels_describe());
     ty_kernels_forget();
-    check(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "it is no file"),
-          "a pipe is no kernels file");
+    CHECK_SAY(gives("text", "-D1", 86, 0, NULL) && strstr(ty_kernels_describe(), "it is no file"),
+              "a pipe is no kernels file: %s", ty_kernels_describe());
     alarm(0);
     unlink(path);
     setenv("TALLY_KERNELS_FILE", "none", 1);
     ty_kernels_forget();
-    check(strstr(ty_kernels_describe(), "switched off") != NULL, "switched off");
+    CHECK_SAY(strstr(ty_kernels_describe(), "switched off") != NULL, "switched off: %s",
+              ty_kernels_describe());
     setenv("TALLY_KERNELS_FILE", path, 1);
 }
 
@@ -188,7 +195,8 @@ static tally_context *open_cuda(void)
     tally_context *context = NULL;
     tally_error error = {""};
     where.device = TALLY_DEVICE_CUDA;
-    check(tally_context_create(&where, &context, &error) == TALLY_OK, error.message);
+    CHECK_SAY(tally_context_create(&where, &context, &error) == TALLY_OK, "%s: %s", error.message,
+              ty_kernels_describe());
     return context;
 }
 
@@ -256,9 +264,9 @@ static void check_others(tally_context *context, tally_plan *plan, const char *w
         if (!method || (is_rare(&o) && k == TY_ROUTE_MASKED))
             continue;
         o.method = method->name;
-        check(!tally_plan_create(context, &o, &other, NULL) &&
-                  strstr(tally_plan_describe(other), "kernel from the kernels file"),
-              words);
+        CHECK_SAY(!tally_plan_create(context, &o, &other, NULL) &&
+                      strstr(tally_plan_describe(other), "kernel from the kernels file"),
+                  "%s: %s", words, ty_kernels_describe());
         tally_plan_destroy(other);
     }
 }
@@ -271,14 +279,14 @@ static void check_next(tally_context *context)
     tally_error error = {""};
     ty_tuning *own = context->tuning, other = *own;
     unsigned line;
-    check(ty_tuning_parse("trish 1 0 1 10000\nlane-private 1 0 10 100\n", &other, &line),
-          "speeds of this test");
+    CHECK_SAY(ty_tuning_parse("trish 1 0 1 10000\nlane-private 1 0 10 100\n", &other, &line),
+              "speeds of this test: %s", ty_kernels_describe());
     o.axes[0] = tally_axis_even(256, 0, 256);
     o.dtypes[0] = TALLY_U8;
     context->tuning = &other;
     tally_status status = tally_plan_create(context, &o, &plan, &error);
-    check(!status && !strcmp(tally_plan_method(plan), "lane-private"),
-          status ? error.message : tally_plan_describe(plan));
+    CHECK_SAY(!status && !strcmp(tally_plan_method(plan), "lane-private"), "%s: %s",
+              status ? error.message : tally_plan_describe(plan), ty_kernels_describe());
     tally_plan_destroy(plan);
     context->tuning = own;
 }
@@ -293,16 +301,16 @@ static void check_atomic(tally_context *context)
     void *samples = NULL, *counts = NULL;
     o.axes[0] = tally_axis_even(100, 0, 1);
     o.dtypes[0] = TALLY_F32;
-    check(!tally_plan_create(context, &o, &plan, &error) &&
-              !tally_memory_create(context, 4000, &samples, &error) &&
-              !tally_memory_create(context, 800, &counts, &error),
-          error.message);
+    CHECK_SAY(!tally_plan_create(context, &o, &plan, &error) &&
+                  !tally_memory_create(context, 4000, &samples, &error) &&
+                  !tally_memory_create(context, 800, &counts, &error),
+              "%s", error.message);
     tally_view view = tally_view_1d(samples, TALLY_F32, 1000);
     view.device = TALLY_DEVICE_CUDA;
     output.counts = counts;
     output.on_device = 1;
     output.accumulate = TALLY_ACCUMULATE_ATOMIC;
-    check(!tally_execute(plan, &view, NULL, &output, &error), error.message);
+    CHECK_SAY(!tally_execute(plan, &view, NULL, &output, &error), "%s", error.message);
     tally_memory_destroy(context, samples);
     tally_memory_destroy(context, counts);
     tally_plan_destroy(plan);
@@ -325,7 +333,8 @@ static int without_compiler(uint64_t seed)
         snprintf(words, sizeof words, "seed %llu, plan %d (%.80s): %.160s",
                  (unsigned long long)seed, i, asked,
                  status ? error.message : tally_plan_describe(plan));
-        check(!status && strstr(tally_plan_describe(plan), "kernel from the kernels file"), words);
+        CHECK_SAY(!status && strstr(tally_plan_describe(plan), "kernel from the kernels file"),
+                  "%s: %s", words, ty_kernels_describe());
         if (!status)
             check_others(context, plan, words);
         tally_plan_destroy(plan);
@@ -338,12 +347,12 @@ static int without_compiler(uint64_t seed)
     o.axes[0] = tally_axis_even(10, 0, 1);
     o.dtypes[0] = TALLY_F32;
     o.method = "coarsened";
-    check(context && tally_plan_create(context, &o, &plan, &error) == TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "no kernel compiler") &&
-              strstr(error.message, "nor was the kernel compiled with Tally"),
-          error.message);
+    CHECK_SAY(context && tally_plan_create(context, &o, &plan, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "no kernel compiler") &&
+                  strstr(error.message, "nor was the kernel compiled with Tally"),
+              "%s: %s", error.message, ty_kernels_describe());
     tally_context_destroy(context);
-    return failed;
+    return failures;
 }
 
 /* With a compiler it serves what the file lacks, and a file that is none changes nothing else. */
@@ -358,12 +367,14 @@ static int with_compiler(int foreign)
     o.axes[0] = tally_axis_even(10, 0, 1);
     o.dtypes[0] = TALLY_F32;
     o.method = foreign ? NULL : "coarsened";
-    check(context && tally_plan_create(context, &o, &plan, &error) == TALLY_OK, error.message);
+    CHECK_SAY(context && tally_plan_create(context, &o, &plan, &error) == TALLY_OK, "%s: %s",
+              error.message, ty_kernels_describe());
     const char *words = plan ? tally_plan_describe(plan) : "";
-    check(strstr(words, "kernel compiled") && !foreign == !strstr(words, "no kernels file"), words);
+    CHECK_SAY(strstr(words, "kernel compiled") && !foreign == !strstr(words, "no kernels file"),
+              "%s: %s", words, ty_kernels_describe());
     tally_plan_destroy(plan);
     tally_context_destroy(context);
-    return failed;
+    return failures;
 }
 
 /* In a process of its own, where libraries are as the environment says. */
@@ -372,13 +383,14 @@ static void apart(int (*run)(uint64_t), int (*other)(int), uint64_t argument)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        failed = 0;
+        failures = 0;
         int bad = run ? run(argument) : other((int)argument);
         exit(bad != 0);
     }
     int status = 1;
     waitpid(child, &status, 0);
-    check(status == 0, run ? "plans without a compiler" : "plans with one");
+    CHECK_SAY(status == 0, "%s: %s", run ? "plans without a compiler" : "plans with one",
+              ty_kernels_describe());
 }
 
 int main(int argc, char **argv)
@@ -399,17 +411,19 @@ int main(int argc, char **argv)
     test_damage();
     snprintf(command, sizeof command, "TALLY_CACHE_DIR=%s/cache %s %s 90,ptx", folder, PREBUILD,
              path);
-    check(system(command) == 0, "prebuild with the stand-in compiler");
+    CHECK_SAY(system(command) == 0, "prebuild with the stand-in compiler: %s",
+              ty_kernels_describe());
     ty_kernels_forget();
     apart(NULL, with_compiler, 0);
     setenv("TALLY_NVRTC_LIBRARY", "none", 1);
     apart(without_compiler, NULL, seed);
-    check(system(command) == 0, "prebuild without a compiler is no failure");
+    CHECK_SAY(system(command) == 0, "prebuild without a compiler is no failure: %s",
+              ty_kernels_describe());
     setenv("TALLY_NVRTC_LIBRARY", FAKE_FOLDER "/libnvrtc.so.13", 1);
     apart(NULL, with_compiler, 1);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command))
-        failed++;
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+        failures++;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

@@ -11,21 +11,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "check.h"
 #include "draw.h"
 #include "open_device.h"
 
 enum { most_bins = 2048, most_settings = 4 };
 
 static tally_context *context;
-static unsigned checks, failed;
-
-static void check(int ok, const char *what, const char *method, const char *settings)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s %s\n", what, method, settings);
-}
 
 /* A plan of one axis with settings "KEY=VALUE,…"; NULL, which is a failure, where it is refused. */
 static tally_plan *plan_of(const char *method, const char *settings, tally_dtype dtype,
@@ -49,7 +41,7 @@ static tally_plan *plan_of(const char *method, const char *settings, tally_dtype
     o.settings = list;
     if (tally_plan_create(context, &o, &plan, &error))
         fprintf(stderr, "%s\n", error.message);
-    check(plan != NULL, "a plan", method, settings);
+    CHECK_SAY(plan != NULL, "a plan: %s: %s", method, settings);
     return plan;
 }
 
@@ -122,8 +114,8 @@ static void test_tree(void)
             const double high = all[s].uneven ? edges[b + 1] : (b + 1) / 8.0;
             ok = got[b] == listing_000(samples, n, 256, (float)low, (float)high);
         }
-        check(ok, "counts as the listing's", "reduce-tree", all[s].settings);
-        check(flows.under && flows.over && flows.nan, "flows", "reduce-tree", all[s].settings);
+        CHECK_SAY(ok, "counts as the listing's: reduce-tree %s", all[s].settings);
+        CHECK_SAY(flows.under && flows.over && flows.nan, "flows: reduce-tree %s", all[s].settings);
         tally_plan_destroy(plan);
     }
 }
@@ -179,18 +171,19 @@ static void test_saturating(const char *method, uint64_t bins, uint64_t threads)
     const size_t wanted = bins == 64 ? 4 : 1; /* n · bins writes are many */
     const uint64_t n = fill_sticking(samples, bins);
     listing_004(samples, n, bins, threads, want);
-    check(want[0] == 65535 && want[2] == 65535 && want[3] == 65534 && want[5] < 65534,
-          "not every bin of the input saturates", method, "");
+    CHECK_SAY(want[0] == 65535 && want[2] == 65535 && want[3] == 65534 && want[5] < 65534,
+              "not every bin of the input saturates: %s: %s", method, "");
     for (size_t s = 0; s < wanted; s++) {
         tally_plan *plan = plan_of(method, settings[s], TALLY_U16, tally_axis_integer(bins, 0),
                                    TALLY_COUNTER_U16SAT);
         if (!plan)
             continue;
-        check(run(plan, samples, TALLY_U16, n, got, NULL) && !memcmp(got, want, bins * sizeof *got),
-              "counts as the listing's", method, settings[s]);
+        CHECK_SAY(run(plan, samples, TALLY_U16, n, got, NULL) &&
+                      !memcmp(got, want, bins * sizeof *got),
+                  "counts as the listing's: %s: %s", method, settings[s]);
         if (!strncmp(settings[s], "elements=1", 10))
-            check(groups_of(plan, n) == n / threads, "a block for so many samples", method,
-                  settings[s]);
+            CHECK_SAY(groups_of(plan, n) == n / threads, "a block for so many samples: %s: %s",
+                      method, settings[s]);
         tally_plan_destroy(plan);
     }
 }
@@ -254,11 +247,11 @@ static void test_letters(void)
         tally_plan *plan =
             plan_of(all[s].method, all[s].settings, TALLY_U8, axis, TALLY_COUNTER_U64);
         listing_001(samples, n, strstr(all[s].settings, "contiguous") != NULL, want);
-        check(plan && run(plan, samples, TALLY_U8, n, got, &flows) &&
-                  !memcmp(got, want, sizeof got),
-              "counts as the listing's", all[s].method, all[s].settings);
-        check(flows.under == under && flows.over == over, "what the listing skips", all[s].method,
-              all[s].settings);
+        CHECK_SAY(plan && run(plan, samples, TALLY_U8, n, got, &flows) &&
+                      !memcmp(got, want, sizeof got),
+                  "counts as the listing's: %s: %s", all[s].method, all[s].settings);
+        CHECK_SAY(flows.under == under && flows.over == over, "what the listing skips: %s: %s",
+                  all[s].method, all[s].settings);
         tally_plan_destroy(plan);
     }
 }
@@ -286,9 +279,9 @@ static void test_whitepaper(void)
                                    tally_axis_even(bins, 0, 256), TALLY_COUNTER_U64);
         for (int i = 0; i < n; i++)
             want[samples[i] / (256 / bins)]++;
-        check(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
-                  !memcmp(got, want, bins * sizeof *got),
-              "counts as the listing's", all[s].method, all[s].settings);
+        CHECK_SAY(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
+                      !memcmp(got, want, bins * sizeof *got),
+                  "counts as the listing's: %s: %s", all[s].method, all[s].settings);
         tally_plan_destroy(plan);
     }
 }
@@ -334,10 +327,11 @@ static void test_trish(void)
             exact[samples[i]]++;
         if (!whole)
             listing_003(samples, n, k[s], plan ? groups_of(plan, n) : 1, want);
-        check(whole || memcmp(want, exact, sizeof want), "counters overflow", "trish", settings[s]);
-        check(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
-                  !memcmp(got, whole ? exact : want, sizeof got),
-              "counts as the listing's", "trish", settings[s]);
+        CHECK_SAY(whole || memcmp(want, exact, sizeof want), "counters overflow: trish: %s",
+                  settings[s]);
+        CHECK_SAY(plan && run(plan, samples, TALLY_U8, n, got, NULL) &&
+                      !memcmp(got, whole ? exact : want, sizeof got),
+                  "counts as the listing's: trish: %s", settings[s]);
         tally_plan_destroy(plan);
     }
     free(samples);
@@ -394,6 +388,6 @@ int main(int argc, char **argv)
     test_trish();
     test_trish_bins();
     tally_context_destroy(context);
-    printf("%u checks, %u failed\n", checks, failed);
-    return failed || !checks;
+    printf("%u checks, %u failed\n", checks, failures);
+    return failures || !checks;
 }

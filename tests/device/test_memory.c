@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "drivers.h"
 
 #include <tally/tally.h>
@@ -10,15 +11,6 @@
 enum { samples = 70001, half = 30000 };
 
 static unsigned char data[samples];
-static int failures;
-
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, #x);                                         \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static void check_clocks(tally_plan *plan, const tally_view *view, const uint64_t *expected)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "drivers.h"
 #include "core/alloc.h"
 #include "gpu/device.h"
@@ -20,7 +21,7 @@
 
 enum { most = 20011, most_bins = 1000 };
 
-static int checks, failed, cuda;
+static int cuda;
 static tally_context *context;
 static ty_device *device;
 static void *stream, *ours; /* the caller's, and a queue for this test's own copies */
@@ -31,14 +32,6 @@ static union {
     unsigned char u8[most];
     float f32[most];
 } data;
-
-static void check(int ok, const char *what, const tally_error *error)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, error ? error->message : "");
-}
 
 /* ---- a driver's own stream, and how to keep it from running ---- */
 
@@ -248,7 +241,7 @@ static void try_setup(const tally_plan *plan, const setup *s)
         finish_stream();
     tally_status expected = tally_execute_reference(plan, &host, NULL, &want, &wrong);
     device->has_fence = has;
-    check(status == expected && same(), what, &error);
+    CHECK_SAY(status == expected && same(), "%s: %s", what, error.message);
 }
 
 /* The last eight of each with the last group of several delivering, which OpenCL 1.2 does not
@@ -283,7 +276,7 @@ static void test_all(void)
                 tally_plan *plan = make_plan(&s, &error);
                 if (!plan && strstr(error.message, "podlozhnyuk"))
                     continue;
-                check(plan != NULL, s.method, &error);
+                CHECK_SAY(plan != NULL, "%s: %s", s.method, error.message);
                 for (unsigned bits = 0; plan && bits < 16; bits++) {
                     static const uint64_t sizes[] = {most, 0, 1, 4099};
                     s.accumulate = (int)(bits & 1);
@@ -305,7 +298,7 @@ static void test_asynchronous(void)
     setup s = {"lane-private", TALLY_U8, 256, most, 0, 0, 0, 0, 1, 1, 1};
     tally_error error = {""};
     tally_plan *plan = make_plan(&s, &error);
-    check(plan != NULL, "a plan", &error);
+    CHECK_SAY(plan != NULL, "a plan: %s", error.message);
     if (!plan)
         return;
     fill_room();
@@ -313,33 +306,33 @@ static void test_asynchronous(void)
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
     tally_view view = view_of(&s), host = tally_view_1d(&data, s.dtype, s.n);
     e.stream = stream;
-    check(!tally_execute(plan, &view, &e, &out, &error), "the first call", &error);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "the first call: %s", error.message);
     finish_stream();
     tally_execute_reference(plan, &host, NULL, &want, &error);
     hold();
     long before = ty_alloc_count();
     for (int i = 0; i < 20; i++)
-        check(!tally_execute(plan, &view, &e, &out, &error), "a call on a stream that waits",
-              &error);
-    check(ty_alloc_count() == before, "nothing is allocated", &error);
+        CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error),
+                  "a call on a stream that waits: %s", error.message);
+    CHECK_SAY(ty_alloc_count() == before, "nothing is allocated: %s", error.message);
     let_go();
     finish_stream();
     for (int i = 0; i < 20; i++)
         tally_execute_reference(plan, &host, NULL, &want, &error);
-    check(same(), "twenty calls add up", &error);
+    CHECK_SAY(same(), "twenty calls add up: %s", error.message);
     /* The workspace goes from the stream to our own queue and back. */
     hold();
-    check(!tally_execute(plan, &view, &e, &out, &error), "a call under way", &error);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call under way: %s", error.message);
     let_go();
     e.stream = NULL;
     finish_stream();
-    check(!tally_execute(plan, &view, &e, &out, &error), "a call beside it", &error);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call beside it: %s", error.message);
     for (int i = 0; i < 2; i++)
         tally_execute_reference(plan, &host, NULL, &want, &error);
-    check(same(), "both add up", &error);
+    CHECK_SAY(same(), "both add up: %s", error.message);
     e.stream = stream;
     hold();
-    check(!tally_execute(plan, &view, &e, &out, &error), "a call under way", &error);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call under way: %s", error.message);
     let_go();
     tally_plan_destroy(plan); /* waits */
     finish_stream();
@@ -356,7 +349,7 @@ static void test_refusals(void)
     setup s = {"private-shared", TALLY_U8, 256, most, 0, 0, 0, 0, 0, 1, 0};
     tally_error error = {""};
     tally_plan *plan = make_plan(&s, &error);
-    check(plan != NULL, "a plan", &error);
+    CHECK_SAY(plan != NULL, "a plan: %s", error.message);
     if (!plan)
         return;
     fill_room();
@@ -364,21 +357,21 @@ static void test_refusals(void)
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
     tally_view view = view_of(&s);
     e.progress = stop;
-    check(tally_execute(plan, &view, &e, &out, &error) == TALLY_ERROR_CANCELLED && same(),
-          "cancelled ahead", &error);
+    CHECK_SAY(tally_execute(plan, &view, &e, &out, &error) == TALLY_ERROR_CANCELLED && same(),
+              "cancelled ahead: %s", error.message);
     view = tally_view_1d(&data, s.dtype, s.n);
     e.progress = NULL;
     tally_output want = output_of(&s, 0);
-    check(!tally_execute(plan, &view, &e, &out, &error) &&
-              !tally_execute_reference(plan, &view, NULL, &want, &error) && same(),
-          "samples of the host", &error);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error) &&
+                  !tally_execute_reference(plan, &view, NULL, &want, &error) && same(),
+              "samples of the host: %s", error.message);
     if (cuda)
         out.counts = (char *)out.counts + 4;
     else
         view.batches = 9, view.columns = 100;
-    check(tally_execute(plan, &view, &e, &out, &error) == TALLY_ERROR_ARGUMENT &&
-              strstr(error.message, cuda ? "aligned" : "do not fit"),
-          "an output that cannot be", &error);
+    CHECK_SAY(tally_execute(plan, &view, &e, &out, &error) == TALLY_ERROR_ARGUMENT &&
+                  strstr(error.message, cuda ? "aligned" : "do not fit"),
+              "an output that cannot be: %s", error.message);
     tally_plan_destroy(plan);
 }
 
@@ -388,7 +381,7 @@ static void test_graph(void)
     setup s = {"lane-private", TALLY_U8, 256, most, 0, 0, 0, 0, 1, 1, 1};
     tally_error error = {""};
     tally_plan *plan = make_plan(&s, &error);
-    check(plan != NULL, "a plan", &error);
+    CHECK_SAY(plan != NULL, "a plan: %s", error.message);
     if (!plan)
         return;
     fill_room();
@@ -400,25 +393,27 @@ static void test_graph(void)
     tally_output usual = TALLY_OUTPUT_INIT;
     usual.counts = counts;
     e.stream = stream;
-    check(!CALL(int, "cuStreamBeginCapture_v2", (void *, int))(stream, 0), "record", NULL);
-    check(!tally_execute(plan, &view, &e, &out, &error), "a call while the stream records", &error);
-    check(tally_execute(plan, &view, &e, &usual, &error) == TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "recording"),
-          "an output in host memory while the stream records", &error);
-    check(!CALL(int, "cuStreamEndCapture", (void *, void **))(stream, &graph), "end", NULL);
-    check(!CALL(int, "cuGraphInstantiateWithFlags",
-                (void **, void *, unsigned long long))(&ready, graph, 0),
-          "instantiate", NULL);
+    CHECK_SAY(!CALL(int, "cuStreamBeginCapture_v2", (void *, int))(stream, 0), "record");
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call while the stream records: %s",
+              error.message);
+    CHECK_SAY(tally_execute(plan, &view, &e, &usual, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "recording"),
+              "an output in host memory while the stream records: %s", error.message);
+    CHECK_SAY(!CALL(int, "cuStreamEndCapture", (void *, void **))(stream, &graph), "end");
+    CHECK_SAY(!CALL(int, "cuGraphInstantiateWithFlags",
+                    (void **, void *, unsigned long long))(&ready, graph, 0),
+              "instantiate");
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < sizeof data.u8; k++)
             data.u8[k] = (unsigned char)(data.u8[k] * 5 + 3);
         move(samples, &data, sizeof data, 1);
-        check(!CALL(int, "cuGraphLaunch", (void *, void *))(ready, stream), "replay", NULL);
-        check(!tally_execute(plan, &view, &e, &usual, &error), "a usual call", &error);
+        CHECK_SAY(!CALL(int, "cuGraphLaunch", (void *, void *))(ready, stream), "replay");
+        CHECK_SAY(!tally_execute(plan, &view, &e, &usual, &error), "a usual call: %s",
+                  error.message);
         finish_stream();
         tally_execute_reference(plan, &host, NULL, &want, &error);
     }
-    check(same(), "the replays' counts", &error);
+    CHECK_SAY(same(), "the replays' counts: %s", error.message);
     CALL(int, "cuGraphExecDestroy", (void *))(ready);
     CALL(int, "cuGraphDestroy", (void *))(graph);
     tally_plan_destroy(plan);
@@ -437,7 +432,7 @@ static void *work(void *plan)
     e.stream = stream;
     for (int i = 0; i < 25; i++)
         bad |= tally_execute(plan, &view, &e, &out, &error) != 0;
-    return bad ? &failed : NULL;
+    return bad ? &failures : NULL;
 }
 
 /* Calls of one plan on two streams at once meet in no table. */
@@ -476,7 +471,7 @@ static void test_streams(void)
         bad |= memcmp(counts[i], want, sizeof want) != 0;
         device->ops->release(device, memory[i]);
     }
-    check(!bad, "two streams at once", &error);
+    CHECK_SAY(!bad, "two streams at once: %s", error.message);
     device->has_fence = has;
     tally_plan_destroy(plan);
 }
@@ -500,7 +495,7 @@ static void test_threads(void)
     tally_output want = output_of(&s, 0);
     for (int i = 0; i < 100 && !bad; i++)
         tally_execute_reference(plan, &host, NULL, &want, &error);
-    check(!bad && same(), "four threads on one stream and one plan", &error);
+    CHECK_SAY(!bad && same(), "four threads on one stream and one plan: %s", error.message);
     tally_plan_destroy(plan);
 }
 
@@ -530,6 +525,6 @@ int main(int argc, char **argv)
     device->ops->release(device, there.flows);
     device->ops->queue_close(device, ours);
     tally_context_destroy(context);
-    printf("%s: %d checks, %d failed\n", cuda ? "cuda" : "opencl", checks, failed);
-    return failed != 0;
+    printf("%s: %d checks, %d failed\n", cuda ? "cuda" : "opencl", checks, failures);
+    return failures != 0;
 }

@@ -7,19 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "plan/cost.h"
 #include "plan/plan.h"
-
-static int checks, failed;
-
-static void check(int ok, const char *what, const char *words)
-{
-    checks++;
-    if (!ok) {
-        failed++;
-        fprintf(stderr, "FAILED: %s: %s\n", what, words);
-    }
-}
 
 static long opened(void)
 {
@@ -36,7 +26,8 @@ static tally_context *open_with(tally_device_type device, double gbps, unsigned 
     tally_error error = {""};
     o.device = device;
     o.threads = threads;
-    check(tally_context_create(&o, &context, &error) == TALLY_OK, "a context", error.message);
+    CHECK_SAY(tally_context_create(&o, &context, &error) == TALLY_OK, "a context: %s",
+              error.message);
     /* The processor counts at this speed. */
     for (uint32_t i = 0; context && i < context->tuning->count; i++) {
         context->tuning->rates[i].gbps = gbps;
@@ -57,12 +48,14 @@ static void expect(tally_context *context, uint64_t n, const char *method, const
     o.dtypes[0] = TALLY_F32;
     o.n_hint = n;
     o.method = method;
-    check(tally_plan_create(context, &o, &plan, &error) == TALLY_OK, "a plan", error.message);
+    CHECK_SAY(tally_plan_create(context, &o, &plan, &error) == TALLY_OK, "a plan: %s",
+              error.message);
     if (!plan)
         return;
-    check(tally_plan_device(plan, &where, &error) == TALLY_OK && !strcmp(where.id, device), device,
-          tally_plan_describe(plan));
-    check(strstr(tally_plan_describe(plan), said) != NULL, said, tally_plan_describe(plan));
+    CHECK_SAY(tally_plan_device(plan, &where, &error) == TALLY_OK && !strcmp(where.id, device),
+              "%s: %s", device, tally_plan_describe(plan));
+    CHECK_SAY(strstr(tally_plan_describe(plan), said) != NULL, "%s: %s", said,
+              tally_plan_describe(plan));
     tally_plan_destroy(plan);
 }
 
@@ -77,12 +70,12 @@ static void test_choice(void)
     expect(slow, 1000000, NULL, "cpu", "on cpu");
     expect(slow, many, "cpu-tables", "cpu", "asked for by name");
     expect(only, many, NULL, "cpu", "on cpu");
-    check(opened() == 0, "the driver is not touched before there is a use for it", "");
+    CHECK_SAY(opened() == 0, "the driver is not touched before there is a use for it: ");
     expect(slow, many, NULL, "cuda:0", "host data take, on their way, 0.333");
     expect(slow, 1000000, NULL, "cuda:0", "on cuda"); /* it is open now */
     expect(slow, 1000, NULL, "cpu", "cuda would take, with the data's way there,");
     expect(slow, many, NULL, "cuda:0", "on cuda");
-    check(opened() == 1, "one device for all plans", "");
+    CHECK_SAY(opened() == 1, "one device for all plans: ");
     expect(several, many, NULL, "cuda:0", "host data take, on their way, 0.0931"); /* 43 GB/s */
     tally_context_destroy(several);
     tally_context_destroy(slow);
@@ -97,13 +90,13 @@ static void apart(const char *variable, const char *value, void (*run)(void))
     pid_t child = fork();
     if (child == 0) {
         setenv(variable, value, 1);
-        checks = failed = 0;
+        checks = failures = 0;
         run();
-        exit(failed != 0);
+        exit(failures != 0);
     }
     int status = 1;
     waitpid(child, &status, 0);
-    check(status == 0, variable, value);
+    CHECK_SAY(status == 0, "%s: %s", variable, value);
 }
 
 static void test_no_use(void)
@@ -134,6 +127,6 @@ int main(void)
     apart("FAKE_CUDA_CAPABILITY", "61", test_no_use);
     apart("FAKE_NVRTC_BUILD", "tally.cu(4): error", test_no_kernel);
     test_choice();
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

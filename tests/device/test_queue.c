@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "drivers.h"
 #include "gpu/dynlib.h"
 #include "gpu/method.h"
@@ -17,16 +18,7 @@
 enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
 
 static ty_opencl_api cl;
-static int checks, failed;
 static unsigned char data[most_samples + 8];
-
-static void check(int ok, const char *what, const tally_error *error)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, error ? error->message : "");
-}
 
 static int load(void)
 {
@@ -138,14 +130,16 @@ static void test_buffer(tally_context *context, caller *c)
     tally_error error = {""};
     for (int m = 0; methods[m]; m++) {
         tally_plan *plan = make_plan(context, methods[m], TALLY_U8, &error);
-        check(plan != NULL, methods[m], &error);
+        CHECK_SAY(plan != NULL, "%s: %s", methods[m], error.message);
         for (uint64_t n = 12999; plan && n < 13004; n++) {
             tally_view view = tally_view_1d(c->memory, TALLY_U8, n);
             view.device = TALLY_DEVICE_OPENCL;
             view.batches = batches;
             view.batch_stride_bytes = 13003;
-            check(counts_right(plan, &view, data, c->queue, &error), methods[m], &error);
-            check(counts_right(plan, &view, data, NULL, &error), methods[m], &error);
+            CHECK_SAY(counts_right(plan, &view, data, c->queue, &error), "%s: %s", methods[m],
+                      error.message);
+            CHECK_SAY(counts_right(plan, &view, data, NULL, &error), "%s: %s", methods[m],
+                      error.message);
         }
         tally_plan_destroy(plan);
     }
@@ -160,24 +154,24 @@ static void test_refusals(tally_context *context, caller *c)
     tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
     tally_view view = tally_view_1d(c->memory, TALLY_U16, most_samples / 2 + 1);
     caller other;
-    check(plan != NULL, "a plan", &error);
+    CHECK_SAY(plan != NULL, "a plan: %s", error.message);
     output.counts = counts;
     view.device = TALLY_DEVICE_OPENCL;
-    check(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_ARGUMENT &&
-              strstr(error.message, "not all inside"),
-          "a view that passes the buffer's end", &error);
+    CHECK_SAY(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_ARGUMENT &&
+                  strstr(error.message, "not all inside"),
+              "a view that passes the buffer's end: %s", error.message);
     view = tally_view_1d(c->memory, TALLY_U16, 100);
     view.device = TALLY_DEVICE_OPENCL;
     view.batches = 2;
     view.batch_stride_bytes = 301;
-    check(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "aligned"),
-          "samples that are not aligned", &error);
+    CHECK_SAY(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "aligned"),
+              "samples that are not aligned: %s", error.message);
     view.batches = 1;
     if (open_caller(&other, 0)) {
         options.stream = other.queue;
-        check(tally_execute(plan, &view, &options, &output, &error) == TALLY_ERROR_ARGUMENT,
-              "a queue of another context", &error);
+        CHECK_SAY(tally_execute(plan, &view, &options, &output, &error) == TALLY_ERROR_ARGUMENT,
+                  "a queue of another context: %s", error.message);
         close_caller(&other);
     }
     cl_int code;
@@ -185,13 +179,15 @@ static void test_refusals(tally_context *context, caller *c)
         cl.clCreateCommandQueue(c->context, c->device, CL_QUEUE_OUT_OF_ORDER, &code);
     options.stream = loose;
     if (!code) {
-        check(tally_execute(plan, &view, &options, &output, &error) == TALLY_ERROR_UNSUPPORTED &&
-                  strstr(error.message, "out of order"),
-              "a queue that runs out of order", &error);
+        CHECK_SAY(tally_execute(plan, &view, &options, &output, &error) ==
+                          TALLY_ERROR_UNSUPPORTED &&
+                      strstr(error.message, "out of order"),
+                  "a queue that runs out of order: %s", error.message);
         cl.clReleaseCommandQueue(loose);
     }
     options.stream = c->queue;
-    check(counts_right(plan, &view, data, c->queue, &error), "and the plan still works", &error);
+    CHECK_SAY(counts_right(plan, &view, data, c->queue, &error), "and the plan still works: %s",
+              error.message);
     tally_plan_destroy(plan);
 }
 
@@ -235,12 +231,12 @@ static void test_slabs(tally_context *context)
         tally_plan *plan = NULL;
         for (size_t d = 0; !plan && d < sizeof dtypes / sizeof *dtypes; d++)
             plan = make_plan(context, m->name, dtype = dtypes[d], &error);
-        check(plan != NULL, m->name, &error);
+        CHECK_SAY(plan != NULL, "%s: %s", m->name, error.message);
         if (!plan)
             continue;
         size_t size = tally_dtype_bytes(dtype);
         tally_view view = tally_view_1d(data + size, dtype, most_samples / size - 1);
-        check(counts_right_in_slabs(plan, &view, &error), m->name, &error);
+        CHECK_SAY(counts_right_in_slabs(plan, &view, &error), "%s: %s", m->name, error.message);
         tally_plan_destroy(plan);
     }
 }
@@ -282,7 +278,8 @@ static void test_long_row(tally_context *context)
     for (int i = 0; methods[i]; i++) {
         tally_plan *plan = make_plan(context, methods[i], TALLY_U16, &error);
         tally_view view = tally_view_1d(data, TALLY_U16, most_samples / 2);
-        check(plan && counts_right_in_slabs(plan, &view, &error), methods[i], &error);
+        CHECK_SAY(plan && counts_right_in_slabs(plan, &view, &error), "%s: %s", methods[i],
+                  error.message);
         tally_plan_destroy(plan);
     }
     device->ops = real;
@@ -297,7 +294,7 @@ static void test_halves(tally_context *context)
         many[i] = (uint16_t)(i % 7 ? 40 : i % 600);
     tally_plan *plan = make_plan(context, "swizzled", TALLY_U16, &error);
     tally_view view = tally_view_1d(many, TALLY_U16, sizeof many / sizeof *many);
-    check(plan && counts_right(plan, &view, many, NULL, &error), "halves", &error);
+    CHECK_SAY(plan && counts_right(plan, &view, many, NULL, &error), "halves: %s", error.message);
     tally_plan_destroy(plan);
 }
 
@@ -343,7 +340,8 @@ static void test_threads(tally_context *context)
         bad |= workers[i].bad;
         tally_context_destroy(workers[i].own);
     }
-    check(!bad, "four threads, each with a context of its own and a plan that all share", &error);
+    CHECK_SAY(!bad, "four threads, each with a context of its own and a plan that all share: %s",
+              error.message);
     tally_plan_destroy(plan);
 }
 
@@ -356,11 +354,12 @@ static void test_no_float64(tally_context *context)
     device->has_fp64 = 0;
     tally_plan *plan = make_plan(context, "private-shared", TALLY_U8, &error);
     tally_view view = tally_view_1d(data, TALLY_U8, most_samples);
-    check(plan && counts_right(plan, &view, data, NULL, &error), "bytes without float64", &error);
+    CHECK_SAY(plan && counts_right(plan, &view, data, NULL, &error), "bytes without float64: %s",
+              error.message);
     tally_plan_destroy(plan);
-    check(!make_plan(context, "private-shared", TALLY_F32, &error) &&
-              strstr(error.message, "no float64"),
-          "floats without float64", &error);
+    CHECK_SAY(!make_plan(context, "private-shared", TALLY_F32, &error) &&
+                  strstr(error.message, "no float64"),
+              "floats without float64: %s", error.message);
     device->has_fp64 = has;
 }
 
@@ -384,13 +383,13 @@ int main(void)
     test_no_float64(context);
     tally_context_destroy(context);
     context = open_context(c.queue, &error);
-    check(context != NULL, "a context around a caller's queue", &error);
+    CHECK_SAY(context != NULL, "a context around a caller's queue: %s", error.message);
     if (context) {
         test_buffer(context, &c);
         test_refusals(context, &c);
     }
     tally_context_destroy(context);
     close_caller(&c);
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "core/alloc.h"
 #include "gpu/device.h"
 #include "plan/plan.h"
@@ -20,16 +21,6 @@ static struct {
     void *(*stream)(void);
     void (*stream_close)(void *stream);
 } fake;
-
-static int checks, failed;
-
-static void check(int ok, const char *what, const char *words)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, words);
-}
 
 static int open_fake(void)
 {
@@ -81,19 +72,19 @@ static void try_size(tally_context *context, const tally_plan *plan, void *memor
     for (int i = 0; i < 3; i++) {
         fake.begin();
         allocated = ty_alloc_count();
-        check(!tally_execute(plan, &view, &e, &out, &error), what, error.message);
+        CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "%s: %s", what, error.message);
     }
-    check(only_launches(launches, words, sizeof words), what, words);
-    check(ty_alloc_count() == allocated, what, "memory of the host is allocated");
+    CHECK_SAY(only_launches(launches, words, sizeof words), "%s: %s", what, words);
+    CHECK_SAY(ty_alloc_count() == allocated, "%s: %s", what, "memory of the host is allocated");
     setenv("FAKE_CUDA_CAPTURING", "1", 1);
     fake.begin();
-    check(!tally_execute(plan, &view, &e, &out, &error), what, error.message);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "%s: %s", what, error.message);
     snprintf(words, sizeof words, "%ld launches in a graph", fake.calls("cuLaunchKernel"));
-    check(fake.calls("cuLaunchKernel") == launches, what, words);
+    CHECK_SAY(fake.calls("cuLaunchKernel") == launches, "%s: %s", what, words);
     setenv("FAKE_CUDA_CAPTURING", "0", 1);
     void *stream = e.stream;
     e.stream = NULL; /* so that nothing is under way on it */
-    check(!tally_execute(plan, &view, &e, &out, &error), what, error.message);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "%s: %s", what, error.message);
     fake.stream_close(stream);
 }
 
@@ -122,7 +113,7 @@ int main(void)
         tally_plan *plan = NULL;
         o.axes[0] = tally_axis_even(plans[p].bins, 0, plans[p].dtype == TALLY_U8 ? 256 : 1);
         o.dtypes[0] = plans[p].dtype;
-        check(!tally_plan_create(context, &o, &plan, &error), "a plan", error.message);
+        CHECK_SAY(!tally_plan_create(context, &o, &plan, &error), "a plan: %s", error.message);
         for (size_t i = 0; plan && i < sizeof sizes / sizeof *sizes; i++)
             try_size(context, plan, memory, counts, sizes[i], plans[p].launches);
         tally_plan_destroy(plan);
@@ -130,6 +121,6 @@ int main(void)
     tally_memory_destroy(context, memory);
     tally_memory_destroy(context, counts);
     tally_context_destroy(context);
-    printf("%d checks, %d failed\n", checks, failed);
-    return failed != 0;
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
 }

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <tally/tally.h>
 
+#include "check.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
 
 enum { most = (1 << 20) + 12345, bins = 16 };
 
-static int checks, failed;
 static tally_context *context;
 static unsigned char samples[most];
 static union {
@@ -25,14 +25,6 @@ static union {
     double f64[most];
     int64_t i64[most];
 } weights;
-
-static void check(int ok, const char *what, const char *why)
-{
-    checks++;
-    failed += !ok;
-    if (!ok)
-        fprintf(stderr, "FAILED: %s: %s\n", what, why);
-}
 
 /* ---- running ---- */
 
@@ -62,7 +54,7 @@ static tally_plan *make_plan(tally_dtype dtype, int squares)
     o.sum_squares = squares;
     o.method = "weighted";
     tally_status status = tally_plan_create(context, &o, &plan, &error);
-    check(!status, tally_dtype_name(dtype), error.message);
+    CHECK_SAY(!status, "%s: %s", tally_dtype_name(dtype), error.message);
     return status ? NULL : plan;
 }
 
@@ -82,7 +74,7 @@ static sums run(const tally_plan *plan, tally_dtype dtype, int squares, uint64_t
         tally_memory_create(context, bytes, &there[1], &s.error) ||
         tally_memory_write(context, there[0], 0, samples, n, &s.error) ||
         tally_memory_write(context, there[1], 0, &weights, bytes, &s.error)) {
-        check(0, "memory", s.error.message);
+        CHECK_SAY(0, "memory: %s", s.error.message);
         return s;
     }
     view.data = there[0];
@@ -113,7 +105,7 @@ static void within(const sums *got, const long double *exact, int top, int kept,
         ok = off <= last + fabsl(exact[b]) * 0x1p-53L;
         snprintf(why, sizeof why, "bin %d: %.20g, exactly %.20Lg", b, sum[b], exact[b]);
     }
-    check(ok, what, got->status ? got->error.message : why);
+    CHECK_SAY(ok, "%s: %s", what, got->status ? got->error.message : why);
 }
 
 static void shuffle(uint64_t n, size_t size)
@@ -182,11 +174,11 @@ static void test_floats(tally_dtype dtype)
         int slack = n > 1 << 20 ? 3 : 0;
         within(&one, exact, top + slack, kept < 60 + slack ? kept : 60, n, one.sum.f64, what);
         within(&one, squares, 2 * (top + slack), 60, n, one.squares, what);
-        check(same_bits(&one, &two), what, "other bits in another run");
+        CHECK_SAY(same_bits(&one, &two), "%s: %s", what, "other bits in another run");
         if (n <= 1 << 20) {
             shuffle(n, tally_dtype_bytes(dtype));
             two = run(plan, dtype, 1, n);
-            check(same_bits(&one, &two), what, "other bits in another order");
+            CHECK_SAY(same_bits(&one, &two), "%s: %s", what, "other bits in another order");
         }
     }
     tally_plan_destroy(plan);
@@ -206,8 +198,8 @@ static void test_unseen(tally_dtype dtype)
         }
         sums s = run(plan, dtype, 0, most);
         double want = dtype == TALLY_F32 ? 0x1p30 + most - 1 : 0x1p60 + most - 1;
-        check(!s.status && s.sum.f64[3] == want && s.sum.f64[2] == 0, "one large weight",
-              s.error.message);
+        CHECK_SAY(!s.status && s.sum.f64[3] == want && s.sum.f64[2] == 0, "one large weight: %s",
+                  s.error.message);
     }
     tally_plan_destroy(plan);
 }
@@ -226,12 +218,12 @@ static void test_special(tally_dtype dtype)
             weights.f64[i] = w;
     }
     sums s = plan ? run(plan, dtype, 1, 12) : (sums){.status = TALLY_ERROR_INTERNAL};
-    check(!s.status && s.sum.f64[0] == INFINITY && s.sum.f64[1] == -INFINITY &&
-              isnan(s.sum.f64[2]) && isnan(s.sum.f64[3]) && s.sum.f64[4] == 2.5,
-          "infinite and NaN weights", s.error.message);
-    check(s.squares[0] == INFINITY && s.squares[1] == INFINITY && isnan(s.squares[2]) &&
-              s.squares[3] == INFINITY && s.squares[4] == 6.25,
-          "their squares", s.error.message);
+    CHECK_SAY(!s.status && s.sum.f64[0] == INFINITY && s.sum.f64[1] == -INFINITY &&
+                  isnan(s.sum.f64[2]) && isnan(s.sum.f64[3]) && s.sum.f64[4] == 2.5,
+              "infinite and NaN weights: %s", s.error.message);
+    CHECK_SAY(s.squares[0] == INFINITY && s.squares[1] == INFINITY && isnan(s.squares[2]) &&
+                  s.squares[3] == INFINITY && s.squares[4] == 6.25,
+              "their squares: %s", s.error.message);
     tally_plan_destroy(plan);
 }
 
@@ -246,24 +238,25 @@ static void test_whole(void)
     if (!plan)
         return;
     sums s = run(plan, TALLY_I64, 0, 4);
-    check(!s.status && s.sum.i64[1] == INT64_MAX - 6, "a sum that comes back into int64",
-          s.error.message);
+    CHECK_SAY(!s.status && s.sum.i64[1] == INT64_MAX - 6, "a sum that comes back into int64: %s",
+              s.error.message);
     s = run(plan, TALLY_I64, 0, 2);
-    check(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
-          "a sum that passes int64", s.error.message);
+    CHECK_SAY(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
+              "a sum that passes int64: %s", s.error.message);
     memset(samples, bins, sizeof samples); /* outside */
     s = run(plan, TALLY_I64, 0, 4);
-    check(!s.status && s.flow_sums[1] == INT64_MAX - 6 && !s.flow_sums[0], "a flow's sum",
-          s.error.message);
+    CHECK_SAY(!s.status && s.flow_sums[1] == INT64_MAX - 6 && !s.flow_sums[0], "a flow's sum: %s",
+              s.error.message);
     s = run(plan, TALLY_I64, 0, 2);
-    check(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
-          "a flow's sum that passes int64", s.error.message);
+    CHECK_SAY(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "int64"),
+              "a flow's sum that passes int64: %s", s.error.message);
     tally_plan_destroy(plan);
     memset(samples, 1, sizeof samples);
     plan = make_plan(TALLY_I64, 1);
     weights.i64[0] = 3;
     s = run(plan, TALLY_I64, 1, 1);
-    check(!s.status && s.squares[1] == 9, "a small square among 64-bit weights", s.error.message);
+    CHECK_SAY(!s.status && s.squares[1] == 9, "a small square among 64-bit weights: %s",
+              s.error.message);
     tally_plan_destroy(plan);
 }
 
@@ -280,6 +273,6 @@ int main(int argc, char **argv)
     test_special(TALLY_F64);
     test_whole();
     tally_context_destroy(context);
-    printf("%s: %d checks, %d failed\n", name, checks, failed);
-    return failed != 0;
+    printf("%s: %d checks, %d failed\n", name, checks, failures);
+    return failures != 0;
 }

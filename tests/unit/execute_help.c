@@ -90,12 +90,12 @@ void help_expect_no_plan(tally_context *context, const tally_plan_options *optio
     tally_plan *plan = none;
     tally_error error = {""};
     tally_status got = tally_plan_create(context, options, &plan, &error);
-    help_check(got == status, "the plan's status", file, line, "%s, expected %s; %s",
+    check_that(got == status, "the plan's status", file, line, "%s, expected %s; %s",
                tally_status_string(got), tally_status_string(status), error.message);
-    help_check(plan == none, "no plan", file, line, " ");
-    help_check(strstr(error.message, words) != NULL, words, file, line, "in: %s", error.message);
+    check_that(plan == none, "no plan", file, line, " ");
+    check_that(strstr(error.message, words) != NULL, words, file, line, "in: %s", error.message);
     got = tally_plan_create(context, options, &plan, NULL);
-    help_check(got == status && plan == none, "the same without an error", file, line, " ");
+    check_that(got == status && plan == none, "the same without an error", file, line, " ");
 }
 
 void help_expect_no_run(const tally_plan *plan, const tally_view *views,
@@ -111,12 +111,12 @@ void help_expect_no_run(const tally_plan *plan, const tally_view *views,
         tally_status got = reference
                                ? tally_execute_reference(plan, views, options, &output, &error)
                                : tally_execute(plan, views, options, &output, &error);
-        help_check(got == status, "the call's status", file, line, "%s, expected %s; %s",
+        check_that(got == status, "the call's status", file, line, "%s, expected %s; %s",
                    tally_status_string(got), tally_status_string(status), error.message);
-        help_check(help_untouched(&s), "outputs untouched", file, line, " ");
-        help_check(strstr(error.message, words) != NULL, words, file, line, "in: %s",
+        check_that(help_untouched(&s), "outputs untouched", file, line, " ");
+        check_that(strstr(error.message, words) != NULL, words, file, line, "in: %s",
                    error.message);
         got = tally_execute(plan, views, options, &output, NULL);
-        help_check(got == status, "the same without an error", file, line, " ");
+        check_that(got == status, "the same without an error", file, line, " ");
     }
 }

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +21,6 @@
 
 static char folder[64];
 static uint64_t state;
-static int checks, failures;
-
-int help_check(int good, const char *what, const char *file, int line, const char *format, ...)
-{
-    checks++;
-    if (good)
-        return 1;
-    failures++;
-    printf("%s:%d: not so: %s ", file, line, what);
-    va_list args;
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-    return 0;
-}
 
 void help_begin(int argc, char **argv)
 {
@@ -325,7 +308,7 @@ void help_expect_fail(const char *path, const tally_input_options *options, tall
     contents c;
     tally_error error = {""};
     tally_status got = help_read(path, options, 1, &c, &error);
-    help_check(got == status && strstr(error.message, words) != NULL, words, file, line,
+    check_that(got == status && strstr(error.message, words) != NULL, words, file, line,
                "status %d (%s), not %d", (int)got, got ? error.message : "no message", (int)status);
     if (!got)
         blob_free(&c.samples);

@@ -6,13 +6,7 @@
 #include <stdint.h>
 #include <tally/io.h>
 
-/* A failed check is counted and printed; the test goes on. */
-#define CHECK(condition) help_check((condition), #condition, __FILE__, __LINE__, " ")
-#define CHECK_SAY(condition, ...)                                                                  \
-    help_check((condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
-
-__attribute__((format(printf, 5, 6))) int help_check(int good, const char *what, const char *file,
-                                                     int line, const char *format, ...);
+#include "check.h"
 
 /* Prints the seed (argv[1], or the clock) and makes an empty folder; help_end removes it, prints
  * the verdict and returns what main is to return. */

@@ -9,21 +9,8 @@
 #include <string.h>
 
 #include "io/result.h"
+#include "check.h"
 #include "draw.h"
-
-static int failures;
-static int checks;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        checks++;                                                                                  \
-        if (!(condition)) {                                                                        \
-            failures++;                                                                            \
-            printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                 \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-        }                                                                                          \
-    } while (0)
 
 /* Any finite float64. */
 static inline double random_double(void)
@@ -225,7 +212,7 @@ static inline kept written(const tally_result *r, tally_format format,
     kept k = {0};
     tally_error error = {""};
     tally_status status = tally_result_write(&r, 1, format, options, keep, &k, &error);
-    CHECK(status == TALLY_OK, "%s", error.message);
+    CHECK_SAY(status == TALLY_OK, "%s", error.message);
     return k;
 }
 

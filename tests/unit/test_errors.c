@@ -97,9 +97,9 @@ static void bad_axis_of(tally_axis axis, tally_dtype dtype, tally_status status,
     if (status == ARGUMENT && axis.bins < 1000) {
         double edges[1001] = {42};
         tally_error error = {""};
-        help_check(tally_axis_edges_get(&axis, edges, &error) == status, words, __FILE__, line,
+        check_that(tally_axis_edges_get(&axis, edges, &error) == status, words, __FILE__, line,
                    "edges: %s", error.message);
-        help_check(edges[0] == 42, "edges untouched", __FILE__, line, " ");
+        check_that(edges[0] == 42, "edges untouched", __FILE__, line, " ");
     }
 }
 #define BAD_AXIS(axis, words)           bad_axis_of((axis), TALLY_F64, ARGUMENT, (words), __LINE__)

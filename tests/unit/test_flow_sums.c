@@ -50,19 +50,19 @@ static void check_floats(int reference)
     output.counts = sums;
     output.flow_sums = flow_sums;
     kit k = make(TALLY_F64, w, TALLY_FLOW_COUNT);
-    CHECK(!run(&k, reference, &output, &error), "%s", error.message);
-    CHECK(flow_sums[0] == 0.5 && flow_sums[1] == 4 && flow_sums[2] == 8 && flow_sums[3] == 16,
-          "%g %g %g %g", flow_sums[0], flow_sums[1], flow_sums[2], flow_sums[3]);
+    CHECK_SAY(!run(&k, reference, &output, &error), "%s", error.message);
+    CHECK_SAY(flow_sums[0] == 0.5 && flow_sums[1] == 4 && flow_sums[2] == 8 && flow_sums[3] == 16,
+              "%g %g %g %g", flow_sums[0], flow_sums[1], flow_sums[2], flow_sums[3]);
     output.accumulate = 1;
-    CHECK(!run(&k, reference, &output, &error), "%s", error.message);
-    CHECK(flow_sums[0] == 1 && flow_sums[1] == 8 && flow_sums[2] == 16 && flow_sums[3] == 32,
-          "added: %g %g %g %g", flow_sums[0], flow_sums[1], flow_sums[2], flow_sums[3]);
+    CHECK_SAY(!run(&k, reference, &output, &error), "%s", error.message);
+    CHECK_SAY(flow_sums[0] == 1 && flow_sums[1] == 8 && flow_sums[2] == 16 && flow_sums[3] == 32,
+              "added: %g %g %g %g", flow_sums[0], flow_sums[1], flow_sums[2], flow_sums[3]);
     drop(&k);
     output.accumulate = 0;
     k = make(TALLY_F64, w, TALLY_FLOW_CLAMP);
-    CHECK(!run(&k, reference, &output, &error), "%s", error.message);
-    CHECK(flow_sums[1] == 0 && sums[1] == 6, "clamped: %g outside, %g inside", flow_sums[1],
-          sums[1]);
+    CHECK_SAY(!run(&k, reference, &output, &error), "%s", error.message);
+    CHECK_SAY(flow_sums[1] == 0 && sums[1] == 6, "clamped: %g outside, %g inside", flow_sums[1],
+              sums[1]);
     drop(&k);
 }
 
@@ -76,20 +76,22 @@ static void check_integers(int reference)
     output.flow_sums = flow_sums;
     output.accumulate = 1;
     kit k = make(TALLY_I64, w, TALLY_FLOW_COUNT);
-    CHECK(run(&k, reference, &output, &error) == TALLY_ERROR_DATA &&
-              strstr(error.message, "above the bins passes int64") && !sums[0] && flow_sums[1] == 1,
-          "a sum past int64: \"%s\"", error.message);
+    CHECK_SAY(run(&k, reference, &output, &error) == TALLY_ERROR_DATA &&
+                  strstr(error.message, "above the bins passes int64") && !sums[0] &&
+                  flow_sums[1] == 1,
+              "a sum past int64: \"%s\"", error.message);
     output.accumulate = 0;
-    CHECK(!run(&k, reference, &output, &error), "%s", error.message);
-    CHECK(flow_sums[0] == -7 && flow_sums[1] == INT64_MAX && flow_sums[2] == 3 && flow_sums[3] == 4,
-          "%" PRId64 " %" PRId64, flow_sums[0], flow_sums[1]);
+    CHECK_SAY(!run(&k, reference, &output, &error), "%s", error.message);
+    CHECK_SAY(flow_sums[0] == -7 && flow_sums[1] == INT64_MAX && flow_sums[2] == 3 &&
+                  flow_sums[3] == 4,
+              "%" PRId64 " %" PRId64, flow_sums[0], flow_sums[1]);
     drop(&k);
     /* Two of 2^63: nobody who does not ask is refused. */
     static const uint64_t huge[samples] = {0, 1, 2, UINT64_C(1) << 63, 0, 0};
     k = make(TALLY_U64, huge, TALLY_FLOW_COUNT);
-    CHECK(run(&k, reference, &output, &error) == TALLY_ERROR_DATA, "2^63 fits int64");
+    CHECK_SAY(run(&k, reference, &output, &error) == TALLY_ERROR_DATA, "2^63 fits int64");
     output.flow_sums = NULL;
-    CHECK(!run(&k, reference, &output, &error), "%s", error.message);
+    CHECK_SAY(!run(&k, reference, &output, &error), "%s", error.message);
     drop(&k);
 }
 
@@ -102,9 +104,9 @@ static void check_refusal(void)
     output.counts = counts;
     output.flow_sums = flow_sums;
     kit k = make(0, NULL, TALLY_FLOW_COUNT);
-    CHECK(tally_execute(k.plan, &k.view, NULL, &output, &error) == TALLY_ERROR_ARGUMENT &&
-              strstr(error.message, "flow_sums"),
-          "without weights: \"%s\"", error.message);
+    CHECK_SAY(tally_execute(k.plan, &k.view, NULL, &output, &error) == TALLY_ERROR_ARGUMENT &&
+                  strstr(error.message, "flow_sums"),
+              "without weights: \"%s\"", error.message);
     drop(&k);
 }
 
@@ -112,9 +114,9 @@ static tally_result *counted(kit *k)
 {
     tally_result *result = NULL;
     tally_error error = {""};
-    CHECK(!tally_result_create(k->plan, 1, NULL, &result, &error), "%s", error.message);
+    CHECK_SAY(!tally_result_create(k->plan, 1, NULL, &result, &error), "%s", error.message);
     tally_output output = tally_result_output(result);
-    CHECK(!run(k, 0, &output, &error), "%s", error.message);
+    CHECK_SAY(!run(k, 0, &output, &error), "%s", error.message);
     return result;
 }
 
@@ -123,8 +125,8 @@ static tally_result *parsed(const char *text)
 {
     tally_result *result = NULL;
     tally_error error = {""};
-    CHECK(!tally_result_parse(text, strlen(text), "saved", 0, &result, &error), "%s",
-          error.message);
+    CHECK_SAY(!tally_result_parse(text, strlen(text), "saved", 0, &result, &error), "%s",
+              error.message);
     return result;
 }
 
@@ -134,29 +136,29 @@ static void check_results(void)
     kit k = make(TALLY_F64, w, TALLY_FLOW_COUNT);
     tally_error error = {""};
     tally_result *one = counted(&k), *two = counted(&k);
-    CHECK(!tally_result_merge(one, two, &error), "%s", error.message);
+    CHECK_SAY(!tally_result_merge(one, two, &error), "%s", error.message);
     const double *sums = tally_result_flow_sums(one, 0);
-    CHECK(sums && sums[0] == 1 && sums[1] == 8 && sums[2] == 16 && sums[3] == 32, "merged");
-    CHECK(!tally_result_flow_sums(one, 1), "there is one histogram");
+    CHECK_SAY(sums && sums[0] == 1 && sums[1] == 8 && sums[2] == 16 && sums[3] == 32, "merged");
+    CHECK_SAY(!tally_result_flow_sums(one, 1), "there is one histogram");
     kept csv = written(one, TALLY_FORMAT_CSV, NULL), table = written(one, TALLY_FORMAT_TABLE, NULL);
-    CHECK(strstr(csv.bytes, ",-inf,0,1\n") && strstr(csv.bytes, ",2,inf,8\n") &&
-              strstr(csv.bytes, ",nan,nan,16\n") && strstr(csv.bytes, ",,,32\n"),
-          "%s", csv.bytes);
-    CHECK(strstr(table.bytes, "above    8   25.81%  2 samples"), "%s", table.bytes);
+    CHECK_SAY(strstr(csv.bytes, ",-inf,0,1\n") && strstr(csv.bytes, ",2,inf,8\n") &&
+                  strstr(csv.bytes, ",nan,nan,16\n") && strstr(csv.bytes, ",,,32\n"),
+              "%s", csv.bytes);
+    CHECK_SAY(strstr(table.bytes, "above    8   25.81%  2 samples"), "%s", table.bytes);
     kept json = written(two, TALLY_FORMAT_JSON, NULL);
     tally_result *back = parsed(json.bytes);
-    CHECK(back && same_result(two, back), "saved and read");
+    CHECK_SAY(back && same_result(two, back), "saved and read");
     tally_result_destroy(back);
     char *keys = strstr(json.bytes, ",\"underflow_sum\"");
-    CHECK(keys != NULL, "%s", json.bytes);
+    CHECK_SAY(keys != NULL, "%s", json.bytes);
     if (keys) {
         memmove(keys, strchr(keys, '}'), strlen(strchr(keys, '}')) + 1);
         tally_result *old = parsed(json.bytes);
-        CHECK(old && !tally_result_flow_sums(old, 0), "a file without them knows none");
+        CHECK_SAY(old && !tally_result_flow_sums(old, 0), "a file without them knows none");
         kept bare = written(old, TALLY_FORMAT_TABLE, NULL);
-        CHECK(strstr(bare.bytes, "above    ?           1 sample"), "%s", bare.bytes);
-        CHECK(!tally_result_merge(one, old, &error) && !tally_result_flow_sums(one, 0),
-              "what one part does not know, the whole does not");
+        CHECK_SAY(strstr(bare.bytes, "above    ?           1 sample"), "%s", bare.bytes);
+        CHECK_SAY(!tally_result_merge(one, old, &error) && !tally_result_flow_sums(one, 0),
+                  "what one part does not know, the whole does not");
         free(bare.bytes);
         tally_result_destroy(old);
     }
@@ -174,9 +176,9 @@ static void check_merge_overflow(void)
     kit k = make(TALLY_I64, w, TALLY_FLOW_COUNT);
     tally_result *one = counted(&k), *two = counted(&k);
     tally_error error = {""};
-    CHECK(tally_result_merge(one, two, &error) && strstr(error.message, "int64"), "%s",
-          error.message);
-    CHECK(((const int64_t *)tally_result_counts(one, 0))[0] == 1, "nothing was added");
+    CHECK_SAY(tally_result_merge(one, two, &error) && strstr(error.message, "int64"), "%s",
+              error.message);
+    CHECK_SAY(((const int64_t *)tally_result_counts(one, 0))[0] == 1, "nothing was added");
     tally_result_destroy(one);
     tally_result_destroy(two);
     drop(&k);

@@ -51,32 +51,34 @@ static void check_bin(const tally_result *from, const tally_result *to, uint64_t
     if (ty_counter_saturates(from->counter) && integers > (long double)limit)
         integers = (long double)limit;
     if (from->kind == TALLY_RESULT_SUMS_F64)
-        CHECK(same_sums((double *)to->counts + at, &sum, 1), "sum %g", sum);
+        CHECK_SAY(same_sums((double *)to->counts + at, &sum, 1), "sum %g", sum);
     else if (from->kind == TALLY_RESULT_SUMS_I64)
-        CHECK((long double)((int64_t *)to->counts)[at] == integers, "%Lg", integers);
+        CHECK_SAY((long double)((int64_t *)to->counts)[at] == integers, "%Lg", integers);
     else
-        CHECK((long double)((uint64_t *)to->counts)[at] == integers, "%Lg", integers);
-    CHECK(!from->squares || same_sums(to->squares + at, &squares, 1), "squares %g", squares);
+        CHECK_SAY((long double)((uint64_t *)to->counts)[at] == integers, "%Lg", integers);
+    CHECK_SAY(!from->squares || same_sums(to->squares + at, &squares, 1), "squares %g", squares);
 }
 
 /* Everything of the new result but its axes. */
 static void check_result(const tally_result *from, const tally_result *to, const moves *m)
 {
-    CHECK(to->kind == from->kind && to->counter == from->counter && !to->squares == !from->squares,
-          "kind");
-    CHECK(to->histograms == from->histograms && to->dimensions == m->count, "shape");
-    CHECK(to->noted == from->noted && to->seconds == from->seconds &&
-              to->sources_total == from->sources_total &&
-              to->sources_count == from->sources_count && !strcmp(to->device, from->device) &&
-              !strcmp(to->method, from->method),
-          "notes");
-    CHECK(to->dtype == (m->axes[0] == 0 ? from->dtype : 0), "dtype");
-    CHECK(!memcmp(to->flows, from->flows, from->histograms * sizeof *from->flows), "flows");
-    CHECK(!to->flow_sums == !from->flow_sums &&
-              (!to->flow_sums || !memcmp(to->flow_sums, from->flow_sums, from->histograms * 32)),
-          "sums of flows");
+    CHECK_SAY(to->kind == from->kind && to->counter == from->counter &&
+                  !to->squares == !from->squares,
+              "kind");
+    CHECK_SAY(to->histograms == from->histograms && to->dimensions == m->count, "shape");
+    CHECK_SAY(to->noted == from->noted && to->seconds == from->seconds &&
+                  to->sources_total == from->sources_total &&
+                  to->sources_count == from->sources_count && !strcmp(to->device, from->device) &&
+                  !strcmp(to->method, from->method),
+              "notes");
+    CHECK_SAY(to->dtype == (m->axes[0] == 0 ? from->dtype : 0), "dtype");
+    CHECK_SAY(!memcmp(to->flows, from->flows, from->histograms * sizeof *from->flows), "flows");
+    CHECK_SAY(
+        !to->flow_sums == !from->flow_sums &&
+            (!to->flow_sums || !memcmp(to->flow_sums, from->flow_sums, from->histograms * 32)),
+        "sums of flows");
     for (uint64_t h = 0; h < to->histograms; h++) {
-        CHECK(!strcmp(to->names[h], from->names[h]), "name");
+        CHECK_SAY(!strcmp(to->names[h], from->names[h]), "name");
         for (uint64_t bin = 0; bin < to->bins; bin++)
             check_bin(from, to, h, bin, m);
     }
@@ -111,10 +113,10 @@ static void test_project(void)
     memcpy(m.axes, order, sizeof order);
     tally_error error = {""};
     tally_status status = tally_result_project(r, m.axes, m.count, &p, &error);
-    CHECK(!status, "%s", error.message);
+    CHECK_SAY(!status, "%s", error.message);
     if (!status) {
         for (uint32_t k = 0; k < m.count; k++)
-            CHECK(same_axis(&p->axes[k], &r->axes[m.axes[k]]), "axis %u", k);
+            CHECK_SAY(same_axis(&p->axes[k], &r->axes[m.axes[k]]), "axis %u", k);
         check_result(r, p, &m);
     }
     tally_result_destroy(p);
@@ -123,19 +125,19 @@ static void test_project(void)
 
 static void check_joined_axis(const tally_axis *from, const tally_axis *to, uint64_t join)
 {
-    CHECK(to->bins == (from->bins + join - 1) / join, "bins");
+    CHECK_SAY(to->bins == (from->bins + join - 1) / join, "bins");
     for (uint64_t i = 0; i < to->bins; i++)
-        CHECK(tally_axis_edge(to, i) == tally_axis_edge(from, i * join), "edge %d", (int)i);
-    CHECK(tally_axis_edge(to, to->bins) == tally_axis_edge(from, from->bins), "the last edge");
-    CHECK(to->under == from->under && to->over == from->over && to->nan == from->nan &&
-              to->last == from->last,
-          "policies");
+        CHECK_SAY(tally_axis_edge(to, i) == tally_axis_edge(from, i * join), "edge %d", (int)i);
+    CHECK_SAY(tally_axis_edge(to, to->bins) == tally_axis_edge(from, from->bins), "the last edge");
+    CHECK_SAY(to->under == from->under && to->over == from->over && to->nan == from->nan &&
+                  to->last == from->last,
+              "policies");
     tally_axis formula = *to;
     double edges[66];
     formula.edges = to->kind == TALLY_AXIS_EDGES ? to->edges : NULL;
-    CHECK(!tally_axis_edges_get(&formula, edges, NULL), "no axis");
+    CHECK_SAY(!tally_axis_edges_get(&formula, edges, NULL), "no axis");
     for (uint64_t i = 0; i <= to->bins; i++)
-        CHECK(edges[i] == tally_axis_edge(to, i), "the kind says other edges");
+        CHECK_SAY(edges[i] == tally_axis_edge(to, i), "the kind says other edges");
 }
 
 static void test_rebin(void)
@@ -148,12 +150,13 @@ static void test_rebin(void)
     const tally_axis *old = &r->axes[m.joined];
     tally_status status = tally_result_rebin(r, m.joined, m.join, &b, &error);
     if (old->kind == TALLY_AXIS_CATEGORY) {
-        CHECK(status == TALLY_ERROR_ARGUMENT && strstr(error.message, "categories"), "categories");
+        CHECK_SAY(status == TALLY_ERROR_ARGUMENT && strstr(error.message, "categories"),
+                  "categories");
     } else {
-        CHECK(!status, "%s", error.message);
+        CHECK_SAY(!status, "%s", error.message);
         if (m.join <= 9)
             check_joined_axis(old, &b->axes[m.joined], m.join);
-        CHECK(m.join <= 9 || b->axes[m.joined].bins == 1, "all in one");
+        CHECK_SAY(m.join <= 9 || b->axes[m.joined].bins == 1, "all in one");
         check_result(r, b, &m);
     }
     tally_result_destroy(b);
@@ -173,13 +176,14 @@ static void test_kinds(void)
 {
     tally_axis even = tally_axis_even(8, 0, 1);
     tally_result *r = of(&even, 1, TALLY_RESULT_COUNTS), *b = NULL, *same = NULL;
-    CHECK(!tally_result_rebin(r, 0, 2, &b, NULL) && b->axes[0].kind == TALLY_AXIS_EVEN, "even");
+    CHECK_SAY(!tally_result_rebin(r, 0, 2, &b, NULL) && b->axes[0].kind == TALLY_AXIS_EVEN, "even");
     even.bins = 4;
     same = of(&even, 1, TALLY_RESULT_COUNTS);
-    CHECK(!tally_result_merge(b, same, NULL), "what was counted in fewer bins adds up");
+    CHECK_SAY(!tally_result_merge(b, same, NULL), "what was counted in fewer bins adds up");
     tally_result_destroy(same);
     tally_result_destroy(b);
-    CHECK(!tally_result_rebin(r, 0, 3, &b, NULL) && b->axes[0].kind == TALLY_AXIS_EDGES, "edges");
+    CHECK_SAY(!tally_result_rebin(r, 0, 3, &b, NULL) && b->axes[0].kind == TALLY_AXIS_EDGES,
+              "edges");
     tally_result_destroy(b);
     tally_result_destroy(r);
 }
@@ -193,14 +197,17 @@ static void test_limits(void)
     uint64_t *counts = r->counts;
     counts[0] = UINT64_MAX;
     counts[1] = 1;
-    CHECK(tally_result_rebin(r, 0, 2, &b, &error) == TALLY_ERROR_DATA && !b, "%s", error.message);
-    CHECK(strstr(error.message, "2^64-1"), "%s", error.message);
+    CHECK_SAY(tally_result_rebin(r, 0, 2, &b, &error) == TALLY_ERROR_DATA && !b, "%s",
+              error.message);
+    CHECK_SAY(strstr(error.message, "2^64-1"), "%s", error.message);
     counts[0] = UINT32_MAX;
     r->counter = TALLY_COUNTER_U32;
-    CHECK(tally_result_rebin(r, 0, 2, &b, &error) == TALLY_ERROR_DATA && !b, "%s", error.message);
+    CHECK_SAY(tally_result_rebin(r, 0, 2, &b, &error) == TALLY_ERROR_DATA && !b, "%s",
+              error.message);
     counts[0] = 65535;
     r->counter = TALLY_COUNTER_U16SAT;
-    CHECK(!tally_result_rebin(r, 0, 2, &b, &error) && *(uint64_t *)b->counts == 65535, "sticks");
+    CHECK_SAY(!tally_result_rebin(r, 0, 2, &b, &error) && *(uint64_t *)b->counts == 65535,
+              "sticks");
     tally_result_destroy(b);
     tally_result_destroy(r);
     r = of(&axis, 1, TALLY_RESULT_SUMS_I64);
@@ -209,11 +216,13 @@ static void test_limits(void)
     sums[1] = INT64_MAX;
     sums[2] = -INT64_MAX;
     b = NULL;
-    CHECK(!tally_result_rebin(r, 0, 3, &b, &error) && *(int64_t *)b->counts == INT64_MAX, "whole");
+    CHECK_SAY(!tally_result_rebin(r, 0, 3, &b, &error) && *(int64_t *)b->counts == INT64_MAX,
+              "whole");
     tally_result_destroy(b);
     b = NULL;
     sums[2] = 0;
-    CHECK(tally_result_rebin(r, 0, 3, &b, &error) == TALLY_ERROR_DATA && !b, "%s", error.message);
+    CHECK_SAY(tally_result_rebin(r, 0, 3, &b, &error) == TALLY_ERROR_DATA && !b, "%s",
+              error.message);
     tally_result_destroy(r);
 }
 
@@ -223,21 +232,21 @@ static void test_refuses(void)
     const uint32_t twice[] = {1, 1, 0}, beyond[] = {2};
     tally_error error = {""};
     tally_result *r = of(axes, 2, TALLY_RESULT_COUNTS), *n = NULL;
-    CHECK(tally_result_project(r, twice, 2, &n, &error) == TALLY_ERROR_ARGUMENT, "twice");
-    CHECK(strstr(error.message, "axes[1] is 1"), "%s", error.message);
-    CHECK(tally_result_project(r, beyond, 1, &n, &error) == TALLY_ERROR_ARGUMENT, "beyond");
-    CHECK(strstr(error.message, "axes 0 to 1"), "%s", error.message);
-    CHECK(tally_result_project(r, twice, 3, &n, &error) == TALLY_ERROR_ARGUMENT, "too many");
-    CHECK(tally_result_project(r, twice, 0, &n, &error) == TALLY_ERROR_ARGUMENT, "none");
-    CHECK(tally_result_rebin(r, 2, 2, &n, &error) == TALLY_ERROR_ARGUMENT, "axis 2");
-    CHECK(tally_result_rebin(r, 0, 0, &n, &error) == TALLY_ERROR_ARGUMENT, "join 0");
+    CHECK_SAY(tally_result_project(r, twice, 2, &n, &error) == TALLY_ERROR_ARGUMENT, "twice");
+    CHECK_SAY(strstr(error.message, "axes[1] is 1"), "%s", error.message);
+    CHECK_SAY(tally_result_project(r, beyond, 1, &n, &error) == TALLY_ERROR_ARGUMENT, "beyond");
+    CHECK_SAY(strstr(error.message, "axes 0 to 1"), "%s", error.message);
+    CHECK_SAY(tally_result_project(r, twice, 3, &n, &error) == TALLY_ERROR_ARGUMENT, "too many");
+    CHECK_SAY(tally_result_project(r, twice, 0, &n, &error) == TALLY_ERROR_ARGUMENT, "none");
+    CHECK_SAY(tally_result_rebin(r, 2, 2, &n, &error) == TALLY_ERROR_ARGUMENT, "axis 2");
+    CHECK_SAY(tally_result_rebin(r, 0, 0, &n, &error) == TALLY_ERROR_ARGUMENT, "join 0");
     /* Every allocation may fail. */
     for (long i = 0; i < 40; i++) {
         ty_alloc_fail_after(i);
         tally_status status = i % 2 ? tally_result_rebin(r, 0, 2, &n, &error)
                                     : tally_result_project(r, twice + 1, 1, &n, &error);
         ty_alloc_fail_after(-1);
-        CHECK(status == (n ? TALLY_OK : TALLY_ERROR_MEMORY), "%s", error.message);
+        CHECK_SAY(status == (n ? TALLY_OK : TALLY_ERROR_MEMORY), "%s", error.message);
         tally_result_destroy(n);
         n = NULL;
     }

@@ -74,7 +74,7 @@ static void test_errors(void)
     path[sizeof path - 1] = '\0';
     (ty_error)(&error, TALLY_ERROR_IO, "%s: no such file", path);
     CHECK_SAY(strlen(error.message) < sizeof error.message &&
-                  strstr(error.message, "\xe2\x80\xa6") && strstr(error.message, ": no such file"),
+                  strstr(error.message, "\\x1b...\\x1b") && strstr(error.message, ": no such file"),
               "%s", error.message);
 }
 

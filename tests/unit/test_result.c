@@ -17,7 +17,7 @@ static tally_result *simple(uint64_t bins, uint64_t histograms)
         .dimensions = 1, .axes = &axis, .dtype = TALLY_U8, .histograms = histograms};
     tally_result *r = NULL;
     tally_error error = {""};
-    CHECK(ty_result_create(&shape, &r, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(ty_result_create(&shape, &r, &error) == TALLY_OK, "%s", error.message);
     return r;
 }
 
@@ -34,37 +34,38 @@ static void test_create(void)
                              .histograms = 2,
                              .names = names};
     tally_result *r;
-    CHECK(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
+    CHECK_SAY(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
     edges[1] = 0; /* the result keeps its own */
     tally_result_info info = {.struct_size = sizeof info};
-    CHECK(tally_result_info_get(r, &info) == TALLY_OK, "info");
-    CHECK(info.bins == 6 && info.dimensions == 2 && info.histograms == 2 && info.has_squares,
-          "%" PRIu64 " bins", info.bins);
-    CHECK(tally_result_axis(r, 0)->edges[1] == 0.25, "own edges");
-    CHECK(tally_result_axis(r, 0)->lo == -1.5 && tally_result_axis(r, 0)->hi == 7, "lo, hi");
-    CHECK(tally_axis_edge(tally_result_axis(r, 1), 3) == 2 && !tally_result_axis(r, 1)->edges &&
-              tally_result_axis(r, 1)->last == TALLY_LAST_OPEN,
-          "integer axis");
-    CHECK(!tally_result_axis(r, 2) && !tally_result_counts(r, 2) && !tally_result_name(r, 2) &&
-              !tally_result_source(r, 0) && !tally_result_flows(r, 2) &&
-              !tally_result_squares(r, 2),
-          "past the end");
-    CHECK(strcmp(tally_result_name(r, 0), "x") == 0 && strcmp(tally_result_name(r, 1), "1") == 0,
-          "names");
+    CHECK_SAY(tally_result_info_get(r, &info) == TALLY_OK, "info");
+    CHECK_SAY(info.bins == 6 && info.dimensions == 2 && info.histograms == 2 && info.has_squares,
+              "%" PRIu64 " bins", info.bins);
+    CHECK_SAY(tally_result_axis(r, 0)->edges[1] == 0.25, "own edges");
+    CHECK_SAY(tally_result_axis(r, 0)->lo == -1.5 && tally_result_axis(r, 0)->hi == 7, "lo, hi");
+    CHECK_SAY(tally_axis_edge(tally_result_axis(r, 1), 3) == 2 && !tally_result_axis(r, 1)->edges &&
+                  tally_result_axis(r, 1)->last == TALLY_LAST_OPEN,
+              "integer axis");
+    CHECK_SAY(!tally_result_axis(r, 2) && !tally_result_counts(r, 2) && !tally_result_name(r, 2) &&
+                  !tally_result_source(r, 0) && !tally_result_flows(r, 2) &&
+                  !tally_result_squares(r, 2),
+              "past the end");
+    CHECK_SAY(strcmp(tally_result_name(r, 0), "x") == 0 &&
+                  strcmp(tally_result_name(r, 1), "1") == 0,
+              "names");
     tally_output output = tally_result_output(r);
-    CHECK(output.accumulate && output.counts == tally_result_counts(r, 0) &&
-              output.sum_squares == tally_result_squares(r, 0) &&
-              output.flows == tally_result_flows(r, 0),
-          "output");
-    CHECK((const double *)tally_result_counts(r, 1) - (const double *)tally_result_counts(r, 0) ==
-              6,
-          "second histogram");
+    CHECK_SAY(output.accumulate && output.counts == tally_result_counts(r, 0) &&
+                  output.sum_squares == tally_result_squares(r, 0) &&
+                  output.flows == tally_result_flows(r, 0),
+              "output");
+    CHECK_SAY(
+        (const double *)tally_result_counts(r, 1) - (const double *)tally_result_counts(r, 0) == 6,
+        "second histogram");
     tally_result_destroy(r);
     tally_error error;
     shape.histograms = 0;
-    CHECK(ty_result_create(&shape, &r, &error) == TALLY_ERROR_ARGUMENT, "no histograms");
+    CHECK_SAY(ty_result_create(&shape, &r, &error) == TALLY_ERROR_ARGUMENT, "no histograms");
     shape.histograms = UINT64_MAX / 2;
-    CHECK(ty_result_create(&shape, &r, &error) == TALLY_ERROR_MEMORY, "too many histograms");
+    CHECK_SAY(ty_result_create(&shape, &r, &error) == TALLY_ERROR_MEMORY, "too many histograms");
     tally_result_destroy(NULL);
 }
 
@@ -85,24 +86,25 @@ static void test_from_plan(void)
     tally_result *r = NULL;
     tally_error error = {""};
     cpu.device = TALLY_DEVICE_CPU;
-    CHECK(tally_context_create(&cpu, &context, &error) == TALLY_OK, "%s", error.message);
-    CHECK(tally_plan_create(context, &options, &plan, &error) == TALLY_OK, "%s", error.message);
-    CHECK(tally_result_create(plan, 3, NULL, &r, &error) == TALLY_ERROR_ARGUMENT,
-          "3 of 2 channels");
-    CHECK(tally_result_create(plan, 2, names, &r, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(tally_context_create(&cpu, &context, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(tally_plan_create(context, &options, &plan, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(tally_result_create(plan, 3, NULL, &r, &error) == TALLY_ERROR_ARGUMENT,
+              "3 of 2 channels");
+    CHECK_SAY(tally_result_create(plan, 2, names, &r, &error) == TALLY_OK, "%s", error.message);
     tally_view view = tally_view_1d(pixels, TALLY_U8, 3);
     view.channels = 3;
     tally_output output = tally_result_output(r);
     for (int i = 0; i < 2; i++)
-        CHECK(tally_execute(plan, &view, NULL, &output, &error) == TALLY_OK, "%s", error.message);
+        CHECK_SAY(tally_execute(plan, &view, NULL, &output, &error) == TALLY_OK, "%s",
+                  error.message);
     const uint64_t *red = tally_result_counts(r, 0), *blue = tally_result_counts(r, 1);
-    CHECK(red[0] == 4 && red[127] == 2 && blue[10] == 6, "%" PRIu64 " %" PRIu64 " %" PRIu64, red[0],
-          red[127], blue[10]);
-    CHECK(ty_result_samples(r) == 12 && r->dtype == TALLY_U8, "%" PRIu64, ty_result_samples(r));
+    CHECK_SAY(red[0] == 4 && red[127] == 2 && blue[10] == 6, "%" PRIu64 " %" PRIu64 " %" PRIu64,
+              red[0], red[127], blue[10]);
+    CHECK_SAY(ty_result_samples(r) == 12 && r->dtype == TALLY_U8, "%" PRIu64, ty_result_samples(r));
     tally_plan_destroy(plan); /* the result outlives it */
     tally_context_destroy(context);
-    CHECK(strcmp(tally_result_name(r, 1), "B") == 0 && tally_axis_edge(&r->axes[0], 128) == 256,
-          "its own copies");
+    CHECK_SAY(strcmp(tally_result_name(r, 1), "B") == 0 && tally_axis_edge(&r->axes[0], 128) == 256,
+              "its own copies");
     tally_result_destroy(r);
 }
 
@@ -114,20 +116,21 @@ static void test_notes_and_samples(void)
     counts[0] = 5;
     counts[7] = 6;
     r->flows[1] = (tally_flows){1, 2, 3, 4};
-    CHECK(tally_result_note(r, "a.png", "cpu", "tables", 0.5, 999, NULL) == TALLY_OK, "note");
-    CHECK(tally_result_note(r, "b.png", NULL, NULL, 0.25, 1, NULL) == TALLY_OK, "note");
+    CHECK_SAY(tally_result_note(r, "a.png", "cpu", "tables", 0.5, 999, NULL) == TALLY_OK, "note");
+    CHECK_SAY(tally_result_note(r, "b.png", NULL, NULL, 0.25, 1, NULL) == TALLY_OK, "note");
     tally_result_info info = {.struct_size = sizeof info};
     tally_result_info_get(r, &info);
-    CHECK(info.samples == 21, "%" PRIu64, info.samples);
-    CHECK(info.sources == 2 && info.seconds == 0.75 && strcmp(info.device, "cpu") == 0 &&
-              strcmp(info.method, "tables") == 0,
-          "notes");
-    CHECK(strcmp(tally_result_source(r, 1), "b.png") == 0, "source");
-    CHECK(tally_result_note(r, NULL, NULL, NULL, -1, 0, &error) == TALLY_ERROR_ARGUMENT, "seconds");
-    CHECK(tally_result_note(r, NULL, NULL, NULL, NAN, 0, &error) == TALLY_ERROR_ARGUMENT,
-          "seconds");
+    CHECK_SAY(info.samples == 21, "%" PRIu64, info.samples);
+    CHECK_SAY(info.sources == 2 && info.seconds == 0.75 && strcmp(info.device, "cpu") == 0 &&
+                  strcmp(info.method, "tables") == 0,
+              "notes");
+    CHECK_SAY(strcmp(tally_result_source(r, 1), "b.png") == 0, "source");
+    CHECK_SAY(tally_result_note(r, NULL, NULL, NULL, -1, 0, &error) == TALLY_ERROR_ARGUMENT,
+              "seconds");
+    CHECK_SAY(tally_result_note(r, NULL, NULL, NULL, NAN, 0, &error) == TALLY_ERROR_ARGUMENT,
+              "seconds");
     counts[1] = UINT64_MAX;
-    CHECK(ty_result_samples(r) == UINT64_MAX, "the total sticks");
+    CHECK_SAY(ty_result_samples(r) == UINT64_MAX, "the total sticks");
     tally_result_destroy(r);
 }
 
@@ -139,17 +142,20 @@ static void test_narrow(void)
     counts[0] = 70000;
     counts[1] = 300;
     counts[2] = UINT64_C(1) << 32;
-    CHECK(tally_result_narrow(r, TALLY_COUNTER_U32, &error) == TALLY_ERROR_ARGUMENT, "u32");
-    CHECK(strstr(error.message, "bin 2: 4294967296") != NULL, "%s", error.message);
-    CHECK(counts[0] == 70000 && counts[2] == UINT64_C(1) << 32, "a refusal changes nothing");
+    CHECK_SAY(tally_result_narrow(r, TALLY_COUNTER_U32, &error) == TALLY_ERROR_ARGUMENT, "u32");
+    CHECK_SAY(strstr(error.message, "bin 2: 4294967296") != NULL, "%s", error.message);
+    CHECK_SAY(counts[0] == 70000 && counts[2] == UINT64_C(1) << 32, "a refusal changes nothing");
     uint64_t samples = ty_result_samples(r);
-    CHECK(tally_result_narrow(r, TALLY_COUNTER_U16SAT, &error) == TALLY_OK, "u16sat");
-    CHECK(counts[0] == 65535 && counts[1] == 300 && counts[2] == 65535 && counts[3] == 0, "stuck");
-    CHECK(ty_result_samples(r) == samples, "samples stay known");
-    CHECK(tally_result_narrow(r, TALLY_COUNTER_U64, &error) == TALLY_ERROR_ARGUMENT, "no way back");
-    CHECK(tally_result_narrow(r, TALLY_COUNTER_U8SAT, &error) == TALLY_OK && counts[1] == 255,
-          "u8sat");
-    CHECK(tally_result_narrow(r, (tally_counter)4, &error) == TALLY_ERROR_ARGUMENT, "no counter");
+    CHECK_SAY(tally_result_narrow(r, TALLY_COUNTER_U16SAT, &error) == TALLY_OK, "u16sat");
+    CHECK_SAY(counts[0] == 65535 && counts[1] == 300 && counts[2] == 65535 && counts[3] == 0,
+              "stuck");
+    CHECK_SAY(ty_result_samples(r) == samples, "samples stay known");
+    CHECK_SAY(tally_result_narrow(r, TALLY_COUNTER_U64, &error) == TALLY_ERROR_ARGUMENT,
+              "no way back");
+    CHECK_SAY(tally_result_narrow(r, TALLY_COUNTER_U8SAT, &error) == TALLY_OK && counts[1] == 255,
+              "u8sat");
+    CHECK_SAY(tally_result_narrow(r, (tally_counter)4, &error) == TALLY_ERROR_ARGUMENT,
+              "no counter");
     tally_result_destroy(r);
 }
 
@@ -166,35 +172,38 @@ static void test_merge(void)
     tally_result_note(a, "a", "cpu", "m", 1, 0, NULL);
     tally_result_note(b, "b", "cuda:0", "m", 2, 0, NULL);
     tally_error error = {""};
-    CHECK(tally_result_merge(a, b, &error) == TALLY_OK, "%s", error.message);
-    CHECK(ca[0] == 100 && ca[5] == 105 && a->flows[0].nan == 4 && a->flows[0].masked == 4, "sums");
-    CHECK(a->sources_count == 2 && strcmp(a->sources[1], "b") == 0, "sources");
-    CHECK(strcmp(a->device, "mixed") == 0 && strcmp(a->method, "m") == 0 && a->seconds == 3,
-          "notes");
-    CHECK(tally_result_merge(a, a, &error) == TALLY_OK && ca[5] == 210 && a->sources_count == 2,
-          "with itself");
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(ca[0] == 100 && ca[5] == 105 && a->flows[0].nan == 4 && a->flows[0].masked == 4,
+              "sums");
+    CHECK_SAY(a->sources_count == 2 && strcmp(a->sources[1], "b") == 0, "sources");
+    CHECK_SAY(strcmp(a->device, "mixed") == 0 && strcmp(a->method, "m") == 0 && a->seconds == 3,
+              "notes");
+    CHECK_SAY(tally_result_merge(a, a, &error) == TALLY_OK && ca[5] == 210 && a->sources_count == 2,
+              "with itself");
 
     ca[4] = UINT64_MAX - 99;
     tally_result *before = simple(3, 2);
     memcpy(before->counts, a->counts, 48);
-    CHECK(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "overflow");
-    CHECK(strstr(error.message, "histogram 1, bin 1") != NULL, "%s", error.message);
-    CHECK(memcmp(before->counts, a->counts, 48) == 0 && a->sources_total == 4, "nothing changed");
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "overflow");
+    CHECK_SAY(strstr(error.message, "histogram 1, bin 1") != NULL, "%s", error.message);
+    CHECK_SAY(memcmp(before->counts, a->counts, 48) == 0 && a->sources_total == 4,
+              "nothing changed");
     ca[4] = UINT64_MAX - 100;
-    CHECK(tally_result_merge(a, b, &error) == TALLY_OK && ca[4] == UINT64_MAX, "up to the limit");
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_OK && ca[4] == UINT64_MAX,
+              "up to the limit");
     a->flows[1].under = UINT64_MAX;
     b->flows[1].under = 1;
     ca[4] = 0;
-    CHECK(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "flows overflow");
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "flows overflow");
     a->flows[1].under = 0;
 
-    CHECK(tally_result_narrow(a, TALLY_COUNTER_U8SAT, &error) == TALLY_OK, "%s", error.message);
-    CHECK(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "counters differ");
-    CHECK(strstr(error.message, "u8sat") != NULL, "%s", error.message);
-    CHECK(tally_result_narrow(b, TALLY_COUNTER_U8SAT, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(tally_result_narrow(a, TALLY_COUNTER_U8SAT, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "counters differ");
+    CHECK_SAY(strstr(error.message, "u8sat") != NULL, "%s", error.message);
+    CHECK_SAY(tally_result_narrow(b, TALLY_COUNTER_U8SAT, &error) == TALLY_OK, "%s", error.message);
     uint64_t samples = ty_result_samples(a) + ty_result_samples(b);
-    CHECK(tally_result_merge(a, b, &error) == TALLY_OK, "%s", error.message);
-    CHECK(ca[5] == 255 && ca[4] == 100 && ty_result_samples(a) == samples, "saturating");
+    CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(ca[5] == 255 && ca[4] == 100 && ty_result_samples(a) == samples, "saturating");
     tally_result_destroy(a);
     tally_result_destroy(b);
     tally_result_destroy(before);
@@ -211,30 +220,31 @@ static void test_sources(void)
         char name[32];
         snprintf(name, sizeof name, "part %d", i / 3); /* each three times */
         part = simple(2, 1);
-        CHECK(tally_result_note(part, name, NULL, NULL, 0, 0, NULL) == TALLY_OK, "note");
-        CHECK(tally_result_merge(sum, part, &error) == TALLY_OK, "%s", error.message);
+        CHECK_SAY(tally_result_note(part, name, NULL, NULL, 0, 0, NULL) == TALLY_OK, "note");
+        CHECK_SAY(tally_result_merge(sum, part, &error) == TALLY_OK, "%s", error.message);
         tally_result_destroy(part);
     }
     for (int i = 0; i < 10; i++)
-        CHECK(tally_result_merge(sum, sum, &error) == TALLY_OK, "%s", error.message);
+        CHECK_SAY(tally_result_merge(sum, sum, &error) == TALLY_OK, "%s", error.message);
     tally_result_info_get(sum, &info);
-    CHECK(info.sources == TALLY_MAX_SOURCES && info.sources_total == 5000 * 1024, "%u of %" PRIu64,
-          info.sources, info.sources_total);
+    CHECK_SAY(info.sources == TALLY_MAX_SOURCES && info.sources_total == 5000 * 1024,
+              "%u of %" PRIu64, info.sources, info.sources_total);
     for (uint32_t i = 0; i < info.sources; i++) {
         char name[32];
         snprintf(name, sizeof name, "part %u", i);
-        CHECK(strcmp(tally_result_source(sum, i), name) == 0, "%s", tally_result_source(sum, i));
+        CHECK_SAY(strcmp(tally_result_source(sum, i), name) == 0, "%s",
+                  tally_result_source(sum, i));
     }
-    CHECK(!tally_result_source(sum, info.sources), "one more name");
+    CHECK_SAY(!tally_result_source(sum, info.sources), "one more name");
     kept text = written(sum, TALLY_FORMAT_JSON, NULL);
-    CHECK(strstr(text.bytes, ",\"sources\":5120000") != NULL, "%.900s", text.bytes);
-    CHECK(text.size < 2000, "%zu bytes", text.size);
-    CHECK(tally_result_parse(text.bytes, text.size, "x", 0, &back, &error) == TALLY_OK, "%s",
-          error.message);
-    CHECK(same_result(sum, back), "read back");
+    CHECK_SAY(strstr(text.bytes, ",\"sources\":5120000") != NULL, "%.900s", text.bytes);
+    CHECK_SAY(text.size < 2000, "%zu bytes", text.size);
+    CHECK_SAY(tally_result_parse(text.bytes, text.size, "x", 0, &back, &error) == TALLY_OK, "%s",
+              error.message);
+    CHECK_SAY(same_result(sum, back), "read back");
     sum->sources_total = UINT64_MAX - 1;
-    CHECK(tally_result_merge(sum, back, &error) == TALLY_OK && sum->sources_total == UINT64_MAX,
-          "the number sticks");
+    CHECK_SAY(tally_result_merge(sum, back, &error) == TALLY_OK && sum->sources_total == UINT64_MAX,
+              "the number sticks");
     tally_result_destroy(back);
     tally_result_destroy(sum);
     free(text.bytes);
@@ -249,11 +259,11 @@ static void test_sources(void)
     for (int i = 0; i < 3000; i++)
         keep(&old, name, sizeof name - 1);
     keep(&old, tail, sizeof tail - 1);
-    CHECK(tally_result_parse(old.bytes, old.size, "x", 0, &back, &error) == TALLY_OK, "%s",
-          error.message);
+    CHECK_SAY(tally_result_parse(old.bytes, old.size, "x", 0, &back, &error) == TALLY_OK, "%s",
+              error.message);
     tally_result_info_get(back, &info);
-    CHECK(info.sources == 2 && info.sources_total == 3001, "%u of %" PRIu64, info.sources,
-          info.sources_total);
+    CHECK_SAY(info.sources == 2 && info.sources_total == 3001, "%u of %" PRIu64, info.sources,
+              info.sources_total);
     tally_result_destroy(back);
     free(old.bytes);
 }
@@ -280,15 +290,15 @@ static void test_merge_refusals(void)
     cases[6].axis.under = TALLY_FLOW_CLAMP;
     ty_result_shape shape = {.dimensions = 1, .axes = &base, .histograms = 1, .names = x};
     tally_result *a, *b;
-    CHECK(ty_result_create(&shape, &a, NULL) == TALLY_OK, "create");
+    CHECK_SAY(ty_result_create(&shape, &a, NULL) == TALLY_OK, "create");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tally_error error = {""};
         shape.axes = &cases[i].axis;
         shape.names = cases[i].names;
         shape.kind = cases[i].kind;
-        CHECK(ty_result_create(&shape, &b, NULL) == TALLY_OK, "create");
-        CHECK(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "case %zu", i);
-        CHECK(strstr(error.message, cases[i].says) != NULL, "case %zu: %s", i, error.message);
+        CHECK_SAY(ty_result_create(&shape, &b, NULL) == TALLY_OK, "create");
+        CHECK_SAY(tally_result_merge(a, b, &error) == TALLY_ERROR_ARGUMENT, "case %zu", i);
+        CHECK_SAY(strstr(error.message, cases[i].says) != NULL, "case %zu: %s", i, error.message);
         tally_result_destroy(b);
     }
     tally_result_destroy(a);
@@ -301,12 +311,12 @@ static void test_round_trip(int rounds)
         tally_error error = {""};
         kept text = written(a, TALLY_FORMAT_JSON, NULL), again = {0};
         tally_status status = tally_result_parse(text.bytes, text.size, "x.json", 0, &b, &error);
-        CHECK(status == TALLY_OK, "%s", error.message);
+        CHECK_SAY(status == TALLY_OK, "%s", error.message);
         if (!status) {
-            CHECK(same_result(a, b), "round %d:\n%s", i, text.bytes);
+            CHECK_SAY(same_result(a, b), "round %d:\n%s", i, text.bytes);
             again = written(b, TALLY_FORMAT_JSON, NULL);
-            CHECK(again.size == text.size && memcmp(again.bytes, text.bytes, text.size) == 0,
-                  "written differently");
+            CHECK_SAY(again.size == text.size && memcmp(again.bytes, text.bytes, text.size) == 0,
+                      "written differently");
         }
         free(text.bytes);
         free(again.bytes);
@@ -322,22 +332,22 @@ static void test_array(void)
     kept text = {0};
     for (int i = 0; i < 3; i++)
         rs[i] = random_result();
-    CHECK(tally_result_write((const tally_result *const *)rs, 3, TALLY_FORMAT_JSON, NULL, keep,
-                             &text, &error) == TALLY_OK,
-          "%s", error.message);
+    CHECK_SAY(tally_result_write((const tally_result *const *)rs, 3, TALLY_FORMAT_JSON, NULL, keep,
+                                 &text, &error) == TALLY_OK,
+              "%s", error.message);
     for (size_t i = 0; i < 3; i++) {
-        CHECK(tally_result_parse(text.bytes, text.size, "x", i, &back, &error) == TALLY_OK, "%s",
-              error.message);
-        CHECK(same_result(rs[i], back), "element %zu", i);
+        CHECK_SAY(tally_result_parse(text.bytes, text.size, "x", i, &back, &error) == TALLY_OK,
+                  "%s", error.message);
+        CHECK_SAY(same_result(rs[i], back), "element %zu", i);
         tally_result_destroy(back);
     }
     tally_result **all = NULL;
     size_t count = 0;
-    CHECK(tally_result_parse_all(text.bytes, text.size, "x", &all, &count, &error) == TALLY_OK,
-          "%s", error.message);
-    CHECK(count == 3, "%zu", count);
+    CHECK_SAY(tally_result_parse_all(text.bytes, text.size, "x", &all, &count, &error) == TALLY_OK,
+              "%s", error.message);
+    CHECK_SAY(count == 3, "%zu", count);
     for (size_t i = 0; i < count; i++)
-        CHECK(same_result(rs[i], all[i]), "element %zu of all", i);
+        CHECK_SAY(same_result(rs[i], all[i]), "element %zu of all", i);
     tally_result_destroy_all(all, count);
     for (long n = 0;; n++) {
         ty_alloc_fail_after(n);
@@ -346,23 +356,25 @@ static void test_array(void)
         ty_alloc_fail_after(-1);
         if (!status)
             break;
-        CHECK(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
+        CHECK_SAY(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
     }
     tally_result_destroy_all(all, count);
-    CHECK(tally_result_parse_all("[]", 2, "x", &all, &count, &error) == TALLY_OK && !all && !count,
-          "an empty list");
-    CHECK(tally_result_parse_all(text.bytes, text.size - 5, "x", &all, &count, &error) ==
-              TALLY_ERROR_FORMAT,
-          "a list that is cut");
-    CHECK(tally_result_parse_all("[7]", 3, "x", &all, &count, &error) == TALLY_ERROR_FORMAT,
-          "a list of something else");
+    CHECK_SAY(tally_result_parse_all("[]", 2, "x", &all, &count, &error) == TALLY_OK && !all &&
+                  !count,
+              "an empty list");
+    CHECK_SAY(tally_result_parse_all(text.bytes, text.size - 5, "x", &all, &count, &error) ==
+                  TALLY_ERROR_FORMAT,
+              "a list that is cut");
+    CHECK_SAY(tally_result_parse_all("[7]", 3, "x", &all, &count, &error) == TALLY_ERROR_FORMAT,
+              "a list of something else");
     tally_result_destroy_all(NULL, 7);
-    CHECK(tally_result_parse(text.bytes, text.size, "x", 3, &back, &error) == TALLY_ERROR_ARGUMENT,
-          "past the end");
-    CHECK(strstr(error.message, "holds 3 results") != NULL, "%s", error.message);
-    CHECK(tally_result_write((const tally_result *const *)rs, 2, TALLY_FORMAT_CSV, NULL, keep,
-                             &text, &error) == TALLY_ERROR_ARGUMENT,
-          "csv takes one");
+    CHECK_SAY(tally_result_parse(text.bytes, text.size, "x", 3, &back, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "past the end");
+    CHECK_SAY(strstr(error.message, "holds 3 results") != NULL, "%s", error.message);
+    CHECK_SAY(tally_result_write((const tally_result *const *)rs, 2, TALLY_FORMAT_CSV, NULL, keep,
+                                 &text, &error) == TALLY_ERROR_ARGUMENT,
+              "csv takes one");
     for (int i = 0; i < 3; i++)
         tally_result_destroy(rs[i]);
     free(text.bytes);
@@ -447,18 +459,19 @@ static void test_damage(void)
 {
     tally_error error = {""};
     tally_result *r = NULL;
-    CHECK(tally_result_parse(sample_json, strlen(sample_json), "h.json", 0, &r, &error) == TALLY_OK,
-          "%s", error.message);
+    CHECK_SAY(tally_result_parse(sample_json, strlen(sample_json), "h.json", 0, &r, &error) ==
+                  TALLY_OK,
+              "%s", error.message);
     tally_result_destroy(r);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         char *text = damaged(damages[i].from, damages[i].to);
         tally_status status = tally_result_parse(text, strlen(text), "h.json", 0, &r, &error);
-        CHECK(status == TALLY_ERROR_FORMAT, "case %zu gives %d: %s", i, status, text);
+        CHECK_SAY(status == TALLY_ERROR_FORMAT, "case %zu gives %d: %s", i, status, text);
         char start[40];
         snprintf(start, sizeof start, "h.json%s ", damages[i].place);
-        CHECK(strncmp(error.message, start, strlen(start)) == 0, "case %zu: not at %s %s", i,
-              damages[i].place, error.message);
-        CHECK(strstr(error.message, damages[i].says) != NULL, "case %zu: %s", i, error.message);
+        CHECK_SAY(strncmp(error.message, start, strlen(start)) == 0, "case %zu: not at %s %s", i,
+                  damages[i].place, error.message);
+        CHECK_SAY(strstr(error.message, damages[i].says) != NULL, "case %zu: %s", i, error.message);
         if (!status)
             tally_result_destroy(r);
         free(text);
@@ -466,7 +479,8 @@ static void test_damage(void)
     for (size_t n = 0; n + 1 < strlen(sample_json); n++) {
         char *cut = malloc(n ? n : 1); /* exactly: a read past the end is seen by the sanitizer */
         memcpy(cut, sample_json, n);
-        CHECK(tally_result_parse(cut, n, NULL, 0, &r, NULL) == TALLY_ERROR_FORMAT, "cut at %zu", n);
+        CHECK_SAY(tally_result_parse(cut, n, NULL, 0, &r, NULL) == TALLY_ERROR_FORMAT, "cut at %zu",
+                  n);
         free(cut);
     }
 }
@@ -484,11 +498,12 @@ static void test_lenient(void)
         char *text = damaged(fine[i][0], fine[i][1]);
         tally_error error = {""};
         tally_result *r = NULL;
-        CHECK(tally_result_parse(text, strlen(text), NULL, 0, &r, &error) == TALLY_OK, "%zu: %s", i,
-              error.message);
+        CHECK_SAY(tally_result_parse(text, strlen(text), NULL, 0, &r, &error) == TALLY_OK,
+                  "%zu: %s", i, error.message);
         if (r && i == 5)
-            CHECK(strcmp(r->names[0], "\xf0\x9f\x98\x80\xe2\x82\xac\n") == 0, "%s", r->names[0]);
-        CHECK(r && ty_result_samples(r) == 17, "samples");
+            CHECK_SAY(strcmp(r->names[0], "\xf0\x9f\x98\x80\xe2\x82\xac\n") == 0, "%s",
+                      r->names[0]);
+        CHECK_SAY(r && ty_result_samples(r) == 17, "samples");
         tally_result_destroy(r);
         free(text);
     }
@@ -498,9 +513,11 @@ static void test_lenient(void)
         memset(deep + n, ']', (size_t)n);
         tally_error error = {""};
         tally_result *r;
-        CHECK(tally_result_parse(deep, 2 * (size_t)n, NULL, 0, &r, &error) == TALLY_ERROR_FORMAT,
-              "deep");
-        CHECK(!strstr(error.message, "inside each other") == (n == 64), "%d: %s", n, error.message);
+        CHECK_SAY(tally_result_parse(deep, 2 * (size_t)n, NULL, 0, &r, &error) ==
+                      TALLY_ERROR_FORMAT,
+                  "deep");
+        CHECK_SAY(!strstr(error.message, "inside each other") == (n == 64), "%d: %s", n,
+                  error.message);
     }
 }
 
@@ -528,13 +545,13 @@ static void test_numbers(int rounds)
                  {NAN, "nan"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = ty_print_shortest(known[i].value, text);
-        CHECK(strcmp(text, known[i].text) == 0 && length == strlen(text), "%s is %s", known[i].text,
-              text);
+        CHECK_SAY(strcmp(text, known[i].text) == 0 && length == strlen(text), "%s is %s",
+                  known[i].text, text);
     }
     for (int i = 0; i < rounds; i++) {
         double value = i % 2 ? random_double() : (double)(int64_t)next() / 1e6;
         ty_print_shortest(value, text);
-        CHECK(strtod(text, &end) == value && !*end, "%a prints as %s", value, text);
+        CHECK_SAY(strtod(text, &end) == value && !*end, "%a prints as %s", value, text);
         /* One digit less no longer reads back: count the digits, ask printf for one fewer. */
         int digits = 0, zeros = 0;
         for (const char *p = text; *p && *p != 'e'; p++) {
@@ -547,13 +564,13 @@ static void test_numbers(int rounds)
         }
         if (digits > 1) {
             snprintf(other, sizeof other, "%.*e", digits - 2, value);
-            CHECK(strtod(other, NULL) != value, "%s is shorter than %s", other, text);
+            CHECK_SAY(strtod(other, NULL) != value, "%s is shorter than %s", other, text);
         }
     }
     ty_print_grouped(1234567, text);
-    CHECK(strcmp(text, "1,234,567") == 0, "%s", text);
+    CHECK_SAY(strcmp(text, "1,234,567") == 0, "%s", text);
     ty_print_fixed(-1234.5678, 2, text);
-    CHECK(strcmp(text, "-1234.57") == 0, "%s", text);
+    CHECK_SAY(strcmp(text, "-1234.57") == 0, "%s", text);
 }
 
 /* Numbers keep their point, in and out, in a locale that has a comma. */
@@ -574,14 +591,14 @@ static void test_locale(void)
         return;
     }
     snprintf(text, sizeof text, "%.1f", 0.5);
-    CHECK(strcmp(text, "0,5") == 0, "the locale is in force: %s", text);
+    CHECK_SAY(strcmp(text, "0,5") == 0, "the locale is in force: %s", text);
     for (int i = 0; i < COUNT; i++) {
         ty_print_shortest(values[i], text);
-        CHECK(strcmp(text, texts[i][0]) == 0, "%s became %s", texts[i][0], text);
+        CHECK_SAY(strcmp(text, texts[i][0]) == 0, "%s became %s", texts[i][0], text);
         ty_print_fixed(values[i], 3, text);
-        CHECK(strcmp(text, texts[i][1]) == 0, "%s became %s", texts[i][1], text);
+        CHECK_SAY(strcmp(text, texts[i][1]) == 0, "%s became %s", texts[i][1], text);
         ty_print_scientific(values[i], 5, text);
-        CHECK(strcmp(text, texts[i][2]) == 0, "%s became %s", texts[i][2], text);
+        CHECK_SAY(strcmp(text, texts[i][2]) == 0, "%s became %s", texts[i][2], text);
     }
     test_round_trip(20);
     setlocale(LC_ALL, "C");
@@ -602,11 +619,11 @@ static void test_memory(void)
         ty_alloc_fail_after(-1);
         if (!status)
             break;
-        CHECK(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
+        CHECK_SAY(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
         refused++;
     }
-    CHECK(refused > 5, "%d", refused);
-    CHECK(tally_result_parse(text.bytes, text.size, "x", 0, &c, &error) == TALLY_OK, "parse");
+    CHECK_SAY(refused > 5, "%d", refused);
+    CHECK_SAY(tally_result_parse(text.bytes, text.size, "x", 0, &c, &error) == TALLY_OK, "parse");
     for (uint64_t i = 0; i < b->bins * b->histograms; i++)
         ((uint64_t *)b->counts)[i] = 0;
     for (uint64_t i = 0; b->flow_sums && i < 4 * b->histograms; i++)
@@ -617,10 +634,10 @@ static void test_memory(void)
         ty_alloc_fail_after(n);
         tally_status status = tally_result_merge(c, b, &error);
         ty_alloc_fail_after(-1);
-        CHECK(!status || status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
+        CHECK_SAY(!status || status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
         if (status != TALLY_ERROR_MEMORY)
             break;
-        CHECK(same_result(a, c), "a failed merge changes nothing");
+        CHECK_SAY(same_result(a, c), "a failed merge changes nothing");
     }
     uint32_t sources = c->sources_count;
     for (long n = 0; n < 1000; n++) {
@@ -629,7 +646,7 @@ static void test_memory(void)
         ty_alloc_fail_after(-1);
         if (!status)
             break;
-        CHECK(status == TALLY_ERROR_MEMORY && c->sources_count == sources, "allocation %ld", n);
+        CHECK_SAY(status == TALLY_ERROR_MEMORY && c->sources_count == sources, "allocation %ld", n);
     }
     tally_result_destroy(a);
     tally_result_destroy(b);
@@ -643,38 +660,39 @@ static void test_sinks(void)
     kept k = {.limit = 20000, .code = EPIPE};
     tally_error error = {""};
     const tally_result *one = r;
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_JSON, NULL, keep, &k, &error) == TALLY_ERROR_IO,
-          "a sink that fails");
-    CHECK(strstr(error.message, strerror(EPIPE)) != NULL, "%s", error.message);
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_JSON, NULL, NULL, &k, &error) ==
-              TALLY_ERROR_ARGUMENT,
-          "no sink");
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_JSON, NULL, keep, &k, &error) ==
+                  TALLY_ERROR_IO,
+              "a sink that fails");
+    CHECK_SAY(strstr(error.message, strerror(EPIPE)) != NULL, "%s", error.message);
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_JSON, NULL, NULL, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "no sink");
     free(k.bytes);
 
     char folder[] = "/tmp/tally-test-XXXXXX", path[80];
-    CHECK(mkdtemp(folder) != NULL, "mkdtemp");
+    CHECK_SAY(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(path, sizeof path, "%s/r.json", folder);
-    CHECK(tally_result_save(&one, 1, TALLY_FORMAT_JSON, NULL, path, &error) == TALLY_OK, "%s",
-          error.message);
+    CHECK_SAY(tally_result_save(&one, 1, TALLY_FORMAT_JSON, NULL, path, &error) == TALLY_OK, "%s",
+              error.message);
     FILE *file = fopen(path, "rb");
-    CHECK(file != NULL, "%s", path);
+    CHECK_SAY(file != NULL, "%s", path);
     if (file) {
         char *text = malloc(1 << 20);
         size_t size = fread(text, 1, 1 << 20, file);
         tally_result *back = NULL;
         fclose(file);
-        CHECK(tally_result_parse(text, size, path, 0, &back, &error) == TALLY_OK, "%s",
-              error.message);
-        CHECK(back && same_result(r, back), "saved and read");
+        CHECK_SAY(tally_result_parse(text, size, path, 0, &back, &error) == TALLY_OK, "%s",
+                  error.message);
+        CHECK_SAY(back && same_result(r, back), "saved and read");
         tally_result_destroy(back);
         free(text);
     }
     remove(path);
-    CHECK(rmdir(folder) == 0, "nothing else is left in the folder");
+    CHECK_SAY(rmdir(folder) == 0, "nothing else is left in the folder");
     snprintf(path, sizeof path, "%s/none/r.json", folder);
-    CHECK(tally_result_save(&one, 1, TALLY_FORMAT_JSON, NULL, path, &error) == TALLY_ERROR_IO,
-          "no folder");
-    CHECK(strstr(error.message, path) != NULL, "%s", error.message);
+    CHECK_SAY(tally_result_save(&one, 1, TALLY_FORMAT_JSON, NULL, path, &error) == TALLY_ERROR_IO,
+              "no folder");
+    CHECK_SAY(strstr(error.message, path) != NULL, "%s", error.message);
     tally_result_destroy(r);
 }
 

@@ -9,19 +9,8 @@
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/select.h"
+#include "check.h"
 #include "draw.h"
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("%s:%d: ", __FILE__, __LINE__);                                                 \
-            printf(__VA_ARGS__);                                                                   \
-            putchar('\n');                                                                         \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static double normal(void)
 {
@@ -105,9 +94,9 @@ static answer ask(source *s, tally_rule rule, const double *range, int skip)
     const tally_rule_options options = {sizeof options, rule, range, skip};
     a.status = tally_rule_bins(context, chunks, s->dtype, &options, &axis, &a.error);
     if (a.status)
-        CHECK(axis.bins == 77 && axis.lo == 7 && axis.hi == 8 && a.error.message[0],
-              "a failure wrote");
-    CHECK(axis.struct_size == sizeof axis && axis.kind == TALLY_AXIS_EVEN, "the axis");
+        CHECK_SAY(axis.bins == 77 && axis.lo == 7 && axis.hi == 8 && a.error.message[0],
+                  "a failure wrote");
+    CHECK_SAY(axis.struct_size == sizeof axis && axis.kind == TALLY_AXIS_EVEN, "the axis");
     a.bins = axis.bins;
     a.lo = axis.lo;
     a.hi = axis.hi;
@@ -175,18 +164,19 @@ static void test_select(void)
         memcpy(sorted, x + 1, n * size);
         qsort(sorted, n, size, compare);
         ty_select s;
-        CHECK(!ty_select_start(&s, dtype, NULL), "start");
+        CHECK_SAY(!ty_select_start(&s, dtype, NULL), "start");
         uint64_t ranks[4] = {below(n), below(n), below(n), below(n)};
         int more = 1, passes = 0;
         for (; more && !failures; passes++) {
             size_t part = below(n + 1);
-            CHECK(!ty_select_count(&s, x + 1, part, NULL), "count");
-            CHECK(!ty_select_count(&s, x + 1 + part * size, n - part, NULL), "count");
+            CHECK_SAY(!ty_select_count(&s, x + 1, part, NULL), "count");
+            CHECK_SAY(!ty_select_count(&s, x + 1 + part * size, n - part, NULL), "count");
             if (!passes)
                 ty_select_want(&s, ranks, 4);
-            CHECK(!ty_select_next(&s, &more, NULL), "next");
+            CHECK_SAY(!ty_select_next(&s, &more, NULL), "next");
         }
-        CHECK(passes == (size < 2 || n <= TY_SELECT_FEW ? 1 : (int)size / 2), "%d passes", passes);
+        CHECK_SAY(passes == (size < 2 || n <= TY_SELECT_FEW ? 1 : (int)size / 2), "%d passes",
+                  passes);
         for (unsigned i = 0; i < 4; i++) {
             const unsigned char *want = sorted + ranks[i] * size;
             double value = ty_select_value(&s, ty_select_key(&s, i)), expected;
@@ -196,13 +186,13 @@ static void test_select(void)
                 expected = (double)(uint64_t)load_integer(dtype, want);
             else
                 expected = (double)load_integer(dtype, want);
-            CHECK(value == expected, "%s: rank %" PRIu64 " of %zu is %.17g, found %.17g",
-                  tally_dtype_name(dtype), ranks[i], n, expected, value);
+            CHECK_SAY(value == expected, "%s: rank %" PRIu64 " of %zu is %.17g, found %.17g",
+                      tally_dtype_name(dtype), ranks[i], n, expected, value);
             if (!ty_dtype_is_float(dtype) && i)
-                CHECK(ty_select_key(&s, i) - ty_select_key(&s, i - 1) ==
-                          (uint64_t)load_integer(dtype, want) -
-                              (uint64_t)load_integer(dtype, sorted + ranks[i - 1] * size),
-                      "keys' difference");
+                CHECK_SAY(ty_select_key(&s, i) - ty_select_key(&s, i - 1) ==
+                              (uint64_t)load_integer(dtype, want) -
+                                  (uint64_t)load_integer(dtype, sorted + ranks[i - 1] * size),
+                          "keys' difference");
         }
         ty_select_clear(&s);
         free(x);
@@ -329,14 +319,14 @@ static void test_rule(void)
     /* The plain moments' own rounding may push a ratio over an integer. */
     int loose = rule == TALLY_RULE_SCOTT || rule == TALLY_RULE_DOANE;
     int close = loose && fabs(ratio - rint(ratio)) < 1e-9 * ratio;
-    CHECK(!a.status, "%s", a.error.message);
-    CHECK((double)a.bins == bins || close,
-          "rule %d %s n=%zu: %" PRIu64 " bins, expected %g (%.17g)", rule, tally_dtype_name(dtype),
-          n, a.bins, bins, ratio);
-    CHECK(a.lo == lo && a.hi == hi, "rule %d %s n=%zu: %g … %g, expected %g … %g", rule,
-          tally_dtype_name(dtype), n, a.lo, a.hi, lo, hi);
-    CHECK(s.rewinds < 4 && (rule <= TALLY_RULE_FD || rule == TALLY_RULE_STONE || !s.rewinds),
-          "rule %d rewound %d times", rule, s.rewinds);
+    CHECK_SAY(!a.status, "%s", a.error.message);
+    CHECK_SAY((double)a.bins == bins || close,
+              "rule %d %s n=%zu: %" PRIu64 " bins, expected %g (%.17g)", rule,
+              tally_dtype_name(dtype), n, a.bins, bins, ratio);
+    CHECK_SAY(a.lo == lo && a.hi == hi, "rule %d %s n=%zu: %g … %g, expected %g … %g", rule,
+              tally_dtype_name(dtype), n, a.lo, a.hi, lo, hi);
+    CHECK_SAY(s.rewinds < 4 && (rule <= TALLY_RULE_FD || rule == TALLY_RULE_STONE || !s.rewinds),
+              "rule %d rewound %d times", rule, s.rewinds);
     free(data);
     free(x);
 }
@@ -352,9 +342,10 @@ static void expect(source s, tally_rule rule, const double *range, int skip, uin
                    double lo, double hi, const char *what)
 {
     answer a = ask(&s, rule, range, skip);
-    CHECK(!a.status && a.bins == bins && a.lo == lo && a.hi == hi,
-          "%s, rule %d: %" PRIu64 " bins %.17g … %.17g %s, expected %" PRIu64 " bins %.17g … %.17g",
-          what, rule, a.bins, a.lo, a.hi, a.error.message, bins, lo, hi);
+    CHECK_SAY(!a.status && a.bins == bins && a.lo == lo && a.hi == hi,
+              "%s, rule %d: %" PRIu64 " bins %.17g … %.17g %s, expected %" PRIu64
+              " bins %.17g … %.17g",
+              what, rule, a.bins, a.lo, a.hi, a.error.message, bins, lo, hi);
 }
 
 static void test_known(void)
@@ -378,24 +369,24 @@ static void test_known(void)
                nextafter(1e300, 2e300), "huge");
         source s = over(mixed, TALLY_F64, 5);
         answer a = ask(&s, rule, NULL, 0);
-        CHECK(a.status == TALLY_ERROR_DATA &&
-                  strstr(a.error.message, "1 of 5 samples are NaN and 2 infinite"),
-              "%s", a.error.message);
+        CHECK_SAY(a.status == TALLY_ERROR_DATA &&
+                      strstr(a.error.message, "1 of 5 samples are NaN and 2 infinite"),
+                  "%s", a.error.message);
         s = over(far, TALLY_F64, 4);
         a = ask(&s, rule, NULL, 0);
-        CHECK(!a.status && a.bins >= 1 && a.lo == -1e308 && a.hi == 1e308, "far: %s",
-              a.error.message);
+        CHECK_SAY(!a.status && a.bins >= 1 && a.lo == -1e308 && a.hi == 1e308, "far: %s",
+                  a.error.message);
         s = over(wide, TALLY_I64, 4);
         a = ask(&s, rule, NULL, 0);
-        CHECK(!a.status && a.lo == -0x1p63 && a.hi == 0x1p63 && a.bins >= 1 && a.bins < 100,
-              "wide: %s %" PRIu64, a.error.message, a.bins);
+        CHECK_SAY(!a.status && a.lo == -0x1p63 && a.hi == 0x1p63 && a.bins >= 1 && a.bins < 100,
+                  "wide: %s %" PRIu64, a.error.message, a.bins);
         s = over(top, TALLY_U64, 3);
         a = ask(&s, rule, NULL, 0);
-        CHECK(!a.status && a.lo == 0x1p53 + 2 && a.hi == 0x1p64, "top: %.17g", a.lo);
+        CHECK_SAY(!a.status && a.lo == 0x1p53 + 2 && a.hi == 0x1p64, "top: %.17g", a.lo);
         for (int t = 0; t < 2; t++) { /* rounded to nearest, the greatest would be left out */
             s = over(between, t ? TALLY_U64 : TALLY_I64, 3);
             a = ask(&s, rule, NULL, 0);
-            CHECK(!a.status && a.lo == 5 && a.hi == 0x1p53 + 2, "between: %.17g", a.hi);
+            CHECK_SAY(!a.status && a.lo == 5 && a.hi == 0x1p53 + 2, "between: %.17g", a.hi);
         }
     }
     expect(over(mixed, TALLY_F64, 5), TALLY_RULE_SQRT, NULL, 1, 2, 1, 2, "skipped");
@@ -423,8 +414,8 @@ static void test_stone(void)
     answer a = ask(&s, TALLY_RULE_STONE, NULL, 0);
     qsort(x, n, sizeof *x, compare);
     double want = ceil((x[n - 1] - x[0]) / stone_width(x, n, x[0], x[n - 1]));
-    CHECK((double)a.bins == want && want > 100, "stone: %" PRIu64 " bins, expected %g", a.bins,
-          want);
+    CHECK_SAY((double)a.bins == want && want > 100, "stone: %" PRIu64 " bins, expected %g", a.bins,
+              want);
     free(x);
 }
 
@@ -440,19 +431,19 @@ static void test_failures(void)
         s = over(x, TALLY_F64, 64);
         s.fail_read = -status;
         answer a = ask(&s, TALLY_RULE_SQRT, NULL, 0);
-        CHECK(a.status == want && !strcmp(a.error.message, "the disk is on fire"), "read");
+        CHECK_SAY(a.status == want && !strcmp(a.error.message, "the disk is on fire"), "read");
         s = over(x, TALLY_F64, many);
         s.fail_rewind = -status;
         s.silent = 1;
         a = ask(&s, TALLY_RULE_FD, NULL, 0);
-        CHECK(a.status == want && strstr(a.error.message, "rewind returned"), "%s",
-              a.error.message);
+        CHECK_SAY(a.status == want && strstr(a.error.message, "rewind returned"), "%s",
+                  a.error.message);
     }
     s = over(x, TALLY_F64, many);
     s.liar = 1;
     answer a = ask(&s, TALLY_RULE_FD, NULL, 0);
-    CHECK(a.status == TALLY_ERROR_DATA && strstr(a.error.message, "changed"), "%s",
-          a.error.message);
+    CHECK_SAY(a.status == TALLY_ERROR_DATA && strstr(a.error.message, "changed"), "%s",
+              a.error.message);
     tally_axis axis;
     double bad[] = {2, 1}, nan[] = {NAN, 1};
     tally_rule_options unknown = {sizeof unknown, (tally_rule)8, NULL, 0},
@@ -461,15 +452,15 @@ static void test_failures(void)
                        unsized = {1, TALLY_RULE_AUTO, NULL, 0};
     tally_chunks chunks = {next_chunk, again, &s}, none = {NULL, again, &s};
     s = over(x, TALLY_F64, 64);
-    CHECK(tally_rule_bins(NULL, none, TALLY_F64, NULL, &axis, NULL) == 1, "read NULL");
-    CHECK(tally_rule_bins(NULL, chunks, 0, NULL, &axis, NULL) == 1, "dtype 0");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &unknown, &axis, NULL) == 1, "rule 8");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &descends, &axis, NULL) == 1, "range");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &not_number, &axis, NULL) == 1, "NaN range");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, &unsized, &axis, NULL) == 1, "struct_size");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F64, NULL, NULL, NULL) == 1, "axis NULL");
-    CHECK(tally_rule_bins(NULL, chunks, TALLY_F32, NULL, &axis, NULL) == 1,
-          "a chunk of another dtype");
+    CHECK_SAY(tally_rule_bins(NULL, none, TALLY_F64, NULL, &axis, NULL) == 1, "read NULL");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, 0, NULL, &axis, NULL) == 1, "dtype 0");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, &unknown, &axis, NULL) == 1, "rule 8");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, &descends, &axis, NULL) == 1, "range");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, &not_number, &axis, NULL) == 1, "NaN range");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, &unsized, &axis, NULL) == 1, "struct_size");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, NULL, NULL, NULL) == 1, "axis NULL");
+    CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F32, NULL, &axis, NULL) == 1,
+              "a chunk of another dtype");
     /* Every allocation may fail. */
     for (int r = -1; r < 8; r++) {
         const tally_rule rule = r < 0 ? TALLY_RULE_FD : (tally_rule)r;
@@ -479,13 +470,14 @@ static void test_failures(void)
             ty_alloc_fail_after(++failed);
             a = ask(&s, rule, NULL, 0);
             ty_alloc_fail_after(-1);
-            CHECK(!a.status || a.status == TALLY_ERROR_MEMORY, "rule %d: %s", r, a.error.message);
+            CHECK_SAY(!a.status || a.status == TALLY_ERROR_MEMORY, "rule %d: %s", r,
+                      a.error.message);
         } while (a.status && failed < 20);
-        CHECK(failed == (r < 0                      ? 5
-                         : rule <= TALLY_RULE_FD    ? 1
-                         : rule == TALLY_RULE_STONE ? 3
-                                                    : 0),
-              "rule %d allocates %ld times", r, failed);
+        CHECK_SAY(failed == (r < 0                      ? 5
+                             : rule <= TALLY_RULE_FD    ? 1
+                             : rule == TALLY_RULE_STONE ? 3
+                                                        : 0),
+                  "rule %d allocates %ld times", r, failed);
     }
 }
 
@@ -493,10 +485,10 @@ static void test_parse(void)
 {
     const char *names[] = {"auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"};
     for (int i = 0; i < 8; i++)
-        CHECK(tally_rule_parse(names[i]) == i, "%s", names[i]);
-    CHECK(tally_rule_parse("Scott") == -1 && tally_rule_parse("") == -1 &&
-              tally_rule_parse(NULL) == -1,
-          "unknown names");
+        CHECK_SAY(tally_rule_parse(names[i]) == i, "%s", names[i]);
+    CHECK_SAY(tally_rule_parse("Scott") == -1 && tally_rule_parse("") == -1 &&
+                  tally_rule_parse(NULL) == -1,
+              "unknown names");
 }
 
 /* Many samples by several threads are what one thread finds, whatever is left out and wherever
@@ -508,7 +500,7 @@ static void test_threads(void)
     tally_context *several = NULL;
     options.device = TALLY_DEVICE_CPU;
     options.threads = 3;
-    CHECK(!tally_context_create(&options, &several, NULL), "a context");
+    CHECK_SAY(!tally_context_create(&options, &several, NULL), "a context");
     for (int round = 0; round < 24; round++) {
         const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I64, TALLY_I16};
         const size_t n = 30000 + below(170000);
@@ -542,11 +534,11 @@ static void test_threads(void)
                 context = k ? several : NULL;
                 got[k] = ask(&same, (tally_rule)rule, round % 3 ? NULL : range, 1);
             }
-            CHECK(got[0].status == got[1].status && got[0].bins == got[1].bins &&
-                      !memcmp(&got[0].lo, &got[1].lo, sizeof got[0].lo) &&
-                      !memcmp(&got[0].hi, &got[1].hi, sizeof got[0].hi),
-                  "rule %d of %zu %s: %" PRIu64 " and %" PRIu64 " bins", rule, n,
-                  tally_dtype_name(s.dtype), got[0].bins, got[1].bins);
+            CHECK_SAY(got[0].status == got[1].status && got[0].bins == got[1].bins &&
+                          !memcmp(&got[0].lo, &got[1].lo, sizeof got[0].lo) &&
+                          !memcmp(&got[0].hi, &got[1].hi, sizeof got[0].hi),
+                      "rule %d of %zu %s: %" PRIu64 " and %" PRIu64 " bins", rule, n,
+                      tally_dtype_name(s.dtype), got[0].bins, got[1].bins);
         }
         free(wide);
         free(x);

@@ -10,20 +10,9 @@
 #include "cpu/features.h"
 #include "cpu/stats.h"
 #include "cpu/threads.h"
+#include "check.h"
 #include "draw.h"
 #include "plan/plan.h"
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("%s:%d: ", __FILE__, __LINE__);                                                 \
-            printf(__VA_ARGS__);                                                                   \
-            putchar('\n');                                                                         \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static double decode(tally_dtype dtype, const unsigned char *at)
 {
@@ -96,17 +85,17 @@ static void oracle_add(oracle *o, tally_dtype dtype, const unsigned char *at)
 static void check_equal(const oracle *o, const tally_stats *got, int moments, const char *what)
 {
     const tally_stats *s = &o->s;
-    CHECK(got->samples == s->samples && got->finite == s->finite && got->nan == s->nan &&
-              got->minus_inf == s->minus_inf && got->plus_inf == s->plus_inf,
-          "%s: counts", what);
-    CHECK(got->min == s->min && got->max == s->max, "%s: %g … %g, expected %g … %g", what, got->min,
-          got->max, s->min, s->max);
-    CHECK(!(got->min == 0 && signbit(got->min)) && !(got->max == 0 && signbit(got->max)), "%s: -0",
-          what);
-    CHECK(got->min_integer == s->min_integer && got->max_integer == s->max_integer, "%s: integers",
-          what);
+    CHECK_SAY(got->samples == s->samples && got->finite == s->finite && got->nan == s->nan &&
+                  got->minus_inf == s->minus_inf && got->plus_inf == s->plus_inf,
+              "%s: counts", what);
+    CHECK_SAY(got->min == s->min && got->max == s->max, "%s: %g … %g, expected %g … %g", what,
+              got->min, got->max, s->min, s->max);
+    CHECK_SAY(!(got->min == 0 && signbit(got->min)) && !(got->max == 0 && signbit(got->max)),
+              "%s: -0", what);
+    CHECK_SAY(got->min_integer == s->min_integer && got->max_integer == s->max_integer,
+              "%s: integers", what);
     if (!moments) {
-        CHECK(got->mean == 7 && got->m2 == 8 && got->m3 == 9, "%s: moments were touched", what);
+        CHECK_SAY(got->mean == 7 && got->m2 == 8 && got->m3 == 9, "%s: moments were touched", what);
         return;
     }
     long double mean = 0, m2 = 0, m3 = 0, size3 = 0, size1 = 0, n = (long double)s->finite;
@@ -123,12 +112,12 @@ static void check_equal(const oracle *o, const tally_stats *got, int moments, co
     if (!isfinite((double)size3) || (double)m2 < 1e-290)
         return; /* the sums leave float64 */
     double eps = 1e-13;
-    CHECK(fabsl(got->mean - mean) <= eps * size1, "%s: mean %.17g, expected %.17Lg", what,
-          got->mean, mean);
-    CHECK(fabsl(got->m2 - m2) <= eps * m2 + n * 1e-30 * size1 * size1,
-          "%s: m2 %.17g, expected %.17Lg", what, got->m2, m2);
-    CHECK(fabsl(got->m3 - m3) <= 10 * eps * size3 + 1e-15 * size1 * m2,
-          "%s: m3 %.17g, expected %.17Lg", what, got->m3, m3);
+    CHECK_SAY(fabsl(got->mean - mean) <= eps * size1, "%s: mean %.17g, expected %.17Lg", what,
+              got->mean, mean);
+    CHECK_SAY(fabsl(got->m2 - m2) <= eps * m2 + n * 1e-30 * size1 * size1,
+              "%s: m2 %.17g, expected %.17Lg", what, got->m2, m2);
+    CHECK_SAY(fabsl(got->m3 - m3) <= 10 * eps * size3 + 1e-15 * size1 * m2,
+              "%s: m3 %.17g, expected %.17Lg", what, got->m3, m3);
 }
 
 /* Random bits, moderate values, or values that sit on special ones. */
@@ -243,16 +232,16 @@ static void test_random(tally_context *context)
     char what[100];
     snprintf(what, sizeof what, "%s %zux%zux%zux%zu%s", tally_dtype_name(dtype), e[0], e[1], e[2],
              e[3], masked ? " masked" : "");
-    CHECK(!status, "%s: %s", what, error.message);
+    CHECK_SAY(!status, "%s: %s", what, error.message);
     check_equal(&o, &got, moments, what);
     if (!masked) { /* the same samples, packed: the same bits */
         tally_view flat = tally_view_1d(same, dtype, kept);
         tally_stats again = TALLY_STATS_INIT, once = TALLY_STATS_INIT;
-        CHECK(!tally_stats_add(NULL, &flat, NULL, 0, 1, &again, &error), "%s", error.message);
-        CHECK(!tally_stats_add(context, &view, NULL, channel, 1, &once, &error), "%s",
-              error.message);
-        CHECK(!memcmp(&again, &once, sizeof once) || once.mean != once.mean,
-              "%s: packed and strided differ", what);
+        CHECK_SAY(!tally_stats_add(NULL, &flat, NULL, 0, 1, &again, &error), "%s", error.message);
+        CHECK_SAY(!tally_stats_add(context, &view, NULL, channel, 1, &once, &error), "%s",
+                  error.message);
+        CHECK_SAY(!memcmp(&again, &once, sizeof once) || once.mean != once.mean,
+                  "%s: packed and strided differ", what);
     }
     free(storage);
     free(bytes);
@@ -280,8 +269,8 @@ static void test_tables(void)
         ty_stats_base.decode(dtype, x, block, values[0]);
         for (size_t i = 0; i < block; i++) {
             double y = decode(dtype, x + i * tally_dtype_bytes(dtype));
-            CHECK(isnan(y) ? isnan(values[0][i]) : !memcmp(&y, &values[0][i], sizeof y),
-                  "%s: %g decoded as %g", tally_dtype_name(dtype), y, values[0][i]);
+            CHECK_SAY(isnan(y) ? isnan(values[0][i]) : !memcmp(&y, &values[0][i], sizeof y),
+                      "%s: %g decoded as %g", tally_dtype_name(dtype), y, values[0][i]);
         }
         ty_stats_base.moments(values[0], block, &want);
         for (int t = 0; t < 2; t++) {
@@ -292,12 +281,12 @@ static void test_tables(void)
             tables[t]->decode(dtype, x, block, values[1]);
             tables[t]->moments(values[0], block, &got);
             int odd = got.mean != got.mean || !isfinite(got.m3); /* a NaN's bits may differ */
-            CHECK(odd || !memcmp(&got, &want, sizeof got), "%s n=%zu: table %d differs",
-                  tally_dtype_name(dtype), n, t);
+            CHECK_SAY(odd || !memcmp(&got, &want, sizeof got), "%s n=%zu: table %d differs",
+                      tally_dtype_name(dtype), n, t);
             for (size_t i = 0; i < block; i++)
-                CHECK(isnan(values[0][i]) ? isnan(values[1][i])
-                                          : !memcmp(&values[0][i], &values[1][i], 8),
-                      "%s: decode differs", tally_dtype_name(dtype));
+                CHECK_SAY(isnan(values[0][i]) ? isnan(values[1][i])
+                                              : !memcmp(&values[0][i], &values[1][i], 8),
+                          "%s: decode differs", tally_dtype_name(dtype));
         }
     }
     if (!tables[1])
@@ -317,13 +306,13 @@ static void test_threads(void)
     tally_view view = tally_view_1d(x, TALLY_F32, n);
     for (int moments = 0; moments < 2; moments++) {
         tally_stats one = TALLY_STATS_INIT, chunks = TALLY_STATS_INIT;
-        CHECK(!tally_stats_add(NULL, &view, NULL, 0, moments, &one, NULL), "add");
-        CHECK(one.min == -5 && one.max == 1e9 && one.finite == n, "extremes");
+        CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, moments, &one, NULL), "add");
+        CHECK_SAY(one.min == -5 && one.max == 1e9 && one.finite == n, "extremes");
         for (unsigned threads = 1; threads <= 8; threads += 3) {
             tally_context context = {.pool = ty_pool_create(threads)};
             tally_stats many = TALLY_STATS_INIT;
-            CHECK(!tally_stats_add(&context, &view, NULL, 0, moments, &many, NULL), "add");
-            CHECK(!memcmp(&one, &many, sizeof one), "%u threads differ", threads);
+            CHECK_SAY(!tally_stats_add(&context, &view, NULL, 0, moments, &many, NULL), "add");
+            CHECK_SAY(!memcmp(&one, &many, sizeof one), "%u threads differ", threads);
             ty_pool_destroy(context.pool);
         }
         for (size_t at = 0, step; at < n; at += step) {
@@ -331,13 +320,13 @@ static void test_threads(void)
             step = step < n - at ? step : n - at;
             tally_view part = tally_view_1d(x + at, TALLY_F32, step);
             tally_stats some = TALLY_STATS_INIT;
-            CHECK(!tally_stats_add(NULL, &part, NULL, 0, moments, &some, NULL), "add");
+            CHECK_SAY(!tally_stats_add(NULL, &part, NULL, 0, moments, &some, NULL), "add");
             tally_stats_merge(&chunks, &some, TALLY_F32);
         }
-        CHECK(chunks.finite == n && chunks.min == -5 && chunks.max == 1e9, "chunks");
-        CHECK(fabs(chunks.mean - one.mean) <= 1e-13 * fabs(one.mean), "chunks' mean");
-        CHECK(fabs(chunks.m2 - one.m2) <= 1e-12 * one.m2, "chunks' m2");
-        CHECK(fabs(chunks.m3 - one.m3) <= 1e-12 * fabs(one.m3), "chunks' m3");
+        CHECK_SAY(chunks.finite == n && chunks.min == -5 && chunks.max == 1e9, "chunks");
+        CHECK_SAY(fabs(chunks.mean - one.mean) <= 1e-13 * fabs(one.mean), "chunks' mean");
+        CHECK_SAY(fabs(chunks.m2 - one.m2) <= 1e-12 * one.m2, "chunks' m2");
+        CHECK_SAY(fabs(chunks.m3 - one.m3) <= 1e-12 * fabs(one.m3), "chunks' m3");
     }
     free(x);
 }
@@ -348,44 +337,45 @@ static void test_known(void)
     int64_t i[] = {INT64_MIN, INT64_MAX, INT64_MAX - 1};
     uint64_t u[] = {UINT64_MAX, 1, UINT64_MAX - 1};
     tally_view view = tally_view_1d(i, TALLY_I64, 3);
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "i64");
-    CHECK(s.min_integer == INT64_MIN && s.max_integer == INT64_MAX && s.min == -0x1p63, "i64");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "i64");
+    CHECK_SAY(s.min_integer == INT64_MIN && s.max_integer == INT64_MAX && s.min == -0x1p63, "i64");
     view = tally_view_1d(u, TALLY_U64, 3);
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 0, &t, NULL), "u64");
-    CHECK(t.min_integer == 1 && (uint64_t)t.max_integer == UINT64_MAX && t.max == 0x1p64, "u64");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 0, &t, NULL), "u64");
+    CHECK_SAY(t.min_integer == 1 && (uint64_t)t.max_integer == UINT64_MAX && t.max == 0x1p64,
+              "u64");
     const int64_t parts[2] = {-5, 5};
     for (int k = 0; k < 4; k++) { /* merged across the sign bit, both ways round */
         tally_dtype dtype = k & 1 ? TALLY_U64 : TALLY_I64;
         tally_stats sides[2] = {TALLY_STATS_INIT, TALLY_STATS_INIT};
         for (int j = 0; j < 2; j++) {
             view = tally_view_1d(&parts[k >> 1 ^ j], dtype, 1);
-            CHECK(!tally_stats_add(NULL, &view, NULL, 0, 0, &sides[j], NULL), "part");
+            CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 0, &sides[j], NULL), "part");
         }
         tally_stats_merge(&sides[0], &sides[1], dtype);
         int64_t lo = k & 1 ? 5 : -5, hi = -lo;
-        CHECK(sides[0].min_integer == lo && sides[0].max_integer == hi &&
-                  sides[0].min < sides[0].max,
-              "merge %d: %" PRId64 " … %" PRId64, k, sides[0].min_integer, sides[0].max_integer);
+        CHECK_SAY(
+            sides[0].min_integer == lo && sides[0].max_integer == hi && sides[0].min < sides[0].max,
+            "merge %d: %" PRId64 " … %" PRId64, k, sides[0].min_integer, sides[0].max_integer);
     }
     double f[] = {0.1, 0.1, 0.1, NAN, 0.1, -INFINITY, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
     s = (tally_stats)TALLY_STATS_INIT;
     view = tally_view_1d(f, TALLY_F64, 12);
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 1, &s, NULL), "f64");
-    CHECK(s.mean == 0.1 && s.m2 == 0 && s.m3 == 0, "equal samples have no spread");
-    CHECK(s.finite == 10 && s.nan == 1 && s.minus_inf == 1 && s.plus_inf == 0, "kinds");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 1, &s, NULL), "f64");
+    CHECK_SAY(s.mean == 0.1 && s.m2 == 0 && s.m3 == 0, "equal samples have no spread");
+    CHECK_SAY(s.finite == 10 && s.nan == 1 && s.minus_inf == 1 && s.plus_inf == 0, "kinds");
     double tiny[] = {5e-324, -5e-324, -0.0};
     s = (tally_stats)TALLY_STATS_INIT;
     view = tally_view_1d(tiny, TALLY_F64, 3);
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "tiny");
-    CHECK(s.min == -5e-324 && s.max == 5e-324, "subnormals");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "tiny");
+    CHECK_SAY(s.min == -5e-324 && s.max == 5e-324, "subnormals");
     view = tally_view_1d(tiny + 2, TALLY_F64, 1);
     s = (tally_stats)TALLY_STATS_INIT;
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "-0");
-    CHECK(s.min == 0 && !signbit(s.min) && !signbit(s.max), "-0 is reported as 0");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 0, &s, NULL), "-0");
+    CHECK_SAY(s.min == 0 && !signbit(s.min) && !signbit(s.max), "-0 is reported as 0");
     view = tally_view_1d(NULL, TALLY_F64, 0);
     t = s;
-    CHECK(!tally_stats_add(NULL, &view, NULL, 0, 1, &s, NULL), "empty");
-    CHECK(!memcmp(&s, &t, sizeof s), "an empty view changes nothing");
+    CHECK_SAY(!tally_stats_add(NULL, &view, NULL, 0, 1, &s, NULL), "empty");
+    CHECK_SAY(!memcmp(&s, &t, sizeof s), "an empty view changes nothing");
 }
 
 static void refuse(tally_status want, const tally_view *view, const tally_view *mask,
@@ -393,9 +383,9 @@ static void refuse(tally_status want, const tally_view *view, const tally_view *
 {
     tally_error error = {""};
     tally_status got = tally_stats_add(NULL, view, mask, channel, 1, stats, &error);
-    CHECK(got == want && strstr(error.message, words), "expected %d '%s', got %d '%s'", want, words,
-          got, error.message);
-    CHECK(tally_stats_add(NULL, view, mask, channel, 1, stats, NULL) == want, "error NULL");
+    CHECK_SAY(got == want && strstr(error.message, words), "expected %d '%s', got %d '%s'", want,
+              words, got, error.message);
+    CHECK_SAY(tally_stats_add(NULL, view, mask, channel, 1, stats, NULL) == want, "error NULL");
 }
 
 static void test_refusals(void)
@@ -425,7 +415,7 @@ static void test_refusals(void)
     v.rows = v.columns = UINT64_C(1) << 40;
     v.row_stride_bytes = v.column_stride_bytes = 1;
     refuse(TALLY_ERROR_ARGUMENT, &v, NULL, 0, &s, "2^64");
-    CHECK(s.samples == 0, "a refusal changed the statistics");
+    CHECK_SAY(s.samples == 0, "a refusal changed the statistics");
 }
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@
 #define ty_stream_pool memory_pool
 #define ty_text        text_in_memory
 #define THREAD_BYTES   ((size_t)256 << 10) /* as large as the first buffer, BUFFER */
+#include "check.h"
 #include "draw.h"
 #include "io/text.c"
 
@@ -23,19 +24,6 @@
 #include <string.h>
 
 #define BUFFER (256 << 10) /* the decoder's first buffer */
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                        \
-            fprintf(stderr, __VA_ARGS__);                                                          \
-            fprintf(stderr, "\n");                                                                 \
-            if (++failures > 20)                                                                   \
-                exit(1);                                                                           \
-        }                                                                                          \
-    } while (0)
 
 /* ---- A stream in memory ---- */
 
@@ -98,12 +86,12 @@ static void table_free(table *t)
 static void append(table *t, const tally_view *views, uint64_t most)
 {
     uint64_t n = views[0].columns;
-    CHECK(n > 0 && n <= most, "a chunk of %" PRIu64 ", at most %" PRIu64, n, most);
+    CHECK_SAY(n > 0 && n <= most, "a chunk of %" PRIu64 ", at most %" PRIu64, n, most);
     for (uint32_t v = 0; v < t->views; v++) {
-        CHECK(views[v].dtype == TALLY_F64 && views[v].rows == 1 && views[v].columns == n &&
-                  views[v].channels == 1 && views[v].batches == 1 &&
-                  views[v].struct_size == sizeof *views,
-              "view %u", v);
+        CHECK_SAY(views[v].dtype == TALLY_F64 && views[v].rows == 1 && views[v].columns == n &&
+                      views[v].channels == 1 && views[v].batches == 1 &&
+                      views[v].struct_size == sizeof *views,
+                  "view %u", v);
         t->samples[v] = realloc(t->samples[v], (t->count + n) * sizeof(double));
         if (!t->samples[v])
             abort();
@@ -140,14 +128,14 @@ static table read_bytes(const char *text, size_t size, const tally_input_options
     options = options ? options : &none;
     t.status = ty_text.open(&stream, options, &decoder, &info, &t.error);
     if (!t.status) {
-        CHECK(info.dtype == TALLY_F64 && info.rows == 0 && info.channels == 1 && !info.is_image,
-              "info");
+        CHECK_SAY(info.dtype == TALLY_F64 && info.rows == 0 && info.channels == 1 && !info.is_image,
+                  "info");
         t.views = info.dimensions;
         for (uint32_t v = 0; v < t.views; v++) {
             const char *name = ty_text.channel_name(decoder, v);
             snprintf(t.names[v], sizeof t.names[v], "%s", name ? name : "(none)");
         }
-        CHECK(!ty_text.channel_name(decoder, t.views), "a name past the last");
+        CHECK_SAY(!ty_text.channel_name(decoder, t.views), "a name past the last");
         t.status = read_all(decoder, &t, options->chunk_bytes);
         size_t count = t.count;
         double *first = t.samples[0];
@@ -156,8 +144,8 @@ static table read_bytes(const char *text, size_t size, const tally_input_options
         tally_status status = ty_text.rewind(decoder, &t.error);
         if (!status)
             status = read_all(decoder, &t, options->chunk_bytes);
-        CHECK(status == t.status && t.count == count, "rewound: %zu, was %zu", t.count, count);
-        CHECK(!count || memcmp(first, t.samples[0], count * sizeof *first) == 0, "rewound");
+        CHECK_SAY(status == t.status && t.count == count, "rewound: %zu, was %zu", t.count, count);
+        CHECK_SAY(!count || memcmp(first, t.samples[0], count * sizeof *first) == 0, "rewound");
         free(first);
         ty_text.close(decoder);
     }
@@ -180,12 +168,12 @@ static void expect(int line, const char *text, const char *column, ...)
     options.columns = &column;
     options.columns_count = column != NULL;
     table t = read_bytes(text, strlen(text), &options);
-    CHECK(!t.status, "line %d: %s", line, t.error.message);
+    CHECK_SAY(!t.status, "line %d: %s", line, t.error.message);
     size_t i = 0;
     for (double x; !t.status && (x = va_arg(args, double)) != END; i++)
-        CHECK(i < t.count && same(t.samples[0][i], x), "line %d: sample %zu is %g, expected %g",
-              line, i, i < t.count ? t.samples[0][i] : -0.0, x);
-    CHECK(t.status || i == t.count, "line %d: %zu samples, expected %zu", line, t.count, i);
+        CHECK_SAY(i < t.count && same(t.samples[0][i], x), "line %d: sample %zu is %g, expected %g",
+                  line, i, i < t.count ? t.samples[0][i] : -0.0, x);
+    CHECK_SAY(t.status || i == t.count, "line %d: %zu samples, expected %zu", line, t.count, i);
     va_end(args);
     table_free(&t);
 }
@@ -194,9 +182,9 @@ static void refuse_options(int line, const char *text, const tally_input_options
                            tally_status status, const char *message)
 {
     table t = read_bytes(text, strlen(text), options);
-    CHECK(t.status == status && strcmp(t.error.message, message) == 0,
-          "line %d: %d \"%s\", expected %d \"%s\"", line, t.status, t.error.message, status,
-          message);
+    CHECK_SAY(t.status == status && strcmp(t.error.message, message) == 0,
+              "line %d: %d \"%s\", expected %d \"%s\"", line, t.status, t.error.message, status,
+              message);
     table_free(&t);
 }
 
@@ -357,10 +345,10 @@ static void test_list(void)
     table t = read_bytes(text, (size_t)(p - text), NULL);
     static const char start[] = "a.csv: 1000 columns (c0, c1, c2, ",
                       end[] = ", ...): choose one with --column";
-    CHECK(t.status == TALLY_ERROR_ARGUMENT &&
-              strncmp(t.error.message, start, sizeof start - 1) == 0 &&
-              strstr(t.error.message, end),
-          "%s", t.error.message);
+    CHECK_SAY(t.status == TALLY_ERROR_ARGUMENT &&
+                  strncmp(t.error.message, start, sizeof start - 1) == 0 &&
+                  strstr(t.error.message, end),
+              "%s", t.error.message);
 }
 
 static void test_names(void)
@@ -371,18 +359,18 @@ static void test_names(void)
     options.columns_count = 4;
     static const char text[] = "caf\xe9,,\"z w\"\n1,2,3\n4,5,6\n";
     table t = read_bytes(text, sizeof text - 1, &options);
-    CHECK(!t.status && t.views == 4 && t.count == 2, "%s", t.error.message);
+    CHECK_SAY(!t.status && t.views == 4 && t.count == 2, "%s", t.error.message);
     if (t.status)
         return;
-    CHECK(strcmp(t.names[0], "z w") == 0 && strcmp(t.names[1], "caf\xef\xbf\xbd") == 0 &&
-              strcmp(t.names[2], "column 2") == 0 && strcmp(t.names[3], "z w") == 0,
-          "names %s, %s, %s, %s", t.names[0], t.names[1], t.names[2], t.names[3]);
-    CHECK(t.samples[0][1] == 6 && t.samples[1][1] == 4 && t.samples[2][1] == 5 &&
-              t.samples[3][1] == 6,
-          "values");
+    CHECK_SAY(strcmp(t.names[0], "z w") == 0 && strcmp(t.names[1], "caf\xef\xbf\xbd") == 0 &&
+                  strcmp(t.names[2], "column 2") == 0 && strcmp(t.names[3], "z w") == 0,
+              "names %s, %s, %s, %s", t.names[0], t.names[1], t.names[2], t.names[3]);
+    CHECK_SAY(t.samples[0][1] == 6 && t.samples[1][1] == 4 && t.samples[2][1] == 5 &&
+                  t.samples[3][1] == 6,
+              "values");
     table_free(&t);
     t = read_bytes("1\n2\n", 4, NULL);
-    CHECK(!t.status && strcmp(t.names[0], "(none)") == 0, "name of the only column");
+    CHECK_SAY(!t.status && strcmp(t.names[0], "(none)") == 0, "name of the only column");
     table_free(&t);
 }
 
@@ -398,8 +386,8 @@ static void test_region(void)
         options.row_begin = 2;
         options.row_end = 4;
         table t = read_bytes(text, sizeof text - 1, &options);
-        CHECK(!t.status && t.count == 2 && t.samples[0][0] == 3 && t.samples[0][1] == 4, "%s",
-              t.error.message);
+        CHECK_SAY(!t.status && t.count == 2 && t.samples[0][0] == 3 && t.samples[0][1] == 4, "%s",
+                  t.error.message);
         table_free(&t);
         options.row_end = 6;
         if (whole)
@@ -421,8 +409,8 @@ static void test_region(void)
     options.row_begin = 1;
     options.row_end = 3;
     table t = read_bytes("1\n2\n3\nx", 7, &options);
-    CHECK(!t.status && t.count == 2 && t.samples[0][0] == 2 && t.samples[0][1] == 3, "%s",
-          t.error.message);
+    CHECK_SAY(!t.status && t.count == 2 && t.samples[0][0] == 2 && t.samples[0][1] == 3, "%s",
+              t.error.message);
     table_free(&t);
 }
 
@@ -453,9 +441,9 @@ static void test_probe(void)
         {"\xc0\xaf\xed\xa0\x80", 5, 0},
     };
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        CHECK(ty_text.probe((const unsigned char *)heads[i].bytes, heads[i].size) ==
-                  heads[i].is_text,
-              "head %zu", i);
+        CHECK_SAY(ty_text.probe((const unsigned char *)heads[i].bytes, heads[i].size) ==
+                      heads[i].is_text,
+                  "head %zu", i);
 }
 
 /* ---- Tables at random ---- */
@@ -566,14 +554,14 @@ static void check_made(const made *m, const tally_input_options *options, const 
 {
     table t = read_bytes(m->text, m->size, options);
     uint64_t last = options->row_end ? options->row_end : (uint64_t)m->rows;
-    CHECK(!t.status && t.count == last - options->row_begin,
-          "seed state %" PRIu64 ": %s; %zu rows of %d:\n%.*s", state, t.error.message, t.count,
-          m->rows, (int)m->size, m->text);
+    CHECK_SAY(!t.status && t.count == last - options->row_begin,
+              "seed state %" PRIu64 ": %s; %zu rows of %d:\n%.*s", state, t.error.message, t.count,
+              m->rows, (int)m->size, m->text);
     for (uint32_t v = 0; !t.status && v < t.views; v++) {
         for (size_t i = 0; i < t.count && i < last - options->row_begin; i++) {
             double x = m->values[(options->row_begin + i) * (size_t)m->columns + (size_t)chosen[v]];
-            CHECK(same(x, t.samples[v][i]), "row %zu column %d: %.17g, expected %.17g\n%.*s", i,
-                  chosen[v], t.samples[v][i], x, (int)m->size, m->text);
+            CHECK_SAY(same(x, t.samples[v][i]), "row %zu column %d: %.17g, expected %.17g\n%.*s", i,
+                      chosen[v], t.samples[v][i], x, (int)m->size, m->text);
         }
     }
     table_free(&t);
@@ -628,9 +616,10 @@ static void test_boundary(void)
         memcpy(text + 9 + size, body, sizeof body - 1);
         table t = read_bytes(text, 9 + size + sizeof body - 1, &options);
         static const double expected[2][4] = {{9, 3, 5, INFINITY}, {9, 1.25, -0.4, 6}};
-        CHECK(!t.status && t.count == 4, "%zu: %s", k, t.error.message);
+        CHECK_SAY(!t.status && t.count == 4, "%zu: %s", k, t.error.message);
         for (int v = 0; !t.status && v < 2; v++)
-            CHECK(memcmp(t.samples[v], expected[v], sizeof expected[v]) == 0, "%zu: view %d", k, v);
+            CHECK_SAY(memcmp(t.samples[v], expected[v], sizeof expected[v]) == 0, "%zu: view %d", k,
+                      v);
         table_free(&t);
     }
     for (size_t k = 0; k < 40; k++) { /* one column, the fast way */
@@ -640,9 +629,9 @@ static void test_boundary(void)
         for (int i = 0; i < 30000; i++)
             size += (size_t)sprintf(text + size, "%d.%05d%s", i, i, i % 3 ? "\n" : "\r\n");
         table t = read_bytes(text, size, NULL);
-        CHECK(!t.status && t.count == 30000, "%zu: %s, %zu", k, t.error.message, t.count);
+        CHECK_SAY(!t.status && t.count == 30000, "%zu: %s, %zu", k, t.error.message, t.count);
         for (int i = 0; !t.status && i < 30000; i++)
-            CHECK(fabs(t.samples[0][i] - i - i * 1e-5) < 1e-9, "%d: %g", i, t.samples[0][i]);
+            CHECK_SAY(fabs(t.samples[0][i] - i - i * 1e-5) < 1e-9, "%d: %g", i, t.samples[0][i]);
         table_free(&t);
     }
 }
@@ -667,16 +656,17 @@ static void test_long_lines(void)
         size += (size_t)sprintf(text + size, ",%s\nq,1\n", i ? "2" : "v");
     }
     table t = read_bytes(text, size, &options);
-    CHECK(!t.status && t.count == 3 && t.samples[0][1] == 2, "%s", t.error.message);
+    CHECK_SAY(!t.status && t.count == 3 && t.samples[0][1] == 2, "%s", t.error.message);
     table_free(&t);
     /* beyond the cap */
     memcpy(text, "a,b\n1,2\n", 8);
     memset(text + 8, 'x', room - 8);
     t = read_bytes(text, room, &options);
-    CHECK(t.status == TALLY_ERROR_FORMAT &&
-              strcmp(t.error.message, "a.csv:3: a line of more than 64 MiB, or a quote that is not "
-                                      "closed; lines end in LF, CR LF or CR") == 0,
-          "%s", t.error.message);
+    CHECK_SAY(t.status == TALLY_ERROR_FORMAT &&
+                  strcmp(t.error.message,
+                         "a.csv:3: a line of more than 64 MiB, or a quote that is not "
+                         "closed; lines end in LF, CR LF or CR") == 0,
+              "%s", t.error.message);
     table_free(&t);
     free(text);
 }
@@ -704,10 +694,11 @@ static void test_failures(void)
             break;
         }
         failed++;
-        CHECK(status == TALLY_ERROR_MEMORY && strstr(error.message, "out of memory") && !decoder,
-              "allocation %ld: %d %s", after, status, error.message);
+        CHECK_SAY(status == TALLY_ERROR_MEMORY && strstr(error.message, "out of memory") &&
+                      !decoder,
+                  "allocation %ld: %d %s", after, status, error.message);
     }
-    CHECK(failed >= 8, "only %d allocations", failed);
+    CHECK_SAY(failed >= 8, "only %d allocations", failed);
 
     size_t size = 2 * BUFFER;
     char *numbers = malloc(size);
@@ -720,13 +711,13 @@ static void test_failures(void)
     tally_error error = {""};
     tally_input_options none = TALLY_INPUT_OPTIONS_INIT;
     void *decoder;
-    CHECK(!ty_text.open(&stream, &none, &decoder, &info, &error), "%s", error.message);
+    CHECK_SAY(!ty_text.open(&stream, &none, &decoder, &info, &error), "%s", error.message);
     tally_view view;
     int done;
-    CHECK(ty_text.read(decoder, &view, &done, &error) == TALLY_ERROR_IO &&
-              strcmp(error.message, "the disk is on fire") == 0,
-          "%s", error.message);
-    CHECK(ty_text.rewind(decoder, NULL) == TALLY_ERROR_IO, "rewound into a failing stream");
+    CHECK_SAY(ty_text.read(decoder, &view, &done, &error) == TALLY_ERROR_IO &&
+                  strcmp(error.message, "the disk is on fire") == 0,
+              "%s", error.message);
+    CHECK_SAY(ty_text.rewind(decoder, NULL) == TALLY_ERROR_IO, "rewound into a failing stream");
     ty_text.close(decoder);
     free(numbers);
 }

@@ -17,7 +17,7 @@ static tally_result *make(tally_axis axis, tally_dtype dtype, uint64_t histogram
         .dimensions = 1, .axes = &axis, .dtype = dtype, .histograms = histograms, .names = names};
     tally_result *r = NULL;
     tally_error error = {""};
-    CHECK(ty_result_create(&shape, &r, &error) == TALLY_OK, "%s", error.message);
+    CHECK_SAY(ty_result_create(&shape, &r, &error) == TALLY_OK, "%s", error.message);
     return r;
 }
 
@@ -25,7 +25,7 @@ static void expect(const tally_result *r, tally_format format, const tally_write
                    const char *text)
 {
     kept k = written(r, format, options);
-    CHECK(strcmp(k.bytes, text) == 0, "is\n%s\nshould be\n%s", k.bytes, text);
+    CHECK_SAY(strcmp(k.bytes, text) == 0, "is\n%s\nshould be\n%s", k.bytes, text);
     free(k.bytes);
 }
 
@@ -53,7 +53,7 @@ static void test_csv(void)
                              .kind = TALLY_RESULT_SUMS_F64,
                              .squares = 1,
                              .histograms = 1};
-    CHECK(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
+    CHECK_SAY(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
     double sums[] = {0.1, -2, INFINITY, NAN}, squares[] = {1, 2, 3.5, 4};
     memcpy(r->counts, sums, sizeof sums);
     memcpy(r->squares, squares, sizeof squares);
@@ -68,12 +68,12 @@ static void check_npy(const tally_result *r, const char *header, const void *dat
 {
     kept k = written(r, TALLY_FORMAT_NPY, NULL);
     const unsigned char *b = (const unsigned char *)k.bytes;
-    CHECK(k.size > 10 && memcmp(b, "\x93NUMPY\x01\x00", 8) == 0, "magic");
+    CHECK_SAY(k.size > 10 && memcmp(b, "\x93NUMPY\x01\x00", 8) == 0, "magic");
     size_t length = b[8] + 256u * b[9];
-    CHECK((length + 10) % 64 == 0 && b[9 + length] == '\n', "header of %zu", length);
-    CHECK(strncmp(k.bytes + 10, header, strlen(header)) == 0, "%.100s", k.bytes + 10);
-    CHECK(k.size == 10 + length + size && memcmp(b + 10 + length, data, size) == 0, "%zu bytes",
-          k.size);
+    CHECK_SAY((length + 10) % 64 == 0 && b[9 + length] == '\n', "header of %zu", length);
+    CHECK_SAY(strncmp(k.bytes + 10, header, strlen(header)) == 0, "%.100s", k.bytes + 10);
+    CHECK_SAY(k.size == 10 + length + size && memcmp(b + 10 + length, data, size) == 0, "%zu bytes",
+              k.size);
     free(k.bytes);
 }
 
@@ -95,7 +95,7 @@ static void test_npy(void)
     tally_axis axes[2] = {tally_axis_even(2, 0, 1), tally_axis_even(3, 0, 1)};
     ty_result_shape shape = {
         .dimensions = 2, .axes = axes, .kind = TALLY_RESULT_SUMS_F64, .histograms = 2};
-    CHECK(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
+    CHECK_SAY(ty_result_create(&shape, &r, NULL) == TALLY_OK, "create");
     unsigned char one[96] = {0};
     ((double *)r->counts)[0] = 1;
     one[6] = 0xf0;
@@ -195,8 +195,8 @@ static void test_labels(void)
         tally_result *r = make(cases[i].axis, cases[i].dtype, 1, NULL);
         kept k = written(r, TALLY_FORMAT_TABLE, NULL);
         for (int j = 0; j < 2; j++)
-            CHECK(strstr(k.bytes, cases[i].rows[j]) != NULL, "case %zu: no%s in\n%s", i,
-                  cases[i].rows[j], k.bytes);
+            CHECK_SAY(strstr(k.bytes, cases[i].rows[j]) != NULL, "case %zu: no%s in\n%s", i,
+                      cases[i].rows[j], k.bytes);
         free(k.bytes);
         tally_result_destroy(r);
     }
@@ -214,13 +214,13 @@ static void check_table(const char *text, const tally_write_options *options)
             p += strcspn(p, "m");
             continue;
         }
-        CHECK((unsigned char)*p >= 0x20 || *p == '\n', "control character %d", *p);
+        CHECK_SAY((unsigned char)*p >= 0x20 || *p == '\n', "control character %d", *p);
         columns += ((unsigned char)*p & 0xc0) != 0x80;
         columns = *p == '\n' ? 0 : columns;
         widest = columns > widest ? columns : widest;
     }
-    CHECK(!escapes == !options->color || !*text, "%d escapes", escapes);
-    CHECK(widest <= options->width, "%zu columns of %u:\n%s", widest, options->width, text);
+    CHECK_SAY(!escapes == !options->color || !*text, "%d escapes", escapes);
+    CHECK_SAY(widest <= options->width, "%zu columns of %u:\n%s", widest, options->width, text);
 }
 
 static void test_random_tables(int rounds)
@@ -243,7 +243,7 @@ static void test_random_tables(int rounds)
         uint64_t lines = 0;
         for (const char *p = k.bytes; *p; p++)
             lines += *p == '\n';
-        CHECK(lines >= 1 + r->bins * r->histograms, "%" PRIu64 " lines", lines);
+        CHECK_SAY(lines >= 1 + r->bins * r->histograms, "%" PRIu64 " lines", lines);
         free(k.bytes);
         tally_result_destroy(r);
     }
@@ -266,11 +266,11 @@ static void test_bars_follow_counts(void)
         for (const char *p = line; *p != '\n'; p++)
             if (strncmp(p, "\u2588", 2) == 0) /* U+2588 … U+258f: 8 … 1 eighths */
                 eighths[i] += 8 - ((unsigned char)p[2] - 0x88);
-    CHECK(eighths[4] == 0 && eighths[3] == 1, "empty and smallest: %zu, %zu", eighths[4],
-          eighths[3]);
+    CHECK_SAY(eighths[4] == 0 && eighths[3] == 1, "empty and smallest: %zu, %zu", eighths[4],
+              eighths[3]);
     for (int i = 0; i < 20; i++)
         for (int j = 0; j < 20; j++)
-            CHECK(counts[i] < counts[j] || eighths[i] >= eighths[j], "rows %d and %d", i, j);
+            CHECK_SAY(counts[i] < counts[j] || eighths[i] >= eighths[j], "rows %d and %d", i, j);
     free(k.bytes);
     tally_result_destroy(r);
 }
@@ -317,7 +317,8 @@ static cairo_surface_t *picture_of(const tally_result *r, const tally_write_opti
     kept k = written(r, TALLY_FORMAT_PNG, options);
     reading from = {k.bytes, k.size};
     cairo_surface_t *picture = cairo_image_surface_create_from_png_stream(hand_out, &from);
-    CHECK(cairo_surface_status(picture) == CAIRO_STATUS_SUCCESS && from.left == 0, "a whole PNG");
+    CHECK_SAY(cairo_surface_status(picture) == CAIRO_STATUS_SUCCESS && from.left == 0,
+              "a whole PNG");
     free(k.bytes);
     return picture;
 }
@@ -341,11 +342,11 @@ static void test_picture_content(void)
     tally_result *r = make(tally_axis_even(2, 0, 1), TALLY_F32, 1, NULL);
     ((uint64_t *)r->counts)[1] = 10;
     cairo_surface_t *picture = picture_of(r, NULL);
-    CHECK(cairo_image_surface_get_width(picture) == 1000 &&
-              cairo_image_surface_get_height(picture) == 600,
-          "size");
-    CHECK(colored(picture, 150, 150, 450, 500) == 0, "the empty bin is empty");
-    CHECK(colored(picture, 600, 150, 900, 500) == 100, "the full bin is full");
+    CHECK_SAY(cairo_image_surface_get_width(picture) == 1000 &&
+                  cairo_image_surface_get_height(picture) == 600,
+              "size");
+    CHECK_SAY(colored(picture, 150, 150, 450, 500) == 0, "the empty bin is empty");
+    CHECK_SAY(colored(picture, 600, 150, 900, 500) == 100, "the full bin is full");
     cairo_surface_destroy(picture);
 
     /* Uneven bins of equal density are equally high, whatever their counts. */
@@ -355,9 +356,9 @@ static void test_picture_content(void)
     ((uint64_t *)r->counts)[0] = 100;
     ((uint64_t *)r->counts)[1] = 900;
     picture = picture_of(r, NULL);
-    CHECK(colored(picture, 100, 200, 140, 500) == 100 &&
-              colored(picture, 300, 200, 900, 500) == 100,
-          "densities");
+    CHECK_SAY(colored(picture, 100, 200, 140, 500) == 100 &&
+                  colored(picture, 300, 200, 900, 500) == 100,
+              "densities");
     cairo_surface_destroy(picture);
     tally_result_destroy(r);
 
@@ -368,7 +369,7 @@ static void test_picture_content(void)
     int seen = 0;
     for (int x = 100; x < 970; x++)
         seen += colored(picture, x, 150, x + 1, 450) == 100;
-    CHECK(seen == 1 || seen == 2, "%d columns", seen);
+    CHECK_SAY(seen == 1 || seen == 2, "%d columns", seen);
     cairo_surface_destroy(picture);
     tally_result_destroy(r);
 }
@@ -390,14 +391,15 @@ static void test_pictures(int rounds)
         tally_format format = below(2) ? TALLY_FORMAT_PNG : TALLY_FORMAT_SVG;
         tally_status status = tally_result_write(&one, 1, format, &options, keep, &k, &error);
         if (r->dimensions > 2 || (r->dimensions == 2 && r->histograms > 1)) {
-            CHECK(status == TALLY_ERROR_UNSUPPORTED && strstr(error.message, "pict"), "%s",
-                  error.message);
+            CHECK_SAY(status == TALLY_ERROR_UNSUPPORTED && strstr(error.message, "pict"), "%s",
+                      error.message);
         } else {
-            CHECK(status == TALLY_OK, "%s", error.message);
-            CHECK(!status && (format == TALLY_FORMAT_PNG
-                                  ? memcmp(k.bytes, "\x89PNG\r\n\x1a\n", 8) == 0
-                                  : strncmp(k.bytes, "<?xml", 5) == 0 && strstr(k.bytes, "</svg>")),
-                  "the format's own words");
+            CHECK_SAY(status == TALLY_OK, "%s", error.message);
+            CHECK_SAY(!status &&
+                          (format == TALLY_FORMAT_PNG
+                               ? memcmp(k.bytes, "\x89PNG\r\n\x1a\n", 8) == 0
+                               : strncmp(k.bytes, "<?xml", 5) == 0 && strstr(k.bytes, "</svg>")),
+                      "the format's own words");
         }
         free(k.bytes);
         tally_result_destroy(r);
@@ -407,15 +409,17 @@ static void test_pictures(int rounds)
     tally_write_options options = TALLY_WRITE_OPTIONS_INIT;
     tally_error error = {""};
     kept k = {.limit = 1000, .code = 28};
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_PNG, NULL, keep, &k, &error) == TALLY_ERROR_IO,
-          "a sink that fails");
-    CHECK(strstr(error.message, strerror(28)) != NULL, "%s", error.message);
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_SVG, NULL, keep, &k, &error) == TALLY_ERROR_IO,
-          "a sink that fails");
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_PNG, NULL, keep, &k, &error) ==
+                  TALLY_ERROR_IO,
+              "a sink that fails");
+    CHECK_SAY(strstr(error.message, strerror(28)) != NULL, "%s", error.message);
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_SVG, NULL, keep, &k, &error) ==
+                  TALLY_ERROR_IO,
+              "a sink that fails");
     options.width = 100;
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_PNG, &options, keep, &k, &error) ==
-              TALLY_ERROR_ARGUMENT,
-          "too small");
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_PNG, &options, keep, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "too small");
     free(k.bytes);
     tally_result_destroy(r);
 }
@@ -429,10 +433,10 @@ static void test_pictures(int rounds)
     tally_error error = {""};
     kept k = {0};
     (void)rounds;
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_PNG, NULL, keep, &k, &error) ==
-                  TALLY_ERROR_UNSUPPORTED &&
-              strstr(error.message, "cairo"),
-          "%s", error.message);
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_PNG, NULL, keep, &k, &error) ==
+                      TALLY_ERROR_UNSUPPORTED &&
+                  strstr(error.message, "cairo"),
+              "%s", error.message);
     printf("skipped: what pictures show: built without cairo\n");
     tally_result_destroy(r);
 }
@@ -445,25 +449,25 @@ static void test_formats(void)
 {
     static const char *const names[] = {"table", "csv", "json", "npy", "png", "svg"};
     for (int i = 0; i < 6; i++)
-        CHECK(tally_format_parse(names[i]) == i, "%s", names[i]);
-    CHECK(tally_format_parse("PNG") == -1 && tally_format_parse("") == -1 &&
-              tally_format_parse(NULL) == -1,
-          "no format");
+        CHECK_SAY(tally_format_parse(names[i]) == i, "%s", names[i]);
+    CHECK_SAY(tally_format_parse("PNG") == -1 && tally_format_parse("") == -1 &&
+                  tally_format_parse(NULL) == -1,
+              "no format");
     tally_result *r = make(tally_axis_even(2, 0, 1), TALLY_F32, 1, NULL);
     const tally_result *one = r;
     kept k = {0};
     tally_error error = {""};
     tally_write_options options = {0}; /* struct_size forgotten */
-    CHECK(tally_result_write(&one, 1, TALLY_FORMAT_CSV, &options, keep, &k, &error) ==
-              TALLY_ERROR_ARGUMENT,
-          "struct_size");
-    CHECK(tally_result_write(&one, 1, (tally_format)6, NULL, keep, &k, &error) ==
-              TALLY_ERROR_ARGUMENT,
-          "format");
-    CHECK(tally_result_write(&one, 0, TALLY_FORMAT_JSON, NULL, keep, &k, &error) ==
-              TALLY_ERROR_ARGUMENT,
-          "no result");
-    CHECK(k.size == 0, "nothing was written");
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_CSV, &options, keep, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "struct_size");
+    CHECK_SAY(tally_result_write(&one, 1, (tally_format)6, NULL, keep, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "format");
+    CHECK_SAY(tally_result_write(&one, 0, TALLY_FORMAT_JSON, NULL, keep, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "no result");
+    CHECK_SAY(k.size == 0, "nothing was written");
     tally_result_destroy(r);
 }
 
@@ -482,7 +486,7 @@ static void test_memory(void)
             free(k.bytes);
             if (!status)
                 break;
-            CHECK(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
+            CHECK_SAY(status == TALLY_ERROR_MEMORY, "allocation %ld: %s", n, error.message);
         }
     }
     tally_result_destroy(r);
