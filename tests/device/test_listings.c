@@ -360,10 +360,10 @@ static void test_trish_bins(void)
         }
         tally_plan *plan = plan_of("trish-bins", all[s].settings, TALLY_F32,
                                    tally_axis_even(bins, 0, bins), TALLY_COUNTER_U64);
-        check(plan && run(plan, samples, TALLY_F32, n, got, &flows) &&
-                  !memcmp(got, want, bins * sizeof *got) && flows.under == under &&
-                  flows.over == over,
-              "counts", "trish-bins", all[s].settings);
+        CHECK_SAY(plan && run(plan, samples, TALLY_F32, n, got, &flows) &&
+                      !memcmp(got, want, bins * sizeof *got) && flows.under == under &&
+                      flows.over == over,
+                  "counts: trish-bins: %s", all[s].settings);
         tally_plan_destroy(plan);
     }
     free(samples);
