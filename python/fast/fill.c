@@ -40,12 +40,11 @@ typedef struct filler {
 typedef struct filling {
     filler *f;
     array samples[TALLY_MAX_DIMENSIONS];
-    array weight; /* of storages but COUNTS: one a sample, or 1 for all */
+    array weight; /* of storages but COUNTS: one a sample, or `scalar` for all */
+    double scalar;
     array sums, squares;
     tally_flows flows;
 } filling;
-
-static const double one_weight = 1;
 
 /* ---- plans ---- */
 
@@ -190,7 +189,7 @@ static void look(filling *w, double *squares)
     double outcome[AT_ONCE];
     double memory[AT_ONCE];
     const uint64_t all = w->samples[0].n;
-    const int one = w->weight.data == &one_weight;
+    const int one = w->weight.data == &w->scalar;
     for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
         const uint64_t n = all - begin < AT_ONCE ? all - begin : AT_ONCE;
         look_at(w, begin, n, outcome);
@@ -205,8 +204,8 @@ static void look(filling *w, double *squares)
         }
     }
     if (squares && one) {
-        squares[0] = (double)w->flows.under;
-        squares[1] = (double)w->flows.over;
+        squares[0] = (double)w->flows.under * (w->scalar * w->scalar);
+        squares[1] = (double)w->flows.over * (w->scalar * w->scalar);
     }
 }
 
@@ -327,13 +326,15 @@ static int take_samples(filling *w, PyObject *samples)
     return 1;
 }
 
-/* Float weights, one a sample, or 1 for all. */
+/* Float weights, one a sample, or one for all, which is 1 where none is given. */
 static int take_weight(filling *w, PyObject *weight)
 {
-    if (weight != Py_None)
+    w->scalar = 1;
+    const int number = w->f->storage && ends_number(weight, 0, &w->scalar);
+    if (weight != Py_None && !number)
         return w->f->storage && array_take(weight, &w->weight) && w->weight.dtype >= TALLY_F32 &&
                array_same_shape(&w->weight, w->samples);
-    w->weight.data = &one_weight;
+    w->weight.data = &w->scalar;
     w->weight.dtype = TALLY_F64;
     w->weight.n = 1;
     return 1;

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _arrays, _count
+from . import _arrays, _count, _index
 from . import _library as c
 
 Traits = namedtuple("Traits", "circular discrete")
@@ -33,6 +33,30 @@ def _bins(x):
 
 class Axes(tuple):
     """The axes of a histogram. Numbers of all axes come in shapes that broadcast to the bins'."""
+
+    def __getitem__(self, key):
+        """By number, slice, or name."""
+        if isinstance(key, str):
+            return super().__getitem__(_index.where(key, self))
+        return super().__getitem__(key)
+
+    @property
+    def name(self):
+        return tuple(axis.name for axis in self)
+
+    @property
+    def label(self):
+        return tuple(axis.label for axis in self)
+
+    @property
+    def size(self):
+        """Numbers of bins."""
+        return tuple(axis.size for axis in self)
+
+    @property
+    def extent(self):
+        """Numbers of bins with the flow bins."""
+        return tuple(axis.extent for axis in self)
 
     @property
     def edges(self):
@@ -89,6 +113,16 @@ class Axis:
 
     def __len__(self):
         return len(self.edges) - 1
+
+    @property
+    def size(self):
+        """The number of bins."""
+        return len(self)
+
+    @property
+    def extent(self):
+        """The number of bins with the flow bins."""
+        return len(self) + 2
 
     def __getitem__(self, i):
         if not -len(self) <= i < len(self):

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from . import _compiled, _index, _picture, _saved
+from . import _arrays, _boost, _compiled, _index, _picture, _saved
 from ._core import Call, Flows, Weights, total
 from .axes import Axes, Axis, Category
 
@@ -109,25 +109,30 @@ class Hist:
     # ---- filling and adding ----
 
     def fill(self, *samples, weight=None, where=None, device=None, method=None, threads=None,
-             progress=None):  # fmt: skip
+             progress=None, **named):  # fmt: skip
         """Adds samples.
 
         Parameters
         ----------
         *samples : array_like
-            An array for each axis, of one shape: of every kind that `tally.histogram` takes.
-        weight : array_like, optional
-            A weight for every sample. 1 where none is given.
+            An array for each axis, of one shape: of every kind that `tally.histogram` takes. A number
+            goes with every sample of the others.
+        weight : array_like or float, optional
+            A weight for every sample, or one for all. 1 where none is given.
         where : array_like of bool, optional
             Samples to count.
         device, method, threads, progress
             As for `tally.histogram`.
+        **named
+            The samples by the axes' names, instead of in their order.
 
         Returns
         -------
         Hist
             This one. It is as it was if an error is raised.
         """
+        if named:
+            samples = self._by_name(samples, named)
         fast = _compiled.fast
         if fast and where is device is method is threads is progress is None:
             if self._filler is None:
@@ -145,12 +150,14 @@ class Hist:
             raise TypeError("weights are summed with storage='sum' or 'weight', not in counts")
         arrays = [axis.take(x) for axis, x in zip(self.axes, samples)]
         if any(a.shape != arrays[0].shape for a in arrays):
-            raise ValueError("the arrays differ in shape")
+            arrays = _spread(arrays)
         call = Call(None, where, None, None, device, method, threads, None, progress)
         call.start(arrays[0])
         call.to_host()
         if weight is None and self.storage != "count":
-            weight = np.broadcast_to(np.float64(1), arrays[0].shape)
+            weight = 1
+        if isinstance(weight, numbers.Real):
+            weight = np.broadcast_to(np.float64(weight), arrays[0].shape)
         weights = Weights(weight, call, arrays[0].shape)
         weights.as_floats()
         plain = method is None and progress is None
@@ -163,6 +170,13 @@ class Hist:
             flows = self._add_counted(call, arrays, weights)
         self.flows = Flows(*(a + int(b) for a, b in zip(self.flows, flows)))
         return self
+
+    def _by_name(self, samples, named):
+        """The samples in the axes' order."""
+        names = list(self.axes.name)
+        if samples or sorted(named) != sorted(names):
+            raise TypeError(f"fill: samples for all axes in order, or each by name: {names}")
+        return tuple(named[name] for name in names)
 
     def _total(self, call, arrays, axes, weights, onto=None):
         """Counts or sums, flows and sums of squares or None."""
@@ -491,6 +505,42 @@ class Hist:
             array[tuple(cells)] = part
         self._moved(before)
 
+    def stack(self, axis):
+        """A histogram of the other axes for each bin of this one, given by number or name."""
+        at = _index.where(axis, self.axes)
+        if self.ndim == 1:
+            raise ValueError("stack: two or more axes are expected")
+        return [self[{at: i}] for i in range(len(self.axes[at]))]
+
+    def plot(self, ax=None, **keywords):
+        """Draws one axis as steps, two as an image, by matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; else the current ones.
+        **keywords
+            For `stairs` or `pcolormesh`.
+
+        Returns
+        -------
+        The artist that was drawn.
+        """
+        if self.ndim > 2:
+            raise ValueError("plot: one or two axes; project to them first")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.gca()
+        edges = [axis.edges for axis in self.axes]
+        if self.ndim == 1:
+            drawn = ax.stairs(self.values(), edges[0], **keywords)
+        else:
+            drawn = ax.pcolormesh(*edges, self.values().T, **keywords)
+            ax.set_ylabel(self.axes[1].label or self.axes[1].name)
+        ax.set_xlabel(self.axes[0].label or self.axes[0].name)
+        return drawn
+
     def quantile(self, q):
         """Where a share q of the bins' content lies below, a bin's being spread evenly in it.
 
@@ -544,6 +594,12 @@ class Hist:
         """
         return _saved.load(cls, path, index)
 
+    @classmethod
+    def from_boost(cls, theirs):
+        """A histogram of boost-histogram or hist, with its flow bins: of storages Int64, Double and
+        Weight. A sample equal to the last edge is over, as it is there."""
+        return _boost.load(cls, theirs)
+
     def _to_boost_histogram_(self):
         """What `boost_histogram.Histogram(h)` and `hist.Hist(h)` ask for. NaN and masked samples stay
         here."""
@@ -571,6 +627,15 @@ class Hist:
 
     def _repr_html_(self):
         return _picture.html(self)
+
+
+def _spread(arrays):
+    """Arrays of one shape: numbers are repeated."""
+    shapes = {a.shape for a in arrays if a.shape}
+    if len(shapes) != 1 or any(a.device != arrays[0].device or a.valid is not None for a in arrays):
+        raise ValueError("the arrays differ in shape")
+    shape = shapes.pop()
+    return [a if a.shape else _arrays.of_numpy(np.full(shape, a.on_host())) for a in arrays]
 
 
 def _has_ends(axis, array):

@@ -290,3 +290,96 @@ def test_a_failed_fill_changes_nothing():
     with pytest.raises(LookupError):
         h.fill(samples(1 << 20), progress=stop)
     assert h == before and tally.Flows(*h.flows) == before.flows
+
+
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_fill_by_name_and_numbers(storage):
+    """Samples by the axes' names; a number for all samples, and a weight for all."""
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(0.5, 0.4, 300), rng.random(300)
+    axes = [tally.Regular(4, 0, 1, name="x", label="length"), tally.Regular(3, 0, 1, name="y")]
+    by_order = tally.Hist(*axes, storage=storage).fill(x, y)
+    assert tally.Hist(*axes, storage=storage).fill(y=y, x=x) == by_order
+    for wrong in ({"x": x}, {"x": x, "y": y, "z": y}):
+        with pytest.raises(TypeError, match="by name"):
+            tally.Hist(*axes).fill(**wrong)
+    with pytest.raises(TypeError, match="by name"):
+        tally.Hist(*axes).fill(x, y=y)
+    everywhere = tally.Hist(*axes, storage=storage).fill(x, np.full(300, 0.5))
+    assert tally.Hist(*axes, storage=storage).fill(x, 0.5) == everywhere
+    with pytest.raises(ValueError, match="shape"):
+        tally.Hist(*axes).fill(x, y[:5])
+    if storage != "count":
+        for weight in (2.5, 3, np.float64(-1)):
+            each = tally.Hist(*axes, storage=storage).fill(x, y, weight=np.full(300, float(weight)))
+            one = tally.Hist(*axes, storage=storage).fill(x, y, weight=weight)
+            np.testing.assert_allclose(one.values(True), each.values(True))
+            if storage == "weight":
+                np.testing.assert_allclose(one.variances(True), each.variances(True))
+            line = tally.Hist(axes[0], storage=storage)
+            np.testing.assert_allclose(
+                line.fill(x, weight=weight).values(True),
+                tally.Hist(axes[0], storage=storage).fill(x, weight=np.full(300, float(weight))).values(True),
+            )
+
+
+def test_axes_by_name():
+    h = tally.Hist(tally.Regular(4, 0, 1, name="x", label="length"), tally.Integer(2, 5, name="y"))
+    assert h.axes["y"] is h.axes[1] and h.axes.name == ("x", "y") and h.axes.label == ("length", "")
+    assert h.axes.size == (4, 3) and h.axes.extent == (6, 5) == h.values(flow=True).shape
+    with pytest.raises(ValueError, match="no axis"):
+        h.axes["z"]
+
+
+def test_stack_and_plot():
+    h = tally.Hist(tally.Regular(4, 0, 1, name="x"), tally.Integer(0, 3, name="y"))
+    h.fill([0.1, 0.6, 0.6, 0.9], [0, 1, 1, 2])
+    parts = h.stack("y")
+    assert [p.values().tolist() for p in parts] == [[1, 0, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1]]
+    assert parts[0].axes.name == ("x",)
+    with pytest.raises(ValueError, match="two or more"):
+        parts[0].stack(0)
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    drawn = parts[1].plot(ax, color="black")
+    assert drawn.get_data().values.tolist() == [0, 0, 2, 0] and ax.get_xlabel() == "x"
+    image = h.plot(Figure().add_subplot())
+    np.testing.assert_array_equal(np.asarray(image.get_array()).ravel(), h.values().T.ravel())
+    with pytest.raises(ValueError, match="one or two"):
+        tally.Hist(*[tally.Integer(0, 2)] * 3).plot(ax)
+
+
+@pytest.mark.parametrize("storage", ["Int64", "Double", "Weight"])
+def test_from_boost(storage):
+    """With flow bins and names, and back again without loss."""
+    bh = pytest.importorskip("boost_histogram")
+    rng = np.random.default_rng(5)
+    theirs = bh.Histogram(
+        bh.axis.Regular(5, 0, 1), bh.axis.Variable([0, 0.5, 2], underflow=False), bh.axis.Integer(0, 4),
+        bh.axis.StrCategory(["a", "b"]), bh.axis.Regular(3, 1, 100, transform=bh.axis.transform.log),
+        storage=getattr(bh.storage, storage)(),
+    )  # fmt: skip
+    n = 500
+    extra = {"weight": rng.random(n)} if storage != "Int64" else {}
+    theirs.fill(
+        rng.normal(0.5, 0.5, n), rng.random(n) * 3, rng.integers(-1, 6, n), rng.choice(["a", "b", "c"], n),
+        rng.random(n) * 120, **extra,
+    )  # fmt: skip
+    ours = tally.Hist.from_boost(theirs)
+    assert [type(a).__name__ for a in ours.axes] == ["Regular", "Variable", "Integer", "Category", "Variable"]
+    assert ours.shape == theirs.shape and np.array_equal(ours.values(), theirs.values())
+    assert ours.sum(flow=True) == pytest.approx(np.sum(theirs.values(flow=True)))
+    if storage != "Double":
+        assert np.array_equal(ours.variances(), theirs.variances())
+    again = bh.Histogram(ours)
+    assert np.array_equal(again.values(), theirs.values()) and tally.Hist.from_boost(again) == ours
+    hist = pytest.importorskip("hist")
+    named = tally.Hist.from_boost(hist.Hist.new.Reg(4, 0, 1, name="x", label="length").Int64().fill([0.1, 2]))
+    assert named.axes.name == ("x",) and named.flows.over == 1 and named.axes[0].label == "length"
+    with pytest.raises(NotImplementedError, match="Mean"):
+        tally.Hist.from_boost(bh.Histogram(bh.axis.Regular(2, 0, 1), storage=bh.storage.Mean()))
+    with pytest.raises(NotImplementedError, match="circular"):
+        tally.Hist.from_boost(bh.Histogram(bh.axis.Regular(2, 0, 1, circular=True)))
