@@ -1,5 +1,6 @@
 """What the random tests draw, and how two answers are compared."""
 
+import ctypes
 import os
 import re
 import warnings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tally
+from tally import _dlpack
 
 # The same examples each time, so that a change is judged by what it changes; EXAMPLES=4000 asks for so
 # many new ones.
@@ -163,6 +165,31 @@ class OnlyDLPack:
 
     def __dlpack_device__(self):
         return self.a.__dlpack_device__()
+
+
+class Lender:
+    """Lends `shape` elements of a buffer by DLPack, with any strides (in elements) and from any of
+    them on, as torch does what it expands. Type "bf16" is of a buffer of 16 bits."""
+
+    _codes = {"i": 0, "u": 1, "f": 2, "b": 6}
+
+    def __init__(self, buffer, shape, strides, offset=0, bf16=False):
+        self.kept = buffer, (ctypes.c_int64 * len(shape))(*shape), (ctypes.c_int64 * len(shape))(*strides)
+        code = 4 if bf16 else self._codes[buffer.dtype.kind]
+        tensor = _dlpack.Tensor(
+            data=buffer.ctypes.data, device_type=_dlpack.HOST, ndim=len(shape), code=code,
+            bits=8 * buffer.itemsize, lanes=1, shape=self.kept[1], strides=self.kept[2],
+            byte_offset=offset * buffer.itemsize,
+        )  # fmt: skip
+        self.managed = _dlpack.Managed(tensor=tensor)
+
+    def __dlpack_device__(self):
+        return _dlpack.HOST, 0
+
+    def __dlpack__(self, **keywords):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.managed), b"dltensor", None)
 
 
 # ---- edges ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import OnlyDLPack, run, same, views
+from cases import Lender, OnlyDLPack, run, same, views
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -135,6 +135,38 @@ def test_dlpack_views(data):
     except BufferError:  # what NumPy does not lend: read-only, foreign byte order
         a = a.astype(a.dtype.newbyteorder("="))
     same(run(tally.histogram, OnlyDLPack(a), 5), run(np.histogram, np.array(a), 5))
+
+
+EXPANDED = [
+    ((7, 5), (0, 1), 0), ((5, 7), (1, 0), 0), ((9,), (0,), 2), ((3, 4, 5), (0, 0, 1), 0), ((2, 3), (0, 0), 1),
+    ((5, 2, 3), (1, 0, 0), 0), ((5, 6), (-1, 0), 4), ((1, 4), (0, 0), 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape, strides, offset", EXPANDED)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "bf16"])
+def test_lent_expanded(dtype, shape, strides, offset):
+    """What another library repeats by strides of 0; behind its five numbers lie others."""
+    numbers = np.array([0, 1, 2, 3, 4] + [99] * 200, "f4")
+    bf16 = dtype == "bf16"
+    buffer = (numbers.view("u4") >> 16).astype("u2") if bf16 else numbers.astype(dtype)
+    x = Lender(buffer, shape, strides, offset, bf16)
+    steps = [4 * s for s in strides]
+    a = np.lib.stride_tricks.as_strided(numbers[offset:], shape, steps).copy()
+    numbered = np.arange(a.size).reshape(shape)
+    for keywords in ({}, {"weights": np.broadcast_to(2.0, shape)}, {"where": numbered % 3 > 0},
+                     {"weights": numbered}):  # fmt: skip
+        w = keywords.get("weights", np.ones(shape)) * keywords.get("where", True)
+        counts = tally.histogram(x, 4, (0, 4), **keywords)[0]
+        np.testing.assert_array_equal(counts, np.histogram(a, 4, (0, 4), weights=w)[0])
+    counts, edges = tally.histogram(x, 4)
+    np.testing.assert_array_equal(counts, np.histogram(a, 4)[0])
+    np.testing.assert_array_equal(edges, np.histogram(a, 4)[1])
+    along = tally.histogram(x, 4, (0, 4), axis=-1)[0]
+    for row, values in zip(along.reshape(-1, 4), a.reshape(-1, shape[-1])):
+        np.testing.assert_array_equal(row, np.histogram(values, 4, (0, 4))[0])
+    weighted = tally.histogram(np.zeros(shape), 1, (0, 1), weights=x)[0]
+    np.testing.assert_array_equal(weighted, [a.sum()])
 
 
 def test_torch_expanded():
