@@ -302,6 +302,58 @@ static void test_tiff(void)
     CHECK_SAY(refused > 0, "nothing was found");
 }
 
+/* `what` of `size` bytes in the file from `from` on; 0 for none. */
+static size_t find(const blob *file, size_t from, const char *what, size_t size)
+{
+    for (size_t i = from; i + size <= file->size; i++)
+        if (memcmp(file->bytes + i, what, size) == 0)
+            return i;
+    return 0;
+}
+
+/* What libtiff and libjpeg only warn of: a scan that ends early, of which the rest would be grey.
+ */
+static void test_tiff_scan(void)
+{
+    for (int tiled = 0; tiled < 2; tiled++) {
+        blob file = make_tiff(COMPRESSION_JPEG, tiled, 0);
+        size_t scan = file.size ? find(&file, 0, "\xff\xda", 2) : 0;
+        CHECK(!file.size || scan > 0);
+        if (scan) {
+            memcpy(file.bytes + scan + 60, "\xff\xd9", 2);
+            CHECK(judge("scan.tif", &file, "") == TALLY_ERROR_FORMAT);
+        }
+        blob_free(&file);
+    }
+}
+
+/* A palette that libtiff passes over, taking its indices for grey. */
+static void test_tiff_palette(void)
+{
+    const char *path = help_path("palette.tif");
+    unsigned char rows[16 * 16];
+    uint16_t colors[3][256];
+    TIFF *t = TIFFOpen(path, "wl");
+    help_fill(rows, sizeof rows);
+    help_fill(colors, sizeof colors);
+    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, 16);
+    TIFFSetField(t, TIFFTAG_IMAGELENGTH, 16);
+    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE);
+    TIFFSetField(t, TIFFTAG_COLORMAP, colors[0], colors[1], colors[2]);
+    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, 16);
+    CHECK(TIFFWriteEncodedStrip(t, 0, rows, sizeof rows) > 0);
+    TIFFClose(t);
+    blob file = help_load(path);
+    CHECK(!judge("palette.tif", &file, ""));
+    size_t tag = find(&file, 0, "\x40\x01\x03\x00\x00\x03\x00\x00", 8);
+    CHECK(tag > 0);
+    file.bytes[tag + 5] = 2; /* 512 numbers instead of 768 */
+    CHECK(judge("short.tif", &file, "ColorMap") == TALLY_ERROR_FORMAT);
+    blob_free(&file);
+}
+
 /* In a child with `bytes` of address space more than now: it opens, or memory is out. */
 static int open_in(const char *path, uint64_t bytes)
 {
@@ -361,6 +413,8 @@ int main(int argc, char **argv)
 #if TALLY_HAVE_TIFF && TIFFLIB_VERSION >= 20221213
     TIFFSetWarningHandler(NULL);
     test_tiff();
+    test_tiff_scan();
+    test_tiff_palette();
     test_tiff_memory();
 #endif
     return help_end();
