@@ -125,15 +125,16 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
     case $method in
     trish)
         grind trish "${bytes[@]}" --set k=1
-        grind trish "${bytes[@]}" --set threads=128
+        grind trish "${bytes[@]}" --set threads=128 --set batch=4
         ;;
-    podlozhnyuk-64) grind "$method" "${bytes[@]}" --set group=64 ;;
+    podlozhnyuk-64) grind "$method" "${bytes[@]}" --set banks=32 --set group=128 --set merge=1 ;;
     podlozhnyuk-256*)
         [ "$method" = podlozhnyuk-256 ] || grep -q 'data race' log ||
             fail "Oclgrind does not see the tag's races, so it would see no other"
         grind "$method" "${bytes[@]}" --set warps=1
         ;;
-    reduce-tree) grind "$method" "${bytes[@]}" --set group=37 ;;
+    reduce-tree) grind "$method" floats --dtype f32 --range 0 8 --bins 8 --set group=37 --set compares=1 --set host=1 ;;
+    aggregated) grind "$method" "${bytes[@]}" --set contiguous=1 --set commit=1 ;;
     private-global) grind "$method" "${bytes[@]}" --set copies=3 ;;
     partitioned) # five tiles. Oclgrind does not see what fills part of a buffer.
         watch=--data-races
