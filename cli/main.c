@@ -19,7 +19,10 @@ int main(int argc, char **argv)
         } else if (cli_has(&options, CLI_PRINT)) {
             code = cli_generate(cli_text(&options, CLI_PRINT, ""));
         } else {
-            code = cli_output_check(&options, cli_text(&options, CLI_OUTPUT, NULL));
+            if (options.word->bit == CLI_RUN)
+                code = cli_folders_expand(&options);
+            if (!code)
+                code = cli_output_check(&options, cli_text(&options, CLI_OUTPUT, NULL));
             if (!code)
                 code = options.word->act(&options);
         }

@@ -292,6 +292,9 @@ void cli_options_release(cli_options *options)
         free(options->values[id].texts);
     for (size_t i = 0; i < options->split_count; i++)
         free(options->split[i]);
+    for (size_t i = 0; i < options->found_count; i++)
+        free(options->found[i]);
+    free(options->found);
     free(options->operands);
     memset(options, 0, sizeof *options);
 }

@@ -52,6 +52,7 @@ typedef enum cli_id {
     CLI_WEIGHTS,
     CLI_SUM_SQUARES,
     CLI_EACH,
+    CLI_KEEP_GOING,
     CLI_INDEX,
     /* work */
     CLI_COUNTER,
@@ -142,12 +143,18 @@ struct cli_options {
     size_t operand_count;
     char *split[64]; /* owned pieces of --option=A,B */
     size_t split_count;
+    char **found; /* owned paths of files in folders that were named */
+    size_t found_count;
 };
 
 /* Parses argv[1 …]. CLI_OK; or CLI_USAGE after a message on standard error. Release in both cases.
  */
 int cli_options_parse(int argc, char **argv, cli_options *options);
 void cli_options_release(cli_options *options);
+
+/* folder.c: each operand that is a folder becomes the files in it, in the order of their names'
+ * bytes: not those that begin with a dot, nor other folders. CLI_FAILED after a message. */
+int cli_folders_expand(cli_options *options);
 
 int cli_has(const cli_options *options, cli_id id);
 /* The last value given, or `otherwise`. */

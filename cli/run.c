@@ -3,7 +3,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "source.h"
+#include "many.h"
 
 /* A result, and where samples are counted for it: in its own 64-bit counters, or for a counter that
  * saturates in `narrow`, whose bins the result takes when all is counted. */
@@ -34,9 +34,9 @@ static int check_pairs(const cli_options *options)
     static const struct {
         cli_id has, needs;
     } pairs[] = {{CLI_SHAPE, CLI_DTYPE}, {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_SET, CLI_METHOD}};
-    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},
-                                     {CLI_CHANNEL, CLI_COLUMN},
-                                     {CLI_WEIGHTS, CLI_COUNTER},
+    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},    {CLI_CHANNEL, CLI_COLUMN},
+                                     {CLI_WEIGHTS, CLI_COUNTER}, {CLI_KEEP_GOING, CLI_WEIGHTS},
+                                     {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
                                      {CLI_QUIET, CLI_VERBOSE}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
@@ -440,8 +440,10 @@ static int finish(job *job)
     tally_device_info device = {.struct_size = sizeof device};
     tally_status status = TALLY_OK;
     for (size_t i = 0; i < source->count && !status; i++)
-        status = tally_result_note(job->ours.result, cli_shown(source->paths[i]), NULL, NULL, 0, 0,
-                                   &error);
+        status = source->skipped[i]
+                     ? TALLY_OK
+                     : tally_result_note(job->ours.result, cli_shown(source->paths[i]), NULL, NULL,
+                                         0, 0, &error);
     if (!status)
         status = tally_plan_device(job->plan, &device, &error);
     if (!status)
@@ -494,9 +496,84 @@ static int wants_chunks(const job *job)
            device.device != TALLY_DEVICE_CPU;
 }
 
-/* One histogram of `count` files; *result is the caller's. */
+/* Threads that count a file each, 0 for one file after the other by all threads: that is as good
+ * for few large ones that need little decoding. Not what hangs on the files' order, and not for
+ * tables of counts that many threads have no cache for. */
+static unsigned choose_beside(const job *job)
+{
+    enum { MOST_BINS = 1 << 16 };
+    const cli_source *source = &job->source;
+    const unsigned threads = cli_threads(job->options);
+    tally_device_info device = {.struct_size = sizeof device};
+    const int plain = !saturates(job->counter) && !job->reference.result && !source->mask.input &&
+                      !cli_source_weight_dtype(source);
+    int files = 1;
+    for (size_t i = 0; i < source->count; i++)
+        files = files && source->sizes[i];
+    const int parallel = files && threads > 1 && source->count > 1 &&
+                         !tally_plan_device(job->plan, &device, NULL) &&
+                         device.device == TALLY_DEVICE_CPU &&
+                         tally_plan_bins(job->plan) * tally_plan_channels(job->plan) <= MOST_BINS &&
+                         (source->count >= 2 * (size_t)threads || source->kind.is_image);
+    if (!plain || (!parallel && !cli_has(job->options, CLI_KEEP_GOING)))
+        return 0;
+    return !parallel ? 1 : threads < source->count ? threads : (unsigned)source->count;
+}
+
+/* Each file by itself, `workers` at once: by a plan for one thread if there are several. */
+static int count_beside(const job *job, unsigned workers, cli_many *many)
+{
+    struct job own = *job;
+    tally_context_options one = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_error error = {""};
+    int code = CLI_OK;
+    one.device = TALLY_DEVICE_CPU;
+    one.threads = 1;
+    if (workers > 1) {
+        own.context = NULL;
+        own.plan = NULL;
+        tally_status status = tally_context_create(&one, &own.context, &error);
+        code = status ? fail(status, &error) : plan_make(&own);
+    }
+    many->plan = own.plan;
+    many->workers = workers;
+    if (!code)
+        code = cli_many_count(many);
+    if (workers > 1) {
+        tally_plan_destroy(own.plan);
+        tally_context_destroy(own.context);
+    }
+    return code;
+}
+
+static int count_source(job *job)
+{
+    const unsigned workers = choose_beside(job);
+    job->source.chunked = wants_chunks(job);
+    if (!workers)
+        return count_all(job);
+    cli_many many = {.source = &job->source,
+                     .into = job->ours.result,
+                     .keep_going = cli_has(job->options, CLI_KEEP_GOING)};
+    const int code = count_beside(job, workers, &many);
+    job->elements += many.elements;
+    job->seconds += many.seconds;
+    return code;
+}
+
+/* Whether files that failed were left out of others that were counted. */
+static int some_counted(const job *job)
+{
+    size_t skipped = 0;
+    for (size_t i = 0; i < job->source.count; i++)
+        skipped += job->source.skipped[i];
+    return cli_has(job->options, CLI_KEEP_GOING) && skipped && skipped < job->source.count;
+}
+
+/* One histogram of the files; *result is the caller's, and there for CLI_OK, and for CLI_FAILED if
+ * files were left out. *failed: the file that kept it from being counted at all, or `count`. */
 static int count_files(const cli_options *options, tally_context *context, const char *const *paths,
-                       size_t count, tally_result **result)
+                       size_t count, tally_result **result, size_t *failed)
 {
     job job = {.options = options, .context = context};
     tally_error error = {""};
@@ -504,24 +581,31 @@ static int count_files(const cli_options *options, tally_context *context, const
     int need = cli_axes_need_data(options);
     cli_counter_get(options, &job.counter);
     double started = cli_seconds();
+    *failed = count;
     cli_progress_start(&progress, options, need ? "reading" : "counting");
     tally_status status =
         cli_source_open(&job.source, options, paths, count, need, &progress, &error);
-    if (status)
+    if (status) {
+        *failed = 0;
         return cli_progress_end(&progress), fail(status, &error);
+    }
     describe_source(&job);
     int code = cli_axes_make(options, &job.source, context, &job.axes);
+    if (code && job.source.failed)
+        *failed = job.source.current;
     if (!code)
         code = plan_make(&job);
     if (!code)
         code = tallied_make(&job, &job.ours);
     if (!code && cli_has(options, CLI_VERIFY))
         code = tallied_make(&job, &job.reference);
+    int left_out = CLI_OK;
     if (!code) {
         describe_plan(&job);
         progress.what = "counting";
-        job.source.chunked = wants_chunks(&job);
-        code = count_all(&job);
+        code = count_source(&job);
+        if (code == CLI_FAILED && some_counted(&job))
+            left_out = code, code = CLI_OK;
     }
     cli_progress_end(&progress);
     tallied_take(&job, &job.ours);
@@ -541,6 +625,29 @@ static int count_files(const cli_options *options, tally_context *context, const
     }
     tallied_release(&job.ours);
     tallied_release(&job.reference);
+    return code ? code : left_out;
+}
+
+/* The same without the files that fail before anything is counted, if that is asked for: the others
+ * are begun anew. */
+static int count_group(const cli_options *options, tally_context *context, const char *const *paths,
+                       size_t count, tally_result **result)
+{
+    size_t failed = count, left = count;
+    const char **kept = calloc(count, sizeof *kept);
+    if (!kept)
+        return cli_fail("out of memory");
+    memcpy(kept, paths, count * sizeof *kept);
+    int code = CLI_OK;
+    do {
+        const int now = count_files(options, context, kept, left, result, &failed);
+        code = code ? code : now;
+        if (failed < left)
+            memmove(kept + failed, kept + failed + 1, (--left - failed) * sizeof *kept);
+        else
+            left = 0;
+    } while (left && cli_has(options, CLI_KEEP_GOING));
+    free(kept);
     return code;
 }
 
@@ -552,11 +659,19 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
     size_t groups = cli_has(options, CLI_EACH) ? count : 1;
     tally_result **results = calloc(groups, sizeof(tally_result *));
     int code = results ? CLI_OK : cli_fail("out of memory");
-    for (size_t g = 0; g < groups && !code; g++)
-        code = count_files(options, context, paths + g, groups > 1 ? 1 : count, &results[g]);
+    size_t done = 0;
+    const int going = cli_has(options, CLI_KEEP_GOING);
+    for (size_t g = 0; g < groups && (!code || (going && results)); g++) {
+        const int now =
+            count_group(options, context, paths + g, groups > 1 ? 1 : count, &results[done]);
+        code = code ? code : now;
+        done += results[done] != NULL;
+    }
     target->write.array = cli_has(options, CLI_EACH);
-    if (!code)
-        code = cli_results_write(target, results, groups);
+    if (results && done && (!code || going)) {
+        const int written = cli_results_write(target, results, done);
+        code = code ? code : written;
+    }
     for (size_t g = 0; results && g < groups; g++)
         tally_result_destroy(results[g]);
     free(results);

@@ -94,7 +94,7 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
 }
 
 /* The second file and those after it must be like the first. */
-static tally_status check_kind(const cli_source *source, const tally_input_info *info,
+static tally_status check_kind(const cli_source *source, size_t i, const tally_input_info *info,
                                tally_error *error)
 {
     const tally_input_info *first = &source->kind;
@@ -103,36 +103,47 @@ static tally_status check_kind(const cli_source *source, const tally_input_info 
     return cli_error(error, TALLY_ERROR_DATA,
                      "%s: %llu channel(s) of %s, but %s has %llu of %s; only files of one kind add "
                      "up, --each counts them apart",
-                     cli_shown(source->paths[source->current]), (unsigned long long)info->channels,
+                     cli_shown(source->paths[i]), (unsigned long long)info->channels,
                      tally_dtype_name(info->dtype), cli_shown(source->paths[0]),
                      (unsigned long long)first->channels, tally_dtype_name(first->dtype));
 }
 
-static tally_status open_current(cli_source *source, tally_error *error)
+/* Opens file i, or rewinds it; it must be like the first and as long as it was. */
+static tally_status open_file(const cli_source *source, size_t i, uint32_t threads,
+                              tally_input **input, tally_input_info *info, tally_error *error)
 {
-    const char *path = source->paths[source->current];
-    tally_input **input = &source->inputs[source->current];
-    tally_input_info info = {.struct_size = sizeof info};
+    const char *path = source->paths[i];
     tally_status status = TALLY_OK;
     if (*input) {
         status = tally_input_rewind(*input, error);
     } else {
         tally_input_options wanted;
         input_options(source, &wanted);
+        wanted.threads = threads ? threads : wanted.threads;
         status = tally_input_open(path, &wanted, input, error);
     }
     if (status)
         return status;
-    tally_input_info_get(*input, &info);
-    if (source->current == 0)
-        source->kind = info;
-    status = check_kind(source, &info, error);
-    if (!status && info.size_bytes < source->sizes[source->current])
+    tally_input_info_get(*input, info);
+    if (i)
+        status = check_kind(source, i, info, error);
+    if (!status && info->size_bytes < source->sizes[i])
         status = cli_error(error, TALLY_ERROR_IO,
                            "%s: was cut while it was read: it has %llu bytes and had %llu; count "
                            "it again",
-                           cli_shown(path), (unsigned long long)info.size_bytes,
-                           (unsigned long long)source->sizes[source->current]);
+                           cli_shown(path), (unsigned long long)info->size_bytes,
+                           (unsigned long long)source->sizes[i]);
+    return status;
+}
+
+static tally_status open_current(cli_source *source, tally_error *error)
+{
+    const char *path = source->paths[source->current];
+    tally_input_info info = {.struct_size = sizeof info};
+    tally_status status =
+        open_file(source, source->current, 0, &source->inputs[source->current], &info, error);
+    if (!status && source->current == 0)
+        source->kind = info;
     if (!status && source->mask.input)
         status = cli_sidecar_start(&source->mask, path, &info, error);
     if (!status && source->weights.input)
@@ -140,6 +151,21 @@ static tally_status open_current(cli_source *source, tally_error *error)
     source->opened = source->fresh = !status;
     source->read = 0;
     return status;
+}
+
+tally_status cli_source_file(cli_source *source, size_t i, tally_input **input, tally_error *error)
+{
+    tally_input_info info = {.struct_size = sizeof info};
+    *input = source->inputs[i];
+    if (*input && i == source->current && source->fresh)
+        return TALLY_OK;
+    return open_file(source, i, 1, input, &info, error);
+}
+
+void cli_source_file_done(cli_source *source, size_t i, tally_input *input)
+{
+    if (input != source->inputs[i])
+        tally_input_close(input);
 }
 
 static int same_name(const char *a, const char *b)
@@ -293,14 +319,16 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     source->progress = progress;
     source->inputs = calloc(count, sizeof(tally_input *));
     source->sizes = calloc(count, sizeof *source->sizes);
+    source->skipped = calloc(count, 1);
     tally_status status = TALLY_OK;
-    if (!source->inputs || !source->sizes ||
+    if (!source->inputs || !source->sizes || !source->skipped ||
         cli_columns_parse(options, &source->columns, &source->column_count))
         status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
     if (!status) {
         source->weights_inside = cli_text(options, CLI_WEIGHTS, "")[0] == ':';
         find_sizes(source);
         status = open_current(source, error);
+        source->failed = status != TALLY_OK;
     }
     if (!status) {
         source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
@@ -327,6 +355,7 @@ void cli_source_close(cli_source *source)
     free(source->names);
     free(source->inputs);
     free(source->sizes);
+    free(source->skipped);
     memset(source, 0, sizeof *source);
 }
 
@@ -413,10 +442,13 @@ tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, ta
         if (!status && !end) {
             uint64_t at = tally_input_position(source->inputs[source->current]);
             cli_progress_show(source->progress, source->done_bytes + at, source->total_bytes);
-            return fill(source, chunk, error);
+            status = fill(source, chunk, error);
+            source->failed = status != TALLY_OK;
+            return status;
         }
         if (!status)
             status = finish_current(source, error);
+        source->failed = status != TALLY_OK;
         if (status)
             return status;
     }

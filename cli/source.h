@@ -34,11 +34,13 @@ typedef struct cli_source {
     cli_progress *progress;
 
     size_t current;
-    int chunked;          /* above 0: no file may be handed out whole */
-    int opened;           /* the current file's input is open and at its start or inside */
-    int fresh, read;      /* nothing of it is handed out yet; all of it is, at once */
-    tally_input **inputs; /* one a path; pipes stay open, files are closed when read */
-    uint64_t *sizes;      /* stored bytes of each, 0 unknown */
+    int chunked;            /* above 0: no file may be handed out whole */
+    int opened;             /* the current file's input is open and at its start or inside */
+    int fresh, read;        /* nothing of it is handed out yet; all of it is, at once */
+    tally_input **inputs;   /* one a path; pipes stay open, files are closed when read */
+    uint64_t *sizes;        /* stored bytes of each, 0 unknown */
+    unsigned char *skipped; /* nonzero for each that failed and is left out */
+    int failed;             /* the current file could not be read */
     uint64_t done_bytes, total_bytes; /* total 0: unknown */
     tally_input_info kind;            /* of the first file, which the others must match */
 
@@ -65,6 +67,10 @@ void cli_source_close(cli_source *source);
 /* The next chunk of any file, or all of a file that threads can read themselves, as views with a
  * source; *done is set instead at the end. */
 tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, tally_error *error);
+/* File i by itself, opened for one thread unless it is open, at its start. Any thread, each a file
+ * of its own; released by cli_source_file_done, which takes NULL. */
+tally_status cli_source_file(cli_source *source, size_t i, tally_input **input, tally_error *error);
+void cli_source_file_done(cli_source *source, size_t i, tally_input *input);
 /* Shows that so much, 0 … 1, of a file that was handed out whole is counted. */
 void cli_source_progress(const cli_source *source, double share);
 tally_status cli_source_rewind(cli_source *source, tally_error *error);

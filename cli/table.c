@@ -60,6 +60,8 @@ const cli_option cli_option_table[] = {
      "with --weights: keep the sum of squared weights of each bin too"},
     {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "a histogram for each file instead of one of all"},
+    {CLI_KEEP_GOING, "keep-going", 'k', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
+     "name each file that cannot be counted, count the others and end with exit code 1"},
     {CLI_INDEX, "index", 0, CLI_UINT, 1, "N", CLI_SHOW | CLI_PLOT, "Input", NULL, 1, ANY, 0,
      "the N-th result, from 1, of a file that holds several"},
 
@@ -130,7 +132,8 @@ const cli_word cli_word_table[] = {
      "Counts the samples of each FILE, or of standard input, and shows the histogram. The files' "
      "content says what they are: PNG, JPEG, TIFF, PNM, .npy, Parquet, CSV, TSV, one number a "
      "line, all of them also as gzip or zstd; --dtype reads raw samples. Several files of "
-     "one kind add up. `tally FILE` is `tally run FILE`; a file that is named like a word is given "
+     "one kind add up, as do those in a folder. `tally FILE` is `tally run FILE`; a file that is "
+     "named like a word is given "
      "as ./run.",
      "tally photo.png\n"
      "tally --column price --bins 50 sales.csv\n"

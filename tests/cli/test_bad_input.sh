@@ -57,7 +57,8 @@ PY
 
 bad 'empty' empty
 bad 'No such file' missing.png
-bad 'directory' "$WORK"
+mkdir hollow
+bad 'there is no file in this folder' "$WORK/hollow"
 bad 'not a format|known' junk
 bad 'ends|truncated|short|cut|byte' short.npy
 bad 'byte|header' cut_header.npy
