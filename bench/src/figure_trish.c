@@ -74,7 +74,7 @@ int figure_trish_k(figure_run *run)
 
 static const struct {
     const char *series, *method, *set;
-} rivals[] = {{"TRISH", "trish", ""},         {"TRISH, 3 blocks", "trish", "blocks-per-sm=3"},
+} rivals[] = {{"TRISH", "trish", ""},         {"TRISH, as published", "trish", AS_PUBLISHED},
               {"POD", "podlozhnyuk-256", ""}, {"NUG", "nugteren", ""},
               {"Tally", "auto", ""},          {"POD, tagged", "podlozhnyuk-256-tag", ""}};
 enum { ON_SIZES = 6, ON_IMAGES = 5 }; /* of them: the tag is not on images */
