@@ -19,8 +19,9 @@ OTHERS = "other libraries"
 
 
 def is_wanted(line):
-    return (line.get("by", "Tally").lower() != "tally" and line.get("dtype") == "u8" and line.get("bins") == 256
-            and line.get("n", 0) >= 1 << 27 and (line.get("verified") or line.get("same")))
+    return (line.get("by", "Tally").lower() != "tally" and line.get("part", "peers") == "peers"
+            and line.get("dtype") == "u8" and line.get("bins") == 256 and line.get("n", 0) >= 1 << 27
+            and (line.get("verified") or line.get("same")))
 
 
 def main(paths):
@@ -34,7 +35,7 @@ def main(paths):
     for path in paths[1:]:
         device = ""
         for line in lines.read(os.path.abspath(path)):
-            if "read_gbps" in line:
+            if "header" in line:
                 device = line["name"]
                 if device == today[0]["name"]:
                     today[0]["read_gbps"] = line["read_gbps"]
