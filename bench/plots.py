@@ -11,6 +11,7 @@ lines and by the descriptions that are there: each holds their SHA-256.
 import argparse
 import hashlib
 import json
+import math
 import os
 import sys
 import textwrap
@@ -23,6 +24,8 @@ HEAT_MAP = "docs/gpu-heat-map.svg"
 # Those of Okabe and Ito, which readers who do not see all colours tell apart; markers differ too.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000", "#8c6d1f")
 MARKERS = "os^vD"
+PUBLISHED = {"marker": "D", "linestyle": (0, (3, 2)), "markerfacecolor": "white", "zorder": 4}
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 INK, GREY, FAINT = "#333333", "#666666", "#e2e2e2"
 
 
@@ -51,11 +54,11 @@ def number(value):
 
 
 def scaled(value, _=None):
-    """1 000 as 1 k."""
+    """1 000 as 1 k, 0.0001 as 10⁻⁴."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= size:
             return f"{value / size:g} {unit}"
-    return f"{value:g}"
+    return f"{value:g}" if value > 9e-4 else "10⁻" + str(round(-math.log10(value))).translate(RAISED)
 
 
 def byte_size(value, _=None):
@@ -65,8 +68,8 @@ def byte_size(value, _=None):
     return f"{value:g} B"
 
 
-def set_scale(axis, kind, ticker, at=()):
-    """`axis` is an axes' xaxis or yaxis; sizes are labelled at the values `at`, a few of them."""
+def set_scale(axis, kind, ticker, at=(), few=9):
+    """`axis` is an axes' xaxis or yaxis; sizes are labelled at the values `at`, so few of them."""
     set_it = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
     if kind == "linear":
         axis.set_major_locator(ticker.MaxNLocator(8, steps=(1, 2, 5, 10)))
@@ -79,7 +82,7 @@ def set_scale(axis, kind, ticker, at=()):
         axis.set_major_locator(ticker.LogLocator(10, subs=digits, numticks=20))
         axis.set_major_formatter(ticker.FuncFormatter(scaled))
     else:
-        axis.set_major_locator(ticker.FixedLocator(sorted(set(at))[::-(-len(set(at)) // 9)]))
+        axis.set_major_locator(ticker.FixedLocator(sorted(set(at))[::-(-len(set(at)) // few)]))
         axis.set_major_formatter(ticker.FuncFormatter(byte_size if kind == "bytes" else
                                                       lambda v, _: thousands(round(v), "\u2009")))
     axis.set_minor_locator(ticker.NullLocator())
@@ -88,25 +91,38 @@ def set_scale(axis, kind, ticker, at=()):
 # ---- panels ----
 
 
+def series_of(line):
+    """Without the name of its data, which have panels of their own."""
+    return line["series"].removesuffix(f", {line.get('data')}")
+
+
 def points_of(panel, lines):
     """{series: {x or label: [value]}}"""
     found = {}
     for line in lines:
-        if panel.field in line and panel.name in (None, line.get("panel")):
+        if panel.field in line and panel.name in (None, line.get("panel", line.get("data"))):
             at = line["x"] if panel.kind == "lines" else line["label"]
-            found.setdefault(line["series"], {}).setdefault(at, []).append(line[panel.field] * panel.times)
+            found.setdefault(series_of(line), {}).setdefault(at, []).append(line[panel.field] * panel.times)
     return found
+
+
+def published_of(panel, figure):
+    """What was published of a panel, as it is drawn."""
+    return [one._replace(value=one.value * panel.times) for one in figure.published
+            if one.field == panel.field and panel.name in (None, one.name or panel.name)]
 
 
 def draw_lines(axes, panel, points, published, style):
     for i, (series, values) in enumerate(points.items()):
         at = sorted(values)
-        wide = 1.4 + 2.2 * (1 - i / len(points)) if len(points) > 1 else 1.6  # what lies under another is seen
-        axes.plot(at, [values[x][0] for x in at], linewidth=wide,
-                  markersize=3.5 if len(at) > 40 else wide + 3, **style[series])
-    for one in published:
-        axes.plot([one.at], [one.value], "D", markersize=8, markerfacecolor="white", markeredgewidth=1.8,
-                  color=style[one.series]["color"], zorder=4, clip_on=False)
+        many = len(at) > 40
+        wide = 1.4 + 2.2 * (1 - i / len(points)) if len(points) > 1 and not many else 1.5  # what lies under is seen
+        axes.plot(at, [values[x][0] for x in at], linewidth=wide, markersize=3 if many else wide + 3, **style[series])
+    for series in dict.fromkeys(one.series for one in published):
+        own = [one for one in published if one.series == series]
+        few = len(own) < 8
+        axes.plot([one.at for one in own], [one.value for one in own], markersize=8 if len(own) == 1 else 5 if few else 3,
+                  markeredgewidth=1.8 if len(own) == 1 else 1, linewidth=1, color=style[series]["color"], **PUBLISHED)
     if panel.limit:
         limit(axes.axhline, panel.limit[0])
         axes.annotate(panel.limit[1], (0, panel.limit[0]), (4, 3), xycoords=("axes fraction", "data"),
@@ -124,19 +140,20 @@ def draw_bars(axes, panel, points, published, style):
     values = [v[0] for of in points.values() for v in of.values()]
     values += [one.value for one in published]
     bottom = min(values) / 2.2 if log else 0
+    crowded = len(labels) * len(points) > 20  # numbers then stand upright
     for i, (series, of) in enumerate(points.items()):
         for label, value in of.items():
             x = labels.index(label) + wide * (i - (len(points) - 1) / 2)
             axes.bar(x, value[0] - bottom, wide * 0.96, bottom, color=style[series]["color"], zorder=2)
             axes.annotate(number(value[0]), (x, value[0]), (0, 3), textcoords="offset points", ha="center",
-                          fontsize=8.5, color=INK)
+                          va="bottom", fontsize=8.5, color=INK, rotation=90 if crowded else 0)
         for one in published:
             if one.series == series and one.at in labels:
                 x = labels.index(one.at) + wide * (i - (len(points) - 1) / 2) + wide / 2
                 axes.plot([x], [one.value], "D", markersize=8, color=INK, markerfacecolor="white",
                           markeredgewidth=1.8, zorder=4, transform=axes.transData + shift(axes, 9))
     axes.set_xlim(-0.6, len(labels) - 0.4)
-    axes.set_ylim(bottom, max(values) * 1.8 if log else max(values) * 1.15)
+    axes.set_ylim(bottom, max(values) * (6 if crowded else 1.8) if log else max(values) * 1.15)
     axes.set_xticks(range(len(labels)), labels)
 
 
@@ -163,15 +180,11 @@ def draw_ranges(axes, panel, points, style):
 
 def draw_panel(axes, panel, figure, lines, style, ticker):
     points = points_of(panel, lines)
-    published = [one for one in figure.published if one.field in (None, panel.field)]
+    published = published_of(panel, figure)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if panel.title:
         axes.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", color="#1a1a1a")
-    if not points:
-        axes.text(0.5, 0.5, "not told here", transform=axes.transAxes, ha="center", color=GREY)
-        axes.set(xticks=[], yticks=[])
-        return
     if panel.kind == "ranges":
         draw_ranges(axes, panel, points, style)
         read_gbps = [line["read_gbps"] for line in lines if "read_gbps" in line]
@@ -192,7 +205,8 @@ def draw_panel(axes, panel, figure, lines, style, ticker):
     else:
         draw_lines(axes, panel, points, published, style)
         axes.set_xlabel(panel.x_label)
-        set_scale(axes.xaxis, panel.x, ticker, [x for values in points.values() for x in values])
+        set_scale(axes.xaxis, panel.x, ticker, [x for values in points.values() for x in values],
+                  9 if figure.columns == 1 else 6)
         if panel.y == "linear":
             axes.set_ylim(0, 1.08 * axes.dataLim.ymax)
     set_scale(axes.yaxis, panel.y, ticker)
@@ -230,8 +244,9 @@ def save(drawn, path, source):
             os.unlink(part)
 
 
-def styles(lines):
-    names = dict.fromkeys(line["series"] for line in lines)
+def styles(figure, lines):
+    """Of every series, those that were only published last."""
+    names = dict.fromkeys([series_of(line) for line in lines] + [one.series for one in figure.published])
     return {name: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "label": name,
                    "linestyle": "-" if i < len(COLOURS) else "--"} for i, name in enumerate(names)}
 
@@ -246,32 +261,46 @@ def subtitle(lines):
             f"tally {first['version']} {first['commit']}")
 
 
-def legend(page, figure, style, plt):
+def legend(page, figure, style, measured):
     """To the right of the data. Its width as a share of the page's."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     is_line = figure.panels[0].kind == "lines"
-    handles = [Line2D([], [], markersize=5, **how) if is_line else Patch(color=how["color"], label=name)
-               for name, how in style.items()]
+    handles = []
+    for series, how in style.items():
+        if not is_line:
+            handles.append(Patch(color=how["color"], label=series))
+        else:
+            drawn = how if series in measured else {**how, **PUBLISHED, "label": f"{series} (published only)"}
+            handles.append(Line2D([], [], markersize=5, **drawn))
     if figure.published:
-        handles.append(Line2D([], [], linestyle="none", marker="D", markersize=8, markerfacecolor="white",
-                              markeredgewidth=1.8, color=INK, label=f"published: {figure.published_on}"))
+        handles.append(Line2D([], [], markersize=6, color=INK, linewidth=1, label=f"published: {figure.published_on}",
+                              **{**PUBLISHED, **({} if is_line else {"linestyle": "none"})}))
     words = [textwrap.fill(handle.get_label(), 30) for handle in handles]
     box = page.legend(handles, words, loc="upper right", bbox_to_anchor=(0.99, 1 - 0.75 / figure.height),
                       frameon=False, fontsize=9, labelspacing=0.7, handlelength=2.2)
     return box.get_window_extent(page.canvas.get_renderer()).width / page.bbox.width
 
 
+def with_points(figure, lines):
+    """The figure without panels of which no line tells."""
+    panels = [panel for panel in figure.panels if points_of(panel, lines)]
+    rows, before = (-(-len(of) // figure.columns) for of in (panels, figure.panels))
+    return figure._replace(panels=panels, columns=min(figure.columns, len(panels)),
+                           height=max(figure.height * rows / before, min(figure.height, 4.5)))
+
+
 def draw_figure(name, lines, path):
     plt, ticker = pyplot()
-    figure, style = FIGURES[name], styles(lines)
+    figure = with_points(FIGURES[name], lines)
+    style = styles(figure, lines)
     page = plt.figure(figsize=(11, figure.height), dpi=100, layout="constrained")
     page.text(0.018, 1 - 0.34 / figure.height, figure.title, fontsize=14, fontweight="bold", color="#1a1a1a")
     page.text(0.018, 1 - 0.58 / figure.height, subtitle(lines), fontsize=9, color=GREY)
     note = textwrap.wrap(figure.note, 172)
     page.text(0.018, 0.12 / figure.height, "\n".join(note), fontsize=8.5, color=GREY, va="bottom", linespacing=1.3)
-    side = legend(page, figure, style, plt) + 0.015
+    side = legend(page, figure, style, {series_of(line) for line in lines}) + 0.015
     bottom = (0.24 + 0.165 * len(note)) / figure.height
     page.get_layout_engine().set(rect=(0.012, bottom, 0.985 - side, 1 - bottom - 0.72 / figure.height),
                                  h_pad=0.06, w_pad=0.06)
@@ -279,7 +308,7 @@ def draw_figure(name, lines, path):
     grid = page.subplots(rows, figure.columns, squeeze=False).ravel()
     for axes, panel in zip(grid, figure.panels):
         draw_panel(axes, panel, figure, lines, style, ticker)
-    save(page, path, digest(figure, lines))
+    save(page, path, digest(FIGURES[name], lines))
     plt.close(page)
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/FIGURES.md: of h200-figures-cuda.jsonl, which `tally-bench --figure all -o DIR` wrote.
+"""The tables of docs/FIGURES.md: of h200-figures-cuda.jsonl, which bench/figures.sh wrote.
 
 Published values are those of bench/figures.py.
 """
@@ -9,13 +9,6 @@ import lines
 from figures import FIGURES, published
 
 RUNTIMES = {"cuda": "CUDA"}
-# Table 1's rows that no picture has.
-TABLE1 = {"time, µs": ("6 545*", "9 745*", "22 631*"),
-          "shared memory, bytes": ("16 384", "6 144", "16 384"),
-          "instructions a byte": ("11.71", "23.42", "6.11"),
-          "instructions a cycle": ("1.18", "1.58", "0.34"),
-          "bank conflicts": ("0", "2 469 684", "7 680"),
-          "divergent branches": ("0", "940 361", "0")}
 
 
 def read():
@@ -45,112 +38,100 @@ def words(text):
     return re.sub(r"\s+", " ", re.sub(r",?\n", ", ", text))
 
 
-def told(name, field):
-    """A panel's published values, as the table calls them."""
-    return {words(str(at)): f"{value:.4g}" for at, value in published(name, field).items()}
+def cells(found, field, row, column, told=None, times=1, keep=lambda line: True):
+    """A row a key, a column a key; what was published, told[row, column], in brackets."""
+    body = {}
+    for line in found:
+        if field in line and keep(line):
+            body.setdefault(row(line), {})[column(line)] = shown(line[field] * times)
+    columns = list(dict.fromkeys(c for of in body.values() for c in of))
+    for (r, c), value in (told or {}).items():
+        of = body.setdefault(r, {})
+        of[c] = f"{of.get(c, '–')} ({value * times:.4g})"
+    return rows([str(c) for c in columns],
+                [[words(str(r))] + [of.get(c, "–") for c in columns] for r, of in body.items()])
 
 
-def key_of(line):
-    return words(line["label"]) if "label" in line else line["series"]
-
-
-def values(found, field, key=key_of, keep=lambda line: True, times=1):
-    return {key(line): line[field] * times for line in found if field in line and keep(line)}
-
-
-def compared(figure, field, key=key_of, keep=lambda line: True, times=1, published=None):
-    """A row a key: CUDA, and what was published."""
-    found = {r: values(figure[r], field, key, keep, times) for r in RUNTIMES}
-    keys = dict.fromkeys(k for r in RUNTIMES for k in found[r])
-    head = list(RUNTIMES.values()) + (["published"] if published else [])
-    return rows(head, [[k] + [shown(found[r].get(k)) for r in RUNTIMES] +
-                       ([published.get(k, "–")] if published else []) for k in keys])
+def panels(name, field, at):
+    """{(series, panel): published value} where x is `at`."""
+    return {(one.series, one.name): one.value for one in FIGURES[name].published if one.field == field and one.at == at}
 
 
 def reduce_table(figure):
-    return compared(figure, "median_s", keep=lambda line: line["n"] == 100000000, times=1e3)
+    plain = [line for line in figure["cuda"] if line["n"] == 100000000]
+    return cells(plain, "median_s", lambda line: line["series"].partition(",")[0],
+                 lambda line: line["series"].partition(", ")[2], times=1e3)
 
 
 def optimisations(figure):
-    body = {}
-    for runtime in RUNTIMES:
-        for line in figure[runtime]:
-            body.setdefault(words(line["label"]), []).append(
-                f"{shown(line['gbps'])} ({shown(line['speedup'])} ×)" if "gbps" in line else "–")
-    return rows(["a book", "random letters"], [[k] + v for k, v in body.items()])
+    return cells(figure["cuda"], "gbps", lambda line: line["label"], lambda line: line["series"])
 
 
 def whitepaper(figure):
     body = []
     for series in dict.fromkeys(line["series"] for line in figure["cuda"]):
-        row = [series]
-        for runtime in RUNTIMES:
-            own = [line for line in figure[runtime] if line["series"] == series]
-            last = max(own, key=lambda line: line["x"])
-            row += [shown(last["gbps"])] + [shown(100 * line["merge_share"], 2) for line in own
-                                           if line["n"] in (1 << 20, 1 << 26, 1 << 30)]
-        body.append(row)
-    shares = ["merging at 1 MiB, %", "64 MiB", "1 GiB"]
-    return rows(["GB/s"] + shares, body)
+        own = [line for line in figure["cuda"] if line["series"] == series]
+        body.append([series, shown(max(own, key=lambda line: line["x"])["gbps"])] +
+                    [shown(100 * line["merge_of_counting"], 2) for line in own
+                     if line["n"] in (1 << 20, 1 << 26, 1 << 30)])
+    return rows(["GB/s", "merging in counting at 1 MiB, %", "64 MiB", "1 GiB"], body)
 
 
 def trish_k(figure):
-    key = lambda line: str(line["x"])
-    return compared(figure, "gbps", key, lambda line: line["x"] in (1, 4, 9, 21, 31, 32, 63),
-                  published=told("trish-k", "gbps"))
+    some = 1, 2, 4, 5, 9, 21, 22, 31, 32, 63
+    told = {(one.at, one.series): one.value for one in FIGURES["trish-k"].published
+            if one.field == "gbps" and one.at in some}
+    return cells(figure["cuda"], "gbps", lambda line: line["x"], lambda line: line["series"], told,
+                 keep=lambda line: line["x"] in some)
 
 
 def throughput(figure):
-    return compared(figure, "gbps", keep=lambda line: line["n"] == 67108864,
-                  published=told("trish-throughput", "gbps"))
+    return cells(figure["cuda"], "gbps", lambda line: line["series"], lambda line: line["panel"],
+                 panels("trish-throughput", "gbps", 1 << 28), keep=lambda line: line["n"] == 1 << 28)
 
 
 def images(figure):
-    names = ("camera", "coins", "cat", "cat-rgba")
-    body = []
-    for series in dict.fromkeys(line["series"] for line in figure["cuda"]):
-        row = [series]
-        for runtime in RUNTIMES:
-            found = values(figure[runtime], "gbps", lambda line: line["panel"],
-                           lambda line: line["x"] == 4096 and line["series"] == series)
-            row += [shown(found.get(name)) for name in names]
-        body.append(row)
-    return rows(list(names), body)
+    return cells(figure["cuda"], "gbps", lambda line: line["series"], lambda line: line["panel"],
+                 panels("trish-images", "gbps", 4096), keep=lambda line: line["x"] == 4096)
 
 
 def ablation(figure):
-    return compared(figure, "gbps", published=told("trish-ablation", "gbps"))
+    told, share = published("trish-ablation", "gbps"), published("trish-ablation", "relative")
+    body = []
+    for line in figure["cuda"]:
+        at = line["series"], line["label"]
+        body.append([words(line["label"]), shown(line["gbps"]), shown(line["relative"]),
+                     f"{told[at]:.4g}" if at in told else "–", f"{share[at]:.2f}" if at in told else "–",
+                     shown(line["ilp_factor"]) if "ilp_factor" in line else "–"])
+    return rows(["GB/s", "in the first's", "published", "in the first's", "factor of k = 31"], body)
 
 
 def table1(figure):
-    fields = (("time, µs", "median_s", 1e6), ("GB/s", "gbps", 1), ("time, in TRISH's", "ratio", 1),
+    fields = (("time, µs", "counted_s", 1e6), ("GB/s", "gbps", 1), ("time, of TRISH's", "ratio", 1),
               ("registers", "registers", 1), ("shared memory, bytes", "local_bytes", 1),
-              ("occupancy, %", "occupancy", 100), ("instructions a byte", "instructions_per_byte", 1),
+              ("occupancy, %", "occupancy", 100), ("warps a cycle", "warps_per_cycle", 1),
+              ("instructions a byte", "instructions_per_byte", 1),
               ("instructions a cycle", "instructions_per_cycle", 1),
-              ("bank conflicts", "bank_conflicts", 1),
-              ("divergent branches", "divergent_branches", 1))
-    methods = ("TRISH", "POD", "NUG")
+              ("instructions issued", "instructions_issued", 1), ("bank conflicts", "bank_conflicts", 1),
+              ("wavefronts of shared memory", "wavefronts", 1), ("… at least", "wavefronts_ideal", 1),
+              ("cycles", "cycles", 1), ("cycles, in TRISH's", "cycles_ratio", 1), ("branches", "branches", 1),
+              ("divergent branches", "divergent_branches", 1), ("replays, %", "replays", 100))
     body = []
     for name, field, times in fields:
+        told = published("trish-table1", field)
         row = [name]
-        for runtime in RUNTIMES:
-            found = values(figure[runtime], field, times=times)
-            row += [shown(found.get(m)) for m in methods]
-        texts = (TABLE1[name] if name in TABLE1 else
-                 [told("trish-table1", field)[m] for m in methods])
-        body.append(row + [t.replace(" ", "\u202f") for t in texts])
-    return rows([f"{m}, {w}" for w in list(RUNTIMES.values()) + ["published"] for m in methods], body)
+        for line in figure["cuda"]:
+            at = "measured", line["label"]
+            row.append((shown(line[field] * times) if field in line else "–") +
+                       (f" ({shown(told[at] * times)})" if at in told else ""))
+        body.append(row)
+    return rows([words(line["label"]) for line in figure["cuda"]], body)
 
 
 def saturating(figure):
-    body = {}
-    for runtime in RUNTIMES:
-        for line in figure[runtime]:
-            key = (line["series"], RUNTIMES[runtime])
-            body.setdefault(key, {})[line["bins"]] = shown(line.get("samples_per_s", 0) * 1e-9)
-    bins = (128, 256, 512, 1024, 2048)
-    return rows([str(b) for b in bins],
-                [[f"{s}, {r}"] + [v.get(b, "–") for b in bins] for (s, r), v in body.items()])
+    told = {(one.series, str(one.at)): one.value for one in FIGURES["saturating"].published if one.field == "billion_s"}
+    return cells(figure["cuda"], "billion_s", lambda line: line["series"], lambda line: str(int(line["bins"])), told,
+                 keep=lambda line: line["panel"] == "uniform")
 
 
 def today(figure):

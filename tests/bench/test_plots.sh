@@ -23,6 +23,8 @@ cat >peers.jsonl <<'J'
 {"by":"somebody","call":"histogram \"8u\"","dtype":"u8","bins":256,"n":1073741824,"gbps":123.5,"same":true}
 {"by":"somebody","call":"wrong","dtype":"u8","bins":256,"n":1073741824,"gbps":99,"same":false}
 {"by":"somebody","call":"float","dtype":"f32","bins":256,"n":1073741824,"gbps":99,"same":true}
+{"part":"sizes","by":"somebody","call":"larger","dtype":"u8","bins":256,"n":2147483648,"gbps":99,"same":true}
+{"part":"all","by":"Tally","call":"routed","dtype":"i32","bins":4,"n":8,"gbps":9,"read_gbps":44}
 {"by":"Tally","call":"auto","dtype":"u8","bins":256,"n":1073741824,"gbps":99,"same":true}
 J
 expect 0 'left out: .*another device' -- python3 "$SRCDIR/bench/add_peers.py" today.jsonl peers.jsonl
@@ -48,14 +50,25 @@ equal 10 "$(ls cuda | grep -c '\.png$')" "pictures of CUDA"
 for picture in cuda/*; do
     equal 89504e47 "$(head -c 4 "$picture" | od -An -tx1 | tr -d ' \n')" "$picture"
 done
-# OpenCL tells neither registers nor occupancy: panels without a point.
+# OpenCL tells neither registers nor occupancy: panels without a point are left out.
 grep -E '"(trish-table1|today)"' "$results/h200-figures-opencl.jsonl" >few.jsonl
 expect 0 '' -- draw few.jsonl -o opencl --svg
 equal "today.svg trish-table1.svg" "$(ls opencl | tr '\n' ' ' | sed 's/ $//')" "pictures of OpenCL"
 for picture in opencl/*; do
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$picture" || fail "$picture is no XML"
 done
-grep -q 'not told here' opencl/trish-table1.svg || fail "an empty panel does not say so"
+grep -q '>Throughput<' opencl/trish-table1.svg || fail "trish-table1.svg: no throughput"
+grep -q 'Registers a thread' opencl/trish-table1.svg && fail "trish-table1.svg: an empty panel"
+# What was published is drawn in the panel's unit, measured or not.
+grep -E '"trish-throughput".*"series":"POD"' "$results/h200-figures-cuda.jsonl" >pod.jsonl
+expect 0 '' -- draw pod.jsonl -o pod --svg
+grep -q 'TRISH, as published (published' pod/trish-throughput.svg || fail "a published curve is not drawn"
+PYTHONPATH=$SRCDIR/bench python3 - <<'PY' || fail "published values: see above"
+from plots import FIGURES, published_of
+found = {panel.field: max((one.value for one in published_of(panel, FIGURES[name])), default=None)
+         for name in ("trish-table1", "reduce-vs-atomic") for panel in FIGURES[name].panels}
+assert found["occupancy"] == 100 and found["registers"] == 42 and found["median_s"] == 5, found
+PY
 grep -q 'lane-private' opencl/today.svg || fail "today.svg: no label"
 # Drawn twice, the same.
 expect 0 '' -- draw few.jsonl -o again --svg
