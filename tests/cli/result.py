@@ -3,12 +3,13 @@
     python3 result.py check FILE            every key of the contract, and conservation
     python3 result.py count FILE SAMPLES    the same counts as bisection of the edges finds in
                                             SAMPLES, one number a line
+    python3 result.py each LIST             the same for each line "FILE<tab>SAMPLES<tab>WORDS" of
+                                            LIST; a line on standard output for each that is wrong
 """
 import bisect
 import json
 import math
 import sys
-from fractions import Fraction
 
 HISTOGRAM = {"name": str, "counts": list, "underflow": int, "overflow": int, "nan": int, "masked": int}
 RESULT = {"schema": str, "source": list, "dtype": str, "samples": int, "axes": list,
@@ -47,16 +48,14 @@ def check(result):
 
 
 def exact(text):
-    """Integers as they are; everything else as the nearest double, which is what is counted."""
-    if text.lstrip("-").isdigit():
-        return Fraction(int(text))
-    value = float(text)
-    return Fraction(value) if math.isfinite(value) else value
+    """Integers as they are; everything else as the nearest double, which is what is counted. Python
+    compares the two exactly."""
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def count(result, texts):
     (axis,), (histogram,) = result["axes"], result["histograms"]
-    edges = [Fraction(e) for e in axis["edges"]]
+    edges = axis["edges"]
     counts, under, over, nan = [0] * axis["bins"], 0, 0, 0
     for text in texts:
         x = exact(text)
@@ -73,12 +72,25 @@ def count(result, texts):
 
 
 def main():
-    with open(sys.argv[2], encoding="utf-8") as file:
+    if sys.argv[1] == "each":
+        with open(sys.argv[2], encoding="utf-8") as lines:
+            for line in lines:
+                saved, samples, words = line.rstrip("\n").split("\t")
+                try:
+                    compare(saved, samples)
+                except (AssertionError, ValueError, KeyError, OSError) as why:
+                    print(f"{why}: {words}")
+    else:
+        compare(sys.argv[2], sys.argv[3] if sys.argv[1] == "count" else None)
+
+
+def compare(saved, samples):
+    with open(saved, encoding="utf-8") as file:
         saved = json.load(file)
     for result in saved if isinstance(saved, list) else [saved]:
         check(result)
-    if sys.argv[1] == "count":
-        with open(sys.argv[3], encoding="utf-8") as file:
+    if samples is not None:
+        with open(samples, encoding="utf-8") as file:
             count(saved, file.read().split())
 
 

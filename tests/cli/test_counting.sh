@@ -5,15 +5,21 @@ need python3
 seed=${SEED:-$(date +%s)}
 echo "seed $seed (SEED=$seed repeats it)"
 
-# same SAMPLES ARGUMENTS…: counts as bisection does, with --verify on the way.
+# same SAMPLES ARGUMENTS…: counted with --verify on the way; `compare_same` then asks whether the counts are those of
+# bisection, all in one Python.
+same_count=0
 same() {
     local samples=$1
     shift
-    expect 0 -- "$TALLY" "$@" --verify --format json -o r.json
-    checks=$((checks + 1))
-    python3 "$HERE/result.py" count r.json "$samples" 2>.py || {
-        fail "$(tail -1 .py): tally $*"
-    }
+    same_count=$((same_count + 1))
+    expect 0 -- "$TALLY" "$@" --verify --format json -o same$same_count.json
+    printf '%s\t%s\t%s\n' same$same_count.json "$samples" "tally $*" >>same.list
+}
+compare_same() {
+    checks=$((checks + same_count))
+    python3 "$HERE/result.py" each same.list >.wrong || fail "bisection ended: $(tail -1 .wrong)"
+    while read -r line; do fail "$line"; done <.wrong
+    equal "$same_count" "$(wc -l <same.list)" "results compared with bisection"
 }
 
 python3 - "$seed" <<'PY'
@@ -207,4 +213,5 @@ equal "$want" "$(counts --dtype f32 f32.bin --bins 100 --threads 1)" "--threads 
 equal "$want" "$(TALLY_DISABLE_CPU=avx512 counts --dtype f32 f32.bin --bins 100)" "without AVX-512"
 equal "$want" "$(TALLY_DISABLE_CPU=avx2 counts --dtype f32 f32.bin --bins 100)" "without AVX2"
 expect 0 'verified: identical' -- "$TALLY" -v --verify --dtype f32 f32.bin
+compare_same
 finish
