@@ -1,4 +1,4 @@
-/* The part of CUDA's driver API that cuda.c calls, declared here so that no toolkit is needed to
+/* The part of CUDA's driver API that cuda*.c call, declared here so that no toolkit is needed to
  * build. The numbers are the driver's. */
 #ifndef TY_CUDA_API_H
 #define TY_CUDA_API_H

@@ -1,5 +1,5 @@
 /*
- * What a device does for the rest of Tally: memory, programs, launches. opencl*.c and cuda.c
+ * What a device does for the rest of Tally: memory, programs, launches. opencl*.c and cuda*.c
  * implement it and hold no algorithm; backend.c uses it and names no runtime.
  *
  * Every function that can fail returns a status and the driver's own words in `error`. An open
