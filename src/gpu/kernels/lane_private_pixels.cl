@@ -59,6 +59,38 @@
             TY_COUNT_VECTORS(1, masked);                                                           \
     } while (0)
 
+/* The group's counts into its partials at `out`, of which a channel's are `parts` * `slots` apart:
+ * each value's copies are added up into the first, then values into slots. */
+TY_FN void lane_private_pixels_store(TY_LOCAL ty_u32 *counters, TY_GLOBAL const ty_u8 *axis,
+                                     ty_u32 channels, ty_u32 results, ty_u32 parts, ty_u32 slots,
+                                     TY_GLOBAL ty_u32 *out)
+{
+    TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
+    TY_GLOBAL const ty_u32 *slot_of = (TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE);
+    for (ty_u32 v = TY_LID; v < channels * 256; v += TY_GROUP_SIZE) {
+        ty_u32 sum = 0;
+        for (ty_u32 k = 0; k < TY_LANES; k++)
+            sum += counters[v * TY_LANES + ((TY_LID + k) & (TY_LANES - 1))];
+        counters[v * TY_LANES] = sum;
+    }
+    for (ty_u32 a = 0; a < results; a++) {
+        for (ty_u32 s = TY_LID; s < slots; s += TY_GROUP_SIZE) {
+            ty_u32 sum = 0;
+            for (ty_u32 k = 0; s == slots - TY_SLOT_EXTRA + TY_SLOT_MASKED && k < TY_LANES; k++)
+                sum += counters[TY_TABLE / 4 * TY_PIXEL + k];
+            out[(ty_u64)a * parts * slots + s] = sum;
+        }
+    }
+    TY_GLOBAL_BARRIER();
+    TY_BARRIER();
+    for (ty_u32 k = TY_LID; k < results * 256; k += TY_GROUP_SIZE) {
+        ty_u32 a = k / 256, v = k - a * 256, from = channels > 1 ? list[a] : 0;
+        ty_u32 sum = counters[(from * 256 + v) * TY_LANES];
+        if (sum)
+            TY_ADD_GLOBAL(&out[(ty_u64)a * parts * slots + slot_of[v]], sum);
+    }
+}
+
 TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
       TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first,
@@ -98,33 +130,9 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
         TY_COUNT_OWN(!masked || keep[at] ? to : dustbin);
     }
     TY_BARRIER();
-    /* A value's copies into its first, then values into slots. */
-    for (ty_u32 v = lid; v < channels * 256; v += TY_GROUP_SIZE) {
-        ty_u32 sum = 0;
-        for (ty_u32 k = 0; k < TY_LANES; k++)
-            sum += ty_local[v * TY_LANES + ((lid + k) & (TY_LANES - 1))];
-        ty_local[v * TY_LANES] = sum;
-    }
-    ty_u32 results = channels == TY_PIXEL ? actives : 1;
-    TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
-    TY_GLOBAL const ty_u32 *slot_of = (TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE);
-    out += ((ty_u64)here * results * parts + part) * slots;
-    for (ty_u32 a = 0; a < results; a++) {
-        for (ty_u32 s = lid; s < slots; s += TY_GROUP_SIZE) {
-            ty_u32 sum = 0;
-            for (ty_u32 k = 0; s == slots - TY_SLOT_EXTRA + TY_SLOT_MASKED && k < TY_LANES; k++)
-                sum += ty_local[TY_TABLE / 4 * TY_PIXEL + k];
-            out[(ty_u64)a * parts * slots + s] = sum;
-        }
-    }
-    TY_GLOBAL_BARRIER();
-    TY_BARRIER();
-    for (ty_u32 k = lid; k < results * 256; k += TY_GROUP_SIZE) {
-        ty_u32 a = k / 256, v = k - a * 256, from = channels > 1 ? list[a] : 0;
-        ty_u32 sum = ty_local[(from * 256 + v) * TY_LANES];
-        if (sum)
-            TY_ADD_GLOBAL(&out[(ty_u64)a * parts * slots + slot_of[v]], sum);
-    }
+    const ty_u32 results = channels == TY_PIXEL ? actives : 1;
+    lane_private_pixels_store(ty_local, axis, channels, results, parts, slots,
+                              out + ((ty_u64)here * results * parts + part) * slots);
     (void)channel;
     (void)columns;
     (void)copies;

@@ -134,9 +134,8 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GRID_TRIGGER();
-    ty_u32 lid = TY_LID;
+    ty_u32 lid = TY_LID, own = lid & (TY_COPIES - 1);
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
-    ty_u32 own = lid & (TY_COPIES - 1);
 #if defined(TY_COUNTS_AT)
     const ty_u32 size = TY_COPIES * 4 + pass;
     own = TY_LOCAL_BYTES(ty_local) + own * 4 - TY_CELL_BIAS * TY_COPIES * 4;

@@ -1,11 +1,11 @@
 /*
  * views: any layout at once. A line of `parts` groups counts a histogram, `first` and on, each with
  * a table of its own in local memory, of which every counter has `copies` (a power of two) that
- * neighbouring work-items take in turn. Where local memory does not hold the table (TY_AHEAD_L2), a
- * histogram's groups count into one in global memory, the samples of one slot that follow each
- * other put together.
+ * neighbouring work-items take in turn. Where local memory does not hold the table
+ * (TY_GLOBAL_TABLE), a histogram's groups count into one in global memory, the samples of one slot
+ * that follow each other put together.
  */
-#if TY_AHEAD_L2
+#if TY_GLOBAL_TABLE
 #define TY_COUNT_SLOT(s)                                                                           \
     do {                                                                                           \
         if ((s) != run) {                                                                          \
@@ -50,7 +50,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_SIZE + lid;
     ty_u64 row = i / columns, column = i - row * columns;
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
-#if TY_AHEAD_L2
+#if TY_GLOBAL_TABLE
     TY_GLOBAL ty_u32 *table = out + (ty_u64)here * slots;
     ty_u32 run = 0, length = 0;
     (void)copies;
@@ -74,7 +74,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
         TY_NEXT_SLOT(s);
         TY_COUNT_SLOT(s);
     }
-#if TY_AHEAD_L2
+#if TY_GLOBAL_TABLE
     if (length)
         TY_ADD_GLOBAL(&table[run], length);
     (void)ty_local;

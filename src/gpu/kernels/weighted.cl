@@ -20,7 +20,7 @@
 #define TY_LARGEST       (TY_WEIGHT == 11 ? 254 : 2046)
 #define TY_FLOW_WORDS    8
 
-#if TY_AHEAD_L2
+#if TY_GLOBAL_TABLE
 #define TY_SPACE                TY_GLOBAL
 #define TY_TABLE_ADD(to, value) TY_ADD_GLOBAL(to, value)
 #else
@@ -219,6 +219,31 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
         }                                                                                          \
     } while (0)
 
+#if !TY_GLOBAL_TABLE
+/* The group's table, each sum's copies added up, into its partial at `to`, unless there is none. */
+TY_FN void weighted_leave(TY_LOCAL const ty_u32 *table, ty_u32 slots, ty_u32 copies, ty_u32 plane,
+                          int idle, TY_GLOBAL ty_u32 *out)
+{
+    for (ty_u32 s = TY_LID; s < slots && !idle; s += TY_ANY_GROUP) {
+        TY_GLOBAL ty_u32 *to = out + s;
+        for (int first_word = 0; first_word <= TY_SQUARE_WORDS; first_word += TY_SUM_WORDS) {
+            int words = first_word ? 3 : TY_SUM_WORDS;
+            ty_wide sum = {0, 0};
+            for (ty_u32 j = 0; j < copies; j++) {
+                TY_LOCAL const ty_u32 *from = table + first_word * plane + s * copies + j;
+                ty_wide one = {from[0] | (ty_u64)from[plane] << 32, 0};
+                one.high = words == 3 ? from[2 * plane] : 0;
+                sum = ty_wide_add(sum, one);
+            }
+            to[first_word * slots] = (ty_u32)sum.low;
+            to[(first_word + 1) * slots] = (ty_u32)(sum.low >> 32);
+            if (words == 3)
+                to[(first_word + 2) * slots] = (ty_u32)sum.high;
+        }
+    }
+}
+#endif
+
 TY_KERNEL(TY_ANY_GROUP)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID_ARGS(weights),
       ty_i64 weight_channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin, ty_u64 end,
@@ -242,7 +267,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
     if (idle)
         end = 0;
-#if TY_AHEAD_L2
+#if TY_GLOBAL_TABLE
     ty_u32 plane = slots, step_words = 1;
     TY_GLOBAL ty_u32 *table = out + (ty_u64)here * cells, *flows = table + TY_WORDS * slots;
     TY_LOCAL ty_u32 *top = ty_local;
@@ -279,24 +304,8 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     TY_BARRIER();
     if (lid == 0 && !round && *top)
         TY_MAX_GLOBAL(&own_state[1], *top);
-#if !TY_AHEAD_L2
-    for (ty_u32 s = lid; s < slots && !idle; s += TY_ANY_GROUP) {
-        TY_GLOBAL ty_u32 *to = out + (ty_u64)TY_GROUP * cells + s;
-        for (int first_word = 0; first_word <= TY_SQUARE_WORDS; first_word += TY_SUM_WORDS) {
-            int words = first_word ? 3 : TY_SUM_WORDS;
-            ty_wide sum = {0, 0};
-            for (ty_u32 j = 0; j < copies; j++) {
-                TY_LOCAL const ty_u32 *from = ty_local + first_word * plane + s * copies + j;
-                ty_wide one = {from[0] | (ty_u64)from[plane] << 32, 0};
-                one.high = words == 3 ? from[2 * plane] : 0;
-                sum = ty_wide_add(sum, one);
-            }
-            to[first_word * slots] = (ty_u32)sum.low;
-            to[(first_word + 1) * slots] = (ty_u32)(sum.low >> 32);
-            if (words == 3)
-                to[(first_word + 2) * slots] = (ty_u32)sum.high;
-        }
-    }
+#if !TY_GLOBAL_TABLE
+    weighted_leave(ty_local, slots, copies, plane, idle, out + (ty_u64)TY_GROUP * cells);
     if (lid < TY_FLOW_WORDS && !idle)
         out[(ty_u64)TY_GROUP * cells + TY_WORDS * slots + lid] = flows[lid];
 #endif
@@ -340,6 +349,18 @@ TY_FN double ty_with_odds(double sum, ty_u32 odd)
                    : sum;
 }
 
+/* Adds the group's 16 rows of 16 work-items up into the first: sums[i] of work-item i. */
+TY_FN void weighted_add_rows(TY_LOCAL ty_u32 *sums, ty_wide own)
+{
+    ty_wide_put(sums, TY_LID, own);
+    for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
+        TY_BARRIER();
+        if (TY_LID < stride)
+            ty_wide_put(sums, TY_LID,
+                        ty_wide_add(ty_wide_get(sums, TY_LID), ty_wide_get(sums, TY_LID + stride)));
+    }
+}
+
 /* As merge (merge.cl), for sums: `bins` of them from `sum_at` on in `sums`, integers' upper words
  * there from `high_at` on, unless that is 0, their squares in `squares`, and `flow_count` numbers
  * of samples in `flows`: four, or all five. */
@@ -374,14 +395,7 @@ weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 block
             if (over)
                 sum = ty_wide_add(sum, ty_partial_sum(partial, slots, all + TY_SLOT_OVER, words));
         }
-        ty_wide_put(ty_local, lid, sum);
-        for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
-            TY_BARRIER();
-            if (lid < stride)
-                ty_wide_put(
-                    ty_local, lid,
-                    ty_wide_add(ty_wide_get(ty_local, lid), ty_wide_get(ty_local, lid + stride)));
-        }
+        weighted_add_rows(ty_local, sum);
         sum = ty_wide_get(ty_local, lid); /* its own: the others may still be writing theirs */
         if (lid < 16 && target < bins && first_word) {
             TY_GLOBAL double *to = squares + square_at + (ty_u64)here * bins + target;

@@ -154,6 +154,24 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
             ty_packed_vector(wide[q], WEIGHTS(q), &p, &largest);                                   \
     } while (0)
 
+/* The group's table, each sum's copies added up, into its partial at `to`. */
+TY_FN void weighted_packed_leave(TY_LOCAL const ty_u32 *table, ty_u32 slots, TY_GLOBAL ty_u32 *to)
+{
+    const ty_u32 bins = slots - TY_SLOT_EXTRA, words = (bins + TY_CELLS_EXTRA) * TY_PACKED;
+    for (ty_u32 s = TY_LID; s < slots; s += TY_PACKED_GROUP) {
+        ty_u32 cell = ty_cell_of_slot(s, bins);
+        ty_u64 sum = 0;
+        for (ty_u32 j = 0; j < TY_PACKED && cell < bins + TY_CELLS_EXTRA; j++) {
+            ty_u32 at = cell * TY_PACKED + j;
+            sum += table[at] | (ty_u64)table[words + at] << 32;
+        }
+        to[s] = (ty_u32)sum;
+        to[slots + s] = (ty_u32)(sum >> 32);
+    }
+    if (TY_LID < TY_FLOW_WORDS)
+        to[2 * slots + TY_LID] = table[2 * words + TY_LID];
+}
+
 /* As `count`, by the same arguments: rows follow each other without a gap. */
 TY_KERNEL_DENSE(TY_PACKED_GROUP, 1)
 count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
@@ -213,18 +231,8 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     if (lid == 0 && !idle && !round && *top)
         TY_MAX_GLOBAL(&own_state[1], *top);
     out += (ty_u64)TY_GROUP * (2 * slots + TY_FLOW_WORDS);
-    for (ty_u32 s = lid; s < slots && !idle; s += TY_PACKED_GROUP) {
-        ty_u32 cell = ty_cell_of_slot(s, bins);
-        ty_u64 sum = 0;
-        for (ty_u32 j = 0; j < TY_PACKED && cell < bins + TY_CELLS_EXTRA; j++) {
-            ty_u32 at = cell * TY_PACKED + j;
-            sum += ty_local[at] | (ty_u64)ty_local[words + at] << 32;
-        }
-        out[s] = (ty_u32)sum;
-        out[slots + s] = (ty_u32)(sum >> 32);
-    }
-    if (lid < TY_FLOW_WORDS && !idle)
-        out[2 * slots + lid] = p.flows[lid];
+    if (!idle)
+        weighted_packed_leave(ty_local, slots, out);
     (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
     (void)columns, (void)copies, (void)x0_row, (void)x0_column;
     (void)weights_row, (void)weights_column;

@@ -42,7 +42,7 @@ ty_any_layout ty_any_layout_make(const tally_plan *plan, const ty_device *device
 void ty_any_layout_define(const tally_plan *plan, const ty_any_layout *l, ty_defines *defines)
 {
     ty_define(defines, "TY_AHEAD", (uint32_t)ty_method_parameter(plan, "ahead"));
-    ty_define(defines, "TY_AHEAD_L2", !l->copies);
+    ty_define(defines, "TY_GLOBAL_TABLE", !l->copies);
     ty_define(defines, "TY_ANY_GROUP", l->geometry.group_size);
 }
 

@@ -16,7 +16,8 @@ typedef struct ty_any_layout {
 
 ty_any_layout ty_any_layout_make(const tally_plan *plan, const ty_device *device, uint32_t words,
                                  uint32_t rest);
-/* TY_AHEAD; TY_AHEAD_L2 where the tables are in global memory; TY_ANY_GROUP, the size of a group.
+/* TY_AHEAD; TY_GLOBAL_TABLE where the tables are in global memory; TY_ANY_GROUP, the size of a
+ * group.
  */
 void ty_any_layout_define(const tally_plan *plan, const ty_any_layout *l, ty_defines *defines);
 /* Float64 for what is not a byte. */
