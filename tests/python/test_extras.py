@@ -146,6 +146,12 @@ def test_opencl():
     )
 
 
+def test_progress_of_a_call_that_fails():
+    for a in (np.array([0.5, 7]), np.full(1 << 24, 7.0)):
+        with pytest.raises(ValueError, match="above 1, the last edge"):
+            tally.histogram(a, 4, (0, 1), flow="raise", progress=lambda done, total: None)
+
+
 def test_progress():
     a = np.zeros(3 << 20)
     seen = []
