@@ -58,9 +58,12 @@ def panels(name, field, at):
 
 
 def reduce_table(figure):
-    plain = [line for line in figure["cuda"] if line["n"] == 100000000]
-    return cells(plain, "median_s", lambda line: line["series"].partition(",")[0],
-                 lambda line: line["series"].partition(", ")[2], times=1e3)
+    def parts(line):
+        """What is run, and with how many bins."""
+        return re.fullmatch(r"(.*), (\d+ bins.*)", line["series"])
+
+    return cells(figure["cuda"], "median_s", lambda line: parts(line)[1], lambda line: parts(line)[2], times=1e3,
+                 keep=lambda line: line["n"] == 100000000)
 
 
 def optimisations(figure):
