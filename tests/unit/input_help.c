@@ -380,3 +380,53 @@ void help_damage(const char *name, const blob *file, const tally_input_options *
     }
     free(copy);
 }
+
+void help_check_image(const char *path, const char *format, const blob *samples, tally_dtype dtype,
+                      uint64_t rows, uint64_t columns, unsigned channels, const char *names)
+{
+    size_t pixel = channels * tally_dtype_bytes(dtype);
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    for (int i = 0; i < 3; i++) {
+        contents c;
+        tally_error error = {""};
+        tally_status status;
+        if (i) {
+            o.chunk_bytes = 1 + help_below(3 * columns * pixel);
+            o.row_begin = help_below(rows);
+            o.row_end = o.row_begin + 1 + help_below(rows - o.row_begin);
+            o.column_begin = help_below(columns);
+            o.column_end = o.column_begin + 1 + help_below(columns - o.column_begin);
+        }
+        if (i == 2) {
+            blob file = help_load(path);
+            o.rewindable = 1;
+            status = help_read_piped(file.bytes, file.size, &o, 2, &c, &error);
+            blob_free(&file);
+        } else {
+            status = help_read(path, &o, 3, &c, &error);
+        }
+        blob want = help_crop(samples, columns, pixel, o.row_begin, i ? o.row_end : rows,
+                              o.column_begin, i ? o.column_end : columns);
+        CHECK_SAY(!status && c.samples.size == want.size &&
+                      !memcmp(c.samples.bytes, want.bytes, want.size),
+                  "%s %llux%llux%u %s: %s", format, (unsigned long long)rows,
+                  (unsigned long long)columns, channels, tally_dtype_name(dtype), error.message);
+        if (!status) {
+            char all[64] = "";
+            for (int n = 0; n < 4; n++)
+                strcat(all, c.names[n]);
+            CHECK_SAY(!strcmp(all, names), "%s, not %s", all, names);
+            CHECK(!strcmp(c.info.format, format) && c.info.dtype == dtype && c.info.is_image &&
+                  c.info.channels == channels && c.info.dimensions == 1);
+            CHECK(c.info.rows * c.info.columns * pixel == want.size);
+        }
+        blob_free(&c.samples);
+        blob_free(&want);
+    }
+    o = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
+    o.column_end = columns + 1;
+    char words[64];
+    snprintf(words, sizeof words, "outside its %llu rows and %llu columns",
+             (unsigned long long)rows, (unsigned long long)columns);
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, words);
+}

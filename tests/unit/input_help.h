@@ -73,4 +73,9 @@ void help_cut_everywhere(const char *name, const blob *file, size_t least, size_
 /* Random damage: any verdict will do, but none may crash. */
 void help_damage(const char *name, const blob *file, const tally_input_options *options, int times);
 
+/* Reads the image at `path` in full and in a random region with small chunks, from the file and
+ * from a pipe: it must have this shape, these names and samples. */
+void help_check_image(const char *path, const char *format, const blob *samples, tally_dtype dtype,
+                      uint64_t rows, uint64_t columns, unsigned channels, const char *names);
+
 #endif

@@ -216,4 +216,16 @@ static inline kept written(const tally_result *r, tally_format format,
     return k;
 }
 
+/* Zeros in even bins of width 1. */
+static inline tally_result *simple_result(uint64_t bins, uint64_t histograms)
+{
+    tally_axis axis = tally_axis_even(bins, 0, (double)bins);
+    ty_result_shape shape = {
+        .dimensions = 1, .axes = &axis, .dtype = TALLY_U8, .histograms = histograms};
+    tally_result *r = NULL;
+    tally_error error = {""};
+    CHECK_SAY(ty_result_create(&shape, &r, &error) == TALLY_OK, "%s", error.message);
+    return r;
+}
+
 #endif
