@@ -11,7 +11,7 @@ const ty_scan_loops *ty_text_scan_loops_get(void)
 int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
                       const uint32_t *columns_of, uint32_t views)
 {
-    if (delimiter == ' ' || columns > TY_SCAN_COLUMNS)
+    if (columns > TY_SCAN_COLUMNS)
         return 0;
     uint8_t is_wanted[TY_SCAN_COLUMNS] = {0};
     int place[TY_SCAN_COLUMNS], count = 0;

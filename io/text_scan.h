@@ -23,7 +23,7 @@ typedef struct ty_scan_pick {
 } ty_scan_pick;
 
 /* What is to be found in every record; nothing in it changes while records are read. Separators
- * are delimiters and line ends outside quotes. */
+ * are delimiters, of runs of white space the last byte, and line ends outside quotes. */
 typedef struct ty_scan {
     ty_delimiter delimiter;
     const char *missing; /* as for ty_field_read */
@@ -63,7 +63,7 @@ extern const ty_scan_loops ty_text_scan_base, ty_text_scan_avx2, ty_text_scan_av
 const ty_scan_loops *ty_text_scan_loops_get(void);
 
 /* Fills `scan` for records of `columns` fields of which `columns_of[view]` are wanted. 0: such
- * records are read one by one (runs of white space between fields, or too many of them). */
+ * records, of too many fields, are read one by one. */
 int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
                       const uint32_t *columns_of, uint32_t views);
 

@@ -238,13 +238,17 @@ INLINE int field_value(const ty_scan *scan, const char *p, const char *end, cons
                        double *value)
 {
     const char *begin = p, *stop = end;
-    if (p == end) {
+    while (p < stop && *p == ' ')
+        p++;
+    while (p < stop && (stop[-1] == ' ' || (stop[-1] == '\t' && scan->delimiter == ' ')))
+        stop--;
+    if (p == stop) {
         *value = NAN;
         return scan->columns > 1; /* the only field: a blank line */
     }
     if (scan->missing) /* it may be one of those words */
         return ty_text_scan_value(scan, begin, end, value);
-    if (*p == '"' && end - p > 2) { /* most likely it ends with one, too */
+    if (*p == '"' && stop - p > 2) { /* most likely it ends with one, too */
         p++;
         stop--;
     }
@@ -264,6 +268,7 @@ typedef struct state {
     uint64_t inside;  /* all ones inside quotes, else zero */
     unsigned follows; /* 1: the byte before is a separator or a closing quote */
     unsigned starts;  /* 1: it is a line end */
+    unsigned leads; /* 1: only white space is between it and a line's begin (runs of white space) */
 } state;
 
 typedef struct masks {
@@ -276,6 +281,21 @@ typedef struct masks {
 INLINE int is_passed(ty_delimiter delimiter, const char *p, const char *end)
 {
     return ty_line_is_skipped(delimiter, p, end);
+}
+
+/* Of runs of white space between two fields the last bytes. */
+INLINE uint64_t blank_separators(state *s, bytes b, uint64_t valid, const char *end)
+{
+    uint64_t blanks = (equal(b, ' ') | equal(b, '\t')) & valid;
+    uint64_t lines = (equal(b, '\n') | equal(b, '\r')) & valid;
+    uint64_t none =
+        end - s->p <= 64 || ty_is_line_end(s->p[64]) || s->p[64] == ' ' || s->p[64] == '\t';
+    uint64_t before = (blanks | lines | ~valid) >> 1 | none << 63; /* no field behind */
+    /* A run that begins with its line: added to its first bit, it is carried away. */
+    uint64_t first = blanks & (lines << 1 | s->starts | s->leads);
+    uint64_t leading = blanks & ~(blanks + first);
+    s->leads = (unsigned)(leading >> 63);
+    return blanks & ~before & ~leading;
 }
 
 /* Bytes up to '#' that are neither `separators` nor LF are in `low`: quotes, CR, and blanks or '#'
@@ -293,7 +313,9 @@ static void mask_odd(const ty_scan *scan, state *s, bytes b, uint64_t valid, uin
         m->ends |= alone;
         m->separators |= alone;
     }
-    if (quotes | s->inside) {
+    if (scan->delimiter == ' ') {
+        m->bad |= quotes; /* what is behind one may be a field of its own */
+    } else if (quotes | s->inside) {
         uint64_t in = parities(quotes) ^ s->inside, opens = quotes & in;
         m->closes = quotes & ~in;
         m->ends &= ~in;
@@ -333,7 +355,8 @@ INLINE masks next_masks(const ty_scan *scan, state *s, const char *stop, const c
     uint64_t valid = first_bits((size_t)(end - s->p));
     bytes b = load(s->p);
     masks m = {0, equal(b, '\n') & valid, 0, 0};
-    m.separators = m.ends | (equal(b, scan->delimiter) & valid);
+    m.separators = m.ends | (scan->delimiter == ' ' ? blank_separators(s, b, valid, end)
+                                                    : equal(b, scan->delimiter) & valid);
     uint64_t low = at_most(b, '#') & valid & ~m.separators;
     if (__builtin_expect((low | s->inside) != 0, 0))
         mask_odd(scan, s, b, valid, low, end, &m);
@@ -406,7 +429,7 @@ static size_t read_records(const ty_scan *scan, const char **at, const char *sto
 {
     uint32_t buffer[1 + BATCH + 2 * 64], *positions = buffer + 1;
     const char *base = *at - 1;
-    state s = {*at, 0, 0, 1, 1};
+    state s = {*at, 0, 0, 1, 1, 0};
     size_t count = 0, records = 0;
     buffer[0] = 0;
     for (int last = 0;;) {
