@@ -310,20 +310,24 @@ static void listing_003(const unsigned char *samples, uint64_t n, uint64_t k, ui
 
 static void test_trish(void)
 {
-    enum { n = 1200000 };
     static const char *const settings[] = {"k=31,batch=4,blocks-per-sm=3", "k=1,pairs=0",
                                            "k=31,accumulate=0,blocks-per-sm=1",
                                            "k=1,accumulate=0,blocks-per-sm=1"};
     static const unsigned k[] = {31, 1, 31, 1};
+    tally_plan *one_a_unit =
+        plan_of("trish", settings[3], TALLY_U8, tally_axis_integer(256, 0), TALLY_COUNTER_U64);
+    /* 250 of one value a thread, more in some, where a multiprocessor has one block. */
+    const uint64_t n = groups_of(one_a_unit, UINT64_C(1) << 30) * trish_threads * UINT64_C(1000);
     unsigned char *samples = malloc(n);
-    for (int i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++)
         samples[i] = (unsigned char)(below(4) ? below(256) : 77);
+    tally_plan_destroy(one_a_unit);
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         const int whole = strstr(settings[s], "accumulate") == NULL;
         uint64_t want[256] = {0}, got[256], exact[256] = {0};
         tally_plan *plan =
             plan_of("trish", settings[s], TALLY_U8, tally_axis_integer(256, 0), TALLY_COUNTER_U64);
-        for (int i = 0; i < n; i++)
+        for (uint64_t i = 0; i < n; i++)
             exact[samples[i]]++;
         if (!whole)
             listing_003(samples, n, k[s], plan ? groups_of(plan, n) : 1, want);
