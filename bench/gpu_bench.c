@@ -166,14 +166,14 @@ static double time_reading(bench *b, uint64_t bytes)
     ty_arg args[] = {memory(b->samples), number(bytes / 16), memory(b->read_out)};
     for (int i = -1; i < 9; i++) {
         void *from, *to;
-        ops->mark(b->device, b->queue, &from, NULL);
+        ops->event_record(b->device, b->queue, &from, NULL);
         launch(b, "readall", args);
-        ops->mark(b->device, b->queue, &to, NULL);
+        ops->event_record(b->device, b->queue, &to, NULL);
         wait_for(b);
         if (i >= 0)
             seconds[i] = ops->elapsed(b->device, from, to);
-        ops->mark_close(b->device, from);
-        ops->mark_close(b->device, to);
+        ops->event_close(b->device, from);
+        ops->event_close(b->device, to);
     }
     qsort(seconds, 9, sizeof *seconds, ascending);
     return seconds[4];
@@ -318,14 +318,14 @@ static double time_stream(bench *b, tally_plan *plan, const tally_view *view, un
     void *queue = NULL;
     if (ops->queue_open(b->device, e.stream, &queue, NULL))
         return -1;
-    ops->mark(b->device, queue, &from, NULL);
+    ops->event_record(b->device, queue, &from, NULL);
     for (unsigned i = 0; i < calls && !status; i++)
         status = tally_execute(plan, view, &e, &out, NULL);
-    ops->mark(b->device, queue, &to, NULL);
+    ops->event_record(b->device, queue, &to, NULL);
     if (!ops->wait(b->device, queue, NULL) && !status)
         seconds = ops->elapsed(b->device, from, to) / calls;
-    ops->mark_close(b->device, from);
-    ops->mark_close(b->device, to);
+    ops->event_close(b->device, from);
+    ops->event_close(b->device, to);
     ops->queue_close(b->device, queue);
     return seconds;
 }

@@ -49,14 +49,14 @@ static double micro_read_seconds(ty_device *device, void *queue, ty_memory sampl
     ty_arg args[] = {ty_arg_memory(samples), ty_arg_u64(bytes / 16), ty_arg_memory(out)};
     ty_launch launch = {device->units * 8, 256, 0, args, 3, 0};
     for (int i = 0; i < 10 && !failed; i++) {
-        failed = ops->mark(device, queue, &from, &error) ||
+        failed = ops->event_record(device, queue, &from, &error) ||
                  ops->launch(device, queue, program, "readall", &launch, &error) ||
-                 ops->mark(device, queue, &to, &error) || ops->wait(device, queue, &error);
+                 ops->event_record(device, queue, &to, &error) || ops->wait(device, queue, &error);
         if (failed)
             break;
         seconds[i] = ops->elapsed(device, from, to);
-        ops->mark_close(device, from);
-        ops->mark_close(device, to);
+        ops->event_close(device, from);
+        ops->event_close(device, to);
     }
     if (failed) {
         fprintf(stderr, "read pass: %s\n", error.message);

@@ -144,19 +144,19 @@ static void time_calls(bench *b, const tally_plan *plan, const tally_view *view,
     e.stream = b->stream;
     out.counts = b->counts;
     out.on_device = 1;
-    ops->mark(b->device, b->queue, &from, NULL);
+    ops->event_record(b->device, b->queue, &from, NULL);
     double begin = now();
     for (unsigned i = 0; i < calls; i++) {
         if (tally_execute(plan, view, &e, &out, &error))
             die("execute", error.message);
     }
     *host = (now() - begin) / calls;
-    ops->mark(b->device, b->queue, &to, NULL);
+    ops->event_record(b->device, b->queue, &to, NULL);
     if (ops->wait(b->device, b->queue, &error))
         die("wait", error.message);
     *seconds = b->stream ? ops->elapsed(b->device, from, to) / calls : *host;
-    ops->mark_close(b->device, from);
-    ops->mark_close(b->device, to);
+    ops->event_close(b->device, from);
+    ops->event_close(b->device, to);
 }
 
 static void measure(bench *b, const char *kind, tally_dtype dtype, uint64_t bins, uint64_t bytes)
