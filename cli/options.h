@@ -52,6 +52,7 @@ typedef enum cli_id {
     CLI_WEIGHTS,
     CLI_SUM_SQUARES,
     CLI_EACH,
+    CLI_PAGE,
     CLI_KEEP_GOING,
     CLI_INDEX,
     /* work */

@@ -64,6 +64,7 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
         wanted->dtype = tally_dtype_parse(text);
     else if (cli_has(options, CLI_ALPHABET))
         wanted->dtype = TALLY_U8;
+    wanted->page = cli_uint(options, CLI_PAGE, 0);
     wanted->offset_bytes = cli_uint(options, CLI_OFFSET, 0);
     text = cli_text(options, CLI_SHAPE, NULL);
     if (text) {

@@ -60,6 +60,8 @@ const cli_option cli_option_table[] = {
      "with --weights: keep the sum of squared weights of each bin too"},
     {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "a histogram for each file instead of one of all"},
+    {CLI_PAGE, "page", 0, CLI_UINT, 1, "N", CLI_RUN, "Input", NULL, 1, ANY, 0,
+     "the N-th image, from 1, of a TIFF or PNM file that holds several (all of them)"},
     {CLI_KEEP_GOING, "keep-going", 'k', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "name each file that cannot be counted, count the others and end with exit code 1"},
     {CLI_INDEX, "index", 0, CLI_UINT, 1, "N", CLI_SHOW | CLI_PLOT, "Input", NULL, 1, ANY, 0,

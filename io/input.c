@@ -119,6 +119,11 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
             in->decoder = decoders[i];
     if (!in->decoder)
         return unknown_format(name, head, size, error);
+    if (options->page > 1 && in->decoder != &ty_tiff && in->decoder != &ty_pnm)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: page %" PRIu64
+                        " is asked for; TIFF and PNM have several, and this is %s",
+                        name, options->page, in->decoder->format);
     if (options->columns_count && in->decoder != &ty_text && in->decoder != &ty_parquet)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: columns are chosen by name in tables, and this is %s; choose channels "

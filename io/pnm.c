@@ -18,10 +18,12 @@ typedef struct ty_pnm_header {
 typedef struct ty_pnm_state {
     ty_stream *stream;
     ty_rows rows;
-    ty_pnm_header header;
-    uint64_t start;        /* the file's byte behind the header */
-    unsigned char *packed; /* P4: one row of bits */
-    size_t at, end;        /* text kinds: what of `text` is unread */
+    ty_pnm_header header, first; /* of this image; of the first that is read */
+    tally_input_options options; /* region, chunk and page of each */
+    uint64_t page;               /* this image, from 1 */
+    uint64_t start;              /* the file's byte behind the header */
+    unsigned char *packed;       /* P4: one row of bits */
+    size_t at, end;              /* text kinds: what of `text` is unread */
     unsigned char text[TY_PNM_TEXT];
 } ty_pnm_state;
 
@@ -322,24 +324,74 @@ static void pnm_close(void *state)
     ty_free(s);
 }
 
-static tally_status open_image(ty_pnm_state *s, const tally_input_options *options,
-                               tally_input_info *info, tally_error *error)
+static tally_dtype dtype_of(const ty_pnm_header *h)
 {
-    tally_status status = read_header(s, &s->header, error);
-    if (status)
-        return status;
+    return h->maxval > 255 ? TALLY_U16 : TALLY_U8;
+}
+
+/* The image whose header has been read. */
+static tally_status begin_image(ty_pnm_state *s, tally_input_info *info, tally_error *error)
+{
     s->start = ty_stream_offset(s->stream);
-    info->dtype = s->header.maxval > 255 ? TALLY_U16 : TALLY_U8;
+    info->dtype = dtype_of(&s->header);
     info->rows = s->header.height;
     info->columns = s->header.width;
     info->channels = s->header.depth;
     info->is_image = 1;
-    status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, options, info, error);
+    ty_rows_close(&s->rows);
+    ty_free(s->packed);
+    s->packed = NULL;
+    tally_status status =
+        ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, &s->options, info, error);
     if (status || s->header.kind != 4)
         return status;
     size_t packed = (size_t)((s->header.width + 7) / 8);
     s->packed = ty_malloc(packed);
     return s->packed ? TALLY_OK : ty_error_memory(error, "a row of a bitmap", packed);
+}
+
+/* Passes over what is left of an image and reads the header of the next; *more is 0 if there is
+ * none. Kinds of text have one image in a file, and whatever follows is no matter. */
+static tally_status next_header(ty_pnm_state *s, int *more, tally_error *error)
+{
+    const unsigned char *head;
+    const ty_rows *r = &s->rows;
+    uint64_t skipped = 0;
+    size_t got = 0;
+    *more = 0;
+    if (s->header.kind < 4)
+        return TALLY_OK;
+    const uint64_t left = r->row < r->rows ? r->rows - r->row : 0;
+    const uint64_t bytes = left * (s->packed ? (s->header.width + 7) / 8 : r->row_bytes);
+    tally_status status = ty_stream_skip(s->stream, bytes, &skipped, error);
+    if (!status && skipped == bytes)
+        status = ty_stream_peek(s->stream, &head, 3, &got, error);
+    if (status || got < 3 || head[0] != 'P' || head[1] < '4' || head[1] > '7' ||
+        (!is_space(head[2]) && head[2] != '#'))
+        return status;
+    *more = 1;
+    s->page++;
+    return read_header(s, &s->header, error);
+}
+
+/* The first image that is wanted. */
+static tally_status open_image(ty_pnm_state *s, tally_input_info *info, tally_error *error)
+{
+    int more = 1;
+    s->page = 1;
+    tally_status status = read_header(s, &s->header, error);
+    if (!status)
+        status = begin_image(s, info, error);
+    while (!status && more && s->page < s->options.page) {
+        status = next_header(s, &more, error);
+        if (!status && more)
+            status = begin_image(s, info, error);
+    }
+    if (!status && !more)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: page %" PRIu64 " is asked for, but it has %" PRIu64,
+                        ty_stream_name(s->stream), s->options.page, s->page);
+    return status;
 }
 
 static tally_status pnm_open(ty_stream *stream, const tally_input_options *options, void **state,
@@ -349,7 +401,10 @@ static tally_status pnm_open(ty_stream *stream, const tally_input_options *optio
     if (!s)
         return ty_error_memory(error, "an input", sizeof *s);
     s->stream = stream;
-    tally_status status = open_image(s, options, info, error);
+    if (options)
+        s->options = *options;
+    tally_status status = open_image(s, info, error);
+    s->first = s->header;
     if (status)
         pnm_close(s);
     else
@@ -357,21 +412,41 @@ static tally_status pnm_open(ty_stream *stream, const tally_input_options *optio
     return status;
 }
 
+/* Images of one kind are as one after the other. */
 static tally_status pnm_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_pnm_state *s = state;
-    return ty_rows_read(&s->rows, take, s, views, done, error);
+    for (;;) {
+        tally_input_info info;
+        int more = 0;
+        tally_status status = ty_rows_read(&s->rows, take, s, views, done, error);
+        if (status || !*done || s->options.page)
+            return status;
+        status = next_header(s, &more, error);
+        if (status || !more)
+            return status;
+        if (dtype_of(&s->header) != dtype_of(&s->first) || s->header.depth != s->first.depth)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: image %" PRIu64 " has %" PRIu64
+                            " channel(s) of %s, the first %" PRIu64
+                            " of %s; images of one kind add up, --page N reads one of them",
+                            ty_stream_name(s->stream), s->page, s->header.depth,
+                            tally_dtype_name(dtype_of(&s->header)), s->first.depth,
+                            tally_dtype_name(dtype_of(&s->first)));
+        if ((status = begin_image(s, &info, error)))
+            return status;
+    }
 }
 
 static tally_status pnm_rewind(void *state, tally_error *error)
 {
     ty_pnm_state *s = state;
-    ty_pnm_header now;
-    ty_rows_rewind(&s->rows);
-    tally_status status = read_header(s, &now, error);
-    if (!status && (now.kind != s->header.kind || now.width != s->header.width ||
-                    now.height != s->header.height || now.depth != s->header.depth ||
-                    now.maxval != s->header.maxval))
+    tally_input_info info;
+    const ty_pnm_header *now = &s->header, *old = &s->first;
+    tally_status status = open_image(s, &info, error);
+    if (!status &&
+        (now->kind != old->kind || now->width != old->width || now->height != old->height ||
+         now->depth != old->depth || now->maxval != old->maxval))
         status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
                           ty_stream_name(s->stream));
     return status;
@@ -397,7 +472,9 @@ static int pnm_stored(const void *state, ty_stored *stored)
     stored->swap = s->rows.dtype == TALLY_U16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2 : 0;
     stored->check = check_stored;
     stored->state = s;
-    return s->header.kind > 4;
+    /* What follows may be another image. */
+    return s->header.kind > 4 && (s->options.page || ty_stream_size(s->stream) - s->start ==
+                                                         s->rows.rows * s->rows.row_bytes);
 }
 
 const ty_decoder ty_pnm = {

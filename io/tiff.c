@@ -1,4 +1,4 @@
-/* TIFF by libtiff, strip row by strip row or tile row by tile row; the first directory (page) only.
+/* TIFF by libtiff, strip row by strip row or tile row by tile row, page after page.
  * Samples are as stored, whatever the photometric says: white-is-zero is not inverted. Palettes
  * become R, G, B of 8 bits; grey of 1, 2 and 4 bits is scaled to 8 as in PNG; 9 to 15 bits stay in
  * u16.
@@ -7,9 +7,9 @@
  * first. Planes stored apart are read through a handle each, so that all advance together. */
 #define _FILE_OFFSET_BITS 64
 
-#include "io/spool.h"
 #include "io/rows.h"
 #include "io/stored.h"
+#include "io/tiff_file.h"
 
 #include <string.h>
 
@@ -19,247 +19,13 @@ static int tiff_probe(const unsigned char *head, size_t size)
                          !memcmp(head, "II+\0", 4) || !memcmp(head, "MM\0+", 4));
 }
 
-#if TALLY_HAVE_TIFF
-#include <tiffio.h>
-#endif
+#if TY_TIFF
 
-/* Before 4.5 messages go to handlers of the whole process, which are not a library's to change. */
-#if TALLY_HAVE_TIFF && TIFFLIB_VERSION >= 20221213
-
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/temp_file.h"
-
-enum { TY_TIFF_PLANES = 16 };
-
-/* What a row of tiles, or one compressed strip, may take. */
-#define TY_TIFF_MOST (INT64_C(1) << 30)
-
-typedef struct ty_tiff_state ty_tiff_state;
-
-/* One handle: the whole image, or one of the planes stored apart. */
-typedef struct ty_tiff_plane {
-    ty_tiff_state *owner;
-    TIFF *tiff;
-    uint64_t at;         /* libtiff's place in the file */
-    unsigned char *rows; /* a row of tiles, or one row of a strip; as stored but in host order */
-    uint64_t first, end; /* image rows that `rows` holds */
-    uint64_t next;       /* strips: the row that the handle decodes next */
-} ty_tiff_plane;
-
-struct ty_tiff_state {
-    ty_stream *stream;
-    ty_rows out;
-    int file;       /* what libtiff reads */
-    int file_owned; /* a temporary copy */
-    uint64_t base, size;
-    uint32_t width, height;
-    uint16_t samples, bits, format, photometric, compression;
-    int separate, tiled, alpha;
-    uint16_t *palette[3];
-    int palette_shift;                   /* 8, or 0 for files that hold 8-bit palettes */
-    unsigned plane_count, plane_samples; /* samples of one element in one plane */
-    ty_tiff_plane planes[TY_TIFF_PLANES];
-    uint64_t strip_rows, plane_row_bytes; /* bytes of a row in one plane, as stored */
-    uint64_t plane_bytes;                 /* of a plane's `rows` */
-    uint64_t tile_width, tile_rows, tile_row_bytes, tiles_across;
-    unsigned char *tile;
-    const uint64_t *strip_at, *strip_size; /* libtiff's */
-    uint64_t row;                          /* next to hand out */
-    int decoding;                          /* warnings now mean damaged samples */
-    char words[512];
-};
-
-/* ---- libtiff's side ------------------------------------------------------------------------ */
-
-static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
-{
-    ty_tiff_state *s = user;
-    (void)tiff;
-    (void)module;
-    if (!s->words[0])
-        vsnprintf(s->words, sizeof s->words, format, args);
-    return 1;
-}
-
-/* Whether a warning tells of samples that would be guessed: in the directory, a tag that matters
- * and is passed over (libtiff then takes a palette's indices for grey without a word), or a file
- * cut short; among the samples, all but the one about an old way of writing LZW. */
-static int is_harmful(const ty_tiff_state *s, const char *words)
-{
-    static const char *const tags[] = {
-        "ColorMap",     "BitsPerSample", "Compression", "ExtraSamples", "FillOrder",
-        "Predictor",    "SampleFormat",  "Photometric", "Planar",       "RowsPerStrip",
-        "DataType",     "T4Options",     "T6Options",   "JPEGTables",   "SamplesPerPixel",
-        "StripOffsets", "TileOffsets",   "TileWidth",   "TileLength"};
-    if (s->decoding)
-        return strncmp(words, "Old-style LZW", 13) != 0;
-    if (!strstr(words, "ignored"))
-        return 0;
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
-        if (strstr(words, tags[i]))
-            return 1;
-    return strstr(words, "IO error") != NULL;
-}
-
-static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
-{
-    ty_tiff_state *s = user;
-    char words[sizeof s->words];
-    (void)tiff;
-    (void)module;
-    vsnprintf(words, sizeof words, format, args);
-    if (!s->words[0] && is_harmful(s, words))
-        memcpy(s->words, words, sizeof words);
-    return 1;
-}
-
-static tmsize_t on_read(thandle_t handle, void *bytes, tmsize_t size)
-{
-    ty_tiff_plane *p = handle;
-    unsigned char *to = bytes;
-    tmsize_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(p->owner->file, to + done, (size_t)(size - done),
-                            (off_t)(p->owner->base + p->at));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += got;
-        p->at += (uint64_t)got;
-    }
-    return done;
-}
-
-static tmsize_t on_write(thandle_t handle, void *bytes, tmsize_t size)
-{
-    (void)handle;
-    (void)bytes;
-    (void)size;
-    return -1;
-}
-
-static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
-{
-    ty_tiff_plane *p = handle;
-    uint64_t from = whence == SEEK_CUR ? p->at : whence == SEEK_END ? p->owner->size : 0;
-    uint64_t to = from + offset;
-    if (to > (uint64_t)INT64_MAX - p->owner->base)
-        return (toff_t)-1;
-    return p->at = to;
-}
-
-static int on_close(thandle_t handle)
-{
-    (void)handle;
-    return 0;
-}
-
-static toff_t on_size(thandle_t handle)
-{
-    return ((ty_tiff_plane *)handle)->owner->size;
-}
-
-static tally_status failed(const ty_tiff_state *s, const char *what, tally_error *error)
-{
-    /* "Out of memory", "Not enough memory", "No space for …" */
-    int memory = (strstr(s->words, "emory") || strstr(s->words, "No space")) &&
-                 !strstr(s->words, "beyond the"); /* our own limit, which a damaged file passes */
-    return ty_error(error, memory ? TALLY_ERROR_MEMORY : TALLY_ERROR_FORMAT,
-                    "%s: tiff: %s (row %" PRIu64 ")", ty_stream_name(s->stream),
-                    s->words[0] ? s->words : what, s->row);
-}
-
-static tally_status unsupported(const ty_tiff_state *s, const char *what, unsigned value,
-                                tally_error *error)
-{
-    return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: a TIFF image with %s %u is not read",
-                    ty_stream_name(s->stream), what, value);
-}
-
-/* ---- The file that libtiff reads ----------------------------------------------------------- */
-
-static tally_status copy_stream(ty_tiff_state *s, tally_error *error)
-{
-    enum { BLOCK = 256 * 1024 };
-    s->file = ty_spool_file(error);
-    if (s->file < 0)
-        return TALLY_ERROR_IO;
-    s->file_owned = 1;
-    unsigned char *block = ty_malloc(BLOCK);
-    if (!block)
-        return ty_error_memory(error, "copying a TIFF image", BLOCK);
-    tally_status status;
-    size_t got;
-    while (!(status = ty_stream_read(s->stream, block, BLOCK, &got, error)) && got) {
-        for (size_t done = 0; done < got && !status;) {
-            ssize_t put = pwrite(s->file, block + done, got - done, (off_t)s->size);
-            char text[128];
-            if (put <= 0 && !(put < 0 && errno == EINTR))
-                status =
-                    ty_error(error, TALLY_ERROR_IO,
-                             "%s: copying it to a temporary file (in TMPDIR) failed: %s",
-                             ty_stream_name(s->stream), ty_errno_text(put < 0 ? errno : EIO, text));
-            if (put > 0) {
-                done += (size_t)put;
-                s->size += (uint64_t)put;
-            }
-        }
-        if (status)
-            break;
-    }
-    ty_free(block);
-    return status;
-}
-
-static tally_status find_file(ty_tiff_state *s, tally_error *error)
-{
-    s->size = ty_stream_size(s->stream);
-    s->file = s->size ? ty_stream_file(s->stream, &s->base) : -1;
-    if (s->file >= 0)
-        return TALLY_OK;
-    s->size = s->base = 0;
-    return copy_stream(s, error);
-}
-
-/* libtiff 4.5 crashes when there is no memory for the copy that it makes of a tag. So that this is
- * found out first, what a directory may take must be there now. */
-static tally_status check_memory(const ty_tiff_state *s, tally_error *error)
-{
-    uint64_t tags = s->size < (4 << 20) ? s->size : 4 << 20;
-    size_t need = (size_t)(2 * tags + (64 << 10));
-    void *block = ty_malloc(need);
-    ty_free(block);
-    return block ? TALLY_OK : ty_error_memory(error, "a TIFF directory", need);
-}
-
-static tally_status open_plane(ty_tiff_state *s, ty_tiff_plane *p, tally_error *error)
-{
-    tally_status status = check_memory(s, error);
-    if (status)
-        return status;
-    p->owner = s;
-    p->at = p->first = p->end = p->next = 0;
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (!options)
-        return ty_error(error, TALLY_ERROR_MEMORY, "out of memory while decoding a TIFF image");
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)TY_TIFF_MOST);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
-    p->tiff = TIFFClientOpenExt(ty_stream_name(s->stream), "rm", p, on_read, on_write, on_seek,
-                                on_close, on_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-    return p->tiff && !s->words[0] ? TALLY_OK : failed(s, "its directory cannot be read", error);
-}
 
 /* ---- What the image is --------------------------------------------------------------------- */
 
@@ -304,17 +70,17 @@ static tally_status check_photometric(ty_tiff_state *s, tally_error *error)
             s->photometric = PHOTOMETRIC_RGB;
             return TALLY_OK;
         }
-        return unsupported(s, "YCbCr samples and compression", s->compression, error);
+        return ty_tiff_unsupported(s, "YCbCr samples and compression", s->compression, error);
     case PHOTOMETRIC_PALETTE:
         break;
     default:
-        return unsupported(s, "photometric", s->photometric, error);
+        return ty_tiff_unsupported(s, "photometric", s->photometric, error);
     }
     if (s->samples != 1)
-        return unsupported(s, "a palette and samples per pixel of", s->samples, error);
+        return ty_tiff_unsupported(s, "a palette and samples per pixel of", s->samples, error);
     if (s->bits > 16 ||
         !TIFFGetField(tiff, TIFFTAG_COLORMAP, &s->palette[0], &s->palette[1], &s->palette[2]))
-        return failed(s, "its palette is missing", error);
+        return ty_tiff_failed(s, "its palette is missing", error);
     for (int c = 0; c < 3; c++)
         for (uint32_t i = 0; i < UINT32_C(1) << s->bits; i++)
             if (s->palette[c][i] > 255)
@@ -328,7 +94,7 @@ static tally_status read_fields(ty_tiff_state *s, tally_error *error)
     uint16_t planar = PLANARCONFIG_CONTIG, extra_count = 0, *extra = NULL;
     if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &s->width) ||
         !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &s->height) || !s->width || !s->height)
-        return failed(s, "its width or height is missing", error);
+        return ty_tiff_failed(s, "its width or height is missing", error);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &s->samples);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &s->bits);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &s->format);
@@ -339,13 +105,13 @@ static tally_status read_fields(ty_tiff_state *s, tally_error *error)
     if (s->format == SAMPLEFORMAT_VOID)
         s->format = SAMPLEFORMAT_UINT;
     if (!s->samples)
-        return failed(s, "it has no samples per pixel", error);
+        return ty_tiff_failed(s, "it has no samples per pixel", error);
     s->tiled = TIFFIsTiled(tiff);
     s->separate = planar == PLANARCONFIG_SEPARATE && s->samples > 1;
     if (s->separate && s->samples > TY_TIFF_PLANES)
-        return unsupported(s, "separate planes, in number", s->samples, error);
+        return ty_tiff_unsupported(s, "separate planes, in number", s->samples, error);
     if (s->compression == COMPRESSION_OJPEG || !TIFFIsCODECConfigured(s->compression))
-        return unsupported(s, "compression", s->compression, error);
+        return ty_tiff_unsupported(s, "compression", s->compression, error);
     tally_status status = check_photometric(s, error);
     if (!status && !sample_dtype(s))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
@@ -369,7 +135,7 @@ static tally_status measure(ty_tiff_state *s, tally_error *error)
         s->plane_bytes = s->plane_row_bytes;
         return TIFFScanlineSize64(tiff) == s->plane_row_bytes
                    ? TALLY_OK
-                   : failed(s, "its rows have no usable size", error);
+                   : ty_tiff_failed(s, "its rows have no usable size", error);
     }
     TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
     TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
@@ -380,7 +146,7 @@ static tally_status measure(ty_tiff_state *s, tally_error *error)
     if (!rows || !s->tiles_across ||
         s->tile_row_bytes * 8 != (uint64_t)width * s->plane_samples * s->bits ||
         TIFFTileSize64(tiff) != s->tile_row_bytes * rows)
-        return failed(s, "its tiles have no usable size", error);
+        return ty_tiff_failed(s, "its tiles have no usable size", error);
     if (ty_rows_multiply(s->tile_row_bytes * s->tiles_across, rows, &s->plane_bytes) ||
         s->plane_bytes > (uint64_t)TY_TIFF_MOST)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
@@ -414,7 +180,7 @@ static tally_status read_tiles(ty_tiff_state *s, unsigned plane, uint64_t row, t
         uint32_t tile = TIFFComputeTile(p->tiff, (uint32_t)(t * s->tile_width), (uint32_t)first, 0,
                                         (uint16_t)plane);
         if (TIFFReadEncodedTile(p->tiff, tile, s->tile, size) != size || s->words[0])
-            return failed(s, "a tile cannot be decoded", error);
+            return ty_tiff_failed(s, "a tile cannot be decoded", error);
         for (uint64_t y = 0; y < s->tile_rows; y++)
             memcpy(p->rows + y * band + t * s->tile_row_bytes, s->tile + y * s->tile_row_bytes,
                    (size_t)s->tile_row_bytes);
@@ -435,10 +201,9 @@ static tally_status read_stored_row(ty_tiff_state *s, unsigned plane, uint64_t r
     uint64_t bytes = TIFFGetStrileByteCount(p->tiff, strip);
     uint64_t offset = row % s->strip_rows * s->plane_row_bytes;
     if (s->words[0] || bytes < offset + s->plane_row_bytes || begin > (uint64_t)INT64_MAX - bytes)
-        return failed(s, "a strip is shorter than its rows", error);
-    on_seek(p, begin + offset, SEEK_SET);
-    if (on_read(p, into, (tmsize_t)s->plane_row_bytes) != (tmsize_t)s->plane_row_bytes)
-        return failed(s, "the file ends before the image does", error);
+        return ty_tiff_failed(s, "a strip is shorter than its rows", error);
+    if (!ty_tiff_read_at(p, begin + offset, into, (tmsize_t)s->plane_row_bytes))
+        return ty_tiff_failed(s, "the file ends before the image does", error);
     uint16_t order = FILLORDER_MSB2LSB;
     TIFFGetFieldDefaulted(p->tiff, TIFFTAG_FILLORDER, &order);
     if (order == FILLORDER_LSB2MSB)
@@ -461,7 +226,7 @@ static tally_status read_strip_row(ty_tiff_state *s, unsigned plane, uint64_t ro
         p->next = strip_first;
     for (; p->next <= row; p->next++)
         if (TIFFReadScanline(p->tiff, into, (uint32_t)p->next, (uint16_t)plane) != 1 || s->words[0])
-            return failed(s, "a row cannot be decoded", error);
+            return ty_tiff_failed(s, "a row cannot be decoded", error);
     return TALLY_OK;
 }
 
@@ -588,14 +353,27 @@ static void tiff_close(void *state)
     ty_free(s);
 }
 
-static tally_status open_image(ty_tiff_state *s, const tally_input_options *options,
-                               tally_input_info *info, tally_error *error)
+/* ---- Pages --------------------------------------------------------------------------------- */
+
+/* Handle 0 is at a page: its fields, the other handles, and buffers. */
+static tally_status load_page(ty_tiff_state *s, tally_input_info *info, tally_error *error)
 {
-    tally_status status = find_file(s, error);
-    if (!status)
-        status = open_plane(s, &s->planes[0], error);
-    if (!status)
-        status = read_fields(s, error);
+    const tdir_t directory = TIFFCurrentDirectory(s->planes[0].tiff);
+    for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
+        ty_free(s->planes[i].rows);
+        s->planes[i].rows = NULL;
+        s->planes[i].first = s->planes[i].end = s->planes[i].next = 0;
+        if (i && s->planes[i].tiff)
+            TIFFClose(s->planes[i].tiff);
+        s->planes[i].tiff = i ? NULL : s->planes[i].tiff;
+    }
+    ty_free(s->tile);
+    s->tile = NULL;
+    ty_rows_close(&s->out);
+    s->palette[0] = NULL;
+    s->row = 0;
+    s->palette_shift = s->decoding = s->alpha = 0;
+    tally_status status = read_fields(s, error);
     if (status)
         return status;
     info->dtype = sample_dtype(s);
@@ -603,12 +381,67 @@ static tally_status open_image(ty_tiff_state *s, const tally_input_options *opti
     info->columns = s->width;
     info->channels = s->palette[0] ? 3 : s->samples;
     info->is_image = 1;
-    status = ty_rows_open(&s->out, ty_stream_name(s->stream), 0, options, info, error);
-    for (unsigned i = 1; i < s->plane_count && !status; i++)
-        status = open_plane(s, &s->planes[i], error);
+    status = ty_rows_open(&s->out, ty_stream_name(s->stream), 0, &s->options, info, error);
+    for (unsigned i = 1; i < s->plane_count && !status; i++) {
+        status = ty_tiff_open_plane(s, &s->planes[i], error);
+        if (!status && directory && !TIFFSetDirectory(s->planes[i].tiff, directory))
+            status = ty_tiff_failed(s, "its directory cannot be read", error);
+    }
     if (!status)
         status = measure(s, error);
     return status ? status : make_plane_buffers(s, error);
+}
+
+/* On to the next page; *more is 0 if there is none. Smaller copies and masks are none. */
+static tally_status next_page(ty_tiff_state *s, int *more, tally_error *error)
+{
+    TIFF *tiff = s->planes[0].tiff;
+    uint32_t kind = 0;
+    *more = 0;
+    do {
+        if (TIFFLastDirectory(tiff))
+            return TALLY_OK;
+        s->decoding = 0;
+        tally_status status = ty_tiff_check_memory(s, error);
+        if (status)
+            return status;
+        if (!TIFFReadDirectory(tiff) || s->words[0])
+            return ty_tiff_failed(s, "the directory of a further page cannot be read", error);
+        kind = 0;
+        TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind);
+    } while (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+    s->page++;
+    *more = 1;
+    return TALLY_OK;
+}
+
+/* The first page that is wanted. */
+static tally_status open_pages(ty_tiff_state *s, tally_input_info *info, tally_error *error)
+{
+    int more = 1;
+    s->page = 1;
+    s->words[0] = '\0';
+    s->decoding = 0;
+    tally_status status = ty_tiff_open_plane(s, &s->planes[0], error);
+    while (!status && more && s->page < s->options.page)
+        status = next_page(s, &more, error);
+    if (!status && !more)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: page %" PRIu64 " is asked for, but it has %" PRIu64,
+                        ty_stream_name(s->stream), s->options.page, s->page);
+    return status ? status : load_page(s, info, error);
+}
+
+static tally_status open_image(ty_tiff_state *s, const tally_input_options *options,
+                               tally_input_info *info, tally_error *error)
+{
+    if (options)
+        s->options = *options;
+    tally_status status = ty_tiff_find_file(s, error);
+    if (!status)
+        status = open_pages(s, info, error);
+    s->first = *info;
+    return status;
 }
 
 static tally_status tiff_open(ty_stream *stream, const tally_input_options *options, void **state,
@@ -626,35 +459,49 @@ static tally_status tiff_open(ty_stream *stream, const tally_input_options *opti
     return status;
 }
 
+/* Pages of one kind are as one image after the other. */
+static tally_status begin_next(ty_tiff_state *s, int *more, tally_error *error)
+{
+    tally_input_info info = s->first;
+    *more = 0;
+    if (s->options.page)
+        return TALLY_OK;
+    tally_status status = next_page(s, more, error);
+    if (!status && *more)
+        status = load_page(s, &info, error);
+    if (!status && (info.dtype != s->first.dtype || info.channels != s->first.channels))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: page %" PRIu64 " has %" PRIu64 " channel(s) of %s, the first %" PRIu64
+                        " of %s; pages of one kind add up, --page N reads one of them",
+                        ty_stream_name(s->stream), s->page, info.channels,
+                        tally_dtype_name(info.dtype), s->first.channels,
+                        tally_dtype_name(s->first.dtype));
+    return status;
+}
+
 static tally_status tiff_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_tiff_state *s = state;
-    return ty_rows_read(&s->out, take, s, views, done, error);
+    for (int more = 1;;) {
+        tally_status status = ty_rows_read(&s->out, take, s, views, done, error);
+        if (status || !*done)
+            return status;
+        status = begin_next(s, &more, error);
+        if (status || !more)
+            return status;
+    }
 }
 
 /* New handles: after damage libtiff's remember some of it, and another pass would find other
  * damage, or none. */
 static tally_status tiff_rewind(void *state, tally_error *error)
 {
-    ty_tiff_state *s = state, old = *s;
+    ty_tiff_state *s = state;
+    tally_input_info info = s->first;
     close_planes(s);
-    s->palette[0] = NULL;
-    s->words[0] = '\0';
-    s->row = 0;
-    s->palette_shift = s->decoding = s->alpha = 0;
-    ty_rows_rewind(&s->out);
-    tally_status status = open_plane(s, &s->planes[0], error);
-    if (!status)
-        status = read_fields(s, error);
-    for (unsigned i = 1; i < old.plane_count && !status; i++)
-        status = open_plane(s, &s->planes[i], error);
-    if (!status)
-        status = measure(s, error);
-    if (!status && (s->width != old.width || s->height != old.height || s->bits != old.bits ||
-                    s->samples != old.samples || s->format != old.format ||
-                    s->separate != old.separate || s->tiled != old.tiled ||
-                    !s->palette[0] != !old.palette[0] || s->plane_bytes != old.plane_bytes ||
-                    s->tile_row_bytes * s->tile_rows != old.tile_row_bytes * old.tile_rows))
+    tally_status status = open_pages(s, &info, error);
+    if (!status && (info.dtype != s->first.dtype || info.rows != s->first.rows ||
+                    info.columns != s->first.columns || info.channels != s->first.channels))
         status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
                           ty_stream_name(s->stream));
     return status;
@@ -684,8 +531,8 @@ static int tiff_stored(const void *state, ty_stored *stored)
     ty_tiff_state *s = (ty_tiff_state *)state;
     TIFF *tiff = s->planes[0].tiff;
     uint16_t order = FILLORDER_MSB2LSB;
-    if (s->file_owned || s->tiled || s->plane_count > 1 || s->palette[0] || s->bits % 8 ||
-        s->compression != COMPRESSION_NONE)
+    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->file_owned || s->tiled ||
+        s->plane_count > 1 || s->palette[0] || s->bits % 8 || s->compression != COMPRESSION_NONE)
         return 0;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
     if (order != FILLORDER_MSB2LSB || s->strip_rows > UINT64_MAX / s->plane_row_bytes ||

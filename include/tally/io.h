@@ -213,12 +213,14 @@ typedef struct tally_input_options {
     int32_t header;       /* text: 1 the first record is headings, -1 it is data, 0 it tells */
     char delimiter;       /* text: between fields, ' ' for runs of white space; 0: it tells */
     const char *missing;  /* text: more words for missing, with commas between; NULL: none */
+    uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
+                             one dtype and channels */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL                                                                             \
+            0, 0, NULL, 0                                                                          \
     }
 
 typedef struct tally_input_info {

@@ -218,6 +218,120 @@ static void test_none(void)
     tally_input_close(in);
 }
 
+/* Several images in a file: all of one kind are read, or the one that is asked for. */
+static void check_pages(const char *path, uint64_t page, const void *want, size_t size)
+{
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    contents c = {0};
+    tally_error error = {""};
+    o.page = page;
+    CHECK_SAY(!help_read(path, &o, 2, &c, &error), "%s", error.message);
+    CHECK_SAY(c.samples.size == size && !memcmp(c.samples.bytes, want, size), "%s, page %llu", path,
+              (unsigned long long)page);
+    blob_free(&c.samples);
+}
+
+static void test_pnm_pages(void)
+{
+    static const char file[] = "P5 2 2 255\nabcdP5 3 1 255\nefgP4 4 1\n\x50P5\n1 1\n9\n\7";
+    static const unsigned char all[] = {'a', 'b', 'c', 'd', 'e', 'f', 'g', 0, 1, 0, 1, 7};
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    tally_view view;
+    const char *path = help_write("p.pgm", file, sizeof file - 1);
+    tally_input *in = open_view(path, &o, &view);
+    CHECK(!view.source);
+    tally_input_close(in);
+    check_pages(path, 0, all, sizeof all);
+    check_pages(path, 1, "abcd", 4);
+    check_pages(path, 2, "efg", 3);
+    check_pages(path, 3, "\0\1\0\1", 4);
+    check_pages(path, 4, "\7", 1);
+    o.page = 5;
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "page 5 is asked for, but it has 4");
+    o.page = 2;
+    EXPECT_FAIL(help_write("t.txt", "1\n2\n", 4), &o, TALLY_ERROR_ARGUMENT,
+                "TIFF and PNM have several");
+    o.page = 0;
+    EXPECT_FAIL(help_write("q.ppm", "P5 1 1 255\naP6 1 1 255\nabc", 26), &o,
+                TALLY_ERROR_UNSUPPORTED, "image 2 has 3 channel(s) of u8, the first 1 of u8");
+    EXPECT_FAIL(help_write("q.ppm", "P5 1 1 255\naP5 2 1 255\nb", 24), &o, TALLY_ERROR_FORMAT,
+                "the samples end");
+    /* A region is of each image; what is no image behind the last one is no matter. */
+    o.row_end = 1;
+    contents c = {0};
+    tally_error error = {""};
+    path = help_write("r.pgm", "P5 2 2 255\nabcdP5 2 3 255\nefghij\n", 34);
+    CHECK_SAY(!help_read(path, &o, 2, &c, &error), "%s", error.message);
+    CHECK(c.samples.size == 4 && !memcmp(c.samples.bytes, "abef", 4));
+    blob_free(&c.samples);
+}
+
+/* Little-endian TIFF pages of u8 or u16, one strip each; `kind` is the subfile type. */
+static uint32_t add_page(blob *file, uint32_t width, uint32_t height, uint32_t bits, uint32_t kind,
+                         const void *samples, int last)
+{
+    const uint32_t size = width * height * bits / 8, data = (uint32_t)file->size;
+    blob_add(file, samples, size);
+    if (file->size % 2)
+        blob_add(file, "", 1);
+    const uint32_t table = (uint32_t)file->size, entries = 9;
+    const uint32_t fields[9][3] = {{254, 4, kind}, {256, 4, width},  {257, 4, height},
+                                   {258, 3, bits}, {259, 3, 1},      {262, 3, 1},
+                                   {273, 4, data}, {278, 4, height}, {279, 4, size}};
+    unsigned char bytes[2 + 9 * 12 + 4] = {(unsigned char)entries};
+    for (unsigned i = 0; i < entries; i++) {
+        const uint32_t words[3] = {fields[i][0] | fields[i][1] << 16, 1, fields[i][2]};
+        memcpy(bytes + 2 + 12 * i, words, 12);
+    }
+    const uint32_t next = last ? 0 : table + (uint32_t)sizeof bytes;
+    memcpy(bytes + sizeof bytes - 4, &next, 4);
+    blob_add(file, bytes, sizeof bytes);
+    return table;
+}
+
+/* The next page's directory lies behind its samples, so that links are set afterwards. */
+static void link_pages(blob *file, const uint32_t *tables, int count)
+{
+    memcpy(file->bytes + 4, &tables[0], 4);
+    for (int i = 0; i + 1 < count; i++)
+        memcpy(file->bytes + tables[i] + 2 + 9 * 12, &tables[i + 1], 4);
+}
+
+static void test_tiff_pages(void)
+{
+    blob file = {0};
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    tally_input *in = NULL;
+    tally_error error = {""};
+    uint32_t tables[4];
+    blob_add(&file, "II*\0\0\0\0\0", 8);
+    tables[0] = add_page(&file, 3, 2, 8, 0, "abcdef", 0);
+    tables[1] = add_page(&file, 1, 1, 8, 1, "x", 0); /* a smaller copy */
+    tables[2] = add_page(&file, 2, 2, 8, 2, "ghij", 1);
+    link_pages(&file, tables, 3);
+    const char *path = help_write("p.tif", file.bytes, file.size);
+    if (tally_input_open(path, &o, &in, &error) == TALLY_ERROR_UNSUPPORTED) {
+        printf("%s\n", error.message);
+        blob_free(&file);
+        return;
+    }
+    tally_input_close(in);
+    check_pages(path, 0, "abcdefghij", 10);
+    check_pages(path, 1, "abcdef", 6);
+    check_pages(path, 2, "ghij", 4);
+    o.page = 3;
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "page 3 is asked for, but it has 2");
+    o.page = 0;
+    /* Another type, and pages that go round in a ring. */
+    tables[3] = add_page(&file, 1, 1, 16, 0, "kl", 1);
+    link_pages(&file, tables, 4);
+    EXPECT_FAIL(help_write("m.tif", file.bytes, file.size), &o, TALLY_ERROR_UNSUPPORTED,
+                "page 3 has 1 channel(s) of u16, the first 1 of u8");
+    memcpy(file.bytes + tables[2] + 2 + 9 * 12, &tables[0], 4);
+    EXPECT_FAIL(help_write("l.tif", file.bytes, file.size), &o, TALLY_ERROR_FORMAT, "tiff");
+    blob_free(&file);
+}
+
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
@@ -227,5 +341,7 @@ int main(int argc, char **argv)
     test_tiff();
     test_cut();
     test_none();
+    test_pnm_pages();
+    test_tiff_pages();
     return help_end();
 }
