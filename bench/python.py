@@ -252,7 +252,7 @@ class Cpu:
                 h.fill(*samples, **extra)
                 if not filled:
                     filled.append(1)
-                    return h.values()
+                    return np.array(h.values())
 
             return fill
 

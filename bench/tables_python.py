@@ -21,11 +21,26 @@ def amount(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
+SHOWN = (100, 10_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+
+
+def faster(cases, peers):
+    """Every case in which somebody is faster, and how much of our time he takes."""
+    found = []
+    for (case, n), lines_of in sorted(cases.items(), key=lambda item: (item[0][1], item[0][0])):
+        ours = lines_of["tally"]["median_s"]
+        best = min(((line["median_s"], peer) for peer, line in lines_of.items()
+                    if peer in peers and not peer.startswith("tally")), default=(ours, ""))
+        if best[0] < ours:
+            found.append(f"{case}, {n:,} samples: {best[1]} in {best[0] / ours:.2f} of it")
+    return "Faster than Tally: " + ("; ".join(found) if found else "nobody in any of these cases") + "."
+
+
 def table(where, peers):
     path, first, cases = read(where)
     rows = []
     for (case, n), found in sorted(cases.items(), key=lambda item: item[0][1]):
-        if len(found) < 2 or n == 10000:
+        if len(found) < 2 or n not in SHOWN:
             continue
         ours = found["tally"]["median_s"]
         cells = []
@@ -40,11 +55,11 @@ def table(where, peers):
              "and how many times as long the others take; ≠ marks counts that differ from "
              + ("NumPy's." if where == "cpu" else
                 "Tally's, which were NumPy's wherever there were at most a million samples."))
-    return lines.table(["", "samples", "Tally"] + peers, rows) + "\n\n" + said_of
+    return lines.table(["", "samples", "Tally"] + peers, rows) + "\n\n" + faster(cases, peers) + "\n\n" + said_of
 
 
 def makers():
-    peers = ["numpy", "boost-histogram", "fast-histogram"]
+    peers = ["numpy", "boost-histogram", "fast-histogram", "xhistogram"]
     return {
         "table:python-cpu": lambda: table("cpu", peers),
         "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"]),
