@@ -30,7 +30,7 @@ micro=$build/bench/micro_methods many=$build/bench/micro_bins
 build_all() {
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
         cmake --build "$build" -j"$(nproc)" --target tally_command prebuild differential_test_{methods,own,edges,many_bins} \
-            differential_test_opencl_{keys,views,images} device_test_{host,kernels,layouts,output,weights,weights_packed} \
+            differential_test_opencl_{keys,views,images} device_test_{host,kernels,layouts,listings,output,weights,weights_packed} \
             micro_methods micro_own micro_host micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
         { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 }
@@ -83,6 +83,7 @@ check() {
         start "views-$device" "$d/test_opencl_views" "$seed" 100000 $device 8
         start "images-$device" "$d/test_opencl_images" "$seed" 8 $device views
         start "layouts-$device" "$v/test_layouts" $device "$seed"
+        start "listings-$device" "$v/test_listings" $device "$seed"
         start "output-$device" "$v/test_output" $device
         start "host-$device" "$v/test_host" $device "$seed"
         start "weights-$device" "$v/test_weights" $device

@@ -316,7 +316,8 @@ static void test_trish(void)
     static const unsigned k[] = {31, 1, 31, 1};
     tally_plan *one_a_unit =
         plan_of("trish", settings[3], TALLY_U8, tally_axis_integer(256, 0), TALLY_COUNTER_U64);
-    /* 250 of one value a thread, more in some, where a multiprocessor has one block. */
+    /* Three quarters of 1 000 bytes a thread are of one value, where a multiprocessor has one
+     * block. */
     const uint64_t n = groups_of(one_a_unit, UINT64_C(1) << 30) * trish_threads * UINT64_C(1000);
     unsigned char *samples = malloc(n);
     for (uint64_t i = 0; i < n; i++)
