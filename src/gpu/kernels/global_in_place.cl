@@ -2,6 +2,7 @@
  * global-in-place: each sample of any layout (view.h) is added to its count in the output itself.
  * The call's histograms have `parts` groups each. What is in no bin is added up in the group's
  * memory first, for all of it goes to a few words.
+ * Local memory: a word for each of the TY_SLOT_EXTRA slots that are no bin.
  */
 TY_KERNEL(TY_GROUP_SIZE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,

@@ -3,6 +3,9 @@
  * work-item loads eight at a time, TY_TAKEN partials under way. A sum of lower halves fits 32
  * bits, for there are fewer partials than 65537. What counts had above them is in `table`, in units
  * of 65 536, which is left zero.
+ *
+ * Local memory: a row of 128 words for each of 16 rows of work-items; word k of the work-item in
+ * column c is at k*16 + c of its row, so that neighbours write to different banks.
  */
 #define TY_TAKEN 9 /* those of 132 groups at once */
 

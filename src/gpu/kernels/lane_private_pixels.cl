@@ -9,8 +9,11 @@
  * number of pixels apart: byte j is of the same channel in all of them, and the channel's part of
  * the address is put together once.
  *
- * A line of `parts` groups counts all active channels of a batch. A column of one channel (host
- * data) is counted likewise, whatever the plan's channels, into one histogram.
+ * All active channels of a batch are counted by `parts` groups. A column of one channel (host data)
+ * is counted likewise, whatever the plan's channels, into one histogram.
+ *
+ * Phases: tables are cleared; vectors are counted, then the bytes in none; each value's copies are
+ * added up, and values become the slots of a partial.
  */
 #define TY_ROW   (TY_LANES * 4u) /* bytes of a value's counters: 1 << TY_SHIFT */
 #define TY_TABLE (TY_ROW * 256)  /* … of a channel's table */

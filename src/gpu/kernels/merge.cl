@@ -5,6 +5,11 @@
  *
  * Where a kernel counted raw bytes (TY_RAW), `cells` are their values: slot s is the sum of those
  * that runs[s] … runs[s+1]-1 number in the list behind the `slots`+1 numbers.
+ *
+ * Local memory, in words:
+ *
+ *       0  256   lower words of the work-items' sums
+ *     256  256   upper words
  */
 
 /* One cell of the partials `row`, row + rows, … */

@@ -7,6 +7,11 @@
  * A line of `parts` groups counts a histogram: all their work-items together one row; with TY_ROWS
  * rows that may have gaps between them, 32 work-items a piece of one, or fewer a short one. Columns
  * that do not all begin a vector at the same sample are read a sample at a time.
+ *
+ * Local memory, in words:
+ *
+ *     0  cells + 1, in whole rows of 32   a word for every cell, moved in its row by the hash of
+ *                                         swizzled.cl; the last cell is what is masked out
  */
 #define TY_PIECE 4096u
 #if TY_ROWS

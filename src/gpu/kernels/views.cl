@@ -1,9 +1,16 @@
 /*
- * views: any layout at once. A line of `parts` groups counts a histogram, `first` and on, each with
- * a table of its own in local memory, of which every counter has `copies` (a power of two) that
- * neighbouring work-items take in turn. Where local memory does not hold the table
+ * views: any layout at once. Each histogram, from number `first` on, is counted by `parts` groups,
+ * each with a table of its own in local memory, of which every counter has `copies` (a power of
+ * two) that neighbouring work-items take in turn. Where local memory does not hold the table
  * (TY_GLOBAL_TABLE), a histogram's groups count into one in global memory, the samples of one slot
  * that follow each other put together.
+ *
+ * Local memory, in words:
+ *
+ *     0  slots * copies   slot s is counted at s*copies + c, c a work-item's number % copies
+ *
+ * Phases: the table is cleared; samples are counted; each slot's copies are added up into a
+ * partial.
  */
 #if TY_GLOBAL_TABLE
 #define TY_COUNT_SLOT(s)                                                                           \

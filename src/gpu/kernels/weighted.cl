@@ -10,6 +10,16 @@
  *
  * `state` is, for each histogram, {largest exponent of the probe, of all, 0, 0}, and behind all of
  * them a word of bits for each of its slots: 1 inf, 2 -inf, 4 NaN, and the same << 3 for squares.
+ *
+ * Local memory of `count`, in words; a plane is slots * copies:
+ *
+ *     0            TY_WORDS planes   word w of slot s in copy c is at w*plane + s*copies + c: the
+ *                                    sum's words, then its squares'
+ *     then         TY_FLOW_WORDS     samples of each flow; the last is the largest exponent met
+ *
+ * and of `weigh`, where a work-item adds up every 16th partial of a bin:
+ *
+ *     0            4 * 256           word w of work-item i's sum is at w*256 + i
  */
 #if !defined(TY_NO_FP64)
 

@@ -10,6 +10,12 @@
  * A term of more than 1024 is at most 2^51, so adding 1.5 * 2^52 rounds it to a whole number, ties
  * to even, and leaves it in the sum's bits. What is rare (a weight that cannot be added or is
  * larger than the probe said, a sample outside the axis) is looked for once in four pairs.
+ *
+ * Local memory, in words; a plane is (bins + TY_CELLS_EXTRA) * TY_PACKED:
+ *
+ *     0          plane          lower words of the sums: copy c of cell k is at k*TY_PACKED + c
+ *     plane      plane          upper words
+ *     2 * plane  TY_FLOW_WORDS  samples of each flow; the last is the largest exponent met
  */
 #if !defined(TY_NO_FP64)
 
