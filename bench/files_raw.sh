@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Files that need no decoding, raw and npy of float32 in the page cache: all threads reading them and nothing else,
-# counting the same samples from memory, and counting the file; then the command on it, its start included. JSON lines.
+# counting the same samples from memory, and counting the file; then the command, its start included, on it and on a
+# folder of 200 photographs. JSON lines.
 #
 #     bench/files_raw.sh [MIB [THREADS…]]     1526 MiB, and as many threads as there are processors, unless given
 #
-# BUILD names a folder with a build (and its target micro_files) to use as it is, DEVICES the devices ("cpu cuda"), ROUNDS the rounds of which the fastest counts.
+# BUILD names a folder with a build (and its target micro_files) to use as it is, DEVICES the devices ("cpu cuda"),
+# ROUNDS the rounds of which the fastest counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
@@ -32,26 +34,36 @@ for name, head in (("f32.raw", b""), ("f32.npy", b"\x93NUMPY\1\0" + struct.pack(
         for i in range(0, n, 1 << 20):
             f.write(piece[: n - i].tobytes())
 PY
+mkdir "$folder/photographs"
+for i in {100..299}; do cp "${PHOTO:-data/photograph.png}" "$folder/photographs/$i.png"; done
+# timed DEVICE THREADS FILE WHAT ARGUMENT…: the fastest of the rounds, and the least time of all processors.
+timed() {
+    python3 - "$build/tally" "$rounds" "$@" <<'PY'
+import os, subprocess, sys, time
+
+tally, rounds, device, threads, name, what, *arguments = sys.argv[1:]
+best = user = 1e9
+for _ in range(int(rounds)):
+    before, begin = os.times(), time.perf_counter()
+    subprocess.run([tally, "--device", device, "--threads", threads, "--format", "csv", *arguments],
+                   stdout=subprocess.DEVNULL, check=True)
+    best, after = min(best, time.perf_counter() - begin), os.times()
+    user = min(user, after.children_user + after.children_system - before.children_user - before.children_system)
+path = arguments[-1]
+files = [os.path.join(path, f) for f in os.listdir(path)] if os.path.isdir(path) else [path]
+size = sum(map(os.path.getsize, files))
+print(f'{{"file": "{name}", "what": "{what}", "device": "{device}", "threads": {threads}, "bytes": {size}, '
+      f'"seconds": {best:.6f}, "GB_s": {size / best * 1e-9:.3f}, "processor_seconds": {user:.3f}}}')
+PY
+}
 echo "{\"bench\": \"files_raw\", \"commit\": \"$(git describe --always --dirty --abbrev=12 2>/dev/null || true)\"," \
     "\"processor\": \"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)\", \"processors\": $(nproc)," \
     "\"load\": $(cut -d' ' -f1 /proc/loadavg)}"
 for threads in "$@"; do
     for device in ${DEVICES:-cpu}; do
         "$build/bench/micro_files" f32 1000 0 1 "$threads" "$rounds" "$device" "$folder/f32.raw" "$folder/f32.npy"
-        python3 - "$build/tally" "$folder/f32.raw" "$threads" "$device" "$rounds" <<'PY'
-import os, subprocess, sys, time
-
-tally, path, threads, device, rounds = sys.argv[1:]
-best = user = 1e9
-for _ in range(int(rounds)):
-    before, begin = os.times(), time.perf_counter()
-    subprocess.run([tally, "--dtype", "f32", "--bins", "1000", "--range", "0", "1", "--device", device, "--threads",
-                    threads, "--format", "csv", path], stdout=subprocess.DEVNULL, check=True)
-    best, after = min(best, time.perf_counter() - begin), os.times()
-    user = min(user, after.children_user + after.children_system - before.children_user - before.children_system)
-size = os.path.getsize(path)
-print(f'{{"file": "f32.raw", "what": "command", "device": "{device}", "threads": {threads}, "bytes": {size}, '
-      f'"seconds": {best:.6f}, "GB_s": {size / best * 1e-9:.3f}, "processor_seconds": {user:.3f}}}')
-PY
+        timed "$device" "$threads" f32.raw command --dtype f32 --bins 1000 --range 0 1 "$folder/f32.raw"
+        timed "$device" "$threads" f32.raw "command, bins found" --dtype f32 "$folder/f32.raw"
+        [ "$device" != cpu ] || timed cpu "$threads" photographs command "$folder/photographs"
     done
 done
