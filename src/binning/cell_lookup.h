@@ -14,8 +14,8 @@
  *      6: the upper bits' word is a cell; a binary search among the thresholds behind the table, of
  *         as many steps for every key, tells the rest.
  *      7: entries of 16 bits, found by a float's distance from the first edge or by the upper bits
- *         of a whole number: a cell, whose threshold, the next in order behind the entries,
- * decides. The few entries with several thresholds say so, and these are gone through.
+ *         of a whole number: a cell, whose threshold, the next behind the entries, decides. The few
+ *         entries with several thresholds say so, and these are gone through.
  *
  * Keys of 64-bit samples are of 64 bits, and so are their thresholds; what stands above for a key
  * are the 31 bits of it that tell all thresholds apart, and one comparison in full follows.

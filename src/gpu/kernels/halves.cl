@@ -10,8 +10,9 @@
 #define TY_TAKEN 9 /* those of 132 groups at once */
 
 TY_KERNEL_DENSE(256, 4)
-merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32 slots, ty_u32 key,
-             TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *table, TY_OUTPUT_ARGS TY_LOCAL_ARG)
+merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 vectors, ty_u32 slots,
+             ty_u32 key, TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 *table,
+             TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
 #if TY_EXCEPTIONS
@@ -19,7 +20,7 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
 #endif
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
     const ty_u32 column = TY_LID & 15, row = TY_LID >> 4, at = TY_GROUP * 16 + column;
-    const ty_u32 raw = TY_GROUP * 128 + TY_LID, place = TY_WORD(raw + TY_CELL_BIAS) & 127;
+    const ty_u32 raw = TY_GROUP * 128 + TY_LID, position = TY_WORD(raw + TY_CELL_BIAS) & 127;
     const ty_u32 target = ty_slot_of_cell(TY_USUAL(raw), slots - TY_SLOT_EXTRA);
     const int mine = TY_LID < 128 && target < TY_TARGETS;
     ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -31,8 +32,8 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
         TY_UNROLL
         for (ty_u32 k = 0; k < TY_TAKEN; k++) {
             v[k].x = v[k].y = v[k].z = v[k].w = 0;
-            if (at < quads && p + k * 16 < count)
-                v[k] = TY_PINNED(&partials[(ty_u64)(p + k * 16) * quads + at]);
+            if (at < vectors && p + k * 16 < count)
+                v[k] = TY_PINNED(&partials[(ty_u64)(p + k * 16) * vectors + at]);
         }
         TY_READ_FIRST();
         TY_UNROLL
@@ -50,7 +51,8 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
         ty_local[row * 128 + k * 16 + column] = sums[k];
     TY_BARRIER();
     if (mine) {
-        const ty_u32 word = (place / 32 % 2 * 4 + place % 4) * 16 + place / 64 * 8 + place % 32 / 4;
+        const ty_u32 word =
+            (position / 32 % 2 * 4 + position % 4) * 16 + position / 64 * 8 + position % 32 / 4;
         ty_u64 sum = (ty_u64)above << 16;
         for (ty_u32 r = 0; r < 16; r++)
             sum += ty_local[r * 128 + word];
@@ -61,8 +63,8 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 quads, ty_u32
     /* No one reads the partials again: left alone, they go to memory while the next call counts. */
     for (ty_u32 line = TY_LID; line < 2 * count; line += 256) {
         const ty_u32 here = TY_GROUP * 16 + line % 2 * 8;
-        if (here < quads)
-            TY_DISCARD(&partials[(ty_u64)(line / 2) * quads + here]);
+        if (here < vectors)
+            TY_DISCARD(&partials[(ty_u64)(line / 2) * vectors + here]);
     }
     (void)axis;
 }

@@ -29,8 +29,8 @@
 #define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
 #define TY_SLOT_OF_RESULT(result) (result)
 #define TY_CONSUME(x)             TY_CLASSIFY(x)
-#define TY_COUNT_BIASED(mark)                                                                      \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((mark) * (TY_COPIES * 4) + own), 1)
+#define TY_COUNT_BIASED(biased)                                                                    \
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((biased) * (TY_COPIES * 4) + own), 1)
 #endif
 
 /* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks.

@@ -5,7 +5,7 @@
  *
  *      word (channel*256 + value)*TY_LANES + lane,    lane = lid & (TY_LANES - 1)
  *
- * and behind the tables a row for what is masked out. What a work-item reads are quads a whole
+ * and behind the tables a row for what is masked out. What a work-item reads are vectors a whole
  * number of pixels apart: byte j is of the same channel in all of them, and the channel's part of
  * the address is put together once.
  *
@@ -36,13 +36,13 @@
         TY_COUNT_BYTE(w, m, 2, j);                                                                 \
         TY_COUNT_BYTE(w, m, 3, j);                                                                 \
     } while (0)
-/* `ahead` quads from quad q on. Where `masked` is 0 no byte is tested. */
+/* `ahead` vectors from vector q on. Where `masked` is 0 no byte is tested. */
 #define TY_COUNT_VECTORS(ahead, masked)                                                            \
     do {                                                                                           \
         uint4 v[ahead], m[ahead];                                                                  \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
-            v[k] = quads[q + k * step];                                                            \
+            v[k] = vectors[q + k * step];                                                          \
             if (masked)                                                                            \
                 m[k] = kept[q + k * step];                                                         \
         }                                                                                          \
@@ -110,7 +110,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u64 n = (end - begin) * channels, head = (0 - (ty_u64)start) & 15;
     int whole = head < n && (!masked || (((ty_u64)start ^ (ty_u64)keep) & 15) == 0);
     ty_u32 count = whole ? (ty_u32)((n - head) / 16) : 0;
-    TY_GLOBAL const uint4 *quads = (TY_GLOBAL const uint4 *)(start + head);
+    TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)(start + head);
     TY_GLOBAL const uint4 *kept = (TY_GLOBAL const uint4 *)(keep + head);
     for (ty_u32 k = lid; k < TY_WORDS; k += TY_GROUP_SIZE)
         ty_local[k] = 0;
@@ -124,7 +124,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
         TY_WALK_VECTORS(TY_AHEAD / 2, 1);
     else
         TY_WALK_VECTORS(TY_AHEAD, 0);
-    /* Bytes that are in no quad. */
+    /* Bytes that are in no vector. */
     head = count ? head : 0;
     for (ty_u64 i = part * TY_GROUP_SIZE + lid; i < n - (ty_u64)count * 16;
          i += (ty_u64)parts * TY_GROUP_SIZE) {

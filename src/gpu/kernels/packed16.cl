@@ -164,10 +164,10 @@ TY_FN ty_u32 packed16_count_slowly(const packed16_group *g, const packed16_epoch
 
 /* What checking an epoch by the sum says. */
 typedef struct packed16_verdict {
-    ty_u32 right; /* whether no counter overflowed */
-    ty_u32 full;  /* whether a pair has P16_FULL samples */
-    ty_u32 hots;  /* words of the table that may have heavy hitters' counts */
-    ty_u32 hot;   /* samples of the heavy hitters that this work-item looks after */
+    ty_u32 right;       /* whether no counter overflowed */
+    ty_u32 full;        /* whether a pair has P16_FULL samples */
+    ty_u32 heavy_words; /* words of the table that may have heavy hitters' counts */
+    ty_u32 heavy;       /* samples of the heavy hitters that this work-item looks after */
 } packed16_verdict;
 
 /* Adds up what the counters, the heavy hitters' counts and what is drained have, to be compared
@@ -183,15 +183,15 @@ TY_FN packed16_verdict packed16_check(const packed16_group *g, const packed16_ep
                packed16_of_both(four.w);
         any |= four.x | four.y | four.z | four.w;
     }
-    v.hot = 0;
-    v.hots = e->mode == P16_FORWARD && e->form == P16_HEAVY ? P16_HOT_CELLS : 0;
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
+    v.heavy = 0;
+    v.heavy_words = e->mode == P16_FORWARD && e->form == P16_HEAVY ? P16_HEAVY_CELLS : 0;
+    for (ty_u32 i = g->lid; i < v.heavy_words; i += TY_GROUP_SIZE) {
         ty_u32 biased;
-        v.hot += packed16_heavy(g, i, &biased);
+        v.heavy += packed16_heavy(g, i, &biased);
     }
     for (ty_u32 i = g->lid; i < P16_LISTED; i += TY_GROUP_SIZE)
         sum += g->drained[2 * i];
-    TY_ADD_LOCAL(&g->sums[P16_FOUND], sum + v.hot);
+    TY_ADD_LOCAL(&g->sums[P16_FOUND], sum + v.heavy);
     TY_ADD_LOCAL(&g->sums[P16_EXPECTED], counted);
     if (any & (0x10000u - P16_FULL))
         TY_ADD_LOCAL(&g->sums[P16_SOME_FULL], 1);
@@ -208,7 +208,7 @@ TY_FN packed16_verdict packed16_check(const packed16_group *g, const packed16_ep
  * epoch's samples leaves what was there before it. */
 TY_FN void packed16_give_back(const packed16_group *g, packed16_verdict v)
 {
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
+    for (ty_u32 i = g->lid; i < v.heavy_words; i += TY_GROUP_SIZE) {
         ty_u32 biased, n = packed16_heavy(g, i, &biased);
         if (n)
             packed16_add(g, biased, n);
@@ -230,9 +230,9 @@ TY_FN void packed16_store(const packed16_group *g, ty_u32 cell, ty_u32 n)
 /* Stores what heavy hitters and drained pairs have, and pairs that are nearly full. */
 TY_FN void packed16_store_epoch(const packed16_group *g, packed16_verdict v)
 {
-    if (v.hot)
-        TY_ADD_LOCAL(&g->sums[P16_EXPECTED], 0u - v.hot);
-    for (ty_u32 i = g->lid; i < v.hots; i += TY_GROUP_SIZE) {
+    if (v.heavy)
+        TY_ADD_LOCAL(&g->sums[P16_EXPECTED], 0u - v.heavy);
+    for (ty_u32 i = g->lid; i < v.heavy_words; i += TY_GROUP_SIZE) {
         ty_u32 biased, n = packed16_heavy(g, i, &biased);
         if (n)
             packed16_store(g, biased - P16_BIAS, n);
@@ -268,7 +268,7 @@ TY_FN void packed16_end_epoch(const packed16_group *g, packed16_epoch *e, packed
     } else if (e->mode == P16_BACK) {
         e->mode = P16_CAREFUL;
         e->careful = e->end;
-        e->reach = e->period;
+        e->reach = e->usual;
     } else {
         packed16_store_epoch(g, v);
         e->at = e->end;
@@ -296,7 +296,7 @@ TY_FN void packed16_store_clamped(const packed16_group *g)
 
 /* A work-group's partial: its counters as bytes, as they lie. So many times 16 bytes, a multiple of
  * 128 bytes. */
-TY_FN ty_u32 packed16_partial_quads(ty_u32 words)
+TY_FN ty_u32 packed16_partial_vectors(ty_u32 words)
 {
     return (words / 8 + 7) & ~7u;
 }
@@ -306,7 +306,7 @@ TY_FN ty_u32 packed16_partial_quads(ty_u32 words)
 TY_FN void packed16_write_partial(const packed16_group *g, TY_GLOBAL ty_u32 *partials)
 {
     TY_GLOBAL uint4 *to = (TY_GLOBAL uint4 *)(partials + P16_HEAD_WORDS) +
-                          (ty_u64)TY_GROUP * packed16_partial_quads(g->words);
+                          (ty_u64)TY_GROUP * packed16_partial_vectors(g->words);
     for (ty_u32 w = g->lid; w < g->words / 8; w += TY_GROUP_SIZE) {
         ty_u32 row = w / 4 * 64, bytes[4] = {0, 0, 0, 0}, above = 0;
         ty_u32 shift = packed16_hash(row + P16_BIAS, g->key, g->more) >> 2;
@@ -339,10 +339,10 @@ TY_FN void packed16_write_partial(const packed16_group *g, TY_GLOBAL ty_u32 *par
 }
 
 /* Counts the launch's samples: each work-group leaves a partial, and what does not fit one is added
- * to `out`. `period` is the length of an epoch in chunks; `hits` and `asked` are the parameters
+ * to `out`. `epoch` is the length of an epoch in chunks; `hits` and `asked` are the parameters
  * `hits` and `form`. */
 TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
-count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
+count(TY_COUNT_ARGS, ty_u32 key, ty_u32 epoch, ty_u32 hits, ty_u32 asked,
       TY_GLOBAL ty_u32 *partials, ty_u32 how TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
@@ -374,8 +374,8 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
     packed16_clear(&g);
     packed16_keep_in_registers(&g);
     packed16_count_rest(&g);
-    e.period = packed16_equal(g.chunks, period);
-    e.reach = P16_LONG > 1 ? packed16_equal(g.chunks, e.period * P16_LONG) : e.period;
+    e.usual = packed16_equal(g.chunks, epoch);
+    e.reach = P16_LONG > 1 ? packed16_equal(g.chunks, e.usual * P16_LONG) : e.usual;
     e.at = e.end = e.careful = 0;
     e.mode = P16_FORWARD;
     e.form = P16_PLAIN;
@@ -413,9 +413,9 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 period, ty_u32 hits, ty_u32 asked,
 
 /* Adds up 16 bytes, two of each word's, of every 16th partial from `row` on: a cell of 8 bits in
  * each byte, as `count` left them. `sums` gets those of 8 even cells and, in the upper halves, of
- * the odd cells next to them. `quads` is the length of a partial, of which `inside` says whether it
- * has these 16 bytes. */
-TY_FN void packed16_add_partials(TY_GLOBAL const uint4 *from, ty_u32 count, ty_u32 quads,
+ * the odd cells next to them. `vectors` is the length of a partial, of which `inside` says whether
+ * it has these 16 bytes. */
+TY_FN void packed16_add_partials(TY_GLOBAL const uint4 *from, ty_u32 count, ty_u32 vectors,
                                  ty_u32 row, int inside, ty_u32 *sums)
 {
     for (ty_u32 p = row; p < count + row; p += P16_TAKEN * 16) {
@@ -424,7 +424,7 @@ TY_FN void packed16_add_partials(TY_GLOBAL const uint4 *from, ty_u32 count, ty_u
         for (ty_u32 k = 0; k < P16_TAKEN; k++) {
             v[k] = packed16_zeros();
             if (inside && p + k * 16 < count)
-                v[k] = TY_PINNED(&from[(ty_u64)(p + k * 16) * quads]);
+                v[k] = TY_PINNED(&from[(ty_u64)(p + k * 16) * vectors]);
         }
         TY_READ_FIRST();
         TY_UNROLL
@@ -455,7 +455,7 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
 {
     TY_LOCAL_INIT
     ty_u32 column = TY_LID % 16, row = TY_LID / 16, more = key * 0x9e3779b9u;
-    ty_u32 quads = packed16_partial_quads(words);
+    ty_u32 vectors = packed16_partial_vectors(words);
     ty_u32 at = TY_GROUP * 16 + column, cell = TY_GROUP * 256 + TY_LID;
     TY_GLOBAL const uint4 *from = (TY_GLOBAL const uint4 *)(partials + P16_HEAD_WORDS) + at;
     ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -465,7 +465,7 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
     ty_u32 target = ty_slot_of_cell(cell, slots - TY_SLOT_EXTRA);
     ty_u32 above = target < TY_TARGETS ? TY_READ(table + target) : 0;
 #endif
-    packed16_add_partials(from, count, quads, row, at < words / 8, sums);
+    packed16_add_partials(from, count, vectors, row, at < words / 8, sums);
     for (ty_u32 i = 0; i < 8; i++) {
         ty_local[row * P16_STRIDE + i * 34 + column] = sums[i] & 0xffffu;
         ty_local[row * P16_STRIDE + i * 34 + 17 + column] = sums[i] >> 16;
@@ -488,8 +488,8 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
      * next launch counts. */
     from -= column;
     for (ty_u32 i = TY_LID; i < 2 * count; i += 256) {
-        if (TY_GROUP * 16 + i % 2 * 8 < quads)
-            TY_DISCARD(&from[(ty_u64)(i / 2) * quads + i % 2 * 8]);
+        if (TY_GROUP * 16 + i % 2 * 8 < vectors)
+            TY_DISCARD(&from[(ty_u64)(i / 2) * vectors + i % 2 * 8]);
     }
 }
 

@@ -37,11 +37,12 @@
  *
  * Local memory in 32-bit words, from `table`, whose address is a multiple of 128 bytes:
  *
- *     0             TY_GROUP_SIZE    table: while drawing, how many drew a pair; while counting,
- * the heavy hitters, or a word for each work-item (warp-aggregated) P16_COUNTS    P16_HOT_CELLS
- * counts of the heavy hitters; where the table has twice as many words as there are heavy hitters,
- * its second half P16_WASTE     32              updates that are to change nothing; nobody reads
- * these P16_COPIES    P16_COPIED_WORDS   copied counters of the heavy hitters (two-byte samples)
+ *     0             TY_GROUP_SIZE   table: while drawing, how many drew a pair; while counting, the
+ *                                   heavy hitters, or a word for each work-item (warp-aggregated)
+ *     P16_COUNTS    P16_HEAVY_CELLS counts of the heavy hitters; where the table has twice as many
+ *                                   words as there are heavy hitters, its second half
+ *     P16_WASTE     32              updates that are to change nothing; nobody reads these
+ *     P16_COPIES    P16_COPIED_WORDS  copied counters of the heavy hitters (two-byte samples)
  *     P16_BASE      (cells+63)/64*32  counters: of 64 cells each 32 words in a row of 128 bytes,
  *                                   scrambled within the row by a hash of its number
  *     …             P16_SUMS        sums: a few words of the whole work-group, below
@@ -68,13 +69,13 @@
 
 /* Parts of local memory, in words (see the top). P16_SLOT_BITS and P16_COPIED_WORDS come from the
  * host (gpu/methods/packed16.c). */
-#define P16_HOT_CELLS (1 << P16_SLOT_BITS)
-#define P16_HALF_FREE (2 * P16_HOT_CELLS <= TY_GROUP_SIZE) /* the table's second half is free */
-#define P16_COUNTS    (P16_HALF_FREE ? TY_GROUP_SIZE - P16_HOT_CELLS : TY_GROUP_SIZE)
-#define P16_WASTE     (P16_COUNTS + P16_HOT_CELLS)
-#define P16_COPIES    ((P16_WASTE + 63) & ~31)
-#define P16_BASE      (P16_COPIES + P16_COPIED_WORDS)
-#define P16_LISTED    64 /* pairs that are drained at most */
+#define P16_HEAVY_CELLS (1 << P16_SLOT_BITS)
+#define P16_HALF_FREE   (2 * P16_HEAVY_CELLS <= TY_GROUP_SIZE) /* the table's second half is free */
+#define P16_COUNTS      (P16_HALF_FREE ? TY_GROUP_SIZE - P16_HEAVY_CELLS : TY_GROUP_SIZE)
+#define P16_WASTE       (P16_COUNTS + P16_HEAVY_CELLS)
+#define P16_COPIES      ((P16_WASTE + 63) & ~31)
+#define P16_BASE        (P16_COPIES + P16_COPIED_WORDS)
+#define P16_LISTED      64 /* pairs that are drained at most */
 
 #define P16_EACH  ((ty_u32)(16 / sizeof(ty_sample)))        /* samples of a load */
 #define P16_TEAM  (TY_GROUP_SIZE % 32 ? TY_GROUP_SIZE : 32) /* work-items that take a turn */
@@ -418,7 +419,7 @@ TY_FN void packed16_add_heavy(const packed16_group *g, const ty_u32 *cells, ty_u
     for (ty_u32 e = 0; e < P16_EACH; e++) {
         const int heavy = cell[e] == cells[e];
         ty_u32 address = packed16_address(g, cells[e]);
-        TY_INC_AT(g->table, (heavy ? at[e] : g->origin + 4 * P16_HOT_CELLS) + 4 * P16_COUNTS);
+        TY_INC_AT(g->table, (heavy ? at[e] : g->origin + 4 * P16_HEAVY_CELLS) + 4 * P16_COUNTS);
         address = heavy ? g->waste : address;
         TY_ADD_AT(g->table, address, packed16_unit(g, cells[e]));
     }

@@ -9,7 +9,7 @@
 /* An epoch of the work-group, in chunks of it. */
 typedef struct packed16_epoch {
     ty_u32 at, end; /* its chunks */
-    ty_u32 period;  /* the usual length; */
+    ty_u32 usual;   /* the usual length; */
     ty_u32 reach;   /* … of the next one at most */
     ty_u32 mode;    /* P16_FORWARD … */
     ty_u32 form;    /* P16_PLAIN … */
@@ -72,7 +72,7 @@ TY_FN ty_u32 packed16_end(const packed16_group *g, const packed16_epoch *e, ty_u
  * the first one's words. In a table of their own these are updates by 1 too, which the hardware
  * combines among lanes. */
 #define P16_TWO_TABLES                                                                             \
-    (P16_DRAWS_LEAD && P16_COUNTS >= TY_GROUP_SIZE && P16_HOT_CELLS >= TY_GROUP_SIZE)
+    (P16_DRAWS_LEAD && P16_COUNTS >= TY_GROUP_SIZE && P16_HEAVY_CELLS >= TY_GROUP_SIZE)
 #define P16_SECOND (P16_TWO_TABLES ? P16_COUNTS : 0)
 TY_FN ty_u32 packed16_pair_slot(ty_u32 cell, ty_u32 way, ty_u32 key)
 {
@@ -197,7 +197,7 @@ TY_FN void packed16_list_pairs(const packed16_group *g, const packed16_drawn *d)
 TY_FN ty_u32 packed16_find_heavy(const packed16_group *g, const packed16_drawn *d)
 {
     g->table[g->lid] = 0;
-    if (g->lid < P16_HOT_CELLS)
+    if (g->lid < P16_HEAVY_CELLS)
         g->table[P16_COUNTS + g->lid] = 0;
     TY_BARRIER();
     TY_UNROLL
@@ -216,7 +216,7 @@ TY_FN ty_u32 packed16_find_heavy(const packed16_group *g, const packed16_drawn *
             TY_ADD_LOCAL(&g->sums[P16_UNTABLED], 1);
     }
     TY_BARRIER();
-    return g->lid < P16_HOT_CELLS ? g->table[P16_COUNTS + g->lid] : 0;
+    return g->lid < P16_HEAVY_CELLS ? g->table[P16_COUNTS + g->lid] : 0;
 }
 
 /* Copies of each heavy hitter's counter, as a power of two: as many as these and some more that
@@ -258,7 +258,7 @@ TY_FN void packed16_make_table(const packed16_group *g, ty_u32 form, ty_u32 drew
     const ty_u32 lid = g->lid;
     if (form != P16_HEAVY) {
         g->table[lid] = 0;
-    } else if (lid < P16_HOT_CELLS) {
+    } else if (lid < P16_HEAVY_CELLS) {
 #if P16_RAW
         const int enters = drew >= P16_KNOWN && which < P16_COPIED_WORDS >> copy_bits;
         g->table[lid] = enters ? g->table[lid] << 16 | which : P16_EMPTY(lid);
@@ -295,8 +295,8 @@ TY_FN void packed16_choose(const packed16_group *g, packed16_epoch *e, const pac
         g->sums[P16_COPY_BITS] = copy_bits;
     if (g->lid == 0 && all_heavy)
         g->sums[P16_LIST_LENGTH] = 0;
-    if (d->draws && !all_heavy && e->reach > e->period && listed > P16_LISTED / 16) {
-        e->reach = e->period;
+    if (d->draws && !all_heavy && e->reach > e->usual && listed > P16_LISTED / 16) {
+        e->reach = e->usual;
         e->end = e->at; /* nothing is counted: the next epoch begins here too and is shorter */
         if (g->lid == 0)
             g->sums[P16_TURNS_LEFT] = 0;

@@ -13,11 +13,11 @@
  * the lanes take in turn: four lanes over four banks meet less often than 32 over 32.
  */
 
-/* The word of a cell, given as the cell + TY_CELL_BIAS: the keys take the mark as they take rows.
+/* The word of a cell, given as the cell + TY_CELL_BIAS: the keys take the bias as they take rows.
  */
 #if defined(TY_FMA_DOWN) && TY_EVEN < 4 && (TY_IS_HALFWORD || TY_IS_FLOAT32)
 /* Where integer units are the busy ones, the hash is one of float32s: the lower bits of the whole
- * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the mark
+ * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the bias
  * its lower bits, without one a multiple of 2^-149. */
 typedef struct ty_keys {
     float scale, offset;
@@ -29,18 +29,18 @@ TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
     k.offset = (float)(more >> 12) * (800.0f / 0x1p20f) - k.scale * 0x1p23f;
     return k;
 }
-TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
+TY_FN ty_u32 ty_moved(ty_u32 biased, ty_keys k)
 {
     /* 2^23 + row */
-    float row = TY_CELL_BIAS ? TY_FMA_DOWN(TY_AS_FLOAT(mark), 0x1p-5f, 0x1p23f - 0x1p18f)
-                             : TY_FMA_DOWN(TY_AS_FLOAT(mark) * 0x1p127f, 0x1p17f, 0x1p23f);
+    float row = TY_CELL_BIAS ? TY_FMA_DOWN(TY_AS_FLOAT(biased), 0x1p-5f, 0x1p23f - 0x1p18f)
+                             : TY_FMA_DOWN(TY_AS_FLOAT(biased) * 0x1p127f, 0x1p17f, 0x1p23f);
     float root = TY_FMAF(row, k.scale, k.offset);
-    return mark ^ (TY_FLOAT_BITS(TY_FMA_DOWN(root, root, 0x1p23f)) & 31u);
+    return biased ^ (TY_FLOAT_BITS(TY_FMA_DOWN(root, root, 0x1p23f)) & 31u);
 }
 #if defined(TY_INC_LOCAL_AT)
 #define TY_COUNTS_AT
 /* A product by a number that the compiler does not know: a shift would be the busy units' again. */
-#define TY_COUNT_CELL(mark) TY_INC_LOCAL_AT(ty_moved(mark, keys) * size + own)
+#define TY_COUNT_CELL(biased) TY_INC_LOCAL_AT(ty_moved(biased, keys) * size + own)
 #endif
 #else
 typedef struct ty_keys {
@@ -53,15 +53,15 @@ TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
     k.more = more;
     return k;
 }
-TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
+TY_FN ty_u32 ty_moved(ty_u32 biased, ty_keys k)
 {
-    ty_u32 row = mark >> 5;
-    return mark ^ (row * (row * k.key + k.more) >> 27);
+    ty_u32 row = biased >> 5;
+    return biased ^ (row * (row * k.key + k.more) >> 27);
 }
 #endif
-#define TY_WORD(mark) (ty_moved(mark, keys) & ~TY_CELL_BIAS)
+#define TY_WORD(biased) (ty_moved(biased, keys) & ~TY_CELL_BIAS)
 #if !defined(TY_COUNT_CELL)
-#define TY_COUNT_CELL(mark) TY_ADD_LOCAL(&ty_local[TY_WORD(mark) * TY_COPIES + own], 1)
+#define TY_COUNT_CELL(biased) TY_ADD_LOCAL(&ty_local[TY_WORD(biased) * TY_COPIES + own], 1)
 #endif
 
 /* 16-bit samples keep local memory busy with updates: a line that is not put into the cache beside
@@ -72,10 +72,10 @@ TY_FN ty_u32 ty_moved(ty_u32 mark, ty_keys k)
 #endif
 
 #define TY_CONSUME(x) TY_CLASSIFY(x)
-#define TY_COUNT_BIASED(mark)                                                                      \
+#define TY_COUNT_BIASED(biased)                                                                    \
     do {                                                                                           \
-        ty_u32 mark_ = mark;                                                                       \
-        TY_COUNT_CELL(mark_);                                                                      \
+        ty_u32 biased_ = biased;                                                                   \
+        TY_COUNT_CELL(biased_);                                                                    \
     } while (0)
 
 /* A word's copies, from a work-item's own on, so that neighbours meet different banks. */

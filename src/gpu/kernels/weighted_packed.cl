@@ -68,17 +68,17 @@ TY_FN int ty_packed_fine(float w, const ty_packed *p)
     return TY_FABS(w) < p->limit;
 }
 
-TY_FN int ty_packed_inside(ty_u32 mark, const ty_packed *p)
+TY_FN int ty_packed_inside(ty_u32 biased, const ty_packed *p)
 {
-    return mark - (TY_PACKED_BIAS + 1) < p->bins.bins;
+    return biased - (TY_PACKED_BIAS + 1) < p->bins.bins;
 }
 
 /* Notes what is rare about a pair; returns the weight to be added. */
-TY_FN float ty_packed_rare(float w, ty_u32 mark, const ty_packed *p, ty_u32 *largest)
+TY_FN float ty_packed_rare(float w, ty_u32 biased, const ty_packed *p, ty_u32 *largest)
 {
     ty_u32 own = TY_FLOAT_BITS(w) >> 23 & 255;
-    ty_u32 slot = ty_slot_of_cell(mark - TY_PACKED_BIAS, p->bins.bins);
-    if (!ty_packed_inside(mark, p))
+    ty_u32 slot = ty_slot_of_cell(biased - TY_PACKED_BIAS, p->bins.bins);
+    if (!ty_packed_inside(biased, p))
         TY_ADD_LOCAL(&p->flows[slot - p->bins.bins], 1);
     if (ty_packed_fine(w, p))
         return w;
@@ -93,32 +93,32 @@ TY_FN float ty_packed_rare(float w, ty_u32 mark, const ty_packed *p, ty_u32 *lar
  * under way before the first is looked at. */
 TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty_u32 *largest)
 {
-    ty_u32 mark[4], old[4];
+    ty_u32 biased[4], old[4];
     ty_u64 term[4];
     int usual = 1;
     TY_UNROLL
     for (int k = 0; k < n; k++) {
-        mark[k] = ty_packed_cell(x[k], p);
-        usual &= ty_packed_fine(w[k], p) & ty_packed_inside(mark[k], p);
+        biased[k] = ty_packed_cell(x[k], p);
+        usual &= ty_packed_fine(w[k], p) & ty_packed_inside(biased[k], p);
     }
     if (!usual) {
         TY_UNROLL
         for (int k = 0; k < n; k++)
-            w[k] = ty_packed_rare(w[k], mark[k], p, largest);
+            w[k] = ty_packed_rare(w[k], biased[k], p, largest);
     }
     TY_UNROLL
     for (int k = 0; k < n; k++) {
-        mark[k] = mark[k] * (TY_PACKED * 4) + p->from;
+        biased[k] = biased[k] * (TY_PACKED * 4) + p->from;
         term[k] = n == 1 ? (ty_u64)(ty_i64)TY_RINT((double)w[k] * p->scale)
                          : TY_BITS_OF(TY_FMA((double)w[k], p->scale, TY_TERM_ROUNDER));
-        old[k] = TY_ADD_LOCAL(p->table + mark[k], (ty_u32)term[k]);
+        old[k] = TY_ADD_LOCAL(p->table + biased[k], (ty_u32)term[k]);
     }
     TY_UNROLL
     for (int k = 0; k < n; k++) {
         ty_u32 carry = (ty_u32)(((ty_u64)old[k] + (ty_u32)term[k]) >> 32);
         ty_u32 high = (ty_u32)(term[k] >> 32) - (n == 1 ? 0 : TY_TERM_HIGH) + carry;
         if (high)
-            TY_ADD_LOCAL(p->table + (mark[k] + p->plane), high);
+            TY_ADD_LOCAL(p->table + (biased[k] + p->plane), high);
     }
 }
 
@@ -145,7 +145,7 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
 
 #define TY_PACKED_WALK(WEIGHTS)                                                                    \
     do {                                                                                           \
-        for (; q + (TY_PACKED_TURN - 1) * step < quads; q += TY_PACKED_TURN * step) {              \
+        for (; q + (TY_PACKED_TURN - 1) * step < vectors; q += TY_PACKED_TURN * step) {            \
             uint4 x[TY_PACKED_TURN], w[TY_PACKED_TURN];                                            \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_PACKED_TURN; k++) {                                          \
@@ -156,7 +156,7 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
             for (ty_u32 k = 0; k < TY_PACKED_TURN; k++)                                            \
                 ty_packed_vector(x[k], w[k], &p, &largest);                                        \
         }                                                                                          \
-        for (; q < quads; q += step)                                                               \
+        for (; q < vectors; q += step)                                                             \
             ty_packed_vector(wide[q], WEIGHTS(q), &p, &largest);                                   \
     } while (0)
 
@@ -217,10 +217,10 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
         ty_local[k] = 0;
     TY_BARRIER();
     head = (int)room < TY_TERM_ROOM || head > n ? n : head;
-    ty_u32 quads = (n - head) / 4, loose = head + (n - head) % 4;
+    ty_u32 vectors = (n - head) / 4, loose = head + (n - head) % 4;
     ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
     for (ty_u32 j = q; j < loose; j += step) {
-        ty_u32 i = j < head ? j : quads * 4 + j;
+        ty_u32 i = j < head ? j : vectors * 4 + j;
         float x = light[i], w = TY_AS_FLOAT(heavy[i]);
         ty_packed_add(&x, &w, 1, &p, &largest);
     }
