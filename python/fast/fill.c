@@ -407,12 +407,16 @@ static void release_capsule(PyObject *capsule)
     free_filler(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
-/* An axis from the bytes of a tally_axis and of its edges or None; 0 with an error. */
+/* An axis from the bytes of a tally_axis and of its edges or None; 0 with an error. (Without the
+ * format "y#", whose lengths have another type in a CPython older than the headers.) */
 static int copy_axis(PyObject *pair, tally_axis *axis)
 {
-    const char *bytes, *table;
-    Py_ssize_t n, table_n;
-    if (!PyArg_ParseTuple(pair, "y#z#", &bytes, &n, &table, &table_n))
+    PyObject *about, *given;
+    char *bytes, *table = NULL;
+    Py_ssize_t n, table_n = 0;
+    if (!PyArg_ParseTuple(pair, "SO", &about, &given) ||
+        PyBytes_AsStringAndSize(about, &bytes, &n) ||
+        (given != Py_None && PyBytes_AsStringAndSize(given, &table, &table_n)))
         return 0;
     double *edges = table ? PyMem_Malloc((size_t)table_n) : NULL;
     if (n != sizeof *axis || (table && !edges)) {
