@@ -142,7 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ty_block_part_size(0);
     if (!whole.status && whole.count && !options.row_begin && !options.row_end) {
         options.row_end = whole.count;
-        need(same(whole, run(text, size - 1, &options)), "record by record it differs");
+        digest rows = run(text, size - 1, &options);
+        /* Numbers on one line are no rows. */
+        int in_line = !options.columns_count && rows.status == TALLY_ERROR_ARGUMENT;
+        need(in_line || same(whole, rows), "record by record it differs");
     }
     free(text);
     return 0;
