@@ -491,6 +491,13 @@ static void test_parse(void)
               "unknown names");
 }
 
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 /* Many samples by several threads are what one thread finds, whatever is left out and wherever
  * chunks end. */
 static void test_threads(void)
@@ -535,8 +542,8 @@ static void test_threads(void)
                 got[k] = ask(&same, (tally_rule)rule, round % 3 ? NULL : range, 1);
             }
             CHECK_SAY(got[0].status == got[1].status && got[0].bins == got[1].bins &&
-                          !memcmp(&got[0].lo, &got[1].lo, sizeof got[0].lo) &&
-                          !memcmp(&got[0].hi, &got[1].hi, sizeof got[0].hi),
+                          bits_of(got[0].lo) == bits_of(got[1].lo) &&
+                          bits_of(got[0].hi) == bits_of(got[1].hi),
                       "rule %d of %zu %s: %" PRIu64 " and %" PRIu64 " bins", rule, n,
                       tally_dtype_name(s.dtype), got[0].bins, got[1].bins);
         }
