@@ -50,6 +50,11 @@ def thousands(number, space=" "):
     return f"{number:,}".replace(",", space)
 
 
+def bins(number):
+    """A number of bins; whole multiples of 2^20 as Mi."""
+    return f"{number >> 20} Mi" if number and number % (1 << 20) == 0 else thousands(number)
+
+
 def fill(names, makers, check):
     """Puts makers[NAME]() between `<!-- NAME -->` and `<!-- end -->` of the pages. With `check` nothing is written. 1 if a page was to change under `check`, else 0."""
     stale = 0

@@ -17,7 +17,7 @@ import sys
 import textwrap
 
 from figures import FIGURES
-from lines import ROOT, newest, read, thousands
+from lines import ROOT, bins as bins_words, newest, read, thousands
 
 RUNTIMES = {"cuda": "docs/figures", "opencl": "docs/figures/opencl"}
 HEAT_MAP = "docs/gpu-heat-map.svg"
@@ -323,10 +323,6 @@ def heat_cells(lines):
             key = line["dtype"], line["bins"]
             cells[key] = min(cells.get(key, 1e9), line["fraction_of_read"])
     return cells
-
-
-def bins_words(bins):
-    return f"{bins >> 20} Mi" if bins >= 1 << 20 and bins % (1 << 20) == 0 else thousands(bins)
 
 
 def heat_source(lines):

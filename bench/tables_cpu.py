@@ -116,10 +116,6 @@ def called(line):
     return f"{TITLES[line['by']]}, {line['method']}" if line["by"] == "loop" else TITLES[line["by"]]
 
 
-def bins_name(bins):
-    return lines.thousands(bins)
-
-
 def source(run):
     header = run.header
     family = header["cpu"].get("CPU family"), header["cpu"].get("Model")
@@ -151,7 +147,7 @@ def overview(runs):
     run = runs[""]
     rows = [peer_row(BYTES[data], [run.cases.get(f"u8-{data}-256MiB")]) for data in BYTES]
     for dtype in ("f32", "f64"):
-        rows += [peer_row(f"{dtype}, {bins_name(bins)} bins",
+        rows += [peer_row(f"{dtype}, {lines.bins(bins)} bins",
                           [run.cases.get(f"{dtype}-{bins}-{data}") for data in REALS])
                  for bins in BINS]
     for kind, words in (("edges", "256 uneven bins"), ("2d", "100 × 100 bins"),
@@ -160,7 +156,7 @@ def overview(runs):
     return ("How many times as fast as each, one thread, same buffers, same run. First 256 MiB of bytes in "
             "256 bins, input by input; then 128 MiB of numbers, from the slowest input to the fastest. "
             "NumPy: the faster of `bincount` and `histogram`.\n\n"
-            + table([""] + HEAD, rows) + "\n\n" + source(run))
+            + table([""] + HEAD, rows) + "\n\n" + sources(runs))
 
 
 def sizes(runs):
@@ -202,7 +198,7 @@ def floats(runs):
             for data in REALS:
                 case = run.cases.get(f"{dtype}-{bins}-{data}")
                 if case:
-                    rows.append(peer_row(f"{dtype}, {bins_name(bins)}, {data}", [case])
+                    rows.append(peer_row(f"{dtype}, {lines.bins(bins)}, {data}", [case])
                                 + [percent(case.one)])
     return table(["128 MiB"] + HEAD + ["of read"], rows)
 
@@ -329,7 +325,7 @@ def sources(runs):
 
 TABLES = {"cpu": overview, "cpu-record": record, "cpu-bytes": byte_peers, "cpu-sizes": sizes, "cpu-levels": levels,
           "cpu-floats": floats, "cpu-others": others, "cpu-differing": differing,
-          "cpu-targets": targets, "cpu-threads": threads, "cpu-source": sources}
+          "cpu-targets": targets, "cpu-threads": threads}
 
 
 def makers():

@@ -69,7 +69,7 @@ def worst(run):
     rows = []
     for bins in sorted({bins for _, bins in cells if bins >= LEAST_BINS}):
         methods = {line["call"] for dtype in DTYPES for line in cells.get((dtype, bins), [])}
-        row = [words(bins), ", ".join(sorted(methods))]
+        row = [lines.bins(bins), ", ".join(sorted(methods))]
         for dtype in DTYPES:
             slow = min(cells.get((dtype, bins), []), default=None, key=lambda line: line["fraction_of_read"])
             row.append(f"**{100 * slow['fraction_of_read']:.1f}** {slow['data']}" if slow else "–")
@@ -77,8 +77,8 @@ def worst(run):
     return table(["bins", "method"] + list(DTYPES), rows)
 
 
-def peers(run):
-    """How many times as fast as each peer, slowest to fastest of the inputs that both counted."""
+def peers(run, kept=(256, 2048, 65536, 1 << 20)):
+    """How many times as fast as each peer, slowest to fastest of the inputs that both counted; only these numbers of bins."""
     points = run.points("peers")
     there = [who for who in PEERS if any(who in point for point in points.values())]
     cells = collections.defaultdict(lambda: collections.defaultdict(list))
@@ -95,21 +95,21 @@ def peers(run):
     rows = []
     for (dtype, bins), found in sorted(cells.items(),
                                        key=lambda c: (DTYPES.index(c[0][0]), c[0][1])):
-        if bins < LEAST_BINS:
+        if bins not in kept:
             continue
-        rows.append([f"{dtype}, {words(bins)}"] +
+        rows.append([f"{dtype}, {lines.bins(bins)}"] +
                     [span(found[who], times) if found[who] else "–" for who in there])
     return table(["samples, bins"] + [f"{by} `{call}`" for by, call in there], rows)
 
 
-def sizes(run):
-    """Microseconds a call, one after another."""
+def sizes(run, kept=(1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 26, 1 << 28, 1 << 30)):
+    """Microseconds a call, one after another, of calls of so many bytes."""
     points = run.points("sizes")
     kinds = sorted({(dtype, bins) for dtype, bins, _, _ in points},
                    key=lambda k: (DTYPES.index(k[0]), k[1]))
     totals = sorted({line["bytes"] for point in points.values() for line in point.values()})
     rows = []
-    for total in totals:
+    for total in (total for total in totals if total in kept):
         row = [size_words(total)]
         for kind in kinds:
             for who in (("Tally", ""), ("CUB", "HistogramEven"), ("NPP", "HistogramEven")):
@@ -122,7 +122,7 @@ def sizes(run):
         rows.append(row)
     head = ["µs a call, slowest of three inputs"]
     for dtype, bins in kinds:
-        head += [f"{dtype}, {words(bins)}: Tally", "CUB"] + (["NPP"] if dtype == "u8" else [])
+        head += [f"{dtype}, {lines.bins(bins)}: Tally", "CUB"] + (["NPP"] if dtype == "u8" else [])
     return table(head, rows)
 
 
@@ -153,7 +153,7 @@ def edges(run):
             continue
         ours, theirs = by["Tally"], by.get("CUB", {})
         ratios = [ours[data]["gbps"] / line["gbps"] for data, line in theirs.items() if data in ours]
-        rows.append([{"log": "logarithmic"}.get(axis, axis), f"{dtype}, {words(bins)}",
+        rows.append([{"log": "logarithmic"}.get(axis, axis), f"{dtype}, {lines.bins(bins)}",
                      ", ".join(sorted({line["call"] for line in ours.values()})),
                      span((line["gbps"] for line in ours.values()), lambda x: words(round(x))),
                      span((line["fraction_of_read"] for line in ours.values()),
@@ -166,10 +166,8 @@ def edges(run):
 def cold(run):
     """Process start to first counts, of few bytes."""
     found = [line for line in lines.read("h200-cold-start.jsonl") if line["dtype"] == "u8"]
-    rows = [[line["case"], f"{size_words(line['bytes'])} of {line['dtype']}, {words(line['bins'])} bins",
-             f"{line['median_s']:.3f} s", f"{line['min_s']:.3f}–{line['max_s']:.3f}"]
-            for line in found]
-    return table(["kernels from", "", "median", f"of {found[0]['repeats']} runs"], rows)
+    rows = [[line["case"], f"{line['median_s']:.3f}", f"{line['min_s']:.3f}–{line['max_s']:.3f}"] for line in found]
+    return table(["kernels from", "median, s", f"of {found[0]['repeats']} runs"], rows)
 
 
 def runtimes(run):
@@ -187,7 +185,7 @@ def runtimes(run):
             cuda, opencl = (slowest.get((dtype, bins, device)) for device in ("cuda", "opencl"))
             known = cuda and opencl
             rows[-1] += [words(round(cuda)), words(round(opencl)), f"{100 * opencl / cuda:.1f}%"] if known else ["–"] * 3
-    head = [f"{words(bins)} bins: {what}" if what == "CUDA" else what
+    head = [f"{lines.bins(bins)} bins: {what}" if what == "CUDA" else what
             for bins in (256, 2048, 8192) for what in ("CUDA", "OpenCL", "")]
     return table(["GB/s"] + head, rows)
 
@@ -201,7 +199,7 @@ def host(run):
             uneven = "" if line["axis"] == "even" else "uneven "
             speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" if way in line else "–"
                       for way in ("cpu_s", "cuda_s", "pinned_s", "auto_s")]
-            rows.append([f"{line['dtype']}, {words(line['bins'])} {uneven}bins", str(line["threads"] or "all")]
+            rows.append([f"{line['dtype']}, {lines.bins(line['bins'])} {uneven}bins", str(line["threads"] or "all")]
                         + speeds + [{"cpu": "the processor", "cuda": "CUDA"}[line["auto"]]])
     return table(["samples", "threads", "processor, GB/s", "by way of CUDA", "pinned already", "`auto`", "which takes"], rows)
 
@@ -217,7 +215,9 @@ def source(run):
 
 TABLES = {"gpu-worst": worst, "gpu-peers": peers, "gpu-sizes": sizes,
           "gpu-differing": differing, "gpu-cold": cold, "gpu-edges": edges, "gpu-source": source,
-          "gpu-runtimes": runtimes, "gpu-host": host}
+          "gpu-runtimes": runtimes, "gpu-host": host,
+          "gpu-peers-all": lambda run: peers(run, range(LEAST_BINS, 1 << 31)),
+          "gpu-sizes-all": lambda run: sizes(run, range(1 << 40))}
 
 
 def makers():
