@@ -200,8 +200,8 @@ def host(run):
             speeds = [f"{line['bytes'] / line[way] * 1e-9:.1f}" if way in line else "–"
                       for way in ("cpu_s", "cuda_s", "pinned_s", "auto_s")]
             rows.append([f"{line['dtype']}, {lines.bins(line['bins'])} {uneven}bins", str(line["threads"] or "all")]
-                        + speeds + [{"cpu": "the processor", "cuda": "CUDA"}[line["auto"]]])
-    return table(["samples", "threads", "processor, GB/s", "by way of CUDA", "pinned already", "`auto`", "which takes"], rows)
+                        + speeds + [{"cpu": "processor", "cuda": "CUDA"}[line["auto"]]])
+    return table(["samples", "threads", "processor", "copied", "pinned", "`auto`", "which takes"], rows)
 
 
 def source(run):
