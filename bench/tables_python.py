@@ -1,4 +1,7 @@
-"""The Python package's tables: of the newest python-cpu-*.jsonl and python-cuda-*.jsonl, which bench/python.py makes."""
+"""The Python package's tables: of the newest python-cpu-*.jsonl and python-cuda-*.jsonl, which bench/python.py makes.
+
+docs/PYTHON.md has some sizes of the processor's; `bench/tables.py --show python-cpu-all` shows all of them.
+"""
 
 import os
 
@@ -21,7 +24,8 @@ def amount(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
-SHOWN = (100, 10_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+SOME = (100, 1_000_000)
+ALL = (100, 10_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 
 
 def faster(cases, peers):
@@ -36,11 +40,11 @@ def faster(cases, peers):
     return "Faster than Tally: " + ("; ".join(found) if found else "nobody in any of these cases") + "."
 
 
-def table(where, peers):
+def table(where, peers, sizes):
     path, first, cases = read(where)
     rows = []
     for (case, n), found in sorted(cases.items(), key=lambda item: item[0][1]):
-        if len(found) < 2 or n not in SHOWN:
+        if len(found) < 2 or n not in sizes:
             continue
         ours = found["tally"]["median_s"]
         cells = []
@@ -61,6 +65,7 @@ def table(where, peers):
 def makers():
     peers = ["numpy", "boost-histogram", "fast-histogram", "xhistogram"]
     return {
-        "table:python-cpu": lambda: table("cpu", peers),
-        "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"]),
+        "table:python-cpu": lambda: table("cpu", peers, SOME),
+        "table:python-cpu-all": lambda: table("cpu", peers, ALL),
+        "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"], ALL),
     }
