@@ -17,16 +17,22 @@
 #define TY_SLOT_FAILED 4 /* several dimensions: a coordinate broke TALLY_FLOW_FAIL */
 #define TY_SLOT_EXTRA  5
 
-#if !defined(TY_NO_FP64)
+#if defined(TY_NO_FP64)
+typedef ty_u64 ty_real; /* as large, and never read */
+#else
+typedef double ty_real;
+#endif
 
 /* An axis as plain data. */
 typedef struct ty_bins {
-    double lo, hi;  /* first and last edge */
-    double width;   /* even: (hi-lo)/bins */
-    double inverse; /* even: 1/width */
-    ty_u32 bins;    /* at most 2^31 */
-    ty_u32 closed;  /* 1: x == hi belongs to the last bin */
+    ty_real lo, hi;  /* first and last edge */
+    ty_real width;   /* even: (hi-lo)/bins */
+    ty_real inverse; /* even: 1/width */
+    ty_u32 bins;     /* at most 2^31 */
+    ty_u32 closed;   /* 1: x == hi belongs to the last bin */
 } ty_bins;
+
+#if !defined(TY_NO_FP64)
 
 /*
  * Even bins, for x that float64 holds exactly. Needs a healthy axis (ty_axis checks it): the edges'

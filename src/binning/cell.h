@@ -15,8 +15,6 @@
 
 #define TY_CELLS_EXTRA 3 /* cells of an axis beyond its bins */
 
-#if !defined(TY_NO_FP64)
-
 /*
  * The constants of the functions below for one axis. Each function uses some of them; the others
  * mean nothing to it.
@@ -38,7 +36,7 @@ typedef struct ty_fast {
     float first, above;       /* the first float32 on the axis, and the first above it */
     ty_u32 bins;
     ty_u32 step;       /* integers: 2^32 * cells from one to the next */
-    double top;        /* the first float64 above the axis */
+    ty_real top;       /* the first float64 above the axis */
     ty_u64 start;      /* integers: 2^32 * the cell of key 0, with its fraction */
     float slope;       /* floats: 1/width */
     float phase;       /* floats: how far 0 is above the edge below it, in bins */
@@ -136,6 +134,7 @@ TY_FN ty_u32 ty_cell_exceptions(ty_u32 key, const ty_fast *f)
     return (ty_u32)(cell > 0 ? cell : 0);
 }
 
+#if !defined(TY_NO_FP64)
 /* Whether an edge that should be an integer has it below itself. */
 TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
 {
@@ -143,6 +142,7 @@ TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
     double e = last ? b->hi : b->lo + (double)edge * b->width;
     return e > TY_RINT(e) || (last && b->closed && e == TY_RINT(e)) ? 1u : 0u;
 }
+#endif
 
 /* Of both numberings: the usual cell's number where there are exceptions, … */
 TY_FN ty_u32 ty_exceptions_number(ty_u32 cell, const ty_fast *f)
@@ -162,6 +162,7 @@ TY_FN ty_u32 ty_exceptions_cell(ty_u32 cell, const ty_fast *f)
     return (cell - first) % period ? cell - before - 1 : 0xffffffffu;
 }
 
+#if !defined(TY_NO_FP64)
 /* The cell of exception k, and in *bin the cell, in this numbering, whose bin its samples belong
  * to. */
 TY_FN ty_u32 ty_exception(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *bin)
@@ -185,6 +186,8 @@ TY_FN ty_u32 ty_exceptions_parts(ty_u32 cell, const ty_bins *b, const ty_fast *f
         n++;
     return n;
 }
+
+#endif
 
 /* Where bins from zero on should end at samples, their width in float64 is a little too large, and
  * the product rounds up, above the sample, if the sample's mantissa is large enough. `tie` is that
@@ -243,6 +246,7 @@ TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_fast *f)
     return TY_MAD_UPPER(key, f->step, (ty_u64)f->zero << 32 | low);
 }
 
+#if !defined(TY_NO_FP64)
 /* For x on a healthy even axis (bin.h); others get some cell 0 … bins. */
 TY_FN ty_u32 ty_cell_inside(double x, const ty_bins *b)
 {

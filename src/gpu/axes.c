@@ -25,6 +25,10 @@ tally_status ty_gpu_axes_make(tally_plan *plan, tally_error *error)
     const uint32_t spare = spare_local(plan);
     const int affine = method->maps >= TY_MAPS_32 ? 2 : method->maps == TY_MAPS_16;
     tally_status status = TALLY_OK;
+    if (!ty_plan_device(plan)->has_fp64) {
+        ty_axis_prove(&plan->axes[0], 0, 0);
+        return TALLY_OK;
+    }
     for (uint32_t d = 0; method->maps && d < plan->options.dimensions; d++)
         ty_axis_prove(&plan->axes[d], affine, method->maps == TY_MAPS_EXCEPTIONS ? spare / 4 : 0);
     if (method->tables >= TY_TABLES_LOCAL && spare)

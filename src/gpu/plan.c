@@ -71,6 +71,25 @@ void ty_geometry_standard(const ty_device *device, uint64_t n, ty_geometry *g)
                        .most = UINT64_C(1) << 31};
 }
 
+/* Without float64: bytes, whose slots are in a table, and what float32 is proved to count. */
+static tally_status supports_float32(const tally_plan *plan, tally_error *error)
+{
+    ty_axis axis = plan->axes[0];
+    if (tally_dtype_bytes(plan->options.dtypes[0]) == 1)
+        return TALLY_OK;
+    if (!axis.even || !ty_float32_serves(axis.dtype))
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "the device has no float64, which exact binning of %s%s needs",
+                        tally_dtype_name(plan->options.dtypes[0]),
+                        axis.even ? "" : " by uneven edges");
+    ty_axis_prove(&axis, 0, 0);
+    return axis.proof == TY_PROVEN_F32
+               ? TALLY_OK
+               : ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                          "the device has no float64, and float32 is not proved to find every bin "
+                          "of this axis");
+}
+
 tally_status ty_supports_column(const tally_plan *plan, tally_error *error)
 {
     if (plan->options.dimensions > 1)
@@ -81,11 +100,7 @@ tally_status ty_supports_column(const tally_plan *plan, tally_error *error)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "method %s counts samples; weighted sums their weights",
                         plan->method->name);
-    if (!ty_plan_device(plan)->has_fp64 && tally_dtype_bytes(plan->options.dtypes[0]) > 1)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "the device has no float64, which exact binning of %s needs",
-                        tally_dtype_name(plan->options.dtypes[0]));
-    return TALLY_OK;
+    return ty_plan_device(plan)->has_fp64 ? TALLY_OK : supports_float32(plan, error);
 }
 
 tally_status ty_supports_local(const tally_plan *plan, tally_error *error)

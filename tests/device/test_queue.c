@@ -3,12 +3,14 @@
  * offsets, launches in small slabs, a row of 2^33 samples, several contexts and threads at once, a
  * device without float64. Counts are the reference's.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "../../common/splitmix.h"
 #include "drivers.h"
 #include "gpu/dynlib.h"
 #include "gpu/method.h"
@@ -345,21 +347,57 @@ static void test_threads(tally_context *context)
     tally_plan_destroy(plan);
 }
 
-/* A device that has no float64 counts bytes and refuses the rest. */
+/* Every method on floats near the edges of an even axis, and what float32 is not proved for. */
 static void test_no_float64(tally_context *context)
 {
     ty_device *device = context->state;
-    int has = device->has_fp64;
+    const int has = device->has_fp64;
     tally_error error = {""};
+    static float floats[most_samples];
+    uint64_t random = 9;
+    for (int i = 0; i < most_samples; i++) {
+        const double edge = (double)(splitmix64(&random) % 260) - 2;
+        const int step = (int)(splitmix64(&random) % 3) - 1;
+        floats[i] = i % 1000 == 0 ? NAN : step ? nextafterf((float)edge, step * 1e9f) : (float)edge;
+    }
     device->has_fp64 = 0;
-    tally_plan *plan = make_plan(context, "private-shared", TALLY_U8, &error);
-    tally_view view = tally_view_1d(data, TALLY_U8, most_samples);
-    CHECK_SAY(plan && counts_right(plan, &view, data, NULL, &error), "bytes without float64: %s",
-              error.message);
-    tally_plan_destroy(plan);
-    CHECK_SAY(!make_plan(context, "private-shared", TALLY_F32, &error) &&
-                  strstr(error.message, "no float64"),
-              "floats without float64: %s", error.message);
+    int counted = 0;
+    for (int i = 0; ty_methods[i]; i++) {
+        const ty_method *m = ty_methods[i];
+        if (!(m->devices & TY_ON_OPENCL))
+            continue;
+        tally_plan *plan = make_plan(context, m->name, TALLY_F32, &error);
+        const tally_view view = tally_view_1d(floats, TALLY_F32, most_samples - 8);
+        if (plan)
+            CHECK_SAY(counts_right(plan, &view, floats, NULL, &error), "%s without float64: %s",
+                      m->name, error.message);
+        counted += plan != NULL;
+        tally_plan_destroy(plan);
+    }
+    static const tally_dtype others[] = {TALLY_U8, TALLY_U16, TALLY_I16};
+    for (int d = 0; d < 3; d++) {
+        tally_plan *plan = make_plan(context, "private-shared", others[d], &error);
+        const tally_view view = tally_view_1d(data, others[d], most_samples / 2);
+        CHECK_SAY(plan && counts_right(plan, &view, data, NULL, &error), "%s without float64: %s",
+                  tally_dtype_name(others[d]), error.message);
+        tally_plan_destroy(plan);
+    }
+    CHECK_SAY(counted >= 12, "%d methods count floats without float64", counted);
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan *plan = NULL;
+    o.axes[0] = tally_axis_even(7, 0, 0.7);
+    o.method = "atomic-global";
+    for (int kind = 0; kind < 3; kind++) {
+        static const double edges[] = {0, 1, 2.5};
+        o.dtypes[0] = kind ? TALLY_F32 : TALLY_F64;
+        if (kind == 2)
+            o.axes[0] = tally_axis_edges(2, edges);
+        else if (kind == 1)
+            o.axes[0] = tally_axis_even(1 << 23, 0, 0.7);
+        CHECK_SAY(tally_plan_create(context, &o, &plan, &error) == TALLY_ERROR_UNSUPPORTED &&
+                      strstr(error.message, "no float64"),
+                  "without float64, kind %d: %s", kind, error.message);
+    }
     device->has_fp64 = has;
 }
 

@@ -1,8 +1,9 @@
 /* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
  * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
- * (methods that ask for it: ty_gpu_method.maps) by float32 arithmetic that was proved for the
- * axis, 3 (the same; 16- and 32-bit samples) by an affine map that was proved for every value, from
- * 4 on (ty_gpu_method.tables) by a lookup table of uneven edges, as cell_lookup.h says. */
+ * (methods that ask for it: ty_gpu_method.maps; all on devices without float64) by float32
+ * arithmetic that was proved for the axis, 3 (the same; 16- and 32-bit samples) by an affine map
+ * that was proved for every value, from 4 on (ty_gpu_method.tables) by a lookup table of uneven
+ * edges, as cell_lookup.h says. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
@@ -40,7 +41,7 @@ typedef ty_i64 ty_sample;
 #elif TY_IS_FLOAT32
 typedef float ty_sample;
 #else
-typedef double ty_sample;
+typedef ty_real ty_sample;
 #endif
 
 /* The value of a sample, as float32 if its dtype fits one. */
@@ -68,7 +69,7 @@ TY_FN float ty_value(ty_sample x)
 {
     return (float)x;
 }
-#elif !TY_IS_BYTE && !TY_IS_WHOLE64
+#elif !TY_IS_BYTE && !TY_IS_WHOLE64 && !defined(TY_NO_FP64)
 TY_FN double ty_value(ty_sample x)
 {
     return (double)x;
@@ -81,6 +82,10 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_IS_BYTE
     return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[x];
+#elif defined(TY_NO_FP64)
+    /* By the float32 arithmetic that was proved for the axis: plans of others are refused. */
+    const ty_fast f = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    return ty_slot_of_cell(ty_cell_f32(ty_value(x), &f), f.bins);
 #else
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
