@@ -12,6 +12,7 @@
 #define ty_stream_grew memory_grew
 #define ty_stream_pool memory_pool
 #define ty_text        text_in_memory
+#include "io/number.h"
 #include "io/text.c"
 #include "micro.h"
 

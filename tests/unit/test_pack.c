@@ -69,7 +69,7 @@ static void fill(unsigned char *to, size_t size, int kind)
             n = snprintf(line, sizeof line, "add.u32 %%r%u, %%r%u, %u;\n", (unsigned)(unit() * 99),
                          (unsigned)(unit() * 9), (unsigned)(unit() * 3));
         else if (kind == 1)
-            line[n++] = (char)(unit() * 256);
+            line[n++] = (char)(unsigned char)(unit() * 256);
         else if (kind == 2)
             line[n++] = 'x';
         else
