@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "drivers.h"
 #include "draw.h"
 #include "open_device.h"
 

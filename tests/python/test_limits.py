@@ -115,7 +115,7 @@ a = np.random.default_rng(0).random(3000)
 heard = 0
 for rule in ["auto", "fd", "scott", "stone"] * 60:
     try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1.5e-3))
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 2e-4))
         tally.histogram_bin_edges(a, rule)
         signal.setitimer(signal.ITIMER_REAL, 0)
     except Enough:
