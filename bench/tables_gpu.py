@@ -102,7 +102,7 @@ def peers(run, kept=(256, 2048, 65536, 1 << 20)):
     return table(["samples, bins"] + [f"{by} `{call}`" for by, call in there], rows)
 
 
-def sizes(run, kept=(1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 26, 1 << 28, 1 << 30)):
+def sizes(run, kept=(1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30)):
     """Microseconds a call, one after another, of calls of so many bytes."""
     points = run.points("sizes")
     kinds = sorted({(dtype, bins) for dtype, bins, _, _ in points},
@@ -154,13 +154,10 @@ def edges(run):
         ours, theirs = by["Tally"], by.get("CUB", {})
         ratios = [ours[data]["gbps"] / line["gbps"] for data, line in theirs.items() if data in ours]
         rows.append([{"log": "logarithmic"}.get(axis, axis), f"{dtype}, {lines.bins(bins)}",
-                     ", ".join(sorted({line["call"] for line in ours.values()})),
-                     span((line["gbps"] for line in ours.values()), lambda x: words(round(x))),
                      span((line["fraction_of_read"] for line in ours.values()),
                           lambda x: f"{100 * x:.0f}%"),
                      span(ratios, times) if ratios else "–"])
-    return table(["edges", "samples, bins", "method", "GB/s", "of reading", "CUB `HistogramRange`"],
-                 rows)
+    return table(["edges", "samples, bins", "of reading", "CUB `HistogramRange`"], rows)
 
 
 def cold(run):
