@@ -1,6 +1,7 @@
 """The Python package's tables: of the newest python-cpu-*.jsonl and python-cuda-*.jsonl, which bench/python.py makes.
 
-docs/PYTHON.md has some sizes of the processor's; `bench/tables.py --show python-cpu-all` shows all of them.
+docs/PYTHON.md has two sizes of the processor's, NumPy and the fastest of the others; `bench/tables.py --show
+python-cpu-all` shows every size and everyone.
 """
 
 import os
@@ -24,8 +25,7 @@ def amount(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
-SOME = (100, 1_000_000)
-ALL = (100, 10_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+SHOWN = (100, 10_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 
 
 def faster(cases, peers):
@@ -40,32 +40,60 @@ def faster(cases, peers):
     return "Faster than Tally: " + ("; ".join(found) if found else "nobody in any of these cases") + "."
 
 
-def table(where, peers, sizes):
+def times(line, ours):
+    return f"{line['median_s'] / ours:.2g}×" + ("" if line["equal"] else " ≠")
+
+
+def against(found, peers):
+    """NumPy, and the fastest of the others: how many times as long they take."""
+    ours = found["tally"]["median_s"]
+    others = sorted((found[peer]["median_s"], peer) for peer in peers[1:] if peer in found)
+    return ", ".join(f"{peer} {times(found[peer], ours)}" for peer in peers[:1] + [peer for _, peer in others[:1]])
+
+
+def brief(peers):
+    path, first, cases = read("cpu")
+    sizes, rows = (100, 1_000_000), []
+    for case in dict.fromkeys(case for case, n in cases if n in sizes):
+        row = [case]
+        for n in sizes:
+            found = cases[case, n]
+            row += [amount(found["tally"]["median_s"]), against(found, peers)]
+        rows.append(row)
+    head = [""] + [word for n in sizes for word in (f"{n:,} samples", "others")]
+    return lines.table(head, rows) + "\n\n" + told("cpu", peers, path, first, cases)
+
+
+def table(where, peers):
     path, first, cases = read(where)
     rows = []
     for (case, n), found in sorted(cases.items(), key=lambda item: item[0][1]):
-        if len(found) < 2 or n not in sizes:
+        if len(found) < 2 or n not in SHOWN:
             continue
         ours = found["tally"]["median_s"]
         cells = []
         for peer in peers:
-            line = found.get(peer)
-            wrong = "" if not line or line["equal"] else " ≠"
-            cells.append(f"{line['median_s'] / ours:.2g}×{wrong}" if line else "")
+            cells.append(times(found[peer], ours) if peer in found else "")
         rows.append([case, f"{n:,}", amount(ours)] + cells)
+    return (lines.table(["", "samples", "Tally"] + peers, rows) + "\n\n"
+            + told(where, peers, path, first, cases))
+
+
+def told(where, peers, path, first, cases):
+    """What stands below a table."""
     said = ", ".join(f"{k} {v}" for k, v in first["versions"].items() if k != "tally")
     device = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
     said_of = (f"From `{path}` ({first['clock']}; {device}; load {first['load']:.1f}; {said}): Tally's time "
              "and how many times as long the others take; ≠ marks counts that differ from "
              + ("NumPy's." if where == "cpu" else
                 "Tally's, which were NumPy's wherever there were at most a million samples."))
-    return lines.table(["", "samples", "Tally"] + peers, rows) + "\n\n" + faster(cases, peers) + "\n\n" + said_of
+    return faster(cases, peers) + "\n\n" + said_of
 
 
 def makers():
     peers = ["numpy", "boost-histogram", "fast-histogram", "xhistogram"]
     return {
-        "table:python-cpu": lambda: table("cpu", peers, SOME),
-        "table:python-cpu-all": lambda: table("cpu", peers, ALL),
-        "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"], ALL),
+        "table:python-cpu": lambda: brief(peers),
+        "table:python-cpu-all": lambda: table("cpu", peers),
+        "table:python-cuda": lambda: table("cuda", ["tally on torch", "cupy", "torch"]),
     }
