@@ -55,6 +55,10 @@ typedef struct cli_source {
     cli_sidecar mask, weights;
 } cli_source;
 
+/* Checks the options of `tally run` that need no file, and finds the target. CLI_OK, or CLI_USAGE
+ * after a message. */
+int cli_run_check(const cli_options *options, cli_target *target);
+
 /* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
 int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
 

@@ -1,0 +1,135 @@
+/* The options of `tally run`, as far as they can be checked before a file is opened. */
+#include <ctype.h>
+#include <unistd.h>
+
+#include "source.h"
+
+static int check_pairs(const cli_options *options)
+{
+    static const struct {
+        cli_id has, needs;
+    } pairs[] = {{CLI_SHAPE, CLI_DTYPE}, {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_SET, CLI_METHOD}};
+    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},    {CLI_CHANNEL, CLI_COLUMN},
+                                     {CLI_WEIGHTS, CLI_COUNTER}, {CLI_KEEP_GOING, CLI_WEIGHTS},
+                                     {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
+                                     {CLI_QUIET, CLI_VERBOSE}};
+    if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
+        !cli_has(options, CLI_ALPHABET))
+        return cli_usage(options->word, "--offset is for raw data and needs --dtype");
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (cli_has(options, pairs[i].has) && !cli_has(options, pairs[i].needs))
+            return cli_usage(options->word, "--%s needs --%s", cli_option_row(pairs[i].has)->name,
+                             cli_option_row(pairs[i].needs)->name);
+    for (size_t i = 0; i < sizeof foes / sizeof *foes; i++)
+        if (cli_has(options, foes[i][0]) && cli_has(options, foes[i][1]))
+            return cli_usage(options->word, "--%s and --%s contradict each other; give one",
+                             cli_option_row(foes[i][0])->name, cli_option_row(foes[i][1])->name);
+    return CLI_OK;
+}
+
+static int check_settings(const cli_options *options)
+{
+    for (size_t i = 0; i < options->values[CLI_SET].count; i++) {
+        const char *text = options->values[CLI_SET].texts[i];
+        const char *equal = strchr(text, '=');
+        if (!equal || equal == text)
+            return cli_usage(options->word, "--set %s: KEY=VALUE", text);
+    }
+    return CLI_OK;
+}
+
+static int check_shape(const cli_options *options)
+{
+    const char *text = cli_text(options, CLI_SHAPE, NULL);
+    size_t count = 0;
+    char **pieces = text ? cli_split(text, &count) : NULL;
+    int good = count <= 3;
+    for (size_t i = 0; i < count && good; i++) {
+        uint64_t value;
+        good = parse_u64(pieces[i], &value) && (value > 0 || i == 0);
+    }
+    cli_split_free(pieces, count);
+    if (!good)
+        return cli_usage(options->word,
+                         "--shape %s: up to three numbers above zero, rows,columns,"
+                         "channels (0 rows: to the end)",
+                         text);
+    return CLI_OK;
+}
+
+static int check_regions(const cli_options *options)
+{
+    const cli_id ids[] = {CLI_ROWS, CLI_COLS};
+    for (int i = 0; i < 2; i++) {
+        const char *text = cli_text(options, ids[i], NULL);
+        uint64_t begin, end;
+        if (text && !cli_parse_slice(text, &begin, &end))
+            return cli_usage(options->word, "--%s %s: A:B with A less than B, A: or :B",
+                             cli_option_row(ids[i])->name, text);
+    }
+    return CLI_OK;
+}
+
+static int check_text(const cli_options *options)
+{
+    static const char *const not_good = "\"#+-.";
+    const char *text = cli_text(options, CLI_DELIMITER, ",");
+    int named = strcmp(text, "tab") == 0 || strcmp(text, "space") == 0;
+    int sign = text[0] && !text[1] && !strchr(not_good, text[0]) &&
+               (ispunct((unsigned char)text[0]) || text[0] == ' ' || text[0] == '\t');
+    if (!named && !sign)
+        return cli_usage(options->word,
+                         "--delimiter %s: tab, space, or one sign other than \" # + - .", text);
+    if (cli_has(options, CLI_DTYPE) && (cli_has(options, CLI_DELIMITER) ||
+                                        cli_has(options, CLI_HEADER) || cli_has(options, CLI_NA)))
+        return cli_usage(options->word,
+                         "--dtype is for raw data; --delimiter, --header and --na are "
+                         "for text; give one of them");
+    return CLI_OK;
+}
+
+static int check_files(const cli_options *options)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < options->operand_count; i++)
+        inputs += strcmp(options->operands[i], "-") == 0;
+    inputs += strcmp(cli_text(options, CLI_MASK, ""), "-") == 0;
+    inputs += strcmp(cli_text(options, CLI_WEIGHTS, ""), "-") == 0;
+    if (inputs > 1)
+        return cli_usage(options->word, "standard input (-) can be read once");
+    if (options->operand_count == 0 && isatty(STDIN_FILENO))
+        return cli_usage(options->word, "no FILE; name one, or - for standard input");
+    return CLI_OK;
+}
+
+int cli_run_check(const cli_options *options, cli_target *target)
+{
+    char **columns = NULL;
+    size_t count = 0;
+    int code = check_pairs(options);
+    if (!code)
+        code = check_settings(options);
+    if (!code)
+        code = check_shape(options);
+    if (!code)
+        code = check_regions(options);
+    if (!code)
+        code = check_text(options);
+    if (!code)
+        code = cli_columns_parse(options, &columns, &count);
+    if (columns)
+        cli_split_free(columns, count);
+    if (!code) {
+        uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':');
+        code = cli_axes_check(options, axes ? axes : 1);
+    }
+    if (!code)
+        code = check_files(options);
+    if (!code)
+        code = cli_target_get(options, 0, target);
+    int listed = target->format == TALLY_FORMAT_JSON ||
+                 (target->format == TALLY_FORMAT_TABLE && !target->path);
+    if (!code && cli_has(options, CLI_EACH) && options->operand_count > 1 && !listed)
+        code = cli_usage(options->word, "--each writes JSON, or tables to standard output");
+    return code;
+}
