@@ -19,11 +19,6 @@ grep -Eq ' s$|µs|ms|cpu' 1.table && fail "a table tells the time, or how it was
 expect 0 'elements in [0-9.]+ s' -- "$TALLY" "$flights" -c dep_delay -v
 expect 0 'cpu' -- "$TALLY" "$flights" -c dep_delay --device cpu -v
 
-# README's table is what the command prints.
-sed -n '/^\$ tally data\/flights.csv/,/^```/p' "$SRCDIR/README.md" | sed '1d;$d' >readme
-(cd "$SRCDIR" && env -u LC_ALL "$TALLY" data/flights.csv --column dep_delay --range -30 150 --bins 18) >table
-diff readme table >differ || fail "README's example is not what the command prints: $(head -3 differ)"
-
 # The environment: COLUMNS, the locale.
 expect 0 "" -- env COLUMNS=50 "$TALLY" "$flights" -c dep_delay --bins 5
 equal 50 "$(wc -L <.out)" "columns of a table with COLUMNS=50"
