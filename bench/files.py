@@ -4,7 +4,8 @@
     bench/files.py --build FOLDER [--rows N] [--rounds N] [--threads N,…] [--only REGEX]
 
 The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
-every field quoted, of N rows (10^7; 200 000 that are repeated). They are in the page cache. Of the column
+every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as DuckDB writes it to
+Parquet, where DuckDB is there. They are in the page cache. Of the column
 `price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value.
 
 All take turns, round after round. Tally is the whole command, from its start to its end; a peer is a
@@ -43,6 +44,16 @@ def make(path, rows, quoted):
             file.write(block if rows - done >= BLOCK else "\n".join(lines[: rows - done]) + "\n")
 
 
+def to_parquet(plain, path, codec):
+    """Whether there is such a file now."""
+    try:
+        import duckdb
+    except ImportError:
+        return False
+    duckdb.execute(f"COPY (FROM read_csv('{plain}')) TO '{path}' (FORMAT parquet, COMPRESSION {codec})")
+    return True
+
+
 # ---- peers: each a process, asked line by line ----
 
 
@@ -52,11 +63,12 @@ def duckdb_peer(threads):
     base = duckdb.connect(config={"threads": threads})
 
     def count(path, ranged):
+        read = "read_parquet" if path.endswith(".parquet") else "read_csv"
         if ranged:
-            source = f"read_csv('{path}')"
+            source = f"{read}('{path}')"
             low, high = LOW, HIGH
         else:
-            base.execute(f"CREATE OR REPLACE TEMP TABLE t AS SELECT price FROM read_csv('{path}')")
+            base.execute(f"CREATE OR REPLACE TEMP TABLE t AS SELECT price FROM {read}('{path}')")
             source = "t"
             low, high = base.execute("SELECT min(price), max(price) FROM t").fetchone()
         rows = base.execute(
@@ -72,7 +84,8 @@ def polars_peer(threads):
     import polars as pl
 
     def count(path, ranged):
-        data = pl.scan_csv(path).select(pl.col("price"))
+        scan = pl.scan_parquet if path.endswith(".parquet") else pl.scan_csv
+        data = scan(path).select(pl.col("price"))
         low, high = LOW, HIGH
         if not ranged:
             column = data.collect()["price"]
@@ -212,8 +225,12 @@ def main():
         plain, quoted = os.path.join(folder, "plain.csv"), os.path.join(folder, "quoted.csv")
         make(plain, options.rows, False)
         make(quoted, options.rows, True)
-        cases = (("csv, a column of four", plain, True), ("csv, without a range", plain, False),
-                 ("csv, quoted", quoted, True))
+        cases = [("csv, a column of four", plain, True), ("csv, without a range", plain, False),
+                 ("csv, quoted", quoted, True)]
+        for codec in ("snappy", "zstd"):
+            path = os.path.join(folder, codec + ".parquet")
+            if to_parquet(plain, path, codec):
+                cases.append((f"parquet, {codec}", path, True))
         for case, path, ranged in cases:
             for threads in (int(n) for n in options.threads.split(",")):
                 if re.search(options.only, case):
