@@ -72,6 +72,8 @@ endfunction()
 # Arguments under sanitizers.
 set(TALLY_FEWER_test_edges 20261121 opencl 6000)
 set(TALLY_FEWER_test_many_bins 20261121 20000 4) # one case in 4
+set(TALLY_FEWER_test_faults 3) # one call in 3
+set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 
 # Programs that reach into the library. Assertions are on in every kind of build.

@@ -8,7 +8,7 @@ enum { MOST_SETTINGS = 8, MERGE_REPEATS = 5 };
 /* Seconds that a point's repeats may take. */
 static double budget(const figure_run *run)
 {
-    return run->quick ? 0.05 : 0.25;
+    return run->quick ? 0.01 : 0.25;
 }
 
 uint64_t figure_most(const figure_run *run, uint64_t full, uint64_t quick, tally_dtype dtype)

@@ -45,5 +45,5 @@ for method in saturating-global saturating-shared saturating-shared-strided; do
     equal "40000 40000" "$(of zeros --device opencl --method $method)" "$method"
     equal "65535 80000" "$(of zeros zeros --device opencl --method $method)" "$method, two files"
 done
-expect 1 'ask for --counter u16sat' -- "$TALLY" --dtype u8 zeros --device opencl --method saturating-global
+expect 3 'ask for --counter u16sat' -- "$TALLY" --dtype u8 zeros --device opencl --method saturating-global
 finish
