@@ -6,7 +6,7 @@
 #include "io/thrift.h"
 
 /* The little-endian number of `bytes` bytes, 1 to 4, at t->at. */
-static size_t take(ty_thrift *t, unsigned bytes)
+static inline size_t take(ty_thrift *t, unsigned bytes)
 {
     size_t value = 0;
     if ((size_t)(t->end - t->at) < bytes) {
@@ -19,17 +19,29 @@ static size_t take(ty_thrift *t, unsigned bytes)
     return value;
 }
 
+enum { WIDE = 16 }; /* bytes that a wide copy may write, and read, behind the last */
+
+/* `step` bytes at a time, 8 or 16, which do not overlap. */
+static inline void copy_wide(unsigned char *to, const unsigned char *from, size_t length,
+                             size_t step)
+{
+    for (size_t i = 0; i < length; i += step)
+        memcpy(to + i, from + i, step);
+}
+
 /* `length` bytes from `distance` before `to`, which may overlap: what is copied may be copied
- * again. */
-static void copy_again(unsigned char *to, size_t distance, size_t length)
+ * again. There are `room` bytes to write at `to`. */
+static inline void copy_again(unsigned char *to, size_t distance, size_t length, size_t room)
 {
     const unsigned char *from = to - distance;
-    if (distance >= length) {
-        memcpy(to, from, length);
-        return;
+    if (distance >= 16 && room >= length + WIDE) {
+        copy_wide(to, from, length, 16);
+    } else if (distance >= 8 && room >= length + WIDE) {
+        copy_wide(to, from, length, 8);
+    } else {
+        for (size_t i = 0; i < length; i++)
+            to[i] = from[i];
     }
-    for (size_t i = 0; i < length; i++)
-        to[i] = from[i];
 }
 
 int ty_snappy_unpack(const unsigned char *packed, size_t packed_size, unsigned char *into,
@@ -60,12 +72,16 @@ int ty_snappy_unpack(const unsigned char *packed, size_t packed_size, unsigned c
         if ((tag & 3) == 0) {
             if (length > (size_t)(t.end - t.at))
                 return 1;
-            memcpy(to, t.at, length);
+            if (length <= 64 && (size_t)(t.end - t.at) >= length + WIDE &&
+                (size_t)(end - to) >= length + WIDE)
+                copy_wide(to, t.at, length, 16);
+            else
+                memcpy(to, t.at, length);
             t.at += length;
         } else {
             if (!distance || distance > (size_t)(to - into))
                 return 1;
-            copy_again(to, distance, length);
+            copy_again(to, distance, length, (size_t)(end - to));
         }
         to += length;
     }
