@@ -73,31 +73,13 @@ static tally_status copy_to_file(ty_pq_state *s, ty_stream *stream, tally_error 
     return status;
 }
 
-static tally_status read_at(const ty_pq_state *s, uint64_t at, void *into, size_t size,
-                            tally_error *error)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t got =
-            pread(s->file, (char *)into + done, size - done, (off_t)(s->start + at + done));
-        char text[128];
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return ty_error(error, TALLY_ERROR_IO, "%s: reading at byte %" PRIu64 ": %s", s->name,
-                            at + done,
-                            got < 0 ? ty_errno_text(errno, text)
-                                    : "the file ends there; it was longer when it was opened");
-        done += (size_t)got;
-    }
-    return TALLY_OK;
-}
-
 static tally_status read_footer(ty_pq_state *s, tally_error *error)
 {
     unsigned char tail[TAIL];
     if (s->size < 4 + TAIL)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s: ends before its Parquet footer", s->name);
-    tally_status status = read_at(s, s->size - TAIL, tail, TAIL, error);
+    tally_status status =
+        ty_pq_read_at(s->name, s->file, s->start + s->size - TAIL, tail, TAIL, error);
     if (status)
         return status;
     const uint32_t size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
@@ -112,7 +94,8 @@ static tally_status read_footer(ty_pq_state *s, tally_error *error)
     s->footer_bytes = ty_malloc(size ? size : 1);
     if (!s->footer_bytes)
         return ty_error_memory(error, "a Parquet footer", size);
-    status = read_at(s, s->size - TAIL - size, s->footer_bytes, size, error);
+    status = ty_pq_read_at(s->name, s->file, s->start + s->size - TAIL - size, s->footer_bytes,
+                           size, error);
     return status ? status : ty_pq_footer_open(s->footer_bytes, size, s->name, &s->footer, error);
 }
 

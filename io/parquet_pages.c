@@ -57,6 +57,24 @@ static tally_status make_room(unsigned char **buffer, size_t *room, uint64_t byt
     return TALLY_OK;
 }
 
+tally_status ty_pq_read_at(const char *name, int file, uint64_t at, void *into, size_t size,
+                           tally_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = pread(file, (char *)into + done, size - done, (off_t)(at + done));
+        char text[128];
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return ty_error(error, TALLY_ERROR_IO, "%s: reading at byte %" PRIu64 ": %s", name,
+                            at + done,
+                            got < 0 ? ty_errno_text(errno, text)
+                                    : "the file ends there; it was longer when it was opened");
+        done += (size_t)got;
+    }
+    return TALLY_OK;
+}
+
 /* The file's bytes [at, at + size), which lie in the chunk, at *bytes until the next call. */
 static tally_status look(ty_pq_cursor *c, uint64_t at, uint64_t size, const unsigned char **bytes,
                          tally_error *error)
@@ -70,21 +88,10 @@ static tally_status look(ty_pq_cursor *c, uint64_t at, uint64_t size, const unsi
         if (status)
             return status;
         c->input_at = at;
-        while (c->input_size < wanted) {
-            const ssize_t got =
-                pread(c->file, c->input + c->input_size, (size_t)(wanted - c->input_size),
-                      (off_t)(c->start + at + c->input_size));
-            if (got < 0 && errno == EINTR)
-                continue;
-            if (got <= 0) {
-                char text[128];
-                return ty_error(error, TALLY_ERROR_IO, "%s: reading at byte %" PRIu64 ": %s",
-                                c->name, at + c->input_size,
-                                got < 0 ? ty_errno_text(errno, text)
-                                        : "the file ends there; it was longer when it was opened");
-            }
-            c->input_size += (size_t)got;
-        }
+        status = ty_pq_read_at(c->name, c->file, c->start + at, c->input, (size_t)wanted, error);
+        if (status)
+            return status;
+        c->input_size = (size_t)wanted;
         memset(c->input + c->input_size, 0, PADDING);
     }
     *bytes = c->input + (at - c->input_at);

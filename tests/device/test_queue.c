@@ -383,8 +383,15 @@ static void test_no_float64(tally_context *context)
         tally_plan_destroy(plan);
     }
     CHECK_SAY(counted >= 12, "%d methods count floats without float64", counted);
+    /* Every second float: packed on the way to the device. */
+    tally_plan *plan = make_plan(context, "private-shared", TALLY_F32, &error);
+    tally_view apart = tally_view_1d(floats, TALLY_F32, 1000);
+    apart.column_stride_bytes = 8;
+    CHECK_SAY(plan && counts_right(plan, &apart, floats, NULL, &error),
+              "floats apart, without float64: %s", error.message);
+    tally_plan_destroy(plan);
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    tally_plan *plan = NULL;
+    plan = NULL;
     o.axes[0] = tally_axis_even(7, 0, 0.7);
     o.method = "atomic-global";
     for (int kind = 0; kind < 3; kind++) {
