@@ -1,0 +1,52 @@
+/* One result in the making: what the files of `tally run` share. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "source.h"
+
+/* A result, and where samples are counted for it: in its own 64-bit counters, or for a counter that
+ * saturates in `narrow`, whose bins the result takes when all is counted. */
+typedef struct cli_tallied {
+    tally_result *result;
+    void *narrow;
+    uint64_t cells;
+} cli_tallied;
+
+typedef struct cli_job {
+    const cli_options *options;
+    tally_context *context;
+    cli_source source;
+    cli_axes axes;
+    tally_counter counter;
+    tally_plan *plan;
+    cli_tallied ours, reference; /* reference: --verify */
+    double seconds;
+    double weight; /* --verify: the sum of |w| of the finite weights */
+    uint64_t elements;
+} cli_job;
+
+/* ---- job.c: what is counted, and where to; CLI_OK, or another after a message ---- */
+
+int cli_job_plan(cli_job *job);
+int cli_tallied_make(cli_job *job, cli_tallied *made);
+tally_output cli_tallied_output(const cli_tallied *to);
+void cli_tallied_take(const cli_job *job, cli_tallied *of);
+void cli_tallied_release(cli_tallied *of);
+int cli_saturates(tally_counter counter);
+
+/* ---- count.c: all files of the source, counted ---- */
+
+int cli_job_count(cli_job *job);
+
+/* ---- verify.c: --verify ---- */
+
+/* Adds |w| of a chunk's finite weights. */
+void cli_verify_weights(cli_job *job, const tally_view *view);
+/* CLI_FAILED after a message where the two results differ. */
+int cli_verify(const cli_job *job);
+
+/* ---- hint.c: after a failure, what may have been meant ---- */
+
+void cli_run_hint(const cli_options *options);
+
+#endif
