@@ -36,6 +36,13 @@ foreach(source IN LISTS micro)
   target_link_libraries(${program} PRIVATE tally_internal)
   list(APPEND TALLY_MICRO ${program})
 endforeach()
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(TALLY_DEFLATE QUIET IMPORTED_TARGET libdeflate) # micro_inflate's peer
+endif()
+if(TALLY_DEFLATE_FOUND)
+  target_compile_definitions(micro_inflate PRIVATE TALLY_HAVE_DEFLATE=1)
+  target_link_libraries(micro_inflate PRIVATE PkgConfig::TALLY_DEFLATE)
+endif()
 # The GPU benchmark; bench/gpu.sh builds and runs it, with peers made by nvcc.
 add_executable(gpu_bench EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gpu_bench.c
                                           ${PROJECT_SOURCE_DIR}/bench/gpu_inputs.c)

@@ -1,0 +1,39 @@
+/* Where a stream's stored bytes come from: a file or a pipe, in order or, of a file, at any place.
+ */
+#ifndef TY_ORIGIN_H
+#define TY_ORIGIN_H
+
+#include <sys/types.h>
+
+#include "io/input.h"
+#include "io/spool.h"
+
+typedef struct ty_origin {
+    char *name; /* for messages: the path, or "standard input" */
+    int file;
+    int owned; /* close `file` at the end */
+    int seekable;
+    int keep;  /* spool what cannot seek as it is read */
+    int ended; /* it gave its last byte */
+    ty_pool *pool;
+    off_t start;   /* where in the file the stream begins */
+    uint64_t size; /* bytes when it was opened, 0 unknown; what is added later is not read */
+    ty_spool spool;
+    uint64_t position; /* bytes taken */
+    int wake;          /* a descriptor; when it can be read, waiting for a pipe ends. -1: none */
+} ty_origin;
+
+/* `path`, "-" for standard input. After a failure it is to be closed, too. */
+tally_status ty_origin_open(ty_origin *origin, const char *path, int keep, tally_error *error);
+void ty_origin_close(ty_origin *origin);
+/* One piece of at most `size` bytes; *got is 0 at the end. */
+tally_status ty_origin_read(ty_origin *origin, unsigned char *bytes, size_t size, size_t *got,
+                            tally_error *error);
+/* Passes over `bytes` bytes of a file that can seek and has them. */
+tally_status ty_origin_skip(ty_origin *origin, uint64_t bytes, tally_error *error);
+tally_status ty_origin_rewind(ty_origin *origin, tally_error *error);
+/* As ty_stream_read_at. */
+tally_status ty_origin_read_at(const ty_origin *origin, uint64_t offset, void *bytes, size_t size,
+                               tally_error *error);
+
+#endif

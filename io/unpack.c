@@ -1,0 +1,202 @@
+#include "io/unpack.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+const char *ty_packing_name(ty_packing packing)
+{
+    return packing == TY_GZIP ? "gzip" : packing == TY_ZSTD ? "zstd" : "";
+}
+
+uint64_t ty_unpack_stored(const ty_unpack *u)
+{
+    return u->origin->position - (u->end - u->at);
+}
+
+static tally_status damaged(const ty_unpack *u, tally_error *error, const char *what)
+{
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s: %s data are damaged near stored byte %" PRIu64 ": %s", u->origin->name,
+                    ty_packing_name(u->packing), ty_unpack_stored(u), what);
+}
+
+static tally_status cut_short(const ty_unpack *u, tally_error *error)
+{
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s: %s data end at stored byte %" PRIu64 " before they are complete",
+                    u->origin->name, ty_packing_name(u->packing), ty_unpack_stored(u));
+}
+
+static tally_status failed(const ty_unpack *u, ty_unpack_result result, const char *damage,
+                           tally_error *error)
+{
+    const char *name = u->origin->name;
+    if (result == TY_UNPACK_MEMORY)
+        return ty_error(error, TALLY_ERROR_MEMORY, "%s: out of memory while undoing %s", name,
+                        ty_packing_name(u->packing));
+    if (result == TY_UNPACK_WINDOW)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "%s: its zstd window is larger than 128 MiB; pipe it through zstd -dc --long=31", name);
+    return damaged(u, error, damage);
+}
+
+/* ---- Reading ---- */
+
+static tally_status plain_read(ty_unpack *u, unsigned char *bytes, size_t size, size_t *got,
+                               tally_error *error)
+{
+    *got = u->end - u->at < size ? u->end - u->at : size;
+    if (*got)
+        memcpy(bytes, u->stored + u->at, *got);
+    u->at += *got;
+    while (*got < size) {
+        size_t have;
+        tally_status status = ty_origin_read(u->origin, bytes + *got, size - *got, &have, error);
+        if (status)
+            return status;
+        if (!have)
+            break;
+        *got += have;
+    }
+    return TALLY_OK;
+}
+
+/* More stored bytes if none are left; none after it means the end. */
+static tally_status refill(ty_unpack *u, tally_error *error)
+{
+    if (u->at < u->end)
+        return TALLY_OK;
+    u->at = u->end = 0;
+    return ty_origin_read(u->origin, u->stored, sizeof u->stored, &u->end, error);
+}
+
+/* Between members: another one, the end, or garbage. Zeros up to the end are let pass where the
+ * codec says so, as tapes and gzip itself have them. *more is nonzero when a member begins. */
+static tally_status next_member(ty_unpack *u, int *more, tally_error *error)
+{
+    int zeros = 0;
+    *more = 0;
+    for (;;) {
+        tally_status status = refill(u, error);
+        if (status || u->at == u->end)
+            return status;
+        if (!u->codec->padded)
+            break;
+        if (!u->stored[u->at]) {
+            zeros = 1;
+            u->at++;
+            continue;
+        }
+        if (zeros || u->stored[u->at] != 0x1f)
+            return damaged(u, error, "something that is not gzip follows the compressed data");
+        break;
+    }
+    *more = 1;
+    u->between = 0;
+    u->codec->reset(u->state);
+    return TALLY_OK;
+}
+
+tally_status ty_unpack_read(ty_unpack *u, unsigned char *bytes, size_t size, size_t *got,
+                            tally_error *error)
+{
+    *got = 0;
+    if (!u->codec)
+        return plain_read(u, bytes, size, got, error);
+    while (*got < size) {
+        int more = 1;
+        tally_status status = u->between ? next_member(u, &more, error) : refill(u, error);
+        if (status || !more)
+            return status;
+        ty_unpack_step step = {u->stored + u->at, u->end - u->at, bytes + *got, size - *got, ""};
+        const int ended = !step.in_size;
+        const ty_unpack_result result = u->codec->step(u->state, &step);
+        const size_t wrote = size - *got - step.out_size;
+        u->at = u->end - step.in_size;
+        *got += wrote;
+        if (result != TY_UNPACK_MORE && result != TY_UNPACK_END)
+            return failed(u, result, step.damage, error);
+        u->between = result == TY_UNPACK_END;
+        if (ended && !u->between && !wrote)
+            return cut_short(u, error);
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_unpack_jump(ty_unpack *u, uint64_t bytes, uint64_t *jumped, tally_error *error)
+{
+    const ty_origin *o = u->origin;
+    const uint64_t held = u->end - u->at;
+    *jumped = 0;
+    if (u->codec || !o->seekable || !o->size)
+        return TALLY_OK;
+    const uint64_t left = held + (o->position < o->size ? o->size - o->position : 0);
+    const uint64_t jump = bytes < left ? bytes : left;
+    u->at += (size_t)(jump < held ? jump : held);
+    *jumped = jump;
+    return jump > held ? ty_origin_skip(u->origin, jump - held, error) : TALLY_OK;
+}
+
+void ty_unpack_rewind(ty_unpack *u)
+{
+    u->at = u->end = 0;
+    u->between = 1;
+}
+
+/* ---- Opening ---- */
+
+static tally_status find_packing(ty_unpack *u, tally_error *error)
+{
+    while (u->end < 4) {
+        size_t have;
+        tally_status status =
+            ty_origin_read(u->origin, u->stored + u->end, sizeof u->stored - u->end, &have, error);
+        if (status)
+            return status;
+        if (!have)
+            break;
+        u->end += have;
+    }
+    const unsigned char *head = u->stored;
+    if (u->end >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8)
+        u->packing = TY_GZIP;
+    if (u->end >= 4 && !memcmp(head, "\x28\xb5\x2f\xfd", 4))
+        u->packing = TY_ZSTD;
+    if (u->end >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3))
+        u->packing = TY_ZSTD; /* a frame that decoders skip */
+    return TALLY_OK;
+}
+
+tally_status ty_unpack_open(ty_unpack *u, ty_origin *origin, tally_error *error)
+{
+    u->origin = origin;
+    u->packing = TY_PLAIN;
+    u->codec = NULL;
+    u->state = NULL;
+    ty_unpack_rewind(u);
+    tally_status status = find_packing(u, error);
+    if (status || u->packing == TY_PLAIN)
+        return status;
+    u->codec = u->packing == TY_GZIP ? ty_codec_gzip : ty_codec_zstd;
+    if (!u->codec)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: compressed with %s; this build has no %s support (%s was not there "
+                        "at build time)",
+                        origin->name, ty_packing_name(u->packing), ty_packing_name(u->packing),
+                        u->packing == TY_GZIP ? "zlib" : "libzstd");
+    u->state = u->codec->open();
+    return u->state
+               ? TALLY_OK
+               : ty_error_memory(error, u->packing == TY_GZIP ? "undoing gzip" : "undoing zstd",
+                                 128 * 1024);
+}
+
+void ty_unpack_close(ty_unpack *u)
+{
+    if (u->codec)
+        u->codec->close(u->state);
+}
