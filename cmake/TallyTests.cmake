@@ -161,7 +161,7 @@ tally_test(differential/sources_on_opencl LABEL differential
 # The differential programs once more with the processor's features peeled off one by one.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/differential/test_*.c)
-  list(FILTER programs EXCLUDE REGEX "opencl|many_bins|edges|own|sums|sources") # no part of these hangs on them
+  list(FILTER programs EXCLUDE REGEX "opencl|many_bins|edges|flow_bins|own|sums|sources") # no part of these hangs on them
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)

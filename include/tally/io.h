@@ -90,9 +90,11 @@ TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result
  */
 
 /* A new result of the axes axes[0 … count), in that order, each once: summed over the others. A
- * sample outside a summed axis stays where it was, in the flows, which are copied with names and
- * notes: results know flows of all axes together only. TALLY_ERROR_DATA where a sum does not fit
- * its counter; saturating counters saturate. Release with tally_result_destroy. */
+ * sample outside a summed axis stays where it was: in the flows, which are copied with names and
+ * notes, as they are of all axes together. If the axes have flow bins (TALLY_FLOW_BIN), these are
+ * summed as all bins are, and the flows of axis d are the ends of its projection. TALLY_ERROR_DATA
+ * where a sum does not fit its counter; saturating counters saturate. Release with
+ * tally_result_destroy. */
 TALLY_API tally_status tally_result_project(const tally_result *result, const uint32_t *axes,
                                             uint32_t count, tally_result **projected,
                                             tally_error *error);

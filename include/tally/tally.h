@@ -174,7 +174,15 @@ typedef enum tally_axis_kind {
 typedef enum tally_flow {
     TALLY_FLOW_COUNT = 0, /* counted apart: underflow, overflow, nan */
     TALLY_FLOW_CLAMP = 1, /* counted in the nearest end bin; refused for NaN */
-    TALLY_FLOW_FAIL = 2   /* the call returns TALLY_ERROR_DATA and leaves its outputs alone */
+    TALLY_FLOW_FAIL = 2,  /* the call returns TALLY_ERROR_DATA and leaves its outputs alone */
+    /* Counted in a flow bin, which a plan adds to the axis: before the first bin for under, behind
+     * the last for over; refused for NaN. So a joint table has the flows of each axis: with both on
+     * both axes of nx and ny bins, counts are (nx+2) × (ny+2). A plan's and a result's axis then
+     * has these bins and TALLY_FLOW_CLAMP, with ends that mean nothing; it is of
+     * TALLY_AXIS_EDGES if it was no integer axis, and may be counted more slowly.
+     * TALLY_ERROR_UNSUPPORTED where no float64 is left for an edge beyond, and for 64-bit integers
+     * and over on a closed axis that ends at 2^53 or beyond. */
+    TALLY_FLOW_BIN = 3
 } tally_flow;
 
 typedef enum tally_last_edge {
@@ -215,7 +223,7 @@ TALLY_API tally_axis tally_axis_edges(uint64_t bins, const double *edges);
 TALLY_API uint64_t tally_categories_letters(const char *letters, size_t count, uint64_t per_bin,
                                             uint16_t categories[256]);
 
-/* Writes the bins+1 edges of `axis` to `edges`. Thread-safe. */
+/* Writes the bins+1 edges of `axis`, without flow bins, to `edges`. Thread-safe. */
 TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edges,
                                             tally_error *error);
 
@@ -224,10 +232,10 @@ TALLY_API tally_status tally_axis_edges_get(const tally_axis *axis, double *edge
 TALLY_API double tally_axis_edge(const tally_axis *axis, uint64_t i);
 
 /* Where `x` is counted: *bin is a bin, or axis->bins and more for what is in none: bins for under,
- * bins+1 for over, bins+2 for NaN, the order of tally_flows. The axis' policies hold: a clamped x
- * is in an end bin, and a policy that fails is TALLY_ERROR_DATA. In log2(bins) steps by
- * tally_axis_edge, so that edges which no plan takes for not increasing are not noticed. On an axis
- * of categories x is a byte's value. Thread-safe. */
+ * bins+1 for over, bins+2 for NaN, the order of tally_flows; with flow bins too. The axis' policies
+ * hold: a clamped x is in an end bin, and a policy that fails is TALLY_ERROR_DATA. In log2(bins)
+ * steps by tally_axis_edge, so that edges which no plan takes for not increasing are not noticed.
+ * On an axis of categories x is a byte's value. Thread-safe. */
 TALLY_API tally_status tally_axis_find(const tally_axis *axis, double x, uint64_t *bin,
                                        tally_error *error);
 
@@ -369,14 +377,14 @@ TALLY_API tally_status tally_plan_create(tally_context *context, const tally_pla
                                          tally_plan **plan, tally_error *error);
 TALLY_API void tally_plan_destroy(tally_plan *plan); /* NULL is fine */
 
-/* The method's name; bins of one histogram (product over axes); active channels. Of NULL: NULL and
- * 0. */
+/* The method's name; bins of one histogram (product over axes, flow bins among them); active
+ * channels. Of NULL: NULL and 0. */
 TALLY_API const char *tally_plan_method(const tally_plan *plan);
 /* Where the plan counts: its context's device, or the one that TALLY_DEVICE_AUTO chose for it. */
 TALLY_API tally_status tally_plan_device(const tally_plan *plan, tally_device_info *info,
                                          tally_error *error);
-/* The options that the plan was made from, its axes with the plan's own edges. Lives as long as the
- * plan. */
+/* The options that the plan was made from, its axes with the plan's own edges and flow bins. Lives
+ * as long as the plan. */
 TALLY_API const tally_plan_options *tally_plan_options_get(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_bins(const tally_plan *plan);
 TALLY_API uint64_t tally_plan_channels(const tally_plan *plan);
@@ -527,11 +535,12 @@ TALLY_API tally_status tally_execute_reference(const tally_plan *plan, const tal
                                                const tally_output *output, tally_error *error);
 
 /* Counts `n` packed samples in host memory on the processor, in one call: counts[axis->bins] is
- * overwritten, and `flows`, unless it is NULL. Without a context and a plan: the library keeps one
- * context, made by the first such call, with a thread a processor and no driver of another device
- * opened, until the process ends, and the plans of the last few axes, dtypes and orders of
- * magnitude of `n`, so that a repeated call plans nothing. A child process that was forked begins
- * with a context of its own. On failure the outputs are as they were. Thread-safe. */
+ * overwritten, and `flows`, unless it is NULL. The axis has no flow bins. Without a context and a
+ * plan: the library keeps one context, made by the first such call, with a thread a processor and
+ * no driver of another device opened, until the process ends, and the plans of the last few axes,
+ * dtypes and orders of magnitude of `n`, so that a repeated call plans nothing. A child process
+ * that was forked begins with a context of its own. On failure the outputs are as they were.
+ * Thread-safe. */
 TALLY_API tally_status tally_histogram(const void *samples, tally_dtype dtype, uint64_t n,
                                        const tally_axis *axis, uint64_t *counts, tally_flows *flows,
                                        tally_error *error);

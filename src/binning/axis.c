@@ -185,11 +185,11 @@ static tally_status make_byte_slots(ty_axis *r, tally_error *error)
 
 static tally_status check_policies(const tally_axis *axis, unsigned which, tally_error *error)
 {
-    if ((unsigned)axis->under > TALLY_FLOW_FAIL || (unsigned)axis->over > TALLY_FLOW_FAIL ||
-        (unsigned)axis->nan > TALLY_FLOW_FAIL || (unsigned)axis->last > TALLY_LAST_OPEN)
+    if ((unsigned)axis->under > TALLY_FLOW_BIN || (unsigned)axis->over > TALLY_FLOW_BIN ||
+        (unsigned)axis->nan > TALLY_FLOW_BIN || (unsigned)axis->last > TALLY_LAST_OPEN)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: an under, over, nan or last policy has an unknown value", which);
-    if (axis->nan == TALLY_FLOW_CLAMP)
+    if (axis->nan == TALLY_FLOW_CLAMP || axis->nan == TALLY_FLOW_BIN)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: NaN is nearest to no bin: its policy is count or fail", which);
     return TALLY_OK;
@@ -272,8 +272,8 @@ static tally_status resolve_kind(const tally_axis *axis, unsigned which, ty_axis
     return TALLY_OK;
 }
 
-tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
-                             ty_axis *resolved, tally_error *error)
+tally_status ty_axis_resolve_bins(const tally_axis *axis, tally_dtype dtype, unsigned which,
+                                  ty_axis *resolved, tally_error *error)
 {
     memset(resolved, 0, sizeof *resolved);
     tally_status status = ty_axis_check(axis, which, error);
@@ -311,7 +311,7 @@ tally_status tally_axis_edges_get(const tally_axis *axis, double *edges, tally_e
     ty_axis r;
     if (!axis || !edges)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", axis ? "edges" : "axis");
-    tally_status status = ty_axis_resolve(axis, (tally_dtype)0, 0, &r, error);
+    tally_status status = ty_axis_resolve_bins(axis, (tally_dtype)0, 0, &r, error);
     if (status)
         return status;
     for (uint64_t i = 0; i <= r.bins.bins; i++)

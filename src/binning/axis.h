@@ -61,6 +61,12 @@ tally_status ty_axis_check(const tally_axis *axis, unsigned which, tally_error *
  * owned. */
 tally_status ty_axis_resolve(const tally_axis *axis, tally_dtype dtype, unsigned which,
                              ty_axis *resolved, tally_error *error);
+/* The same for the axis' own bins: without those of TALLY_FLOW_BIN, which is then a policy that is
+ * none. */
+tally_status ty_axis_resolve_bins(const tally_axis *axis, tally_dtype dtype, unsigned which,
+                                  ty_axis *resolved, tally_error *error);
+/* Whether a policy of the axis is TALLY_FLOW_BIN; of what ty_axis_resolve made, none is. */
+int ty_axis_has_flow_bins(const tally_axis *axis);
 void ty_axis_clear(ty_axis *axis);
 
 /* Edge i, 0 … bins, as the specification computes it. */

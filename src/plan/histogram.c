@@ -159,6 +159,10 @@ tally_status tally_histogram(const void *samples, tally_dtype dtype, uint64_t n,
     tally_plan *plan;
     if (!axis || !counts)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", axis ? "counts" : "axis");
+    if (axis->struct_size == sizeof *axis && ty_axis_has_flow_bins(axis))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "one axis needs no flow bins: `flows` has what is below and above; a plan "
+                        "takes TALLY_FLOW_BIN");
     tally_status status = take_plan(axis, dtype, n, &plan, error);
     if (status)
         return status;
