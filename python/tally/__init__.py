@@ -6,6 +6,7 @@ NumPy's take and answer the same. docs/PYTHON.md lists what they take besides, a
 
 from . import _library
 from ._core import Flows
+from ._index import loc, overflow, underflow
 from .axes import Category, Integer, Log, Regular, Variable
 from .functions import (
     bincount,
@@ -15,7 +16,7 @@ from .functions import (
     histogram_bin_edges,
     histogramdd,
 )
-from .hist import Hist, loc, overflow, underflow
+from .hist import Hist
 from .info import devices, methods
 
 __version__ = _library.version().decode()

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
 
@@ -14,7 +14,7 @@ _Bins = int | str | ArrayLike
 _Range = tuple[float, float] | None
 _Flow = Literal["count", "clamp", "raise"] | None
 _Progress = Callable[[int, int], object] | None
-_Storage = Literal["count", "sum", "weight"]
+_Storage = Literal["count", "sum", "weight", "mean", "weighted_mean"]
 _H = TypeVar("_H", bound=Hist)
 
 class Flows(NamedTuple):
@@ -120,6 +120,7 @@ class _Traits(NamedTuple):
 
 class _Axis:
     discrete: bool
+    growth: bool
     edges: NDArray[np.float64]
     name: str
     label: str
@@ -142,7 +143,7 @@ class _Axis:
 class Regular(_Axis):
     def __init__(
         self, bins: int, lo: float, hi: float, *, name: str = "", label: str = "",
-        closed: bool = True,
+        closed: bool = True, growth: bool = False,
     ) -> None: ...
 
 class Log(_Axis):
@@ -157,11 +158,15 @@ class Variable(_Axis):
     ) -> None: ...
 
 class Integer(_Axis):
-    def __init__(self, start: int, stop: int, *, name: str = "", label: str = "") -> None: ...
+    def __init__(
+        self, start: int, stop: int, *, name: str = "", label: str = "", growth: bool = False
+    ) -> None: ...
 
 class Category(_Axis):
     categories: list[Any]
-    def __init__(self, categories: Sequence[Any], *, name: str = "", label: str = "") -> None: ...
+    def __init__(
+        self, categories: Sequence[Any], *, name: str = "", label: str = "", growth: bool = False
+    ) -> None: ...
 
 class _Axes(tuple[_Axis, ...]):
     @overload
@@ -199,7 +204,7 @@ class Hist:
     storage: _Storage
     name: str
     flows: Flows
-    def __init__(self, *axes: _Axis, storage: _Storage = "count", name: str = "") -> None: ...
+    def __init__(self, *axes: _Axis, storage: Any = "count", name: str = "") -> None: ...
     def reset(self: _H) -> _H: ...
     def copy(self: _H) -> _H: ...
     @property
@@ -210,10 +215,13 @@ class Hist:
     def sums(self) -> NDArray[Any]: ...
     @property
     def squares(self) -> NDArray[np.float64] | None: ...
+    @property
+    def means(self) -> NDArray[np.float64] | None: ...
     def fill(
         self: _H,
         *samples: _Samples,
         weight: _Samples | float | None = None,
+        sample: _Samples | float | None = None,
         where: _Samples | None = None,
         device: str | None = None,
         method: str | None = None,
@@ -250,6 +258,9 @@ class Hist:
     def plot(self, ax: Any = None, **keywords: Any) -> Any: ...
     @classmethod
     def from_boost(cls: type[_H], theirs: Any) -> _H: ...
+    def to_uhi(self) -> dict[str, Any]: ...
+    @classmethod
+    def from_uhi(cls: type[_H], data: Mapping[str, Any]) -> _H: ...
     @overload
     def quantile(self, q: float) -> float: ...
     @overload

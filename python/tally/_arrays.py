@@ -174,9 +174,14 @@ def take_labels(x):
             raise
     values = np.asarray(x, object)
     array = of_numpy(values)
-    null = np.array([v is None or v != v for v in values.ravel()], bool).reshape(values.shape)
-    array.valid = ~null if null.any() else None
+    array.valid = not_null(values)
     return array
+
+
+def not_null(values):
+    """Where an array of objects has none of None, NaN, NaT and pandas' NA; None if it has none at all."""
+    null = [v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel()]
+    return ~np.array(null, bool).reshape(values.shape) if any(null) else None
 
 
 def take(x):

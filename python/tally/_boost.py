@@ -1,10 +1,19 @@
-"""Histograms of boost-histogram and hist as those of this package."""
+"""Histograms of boost-histogram and hist as those of this package, and back."""
 
 import numpy as np
 
-from .axes import Category, Integer, Regular, Variable, of_edges
+from ._cells import is_mean, storage_named
+from .axes import Category, Integer, Log, Regular, Variable, of_edges
 
-_STORAGES = {"Int64": "count", "AtomicInt64": "count", "Double": "sum", "Unlimited": "sum", "Weight": "weight"}
+_STORAGES = {"count": "Int64", "sum": "Double", "weight": "Weight", "mean": "Mean",
+             "weighted_mean": "WeightedMean"}  # fmt: skip
+# Their fields, in the order of Cells without what the storage has not.
+_FIELDS = {
+    "weight": ("value", "variance"),
+    "mean": ("count", "value", "_sum_of_deltas_squared"),
+    "weighted_mean": ("sum_of_weights", "sum_of_weights_squared", "value",
+                      "_sum_of_weighted_deltas_squared"),
+}  # fmt: skip
 
 
 def _axis(theirs):
@@ -12,31 +21,65 @@ def _axis(theirs):
     if traits.circular:
         raise NotImplementedError("circular axes: what lies outside would have to come back in")
     named = {"name": getattr(theirs, "name", "") or "", "label": getattr(theirs, "label", "") or ""}
+    growing = {**named, "growth": traits.growth}
     if kind in ("StrCategory", "IntCategory"):
-        return Category(list(theirs), **named)
+        return Category(list(theirs), **growing)
     if kind == "Boolean":
         return Integer(0, 2, **named)
-    if kind == "Integer":
-        return Integer(int(theirs.edges[0]), int(theirs.edges[-1]), **named)
     edges = theirs.edges
+    if kind == "Integer":
+        return Integer(int(edges[0]), int(edges[-1]), **growing)
     if kind == "Regular" and theirs.transform is None:  # whose edges may differ in the last bit
-        return Regular(len(edges) - 1, edges[0], edges[-1], closed=False, **named)
-    return of_edges(Variable, np.asarray(edges, float), False, **named)
+        return Regular(len(edges) - 1, edges[0], edges[-1], closed=False, **growing)
+    if traits.growth:
+        raise NotImplementedError("axes of uneven edges do not grow here")
+    ours = Log if str(getattr(theirs, "transform", "")) == "log" else Variable
+    return of_edges(ours, np.asarray(edges, float), False, **named)
 
 
 def load(kind, theirs):
     """A histogram of `kind` with the content of theirs, flow bins and all."""
-    storage = _STORAGES.get(theirs.storage_type.__name__)
-    if storage is None:
-        raise NotImplementedError(f"storage {theirs.storage_type.__name__}: Int64, Double and Weight are taken")
-    made = kind(*map(_axis, theirs.axes), storage=storage)
+    storage = storage_named(theirs.storage_type)
+    made = kind(*map(_axis, theirs.axes), storage=storage, name=getattr(theirs, "name", None) or "")
     cells = tuple(
         slice(0 if a.traits.underflow else 1, len(a) + (2 if a.traits.overflow else 1)) for a in theirs.axes
     )
     view = theirs.view(flow=True)
-    if storage == "weight":
-        made._sums[cells], made._squares[cells] = view["value"], view["variance"]
-    else:
-        made._sums[cells] = view
+    parts = [part for part in made._cells if part is not None]
+    for part, name in zip(parts, _FIELDS.get(storage, (None,))):
+        part[cells] = view if name is None else view[name]
     made._moved((0, 0))
     return made
+
+
+def give(hist):
+    """A boost_histogram.Histogram of the same content."""
+    import boost_histogram as bh
+
+    axes = [_given(hist, i, bh.axis) for i in range(hist.ndim)]
+    for ours, theirs in zip(hist.axes, axes):
+        theirs.__dict__.update(name=ours.name, label=ours.label)
+    made = bh.Histogram(*axes, storage=getattr(bh.storage, _STORAGES[hist.storage])())
+    if hist.name:
+        made.name = hist.name
+    # Theirs have no cell under categories, and none outside some axes that grow.
+    cells = tuple(
+        slice(int(not a.traits.underflow), len(a) + 1 + a.traits.overflow) for a in made.axes
+    )
+    view = made.view(flow=True)
+    parts = [part for part in hist._cells if part is not None]
+    for part, name in zip(parts, _FIELDS.get(hist.storage, (None,))):
+        if name is None:
+            view[...] = part[cells]
+        else:
+            view[name] = part[cells]
+    return made
+
+
+def _given(hist, i, axis):
+    """An axis as theirs; one that does not grow where theirs has no place for what lies outside."""
+    ours = hist.axes[i]
+    made = ours.to_boost(axis)
+    outer = np.moveaxis(hist._cells.sums, i, 0)[[0, -1]]
+    lost = [outer[k].any() for k, has in ((0, made.traits.underflow), (1, made.traits.overflow)) if not has]
+    return ours.part(np.arange(len(ours) + 1)).to_boost(axis) if ours.growth and any(lost) else made

@@ -51,6 +51,7 @@ fast = _bound()
 
 _MOST_FILLED_BINS = 1 << 16  # of an axis: the filler holds its edges several times
 _EXACT = 1 << 53
+_MOST_STORAGE = 2  # no means
 
 
 def _given(axis):
@@ -63,7 +64,8 @@ def _given(axis):
 def filler(axes, storage):
     """What `fast.fill` fills histograms on these axes by, whose storage has this number; False where
     the package's Python fills them."""
-    if not all(a.is_plain and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes):
+    plain = (a.is_plain and not a.growth and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes)
+    if storage > _MOST_STORAGE or not all(plain):
         return False
     forms = [a.axis for a in axes], [a.with_ends() for a in axes]
     return fast.filler(

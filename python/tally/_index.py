@@ -135,3 +135,43 @@ def _bounds(step, begin, end, i):
     if step < 1 or step > end - begin:
         raise ValueError(f"axis {i}: {step} of {end - begin} bins cannot be joined")
     return np.arange(begin, end + 1, step)
+
+
+# ---- tags ----
+
+
+class loc:
+    """In the brackets of a `Hist`: the bin that holds a number, or, for a single bin, a flow bin.
+
+    Examples
+    --------
+    >>> import tally
+    >>> h = tally.Hist(tally.Regular(10, 0, 1)).fill([0.05, 0.55])
+    >>> h[tally.loc(0.5):].sum()
+    1
+    """
+
+    def __init__(self, value, offset=0):
+        self.value, self.offset = value, offset
+
+    def __call__(self, axis):
+        return axis.index(self.value) + self.offset
+
+    def __add__(self, offset):
+        return loc(self.value, self.offset + operator.index(offset))
+
+    def __sub__(self, offset):
+        return loc(self.value, self.offset - operator.index(offset))
+
+    def __repr__(self):
+        return f"loc({self.value!r})" + (f" + {self.offset}" if self.offset else "")
+
+
+def underflow(axis):
+    """In the brackets of a `Hist`: what lies under the first bin of an axis."""
+    return -1
+
+
+def overflow(axis):
+    """In the brackets of a `Hist`: what lies over the last bin of an axis."""
+    return len(axis)

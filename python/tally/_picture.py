@@ -9,7 +9,7 @@ WIDTH, HEIGHT = 360, 120
 
 def html(hist):
     n = len(hist.axes)
-    picture = _stairs(hist) if n == 1 else _map(hist) if n == 2 else ""
+    picture = (_stairs(hist) if n == 1 else _map(hist) if n == 2 else "") if all(hist.shape) else ""
     axes = "<br/>".join(escaping.escape(repr(axis)) for axis in hist.axes)
     flows = ", ".join(f"{name} {n:,}" for name, n in zip(hist.flows._fields, hist.flows) if n)
     text = f"{axes}<br/><b>{hist.sum():,}</b> in bins" + (f"; {flows}" if flows else "")
@@ -25,7 +25,7 @@ def _svg(body):
 
 def _stairs(hist):
     """Neighbouring bins are drawn together where there are more than pixels."""
-    edges, values = hist.axes[0].edges, hist.values()
+    edges, values = hist.axes[0].edges, np.nan_to_num(hist.values())
     step = -(-len(values) // WIDTH)
     values = np.add.reduceat(values, np.arange(0, len(values), step))
     edges = np.append(edges[:-1:step], edges[-1])

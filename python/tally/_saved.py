@@ -1,8 +1,8 @@
 """Histograms in the command's saved form, written and read by the library.
 
 What only Python knows is a member "hist" of its own, which the command does not read: of each axis
-the name, the label and the categories; the flow bins' content ("flow", "flow_squared"), in the order of
-the memory.
+the name, the label, the categories and where growth began; the flow bins' content ("flow",
+"flow_squared"), in the order of the memory; the cells' means and deltas.
 """
 
 import ctypes
@@ -22,7 +22,9 @@ def save(hist, path):
     text = json.dumps(_member(hist), separators=(",", ":"), allow_nan=False)
     context = _count.context(c.CPU)
     n = len(hist.axes)
-    weight = 0 if hist.storage == "count" else c.DTYPES["f64"]
+    weight = 0 if hist.storage in ("count", "mean") else c.DTYPES["f64"]
+    if not all(hist.shape):
+        raise ValueError("save: an axis has no bins yet")
     plan = _count.plan(
         context, [axis.axis for axis in hist.axes], [c.DTYPES["f64"]] * n, weight=weight,
         squares=hist.squares is not None,
@@ -76,10 +78,15 @@ def _member(hist):
         described = {"name": axis.name, "label": axis.label}
         if isinstance(axis, Category):
             described["categories"] = [_plain(value) for value in axis.categories]
+        if axis.growth:
+            described["growth"] = [axis.begin, *axis.start] if isinstance(axis, Regular) else True
         axes.append(described)
-    member = {"axes": axes, "flow": _written(hist._sums)}
-    if hist._squares is not None:
-        member["flow_squared"] = _written(hist._squares)
+    cells = hist._cells
+    member = {"axes": axes, "flow": _written(cells.sums[_outer(cells.sums)])}
+    if cells.squares is not None:
+        member["flow_squared"] = _written(cells.squares[_outer(cells.sums)])
+    if cells.means is not None:
+        member.update(means=_written(cells.means.ravel()), deltas=_written(cells.deltas.ravel()))
     return member
 
 
@@ -99,7 +106,13 @@ def _outer(cells):
 
 
 def _written(cells):
-    return [x if np.isfinite(x) else repr(x) for x in cells[_outer(cells)].tolist()]
+    return [x if np.isfinite(x) else repr(x) for x in cells.tolist()]
+
+
+def _read(numbers, n):
+    if len(numbers) != n:
+        raise ValueError(f"{len(numbers)} numbers, not {n}")
+    return [float(x) if isinstance(x, str) else x for x in numbers]
 
 
 def load(cls, path, index):
@@ -140,7 +153,7 @@ def _complete(hist, member, sums, path):
     if member is None:
         under, over = hist.flows[:2]
         if sums is not None:
-            hist._sums[[0, -1]] = sums
+            hist._cells.sums[[0, -1]] = sums
         elif under or over:
             warnings.warn(
                 f"{os.fspath(path)}: {under + over} samples lie outside, and the file does not say in "
@@ -151,25 +164,43 @@ def _complete(hist, member, sums, path):
     if len(member["axes"]) != hist.ndim:
         raise ValueError(f"{len(member['axes'])} axes")
     hist.axes = type(hist.axes)(map(_named, hist.axes, member["axes"]))
-    for cells, key in ((hist._sums, "flow"), (hist._squares, "flow_squared")):
+    if "means" in member:
+        hist.storage = "mean" if hist.storage == "count" else "weighted_mean"
+        shape = hist._cells.sums.shape
+        means, deltas = (np.reshape(_read(member[k], np.prod(shape)), shape).astype(float) for k in ("means", "deltas"))
+        hist._cells = hist._cells._replace(means=means, deltas=deltas)
+    for cells, key in zip(hist._cells, ("flow", "flow_squared")):
         if cells is not None:
             outer = _outer(cells)
-            content = [float(x) if isinstance(x, str) else x for x in member[key]]
-            if len(content) != outer.sum():
-                raise ValueError(f"{len(content)} flow bins")
-            cells[outer] = content
+            cells[outer] = _read(member[key], outer.sum())
 
 
 def _named(axis, described):
     """An axis with its name and label; or of its categories, which were saved as their numbers."""
     name, label = str(described["name"]), str(described["label"])
     if "categories" in described:
-        made = Category(described["categories"], name=name, label=label)
+        growth = bool(described.get("growth"))
+        made = Category(described["categories"], name=name, label=label, growth=growth)
         if made.axis.key() != axis.axis.key():
             raise ValueError(f"{len(made)} categories")
         return made
     axis.name, axis.label = name, label
+    if "growth" in described:
+        return _growing(axis, described)
     return axis
+
+
+def _growing(axis, described):
+    """An axis that grows, where its bins are those of `axis`."""
+    named = {"name": axis.name, "label": axis.label, "growth": True}
+    if isinstance(axis, Integer):
+        return Integer(axis.axis.first, axis.axis.first + len(axis), **named)
+    begin, *start = described["growth"]
+    made = Regular(*start, **named).reaching(begin, begin + len(axis))
+    if not np.array_equal(made.edges, axis.edges):
+        raise ValueError("its bins are not those of the axis")
+    return made
+
 
 def _taken(cls, result):
     info = c.ResultInfo()

@@ -1,6 +1,7 @@
 """Axes of a `Hist`: where its bins begin and end, and how the library is told."""
 
 import copy
+import math
 import operator
 from collections import namedtuple
 
@@ -12,6 +13,7 @@ from . import _library as c
 Traits = namedtuple("Traits", "circular discrete")
 MAX = np.finfo(np.float64).max
 EXACT = 1 << 53  # from here on not every integer is a float64
+MOST_GROWN = 1 << 20  # bins of an axis that grows
 
 
 def _whole(x, what):
@@ -86,9 +88,12 @@ class Axis:
         One more than bins, increasing.
     name, label : str
         What to call it, and what a plot writes beside it.
+    growth : bool
+        Whether it gets new bins for samples outside, instead of counting them as under or over.
     """
 
     discrete = False
+    growth = False
     is_plain = True  # `take` gives the samples as they are
 
     def __init__(self, axis, edges, name, label):
@@ -159,8 +164,21 @@ class Axis:
             raise TypeError(f"{array.dtype} samples are not counted")
         return array
 
+    def grown_to(self, x, mask):
+        """The axis that also has bins for these samples where `mask` is True; this one if it has."""
+        return self
+
+    def union(self, other):
+        """The axis of the bins of both, where they grow alike, or None."""
+        return None
+
+    def placed_in(self, wide):
+        """The bins' numbers on one that it has grown to, or on its like."""
+        return np.arange(len(self))
+
     def part(self, bounds):
-        """The axis whose bins reach from each of these bins' beginnings to the next."""
+        """The axis whose bins reach from each of these bins' beginnings to the next. It does not grow:
+        what was cut off is in its flow bins."""
         closed = self.axis.last == c.LAST_CLOSED and bounds[-1] == len(self)
         return of_edges(type(self), self.edges[bounds], closed, self.name, self.label)
 
@@ -222,15 +240,77 @@ class Regular(Axis):
     name, label : str, optional
     closed : bool, default True
         The last bin takes its end too, as NumPy's.
+    growth : bool, default False
+        More bins of this width are added for finite samples outside. No bin takes its end then.
     """
 
-    def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
-        last = c.LAST_CLOSED if closed else c.LAST_OPEN
+    def __init__(self, bins, lo, hi, *, name="", label="", closed=True, growth=False):
+        last = c.LAST_CLOSED if closed and not growth else c.LAST_OPEN
         axis = _count.Axis(c.EVEN, _bins(bins), lo=float(lo), hi=float(hi), last=last)
         super().__init__(axis, axis.edges_get(), name, label)
+        if growth:
+            self.growth, self.start, self.begin = True, (axis.bins, axis.lo, axis.hi), 0
+
+    # A growing axis is bins [begin, begin + len) of an endless row of them, whose edges `start` fixes.
+
+    def _grid(self, i):
+        """Edges by their numbers."""
+        n, lo, hi = self.start
+        i, first = np.asarray(i, np.float64), _count.Axis(c.EVEN, n, lo=lo, hi=hi).edges_get()
+        width = (hi - lo) / n
+        within = first[np.clip(i, 0, n).astype(np.int64)]
+        return np.where(i < 0, lo + i * width, np.where(i > n, hi + (i - n) * width, within))
+
+    def reaching(self, begin, end):
+        """Grown to bins [begin, end)."""
+        if not 0 < end - begin <= MOST_GROWN:
+            raise ValueError(f"an axis of {end - begin} bins: it grows to {MOST_GROWN} at most")
+        edges = self._grid(np.arange(begin, end + 1))
+        if not (np.diff(edges) > 0).all():
+            raise ValueError(f"bins of width {edges[1] - edges[0]:g} cannot be told apart from {edges[0]:g} to {edges[-1]:g}")
+        made = copy.copy(self)
+        made._wide, made.begin, made.edges = None, int(begin), edges
+        made.axis = _count.Axis(c.EVEN, end - begin, lo=float(edges[0]), hi=float(edges[-1]), last=c.LAST_OPEN)
+        if not np.array_equal(made.axis.edges_get(), edges):
+            made.axis = _count.Axis(c.EDGES, end - begin, edges=edges, last=c.LAST_OPEN)
+        return made
+
+    def _number_in_grid(self, x):
+        """The bin that x is in, of the endless row."""
+        n, lo, hi = self.start
+        i = math.floor((x - lo) / ((hi - lo) / n))
+        if abs(i) > EXACT:
+            raise ValueError(f"a sample of {x:g}: an axis grows to {MOST_GROWN} bins at most")
+        while self._grid(i) > x:
+            i -= 1
+        while self._grid(i + 1) <= x:
+            i += 1
+        return i
+
+    def grown_to(self, x, mask):
+        values = _counted(x, mask)
+        values = values[np.isfinite(values)]
+        if not values.size:
+            return self
+        first, last = (self._number_in_grid(float(v)) for v in (values.min(), values.max()))
+        begin, end = min(first, self.begin), max(last + 1, self.begin + len(self))
+        return self if end - begin == len(self) else self.reaching(begin, end)
+
+    def union(self, other):
+        if not (self.growth and other.growth and type(other) is Regular and self.start == other.start):
+            return None
+        ends = [f(x.begin + n * len(x) for x in (self, other)) for f, n in ((min, 0), (max, 1))]
+        return self.reaching(*ends)
+
+    def placed_in(self, wide):
+        return np.arange(len(self)) + (self.begin - wide.begin)
+
+    def to_boost(self, axis):
+        return axis.Regular(len(self), self.edges[0], self.edges[-1], growth=self.growth)
 
     def _says(self):
-        return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}"
+        growth = ", growth=True" if self.growth else ""
+        return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}{growth}"
 
 
 class Log(Axis):
@@ -241,7 +321,8 @@ class Log(Axis):
         axis = _count.Axis(c.LOG, _bins(bins), lo=float(lo), hi=float(hi), last=last)
         super().__init__(axis, axis.edges_get(), name, label)
 
-    _says = Regular._says
+    def _says(self):
+        return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}"
 
 
 class Variable(Axis):
@@ -260,19 +341,44 @@ class Variable(Axis):
 
 
 class Integer(Axis):
-    """A bin for each whole number from `start` to before `stop`."""
+    """A bin for each whole number from `start` to before `stop`; with `growth` also for what comes."""
 
     discrete = True
 
-    def __init__(self, start, stop, *, name="", label=""):
+    def __init__(self, start, stop, *, name="", label="", growth=False):
         start, stop = _whole(start, "start"), _whole(stop, "stop")
         if not -EXACT < start < stop < EXACT:
             raise ValueError(f"Integer({start}, {stop}): -2^53 < start < stop < 2^53 is expected")
+        if growth:
+            self.growth = True
+            if stop - start > MOST_GROWN:
+                raise ValueError(f"an axis of {stop - start} bins: it grows to {MOST_GROWN} at most")
         axis = _count.Axis(c.INTEGER, stop - start, first=start, last=c.LAST_OPEN)
         super().__init__(axis, axis.edges_get(), name, label)
 
     def __getitem__(self, i):
         return int(super().__getitem__(i)[0])
+
+    def _reaching(self, start, stop):
+        return Integer(start, stop, name=self.name, label=self.label, growth=self.growth)
+
+    def grown_to(self, x, mask):
+        values = _counted(x, mask)
+        values = values[np.isfinite(values)]
+        if not values.size:
+            return self
+        start = min(math.floor(values.min()), self.axis.first)
+        stop = max(math.floor(values.max()) + 1, self.axis.first + len(self))
+        return self if stop - start == len(self) else self._reaching(start, stop)
+
+    def union(self, other):
+        if not (self.growth and other.growth and type(other) is Integer):
+            return None
+        ends = [(x.axis.first, x.axis.first + len(x)) for x in (self, other)]
+        return self._reaching(min(a for a, _ in ends), max(b for _, b in ends))
+
+    def placed_in(self, wide):
+        return np.arange(len(self)) + (self.axis.first - wide.axis.first)
 
     def part(self, bounds):
         if np.any(np.diff(bounds) > 1):
@@ -286,27 +392,33 @@ class Integer(Axis):
         )
 
     def to_boost(self, axis):
-        return axis.Integer(self.axis.first, self.axis.first + len(self))
+        return axis.Integer(self.axis.first, self.axis.first + len(self), growth=self.growth)
 
     def _says(self):
-        return f"{self.axis.first}, {self.axis.first + len(self)}"
+        growth = ", growth=True" if self.growth else ""
+        return f"{self.axis.first}, {self.axis.first + len(self)}{growth}"
 
 
 class Category(Axis):
-    """A bin for each of a list of values: texts or numbers. Others count as over."""
+    """A bin for each of a list of values: texts or numbers. Others count as over; with `growth` they
+    get bins as they come, and the list may be empty."""
 
     discrete = True
     is_plain = False
 
-    def __init__(self, categories, *, name="", label=""):
+    def __init__(self, categories, *, name="", label="", growth=False):
         self.categories = list(categories)
-        if not self.categories or len(set(self.categories)) < len(self.categories):
+        few = not self.categories and not growth
+        if few or len(set(self.categories)) < len(self.categories):
             raise ValueError("categories: one or more values, all different, are expected")
+        if growth:
+            self.growth = True
         values = np.asarray(self.categories)
         self._order = np.argsort(values, kind="stable")
         self._sorted = values[self._order]
-        axis = _count.Axis(c.INTEGER, len(values), last=c.LAST_OPEN)
-        super().__init__(axis, axis.edges_get(), name, label)
+        n = len(values)
+        edges = np.arange(n + 1.0)
+        super().__init__(_count.Axis(c.INTEGER, n, last=c.LAST_OPEN), edges, name, label)
 
     def __getitem__(self, i):
         return self.categories[i]
@@ -320,10 +432,40 @@ class Category(Axis):
         return self.categories.index(x) if x in self.categories else len(self)
 
     def take(self, x):
-        x = np.asarray(x)
-        at = np.minimum(np.searchsorted(self._sorted, x), len(self) - 1)
-        found = np.where(self._sorted[at] == x, self._order[at], len(self))
-        return _arrays.of_numpy(np.ascontiguousarray(found, np.int64))
+        values, valid = _values(x)
+        if not len(self) or (values.dtype.kind == "U") != (self._sorted.dtype.kind == "U"):
+            found = np.full(values.shape, len(self))
+        else:
+            at = np.minimum(np.searchsorted(self._sorted, values), len(self) - 1)
+            found = np.where(self._sorted[at] == values, self._order[at], len(self))
+        array = _arrays.of_numpy(np.ascontiguousarray(found, np.int64))
+        array.valid = valid
+        return array
+
+    def grown_to(self, x, mask):
+        values, valid = _values(x)
+        values = values[np.broadcast_to(mask if valid is None else mask & valid, values.shape)]
+        found, first = np.unique(values, return_index=True)
+        known = set(self.categories)
+        new = [v for v in found[np.argsort(first)].tolist() if v not in known]
+        return self._with(new) if new else self
+
+    def _with(self, new):
+        categories = self.categories + new
+        if len(categories) > MOST_GROWN:
+            raise ValueError(f"{len(categories)} categories: an axis grows to {MOST_GROWN} at most")
+        if len({isinstance(v, str) for v in categories}) > 1:
+            raise TypeError(f"categories are texts or numbers, not both: {new[0]!r} is new")
+        return Category(categories, name=self.name, label=self.label, growth=True)
+
+    def union(self, other):
+        if not (self.growth and other.growth and type(other) is Category):
+            return None
+        known = set(self.categories)
+        return self._with([v for v in other.categories if v not in known])
+
+    def placed_in(self, wide):
+        return np.array([wide.categories.index(v) for v in self.categories], np.intp)
 
     def part(self, bounds):
         if np.any(np.diff(bounds) > 1):
@@ -334,11 +476,34 @@ class Category(Axis):
     _widened = Integer._widened
 
     def to_boost(self, axis):
-        texts = isinstance(self.categories[0], str)
-        return (axis.StrCategory if texts else axis.IntCategory)(self.categories)
+        texts = not self.categories or isinstance(self.categories[0], str)
+        return (axis.StrCategory if texts else axis.IntCategory)(self.categories, growth=self.growth)
 
     def _says(self):
-        return repr(self.categories)
+        return repr(self.categories) + (", growth=True" if self.growth else "")
+
+
+def _counted(x, mask):
+    """Samples in host memory that are no nulls, where `mask` is True."""
+    array = _arrays.take(x)
+    if array.device != c.CPU or array.dtype.kind not in "iufb" or array.code == c.DTYPES["bf16"]:
+        raise NotImplementedError("axes grow by integers and floats in host memory")
+    counted = mask if array.valid is None else mask & array.valid
+    return array.on_host()[np.broadcast_to(counted, array.shape)]
+
+
+def _values(x):
+    """Categories' values as NumPy's, of texts or numbers, and where they are no nulls, or None."""
+    array = _arrays.take_labels(x)
+    values, valid = array.on_host(), array.valid
+    if values.dtype.kind == "O":
+        valid = _arrays.not_null(values)
+        kept = values if valid is None else values[valid]
+        plain = np.asarray(kept.ravel().tolist())
+        filled = np.zeros(values.shape, plain.dtype)
+        filled[... if valid is None else valid] = plain.reshape(kept.shape)
+        values = filled
+    return values, valid
 
 
 def of_edges(kind, edges, closed, name="", label=""):

@@ -7,12 +7,17 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _boost, _compiled, _index, _picture, _saved
-from ._core import Call, Flows, Weights, total
+from . import _boost, _compiled, _filling, _index, _picture, _saved, _uhi
+from ._cells import STORAGES, Cells, is_mean, ratio, storage_named, with_spread
+from ._core import Flows
 from .axes import Axes, Axis, Category
 
-STORAGES = ("count", "sum", "weight")
 MOST_AXES = 8
+_FIELDS = {  # of what is assigned
+    "weight": ("value", "variance"),
+    "mean": ("count", "mean", "variance"),
+    "weighted_mean": ("sum of weights", "sum of their squares", "mean", "variance"),
+}
 
 
 class Hist:
@@ -22,8 +27,10 @@ class Hist:
     ----------
     *axes : Axis
         `Regular`, `Log`, `Variable`, `Integer`, `Category`.
-    storage : {'count', 'sum', 'weight'}, default 'count'
-        64-bit counts; float64 sums of weights; or these with sums of squared weights.
+    storage : {'count', 'sum', 'weight', 'mean', 'weighted_mean'}, default 'count'
+        64-bit counts; float64 sums of weights; or these with sums of squared weights; counts, or sums
+        of weights and of their squares, with means and variances of `fill(…, sample=)`. Also by
+        boost-histogram's names: 'Int64', 'Double', 'Weight', 'Mean', 'WeightedMean'.
     name : str, optional
         What it is called when it is saved.
 
@@ -31,8 +38,8 @@ class Hist:
     ----------
     axes : tuple of Axis
         `axes.edges`, `axes.centers` and `axes.widths` are those of all, in shapes that broadcast.
-    sums, squares : array
-        The bins' counts or sums, and with storage='weight' their sums of squared weights.
+    sums, squares, means : array
+        The bins' counts or sums; sums of squared weights and means, or None.
     flows : Flows
         Numbers of samples under, over, NaN and masked. With several axes a sample is NaN if one of
         its coordinates is, else under or over by the first that is outside. Slices and `project` move
@@ -68,16 +75,12 @@ class Hist:
             raise TypeError("Hist: axes are expected, such as tally.Regular(10, 0, 1)")
         if len(axes) > MOST_AXES:
             raise ValueError(f"Hist: {len(axes)} axes; at most {MOST_AXES} are counted on")
-        if storage not in STORAGES:
-            raise ValueError(f"storage={storage!r}: 'count', 'sum' or 'weight'")
-        self.axes, self.storage, self.name = Axes(axes), storage, name
+        self.axes, self.storage, self.name = Axes(axes), storage_named(storage), name
         self.reset()
 
     def reset(self):
         """Empties it."""
-        shape = tuple(n + 2 for n in self.shape)
-        self._sums = np.zeros(shape, np.int64 if self.storage == "count" else np.float64)
-        self._squares = np.zeros(shape) if self.storage == "weight" else None
+        self._cells = Cells.zeros(self.storage, self.axes.extent)
         self.flows = Flows(0, 0, 0, 0)
         return self
 
@@ -100,16 +103,20 @@ class Hist:
 
     @property
     def sums(self):
-        return _inside(self._sums)
+        return self._cells.inside().sums
 
     @property
     def squares(self):
-        return None if self._squares is None else _inside(self._squares)
+        return self._cells.inside().squares
+
+    @property
+    def means(self):
+        return self._cells.inside().means
 
     # ---- filling and adding ----
 
-    def fill(self, *samples, weight=None, where=None, device=None, method=None, threads=None,
-             progress=None, **named):  # fmt: skip
+    def fill(self, *samples, weight=None, sample=None, where=None, device=None, method=None,
+             threads=None, progress=None, **named):  # fmt: skip
         """Adds samples.
 
         Parameters
@@ -119,6 +126,8 @@ class Hist:
             goes with every sample of the others.
         weight : array_like or float, optional
             A weight for every sample, or one for all. 1 where none is given.
+        sample : array_like or float
+            With storage='mean' and 'weighted_mean': what is averaged in each bin.
         where : array_like of bool, optional
             Samples to count.
         device, method, threads, progress
@@ -134,41 +143,20 @@ class Hist:
         if named:
             samples = self._by_name(samples, named)
         fast = _compiled.fast
-        if fast and where is device is method is threads is progress is None:
+        if fast and where is device is method is threads is progress is sample is None:
             if self._filler is None:
                 self._filler = _compiled.filler(self.axes, STORAGES.index(self.storage))
             found = None
             if self._filler:
-                found = fast.fill(self._filler, self._sums, self._squares, samples, weight)
+                sums, squares = self._cells[:2]
+                found = fast.fill(self._filler, sums, squares, samples, weight)
             if found is not None:
                 if found:
                     self.flows = Flows(*map(operator.add, self.flows, (*found, 0)))
                 return self
-        if len(samples) != len(self.axes):
-            raise ValueError(f"{len(samples)} arrays for {len(self.axes)} axes")
-        if weight is not None and self.storage == "count":
-            raise TypeError("weights are summed with storage='sum' or 'weight', not in counts")
-        arrays = [axis.take(x) for axis, x in zip(self.axes, samples)]
-        if any(a.shape != arrays[0].shape for a in arrays):
-            arrays = _spread(arrays)
-        call = Call(None, where, None, None, device, method, threads, None, progress)
-        call.start(arrays[0])
-        call.to_host()
-        if weight is None and self.storage != "count":
-            weight = 1
-        if isinstance(weight, numbers.Real):
-            weight = np.broadcast_to(np.float64(weight), arrays[0].shape)
-        weights = Weights(weight, call, arrays[0].shape)
-        weights.as_floats()
-        plain = method is None and progress is None
-        few = plain and arrays[0].size < self._sums.size and all(map(_has_ends, self.axes, arrays))
-        if self.ndim == 1 and (few or self.storage == "count"):
-            flows = self._add_inside(call, arrays, weights)
-        elif few:
-            flows = self._add_all(call, arrays, weights)
-        else:
-            flows = self._add_counted(call, arrays, weights)
-        self.flows = Flows(*(a + int(b) for a, b in zip(self.flows, flows)))
+        options = {"where": where, "device": device, "method": method, "threads": threads,
+                   "progress": progress}  # fmt: skip
+        _filling.fill(self, samples, weight, sample, options)
         return self
 
     def _by_name(self, samples, named):
@@ -178,69 +166,25 @@ class Hist:
             raise TypeError(f"fill: samples for all axes in order, or each by name: {names}")
         return tuple(named[name] for name in names)
 
-    def _total(self, call, arrays, axes, weights, onto=None):
-        """Counts or sums, flows and sums of squares or None."""
-        every = tuple(range(len(arrays[0].shape)))
-        return total(call, arrays, axes, weights, every, self.storage == "weight", onto)
+    def _on(self, axes):
+        """The same content on axes that these have grown to."""
+        made = Hist(*axes, storage=self.storage, name=self.name)
+        at = [
+            np.concatenate([[0], axis.placed_in(wide) + 1, [len(wide) + 1]])
+            for axis, wide in zip(self.axes, axes)
+        ]
+        for to, part in zip(made._cells, self._cells):
+            if to is not None:
+                to[np.ix_(*at)] = part
+        made.flows = self.flows
+        return made
 
-    def _add_onto(self, call, arrays, axes, weights, sums, squares):
-        """Adds to these of ours, all of it or nothing, at the cost of the samples alone if it can be;
-        the numbers of samples in no bin."""
-        counts, flows, squared = self._total(call, arrays, axes, weights, (sums, squares))
-        if counts is not sums:
-            sums += counts
-            if squares is not None:
-                squares += squared
-        return flows
-
-    def _add_inside(self, call, arrays, weights):
-        """One axis: what goes to the flow bins is counted before, in three bins."""
-        axis, ends, squares = self.axes[0], None, None
-        if self.storage != "count":
-            ends, _, squares = self._total(call, arrays, [axis.whole().with_ends()], weights)
-        flows = self._add_onto(call, arrays, [copy.copy(axis.axis)], weights, self.sums, self.squares)
-        self._sums[[0, -1]] += flows[:2] if ends is None else ends[[0, -1]]
-        if squares is not None:
-            self._squares[[0, -1]] += squares[[0, -1]]
-        return flows
-
-    def _add_all(self, call, arrays, weights):
-        """Several axes: counted with the flow bins, in which all samples but NaN are; how many would
-        be in none is counted before, in one bin."""
-        _, flows, _ = self._total(call, arrays, [axis.whole().axis for axis in self.axes], weights)
-        wide = [axis.with_ends() for axis in self.axes]
-        self._add_onto(call, arrays, wide, weights, self._sums, self._squares)
-        return flows
-
-    def _add_counted(self, call, arrays, weights):
-        """Many samples: counted apart, by the axes' own ways, which are quicker than with flow bins."""
-        counts, flows, squares = self._total(
-            call, arrays, [copy.copy(axis.axis) for axis in self.axes], weights
-        )
-        if not flows[0] and not flows[1]:
-            self._add_inner(counts, squares)
-            return flows
-        # Which flow bins, and with what weights: once more, on axes with two bins more.
-        if not all(axis.take_exactly(a) for axis, a in zip(self.axes, arrays)):
-            raise NotImplementedError(
-                "64-bit integers outside an axis that ends beyond 2^53: convert them to float64"
-            )
-        call.method = call.progress = None
-        wide, _, wide_squares = self._total(
-            call, arrays, [axis.with_ends() for axis in self.axes], weights
-        )
-        _inside(wide)[...] = 0
-        if squares is not None:
-            _inside(wide_squares)[...] = 0
-            self._squares += wide_squares
-        self._sums += wide
-        self._add_inner(counts, squares)
-        return flows
-
-    def _add_inner(self, counts, squares):
-        self.sums[...] += counts
-        if squares is not None:
-            self.squares[...] += squares
+    def _alike(self, other):
+        """This one and another one on the axes of both, which are the same or have grown from the same."""
+        axes = [a if a == b else a.union(b) for a, b in zip(self.axes, other.axes)]
+        if len(self.axes) != len(other.axes) or None in axes:
+            return self, other
+        return [h if h.axes == tuple(axes) else h._on(axes) for h in (self, other)]
 
     def _like(self, other):
         """Refuses another one that cannot be added up with this one, bin by bin."""
@@ -255,10 +199,11 @@ class Hist:
     def __iadd__(self, other):
         if not isinstance(other, Hist):
             return NotImplemented
-        self._like(other)
-        self._sums += other._sums
-        if self._squares is not None:
-            self._squares += other._squares
+        mine, other = self._alike(other)
+        mine._like(other)
+        if mine is not self:
+            self.axes, self._cells, self._filler = mine.axes, mine._cells, None
+        self._cells.add(other._cells)
         self.flows = Flows(*map(operator.add, self.flows, other.flows))
         return self
 
@@ -274,13 +219,16 @@ class Hist:
         squared weights (and numbers of samples in `flows`) add up."""
         if not isinstance(other, Hist):
             return NotImplemented
+        if is_mean(self.storage):
+            raise TypeError("means are not subtracted")
         self._like(other)
         counts = self.storage == "count"
-        if counts and ((self._sums < other._sums).any() or any(map(operator.lt, self.flows, other.flows))):
+        sums, theirs = self._cells.sums, other._cells.sums
+        if counts and ((sums < theirs).any() or any(map(operator.lt, self.flows, other.flows))):
             raise ValueError("counts would be negative: subtract with storage='sum' or 'weight'")
-        self._sums -= other._sums
-        if self._squares is not None:
-            self._squares += other._squares
+        sums -= theirs
+        if self._cells.squares is not None:
+            self._cells.squares[...] += other._cells.squares
         self.flows = Flows(*map(operator.sub if counts else operator.add, self.flows, other.flows))
         return self
 
@@ -292,20 +240,19 @@ class Hist:
             return NotImplemented
         if self.storage == "count":
             raise TypeError("counts stay counts: h * factor makes sums of weights of them")
-        self._sums *= factor
-        if self._squares is not None:
-            self._squares *= float(factor) ** 2
+        self._cells.scale(factor)
         return self
 
     def __mul__(self, factor):
-        """Sums of weights times a number; of counts, those of weights that are all this number."""
+        """Sums of weights, or means, times a number; of counts, those of weights that are all this
+        number."""
         if not isinstance(factor, numbers.Real):
             return NotImplemented
         made = self.copy()
         if self.storage == "count":
             made.storage = "weight"
-            made._sums = self._sums.astype(np.float64)
-            made._squares = made._sums.copy()
+            sums = self._cells.sums.astype(np.float64)
+            made._cells = Cells(sums, sums.copy(), None, None)
         return made.__imul__(factor)
 
     __rmul__ = __mul__
@@ -326,8 +273,7 @@ class Hist:
             and self.storage == other.storage
             and self.axes == other.axes
             and self.flows == other.flows
-            and np.array_equal(self._sums, other._sums)
-            and (self._squares is None or np.array_equal(self._squares, other._squares))
+            and self._cells.same(other._cells)
         )
 
     __hash__ = None
@@ -336,32 +282,37 @@ class Hist:
 
     @property
     def kind(self):
-        """'COUNT': bins hold numbers of samples or sums of weights."""
-        return "COUNT"
+        """'COUNT': bins hold numbers of samples or sums of weights; 'MEAN': means."""
+        return "MEAN" if is_mean(self.storage) else "COUNT"
+
+    def _shown(self, flow):
+        return self._cells if flow else self._cells.inside()
 
     def values(self, flow=False):
-        """Counts or sums as float64; with the flow bins around them if asked for."""
-        return (self._sums if flow else self.sums).astype(np.float64)
+        """Counts, sums or means as float64; with the flow bins around them if asked for."""
+        cells = self._shown(flow)
+        return (cells.sums if cells.means is None else cells.means).astype(np.float64)
 
     def variances(self, flow=False):
-        """Of the values: the counts, the sums of squared weights, or None for plain sums."""
+        """Of the values: the counts, the sums of squared weights, or None for plain sums. Of means: the
+        samples' variance divided by their sum of weights, NaN where there are less than two."""
+        cells = self._shown(flow)
+        if cells.means is not None:
+            return cells.spread_of_samples() / np.where(cells.sums == 0, np.nan, cells.sums)
         if self.storage == "count":
             return self.values(flow)
-        if self._squares is None:
-            return None
-        return (self._squares if flow else self.squares).copy()
+        return None if cells.squares is None else cells.squares.copy()
 
     def counts(self, flow=False):
         """Effective numbers of samples; None for plain sums."""
-        if self.storage == "count":
-            return self.values(flow)
-        if self._squares is None:
-            return None
-        values, squares = self.values(flow), self.variances(flow)
-        return np.divide(values**2, squares, out=np.zeros_like(values), where=squares != 0)
+        cells = self._shown(flow)
+        if self.storage in ("count", "mean"):
+            return cells.sums.astype(np.float64)
+        return None if cells.squares is None else ratio(cells.sums**2, cells.squares)
 
     def __array__(self, dtype=None, copy=None):
-        return self.sums.astype(dtype or self.sums.dtype)
+        shown = self.sums if self.means is None else self.means
+        return shown.astype(dtype or shown.dtype)
 
     def to_numpy(self, flow=False):
         """(values, edges of the first axis, …), as `numpy.histogram` and `histogram2d` return them.
@@ -372,21 +323,24 @@ class Hist:
         return (self.values(flow), *(e.copy() for e in edges))
 
     def sum(self, flow=False):
-        """Of all bins; with the flow bins if asked for."""
-        return (self._sums if flow else self.sums).sum().item()
+        """Of all bins, and of means of how many they are; with the flow bins if asked for."""
+        return self._shown(flow).sums.sum().item()
 
     def density(self):
         """Values divided by their sum and the bins' volumes."""
+        self._no_means("density")
         return functools.reduce(operator.truediv, self.axes.widths, self.values()) / self.sum()
+
+    def _no_means(self, what):
+        if is_mean(self.storage):
+            raise TypeError(f"{what}: of counts and sums, not of means")
 
     # ---- other shapes ----
 
-    def _of(self, axes, change):
-        """A histogram of other axes whose cells are changed alike."""
+    def _of(self, axes, cells):
+        """A histogram of other axes with cells made from this one's."""
         made = Hist(*axes, storage=self.storage, name=self.name)
-        made._sums = np.ascontiguousarray(change(self._sums))
-        if self._squares is not None:
-            made._squares = np.ascontiguousarray(change(self._squares))
+        made._cells = cells.each(lambda x: np.array(x, order="C"))
         made.flows = self.flows
         made._moved(self._outside())
         return made
@@ -394,7 +348,7 @@ class Hist:
     def _outside(self):
         """Content of the flow bins: under and over by the first axis where it is outside."""
         under = over = 0
-        rest = self._sums
+        rest = self._cells.sums
         for i in range(self.ndim):
             rest = np.moveaxis(rest, i, 0)
             under, over = under + rest[0].sum().item(), over + rest[-1].sum().item()
@@ -403,7 +357,7 @@ class Hist:
 
     def _moved(self, before):
         """Flows after counts have moved between bins and flow bins."""
-        if self.storage != "count":
+        if self.storage not in ("count", "mean"):
             return
         change = map(operator.sub, self._outside(), before)
         under, over = map(operator.add, self.flows[:2], change)
@@ -417,7 +371,8 @@ class Hist:
             raise ValueError("project: one or more different axes are expected")
         rest = tuple(i for i in range(self.ndim) if i not in keep)
         order = [sorted(keep).index(i) for i in keep]
-        return self._of([self.axes[i] for i in keep], lambda x: x.sum(axis=rest).transpose(order))
+        cells = self._cells.summed(rest) if rest else self._cells
+        return self._of([self.axes[i] for i in keep], cells.each(lambda x: x.transpose(order)))
 
     def rebin(self, n, axis=None):
         """Every n neighbouring bins as one, on one axis or on all."""
@@ -431,20 +386,14 @@ class Hist:
 
     def _cut(self, i, bounds):
         """Bins of axis i from each bound to the next as one; what is cut off is under and over."""
-        axes = list(self.axes)
+        axes, cells = list(self.axes), self._cells
         axes[i] = axes[i].part(bounds)
-        unordered = isinstance(axes[i], Category)  # what is not among them is over
-
-        def change(x):
-            x = np.add.reduceat(x, [0, *(bounds + 1)], axis=i)
-            if unordered:
-                x = np.moveaxis(x, i, 0)
-                x[-1] += x[0]
-                x[0] = 0
-                x = np.moveaxis(x, 0, i)
-            return x
-
-        return self._of(axes, change)
+        starts = [0, *(bounds + 1)]
+        if isinstance(axes[i], Category):  # what is not among them is over: what is under goes there
+            n = bounds[0] + 1
+            cells = cells.each(lambda x: np.roll(x, -n, i)).joined([b - n for b in starts[1:]], i)
+            return self._of(axes, cells.each(lambda x: np.insert(x, 0, 0, axis=i)))
+        return self._of(axes, cells.joined(starts, i))
 
     def __getitem__(self, key):
         """Bins by number, slice or tag: `h[3]`, `h[2:8, 0]`, `h[tally.loc(0.5):]`, `h[::sum]`.
@@ -464,46 +413,57 @@ class Hist:
             if todo is None or isinstance(todo, _index.Cut):
                 at += 1
                 continue
-            if isinstance(todo, _index.Pick):
-                change = functools.partial(np.take, indices=todo.cell, axis=at)
-            else:
-                cells = range(todo.begin, todo.end)
-                change = functools.partial(_added, cells=cells, axis=at)
+            pick = isinstance(todo, _index.Pick)
+            chosen = todo.cell if pick else range(todo.begin, todo.end)
+            cells = made._cells.each(functools.partial(np.take, indices=chosen, axis=at))
+            cells = cells if pick else cells.summed(at)
             if made.ndim == 1:
-                return change(made._sums).item()
-            made = made._of(made.axes[:at] + made.axes[at + 1 :], change)
+                return (cells.sums if cells.means is None else cells.means).item()
+            made = made._of(made.axes[:at] + made.axes[at + 1 :], cells)
         return made
 
     def __setitem__(self, key, value):
         """Sets bins by number, slice or tag; `flows` follow where they hold counts.
 
         An array has an axis for each slice, of as many numbers as there are bins, or of one, which is
-        repeated; a slice that is open at an end takes an array that has its flow bin too. With
-        storage='weight' the last dimension holds (value, variance).
+        repeated; a slice that is open at an end takes an array that has its flow bin too. The last
+        dimension holds (value, variance) with storage='weight', (count, mean, variance of the samples)
+        with 'mean', (sum of weights, of their squares, mean, variance) with 'weighted_mean'.
         """
         keys = _index.expanded(key, self.axes)
         chosen = [_index.selection(k, i, self.axes[i]) for i, k in enumerate(keys)]
-        value = np.asarray(value)
-        parts = [value]
-        if self.storage == "weight":
-            if not value.ndim or value.shape[-1] != 2:
-                raise ValueError("storage='weight': (value, variance) are expected, as last dimension")
-            parts = [value[..., 0], value[..., 1]]
+        parts = self._parts(np.asarray(value))
+        shape = parts.sums.shape
         slices = [i for i, (cells, _, _) in enumerate(chosen) if isinstance(cells, slice)]
         cells = [c for c, _, _ in chosen]
-        if parts[0].ndim and parts[0].ndim != len(slices):
-            raise ValueError(f"an array of {len(slices)} dimensions is expected, not {parts[0].ndim}")
-        for i, n in zip(slices, parts[0].shape):
+        if shape and len(shape) != len(slices):
+            raise ValueError(f"an array of {len(slices)} dimensions is expected, not {len(shape)}")
+        for i, n in zip(slices, shape):
             cells[i] = _stretched(chosen[i], n, i)
-        if self.storage == "count":
-            whole = value.astype(np.int64) if value.dtype.kind in "iufb" else None
-            if whole is None or (whole != value).any() or (whole < 0).any():
-                raise ValueError("counts are whole numbers from 0 on")
-            parts = [whole]
         before = self._outside()
-        for array, part in zip((self._sums, self._squares), parts):
-            array[tuple(cells)] = part
+        for array, part in zip(self._cells, parts):
+            if array is not None:
+                array[tuple(cells)] = part
         self._moved(before)
+
+    def _parts(self, value):
+        """What is assigned, as cells."""
+        fields = _FIELDS.get(self.storage, ())
+        n = len(fields)
+        if n and (not value.ndim or value.shape[-1] != n):
+            raise ValueError(
+                f"storage={self.storage!r}: ({', '.join(fields)}) are expected, as last dimension"
+            )
+        parts = [value[..., i] for i in range(n)] or [value]
+        if self.storage in ("count", "mean"):
+            counts = parts[0]
+            whole = counts.astype(np.int64) if counts.dtype.kind in "iufb" else None
+            if whole is None or (whole != counts).any() or (whole < 0).any():
+                raise ValueError("counts are whole numbers from 0 on")
+            parts[0] = whole
+        if n < 3:
+            return Cells(*(parts + [None] * 3)[:4])
+        return with_spread(parts[0], parts[1] if n == 4 else None, *parts[-2:])
 
     def stack(self, axis):
         """A histogram of the other axes for each bin of this one, given by number or name."""
@@ -559,6 +519,7 @@ class Hist:
         q = np.asarray(q, float)
         if np.any((q < 0) | (q > 1)) or np.isnan(q).any():
             raise ValueError("quantile: q lies between 0 and 1")
+        self._no_means("quantile")
         content = self.values()
         if (content < 0).any():
             raise ValueError("quantile: a sum of weights is negative")
@@ -596,29 +557,25 @@ class Hist:
 
     @classmethod
     def from_boost(cls, theirs):
-        """A histogram of boost-histogram or hist, with its flow bins: of storages Int64, Double and
-        Weight. A sample equal to the last edge is over, as it is there."""
+        """A histogram of boost-histogram or hist, with its flow bins. A sample equal to the last edge is
+        over, as it is there."""
         return _boost.load(cls, theirs)
 
     def _to_boost_histogram_(self):
         """What `boost_histogram.Histogram(h)` and `hist.Hist(h)` ask for. NaN and masked samples stay
         here."""
-        import boost_histogram as bh
+        return _boost.give(self)
 
-        storages = {"count": bh.storage.Int64, "sum": bh.storage.Double,
-                    "weight": bh.storage.Weight}  # fmt: skip
-        axes = [axis.to_boost(bh.axis) for axis in self.axes]
-        for ours, theirs in zip(self.axes, axes):
-            theirs.__dict__.update(name=ours.name, label=ours.label)
-        made = bh.Histogram(*axes, storage=storages[self.storage]())
-        # Theirs have no cell under categories.
-        cells = tuple(slice(int(isinstance(axis, Category)), None) for axis in self.axes)
-        view = made.view(flow=True)
-        if self.storage == "weight":
-            view.value, view.variance = self._sums[cells], self._squares[cells]
-        else:
-            view[...] = self._sums[cells]
-        return made
+    def to_uhi(self):
+        """A dictionary in UHI's form, which `uhi.io` and boost-histogram write and read."""
+        return _uhi.give(self)
+
+    @classmethod
+    def from_uhi(cls, data):
+        """A histogram from UHI's form."""
+        return _uhi.load(cls, data)
+
+    _to_uhi_, _from_uhi_ = to_uhi, from_uhi
 
     def __repr__(self):
         axes = ", ".join(map(repr, self.axes))
@@ -627,28 +584,6 @@ class Hist:
 
     def _repr_html_(self):
         return _picture.html(self)
-
-
-def _spread(arrays):
-    """Arrays of one shape: numbers are repeated."""
-    shapes = {a.shape for a in arrays if a.shape}
-    if len(shapes) != 1 or any(a.device != arrays[0].device or a.valid is not None for a in arrays):
-        raise ValueError("the arrays differ in shape")
-    shape = shapes.pop()
-    return [a if a.shape else _arrays.of_numpy(np.full(shape, a.on_host())) for a in arrays]
-
-
-def _has_ends(axis, array):
-    return axis.has_ends() and axis.take_exactly(array)
-
-
-def _inside(cells):
-    """The bins without the flow bins."""
-    return cells[(slice(1, -1),) * cells.ndim]
-
-
-def _added(x, cells, axis):
-    return np.take(x, cells, axis=axis).sum(axis=axis)
 
 
 def _stretched(chosen, n, i):
@@ -662,38 +597,3 @@ def _stretched(chosen, n, i):
     raise ValueError(f"axis {i}: {n} numbers for {bins} bins")
 
 
-class loc:
-    """In the brackets of a `Hist`: the bin that holds a number, or, for a single bin, a flow bin.
-
-    Examples
-    --------
-    >>> import tally
-    >>> h = tally.Hist(tally.Regular(10, 0, 1)).fill([0.05, 0.55])
-    >>> h[tally.loc(0.5):].sum()
-    1
-    """
-
-    def __init__(self, value, offset=0):
-        self.value, self.offset = value, offset
-
-    def __call__(self, axis):
-        return axis.index(self.value) + self.offset
-
-    def __add__(self, offset):
-        return loc(self.value, self.offset + operator.index(offset))
-
-    def __sub__(self, offset):
-        return loc(self.value, self.offset - operator.index(offset))
-
-    def __repr__(self):
-        return f"loc({self.value!r})" + (f" + {self.offset}" if self.offset else "")
-
-
-def underflow(axis):
-    """In the brackets of a `Hist`: what lies under the first bin of an axis."""
-    return -1
-
-
-def overflow(axis):
-    """In the brackets of a `Hist`: what lies over the last bin of an axis."""
-    return len(axis)
