@@ -360,6 +360,11 @@ typedef struct tally_plan_options {
     const tally_setting *settings; /* settings_count of them; copied */
     size_t settings_count;
     int32_t timing_only; /* nonzero: also take settings that make counts wrong (ablations) */
+    /* f32 and f64 weights: 0, or no less than any |weight|. Then sums are tally_wide, the same bits
+     * however samples are split over calls, threads, devices and machines. A weight of the next
+     * power of two above the limit, or more, or NaN, masked or not: TALLY_ERROR_DATA. From 1e-250
+     * on; without sum_squares (sum the squares as weights of another plan). */
+    double weight_limit;
 } tally_plan_options;
 
 /* One dimension; the axis and its dtype are missing. */
@@ -368,7 +373,7 @@ typedef struct tally_plan_options {
         sizeof(tally_plan_options), 1,                                                             \
             {TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT,                   \
              TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT, TALLY_AXIS_INIT},                  \
-            {(tally_dtype)0}, 0, 0, (tally_counter)0, (tally_dtype)0, 0, 0, NULL, NULL, 0, 0       \
+            {(tally_dtype)0}, 0, 0, (tally_counter)0, (tally_dtype)0, 0, 0, NULL, NULL, 0, 0, 0    \
     }
 
 /* Resolves `options` to one method on the context's device. The plan is immutable: any number of
@@ -452,8 +457,8 @@ typedef enum tally_accumulate {
 /*
  * Where results go, all owned by the caller. With H = batches × active channels histograms, the
  * batch outermost:
- * - counts: H × bins of the plan's counter type (u64, u32, u16, u8), or f64 / i64 sums if weighted;
- *   aligned for its type;
+ * - counts: H × bins of the plan's counter type (u64, u32, u16, u8), or f64 / i64 / tally_wide sums
+ *   if weighted; aligned for its type;
  * - flows: H of them, or NULL;
  * - sum_squares: H × bins of Σw², required exactly when the plan has sum_squares;
  * - flow_sums: H × 4 sums of weights, of the counts' type: of the samples that `flows` numbers, in
@@ -491,8 +496,26 @@ typedef struct tally_output {
 typedef enum tally_result_kind {
     TALLY_RESULT_COUNTS = 0, /* uint64_t, where kept in a result */
     TALLY_RESULT_SUMS_F64 = 1,
-    TALLY_RESULT_SUMS_I64 = 2
+    TALLY_RESULT_SUMS_I64 = 2,
+    TALLY_RESULT_SUMS_WIDE = 3 /* tally_wide: of a plan with weight_limit */
 } tally_result_kind;
+
+/* A sum of float weights: low + 2^64 × high whole units. The unit is 2^-63 of the smallest power of
+ * two above the plan's weight_limit; each weight is rounded to a multiple of it (ties to even),
+ * which leaves float32 weights from 2^-39 of the limit and float64 weights from 2^-10 of it as they
+ * are. Sums of one limit are added by tally_wide_add, in any order; fewer than 2^64 weights cannot
+ * pass it. */
+typedef struct tally_wide {
+    uint64_t low;
+    int64_t high;
+} tally_wide;
+
+/* Adds each of `n` sums at `from` to the one at `into`. Thread-safe for different `into`. */
+TALLY_API void tally_wide_add(tally_wide *into, const tally_wide *from, uint64_t n);
+/* Writes each of `n` sums of a plan with `weight_limit` as the nearest float64, ties to even: the
+ * only rounding of a sum. `to` may be `sums` itself. Thread-safe. */
+TALLY_API tally_status tally_wide_round(const tally_wide *sums, uint64_t n, double weight_limit,
+                                        double *to, tally_error *error);
 
 typedef struct tally_execute_options {
     size_t struct_size;

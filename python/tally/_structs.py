@@ -124,6 +124,7 @@ class PlanOptions(Sized):
         ("settings", POINTER(Setting)),
         ("settings_count", c_size_t),
         ("timing_only", c_int32),
+        ("weight_limit", c_double),
     ]
 
 

@@ -133,7 +133,13 @@ static void add_weight(ty_job *job, uint64_t cell, const void *at)
     long double w = decode(at, dtype);
     if (job->sums)
         job->sums[cell] += (double)w;
-    if (job->isums) {
+    if (job->plan->weighted == TALLY_RESULT_SUMS_WIDE) {
+        const long double scaled = ldexpl(w, 63 - job->plan->weight_exponent);
+        if (fabsl(scaled) < 0x1p63L)
+            ty_carry_add(&job->isums[cell], &job->carries[cell], (int64_t)nearbyintl(scaled));
+        else
+            ty_job_beyond(job);
+    } else if (job->isums) {
         int64_t i;
         uint64_t u = 0;
         if (dtype == TALLY_U64 || dtype == TALLY_I64)

@@ -269,7 +269,7 @@ int ty_in_place_pays(const ty_job *job)
 
 int ty_in_place_serves(const ty_job *job)
 {
-    return job->elements && job->histograms &&
+    return job->elements && job->histograms && job->plan->weighted != TALLY_RESULT_SUMS_WIDE &&
            (job->output->accumulate || job->plan->weighted != TALLY_RESULT_SUMS_I64);
 }
 

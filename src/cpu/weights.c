@@ -3,6 +3,10 @@
  * the samples are fixed by the job, never by threads or timing, and are added up in order: the same
  * input gives the same bits.
  */
+#include <math.h>
+#if defined(__SSE2__) && defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 #include <string.h>
 
 #include "core/dtype.h"
@@ -25,7 +29,9 @@ static layout lay_out(const tally_plan *plan)
 {
     const unsigned shift =
         plan->weighted == TALLY_RESULT_SUMS_F64 && plan->slots * plan->active_count <= 1024 ? 2 : 0;
-    size_t table = ((size_t)plan->slots << shift) * sizeof(double);
+    const size_t size =
+        plan->weighted == TALLY_RESULT_SUMS_WIDE ? sizeof(tally_wide) : sizeof(double);
+    size_t table = ((size_t)plan->slots << shift) * size;
     layout l = {0, table, table, 0, shift};
     l.flows = l.squares + (plan->options.sum_squares ? table : 0);
     l.bytes = (l.flows + TY_SLOT_EXTRA * sizeof(uint64_t) + 63) & ~(size_t)63;
@@ -97,6 +103,41 @@ void ty_weights_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
         LOAD(int64_t);
     }
 #undef LOAD
+}
+
+/* To the nearest, ties to even; any number where that is no int64. (llrint is a call.) */
+static inline int64_t nearest(double x)
+{
+#if defined(__SSE2__) && defined(__x86_64__)
+    return _mm_cvtsd_si64(_mm_set_sd(x));
+#else
+    return llrint(x);
+#endif
+}
+
+/* Floats as whole multiples of 2^(exponent-63); returns whether one is beyond the limit. */
+static int weights_fixed(const void *from, tally_dtype dtype, size_t n, int exponent, int64_t *w)
+{
+    const double scale = ldexp(1, 63 - exponent);
+    double x[TY_BLOCK];
+    int beyond = 0;
+    ty_weights_f64(from, dtype, n, x);
+    for (size_t i = 0; i < n; i++) {
+        const double scaled = x[i] * scale;
+        beyond |= !(fabs(scaled) < 0x1p63);
+        w[i] = nearest(scaled);
+    }
+    return beyond;
+}
+
+static void add_wide(tally_wide *sums, const uint32_t *slots, const int64_t *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        tally_wide *to = &sums[slots[i]];
+        const uint64_t low = to->low + (uint64_t)w[i];
+        to->high += (low < to->low) - (w[i] < 0);
+        to->low = low;
+    }
 }
 
 /* `carries` are the histogram's, for the whole job. */
@@ -202,7 +243,12 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
         ty_weights_f64(from, dtype, n, w);
         add_squares((double *)(tables + l.squares), l.shift, block.slots, (unsigned char *)w, n);
     }
-    if (job->isums) {
+    if (plan->weighted == TALLY_RESULT_SUMS_WIDE) {
+        int64_t wi[TY_BLOCK];
+        if (weights_fixed(from, dtype, n, plan->weight_exponent, wi))
+            ty_job_beyond(job);
+        add_wide((tally_wide *)(tables + l.sums), block.slots, wi, n);
+    } else if (job->isums) {
         int64_t wi[TY_BLOCK];
         ty_weights_i64(from, dtype, n, wi);
         add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, dtype == TALLY_U64,
@@ -243,6 +289,9 @@ static void flush(void *state, ty_job *job, uint64_t batch)
         for (uint64_t s = 0; s < plan->slots; s++) {
             if (job->sums)
                 job->sums[first + s] += sum_of(sums, s, l.shift);
+            else if (plan->weighted == TALLY_RESULT_SUMS_WIDE)
+                ty_carry_add_wide(&job->isums[first + s], &job->carries[first + s],
+                                  ((const tally_wide *)(const void *)sums)[s]);
             else
                 ty_carry_add(&job->isums[first + s], &job->carries[first + s],
                              ((const int64_t *)sums)[s]);

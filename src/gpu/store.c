@@ -10,7 +10,9 @@
 static size_t cell_bytes(const tally_plan *plan)
 {
     static const size_t sizes[] = {8, 4, 2, 1};
-    return plan->weighted ? 8 : sizes[plan->options.counter];
+    return plan->weighted == TALLY_RESULT_SUMS_WIDE ? sizeof(tally_wide)
+           : plan->weighted                         ? 8
+                                                    : sizes[plan->options.counter];
 }
 
 static int clamps(tally_flow policy)
@@ -26,7 +28,7 @@ static tally_status begin_totals(ty_call *c, tally_error *error)
 {
     const tally_plan *plan = c->plan;
     const uint64_t sums = c->count * plan->slots, squares = plan->options.sum_squares ? sums : 0,
-                   high = plan->weighted == TALLY_RESULT_SUMS_I64 ? sums : 0;
+                   high = ty_plan_sums_whole(plan) ? sums : 0;
     tally_status status = ty_workspace_totals(plan, c->w, c->count, error);
     const ty_memory totals = c->w->totals;
     c->store = (ty_store){.counts = totals,
@@ -99,11 +101,10 @@ static void fetch_direct(const ty_job *job, const uint64_t *host)
         job->totals[f] += host[bins + (unsigned)f];
 }
 
-/* A sum of 128 bits, the upper word of which counts the carries of an unsigned lower one. */
-static void add_integer(ty_job *job, size_t cell, int64_t low, int64_t high)
+/* How a kernel says that a slot had a weight beyond the limit: a wide sum that none can be. */
+static int is_beyond(const tally_plan *plan, uint64_t low, uint64_t high)
 {
-    ty_carry_add(&job->isums[cell], &job->carries[cell], low);
-    job->carries[cell] += high + (low < 0);
+    return plan->weighted == TALLY_RESULT_SUMS_WIDE && !low && high == UINT64_C(1) << 63;
 }
 
 /* What was fetched, added to the job's. */
@@ -119,8 +120,11 @@ static void add_totals(const ty_call *c)
         memcpy(&sum, &host[s], sizeof sum);
         if (job->sums)
             job->sums[at + s] += sum;
+        else if (job->isums && is_beyond(plan, host[s], host[t->high_first + s]))
+            ty_job_beyond(job);
         else if (job->isums)
-            add_integer(job, at + s, (int64_t)host[s], (int64_t)host[t->high_first + s]);
+            ty_carry_add_wide(&job->isums[at + s], &job->carries[at + s],
+                              (tally_wide){host[s], (int64_t)host[t->high_first + s]});
         else
             job->totals[at + s] += host[s];
         if (job->squares) {
@@ -226,7 +230,8 @@ tally_status ty_store_check(ty_call *c, tally_error *error)
         status = check_memory(c, output->sum_squares, job->histograms * job->plan->bins, 8,
                               "sum_squares", error);
     if (!status && output->flow_sums)
-        status = check_memory(c, output->flow_sums, job->histograms * 4, 8, "flow_sums", error);
+        status = check_memory(c, output->flow_sums, job->histograms * 4, cell_bytes(job->plan),
+                              "flow_sums", error);
     return status;
 }
 
@@ -240,6 +245,8 @@ int ty_store_by_host(const ty_job *job)
         if (a->under == TALLY_FLOW_FAIL || a->over == TALLY_FLOW_FAIL || a->nan == TALLY_FLOW_FAIL)
             return 1;
     }
+    if (plan->weighted == TALLY_RESULT_SUMS_WIDE) /* a weight may be beyond the limit */
+        return 1;
     /* Sums of whole weights are refused when they pass int64. */
     const size_t size = tally_dtype_bytes(plan->options.weight_dtype);
     if (plan->weighted == TALLY_RESULT_SUMS_I64 &&
@@ -275,7 +282,7 @@ tally_status ty_store_through_host(ty_call *c, tally_error *error)
     const size_t sizes[TY_OUTPUTS] = {(size_t)cells * cell_bytes(c->plan),
                                       (size_t)c->job->histograms * sizeof *there->flows,
                                       (size_t)cells * sizeof *there->sum_squares,
-                                      (size_t)c->job->histograms * 4 * sizeof(double)};
+                                      (size_t)c->job->histograms * 4 * cell_bytes(c->plan)};
     const void *const from[TY_OUTPUTS] = {there->counts, there->flows, there->sum_squares,
                                           there->flow_sums};
     void **to = c->w->outputs;

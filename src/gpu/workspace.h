@@ -53,7 +53,7 @@ void ty_workspaces_close(const tally_plan *plan);
 static inline uint64_t ty_totals_words(const tally_plan *plan)
 {
     const uint64_t each =
-        1u + (plan->weighted == TALLY_RESULT_SUMS_I64) + (plan->options.sum_squares != 0);
+        1u + (unsigned)ty_plan_sums_whole(plan) + (plan->options.sum_squares != 0);
     return plan->slots * each + (plan->weighted ? TY_SLOT_EXTRA : 0);
 }
 

@@ -123,6 +123,8 @@ static tally_status check_widths(const ty_job *job, uint64_t h, tally_error *err
     uint64_t bins = plan->bins;
     int clamp_under = clamps(plan, TY_SLOT_UNDER), clamp_over = clamps(plan, TY_SLOT_OVER);
     int add = job->output->accumulate;
+    if (plan->weighted == TALLY_RESULT_SUMS_WIDE)
+        return TALLY_OK;
     if (job->isums)
         return check_integers(job, h, error);
     if (plan->options.counter == TALLY_COUNTER_U32 && !job->sums) {
@@ -155,7 +157,7 @@ static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *
                                                   "that are NaN", "that are masked"};
     const tally_plan *plan = job->plan;
     const int64_t *there = (const int64_t *)job->output->flow_sums + h * flow_count;
-    for (int f = 0; job->isums && f < flow_count; f++) {
+    for (int f = 0; plan->weighted == TALLY_RESULT_SUMS_I64 && f < flow_count; f++) {
         int64_t sum = job->output->accumulate ? there[f] : 0, carries = 0;
         add_slot(job, ty_job_flow_at(job, h, (unsigned)f), &sum, &carries);
         if (!clamps(plan, f) && carries)
@@ -175,6 +177,39 @@ static void add_atomically(const ty_job *job, uint64_t h)
         const uint32_t bin = s < plan->bins ? (uint32_t)s : ty_plan_clamped(plan, (uint32_t)s);
         if (row[s] && bin < plan->bins)
             __atomic_fetch_add(&to[bin], row[s], __ATOMIC_RELAXED);
+    }
+}
+
+/* The sum of a slot. */
+static tally_wide wide_at(const ty_job *job, uint64_t cell)
+{
+    const int64_t low = job->isums[cell];
+    return (tally_wide){(uint64_t)low, job->carries[cell] - (low < 0)};
+}
+
+static void write_wide(const ty_job *job, uint64_t h)
+{
+    const tally_plan *plan = job->plan;
+    tally_wide *to = (tally_wide *)job->output->counts + h * plan->bins;
+    if (!job->output->accumulate)
+        memset(to, 0, plan->bins * sizeof *to);
+    for (uint64_t s = 0; s < plan->slots; s++) {
+        const uint32_t bin = s < plan->bins ? (uint32_t)s : ty_plan_clamped(plan, (uint32_t)s);
+        const tally_wide sum = wide_at(job, h * plan->slots + s);
+        if (bin < plan->bins)
+            tally_wide_add(&to[bin], &sum, 1);
+    }
+}
+
+static void write_wide_flow_sums(const ty_job *job, uint64_t h)
+{
+    tally_wide *to = (tally_wide *)job->output->flow_sums + h * flow_count;
+    if (!job->output->accumulate)
+        memset(to, 0, flow_count * sizeof *to);
+    for (int f = 0; f < flow_count; f++) {
+        const tally_wide sum = wide_at(job, ty_job_flow_at(job, h, (unsigned)f));
+        if (!clamps(job->plan, f))
+            tally_wide_add(&to[f], &sum, 1);
     }
 }
 
@@ -264,6 +299,11 @@ static void write_flows(const ty_job *job, uint64_t h)
 tally_status ty_job_check_flows(const ty_job *job, tally_error *error)
 {
     tally_status status = TALLY_OK;
+    if (*job->beyond_at)
+        return ty_error(error, TALLY_ERROR_DATA,
+                        "a weight is NaN, or beyond the plan's weight_limit of %.17g (weights stay "
+                        "below the next power of two)",
+                        job->plan->options.weight_limit);
     for (uint64_t h = 0; h < job->histograms && !status; h++) {
         status = check_flows(job, ty_job_flows(job, h), error);
         if (!status && job->output->flow_sums)
@@ -299,6 +339,8 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
     for (uint64_t h = 0; h < job->histograms; h++) {
         if (is_atomic(job) && !job->walk)
             add_atomically(job, h);
+        else if (job->plan->weighted == TALLY_RESULT_SUMS_WIDE)
+            write_wide(job, h);
         else if (!job->walk)
             write_counts(job, h);
         if (job->squares && !job->walk)
@@ -306,7 +348,8 @@ tally_status ty_job_commit(const ty_job *job, tally_error *error)
         if (job->output->flows)
             write_flows(job, h);
         if (job->output->flow_sums)
-            write_flow_sums(job, h);
+            (job->plan->weighted == TALLY_RESULT_SUMS_WIDE ? write_wide_flow_sums
+                                                           : write_flow_sums)(job, h);
     }
     return TALLY_OK;
 }

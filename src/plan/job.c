@@ -226,6 +226,7 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
     memset(job, 0, sizeof *job);
     job->plan = plan;
     job->output = output;
+    job->beyond_at = &job->beyond;
     if (options) {
         job->progress = options->progress;
         job->user = options->user;
@@ -287,8 +288,8 @@ static tally_status count_cells(const ty_job *job, uint64_t *cells, tally_error 
 tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error)
 {
     const tally_plan *plan = job->plan;
-    const uint64_t more = (plan->weighted != 0) + (plan->weighted == TALLY_RESULT_SUMS_I64) +
-                          (plan->options.sum_squares != 0);
+    const uint64_t more =
+        (plan->weighted != 0) + ty_plan_sums_whole(plan) + (plan->options.sum_squares != 0);
     uint64_t cells = 0;
     tally_status status = count_cells(job, &cells, error);
     *bytes =
@@ -309,7 +310,7 @@ tally_status ty_job_reserve(ty_job *job, tally_error *error)
     int ok = reserve_totals(job, (size_t)cells);
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
         ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;
-    if (ok && job->plan->weighted == TALLY_RESULT_SUMS_I64)
+    if (ok && ty_plan_sums_whole(job->plan))
         ok = (job->isums = ty_calloc((size_t)cells, sizeof *job->isums)) &&
              (job->carries = ty_calloc((size_t)cells, sizeof *job->carries));
     if (ok && job->plan->options.sum_squares)

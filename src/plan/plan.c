@@ -12,6 +12,7 @@
 #include "plan/cost.h"
 #include "plan/registry.h"
 #include "plan/offload.h"
+#include "plan/wide.h"
 
 enum { most_settings = 256 }; /* no method has nearly as many */
 
@@ -45,6 +46,15 @@ static tally_status check_options(const tally_plan_options *o, tally_error *erro
     if (o->sum_squares && !o->weight_dtype)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "sum_squares without weights: give weight_dtype");
+    if (o->weight_limit != 0 && o->weight_dtype != TALLY_F32 && o->weight_dtype != TALLY_F64)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "weight_limit is for weights of f32 and f64; sums of integers have the same "
+            "bits without one");
+    if (o->weight_limit != 0 && o->sum_squares)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "weight_limit with sum_squares: sum the squares as weights of another plan");
     if (o->weight_dtype && o->counter != TALLY_COUNTER_U64)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "weighted sums are f64 or i64; a narrower counter does not apply");
@@ -238,7 +248,12 @@ tally_status ty_plan_resolve(tally_context *context, const tally_plan_options *o
     if (options->weight_dtype)
         p->weighted = ty_dtype_is_float(options->weight_dtype) ? TALLY_RESULT_SUMS_F64
                                                                : TALLY_RESULT_SUMS_I64;
-    status = copy_settings(p, options, error);
+    if (options->weight_limit != 0) {
+        p->weighted = TALLY_RESULT_SUMS_WIDE;
+        status = ty_wide_exponent(options->weight_limit, &p->weight_exponent, error);
+    }
+    if (!status)
+        status = copy_settings(p, options, error);
     if (!status)
         status = resolve_axes(p, error);
     if (!status)

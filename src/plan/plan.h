@@ -36,7 +36,8 @@ struct tally_plan {
     uint64_t channels;     /* of the samples' views */
     uint64_t *active;      /* the counted channels' numbers */
     uint64_t active_count; /* at least 1 */
-    uint32_t weighted;     /* 0; or the kind of sum: TALLY_RESULT_SUMS_F64, TALLY_RESULT_SUMS_I64 */
+    uint32_t weighted;     /* 0; or the kind of sum: TALLY_RESULT_SUMS_… */
+    int weight_exponent;   /* SUMS_WIDE: of weight_limit (wide.h) */
     void *state;           /* the method's, made by its backend's prepare */
     double seconds;        /* what `auto` expects; 0 for a method asked for by name */
     char text[640];        /* tally_plan_describe */
@@ -83,14 +84,17 @@ typedef struct ty_job {
     uint64_t *totals;
     ty_buffer *totals_buffer; /* where they are if they are large, else NULL */
     double *sums;             /* weighted f64, else NULL */
-    int64_t *isums;           /* weighted integers, else NULL: a sum is this and 2^64 times … */
-    int64_t *carries;         /* … this, by ty_carry, as sums may pass int64 and come back */
-    double *squares;          /* with sum_squares, else NULL */
+    int64_t *isums; /* integers, and wide sums of floats, else NULL: a sum is this and 2^64 times …
+                     */
+    int64_t *carries; /* … this, by ty_carry, as sums may pass int64 and come back */
+    double *squares;  /* with sum_squares, else NULL */
     int direct;
-    int fresh;    /* direct: what the output's bins hold is none of ours yet */
-    ty_walk walk; /* in place, and then direct too: what is done with each sample now */
-    int shared;   /* in place: others may add at once */
-    int wrapped;  /* in place: a count or sum passed its type, and the output is as it was */
+    int fresh;      /* direct: what the output's bins hold is none of ours yet */
+    ty_walk walk;   /* in place, and then direct too: what is done with each sample now */
+    int shared;     /* in place: others may add at once */
+    int wrapped;    /* in place: a count or sum passed its type, and the output is as it was */
+    int beyond;     /* nonzero: a weight is beyond the plan's limit */
+    int *beyond_at; /* that of the job which this is a copy of, or its own; set from any thread */
     struct ty_source_failure *failure; /* samples, mask and weights are read; else NULL */
 } ty_job;
 
@@ -107,6 +111,18 @@ static inline uint64_t *ty_job_flows(const ty_job *job, uint64_t h)
                        : job->totals + h * job->plan->slots + job->plan->bins;
 }
 
+/* Whether sums are whole numbers, in isums. */
+static inline int ty_plan_sums_whole(const tally_plan *plan)
+{
+    return plan->weighted == TALLY_RESULT_SUMS_I64 || plan->weighted == TALLY_RESULT_SUMS_WIDE;
+}
+
+/* Notes a weight beyond the plan's limit, from any thread. */
+static inline void ty_job_beyond(const ty_job *job)
+{
+    __atomic_store_n(job->beyond_at, 1, __ATOMIC_RELAXED);
+}
+
 /* Notes that an integer sum wrapped around, upwards or downwards; from any thread. */
 static inline void ty_carry(int64_t *carries, int upwards)
 {
@@ -118,6 +134,13 @@ static inline void ty_carry_add(int64_t *sum, int64_t *carries, int64_t x)
 {
     if (__builtin_expect(__builtin_add_overflow(*sum, x, sum), 0))
         ty_carry(carries, x >= 0);
+}
+
+/* The same of 128 bits, the upper word of which counts the carries of an unsigned lower one. */
+static inline void ty_carry_add_wide(int64_t *sum, int64_t *carries, tally_wide x)
+{
+    ty_carry_add(sum, carries, (int64_t)x.low);
+    *carries += x.high + ((int64_t)x.low < 0);
 }
 
 /* Where the sum of weights of a histogram's flow is in sums and isums. */

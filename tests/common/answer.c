@@ -7,7 +7,9 @@
 size_t answer_cell_bytes(const tally_plan_options *plan)
 {
     static const size_t sizes[] = {8, 4, 2, 1};
-    return plan->weight_dtype ? 8 : sizes[plan->counter];
+    return plan->weight_limit != 0 ? sizeof(tally_wide)
+           : plan->weight_dtype    ? 8
+                                   : sizes[plan->counter];
 }
 
 static void *cleared(size_t count, size_t size)
@@ -30,7 +32,7 @@ answer answer_make(const random_case *c, uint64_t bins, int filled)
     a.counts = cleared(a.cells, a.cell_bytes);
     a.flows = cleared(a.histograms, sizeof *a.flows);
     a.squares = cleared(a.cells, sizeof *a.squares);
-    a.flow_sums = cleared(4 * a.histograms, sizeof *a.flow_sums);
+    a.flow_sums = cleared(ANSWER_FLOW_WORDS * a.histograms, sizeof *a.flow_sums);
     for (size_t i = 0; filled && i < a.cells; i++)
         a.counts[i * a.cell_bytes] = c->plan.weight_dtype ? 0 : (unsigned char)(i * 37);
     return a;
@@ -67,7 +69,8 @@ int answer_same(const answer *a, const answer *b)
            a->cell_bytes == b->cell_bytes &&
            !memcmp(a->counts, b->counts, a->cells * a->cell_bytes) &&
            !memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) &&
-           !memcmp(a->flow_sums, b->flow_sums, 4 * a->histograms * sizeof *a->flow_sums) &&
+           !memcmp(a->flow_sums, b->flow_sums,
+                   ANSWER_FLOW_WORDS * a->histograms * sizeof *a->flow_sums) &&
            !memcmp(a->squares, b->squares, a->cells * sizeof *a->squares);
 }
 

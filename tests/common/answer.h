@@ -6,11 +6,14 @@
 
 #include "random_case.h"
 
+/* What four sums take at most: of 8 bytes, the rest zeros, or tally_wide. */
+enum { ANSWER_FLOW_WORDS = 8 };
+
 typedef struct answer {
     unsigned char *counts; /* histograms × bins cells */
     tally_flows *flows;
     double *squares;     /* of a plan with sum_squares, else zeros */
-    uint64_t *flow_sums; /* 4 a histogram, the bits of f64 or i64; of a weighted plan, else zeros */
+    uint64_t *flow_sums; /* ANSWER_FLOW_WORDS a histogram; of a weighted plan, else zeros */
     size_t cell_bytes, cells, histograms;
     tally_status status;
     tally_error error;

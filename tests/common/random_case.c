@@ -289,15 +289,16 @@ static void fill(rng *r, const tally_view *v, const tally_axis *axis)
     free(fresh);
 }
 
-/* Small whole weights: every order of adding them gives the same float64. */
-static void fill_weights(rng *r, const tally_view *v)
+/* Small whole weights: every order of adding them gives the same float64. With a limit the order
+ * does not matter, and tenths of them have more to round. */
+static void fill_weights(rng *r, const tally_view *v, double unit)
 {
     for (uint64_t b = 0; b < v->batches; b++)
         for (uint64_t row = 0; row < v->rows; row++)
             for (uint64_t col = 0; col < v->columns; col++)
                 for (uint64_t ch = 0; ch < v->channels; ch++)
                     value_put(random_case_at(v, b, row, col, ch), v->dtype,
-                              (double)rng_below(r, 100) - 30, 0);
+                              ((double)rng_below(r, 100) - 30) * unit, 0);
 }
 
 static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
@@ -361,9 +362,11 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         c->weights.channels = 1;
     c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights, flags);
     if (c->has_weights) {
-        fill_weights(r, &c->weights);
         c->plan.weight_dtype = c->weights.dtype;
         c->plan.sum_squares = chance(r, 2);
+        if (c->weights.dtype <= TALLY_F64 && c->weights.dtype >= TALLY_F32 && !c->plan.sum_squares)
+            c->plan.weight_limit = 6.9;
+        fill_weights(r, &c->weights, c->plan.weight_limit != 0 ? 0.1 : 1);
     } else {
         c->plan.counter = chance(r, 3) ? (tally_counter)rng_below(r, flags & CASE_EXACT ? 2 : 4)
                                        : TALLY_COUNTER_U64;

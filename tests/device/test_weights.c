@@ -32,12 +32,13 @@ typedef struct sums {
     union {
         double f64[bins];
         int64_t i64[bins];
+        tally_wide wide[bins];
     } sum;
     union {
         double squares[bins];
         uint64_t square_bits[bins];
     };
-    int64_t flow_sums[4]; /* of weights below, above … the bins, in the sums' type */
+    int64_t flow_sums[8]; /* of weights below, above … the bins, in the sums' type */
     tally_status status;
     tally_error error;
 } sums;
@@ -260,6 +261,58 @@ static void test_whole(void)
     tally_plan_destroy(plan);
 }
 
+/* With a limit, the sums of the host, to the bit; a weight beyond it is told, wherever it is. */
+static void test_limited(tally_dtype dtype)
+{
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_plan *plan = NULL, *reference = NULL;
+    tally_context *host = NULL;
+    tally_error error = {""};
+    sums want;
+    memset(&want, 0, sizeof want);
+    o.axes[0] = tally_axis_even(bins, 1, bins + 1);
+    o.dtypes[0] = TALLY_U8;
+    o.weight_dtype = dtype;
+    o.weight_limit = 3000;
+    for (int i = 0; i < most; i++) {
+        const double w = ldexp(unit() * 2 - 1, 12 - (int)(next() % 60));
+        samples[i] = (unsigned char)(next() % (bins + 3));
+        if (dtype == TALLY_F32)
+            weights.f32[i] = (float)w;
+        else
+            weights.f64[i] = w;
+    }
+    const tally_view view = tally_view_1d(samples, TALLY_U8, most),
+                     w = tally_view_1d(&weights, dtype, most);
+    e.weights = &w;
+    out.counts = &want.sum;
+    out.flow_sums = want.flow_sums;
+    CHECK_SAY(!tally_plan_create(context, &o, &plan, &error), "%s", error.message);
+    CHECK_SAY(!tally_context_create(&(tally_context_options){sizeof(tally_context_options),
+                                                             TALLY_DEVICE_CPU, 0, 1, NULL},
+                                    &host, &error) &&
+                  !tally_plan_create(host, &o, &reference, &error) &&
+                  !tally_execute(reference, &view, &e, &out, &error),
+              "%s", error.message);
+    sums s = run(plan, dtype, 0, most);
+    CHECK_SAY(!s.status && !memcmp(&s.sum, &want.sum, sizeof s.sum) &&
+                  !memcmp(s.flow_sums, want.flow_sums, sizeof s.flow_sums),
+              "%s with a limit: %s", tally_dtype_name(dtype), s.error.message);
+    samples[most - 7] = 0; /* outside */
+    if (dtype == TALLY_F32)
+        weights.f32[most - 7] = 4096;
+    else
+        weights.f64[most - 7] = NAN;
+    s = run(plan, dtype, 0, most);
+    CHECK_SAY(s.status == TALLY_ERROR_DATA && strstr(s.error.message, "weight_limit"),
+              "beyond the limit: %s", s.error.message);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(reference);
+    tally_context_destroy(host);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "opencl";
@@ -272,6 +325,8 @@ int main(int argc, char **argv)
     test_special(TALLY_F32);
     test_special(TALLY_F64);
     test_whole();
+    test_limited(TALLY_F32);
+    test_limited(TALLY_F64);
     tally_context_destroy(context);
     printf("%s: %d checks, %d failed\n", name, checks, failures);
     return failures != 0;

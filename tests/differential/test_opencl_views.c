@@ -110,7 +110,8 @@ static void run_there(answer *a, const random_case *c, const tally_plan *plan, i
     ty_memory counts = put_block(a->counts, a->cells * a->cell_bytes);
     ty_memory flows = put_block(a->flows, a->histograms * sizeof *a->flows);
     ty_memory squares = put_block(a->squares, a->cells * sizeof *a->squares);
-    ty_memory flow_sums = put_block(a->flow_sums, 4 * a->histograms * sizeof *a->flow_sums);
+    ty_memory flow_sums =
+        put_block(a->flow_sums, ANSWER_FLOW_WORDS * a->histograms * sizeof *a->flow_sums);
     const int with_sums = c->has_weights && !accumulate;
     options.mask = c->has_mask ? &c->mask : NULL;
     options.weights = c->has_weights ? &c->weights : NULL;
@@ -124,9 +125,10 @@ static void run_there(answer *a, const random_case *c, const tally_plan *plan, i
     get_block(counts, a->counts, a->cells * a->cell_bytes);
     get_block(flows, a->flows, a->histograms * sizeof *a->flows);
     get_block(squares, a->squares, a->cells * sizeof *a->squares);
-    get_block(flow_sums, a->flow_sums, 4 * a->histograms * sizeof *a->flow_sums);
+    get_block(flow_sums, a->flow_sums, ANSWER_FLOW_WORDS * a->histograms * sizeof *a->flow_sums);
     if (!with_sums)
-        memcpy(a->flow_sums, want->flow_sums, 4 * a->histograms * sizeof *a->flow_sums);
+        memcpy(a->flow_sums, want->flow_sums,
+               ANSWER_FLOW_WORDS * a->histograms * sizeof *a->flow_sums);
 }
 
 /* ---- cases ---- */

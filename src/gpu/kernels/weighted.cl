@@ -6,7 +6,10 @@
  * histogram, in a part of the weights; `count` adds with room for 2^margin times as much and looks
  * at all of them. Where that was not enough, the second `count` does it again; else it has nothing
  * to do. Whole weights are added as they are; their squares are float64 with a base that their type
- * decides. Infinite and NaN weights are not added: what they were is remembered by slot.
+ * decides. Infinite and NaN weights are not added: what they were is remembered by slot. With
+ * TY_LIMITED the base follows from the caller's limit, whose exponent is in `room`: floats are
+ * whole multiples of it, and a slot that had a weight beyond the limit gets -2^127, which no sum
+ * is.
  *
  * `state` is, for each histogram, {largest exponent of the probe, of all, 0, 0}, and behind all of
  * them a word of bits for each of its slots: 1 inf, 2 -inf, 4 NaN, and the same << 3 for squares.
@@ -23,7 +26,7 @@
  */
 #if !defined(TY_NO_FP64)
 
-#define TY_FLOATS        (TY_WEIGHT >= 11)
+#define TY_FLOATS        (TY_WEIGHT >= 11 && !TY_LIMITED)
 #define TY_PROBED        (TY_FLOATS || (TY_SQUARE_WORDS && TY_WEIGHT >= 7))
 #define TY_WORDS         (TY_SUM_WORDS + TY_SQUARE_WORDS) /* sums, then squares: 3 or none */
 #define TY_EXPONENT_BIAS (TY_WEIGHT == 11 ? 127 : 1023)
@@ -69,7 +72,7 @@ TY_FN int ty_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
 TY_FN int ty_sum_base(int exponent, int room)
 {
     int base = exponent - TY_EXPONENT_BIAS + 1 - (TY_SUM_WORDS * 32 - 2 - room);
-    return !TY_FLOATS ? 0 : base > -1074 ? base : -1074;
+    return TY_LIMITED ? room - 63 : !TY_FLOATS ? 0 : base > -1074 ? base : -1074;
 }
 
 TY_FN int ty_square_base(int exponent, int room)
@@ -105,7 +108,15 @@ TY_FN ty_terms ty_terms_of(ty_u64 bits, int exponent, int base, int square_base,
         if ((int)own > exponent)
             return t;
     }
-    if (TY_WEIGHT == 11) {
+    if (TY_LIMITED) {
+        double scaled = w * ty_power(-base);
+        if (scaled < 0x1p63 && scaled > -0x1p63) {
+            t.sum.low = (ty_u64)(ty_i64)TY_RINT(scaled);
+            t.sum.high = t.sum.low >> 63 ? ~(ty_u64)0 : 0;
+        } else {
+            *odd = 1;
+        }
+    } else if (TY_WEIGHT == 11) {
         t.sum.low = (ty_u64)(ty_i64)TY_RINT(w * ty_power(-base));
     } else if (TY_WEIGHT == 12) {
         t.sum = ty_wide_of(w, base);
@@ -420,6 +431,10 @@ weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 block
             TY_GLOBAL ty_u64 *high = to + (high_at - sum_at); /* if there are upper words */
             ty_wide old = {add ? *to : 0, add && high_at ? *high : 0};
             sum = ty_wide_add(sum, old);
+            if (TY_LIMITED && (odd || (!old.low && old.high == (ty_u64)1 << 63))) {
+                sum.low = 0;
+                sum.high = (ty_u64)1 << 63;
+            }
             *to = sum.low;
             if (high_at)
                 *high = sum.high;

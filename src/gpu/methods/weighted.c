@@ -11,7 +11,8 @@
 ty_weight_words ty_weight_words_of(const tally_plan *plan)
 {
     const tally_dtype weight = plan->options.weight_dtype;
-    const int wide = weight == TALLY_U64 || weight == TALLY_I64 || weight == TALLY_F64;
+    const int wide = weight == TALLY_U64 || weight == TALLY_I64 || weight == TALLY_F64 ||
+                     plan->weighted == TALLY_RESULT_SUMS_WIDE;
     return (ty_weight_words){wide ? 3 : 2, plan->options.sum_squares ? 3 : 0};
 }
 
@@ -45,6 +46,7 @@ void ty_weighted_define(const tally_plan *plan, const ty_device *device, ty_defi
     ty_define(defines, "TY_SUM_WORDS", w.sums);
     ty_define(defines, "TY_SQUARE_WORDS", w.squares);
     ty_define(defines, "TY_MARGIN", 3);
+    ty_define(defines, "TY_LIMITED", plan->weighted == TALLY_RESULT_SUMS_WIDE);
 }
 
 tally_status ty_weighted_supports(const tally_plan *plan, tally_error *error)
@@ -99,6 +101,8 @@ static uint32_t log2_above(uint64_t n)
 static int must_probe(const tally_plan *plan)
 {
     const tally_dtype w = plan->options.weight_dtype;
+    if (plan->weighted == TALLY_RESULT_SUMS_WIDE)
+        return 0;
     return w == TALLY_F32 || w == TALLY_F64 ||
            (plan->options.sum_squares && tally_dtype_bytes(w) == 8);
 }
@@ -118,7 +122,8 @@ static tally_status launch_probe(ty_call *call, const char *kernel, uint32_t gro
     return ty_call_launch(call, kernel, &probe, error);
 }
 
-/* The partials' terms of up to 2^bits samples, added up and stored. */
+/* The partials' terms of up to 2^bits samples, added up and stored; `bits` of a plan with a limit
+ * is its exponent. */
 static tally_status launch_weigh(ty_call *call, ty_memory out, ty_memory scratch, uint32_t partials,
                                  uint32_t bits, tally_error *error)
 {
@@ -156,7 +161,9 @@ tally_status ty_weighted_sum(ty_call *call, const char *probe, const char *count
     const uint64_t tables = call->count * (4 + plan->slots) * 4;
     uint32_t partials, parts = parts_of(g, copies, call->n, call->count, &partials);
     const uint64_t bytes = call->count * partials * partial_words(plan) * 4;
-    const uint32_t groups = (uint32_t)call->count * parts, bits = log2_above(call->n);
+    const uint32_t groups = (uint32_t)call->count * parts;
+    const uint32_t bits = plan->weighted == TALLY_RESULT_SUMS_WIDE ? (uint32_t)plan->weight_exponent
+                                                                   : log2_above(call->n);
     const uint32_t stride = !copies || call->n < 1 << 20 ? 1 : probe_stride;
     const uint32_t rounds = must_probe(plan) && stride > 1 ? 2 : 1;
     ty_memory out, scratch;

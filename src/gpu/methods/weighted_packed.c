@@ -48,10 +48,10 @@ static tally_status supports(const tally_plan *plan, tally_error *error)
 {
     const uint32_t most = ty_plan_device(plan)->local_bytes - 1024;
     if (plan->options.weight_dtype != TALLY_F32 || plan->options.sum_squares ||
-        plan->options.dimensions > 1)
+        plan->options.dimensions > 1 || plan->weighted == TALLY_RESULT_SUMS_WIDE)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "weighted-packed sums weights of f32, over one dimension, without their "
-                        "squares; weighted sums any");
+                        "squares or a weight_limit; weighted sums any");
     if (local_bytes(plan, 1) > most)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "weighted-packed keeps all sums in local memory: %u bins at most, not %u",
