@@ -13,7 +13,12 @@ static int is_stored(const struct stat *file)
 static int is_same(const struct stat *a, const char *path)
 {
     struct stat b;
-    int found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(path, &b);
+    char *file = strdup(path);
+    if (!file)
+        return 1;
+    file[tally_input_file_length(path)] = '\0';
+    int found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(file, &b);
+    free(file);
     return found == 0 && is_stored(&b) && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 

@@ -132,8 +132,9 @@ const size_t cli_option_count = sizeof cli_option_table / sizeof *cli_option_tab
 const cli_word cli_word_table[] = {
     {CLI_RUN, "run", "[FILE...|-]", 0, 0, cli_run, "count files and show the histogram",
      "Counts the samples of each FILE, or of standard input, and shows the histogram. The files' "
-     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, Parquet, CSV, TSV, one number a "
-     "line, all of them also as gzip or zstd; --dtype reads raw samples. Several files of "
+     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, HDF5 (FILE:/GROUP/DATASET), Parquet, "
+     "CSV, "
+     "TSV, one number a line, also as gzip or zstd; --dtype reads raw samples. Several files of "
      "one kind add up, as do those in a folder. `tally FILE` is `tally run FILE`; a file that is "
      "named like a word is given "
      "as ./run.",

@@ -77,7 +77,8 @@ tally_object_library(tally_io_objects ${TALLY_IO_SOURCES})
 foreach(name IN LISTS TALLY_PACKAGES)
   list(APPEND TALLY_DEFINITIONS TALLY_HAVE_${name}=${TALLY_HAVE_${name}})
 endforeach()
-target_compile_definitions(tally_io_objects PRIVATE ${TALLY_DEFINITIONS})
+target_compile_definitions(tally_io_objects PRIVATE ${TALLY_DEFINITIONS} ${TALLY_LOADED})
+target_include_directories(tally_io_objects SYSTEM PRIVATE ${TALLY_LOADED_INCLUDES})
 target_link_libraries(tally_io_objects PRIVATE ${TALLY_PACKAGE_TARGETS})
 set_property(
   SOURCE ${PROJECT_SOURCE_DIR}/src/gpu/kernels_file.c
@@ -103,7 +104,7 @@ set_target_properties(
 
 # The interface of the optional packages stays inside: a static library's users get them by name.
 set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS})
-set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} Threads::Threads m)
+set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} Threads::Threads m ${CMAKE_DL_LIBS})
 target_link_libraries(tally_io PUBLIC tally)
 if(BUILD_SHARED_LIBS)
   target_sources(tally_io PRIVATE $<TARGET_OBJECTS:tally_core_objects>)

@@ -1,5 +1,6 @@
 # The optional packages. Each is AUTO (used when found), ON (an error when missing) or OFF, and ends
-# as TALLY_HAVE_NAME, 0 or 1, in the library's sources.
+# as TALLY_HAVE_NAME, 0 or 1, in the library's sources. One that is LOADED is not linked: the program
+# opens TY_NAME_LIBRARY when it is needed.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -10,6 +11,7 @@ set(TALLY_PACKAGE_TARGETS "")
 set(TALLY_PACKAGE_MODULES "") # for a static library's users, through tally.pc
 
 function(tally_package name module purpose)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "LOADED" "" "")
   set(TALLY_WITH_${name} AUTO CACHE STRING "${purpose}: AUTO, ON or OFF")
   set_property(CACHE TALLY_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
   set(have 0)
@@ -20,8 +22,18 @@ function(tally_package name module purpose)
     if(TALLY_${name}_FOUND)
       set(have 1)
       set(note "${module} ${TALLY_${name}_VERSION}")
-      set(TALLY_PACKAGE_TARGETS ${TALLY_PACKAGE_TARGETS} PkgConfig::TALLY_${name} PARENT_SCOPE)
-      set(TALLY_PACKAGE_MODULES ${TALLY_PACKAGE_MODULES} ${module} PARENT_SCOPE)
+      if(arg_LOADED)
+        list(GET TALLY_${name}_LINK_LIBRARIES 0 file)
+        get_filename_component(file ${file} REALPATH)
+        get_filename_component(file ${file} NAME)
+        string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" file ${file})
+        set(note "${note} (${file})")
+        set(TALLY_LOADED ${TALLY_LOADED} "TY_${name}_LIBRARY=\"${file}\"" PARENT_SCOPE)
+        set(TALLY_LOADED_INCLUDES ${TALLY_LOADED_INCLUDES} ${TALLY_${name}_INCLUDE_DIRS} PARENT_SCOPE)
+      else()
+        set(TALLY_PACKAGE_TARGETS ${TALLY_PACKAGE_TARGETS} PkgConfig::TALLY_${name} PARENT_SCOPE)
+        set(TALLY_PACKAGE_MODULES ${TALLY_PACKAGE_MODULES} ${module} PARENT_SCOPE)
+      endif()
     elseif(NOT PKG_CONFIG_FOUND)
       set(note "no: pkg-config is missing, so nothing can be found")
     else()
@@ -47,6 +59,7 @@ tally_package(ISAL libisal "fast gzip input")
 tally_package(ZSTD libzstd "zstd input")
 tally_package(LZ4 liblz4 "LZ4 inside Parquet")
 tally_package(CAIRO cairo "PNG and SVG pictures")
+tally_package(HDF5 hdf5 "HDF5 files" LOADED)
 
 function(tally_packages_summary)
   message(STATUS "Tally ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID}")

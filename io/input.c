@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -29,7 +30,7 @@ struct tally_input {
 
 /* The order matters only to text, which takes whatever looks like characters. */
 static const ty_decoder *const decoders[] = {&ty_png, &ty_jpeg,    &ty_tiff, &ty_npy,
-                                             &ty_pnm, &ty_parquet, &ty_text};
+                                             &ty_pnm, &ty_parquet, &ty_hdf5, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -92,12 +93,12 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
     char hex[16 * 3 + 1] = "";
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
-    return ty_error(
-        error, TALLY_ERROR_FORMAT,
-        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
-        "Parquet and text (CSV, TSV, numbers) are told by their content; raw data need a dtype "
-        "(--dtype)",
-        name, hex);
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+                    "Parquet, HDF5 and text (CSV, TSV, numbers) are told by their content; raw "
+                    "data need a dtype "
+                    "(--dtype)",
+                    name, hex);
 }
 
 static tally_status find_decoder(tally_input *in, const tally_input_options *options,
@@ -124,7 +125,11 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
                         "%s: page %" PRIu64
                         " is asked for; TIFF and PNM have several, and this is %s",
                         name, options->page, in->decoder->format);
-    if (options->columns_count && in->decoder != &ty_text && in->decoder != &ty_parquet)
+    if (options->inside && in->decoder != &ty_hdf5)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: this is %s, and has nothing called '%s' in it", name,
+                        in->decoder->format, options->inside);
+    if (options->columns_count && !in->decoder->has_columns)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: columns are chosen by name in tables, and this is %s; choose channels "
                         "or a region instead",
@@ -142,12 +147,50 @@ static int keeps(const tally_input *in)
     return in->decoder->keeps && in->decoder->keeps(in->state);
 }
 
-static tally_status open_input(tally_input *in, const char *path,
-                               const tally_input_options *options, tally_error *error)
+size_t tally_input_file_length(const char *path)
+{
+    struct stat about;
+    const size_t all = strlen(path);
+    if (!strchr(path, ':') || stat(path, &about) == 0)
+        return all;
+    char *file = ty_malloc(all + 1);
+    size_t length = all;
+    if (file) {
+        memcpy(file, path, all + 1);
+        for (char *at = file; length == all && (at = strchr(at, ':')); *at++ = ':') {
+            *at = '\0';
+            if (stat(file, &about) == 0 && S_ISREG(about.st_mode) && at[1])
+                length = (size_t)(at - file);
+        }
+    }
+    ty_free(file);
+    return length;
+}
+
+/* Opens the stream; what the path names inside the file goes to the options. */
+static tally_status open_stream(tally_input *in, const char *path, tally_input_options *options,
+                                tally_error *error)
+{
+    const size_t length = options->inside ? strlen(path) : tally_input_file_length(path);
+    if (!path[length])
+        return ty_stream_open(path, options->rewindable, &in->stream, error);
+    char *file = ty_malloc(length + 1);
+    if (!file)
+        return ty_error_memory(error, "a path", length + 1);
+    memcpy(file, path, length);
+    file[length] = '\0';
+    options->inside = path + length + 1;
+    tally_status status = ty_stream_open(file, options->rewindable, &in->stream, error);
+    ty_free(file);
+    return status;
+}
+
+static tally_status open_input(tally_input *in, const char *path, tally_input_options *options,
+                               tally_error *error)
 {
     if (options->threads != 1 && !(in->pool = ty_pool_create(options->threads)))
         return ty_error_memory(error, "threads", 0);
-    tally_status status = ty_stream_open(path, options->rewindable, &in->stream, error);
+    tally_status status = open_stream(in, path, options, error);
     if (!status)
         ty_stream_pool_set(in->stream, in->pool);
     if (!status)

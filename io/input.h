@@ -56,9 +56,10 @@ tally_status ty_stream_read_at(const ty_stream *stream, uint64_t offset, void *b
 
 struct ty_stored; /* io/stored.h */
 
-/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c ---- */
+/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c ---- */
 typedef struct ty_decoder {
     const char *format;
+    int has_columns; /* they are chosen by name or number (tally_input_options.columns) */
     /* Nonzero when the first bytes are this format's. NULL: only on request (raw). */
     int (*probe)(const unsigned char *head, size_t size);
     /* Reads the header. Fills dtype, rows, columns, channels, dimensions, is_image of `info` and
@@ -81,6 +82,7 @@ typedef struct ty_decoder {
     tally_status (*view)(void *state, tally_view *views, tally_error *error);
 } ty_decoder;
 
-extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet;
+extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
+    ty_hdf5;
 
 #endif

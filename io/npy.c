@@ -1,10 +1,7 @@
 /* NumPy's .npy, versions 1.0, 2.0 and 3.0. The header is a Python literal and is read strictly:
  * what NumPy writes and nothing else.
  *
- * Shapes: () is one sample; (n,) a column of n; (h,w) rows and columns; (h,w,c) with c of 1 … 4 has
- * c channels. Anything else is one column of samples in the order of the file, without a region,
- * and so is Fortran order in two and more dimensions; three with channels are refused in Fortran
- * order, for there the channels lie apart. Bytes after the samples are ignored, as NumPy does. */
+ * Shapes are io/shape.h's. Bytes after the samples are ignored, as NumPy does. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +9,7 @@
 #include "core/error.h"
 #include "io/input.h"
 #include "io/rows.h"
+#include "io/shape.h"
 #include "io/stored.h"
 
 enum { TY_NPY_HEADER_MOST = 64 * 1024, TY_NPY_DIMENSIONS = 64 };
@@ -26,6 +24,7 @@ typedef struct ty_npy_header {
 typedef struct ty_npy_state {
     ty_stream *stream;
     ty_rows rows;
+    ty_picks picks;
     size_t swap;         /* sample size when bytes must be turned round, else 0 */
     uint64_t data_start; /* bytes before the first sample */
     int at_start;
@@ -229,42 +228,6 @@ static tally_status find_dtype(ty_npy_state *s, const ty_npy_header *header, tal
                     refused_kind(order && strchr("<>=|", order) ? descr[1] : order));
 }
 
-/* Rows, columns and channels; see the head of this file. */
-static tally_status find_shape(const ty_npy_state *s, const ty_npy_header *h,
-                               const tally_input_options *options, tally_input_info *info,
-                               tally_error *error)
-{
-    const char *name = ty_stream_name(s->stream);
-    uint64_t total = 1;
-    unsigned beyond_one = 0;
-    for (unsigned d = 0; d < h->dimensions; d++) {
-        beyond_one += h->shape[d] > 1;
-        if (ty_rows_multiply(total, h->shape[d], &total))
-            return ty_error(error, TALLY_ERROR_FORMAT,
-                            "%s: the shape in its npy header has more samples than 64 bits count",
-                            name);
-    }
-    int channels = h->dimensions == 3 && h->shape[2] >= 1 && h->shape[2] <= 4;
-    /* With one extent above 1 both orders are the same. */
-    int transposed = h->fortran && beyond_one > 1;
-    if (transposed && channels && h->shape[2] > 1)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "%s: an array with channels in Fortran order; save it with "
-                        "numpy.ascontiguousarray",
-                        name);
-    int flat = transposed || h->dimensions > 3 || (h->dimensions == 3 && !channels);
-    if (flat && ty_rows_has_region(options))
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "%s: no region can be cut out of an array %s", name,
-                        transposed ? "in Fortran order; save it with numpy.ascontiguousarray"
-                                   : "of more than two dimensions and four channels");
-    info->rows = flat || !h->dimensions ? total : h->shape[0];
-    info->columns = flat || h->dimensions < 2 ? 1 : h->shape[1];
-    info->channels = channels && !flat ? h->shape[2] : 1;
-    info->dimensions = 1;
-    return TALLY_OK;
-}
-
 /* Reads exactly `size` bytes of the header. */
 static tally_status read_exactly(ty_stream *stream, void *bytes, size_t size, tally_error *error)
 {
@@ -352,10 +315,13 @@ static tally_status start(ty_npy_state *s, const tally_input_options *options,
     tally_status status = read_header(s->stream, &header, error);
     if (!status)
         status = find_dtype(s, &header, &info->dtype, error);
+    const ty_shape shape = {header.shape, header.dimensions, header.fortran};
     if (!status)
-        status = find_shape(s, &header, options, info, error);
+        status = ty_shape_find(&shape, ty_stream_name(s->stream), options, &s->picks, info, error);
     if (!status)
         status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 1, options, info, error);
+    if (!status)
+        ty_picks_note(&s->picks, info);
     if (status)
         return status;
     s->data_start = ty_stream_offset(s->stream);
@@ -389,7 +355,10 @@ static tally_status npy_open(ty_stream *stream, const tally_input_options *optio
 static tally_status npy_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_npy_state *s = state;
-    return ty_rows_read(&s->rows, take, s, views, done, error);
+    tally_status status = ty_rows_read(&s->rows, take, s, views, done, error);
+    if (!status && !*done)
+        ty_picks_split(&s->picks, views);
+    return status;
 }
 
 static tally_status npy_rewind(void *state, tally_error *error)
@@ -407,11 +376,12 @@ static int npy_stored(const void *state, ty_stored *stored)
     ty_stored_make(stored, s->stream, &s->rows);
     stored->start = s->data_start;
     stored->swap = s->swap;
-    return 1;
+    return !s->picks.count;
 }
 
 const ty_decoder ty_npy = {
     .format = "npy",
+    .has_columns = 1,
     .probe = npy_probe,
     .open = npy_open,
     .read = npy_read,

@@ -3,24 +3,20 @@
  * Types: booleans are u8, dates i32 (days from 1970), times of day and timestamps i64 in the file's
  * unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so are several
  * columns of different types. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/columns.h"
-#include "io/spool.h"
 #include "io/parquet.h"
-#include "io/temp_file.h"
+#include "io/seekable.h"
 
-enum { CHUNK_BYTES = 4 << 20, COPY_BYTES = 1 << 18, TAIL = 8 };
+enum { CHUNK_BYTES = 4 << 20, TAIL = 8 };
 
 typedef struct ty_pq_state {
     const char *name;
-    int file, owned; /* `owned`: a copy of what cannot seek */
-    uint64_t start, size;
+    ty_seekable in;
     ty_pq_footer footer;
     unsigned char *footer_bytes;
     size_t footer_size;
@@ -45,48 +41,20 @@ static int parquet_probe(const unsigned char *head, size_t size)
 
 /* ---- The file ---- */
 
-/* What comes from a pipe or is compressed goes to a temporary file: the footer is at the end. */
-static tally_status copy_to_file(ty_pq_state *s, ty_stream *stream, tally_error *error)
-{
-    unsigned char *bytes = ty_malloc(COPY_BYTES);
-    size_t got = 0;
-    if (!bytes)
-        return ty_error_memory(error, "a copy of a Parquet file", COPY_BYTES);
-    s->file = ty_spool_file(error);
-    s->owned = s->file >= 0;
-    tally_status status = s->owned ? TALLY_OK : TALLY_ERROR_IO;
-    while (!status && !(status = ty_stream_read(stream, bytes, COPY_BYTES, &got, error)) && got) {
-        for (size_t put = 0; !status && put < got;) {
-            const ssize_t n = pwrite(s->file, bytes + put, got - put, (off_t)s->size);
-            if (n < 0 && errno == EINTR)
-                continue;
-            char text[128];
-            if (n <= 0)
-                status = ty_error(error, TALLY_ERROR_IO,
-                                  "%s: copying it to a temporary file (in TMPDIR) failed: %s",
-                                  s->name, ty_errno_text(n < 0 ? errno : EIO, text));
-            else
-                put += (size_t)n, s->size += (uint64_t)n;
-        }
-    }
-    ty_free(bytes);
-    return status;
-}
-
 static tally_status read_footer(ty_pq_state *s, tally_error *error)
 {
     unsigned char tail[TAIL];
-    if (s->size < 4 + TAIL)
+    if (s->in.size < 4 + TAIL)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s: ends before its Parquet footer", s->name);
     tally_status status =
-        ty_pq_read_at(s->name, s->file, s->start + s->size - TAIL, tail, TAIL, error);
+        ty_file_read_at(s->name, s->in.file, s->in.start + s->in.size - TAIL, tail, TAIL, error);
     if (status)
         return status;
     const uint32_t size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
                           (uint32_t)tail[3] << 24;
     if (!memcmp(tail + 4, "PARE", 4))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: an encrypted Parquet file", s->name);
-    if (memcmp(tail + 4, "PAR1", 4) != 0 || size > s->size - 4 - TAIL)
+    if (memcmp(tail + 4, "PAR1", 4) != 0 || size > s->in.size - 4 - TAIL)
         return ty_error(error, TALLY_ERROR_FORMAT,
                         "%s: no Parquet footer at its end: it is cut, or its writer was stopped",
                         s->name);
@@ -94,8 +62,8 @@ static tally_status read_footer(ty_pq_state *s, tally_error *error)
     s->footer_bytes = ty_malloc(size ? size : 1);
     if (!s->footer_bytes)
         return ty_error_memory(error, "a Parquet footer", size);
-    status = ty_pq_read_at(s->name, s->file, s->start + s->size - TAIL - size, s->footer_bytes,
-                           size, error);
+    status = ty_file_read_at(s->name, s->in.file, s->in.start + s->in.size - TAIL - size,
+                             s->footer_bytes, size, error);
     return status ? status : ty_pq_footer_open(s->footer_bytes, size, s->name, &s->footer, error);
 }
 
@@ -228,8 +196,8 @@ static tally_status make_cursors(ty_pq_state *s, const tally_input_options *opti
     for (uint32_t i = 0; i < s->count; i++) {
         ty_pq_cursor *cursor = s->cursors + i;
         cursor->name = s->name;
-        cursor->file = s->file;
-        cursor->start = s->start;
+        cursor->file = s->in.file;
+        cursor->start = s->in.start;
         cursor->values.target.column = s->footer.columns + s->picks[i];
         cursor->values.target.dtype = s->dtype;
         cursor->values.target.bytes = stored_bytes(cursor->values.target.column);
@@ -259,22 +227,19 @@ static tally_status open_parquet(ty_pq_state *s, ty_stream *stream,
                                  const tally_input_options *options, tally_error *error)
 {
     tally_status status = TALLY_OK;
-    s->file = ty_stream_file(stream, &s->start);
-    s->size = s->file >= 0 ? ty_stream_size(stream) : 0;
     if (options->column_begin || options->column_end)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: a region of columns is for images; choose columns of a table by name "
                         "or number (--column)",
                         s->name);
-    if (s->file < 0)
-        status = copy_to_file(s, stream, error);
+    status = ty_seekable_open(stream, &s->in, error);
     if (!status)
         status = read_footer(s, error);
     if (!status)
         status = choose(s, options, error);
     if (!status)
         status = ty_pq_groups(s->footer_bytes, s->footer_size, s->name, s->picks, s->count,
-                              s->size - TAIL - s->footer_size, &s->footer, &s->chunks, error);
+                              s->in.size - TAIL - s->footer_size, &s->footer, &s->chunks, error);
     if (status)
         return status;
     ty_free(s->footer_bytes);
@@ -296,8 +261,7 @@ static void parquet_close(void *state)
     for (uint32_t i = 0; s->sources && i < s->count; i++)
         ty_pq_source_close(s->sources[i]);
     ty_free(s->sources);
-    if (s->owned)
-        close(s->file);
+    ty_seekable_close(&s->in);
     ty_pq_footer_close(&s->footer);
     ty_free(s->footer_bytes);
     ty_free(s->picks);
@@ -409,6 +373,7 @@ static const char *parquet_channel_name(const void *state, uint64_t channel)
 
 const ty_decoder ty_parquet = {
     .format = "parquet",
+    .has_columns = 1,
     .probe = parquet_probe,
     .open = parquet_open,
     .read = parquet_read,

@@ -157,10 +157,6 @@ typedef struct ty_pq_cursor {
     size_t valid_room;
 } ty_pq_cursor;
 
-/* `size` bytes at `at` of the file, all of them or an error. */
-tally_status ty_pq_read_at(const char *name, int file, uint64_t at, void *into, size_t size,
-                           tally_error *error);
-
 void ty_pq_cursor_close(ty_pq_cursor *cursor);
 /* Starts on a chunk. */
 void ty_pq_cursor_begin(ty_pq_cursor *cursor, const ty_pq_chunk *chunk);

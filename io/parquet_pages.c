@@ -1,9 +1,7 @@
 /* The pages of a column chunk, one after the other: read, unpacked, and their rows handed out. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #if TALLY_HAVE_ZLIB
 #include <zlib.h>
@@ -19,8 +17,8 @@
 #include "core/error.h"
 #include "io/parquet.h"
 #include "io/rows.h"
+#include "io/seekable.h"
 #include "io/snappy.h"
-#include "io/temp_file.h"
 
 enum { INPUT_BYTES = 1 << 16, HEADER_MOST = 1 << 20, PADDING = 16 };
 enum { DATA_PAGE = 0, INDEX_PAGE = 1, DICTIONARY_PAGE = 2, DATA_PAGE_V2 = 3 };
@@ -57,24 +55,6 @@ static tally_status make_room(unsigned char **buffer, size_t *room, uint64_t byt
     return TALLY_OK;
 }
 
-tally_status ty_pq_read_at(const char *name, int file, uint64_t at, void *into, size_t size,
-                           tally_error *error)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = pread(file, (char *)into + done, size - done, (off_t)(at + done));
-        char text[128];
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return ty_error(error, TALLY_ERROR_IO, "%s: reading at byte %" PRIu64 ": %s", name,
-                            at + done,
-                            got < 0 ? ty_errno_text(errno, text)
-                                    : "the file ends there; it was longer when it was opened");
-        done += (size_t)got;
-    }
-    return TALLY_OK;
-}
-
 /* The file's bytes [at, at + size), which lie in the chunk, at *bytes until the next call. */
 static tally_status look(ty_pq_cursor *c, uint64_t at, uint64_t size, const unsigned char **bytes,
                          tally_error *error)
@@ -88,7 +68,7 @@ static tally_status look(ty_pq_cursor *c, uint64_t at, uint64_t size, const unsi
         if (status)
             return status;
         c->input_at = at;
-        status = ty_pq_read_at(c->name, c->file, c->start + at, c->input, (size_t)wanted, error);
+        status = ty_file_read_at(c->name, c->file, c->start + at, c->input, (size_t)wanted, error);
         if (status)
             return status;
         c->input_size = (size_t)wanted;

@@ -520,6 +520,7 @@ static int text_keeps(const void *state)
 
 const ty_decoder ty_text = {
     .format = "text",
+    .has_columns = 1,
     .probe = ty_text_probe,
     .open = text_open,
     .read = text_read,

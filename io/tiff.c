@@ -22,7 +22,6 @@ static int tiff_probe(const unsigned char *head, size_t size)
 #if TY_TIFF
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -320,10 +319,10 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     if (!into)
         s->row += count;
     *got = bytes;
-    if (status || s->file_owned)
+    if (status || s->in.owned)
         return status;
     /* The samples come by pread: the stream is moved along so that it shows how far we are. */
-    uint64_t to = (uint64_t)((double)s->size * (double)s->row / s->height), skipped;
+    uint64_t to = (uint64_t)((double)s->in.size * (double)s->row / s->height), skipped;
     if (to > ty_stream_offset(s->stream))
         status = ty_stream_skip(s->stream, to - ty_stream_offset(s->stream), &skipped, error);
     return status;
@@ -346,8 +345,7 @@ static void tiff_close(void *state)
     close_planes(s);
     for (unsigned i = 0; i < TY_TIFF_PLANES; i++)
         ty_free(s->planes[i].rows);
-    if (s->file_owned)
-        close(s->file);
+    ty_seekable_close(&s->in);
     ty_rows_close(&s->out);
     ty_free(s->tile);
     ty_free(s);
@@ -437,7 +435,7 @@ static tally_status open_image(ty_tiff_state *s, const tally_input_options *opti
 {
     if (options)
         s->options = *options;
-    tally_status status = ty_tiff_find_file(s, error);
+    tally_status status = ty_seekable_open(s->stream, &s->in, error);
     if (!status)
         status = open_pages(s, info, error);
     s->first = *info;
@@ -518,8 +516,8 @@ static tally_status find_stored(const void *state, uint64_t byte, uint64_t *at, 
     const uint64_t left = s->height * s->plane_row_bytes - byte;
     *length = strip_bytes - offset < left ? strip_bytes - offset : left;
     *at = begin + offset;
-    return s->strip_size[strip] < offset + *length || begin > s->size ||
-                   s->size - begin < offset + *length
+    return s->strip_size[strip] < offset + *length || begin > s->in.size ||
+                   s->in.size - begin < offset + *length
                ? ty_error(error, TALLY_ERROR_FORMAT,
                           "%s: tiff: a strip is shorter than its rows (row %" PRIu64 ")",
                           ty_stream_name(s->stream), byte / s->plane_row_bytes)
@@ -531,7 +529,7 @@ static int tiff_stored(const void *state, ty_stored *stored)
     ty_tiff_state *s = (ty_tiff_state *)state;
     TIFF *tiff = s->planes[0].tiff;
     uint16_t order = FILLORDER_MSB2LSB;
-    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->file_owned || s->tiled ||
+    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->in.owned || s->tiled ||
         s->plane_count > 1 || s->palette[0] || s->bits % 8 || s->compression != COMPRESSION_NONE)
         return 0;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);

@@ -13,8 +13,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/spool.h"
-#include "io/temp_file.h"
 
 /* ---- libtiff's side ------------------------------------------------------------------------ */
 
@@ -66,8 +64,8 @@ static tmsize_t on_read(thandle_t handle, void *bytes, tmsize_t size)
     unsigned char *to = bytes;
     tmsize_t done = 0;
     while (done < size) {
-        ssize_t got = pread(p->owner->file, to + done, (size_t)(size - done),
-                            (off_t)(p->owner->base + p->at));
+        ssize_t got = pread(p->owner->in.file, to + done, (size_t)(size - done),
+                            (off_t)(p->owner->in.start + p->at));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -91,9 +89,9 @@ static tmsize_t on_write(thandle_t handle, void *bytes, tmsize_t size)
 static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
 {
     ty_tiff_plane *p = handle;
-    uint64_t from = whence == SEEK_CUR ? p->at : whence == SEEK_END ? p->owner->size : 0;
+    uint64_t from = whence == SEEK_CUR ? p->at : whence == SEEK_END ? p->owner->in.size : 0;
     uint64_t to = from + offset;
-    if (to > (uint64_t)INT64_MAX - p->owner->base)
+    if (to > (uint64_t)INT64_MAX - p->owner->in.start)
         return (toff_t)-1;
     return p->at = to;
 }
@@ -106,7 +104,7 @@ static int on_close(thandle_t handle)
 
 static toff_t on_size(thandle_t handle)
 {
-    return ((ty_tiff_plane *)handle)->owner->size;
+    return ((ty_tiff_plane *)handle)->owner->in.size;
 }
 
 tally_status ty_tiff_failed(const ty_tiff_state *s, const char *what, tally_error *error)
@@ -126,54 +124,9 @@ tally_status ty_tiff_unsupported(const ty_tiff_state *s, const char *what, unsig
                     ty_stream_name(s->stream), what, value);
 }
 
-/* ---- The file that libtiff reads ----------------------------------------------------------- */
-
-static tally_status copy_stream(ty_tiff_state *s, tally_error *error)
-{
-    enum { BLOCK = 256 * 1024 };
-    s->file = ty_spool_file(error);
-    if (s->file < 0)
-        return TALLY_ERROR_IO;
-    s->file_owned = 1;
-    unsigned char *block = ty_malloc(BLOCK);
-    if (!block)
-        return ty_error_memory(error, "copying a TIFF image", BLOCK);
-    tally_status status;
-    size_t got;
-    while (!(status = ty_stream_read(s->stream, block, BLOCK, &got, error)) && got) {
-        for (size_t done = 0; done < got && !status;) {
-            ssize_t put = pwrite(s->file, block + done, got - done, (off_t)s->size);
-            char text[128];
-            if (put <= 0 && !(put < 0 && errno == EINTR))
-                status =
-                    ty_error(error, TALLY_ERROR_IO,
-                             "%s: copying it to a temporary file (in TMPDIR) failed: %s",
-                             ty_stream_name(s->stream), ty_errno_text(put < 0 ? errno : EIO, text));
-            if (put > 0) {
-                done += (size_t)put;
-                s->size += (uint64_t)put;
-            }
-        }
-        if (status)
-            break;
-    }
-    ty_free(block);
-    return status;
-}
-
-tally_status ty_tiff_find_file(ty_tiff_state *s, tally_error *error)
-{
-    s->size = ty_stream_size(s->stream);
-    s->file = s->size ? ty_stream_file(s->stream, &s->base) : -1;
-    if (s->file >= 0)
-        return TALLY_OK;
-    s->size = s->base = 0;
-    return copy_stream(s, error);
-}
-
 tally_status ty_tiff_check_memory(const ty_tiff_state *s, tally_error *error)
 {
-    uint64_t tags = s->size < (4 << 20) ? s->size : 4 << 20;
+    uint64_t tags = s->in.size < (4 << 20) ? s->in.size : 4 << 20;
     size_t need = (size_t)(2 * tags + (64 << 10));
     void *block = ty_malloc(need);
     ty_free(block);

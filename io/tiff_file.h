@@ -4,6 +4,7 @@
 #define TY_TIFF_FILE_H
 
 #include "io/rows.h"
+#include "io/seekable.h"
 
 #if TALLY_HAVE_TIFF
 #include <tiffio.h>
@@ -39,9 +40,7 @@ struct ty_tiff_state {
     tally_input_options options; /* region, chunk and page of each page */
     tally_input_info first;      /* dtype, extents and channels of the first page that is read */
     uint64_t page;               /* from 1, of those that are no smaller copies or masks */
-    int file;                    /* what libtiff reads */
-    int file_owned;              /* a temporary copy */
-    uint64_t base, size;
+    ty_seekable in;              /* what libtiff reads */
     uint32_t width, height;
     uint16_t samples, bits, format, photometric, compression;
     int separate, tiled, alpha;
@@ -63,8 +62,6 @@ struct ty_tiff_state {
 tally_status ty_tiff_failed(const ty_tiff_state *s, const char *what, tally_error *error);
 tally_status ty_tiff_unsupported(const ty_tiff_state *s, const char *what, unsigned value,
                                  tally_error *error);
-/* What libtiff is to read: the stream's file, or a temporary copy. */
-tally_status ty_tiff_find_file(ty_tiff_state *s, tally_error *error);
 /* libtiff 4.5 crashes when there is no memory for the copy that it makes of a tag. So that this is
  * found out first, what a directory may take must be there now. */
 tally_status ty_tiff_check_memory(const ty_tiff_state *s, tally_error *error);

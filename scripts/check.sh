@@ -95,7 +95,8 @@ stage_bare() {
     scripts/build.sh bare && tests bare -L 'unit|property|differential' || return 1
     local word said
     printf '1\n2\n' | gzip >build/bare/two.gz
-    for word in "PNG data/photograph.png" "zlib build/bare/two.gz" "cairo data/flights.csv -c day -o build/bare/x.svg"; do
+    printf '\x89HDF\r\n\x1a\n' >build/bare/one.h5
+    for word in "PNG data/photograph.png" "zlib build/bare/two.gz" "libhdf5 build/bare/one.h5" "cairo data/flights.csv -c day -o build/bare/x.svg"; do
         # shellcheck disable=SC2086
         if said=$(build/bare/tally ${word#* } 2>&1) || ! grep -qi "${word%% *}" <<<"$said"; then
             echo "without ${word%% *}: expected a refusal that names it, got: $said"

@@ -204,7 +204,7 @@ typedef struct tally_input_options {
     uint64_t shape[3];     /* raw: rows, columns, channels; all 0: one column to the end */
     uint64_t offset_bytes; /* raw */
     const char *const
-        *columns; /* text, Parquet: names or numbers from 1, one a dimension; NULL: the only one */
+        *columns; /* tables: names or numbers from 1, one a dimension; NULL: the only one */
     uint32_t columns_count;
     uint64_t row_begin, row_end; /* region; row_end 0: to the end */
     uint64_t column_begin, column_end;
@@ -217,17 +217,19 @@ typedef struct tally_input_options {
     const char *missing;  /* text: more words for missing, with commas between; NULL: none */
     uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
                              one dtype and channels */
+    const char *inside;   /* HDF5: the dataset that is read; FITS: the extension, by name or number.
+                             NULL: as the path says, else the only one */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0                                                                          \
+            0, 0, NULL, 0, NULL                                                                    \
     }
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format;      /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "text", "raw" */
+    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "hdf5", "text", "raw" */
     const char *compression; /* "gzip", "zstd" or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */
@@ -243,12 +245,15 @@ typedef struct tally_input_info {
         sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0                  \
     }
 
-/* Opens `path` ("-" is standard input) and finds out what it holds from its content. `options` may
- * be NULL. Messages carry the path and the place (byte, or line and column). Of a file what is
+/* Opens `path` ("-" is standard input) and finds out what it holds from its content. Where no file
+ * is called `path`, it may be FILE:INSIDE, with what `inside` of the options says. `options` may be
+ * NULL. Messages carry the path and the place (byte, or line and column). Of a file what is
  * there now is read, also if it grows; one that is cut before that was read is TALLY_ERROR_IO. */
 TALLY_API tally_status tally_input_open(const char *path, const tally_input_options *options,
                                         tally_input **input, tally_error *error);
 TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */
+/* How many bytes of `path` name the file: all of them, unless it is FILE:INSIDE as above. */
+TALLY_API size_t tally_input_file_length(const char *path);
 TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);
 /* "R", "G", "B", "A", "grey", a column's heading … */
 TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_t channel);

@@ -1,0 +1,194 @@
+"""HDF5 datasets that h5py writes, of every layout and type, are counted as NumPy counts what h5py reads; damaged
+and lying files are refused."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+TALLY = os.environ.get("TALLY", "tally")
+BINS, RANGE = 50, (-10, 90)
+failures = 0
+
+
+def run(*arguments, **how):
+    return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, **how)
+
+
+def check(good, *words):
+    global failures
+    if not good:
+        failures += 1
+        print(*words)
+
+
+def counted(what, *arguments, bins=(BINS,), ranges=(RANGE,), **how):
+    limits = [word for low, high in ranges for word in ("--range", low, high)]
+    done = run(what, "--bins", ",".join(map(str, bins)), *limits, *arguments, "-f", "json", **how)
+    check(done.returncode == 0, what, *arguments, done.stderr)
+    return json.loads(done.stdout)["histograms"] if done.returncode == 0 else []
+
+
+def refused(words, *arguments, code=1, **how):
+    done = run(*arguments, **how)
+    check(done.returncode == code and words in done.stderr and done.stderr.count("\n") <= 2,
+          arguments, done.returncode, done.stderr)
+
+
+def same(what, samples, *arguments, **how):
+    histograms = counted(what, *arguments, **how)
+    wanted = [np.histogram(plane.astype(float), BINS, RANGE)[0].tolist() for plane in samples]
+    check([h["counts"] for h in histograms] == wanted, what, *arguments, "differs")
+
+
+def layouts(file, random):
+    """{path: (array, channels apart)}"""
+    made = {}
+
+    def add(name, data, **how):
+        file.create_dataset(name, data=data, **how)
+        made[name] = data
+
+    for kind in "|i1 |u1 <i2 >i2 <u2 >u2 <i4 >u4 <i8 >i8 <u8 <f2 >f2 <f4 >f4 <f8 >f8".split():
+        add("/types/" + kind[1:] + ("-big" if kind[0] == ">" else ""), random.integers(0, 80, 500).astype(kind))
+    add("/types/bool", random.random(300) < 0.3)
+    cube = random.normal(40, 20, (9, 11, 13)).astype(np.float32)
+    add("/shapes/scalar", np.float64(3.5))
+    add("/shapes/column", cube[0, 0])
+    add("/shapes/picture", cube[0])
+    add("/shapes/cube", cube)
+    add("/shapes/four", cube.reshape(3, 3, 11, 13))
+    for name, how in {"chunks": {}, "gzip": dict(compression="gzip", shuffle=True), "lzf": dict(compression="lzf"),
+                      "checksum": dict(fletcher32=True), "scaled": dict(scaleoffset=0)}.items():
+        data = cube if name != "scaled" else cube.astype(np.int32)
+        add("/layouts/" + name, data, chunks=(4, 5, 3), **how)
+    add("/layouts/growing", cube[0, 0], maxshape=(None,))
+    return made
+
+
+def check_datasets(folder, random):
+    path = folder / "every.h5"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        made = layouts(file, random)
+        file["/layouts/unwritten"] = h5py.Empty("f8")
+    for name, data in made.items():
+        if name == "/layouts/lzf":
+            refused("required filter", f"{path}:{name}", "--bins", 3)
+        else:
+            same(f"{path}:{name}", [np.asarray(data)])
+    same(f"{path}:types/i2", [made["/types/i2"]], "-j", 1)
+    same(f"{path}:/shapes/picture", [made["/shapes/picture"][2:7, 3:9]], "--rows", "2:7", "--cols", "3:9")
+    refused("no region", f"{path}:/shapes/cube", "--rows", "2:7", code=3)
+    refused("types/bool, ", path, "--bins", 3)
+    refused("no dataset '/shapes/nothing'; there are: /layouts", f"{path}:/shapes/nothing", "--bins", 3)
+    refused("no dataset '/shapes'", f"{path}:/shapes", "--bins", 3)
+    refused("holds nothing", f"{path}:/layouts/unwritten", "--bins", 3, code=3)
+    refused("cannot be opened", f"{folder}/none.h5:/shapes/cube", "--bins", 3)
+    refused("is the file that is read", f"{path}:/shapes/cube", "--bins", 3, "-o", path, code=2)
+    check(h5py.is_hdf5(path), "written over")
+
+
+def check_channels_and_tables(folder, random):
+    path = folder / "tables.h5"
+    picture, bands = random.integers(0, 80, (20, 30, 3)).astype(np.uint8), random.integers(0, 80, (20, 30, 5))
+    pairs = random.integers(0, 9, (5000, 2)).astype(np.int16)
+    table = np.zeros(4000, [("time", "<i8"), ("x", "<f4"), ("flag", "?"), ("name", "S4"), ("y", ">f8"), ("n", "<i4")])
+    table["time"], table["x"], table["y"] = random.integers(0, 80, 4000), random.random(4000), random.random(4000)
+    with h5py.File(path, "w") as file:
+        file["picture"], file["bands"], file["pairs"] = picture, bands, pairs
+        file.create_dataset("table", data=table, chunks=(300,), compression="gzip")
+        file["complex"] = random.random(50) + 1j
+        file["text"], file["lists"] = ["a", "b"], np.zeros(3, "(2,)i4")
+        beyond = table.copy()
+        beyond["time"][7] = 2**53 + 1
+        file["beyond"] = beyond
+        file["link"] = h5py.SoftLink("/pairs")
+    same(f"{path}:picture", list(np.moveaxis(picture, -1, 0)))
+    same(f"{path}:bands", list(np.moveaxis(bands, -1, 0)))
+    same(f"{path}:bands", [bands[..., 4]], "--channel", 5)
+    same(f"{path}:link", [pairs[:, 1]], "--column", 2)
+    joint, = counted(f"{path}:pairs", "--column", "1,2", bins=(9, 9), ranges=((0, 9), (0, 9)))
+    check(joint["counts"] == np.histogram2d(*pairs.T, 9, ((0, 9), (0, 9)))[0].ravel().tolist(), "pairs differ")
+    both, = counted(f"{path}:table", "--column", "time,y", bins=(8, 4), ranges=((0, 80), (0, 1)))
+    check(both["counts"] == np.histogram2d(table["time"], table["y"], (8, 4), ((0, 80), (0, 1)))[0].ravel().tolist(),
+          "fields differ")
+    same(f"{path}:table", [table["time"][100:2000]], "--column", "time", "--rows", "100:2000")
+    same(f"{path}:table", [table["flag"]], "--column", "flag")
+    same(f"{path}:complex", [np.ones(50)], "--column", "i")
+    refused("6 columns (time, x, flag, name, y, n)", f"{path}:table", "--bins", 3)
+    refused("field 'name' of table holds text", f"{path}:table", "--column", "name", "--bins", 3, code=3)
+    refused("no column 'z'", f"{path}:table", "--column", "z", "--bins", 3)
+    refused("beyond 2^53", f"{path}:beyond", "--column", "time,y", "--bins", "3,3", code=3)
+    refused("holds text", f"{path}:text", "--bins", 3, code=3)
+    refused("no column '3'", f"{path}:pairs", "--column", "3", "--bins", 3)
+
+
+def check_one(folder, random):
+    """A file of one dataset needs no name; many are read at once; libhdf5 needs files."""
+    data = random.normal(40, 20, 300_000)
+    paths = []
+    for i in range(3):
+        paths.append(folder / f"one{i}.h5")
+        with h5py.File(paths[-1], "w") as file:
+            file.create_dataset("group/data", data=data, chunks=(1000,) if i else None)
+    same(paths[0], [data])
+    with open(paths[1], "rb") as file:
+        same("-", [data], stdin=file)
+    with subprocess.Popen(("cat", paths[1]), stdout=subprocess.PIPE) as pipe:
+        refused("from files alone", "-", "--bins", 3, code=3, stdin=pipe.stdout)
+    subprocess.run(("gzip", "-1k", paths[1]), check=True)
+    refused("from files alone", f"{paths[1]}.gz:/group/data", "--bins", 3, code=3)
+    same(paths[0], [np.concatenate((data, data, data))], *paths[1:])
+    empty = folder / "empty.h5"
+    h5py.File(empty, "w").close()
+    refused("no dataset", empty, "--bins", 3)
+    return paths[1]
+
+
+def check_damage(folder, random, path):
+    whole = path.read_bytes()
+    bad = folder / "bad.h5"
+    for size in (8, 100, 600, len(whole) // 2, len(whole) - 1):
+        bad.write_bytes(whole[:size])
+        refused("bad.h5", bad, "--bins", 3, "--range", 0, 1)
+    # Any byte of the structures may lie: counted or refused, never a crash.
+    for _ in range(60):
+        damaged = bytearray(whole[:40000] if random.random() < 0.2 else whole)
+        for at in random.integers(0, 4000, 3):
+            damaged[at] = random.integers(0, 256)
+        bad.write_bytes(damaged)
+        done = run(bad, "--bins", 3, "--range", 0, 1, timeout=60)
+        check(done.returncode in (0, 1, 3), "damaged file:", done.returncode, done.stderr)
+    with h5py.File(bad, "w") as file:
+        file.create_dataset("x", data=np.arange(5000.0), chunks=(500,), fletcher32=True)
+    damaged = bytearray(bad.read_bytes())
+    at = damaged.index(np.float64(777).tobytes())
+    damaged[at] ^= 1
+    bad.write_bytes(damaged)
+    refused("libhdf5 says", bad, "--bins", 3, "--range", 0, 1)
+
+
+def main():
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261122
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_datasets(folder, random)
+        check_channels_and_tables(folder, random)
+        check_damage(folder, random, check_one(folder, random))
+    print(failures, "failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
