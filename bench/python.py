@@ -130,7 +130,7 @@ def header(names, **more):
     print(json.dumps(dict(
         {"header": "tally-python/1", "date": datetime.datetime.now().strftime("%Y-%m-%dT%H:%M:%S")},
         versions=versions(names), devices=devices, load=load, commit=os.environ.get("COMMIT", ""),
-        compiled=tally.functions._fast is not None, **more)))  # fmt: skip
+        compiled=tally._compiled.fast is not None, **more)))  # fmt: skip
 
 
 def module(name):

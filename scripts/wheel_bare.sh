@@ -59,7 +59,7 @@ import tally
 a = np.random.default_rng(1).random(100_000).astype(np.float32)
 assert (tally.histogram(a, 50)[0] == np.histogram(a, 50)[0]).all()
 assert tally._library.PATH.startswith("/site/"), tally._library.PATH
-assert tally.functions._fast, "the compiled part does not load"
+assert tally._compiled.fast, "the compiled part does not load"
 h = tally.Hist(tally.Regular(10, 0, 1)).fill(a)
 assert h._repr_html_().count("<svg") == 1
 h.save("/tmp/h.json")

@@ -81,6 +81,11 @@ static tally_dtype dtype_of(int number)
                                                                         : (tally_dtype)0;
 }
 
+int array_is_float64(PyObject *x)
+{
+    return ((const numpy_array *)x)->type->number == NUMPY_FLOAT64;
+}
+
 size_t array_bytes(tally_dtype dtype)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
@@ -98,6 +103,7 @@ static int describe(PyObject *object, array *a)
     a->dimensions = x->dimensions;
     a->shape = x->shape;
     a->stride = 0;
+    a->lender = NULL;
     a->n = 1;
     for (int d = 0; d < x->dimensions; d++)
         a->n *= (uint64_t)x->shape[d];
@@ -132,6 +138,11 @@ int array_take(PyObject *x, array *a)
     return 0;
 }
 
+int array_take_any(PyObject *x, array *a)
+{
+    return array_take(x, a) || lent_take(x, a);
+}
+
 void array_release(array *a)
 {
     Py_XDECREF(a->object);
@@ -141,10 +152,19 @@ void array_release(array *a)
 int array_column(const array *of, Py_ssize_t i, array *column)
 {
     const numpy_array *x = (numpy_array *)of->object;
-    if (x->dimensions != 2)
+    if (of->dimensions != 2)
         return 0;
     *column = *of;
     Py_INCREF(column->object);
+    if (of->lender) { /* in C order */
+        const size_t bytes = array_bytes(of->dtype);
+        column->data = (const char *)of->data + (size_t)i * bytes;
+        column->dimensions = 1;
+        column->n = (uint64_t)of->extents[0];
+        column->stride =
+            of->extents[0] > 1 && of->extents[1] > 1 ? of->extents[1] * (Py_ssize_t)bytes : 0;
+        return 1;
+    }
     column->data = x->data + i * x->strides[1];
     column->dimensions = 1;
     column->n = (uint64_t)x->shape[0];
@@ -154,8 +174,11 @@ int array_column(const array *of, Py_ssize_t i, array *column)
 
 int array_same_shape(const array *a, const array *b)
 {
-    return a->dimensions == b->dimensions &&
-           !memcmp(a->shape, b->shape, (size_t)a->dimensions * sizeof *a->shape);
+    const Py_ssize_t *of_a = a->shape ? a->shape : a->extents;
+    const Py_ssize_t *of_b = b->shape ? b->shape : b->extents;
+    return a->lender == b->lender && (!a->lender || a->device == b->device) &&
+           a->dimensions == b->dimensions &&
+           !memcmp(of_a, of_b, (size_t)a->dimensions * sizeof *of_a);
 }
 
 tally_view array_view(const array *a)
@@ -163,6 +186,7 @@ tally_view array_view(const array *a)
     return (tally_view){.struct_size = sizeof(tally_view),
                         .data = a->n ? a->data : NULL,
                         .dtype = a->dtype,
+                        .device = a->lender ? TALLY_DEVICE_CUDA : TALLY_DEVICE_CPU,
                         .batches = 1,
                         .rows = 1,
                         .columns = a->n,

@@ -38,7 +38,7 @@ enum { FEW_WEIGHTS = 1 << 14, AT_ONCE = 512 };
 /* The largest of whole numbers that are none negative; 0 if the array has others. */
 static int largest(const array *a, uint64_t *most)
 {
-    if (a->n > AT_ONCE) {
+    if (a->n > AT_ONCE || a->lender) {
         tally_stats stats;
         const int whole = a->dtype < TALLY_F16 && a->dtype != TALLY_U64;
         if (!whole || !ends_stats(a, &stats) || stats.min_integer < 0)
@@ -102,7 +102,7 @@ static int add_many(const array *a, const array *weights, void *sums, Py_ssize_t
     kept_plan *plan = plan_take(&w);
     if (!plan)
         return 0;
-    const int good = plan_count(plan, a, weights, sums);
+    const int good = plan_count(plan, a, weights, sums, NULL);
     plan_return(plan);
     for (Py_ssize_t i = 0; good && weights && weights->dtype < TALLY_F16 && i < bins; i++) {
         int64_t sum;
@@ -136,19 +136,88 @@ static PyObject *bincount_of(const array *a, const array *weights, Py_ssize_t le
     return NULL;
 }
 
+/* ---- bincount on a device ---- */
+
+/* Counts or sums of `bins` numbers; `flows`, if not NULL, is for those of other samples. */
+static PyObject *sums_there(const array *a, const array *weights, Py_ssize_t bins, void *flows)
+{
+    wish w = {.dimensions = 1,
+              .n = a->n,
+              .weight = weights ? weights->dtype : (tally_dtype)0,
+              .lender = a->lender,
+              .device = a->device};
+    w.axes[0] = (wished_axis){.form = ENDS_INTEGER, .bins = (uint64_t)bins};
+    w.dtypes[0] = a->dtype;
+    kept_plan *plan = plan_take(&w);
+    if (!plan)
+        return NULL;
+    void *data;
+    const int whole = !weights || weights->dtype < TALLY_F16;
+    PyObject *sums = lent_new(a, 1, &bins, whole ? NUMPY_INT64 : NUMPY_FLOAT64, 0, &data);
+    if (sums && !plan_count(plan, a, weights, data, flows)) {
+        Py_DECREF(sums);
+        sums = NULL;
+    }
+    plan_return(plan);
+    return sums && weights && whole ? lent_cast(a, sums, NUMPY_FLOAT64) : sums;
+}
+
+/* Counts that are the answer if no sample is above `least`, which their flows say: in one pass
+ * instead of two. NULL, perhaps without an error, if it is not; *negative: if there are negative
+ * samples. */
+static PyObject *sums_guessed(const array *a, const array *weights, Py_ssize_t least, int *negative)
+{
+    const Py_ssize_t four = 4;
+    void *at;
+    PyObject *flows = lent_new(a, 1, &four, NUMPY_INT64, 0, &at);
+    PyObject *sums = flows ? sums_there(a, weights, least, at) : NULL;
+    PyObject *numbers = sums ? PyObject_CallMethod(flows, "tolist", NULL) : NULL;
+    PyObject *under = numbers ? PyList_GetItem(numbers, 0) : NULL; /* borrowed */
+    PyObject *over = under ? PyList_GetItem(numbers, 1) : NULL;
+    *negative = under && PyObject_IsTrue(under) > 0;
+    if (!over || *negative || PyObject_IsTrue(over)) {
+        Py_XDECREF(sums);
+        sums = NULL;
+    }
+    Py_XDECREF(numbers);
+    Py_XDECREF(flows);
+    return sums;
+}
+
+static PyObject *bincount_there(const array *a, const array *weights, Py_ssize_t least)
+{
+    uint64_t most;
+    void *data;
+    int negative = 0;
+    if (a->stride || a->dtype >= TALLY_F16 || a->dtype == TALLY_U64 ||
+        (weights &&
+         (weights->stride || weights->dtype == TALLY_F16 || weights->dtype == TALLY_BF16)))
+        return NULL;
+    if (!a->n)
+        return lent_new(a, 1, &least, NUMPY_INT64, 1, &data);
+    if (a->dtype == TALLY_U8 && least >= 256)
+        return sums_there(a, weights, least, NULL);
+    PyObject *sums = least ? sums_guessed(a, weights, least, &negative) : NULL;
+    if (sums || negative || PyErr_Occurred() || !largest(a, &most) || most >= MOST_DEVICE_BINS)
+        return sums;
+    return sums_there(a, weights, (Py_ssize_t)most < least ? least : (Py_ssize_t)most + 1, NULL);
+}
+
 /* bincount(x, weights, minlength) */
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
 {
     (void)self;
     array a, weights = {.object = NULL};
     PyObject *answer = NULL;
-    if (n_args != 3 || !PyLong_CheckExact(args[2]) || !array_take(args[0], &a))
+    if (n_args != 3 || !PyLong_CheckExact(args[2]) || !array_take_any(args[0], &a))
         Py_RETURN_NONE;
     const Py_ssize_t least = PyLong_AsSsize_t(args[2]);
     PyErr_Clear();
-    if (a.dimensions == 1 && least >= 0 && least <= MOST_BINS &&
-        (args[1] == Py_None || (array_take(args[1], &weights) && array_same_shape(&a, &weights))))
-        answer = bincount_of(&a, weights.object ? &weights : NULL, least);
+    if (a.dimensions == 1 && least >= 0 && least <= (a.lender ? MOST_DEVICE_BINS : MOST_BINS) &&
+        (args[1] == Py_None ||
+         (array_take_any(args[1], &weights) && array_same_shape(&a, &weights))))
+        answer =
+            (a.lender ? bincount_there : bincount_of)(&a, weights.object ? &weights : NULL, least);
     array_release(&weights);
     array_release(&a);
     if (!answer && !PyErr_Occurred())

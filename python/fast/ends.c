@@ -19,6 +19,8 @@ int ends_number(PyObject *x, int exact, double *value)
 
 int ends_stats(const array *a, tally_stats *stats)
 {
+    if (a->lender)
+        return lent_stats(a, stats);
     const tally_view view = array_view(a);
     *stats = (tally_stats)TALLY_STATS_INIT;
     PyThreadState *state = lock_release(a->n);
@@ -46,14 +48,18 @@ static int ends_range(PyObject *range, int exact, double *lo, double *hi)
 int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wished_axis *axis)
 {
     double lo = 0, hi = 1;
-    const int narrow = a->dtype == TALLY_F32;
-    *axis = (wished_axis){.form = narrow && float32 ? ENDS_ROUNDED : ENDS_FLOAT64, .bins = bins};
+    const int half = a->dtype == TALLY_F16;
+    const int narrow = a->dtype == TALLY_F32 || a->dtype == TALLY_BF16 || half;
+    *axis = (wished_axis){.form = !narrow || !float32 ? ENDS_FLOAT64
+                                  : half              ? ENDS_HALF
+                                                      : ENDS_ROUNDED,
+                          .bins = bins};
     if (range != Py_None) {
         if (!ends_range(range, narrow, &lo, &hi))
             return 0;
     } else if (a->n) {
         tally_stats stats;
-        if (!ends_stats(a, &stats) || stats.finite != stats.samples)
+        if (half || !ends_stats(a, &stats) || stats.finite != stats.samples)
             return 0;
         lo = stats.min;
         hi = stats.max;
@@ -68,7 +74,10 @@ int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wishe
     axis->hi = hi;
     /* Integers that may have been rounded (2^53 may stand for 2^53 + 1), spans that overflow or
      * vanish: the long way. */
-    const double most = narrow ? 0x1p120 : a->dtype == TALLY_F64 ? 0x1p1000 : 0x1p53 - 1;
+    const double most = half                    ? 0x1p15
+                        : narrow                ? 0x1p120
+                        : a->dtype == TALLY_F64 ? 0x1p1000
+                                                : 0x1p53 - 1;
     return lo < hi && fabs(lo) <= most && fabs(hi) <= most && hi - lo > 0x1p-100;
 }
 
@@ -160,22 +169,39 @@ uint64_t ends_rule(const array *a, PyObject *name, PyObject *range)
     return status ? 0 : axis.bins;
 }
 
-uint64_t ends_bins(PyObject *bins)
+uint64_t ends_bins(PyObject *bins, uint64_t most)
 {
     if (!PyLong_CheckExact(bins))
         return 0;
     const Py_ssize_t n = PyLong_AsSsize_t(bins);
     PyErr_Clear();
-    return n >= 1 && n <= MOST_BINS ? (uint64_t)n : 0;
+    return n >= 1 && (uint64_t)n <= most ? (uint64_t)n : 0;
+}
+
+/* The bits of a float16, of a number that is one. */
+static uint16_t half_bits(double x)
+{
+    int exponent;
+    const double size = fabs(x), mantissa = frexp(size, &exponent); /* at least 0.5 */
+    const int normal = exponent > -14;
+    const double bits = normal ? (exponent + 13) * 1024 + mantissa * 2048 : size * 0x1p24;
+    return (uint16_t)((signbit(x) ? 0x8000 : 0) | (size > 0 ? (int)bits : 0));
 }
 
 PyObject *ends_array(const wished_axis *axis, const double *edges)
 {
     void *data;
     const int f32 = axis->form == ENDS_ROUNDED || axis->form == ENDS_FLOAT32;
-    PyObject *made =
-        array_new_1d((Py_ssize_t)axis->bins + 1, f32 ? NUMPY_FLOAT32 : NUMPY_FLOAT64, &data);
-    if (made && f32) {
+    const int half = axis->form == ENDS_HALF;
+    PyObject *made = array_new_1d((Py_ssize_t)axis->bins + 1,
+                                  half  ? NUMPY_FLOAT16
+                                  : f32 ? NUMPY_FLOAT32
+                                        : NUMPY_FLOAT64,
+                                  &data);
+    if (made && half) {
+        for (uint64_t i = 0; i <= axis->bins; i++)
+            ((uint16_t *)data)[i] = half_bits(edges[i]);
+    } else if (made && f32) {
         for (uint64_t i = 0; i <= axis->bins; i++)
             ((float *)data)[i] = (float)edges[i];
     } else if (made) {

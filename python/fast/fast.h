@@ -1,13 +1,13 @@
 /*
- * The compiled part of the Python package: the short way for plain NumPy arrays, one call from
- * Python instead of the dozen that ctypes needs. It counts through the library, whose functions it
- * is handed, so that nothing is linked.
+ * The compiled part of the Python package: the short way for plain arrays of NumPy, torch and CuPy,
+ * one call from Python instead of the dozen that ctypes needs. It counts through the library, whose
+ * functions it is handed, so that nothing is linked.
  *
  * Every function answers None whenever a case is not plain: then the long way, in Python, counts
  * it or says what is wrong. None of them changes anything before it knows.
  *
  * CPython's stable interface, one file from 3.9 on. All of it runs with the interpreter's lock
- * held, but for calls of the library on more than FEW samples.
+ * held, but for calls of the library on more than FEW samples or on a device.
  */
 #ifndef TALLY_PYTHON_FAST_H
 #define TALLY_PYTHON_FAST_H
@@ -18,7 +18,7 @@
 
 /* Calls on more bytes may be stopped by Ctrl-C, which is the long way's. Fewer samples than FEW are
  * not worth letting go of the interpreter's lock. */
-enum { MOST_BYTES = 1 << 26, FEW = 2048, MOST_BINS = 1 << 16 };
+enum { MOST_BYTES = 1 << 26, FEW = 2048, MOST_BINS = 1 << 16, MOST_DEVICE_BINS = 1 << 20 };
 
 /* ---- the library, handed over by bind() ---- */
 
@@ -40,31 +40,41 @@ extern library lib;
 /* ---- NumPy's arrays (arrays.c) ---- */
 
 /* NumPy's numbers of types. */
-enum { NUMPY_INT64 = 7, NUMPY_FLOAT32 = 11, NUMPY_FLOAT64 = 12 };
+enum { NUMPY_INT64 = 7, NUMPY_FLOAT32 = 11, NUMPY_FLOAT64 = 12, NUMPY_FLOAT16 = 23 };
 
 /* Finds NumPy's functions: 0, or -1 and an ImportError. */
 int arrays_bind(void);
 
-/* A NumPy array of a type that the library counts, in C order or of one dimension. */
+/* An array of a type that the library counts, in C order or of one dimension: NumPy's, or one on a
+ * CUDA device. */
 typedef struct array {
     PyObject *object; /* owned */
     const void *data;
     tally_dtype dtype;
     int dimensions;
-    const Py_ssize_t *shape;
+    const Py_ssize_t *shape; /* NumPy's own; NULL: `extents` */
     uint64_t n;
-    int64_t stride; /* bytes from one to the next; 0: packed */
+    int64_t stride;        /* bytes from one to the next; 0: packed */
+    struct lender *lender; /* who has lent it; NULL: NumPy */
+    int device;            /* its number */
+    Py_ssize_t extents[TALLY_MAX_DIMENSIONS];
 } array;
 
-/* Takes an array, list or tuple: 1, or 0 (and no error) if it is not plain. Released by
+/* Takes a NumPy array, list or tuple: 1, or 0 (and no error) if it is not plain. Released by
  * array_release, which a cleared one needs not. */
 int array_take(PyObject *x, array *a);
+/* The same, or an array on a device. */
+int array_take_any(PyObject *x, array *a);
 void array_release(array *a);
 /* Column i of an array of two dimensions, which has to outlive it. */
 int array_column(const array *of, Py_ssize_t i, array *column);
 /* Of one element. */
 size_t array_bytes(tally_dtype dtype);
+/* Whether a sample of `a` goes with each of `b`: the same shape, from the same lender and device.
+ */
 int array_same_shape(const array *a, const array *b);
+/* Whether a NumPy array is of float64. */
+int array_is_float64(PyObject *x);
 tally_view array_view(const array *a);
 
 /* Elements begin … begin+n-1 as float64: where they lie, or in `to`. */
@@ -74,6 +84,29 @@ const double *array_doubles(const array *a, uint64_t begin, uint64_t n, double *
 PyObject *array_new(int dimensions, const Py_ssize_t *shape, int type, void **data);
 PyObject *array_new_1d(Py_ssize_t n, int type, void **data);
 
+/* ---- arrays on CUDA devices (lent.c) ---- */
+
+/* A library whose arrays lie there, as lend() was told of it. */
+typedef struct lender lender;
+
+/* As array_take, of the arrays of lenders. */
+int lent_take(PyObject *x, array *a);
+/* A new array on the device of `like`, made by its lender: zeros, or not cleared. */
+PyObject *lent_new(const array *like, int dimensions, const Py_ssize_t *shape, int type, int zeros,
+                   void **data);
+/* The array in float64 or float32, whose reference it takes over. */
+PyObject *lent_cast(const array *like, PyObject *object, int type);
+PyObject *lent_copy(const lender *by, PyObject *object);
+/* A NumPy array (taken over) on the device, ready for every stream. */
+PyObject *lent_given(lender *by, int device, PyObject *host);
+/* Smallest and largest sample, which the host waits for; 0 if one is NaN or infinite. */
+int lent_stats(const array *a, tally_stats *stats);
+tally_context *lent_context(lender *by, int device);
+/* The current stream; 0 and an error where there is none. */
+int lent_stream(lender *by, int device, void **stream);
+/* Whether the current stream records a graph. */
+int lent_recording(const lender *by);
+
 /* ---- plans (plans.c) ---- */
 
 /* An axis as it is asked for. */
@@ -82,12 +115,13 @@ typedef enum ends_form {
     ENDS_ROUNDED = 1, /* in float64, rounded to float32 */
     ENDS_FLOAT32 = 2, /* in float32 */
     ENDS_EDGES = 3,   /* written down */
-    ENDS_INTEGER = 4  /* 0 … bins - 1, a bin each */
+    ENDS_INTEGER = 4, /* 0 … bins - 1, a bin each */
+    ENDS_HALF = 5     /* in float64, rounded to float16 */
 } ends_form;
 
 typedef struct wished_axis {
     uint64_t form, bins;
-    double lo, hi;       /* of ENDS_FLOAT64 to ENDS_FLOAT32, else 0 */
+    double lo, hi;       /* of those without edges, but ENDS_INTEGER, else 0 */
     const double *edges; /* of ENDS_EDGES, else NULL */
 } wished_axis;
 
@@ -96,6 +130,8 @@ typedef struct wish {
     uint32_t dimensions;
     tally_dtype weight; /* 0: none */
     uint64_t n;
+    lender *lender; /* NULL: on the host */
+    int device;
     wished_axis axes[TALLY_MAX_DIMENSIONS];
     tally_dtype dtypes[TALLY_MAX_DIMENSIONS];
 } wish;
@@ -104,10 +140,12 @@ typedef struct wish {
 typedef struct kept_plan {
     tally_plan *plan;
     double *edges[TALLY_MAX_DIMENSIONS];
+    PyObject *there[TALLY_MAX_DIMENSIONS]; /* these on the device */
     wish wish;
     uint64_t hash, used;
     unsigned users; /* calls under way */
     int keep;       /* 0: made for one call */
+    int recorded;   /* by a graph, which does not say when it ends: never destroyed */
 } kept_plan;
 
 /* The plan of a wish, from those that were used last or a new one; NULL, perhaps without an error:
@@ -116,13 +154,15 @@ kept_plan *plan_take(const wish *w);
 void plan_return(kept_plan *plan);
 
 /* Plans are made for a number of samples; in one class the same one will do. */
-uint64_t size_class(uint64_t n);
+uint64_t size_class(uint64_t n, const lender *lender);
 
 /* The bins+1 edges of an even axis; 0 if they do not increase. */
 int edges_make(const wished_axis *axis, double *edges);
 
-/* Counts one view an axis, `weights` or NULL, into `counts`: 1, or 0 when the library does not. */
-int plan_count(const kept_plan *plan, const array *samples, const array *weights, void *counts);
+/* Counts one view an axis, `weights` or NULL, into `counts` and, if not NULL, `flows`: 1, or 0 when
+ * the library does not. On a device it is put on the lender's current stream. */
+int plan_count(kept_plan *plan, const array *samples, const array *weights, void *counts,
+               void *flows);
 
 /* Around what takes a while: without the interpreter's lock for more than FEW samples. */
 PyThreadState *lock_release(uint64_t n);
@@ -142,9 +182,9 @@ int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wishe
 int ends_edges(PyObject *bins, wished_axis *axis, PyObject **object, double **memory);
 /* The number of bins that a rule chooses; 0 if it is not plain. */
 uint64_t ends_rule(const array *a, PyObject *name, PyObject *range);
-/* A number of bins; 0 if it is not plain. */
-uint64_t ends_bins(PyObject *bins);
-/* A new array of an axis' edges, float64 or float32. */
+/* A number of bins, up to `most`; 0 if it is not plain. */
+uint64_t ends_bins(PyObject *bins, uint64_t most);
+/* A new NumPy array of an axis' edges, float64, float32 or float16. */
 PyObject *ends_array(const wished_axis *axis, const double *edges);
 
 /* ---- the functions ---- */
@@ -154,7 +194,7 @@ PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
-PyObject *fast_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_filler(PyObject *self, PyObject *args);
 PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 

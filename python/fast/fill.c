@@ -52,7 +52,7 @@ static void key_of(const filling *w, form form, unsigned char key[NAME_BYTES])
 {
     memset(key, 0, NAME_BYTES);
     key[0] = (unsigned char)form;
-    key[1] = (unsigned char)size_class(w->samples[0].n);
+    key[1] = (unsigned char)size_class(w->samples[0].n, NULL);
     key[2] = w->f->storage ? (unsigned char)w->weight.dtype : 0;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         key[3 + d] = (unsigned char)w->samples[d].dtype;

@@ -17,15 +17,21 @@ static void made_release(made_axes *m)
     }
 }
 
+static uint64_t most_bins(const array *a)
+{
+    return a->lender ? MOST_DEVICE_BINS : MOST_BINS;
+}
+
 /* Axis d of a histogram: a number of bins or edges. */
 static int make_axis(const array *a, PyObject *bins, PyObject *range, int float32, int d, wish *w,
                      made_axes *made)
 {
-    const uint64_t n = ends_bins(bins);
+    const uint64_t n = ends_bins(bins, most_bins(a));
     w->dtypes[d] = a->dtype;
     if (n)
-        return n <= MOST_BINS && ends_even(a, n, range, float32, &w->axes[d]);
-    return ends_edges(bins, &w->axes[d], &made->given[d], &made->memory[d]);
+        return ends_even(a, n, range, float32, &w->axes[d]);
+    return ends_edges(bins, &w->axes[d], &made->given[d], &made->memory[d]) &&
+           (!a->lender || array_is_float64(made->given[d]));
 }
 
 /* The one axis of numpy.histogram, whose bins a rule may choose. */
@@ -33,7 +39,7 @@ static int make_only(const array *a, PyObject *bins, PyObject *range, wish *w, m
 {
     if (!PyUnicode_CheckExact(bins))
         return make_axis(a, bins, range, 1, 0, w, made);
-    const uint64_t n = ends_rule(a, bins, range);
+    const uint64_t n = a->lender ? 0 : ends_rule(a, bins, range);
     w->dtypes[0] = a->dtype;
     return n && n <= MOST_BINS && ends_even(a, n, range, 1, &w->axes[0]);
 }
@@ -41,6 +47,8 @@ static int make_only(const array *a, PyObject *bins, PyObject *range, wish *w, m
 /* The caller's edges, or new ones. */
 static PyObject *edges_of(const kept_plan *plan, const made_axes *made, uint32_t d)
 {
+    if (plan->there[d])
+        return lent_copy(plan->wish.lender, plan->there[d]);
     if (!made->given[d])
         return ends_array(&plan->wish.axes[d], plan->edges[d]);
     Py_INCREF(made->given[d]);
@@ -53,7 +61,8 @@ static int take_weights(PyObject *object, const array *samples, array *weights, 
     *result = NUMPY_INT64;
     if (object == Py_None)
         return 1;
-    if (!array_take(object, weights) || !array_same_shape(samples, weights))
+    if (!array_take_any(object, weights) || !array_same_shape(samples, weights) ||
+        weights->dtype == TALLY_F16 || weights->dtype == TALLY_BF16)
         return 0;
     if (weights->dtype == TALLY_F32)
         *result = NUMPY_FLOAT32;
@@ -74,12 +83,16 @@ static PyObject *narrowed(PyObject *sums, const double *from, Py_ssize_t n)
 }
 
 /* An array of counts or sums; NULL, perhaps without an error: the library does not count this. */
-static PyObject *counted(const kept_plan *plan, const array *samples, const array *weights,
-                         int result, const Py_ssize_t *shape, void **data)
+static PyObject *counted(kept_plan *plan, const array *samples, const array *weights, int result,
+                         const Py_ssize_t *shape, void **data)
 {
-    const int type = result == NUMPY_FLOAT32 ? NUMPY_FLOAT64 : result;
-    PyObject *counts = array_new((int)plan->wish.dimensions, shape, type, data);
-    if (counts && !plan_count(plan, samples, weights->object ? weights : NULL, *data)) {
+    const int type = result == NUMPY_FLOAT32 ? NUMPY_FLOAT64 : result,
+              n = (int)plan->wish.dimensions;
+    PyObject *counts = samples->lender ? lent_new(samples, n, shape, type, samples->n == 0, data)
+                                       : array_new(n, shape, type, data);
+    if (!counts || (samples->lender && !samples->n))
+        return counts;
+    if (!plan_count(plan, samples, weights->object ? weights : NULL, *data, NULL)) {
         Py_DECREF(counts);
         counts = NULL;
     }
@@ -111,7 +124,7 @@ static PyObject *histogram_of(const array *a, PyObject *bins, PyObject *range, P
 {
     array weights = {.object = NULL};
     made_axes made = {{NULL}, {NULL}};
-    wish w = {.dimensions = 1, .n = a->n};
+    wish w = {.dimensions = 1, .n = a->n, .lender = a->lender, .device = a->device};
     int result;
     PyObject *answer = NULL;
     const int rule = PyUnicode_CheckExact(bins); /* refused with weights */
@@ -124,7 +137,7 @@ static PyObject *histogram_of(const array *a, PyObject *bins, PyObject *range, P
             const Py_ssize_t n = (Py_ssize_t)w.axes[0].bins;
             PyObject *counts = counted(plan, a, &weights, result, &n, &data);
             if (counts && result == NUMPY_FLOAT32)
-                counts = narrowed(counts, data, n);
+                counts = a->lender ? lent_cast(a, counts, result) : narrowed(counts, data, n);
             if (counts)
                 answer = pair_of(counts, edges_of(plan, &made, 0));
             plan_return(plan);
@@ -140,7 +153,7 @@ PyObject *fast_histogram(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
 {
     (void)self;
     array a;
-    if (n_args != 4 || !array_take(args[0], &a))
+    if (n_args != 4 || !array_take_any(args[0], &a))
         Py_RETURN_NONE;
     PyObject *answer = histogram_of(&a, args[1], args[2], args[3]);
     array_release(&a);
@@ -178,10 +191,11 @@ static int take_columns(PyObject *sample, array *columns)
     if (!PyTuple_CheckExact(sample) && !PyList_CheckExact(sample)) {
         array whole;
         int n = 0;
-        if (!array_take(sample, &whole))
+        if (!array_take_any(sample, &whole))
             return 0;
-        if (whole.dimensions == 2 && whole.shape[1] <= TALLY_MAX_DIMENSIONS) {
-            for (n = 0; n < whole.shape[1]; n++)
+        const Py_ssize_t *shape = whole.shape ? whole.shape : whole.extents;
+        if (whole.dimensions == 2 && shape[1] <= TALLY_MAX_DIMENSIONS) {
+            for (n = 0; n < shape[1]; n++)
                 array_column(&whole, n, &columns[n]);
         }
         array_release(&whole);
@@ -193,9 +207,9 @@ static int take_columns(PyObject *sample, array *columns)
     for (int d = 0; d < n; d++) {
         PyObject *x = PySequence_GetItem(sample, d); /* `sample` has it */
         const int listed = x && (PyList_CheckExact(x) || PyTuple_CheckExact(x));
-        const int plain = x && !listed && array_take(x, &columns[d]); /* lists get one type */
+        const int plain = x && !listed && array_take_any(x, &columns[d]); /* lists get one type */
         Py_XDECREF(x);
-        if (!plain || columns[d].dimensions != 1 || columns[d].n != columns[0].n)
+        if (!plain || columns[d].dimensions != 1 || !array_same_shape(&columns[d], columns))
             return 0;
     }
     return (int)n;
@@ -230,14 +244,14 @@ static int make_axes(const array *columns, int n, PyObject *bins, PyObject *rang
         PyObject *own_range = range == Py_None ? range : entry(range, d, n);
         if (!own_bins || !own_range || (range != Py_None && own_range == range) ||
             (own_range == Py_None && !common_type(columns, n)) ||
-            (own_bins == bins && !ends_bins(bins)) ||
+            (own_bins == bins && !ends_bins(bins, most_bins(columns))) ||
             !make_axis(&columns[d], own_bins, own_range, 0, d, w, made))
             return 0;
     }
     return 1;
 }
 
-static PyObject *joint(const kept_plan *plan, const array *columns, const array *weights,
+static PyObject *joint(kept_plan *plan, const array *columns, const array *weights,
                        const made_axes *made)
 {
     Py_ssize_t shape[TALLY_MAX_DIMENSIONS], cells = 1;
@@ -247,9 +261,13 @@ static PyObject *joint(const kept_plan *plan, const array *columns, const array 
         shape[d] = (Py_ssize_t)plan->wish.axes[d].bins;
         cells *= shape[d];
     }
-    PyObject *counts = counted(plan, columns, weights, NUMPY_FLOAT64, shape, &data);
     const int whole = !weights->object || weights->dtype < TALLY_F16;
-    for (Py_ssize_t i = 0; counts && whole && i < cells; i++) {
+    const int there = columns->lender != NULL;
+    PyObject *counts =
+        counted(plan, columns, weights, there && whole ? NUMPY_INT64 : NUMPY_FLOAT64, shape, &data);
+    if (counts && whole && there)
+        counts = lent_cast(columns, counts, NUMPY_FLOAT64);
+    for (Py_ssize_t i = 0; counts && whole && !there && i < cells; i++) {
         int64_t count;
         memcpy(&count, (char *)data + i * (Py_ssize_t)sizeof count, sizeof count);
         ((double *)data)[i] = (double)count;
@@ -269,16 +287,20 @@ static PyObject *histogramdd_of(array *columns, int n, PyObject *const *args)
 {
     array weights = {.object = NULL};
     made_axes made = {{NULL}, {NULL}};
-    wish w = {.dimensions = (uint32_t)n, .n = columns[0].n};
+    wish w = {.dimensions = (uint32_t)n,
+              .n = columns[0].n,
+              .lender = columns[0].lender,
+              .device = columns[0].device};
+    const uint64_t most = most_bins(columns);
     PyObject *answer = NULL;
     int result;
     uint64_t cells = 1;
     if (take_weights(args[3], &columns[0], &weights, &result) &&
         make_axes(columns, n, args[1], args[2], &w, &made)) {
-        for (int d = 0; d < n && cells <= MOST_BINS; d++)
+        for (int d = 0; d < n && cells <= most; d++)
             cells *= w.axes[d].bins;
         w.weight = weights.object ? weights.dtype : (tally_dtype)0;
-        kept_plan *plan = cells <= MOST_BINS ? plan_take(&w) : NULL;
+        kept_plan *plan = cells <= most ? plan_take(&w) : NULL;
         if (plan) {
             answer = joint(plan, columns, &weights, &made);
             plan_return(plan);

@@ -30,11 +30,11 @@ static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 FAST(bin_edges),
                                 FAST(bincount),
                                 FAST(digitize),
-                                FAST(enqueue),
                                 FAST(fill),
                                 {"filler", fast_filler, METH_VARARGS, NULL},
                                 FAST(histogram),
                                 FAST(histogramdd),
+                                FAST(lend),
                                 {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {

@@ -21,9 +21,9 @@ void lock_acquire(PyThreadState *state)
         PyEval_RestoreThread(state);
 }
 
-uint64_t size_class(uint64_t n)
+uint64_t size_class(uint64_t n, const lender *lender)
 {
-    return n ? (64 - (unsigned)__builtin_clzll(n)) / 4 : 0;
+    return n ? (64 - (unsigned)__builtin_clzll(n)) / (lender ? 2 : 4) : 0;
 }
 
 static uint64_t mixed(uint64_t hash, uint64_t word)
@@ -41,7 +41,8 @@ static uint64_t bits_of(double x)
 
 static uint64_t hash_of(const wish *w)
 {
-    uint64_t hash = mixed(w->dimensions, (uint64_t)w->weight << 32 | size_class(w->n));
+    uint64_t hash = mixed(w->dimensions, (uint64_t)w->weight << 32 | size_class(w->n, w->lender));
+    hash = mixed(hash, (uint64_t)(uintptr_t)w->lender + (uint64_t)w->device);
     for (uint32_t d = 0; d < w->dimensions; d++) {
         const wished_axis *a = &w->axes[d];
         hash = mixed(hash, (uint64_t)w->dtypes[d] << 40 | a->form << 32 | a->bins);
@@ -55,8 +56,8 @@ static uint64_t hash_of(const wish *w)
 /* To the bit: 0 and -0 are different ends. */
 static int same_wish(const wish *a, const wish *b)
 {
-    if (a->dimensions != b->dimensions || a->weight != b->weight ||
-        size_class(a->n) != size_class(b->n))
+    if (a->dimensions != b->dimensions || a->weight != b->weight || a->lender != b->lender ||
+        a->device != b->device || size_class(a->n, a->lender) != size_class(b->n, b->lender))
         return 0;
     for (uint32_t d = 0; d < a->dimensions; d++) {
         const wished_axis *x = &a->axes[d], *y = &b->axes[d];
@@ -73,8 +74,10 @@ static void destroy(kept_plan *p)
     if (!p)
         return;
     lib.plan_destroy(p->plan);
-    for (uint32_t d = 0; d < p->wish.dimensions; d++)
+    for (uint32_t d = 0; d < p->wish.dimensions; d++) {
         PyMem_Free(p->edges[d]);
+        Py_XDECREF(p->there[d]);
+    }
     PyMem_Free(p);
 }
 
@@ -98,6 +101,15 @@ static void space(const wished_axis *axis, double *edges)
     edges[bins] = hi;
 }
 
+/* Rounded to a float16, of at most 2^15. */
+static double to_half(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    const double unit = ldexp(1, (exponent > -13 ? exponent : -13) - 11);
+    return nearbyint(x / unit) * unit;
+}
+
 int edges_make(const wished_axis *axis, double *edges)
 {
     const uint64_t bins = axis->bins;
@@ -105,6 +117,8 @@ int edges_make(const wished_axis *axis, double *edges)
     space(axis, edges);
     for (uint64_t i = 0; i <= bins && axis->form == ENDS_ROUNDED; i++)
         edges[i] = (double)(float)edges[i];
+    for (uint64_t i = 0; i <= bins && axis->form == ENDS_HALF; i++)
+        edges[i] = to_half(edges[i]);
     for (uint64_t i = 0; i < bins; i++)
         increase &= edges[i] < edges[i + 1];
     return increase;
@@ -138,32 +152,56 @@ static tally_axis axis_of(const wished_axis *w, const double *edges)
     return axis;
 }
 
+/* The host's edges, which the wish then has instead of its caller's, and the library's axis. */
+static int resolve_axis(kept_plan *p, uint32_t d, tally_axis *axis)
+{
+    wished_axis *a = &p->wish.axes[d];
+    const size_t bytes = (a->bins + 1) * sizeof *p->edges[d];
+    if (a->form != ENDS_INTEGER && !(p->edges[d] = PyMem_Malloc(bytes))) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    if (a->form == ENDS_EDGES)
+        a->edges = memcpy(p->edges[d], a->edges, bytes);
+    else if (a->form != ENDS_INTEGER && !edges_make(a, p->edges[d]))
+        return 0;
+    *axis = axis_of(a, p->edges[d]);
+    p->keep &= a->bins <= (p->wish.lender ? MOST_DEVICE_BINS : MOST_KEPT_BINS);
+    return 1;
+}
+
+/* The edges on the device, of which callers get copies. */
+static int give_edges(kept_plan *p)
+{
+    const wish *w = &p->wish;
+    for (uint32_t d = 0; w->lender && d < w->dimensions; d++) {
+        if (p->edges[d] &&
+            !(p->there[d] = lent_given(w->lender, w->device, ends_array(&w->axes[d], p->edges[d]))))
+            return 0;
+    }
+    return 1;
+}
+
 static int resolve(kept_plan *p)
 {
     tally_plan_options options = {.struct_size = sizeof options,
                                   .dimensions = p->wish.dimensions,
                                   .weight_dtype = p->wish.weight,
                                   .n_hint = p->wish.n};
+    lender *by = p->wish.lender;
+    tally_context *context = by ? lent_context(by, p->wish.device) : lib.context;
     p->keep = 1;
     for (uint32_t d = 0; d < p->wish.dimensions; d++) {
-        wished_axis *a = &p->wish.axes[d];
-        const size_t bytes = (a->bins + 1) * sizeof *p->edges[d];
-        if (a->form != ENDS_INTEGER && !(p->edges[d] = PyMem_Malloc(bytes))) {
-            PyErr_NoMemory();
+        if (!resolve_axis(p, d, &options.axes[d]))
             return 0;
-        }
-        if (a->form == ENDS_EDGES)
-            a->edges = memcpy(p->edges[d], a->edges, bytes);
-        else if (a->form != ENDS_INTEGER && !edges_make(a, p->edges[d]))
-            return 0;
-        options.axes[d] = axis_of(a, p->edges[d]);
         options.dtypes[d] = p->wish.dtypes[d];
-        p->keep &= a->bins <= MOST_KEPT_BINS;
     }
-    PyThreadState *state = lock_release(p->wish.n);
-    const tally_status status = lib.plan_create(lib.context, &options, &p->plan, NULL);
+    if (!context)
+        return 0;
+    PyThreadState *state = by ? PyEval_SaveThread() : lock_release(p->wish.n);
+    const tally_status status = lib.plan_create(context, &options, &p->plan, NULL);
     lock_acquire(state);
-    return !status;
+    return !status && give_edges(p);
 }
 
 /* In place of the one that was not used for longest; not kept where all are in use. */
@@ -172,7 +210,7 @@ static void keep(kept_plan *p)
     kept_plan **oldest = NULL;
     for (int i = 0; i < MOST_PLANS; i++) {
         kept_plan **at = &plans[i];
-        if (!*at || !(*at)->users) {
+        if (!*at || !((*at)->users || (*at)->recorded)) {
             if (!oldest || !*at || (*oldest && (*at)->used < (*oldest)->used))
                 oldest = at;
             if (!*at)
@@ -218,22 +256,32 @@ kept_plan *plan_take(const wish *w)
 void plan_return(kept_plan *p)
 {
     p->users--;
-    if (!p->keep)
+    if (!p->keep && !p->recorded)
         destroy(p);
 }
 
-int plan_count(const kept_plan *p, const array *samples, const array *weights, void *counts)
+int plan_count(kept_plan *p, const array *samples, const array *weights, void *counts, void *flows)
 {
     tally_view views[TALLY_MAX_DIMENSIONS], weight_view;
     tally_execute_options options = {.struct_size = sizeof options};
-    tally_output output = {.struct_size = sizeof output, .counts = counts};
+    lender *by = p->wish.lender;
+    tally_output output = {
+        .struct_size = sizeof output, .counts = counts, .flows = flows, .on_device = by != NULL};
     for (uint32_t d = 0; d < p->wish.dimensions; d++)
         views[d] = array_view(&samples[d]);
     if (weights) {
         weight_view = array_view(weights);
         options.weights = &weight_view;
     }
-    PyThreadState *state = lock_release(samples->n);
+    if (by && !p->recorded) {
+        const int recording = lent_recording(by);
+        if (recording < 0)
+            return 0;
+        p->recorded = recording;
+    }
+    if (by && !lent_stream(by, p->wish.device, &options.stream))
+        return 0;
+    PyThreadState *state = by ? PyEval_SaveThread() : lock_release(samples->n);
     const tally_status status = lib.execute(p->plan, views, &options, &output, NULL);
     lock_acquire(state);
     return !status;

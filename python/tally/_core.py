@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _arrays, _count, _edges
+from . import _arrays, _count
 from . import _library as c
 from ._edges import Unserved
 

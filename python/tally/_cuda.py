@@ -10,8 +10,10 @@ import sys
 
 import numpy as np
 
+from . import _count
 from . import _library as c
 from ._arrays import CODES, Array, Home, module_of
+from ._compiled import fast
 
 LEGACY = 1  # the default stream by a name that is not NULL
 
@@ -104,43 +106,48 @@ class CuPy(Home):
         return self.cupy.digitize(x, self.give(np.asarray(self.take_back(bins))), right)
 
 
-class Plain:
-    """CuPy's arrays as _device.py asks for them."""
+class Lent:
+    """CuPy's arrays, as the compiled part asks for them (python/fast/lent.c)."""
 
-    name, bytes = "cupy", np.dtype(np.uint8)
+    copy, cast, negated = "copy", "astype", None
 
-    def __init__(self):
-        import cupy
+    def __init__(self, cupy):
+        self.cupy = cupy
+        self.exchange = getattr(cupy.ndarray, "__dlpack_c_exchange_api__", None)
+        self.codes = {dtype: code for dtype, code in CODES.items() if dtype.kind != "b"}
+        self.empty, self.zeros = cupy.ndarray, cupy.zeros
+        self.current = cupy.cuda.runtime.getDevice
 
-        self.cupy, self.kind = cupy, cupy.ndarray
+    def open(self, index):
+        types = tuple(map(np.dtype, (np.int64, np.float64, np.float32)))
+        keywords = tuple({"dtype": t} for t in types)
+        return _count.context(c.CUDA, index).pointer.value, keywords, types
 
-    def about(self, x):
-        """(device, type, the library's type, samples) of samples that lie one behind the other, on the
-        device that is current; or None."""
-        if type(x) is not self.kind or not x.flags.c_contiguous:
-            return None
-        index, code = x.device.id, CODES.get(x.dtype, 0)
-        if not code or not x.size or x.dtype.kind == "b" or index != self.cupy.cuda.runtime.getDevice():
-            return None
-        return index, x.dtype, code, x.size
+    def give(self, index, array):
+        home = CuPy(index)
+        there = home.give(array)
+        home.settle()
+        return there
 
-    def dtype_of(self, kind):
-        return kind
-
-    def home(self, index):
-        return CuPy(index)
+    def extremes(self, x):
+        both = self.cupy.empty(2, x.dtype)
+        x.min(out=both[0])
+        x.max(out=both[1])
+        return tuple(both.tolist())
 
     def stream(self, index):
-        return self.cupy.cuda.get_current_stream().ptr or LEGACY
+        return self.cupy.cuda.get_current_stream().ptr
 
-    def empty_counts(self, n, x, index):
-        return self.cupy.empty(n, np.int64)
+    def recording(self):
+        return self.cupy.cuda.get_current_stream().is_capturing()
 
-    def pointer(self, x):
-        return x.data.ptr
 
-    def copy(self, x):
-        return x.copy()
+@functools.lru_cache(1)
+def _lend():
+    if fast:
+        import cupy
+
+        fast.lend(cupy.ndarray, Lent(cupy))
 
 
 def _density(counts, widths, edges):
@@ -149,6 +156,13 @@ def _density(counts, widths, edges):
     for i, width in enumerate(widths):
         counts = counts / width.reshape((-1,) + (1,) * (len(edges) - 1 - i))
     return counts / whole
+
+
+def density_there(counts, edges):
+    """`_density`, where edges too are on the device."""
+    widths = [e[1:] - e[:-1] for e in edges]
+    floats = [w.double() if hasattr(w, "double") else w.astype(np.float64) for w in widths]
+    return _density(counts, floats, edges)
 
 
 class _Pointer:
@@ -197,6 +211,8 @@ def of_interface(x, home=None):
 
 
 def take(x):
+    if module_of(x) == "cupy":
+        _lend()  # plain calls on others of its kind are the compiled part's
     return of_interface(x)
 
 
@@ -227,6 +243,3 @@ def home_of(x, index):
 
         return through(home)
     return home
-
-
-plain = functools.lru_cache(1)(Plain)

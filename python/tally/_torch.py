@@ -1,12 +1,12 @@
 """torch tensors, on the host and on CUDA devices: read where they lie, answered in kind."""
 
-import functools
-
 import numpy as np
 import torch
 
+from . import _count
 from . import _library as c
 from ._arrays import Array, Home, of_numpy
+from ._compiled import fast
 from ._cuda import LEGACY, _density
 
 # torch's types, the library's, NumPy's (float32 stands in for bfloat16).
@@ -43,40 +43,38 @@ def take(x):
     )  # fmt: skip
 
 
-class Plain:
-    """torch's arrays as _device.py asks for them."""
+class Lent:
+    """torch's arrays on CUDA devices, as the compiled part asks for them (python/fast/lent.c)."""
 
-    name, bytes = "torch", torch.uint8
+    copy, cast, negated, current = "clone", "to", "is_neg", None
 
     def __init__(self):
-        self.types = {getattr(torch, name): found for name, found in _TYPES.items() if hasattr(torch, name)}
-        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-        self._stream = raw or (lambda index: torch.cuda.current_stream(index).cuda_stream)
+        self.exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+        self.codes = {getattr(torch, name): code for name, (code, _) in _TYPES.items() if hasattr(torch, name)}
+        del self.codes[torch.bool]
+        self.empty, self.zeros = torch.empty, torch.zeros
+        self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
+            lambda index: torch.cuda.current_stream(index).cuda_stream
+        )
+        self.recording = getattr(torch._C, "_cuda_isCurrentStreamCapturing", lambda: False)
 
-    def about(self, x):
-        """(device, type, the library's type, samples) of samples that lie one behind the other; or None."""
-        if type(x) is not torch.Tensor or not x.is_cuda or not x.is_contiguous() or x.is_neg():
-            return None
-        code, n = self.types.get(x.dtype, (0,))[0], x.numel()
-        return (x.get_device(), x.dtype, code, n) if code and n and x.dtype != torch.bool else None
+    def open(self, index):
+        types = torch.int64, torch.float64, torch.float32
+        keywords = tuple({"dtype": t, "device": torch.device("cuda", index)} for t in types)
+        return _count.context(c.CUDA, index).pointer.value, keywords, types
 
-    def dtype_of(self, kind):
-        return self.types[kind][1]
+    def give(self, index, array):
+        home = Torch(index)
+        there = home.give(array)
+        home.settle()
+        return there
 
-    def home(self, index):
-        return Torch(index)
+    def extremes(self, x):
+        return tuple(torch.stack(torch.aminmax(x)).tolist())
 
-    def stream(self, index):
-        return self._stream(index) or LEGACY
 
-    def empty_counts(self, n, x, index):
-        return torch.empty(n, dtype=torch.int64, device=x.device)
-
-    def pointer(self, x):
-        return x.data_ptr()
-
-    def copy(self, x):
-        return x.clone()
+if fast:
+    fast.lend(torch.Tensor, Lent())
 
 
 def _type(dtype):
@@ -176,6 +174,3 @@ class Torch(Home):
     def digitize(self, x, bins, right):
         bins = self.give(np.asarray(self.take_back(bins)))
         return torch.bucketize(x, bins, right=not right)
-
-
-plain = functools.lru_cache(1)(Plain)
