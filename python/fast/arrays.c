@@ -33,6 +33,8 @@ static PyObject *(*from_any)(PyObject *, PyObject *, int, int, int, PyObject *);
 static PyObject *(*make)(PyTypeObject *, int, const Py_ssize_t *, int, const Py_ssize_t *, void *,
                          int, int, PyObject *);
 
+int arrays_numpy_2;
+
 int arrays_bind(void)
 {
     static const char *const names[] = {"numpy._core._multiarray_umath",
@@ -50,6 +52,7 @@ int arrays_bind(void)
         return -1;
     unsigned (*version)(void);
     memcpy(&version, &table[AT_VERSION], sizeof version);
+    arrays_numpy_2 = version() == VERSION_2;
     if (version() != VERSION_1 && version() != VERSION_2) {
         PyErr_Format(PyExc_ImportError, "tally: NumPy's binary interface %x is not known",
                      version());

@@ -63,7 +63,9 @@ int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wishe
             return 0;
         lo = stats.min;
         hi = stats.max;
-        if (narrow)
+        if (narrow && !arrays_numpy_2 && lo == hi)
+            return 0;
+        if (narrow && arrays_numpy_2)
             axis->form = ENDS_FLOAT32;
     }
     if (lo == hi) {

@@ -44,6 +44,8 @@ enum { NUMPY_INT64 = 7, NUMPY_FLOAT32 = 11, NUMPY_FLOAT64 = 12, NUMPY_FLOAT16 = 
 
 /* Finds NumPy's functions: 0, or -1 and an ImportError. */
 int arrays_bind(void);
+/* Whether it is NumPy 2, where numbers of float32 samples' type make float32 numbers. */
+extern int arrays_numpy_2;
 
 /* An array of a type that the library counts, in C order or of one dimension: NumPy's, or one on a
  * CUDA device. */
