@@ -3,6 +3,8 @@
  * dimensions; full precision, a point whatever the locale, "\n" at line ends. Sums of weights have
  * "sum" in place of "count", and "sum_squares" after it when they were asked for.
  *
+ * An axis of words has one column, "value" (or value0, ...), in place of lo and hi.
+ *
  * Names come from files. Their control characters are written out (common/printable.h), so a row is
  * one line; one that begins with = + - @, which spreadsheets would take for a formula, or with ',
  * has a ' in front.
@@ -13,9 +15,9 @@
  * - above: lo = the last edge, hi = inf;
  * - NaN: lo = hi = nan;
  * - masked: lo and hi empty.
- * In several dimensions such a row says the same for every axis. Dropping the rows whose lo or hi
- * is not finite leaves the bins. Squares are known of bins alone: "sum_squares" is empty in such a
- * row. Sums that a saved result does not say have no row.
+ * In several dimensions such a row says the same for every axis; of words "nan", or nothing.
+ * Dropping the rows whose lo or hi is not finite leaves the bins. Squares are known of bins alone:
+ * "sum_squares" is empty in such a row. Sums that a saved result does not say have no row.
  */
 #include "io/write.h"
 
@@ -41,9 +43,12 @@ static void put_header(ty_out *out, const tally_result *r)
 {
     ty_put(out, "histogram");
     for (uint32_t d = 0; d < r->dimensions; d++) {
-        char names[] = ",lo0,hi0";
-        names[3] = names[7] = (char)('0' + d);
-        ty_put(out, r->dimensions == 1 ? ",lo,hi" : names);
+        char names[] = ",lo0,hi0", value[] = ",value0";
+        names[3] = names[7] = value[6] = (char)('0' + d);
+        if (r->labels[d])
+            ty_put_bytes(out, value, r->dimensions == 1 ? 6 : 7);
+        else
+            ty_put(out, r->dimensions == 1 ? ",lo,hi" : names);
     }
     ty_put(out, r->kind == TALLY_RESULT_COUNTS ? ",count" : ",sum");
     ty_put(out, r->squares ? ",sum_squares\n" : "\n");
@@ -56,6 +61,10 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
         put_name(out, r->names[h]);
         for (uint32_t d = 0; d < r->dimensions; d++) {
             ty_put(out, ",");
+            if (r->labels[d]) {
+                put_name(out, ty_label(r->labels[d], at[d]));
+                continue;
+            }
             ty_put_double(out, tally_axis_edge(&r->axes[d], at[d]));
             ty_put(out, ",");
             ty_put_double(out, tally_axis_edge(&r->axes[d], at[d] + 1));
@@ -81,6 +90,10 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
     put_name(out, r->names[h]);
     for (uint32_t d = 0; d < r->dimensions; d++) {
         ty_put(out, ",");
+        if (r->labels[d]) {
+            ty_put(out, flow == 2 ? "nan" : "");
+            continue;
+        }
         if (lo)
             ty_put(out, lo);
         else

@@ -117,9 +117,27 @@ static tally_status write_svg(ty_out *out, const tally_result *result,
     return status;
 }
 
+/* More words than there are labels for: the first ones, and all others as one. */
+static tally_status write_top(ty_out *out, const tally_result *result, uint32_t axis, uint64_t most,
+                              tally_format format, const tally_write_options *options,
+                              tally_error *error)
+{
+    tally_result *top = NULL;
+    tally_status status = tally_result_top(result, axis, most - 1, &top, error);
+    if (!status)
+        status = ty_write_picture(out, top, format, options, error);
+    tally_result_destroy(top);
+    return status;
+}
+
 tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_format format,
                               const tally_write_options *options, tally_error *error)
 {
+    for (uint32_t d = 0; d < 2 && d < result->dimensions; d++) {
+        const uint64_t most = d ? options->height / 80 + 2 : options->width / 60 + 2;
+        if (result->labels[d] && result->axes[d].bins > most)
+            return write_top(out, result, d, most, format, options, error);
+    }
     if (result->dimensions > 2)
         return ty_error(
             error, TALLY_ERROR_UNSUPPORTED,

@@ -58,6 +58,10 @@ void ty_draw_axis_x(ty_draw *d, const tally_axis *axis, const char *label);
 double ty_draw_ticks_width(ty_draw *d, const ty_ticks *ticks);
 void ty_draw_axis_y(ty_draw *d, const ty_ticks *ticks, const char *label, int grid);
 ty_scale ty_draw_scale_of(const tally_axis *axis, double from, double to);
+/* What is in a bin of an axis of bytes or words, of `d`'s result; and whether it is one. */
+void ty_draw_bin_label(const ty_draw *d, const tally_axis *axis, uint64_t bin,
+                       char label[TY_LABEL_SIZE]);
+int ty_draw_has_words(const ty_draw *d, const tally_axis *axis);
 /* Whether bins differ in width although the axis is drawn evenly. */
 int ty_draw_is_uneven(const tally_axis *axis);
 

@@ -43,6 +43,21 @@ static int is_centered(const tally_axis *axis)
     return axis->kind == TALLY_AXIS_INTEGER || axis->kind == TALLY_AXIS_CATEGORY;
 }
 
+void ty_draw_bin_label(const ty_draw *d, const tally_axis *axis, uint64_t bin,
+                       char label[TY_LABEL_SIZE])
+{
+    const ty_labels *labels = d->result->labels[axis - d->result->axes];
+    if (labels)
+        ty_draw_name(ty_label(labels, bin), TY_LABEL_SIZE - 8, label);
+    else
+        ty_category_label(axis, bin, bin + 1, 0, label);
+}
+
+int ty_draw_has_words(const ty_draw *d, const tally_axis *axis)
+{
+    return axis->kind == TALLY_AXIS_CATEGORY || d->result->labels[axis - d->result->axes];
+}
+
 static void category_ticks(ty_draw *d, const tally_axis *axis, double room, ty_ticks *ticks)
 {
     memset(ticks, 0, sizeof *ticks);
@@ -53,7 +68,7 @@ static void category_ticks(ty_draw *d, const tally_axis *axis, double room, ty_t
         stride++;
     for (uint64_t i = 0; i < axis->bins && ticks->count < TY_TICKS_MOST; i += stride) {
         char label[TY_LABEL_SIZE];
-        ty_category_label(axis, i, i + 1, 0, label);
+        ty_draw_bin_label(d, axis, i, label);
         ty_draw_text_fit(d, label, room / (double)axis->bins * (double)stride, 14 * d->s, 0);
         strcpy(ticks->labels[ticks->count], label);
         ticks->values[ticks->count++] = (double)i;
@@ -75,7 +90,7 @@ static void choose_ticks(ty_draw *d, const tally_axis *axis, double room, double
     int most = (int)(room / (size * d->s));
     most = most < 2 ? 2 : most > 14 ? 14 : most;
     for (;; most--) {
-        if (axis->kind == TALLY_AXIS_CATEGORY) {
+        if (ty_draw_has_words(d, axis)) {
             category_ticks(d, axis, room, ticks);
             return;
         }

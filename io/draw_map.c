@@ -189,7 +189,7 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
     most = most < 2 ? 2 : most > 10 ? 10 : most;
     if (axis->kind == TALLY_AXIS_LOG) {
         ty_ticks_log(axis->lo, axis->hi, most, ticks);
-    } else if (axis->kind != TALLY_AXIS_CATEGORY) {
+    } else if (!ty_draw_has_words(d, axis)) {
         int whole = axis->kind == TALLY_AXIS_INTEGER;
         double hi = whole && axis->bins > 1 ? axis->hi - 1 : axis->hi;
         ty_ticks_linear(axis->lo, hi, most, 0, whole, ticks);
@@ -198,7 +198,7 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
         uint64_t stride = (axis->bins - 1) / (uint64_t)most + 1;
         for (uint64_t i = 0; i < axis->bins; i += stride) {
             char label[TY_LABEL_SIZE];
-            ty_category_label(axis, i, i + 1, 0, label);
+            ty_draw_bin_label(d, axis, i, label);
             ty_draw_text_fit(d, label, 90 * d->s, 14 * d->s, 0);
             strcpy(ticks->labels[ticks->count], label);
             ticks->values[ticks->count++] = (double)i;

@@ -97,7 +97,7 @@ static void make_notes(ty_draw *d)
         char name[40], note[40];
         printable(r->names[h], r->histograms > 1 ? (size_t)ty_text_fit(r->names[h], 24) : 0, name,
                   sizeof name);
-        const char *const words[] = {"below", over, "NaN", "masked"};
+        const char *const words[] = {"below", over, r->labels[0] ? "missing" : "NaN", "masked"};
         for (int i = 0; i < 4; i++) {
             const uint64_t count = ty_result_flow_count(r, h, i);
             snprintf(note, sizeof note, "%s%s", r->kind == TALLY_RESULT_COUNTS ? "" : "samples ",
@@ -127,9 +127,12 @@ tally_status ty_draw_words(ty_draw *d, tally_error *error)
         ty_print_grouped(r->axes[1].bins, high);
         strcat(more, high);
     }
-    snprintf(d->subtitle, sizeof d->subtitle, "%s%s%s, %.40s%.40s bin%s%s%s",
+    const ty_labels *labels = r->dimensions == 1 ? r->labels[0] : NULL;
+    if (labels)
+        ty_print_grouped(labels->count - (labels->others > 0) + labels->others, bins);
+    snprintf(d->subtitle, sizeof d->subtitle, "%s%s%s, %.40s%.40s %s%s%s%s",
              r->dtype ? tally_dtype_name(r->dtype) : "", r->dtype ? ", " : "", samples, bins, more,
-             r->bins == 1 ? "" : "s", r->counter ? ", " : "",
+             labels ? "value" : "bin", r->bins == 1 ? "" : "s", r->counter ? ", " : "",
              r->counter ? ty_counter_name(r->counter) : "");
     make_notes(d);
     return TALLY_OK;

@@ -28,9 +28,10 @@ static const char *const top_keys[] = {"schema",  "source", "dtype",      "sampl
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
-enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY };
-static const char *const axis_keys[] = {"kind",       "bins", "lo",    "hi",   "edges", "first",
-                                        "categories", "last", "under", "over", "nan"};
+enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY, LABELS, OTHERS };
+static const char *const axis_keys[] = {"kind",  "bins",       "lo",    "hi",    "edges",
+                                        "first", "categories", "last",  "under", "over",
+                                        "nan",   "labels",     "others"};
 #define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
 
 enum { NAME, COUNTS, UNDERFLOW_KEY, FLOW_SUMS = UNDERFLOW_KEY + 4, SUMS_SQUARED = FLOW_SUMS + 4 };
@@ -46,6 +47,7 @@ typedef struct reader {
     tally_axis axes[TALLY_MAX_DIMENSIONS];
     double *edges[TALLY_MAX_DIMENSIONS];
     uint16_t categories[TALLY_MAX_DIMENSIONS][256];
+    ty_labels *labels[TALLY_MAX_DIMENSIONS];
     ty_result_shape shape;
     tally_counter counter;
     uint64_t bins; /* product over the axes */
@@ -170,6 +172,40 @@ static tally_status read_categories(reader *r, uint32_t d, size_t at)
     return TALLY_OK;
 }
 
+static tally_status read_labels(reader *r, uint32_t d, const size_t *found)
+{
+    const ty_json *json = &r->json;
+    size_t at = found[LABELS];
+    if (at == TY_JSON_NONE)
+        return TALLY_OK;
+    tally_status status = need_array(json, at, "labels");
+    if (status)
+        return status;
+    const uint64_t count = ty_json_count(json, at);
+    if (count != r->axes[d].bins || r->axes[d].kind != TALLY_AXIS_INTEGER || r->axes[d].first != 0)
+        return ty_json_error(
+            json, at,
+            "%" PRIu64 " labels, but the axis is \"%s\" with %" PRIu64 " bins from %" PRId64
+            "; labels are of an integer axis from 0, one a bin",
+            count, ty_axis_kind_name(r->axes[d].kind), r->axes[d].bins, r->axes[d].first);
+    /* An escape is longer than what it stands for. */
+    ty_labels *labels = r->labels[d] = ty_labels_create(count, json->size - at + (size_t)count);
+    if (!labels)
+        return ty_error_memory(json->error, "labels", json->size - at);
+    r->shape.labels[d] = labels;
+    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
+        char *text;
+        status = ty_json_string(json, at, "a label", &text);
+        if (status)
+            return status;
+        ty_labels_add(labels, text, strlen(text));
+        ty_free(text);
+    }
+    if (found[OTHERS] != TY_JSON_NONE)
+        status = read_u64(json, found[OTHERS], "others", &labels->others);
+    return status;
+}
+
 static tally_status read_policies(reader *r, uint32_t d, const size_t *found)
 {
     static const char *const ends[] = {"closed", "open"}, *const flows[] = {"count", "clamp",
@@ -247,6 +283,8 @@ static tally_status read_axis(reader *r, uint32_t d, size_t at)
             return ty_json_error(json, at, "a category axis needs \"categories\"");
         status = read_categories(r, d, found[CATEGORIES]);
     }
+    if (!status)
+        status = read_labels(r, d, found);
     if (!status)
         status = read_policies(r, d, found);
     return status ? status : check_edges(r, d, at);
@@ -575,8 +613,10 @@ static tally_status parse_at(const ty_json *json, size_t at, tally_result **resu
         return ty_error_memory(json->error, "reading a result", sizeof *r);
     r->json = *json;
     tally_status status = read_result(r, at, result);
-    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
         ty_free(r->edges[d]);
+        ty_free(r->labels[d]);
+    }
     for (uint64_t h = 0; r->names && h < r->shape.histograms; h++)
         ty_free(r->names[h]);
     ty_free(r->names);

@@ -6,7 +6,8 @@
  *   different ones;
  * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
  * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
- *   "categories" of a category axis (256 numbers, null for a byte in no bin);
+ *   "categories" of a category axis (256 numbers, null for a byte in no bin), "labels" of an axis
+ *   of words, "others" if the last is for so many values together;
  * - "sums_squared" beside the counts, and the sums of weights in no bin: "underflow_sum",
  *   "overflow_sum", "nan_sum", "masked_sum".
  * What is unknown is null (dtype, device, method) or 0 (seconds). Sums that are no JSON numbers are
@@ -74,7 +75,20 @@ static void put_flow(ty_out *out, const char *key, tally_flow flow)
     ty_put(out, "\"");
 }
 
-static void put_axis(ty_out *out, const tally_axis *axis)
+static void put_labels(ty_out *out, const ty_labels *labels)
+{
+    for (uint64_t i = 0; i < labels->count && !out->failed; i++) {
+        ty_put(out, i ? "," : ",\"labels\":[");
+        put_string(out, ty_label(labels, i));
+    }
+    ty_put(out, "]");
+    if (labels->others) {
+        ty_put(out, ",\"others\":");
+        ty_put_u64(out, labels->others);
+    }
+}
+
+static void put_axis(ty_out *out, const tally_axis *axis, const ty_labels *labels)
 {
     ty_put(out, "{\"kind\":\"");
     ty_put(out, ty_axis_kind_name(axis->kind));
@@ -102,6 +116,8 @@ static void put_axis(ty_out *out, const tally_axis *axis)
             ty_put_u64(out, axis->categories[i]);
         ty_put(out, i == 255 ? "]" : "");
     }
+    if (labels)
+        put_labels(out, labels);
     if (axis->last == TALLY_LAST_OPEN)
         ty_put(out, ",\"last\":\"open\"");
     put_flow(out, "under", axis->under);
@@ -202,7 +218,7 @@ void ty_write_json(ty_out *out, const tally_result *result)
     ty_put(out, ",\n\"axes\":[");
     for (uint32_t d = 0; d < result->dimensions; d++) {
         ty_put(out, d ? ",\n" : "");
-        put_axis(out, &result->axes[d]);
+        put_axis(out, &result->axes[d], result->labels[d]);
     }
     ty_put(out, "],\n\"histograms\":[");
     for (uint64_t h = 0; h < result->histograms; h++) {

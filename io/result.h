@@ -4,6 +4,8 @@
 
 #include <tally/io.h>
 
+#include "io/labels.h"
+
 struct tally_result {
     uint32_t dimensions;
     /* `edges` (bins+1, of EDGES and LOG) and, for CATEGORY, `categories` (256) point into the
@@ -23,7 +25,9 @@ struct tally_result {
     char *sources[TALLY_MAX_SOURCES];
     uint32_t sources_count;
     uint64_t sources_total;
-    char **names;       /* histograms of them, never NULL */
+    char **names;                            /* histograms of them, never NULL */
+    ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* a label for each bin of an axis whose bins are words
+                                                (INTEGER from 0); else NULL */
     void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
@@ -39,11 +43,26 @@ typedef struct ty_result_shape {
     uint64_t histograms;
     /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
     const char *const *names;
+    const ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result */
 } ty_result_shape;
 
 /* An all-zero result that owns copies of everything in `shape`. */
 tally_status ty_result_create(const ty_result_shape *shape, tally_result **result,
                               tally_error *error);
+
+/* result_fold.c: a new result in which bin i of an axis adds to bin to[i] of as many as there are
+ * labels, on an integer axis from 0. */
+tally_status ty_result_move_bins(const tally_result *result, uint32_t axis, const uint64_t *to,
+                                 const ty_labels *labels, tally_result **moved, tally_error *error);
+
+/* result_words.c: whether the labels of an axis are the same in both, or can be made so; an error
+ * if not. Then both with the labels of either, and bins sorted again. */
+tally_status ty_result_check_labels(const tally_result *a, const tally_result *b, uint32_t axis,
+                                    int *same, tally_error *error);
+tally_status ty_result_unite(const tally_result *a, const tally_result *b, uint32_t axis,
+                             tally_result **new_a, tally_result **new_b, tally_error *error);
+tally_status ty_result_sort_labels(const tally_result *result, uint32_t axis, tally_result **sorted,
+                                   tally_error *error);
 
 /* a + b, or 2^64-1 when that is more. */
 uint64_t ty_add_sticky(uint64_t a, uint64_t b);

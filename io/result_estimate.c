@@ -87,7 +87,7 @@ static tally_status check_line(const tally_result *result, uint64_t h, long doub
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the result has %u axes; tally_result_project leaves one",
                         result->dimensions);
-    if (result->axes[0].kind == TALLY_AXIS_CATEGORY)
+    if (result->axes[0].kind == TALLY_AXIS_CATEGORY || result->labels[0])
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the axis is of categories, which have no values");
     tally_status status = check_histogram(result, h, error);

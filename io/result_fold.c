@@ -174,6 +174,8 @@ tally_status tally_result_project(const tally_result *result, const uint32_t *ax
         kept[k] = result->axes[axes[k]];
     ty_result_shape shape = {.dimensions = count, .axes = kept};
     shape.dtype = axes[0] == 0 ? result->dtype : (tally_dtype)0;
+    for (uint32_t k = 0; k < count; k++)
+        shape.labels[k] = result->labels[axes[k]];
     fold f;
     status = begin(&f, result, &shape, error);
     uint64_t stride = 1;
@@ -211,7 +213,7 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
     if (!join)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "join is 0; 1 or more neighbours are joined");
     const tally_axis *old = &result->axes[axis];
-    if (old->kind == TALLY_AXIS_CATEGORY)
+    if (old->kind == TALLY_AXIS_CATEGORY || result->labels[axis])
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u is of categories, which have no neighbours", axis);
     tally_axis axes[TALLY_MAX_DIMENSIONS];
@@ -228,6 +230,7 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
     tally_status status = join == 1 ? TALLY_OK : name_kind(&axes[axis], error);
     ty_result_shape shape = {
         .dimensions = result->dimensions, .axes = axes, .dtype = result->dtype};
+    memcpy(shape.labels, result->labels, sizeof shape.labels);
     fold f = {.from = result};
     if (!status)
         status = begin(&f, result, &shape, error);
@@ -240,4 +243,25 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
     status = end(&f, status, rebinned, error);
     ty_free(joined);
     return status;
+}
+
+tally_status ty_result_move_bins(const tally_result *result, uint32_t axis, const uint64_t *to,
+                                 const ty_labels *labels, tally_result **moved, tally_error *error)
+{
+    tally_axis axes[TALLY_MAX_DIMENSIONS];
+    ty_result_shape shape = {
+        .dimensions = result->dimensions, .axes = axes, .dtype = result->dtype};
+    memcpy(axes, result->axes, sizeof axes);
+    axes[axis] = tally_axis_integer(labels->count, 0);
+    memcpy(shape.labels, result->labels, sizeof shape.labels);
+    shape.labels[axis] = labels;
+    fold f;
+    tally_status status = begin(&f, result, &shape, error);
+    uint64_t stride = 1;
+    for (uint32_t d = result->dimensions; d-- > 0 && !status;) {
+        for (uint64_t i = 0; i < result->axes[d].bins; i++)
+            f.targets[d][i] = (d == axis ? to[i] : i) * stride;
+        stride *= axes[d].bins;
+    }
+    return end(&f, status, moved, error);
 }

@@ -36,11 +36,13 @@ static tally_status check_policies(const tally_axis *a, const tally_axis *b, uin
     return TALLY_OK;
 }
 
-static tally_status check_axis(const tally_axis *a, const tally_axis *b, uint32_t d,
+static tally_status check_axis(const tally_axis *a, const tally_axis *b, uint32_t d, int words,
                                tally_error *error)
 {
     if (a->kind != b->kind)
         return differ(error, d, "the kind", ty_axis_kind_name(a->kind), ty_axis_kind_name(b->kind));
+    if (words)
+        return TALLY_OK; /* all the same but for the labels, which ty_result_unite sees to */
     if (a->bins != b->bins)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "axis %u: %" PRIu64 " bins in the first and %" PRIu64
@@ -69,9 +71,11 @@ static const char *kind_name(const tally_result *r)
                                               : "i64 sums";
 }
 
-static tally_status check_same(const tally_result *into, const tally_result *from,
+/* *united: the labels of words are the same, too. */
+static tally_status check_same(const tally_result *into, const tally_result *from, int *united,
                                tally_error *error)
 {
+    *united = 1;
     if (into->kind != from->kind || into->counter != from->counter)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the first holds %s and the second %s; only results of one kind add up",
@@ -87,9 +91,13 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
             "add up",
             into->dimensions, from->dimensions);
     for (uint32_t d = 0; d < into->dimensions; d++) {
-        tally_status status = check_axis(&into->axes[d], &from->axes[d], d, error);
+        int same = 1;
+        tally_status status = ty_result_check_labels(into, from, d, &same, error);
+        if (!status)
+            status = check_axis(&into->axes[d], &from->axes[d], d, into->labels[d] != NULL, error);
         if (status)
             return status;
+        *united &= same;
     }
     if (into->histograms != from->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
@@ -267,13 +275,9 @@ static void add_notes(tally_result *into, const tally_result *from, notes *n)
         into->dtype = (tally_dtype)0;
 }
 
-tally_status tally_result_merge(tally_result *into, const tally_result *from, tally_error *error)
+static tally_status merge_same(tally_result *into, const tally_result *from, tally_error *error)
 {
-    if (!into || !from)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", into ? "from" : "into");
-    tally_status status = check_same(into, from, error);
-    if (!status)
-        status = check_counts(into, from, error);
+    tally_status status = check_counts(into, from, error);
     if (status)
         return status;
     notes n;
@@ -284,6 +288,58 @@ tally_status tally_result_merge(tally_result *into, const tally_result *from, ta
     add_flow_sums(into, from);
     add_notes(into, from, &n);
     return TALLY_OK;
+}
+
+/* *result becomes `next`; the first one of all is the caller's and stays. */
+static void replace(tally_result **result, const tally_result *first, tally_result *next)
+{
+    if (*result != first)
+        tally_result_destroy(*result);
+    *result = next;
+}
+
+/* Where the words of an axis differ: by way of results that have the words of both. */
+static tally_status merge_words(tally_result *into, const tally_result *from, tally_error *error)
+{
+    tally_result *a = into, *b = (tally_result *)from, *new_a, *new_b;
+    tally_status status = TALLY_OK;
+    for (uint32_t d = 0; !status && d < into->dimensions; d++) {
+        if (!into->labels[d])
+            continue;
+        status = ty_result_unite(a, b, d, &new_a, &new_b, error);
+        if (!status) {
+            replace(&a, into, new_a);
+            replace(&b, from, new_b);
+        }
+    }
+    if (!status)
+        status = merge_same(a, b, error);
+    for (uint32_t d = 0; !status && d < into->dimensions; d++) {
+        if (!into->labels[d])
+            continue;
+        status = ty_result_sort_labels(a, d, &new_a, error);
+        if (!status)
+            replace(&a, into, new_a);
+    }
+    if (!status) {
+        const tally_result old = *into;
+        *into = *a;
+        *a = old;
+    }
+    replace(&a, into, NULL);
+    replace(&b, from, NULL);
+    return status;
+}
+
+tally_status tally_result_merge(tally_result *into, const tally_result *from, tally_error *error)
+{
+    int united;
+    if (!into || !from)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", into ? "from" : "into");
+    tally_status status = check_same(into, from, &united, error);
+    if (status)
+        return status;
+    return united ? merge_same(into, from, error) : merge_words(into, from, error);
 }
 
 tally_status ty_result_add_notes(tally_result *into, const tally_result *from, tally_error *error)

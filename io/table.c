@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "../common/printable.h"
 
 /* ---- Colour ---- */
 
@@ -166,6 +167,24 @@ static double whole_of(const block *b, double sum)
     return !negative && isfinite(sum) ? sum : 0;
 }
 
+/* A word as it is shown, cut if it is long; else what is in the bins. */
+static void row_label(const block *b, const row *row, char label[TY_ROW_SIZE])
+{
+    const ty_labels *labels = b->result->labels[0];
+    if (!labels) {
+        ty_row_label(&b->result->axes[0], &b->style, row->first, row->end, label);
+        return;
+    }
+    enum { MOST = 48 };
+    const char *text = ty_label(labels, row->first);
+    const size_t fit = (size_t)ty_text_fit(text, MOST);
+    const size_t took = printable(text, fit, label, TY_ROW_SIZE - 4);
+    if (text[took])
+        strcat(label, b->style.ascii ? "..." : "\u2026");
+    else if (!*text)
+        strcpy(label, "\"\"");
+}
+
 /* Widths and scales, from all rows. */
 static void survey(block *b, const tally_write_options *options)
 {
@@ -175,7 +194,9 @@ static void survey(block *b, const tally_write_options *options)
     double sum = 0, extent;
     b->group = ty_table_group(r->bins, options->max_rows);
     b->rows = (r->bins - 1) / b->group + 1;
-    b->style = ty_row_style_choose(&r->axes[0], r->dtype, b->group, options->ascii);
+    b->style.ascii = options->ascii;
+    if (!r->labels[0])
+        b->style = ty_row_style_choose(&r->axes[0], r->dtype, b->group, options->ascii);
     for (uint64_t i = 0; i < b->rows; i++) {
         row row = get_row(b, i);
         sum += row.value;
@@ -194,7 +215,7 @@ static void survey(block *b, const tally_write_options *options)
     for (uint64_t i = 0; i < b->rows; i++) {
         row row = get_row(b, i);
         print_value(b, &row, text);
-        ty_row_label(&r->axes[0], &b->style, row.first, row.end, label);
+        row_label(b, &row, label);
         size_t columns = ty_text_columns(label);
         b->label_columns = columns > b->label_columns ? columns : b->label_columns;
         b->count_columns = strlen(text) > b->count_columns ? strlen(text) : b->count_columns;
@@ -262,8 +283,8 @@ static void put_row(ty_out *out, const block *b, const row *row, size_t share, s
                     const tally_write_options *options)
 {
     char text[TY_NUMBER_SIZE], label[TY_ROW_SIZE];
-    ty_row_label(&b->result->axes[0], &b->style, row->first, row->end, label);
-    ty_put_right(out, label, b->label_columns);
+    row_label(b, row, label);
+    (b->result->labels[0] ? ty_put_left : ty_put_right)(out, label, b->label_columns);
     ty_put(out, "  ");
     print_value(b, row, text);
     ty_put_right(out, text, b->count_columns);
@@ -299,6 +320,8 @@ void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double 
     int all_whole = 1;
     if (result->axes[0].kind == TALLY_AXIS_CATEGORY)
         words[1] = "other";
+    if (result->labels[0])
+        words[2] = "missing";
     survey_flows(result, h, &largest, &all_whole);
     if (decimals == TY_OWN_DECIMALS)
         decimals = ty_table_decimals(largest, all_whole);
@@ -306,7 +329,7 @@ void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double 
         const uint64_t count = ty_result_flow_count(result, h, i);
         if (!count)
             continue;
-        ty_put_right(out, words[i], label_columns);
+        (result->labels[0] ? ty_put_left : ty_put_right)(out, words[i], label_columns);
         ty_put(out, "  ");
         print_flow(result, h, i, decimals, text);
         ty_put_right(out, text, count_columns);
@@ -349,8 +372,8 @@ static void put_columns(ty_out *out, const block *b, size_t share,
                         const tally_write_options *options)
 {
     ty_table_dim(out, options);
-    ty_put_right(out, b->result->axes[0].kind == TALLY_AXIS_CATEGORY ? "bytes" : "value",
-                 b->label_columns);
+    (b->result->labels[0] ? ty_put_left : ty_put_right)(
+        out, b->result->axes[0].kind == TALLY_AXIS_CATEGORY ? "bytes" : "value", b->label_columns);
     ty_put(out, "  ");
     ty_put_right(out, b->result->kind == TALLY_RESULT_COUNTS ? "count" : "sum", b->count_columns);
     if (share) {
@@ -384,6 +407,14 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
 static tally_status put_blocks(ty_out *out, const tally_result *r,
                                const tally_write_options *options, tally_error *error)
 {
+    if (r->labels[0] && r->bins > options->max_rows && options->max_rows > 1) {
+        tally_result *top = NULL;
+        tally_status status = tally_result_top(r, 0, options->max_rows - 1, &top, error);
+        if (!status)
+            status = put_blocks(out, top, options, error);
+        tally_result_destroy(top);
+        return status;
+    }
     block *blocks = ty_calloc((size_t)r->histograms, sizeof *blocks);
     if (!blocks)
         return ty_error_memory(error, "a table", r->histograms * sizeof *blocks);
@@ -446,6 +477,13 @@ static void put_fact(facts *f, const char *text)
 
 static void put_shape(facts *f, const tally_result *r)
 {
+    if (r->dimensions == 1 && r->labels[0]) {
+        const ty_labels *labels = r->labels[0];
+        char values[TY_LABEL_SIZE];
+        ty_count_noun(labels->count - (labels->others > 0) + labels->others, "value", values);
+        put_fact(f, values);
+        return;
+    }
     char text[TALLY_MAX_DIMENSIONS * 32 + TY_LABEL_SIZE] = "", number[TY_NUMBER_SIZE];
     for (uint32_t d = 0; d < r->dimensions; d++) {
         ty_print_grouped(r->axes[d].bins, number);
@@ -504,7 +542,8 @@ static tally_status make_marginal(const tally_result *r, uint32_t d, tally_resul
                              .kind = r->kind,
                              .dtype = d == 0 ? r->dtype : (tally_dtype)0,
                              .histograms = r->histograms,
-                             .names = (const char *const *)r->names};
+                             .names = (const char *const *)r->names,
+                             .labels = {r->labels[d]}};
     tally_status status = ty_result_create(&shape, marginal, error);
     if (status)
         return status;

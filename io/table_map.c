@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "../common/printable.h"
 #include "core/error.h"
+#include "core/text.h"
 
 typedef struct map {
     uint64_t columns, rows;   /* cells shown */
@@ -18,11 +20,18 @@ typedef struct map {
     size_t margin;            /* columns of the labels at the left */
 } map;
 
-/* The ends of an axis: in full when that is short, else as a table's rows would have them. */
-static void print_end(const tally_axis *axis, uint64_t group, double edge, char text[TY_LABEL_SIZE])
+/* The lower or upper end of axis `d`: the word in the bin there, or a number in full when that is
+ * short, else as a table's rows would have it. */
+static void print_end(const tally_result *r, uint32_t d, uint64_t group, int upper,
+                      char text[TY_LABEL_SIZE])
 {
     char whole[TY_NUMBER_SIZE];
-    if (ty_print_shortest(edge, whole) <= 8)
+    const tally_axis *axis = &r->axes[d];
+    const double edge = upper ? axis->hi : axis->lo;
+    if (r->labels[d]) {
+        const char *word = ty_label(r->labels[d], upper ? axis->bins - 1 : 0);
+        printable(word, (size_t)ty_text_fit(word, 24), text, TY_LABEL_SIZE);
+    } else if (ty_print_shortest(edge, whole) <= 8)
         strcpy(text, whole);
     else
         ty_edge_print(edge, ty_edge_style_choose(axis, group), text);
@@ -87,12 +96,12 @@ static void put_pair(ty_out *out, const map *m, uint64_t row, uint64_t column,
     ty_put(out, "\033[0m");
 }
 
-static void put_x_labels(ty_out *out, const map *m, const tally_axis *axis,
+static void put_x_labels(ty_out *out, const map *m, const tally_result *r,
                          const tally_write_options *options)
 {
     char lo[TY_LABEL_SIZE], hi[TY_LABEL_SIZE];
-    print_end(axis, m->across, axis->lo, lo);
-    print_end(axis, m->across, axis->hi, hi);
+    print_end(r, 0, m->across, 0, lo);
+    print_end(r, 0, m->across, 1, hi);
     uint64_t wide = m->columns * m->repeat;
     ty_put_repeat(out, " ", m->margin);
     ty_put(out, options->ascii ? "+" : "\u2514");
@@ -100,7 +109,7 @@ static void put_x_labels(ty_out *out, const map *m, const tally_axis *axis,
     ty_put(out, "\n");
     ty_put_repeat(out, " ", m->margin + 1);
     ty_put(out, lo);
-    uint64_t used = strlen(lo) + strlen(hi);
+    uint64_t used = ty_text_columns(lo) + ty_text_columns(hi);
     ty_put_repeat(out, " ", used < wide ? wide - used : 1);
     ty_put(out, hi);
     ty_put(out, "\n");
@@ -161,7 +170,7 @@ static void put_scale(ty_out *out, const map *m, const tally_result *r,
     ty_put(out, "\n");
 }
 
-static void put_lines(ty_out *out, const map *m, const tally_axis *y,
+static void put_lines(ty_out *out, const map *m, const tally_result *r,
                       const tally_write_options *options)
 {
     char label[TY_LABEL_SIZE];
@@ -171,9 +180,9 @@ static void put_lines(ty_out *out, const map *m, const tally_axis *y,
         uint64_t row = paired ? m->rows - 1 - 2 * line : m->rows - 1 - line;
         label[0] = '\0';
         if (line == 0)
-            print_end(y, m->up, y->hi, label);
+            print_end(r, 1, m->up, 1, label);
         else if (line == lines - 1)
-            print_end(y, m->up, y->lo, label);
+            print_end(r, 1, m->up, 0, label);
         ty_put_right(out, label, m->margin - 1);
         ty_put(out, options->ascii ? " |" : " \u2502");
         for (uint64_t column = 0; column < m->columns; column++) {
@@ -196,9 +205,10 @@ tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
         options->color && !options->ascii ? 2 * (uint64_t)options->max_rows : options->max_rows;
     m.up = (y->bins - 1) / lines + 1;
     m.rows = (y->bins - 1) / m.up + 1;
-    print_end(y, m.up, y->lo, lo);
-    print_end(y, m.up, y->hi, hi);
-    m.margin = (strlen(lo) > strlen(hi) ? strlen(lo) : strlen(hi)) + 1;
+    print_end(result, 1, m.up, 0, lo);
+    print_end(result, 1, m.up, 1, hi);
+    const size_t low = ty_text_columns(lo), high = ty_text_columns(hi);
+    m.margin = (low > high ? low : high) + 1;
     uint64_t wide = options->width > m.margin + 9 ? options->width - m.margin - 1 : 8;
     m.across = (x->bins - 1) / wide + 1;
     m.columns = (x->bins - 1) / m.across + 1;
@@ -210,8 +220,8 @@ tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
     if (!m.cells)
         return ty_error_memory(error, "a map", m.rows * m.columns * sizeof *m.cells);
     sum_cells(&m, result, h);
-    put_lines(out, &m, y, options);
-    put_x_labels(out, &m, x, options);
+    put_lines(out, &m, result, options);
+    put_x_labels(out, &m, result, options);
     put_scale(out, &m, result, options);
     ty_free(m.cells);
     ty_table_flows(out, result, h, 0, TY_OWN_DECIMALS, 6, 1);

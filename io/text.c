@@ -393,17 +393,14 @@ static void find_line(ty_text_state *s)
 /* What to look for in every record, and how much to read at a time. */
 static tally_status make_scan(ty_text_state *s, tally_error *error)
 {
-    uint32_t columns[TALLY_MAX_DIMENSIONS];
     const ty_pool *pool = ty_stream_pool(s->stream);
     size_t threads = pool ? ty_pool_threads(pool) : 1;
     s->wanted = threads < MOST_BLOCK / THREAD_BYTES ? threads * THREAD_BYTES : MOST_BLOCK;
-    for (uint32_t i = 0; i < s->views; i++)
-        columns[s->picks[i].view] = s->picks[i].column;
     s->scan = ty_malloc(sizeof *s->scan);
     if (!s->scan)
         return ty_error_memory(error, "a text's columns", sizeof *s->scan);
     if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.missing, s->layout.columns,
-                           columns, s->views)) {
+                           s->picks, s->views)) {
         ty_free(s->scan);
         s->scan = NULL;
     }
@@ -431,6 +428,9 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
         status = find_layout(s, error);
     if (!status && !s->layout.records)
         s->layout.columns = 1; /* a record that never ends: reading it says why */
+    if (!status && !s->wish.header && !s->layout.has_header)
+        s->layout.has_header =
+            ty_text_asks_for_headings(s, options, s->buffer + s->begin, s->buffer + s->end);
     if (!status)
         status = pass_header(s, 1, error);
     if (!status && !options->columns_count)
@@ -486,6 +486,8 @@ static tally_status text_open(ty_stream *stream, const tally_input_options *opti
     info->columns = 1;
     info->channels = 1;
     info->dimensions = s->views;
+    for (uint32_t i = 0; i < s->views; i++)
+        info->words |= (uint32_t)(s->picks[i].words != NULL) << s->picks[i].view;
     info->is_image = 0;
     *state = s;
     return TALLY_OK;

@@ -44,6 +44,26 @@ tally_status ty_text_headings(ty_text_state *state, const char *p, const char *e
     return TALLY_OK;
 }
 
+int ty_text_asks_for_headings(const ty_text_state *state, const tally_input_options *options,
+                              const char *p, const char *end)
+{
+    ty_field field;
+    for (uint32_t i = 0; i < state->layout.columns; i++) {
+        p = ty_field_scan(state->layout.delimiter, p, end, &field);
+        for (uint32_t c = 0; c < options->columns_count; c++) {
+            double value;
+            if (strlen(options->columns[c]) == field.size &&
+                memcmp(options->columns[c], field.begin, field.size) == 0 &&
+                ty_field_read(&field, state->wish.missing, &value) == TY_FIELD_TEXT)
+                return 1;
+        }
+        if (p == end || ty_is_line_end(*p))
+            return 0;
+        p = ty_field_next(state->layout.delimiter, p);
+    }
+    return 0;
+}
+
 static int compare_picks(const void *a, const void *b)
 {
     const ty_pick *x = a, *y = b;
@@ -73,6 +93,28 @@ static tally_status make_labels(ty_text_state *state, tally_error *error)
     return TALLY_OK;
 }
 
+/* Which picks, in the options' order, are of words. */
+static tally_status choose_words(ty_text_state *state, const tally_input_options *options,
+                                 tally_error *error)
+{
+    if (!options->words || state->in_line)
+        return TALLY_OK;
+    for (uint32_t i = 0; i < state->views; i++)
+        state->knows_words |= options->words[i] != NULL;
+    uint8_t *is_text = ty_calloc(state->layout.columns, 1);
+    if (!is_text)
+        return ty_error_memory(error, "the columns of a text", state->layout.columns);
+    tally_status status = TALLY_OK;
+    if (!options->all_words)
+        status = ty_layout_texts(&state->layout, state->wish.missing, state->buffer + state->begin,
+                                 state->end - state->begin, state->ended, is_text, error);
+    for (uint32_t i = 0; !status && i < state->views; i++)
+        if (options->all_words || is_text[state->picks[i].column])
+            state->picks[i].words = options->words[i];
+    ty_free(is_text);
+    return status;
+}
+
 tally_status ty_text_choose(ty_text_state *state, const tally_input_options *options,
                             tally_error *error)
 {
@@ -92,6 +134,9 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
         if (status)
             return status;
     }
+    tally_status status = choose_words(state, options, error);
+    if (status)
+        return status;
     qsort(state->picks, state->views, sizeof *state->picks, compare_picks);
     return make_labels(state, error);
 }

@@ -90,6 +90,11 @@ typedef struct ty_layout_wish {
 tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
                               ty_layout *layout, tally_error *error);
 
+/* Sets is_text[i] of each column in whose first records, of a layout that was told, there is text
+ * and no number; `text` begins behind the headings. */
+tally_status ty_layout_texts(const ty_layout *layout, const char *missing, const char *text,
+                             size_t size, int ended, uint8_t *is_text, tally_error *error);
+
 /* Nonzero when the bytes look like text: no control characters but tabs and line ends, and UTF-8,
  * or another character set with mostly ASCII in it. Nothing at all is text too. */
 int ty_text_probe(const unsigned char *head, size_t size);

@@ -1,4 +1,5 @@
 /* Which delimiter a text has, and whether its first line is a heading. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -63,6 +64,8 @@ static const char *survey_record(ty_delimiter delimiter, const char *missing, co
         ty_field_kind kind = ty_field_read(&field, missing, &value);
         if (kind == TY_FIELD_COMMA)
             kind = TY_FIELD_NUMBER;
+        else if (kind == TY_FIELD_NUMBER && isnan(value))
+            kind = TY_FIELD_MISSING;
         numbers += kind != TY_FIELD_TEXT;
         if (columns && width < survey->width)
             note_field(columns + width, kind, record == survey->first);
@@ -168,6 +171,25 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
         p = survey_record(layout->delimiter, wish->missing, p, end, ended, &again, columns);
     }
     layout->has_header = has_header(&survey, columns);
+    ty_free(columns);
+    return TALLY_OK;
+}
+
+tally_status ty_layout_texts(const ty_layout *layout, const char *missing, const char *text,
+                             size_t size, int ended, uint8_t *is_text, tally_error *error)
+{
+    const char *p = text, *end = text + size;
+    ty_survey survey = {.width = layout->columns, .records = 1};
+    ty_column_survey *columns = ty_calloc(layout->columns, sizeof *columns);
+    if (!columns)
+        return ty_error_memory(error, "the columns of a text", layout->columns * sizeof *columns);
+    while (p && survey.records <= SAMPLE_RECORDS) {
+        p = find_record(layout->delimiter, p, end);
+        if (p)
+            p = survey_record(layout->delimiter, missing, p, end, ended, &survey, columns);
+    }
+    for (uint32_t i = 0; i < layout->columns; i++)
+        is_text[i] = columns[i].texts && !columns[i].numbers;
     ty_free(columns);
     return TALLY_OK;
 }

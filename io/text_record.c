@@ -1,9 +1,11 @@
 /* One record of text: its fields, and what is said of one that is no good. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../common/printable.h"
+#include "core/alloc.h"
 #include "core/error.h"
 #include "io/number.h"
 #include "io/text_state.h"
@@ -37,7 +39,9 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", r->text->name,
                     line, column, found, shown < field->size ? "..." : "",
-                    kind != TY_FIELD_COMMA ? ""
+                    kind == TY_FIELD_TEXT && r->text->knows_words
+                        ? "; --categories counts a column's values as words"
+                    : kind != TY_FIELD_COMMA ? ""
                     : ty_field_has_thousands(field)
                         ? ": a comma between thousands; numbers are written without, as 1234 (and "
                           "with a decimal point)"
@@ -79,14 +83,47 @@ static const char *scan_field(const ty_record *r, const char *p, ty_field *field
     return NULL;
 }
 
-/* The same for a field that must be a number, or missing. */
-static const char *read_field(const ty_record *r, const char *p, double *value,
+/* Bytes of a word with doubled quotes, of which one is left each. */
+static uint32_t quoted_code(tally_words *words, const ty_field *field, const char *missing)
+{
+    char *text = ty_malloc(field->size);
+    size_t size = 0;
+    if (!text)
+        return TY_WORDS_FAILED;
+    for (size_t i = 0; i < field->size; i++) {
+        text[size++] = field->begin[i];
+        i += field->begin[i] == '"';
+    }
+    const uint32_t code = ty_words_code(words, text, size, missing);
+    ty_free(text);
+    return code;
+}
+
+int ty_word_value(tally_words *words, const ty_field *field, const char *missing, double *value)
+{
+    const int doubled = field->quoted && memchr(field->begin, '"', field->size);
+    const uint32_t code = doubled ? quoted_code(words, field, missing)
+                                  : ty_words_code(words, field->begin, field->size, missing);
+    *value = code == TY_WORDS_MISSING ? NAN : code;
+    return code != TY_WORDS_FAILED;
+}
+
+/* The same for a field that must be a number, or missing, or a word. */
+static const char *read_field(const ty_record *r, const char *p, const ty_pick *pick, double *value,
                               tally_status *status, tally_error *error)
 {
     ty_field field;
     const char *stop = scan_field(r, p, &field, status, error);
     if (!stop)
         return NULL;
+    if (pick->words) {
+        if (ty_word_value(pick->words, &field, r->text->wish.missing, value))
+            return stop;
+        *status = ty_words_status(pick->words, r->text->name, r->text->labels[pick->view], error);
+        if (!*status)
+            *status = ty_error_memory(error, "a word", field.size);
+        return NULL;
+    }
     ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, value);
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
         return stop;
@@ -121,11 +158,19 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
     for (uint64_t column = 0;; p = ty_field_next(s->layout.delimiter, p)) {
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
-            const char *stop =
-                s->wish.missing ? NULL : read_plain(s->layout.delimiter, p, end, &value);
-            p = stop ? stop : read_field(r, p, &value, status, error);
-            for (; p && pick < s->views && s->picks[pick].column == column; pick++)
-                samples[s->picks[pick].view * stride] = value;
+            const ty_pick *now = s->picks + pick;
+            const char *stop = s->wish.missing || now->words
+                                   ? NULL
+                                   : read_plain(s->layout.delimiter, p, end, &value);
+            const char *from = p;
+            p = stop ? stop : read_field(r, p, now, &value, status, error);
+            for (; p && pick < s->views && s->picks[pick].column == column; pick++) {
+                if (s->picks[pick].words != now->words &&
+                    !read_field(r, from, s->picks + pick, &value, status, error))
+                    return NULL;
+                now = s->picks + pick;
+                samples[now->view * stride] = value;
+            }
         } else {
             ty_field field;
             p = scan_field(r, p, &field, status, error);

@@ -1,4 +1,7 @@
-#include "io/text_scan.h"
+#include "io/text_state.h"
+
+#include <math.h>
+#include <string.h>
 
 #include "cpu/features.h"
 #include "cpu/isa.h"
@@ -9,17 +12,17 @@ const ty_scan_loops *ty_text_scan_loops_get(void)
 }
 
 int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
-                      const uint32_t *columns_of, uint32_t views)
+                      const ty_pick *picks, uint32_t views)
 {
     if (columns > TY_SCAN_COLUMNS)
         return 0;
     uint8_t is_wanted[TY_SCAN_COLUMNS] = {0};
     int place[TY_SCAN_COLUMNS], count = 0;
     is_wanted[columns - 1] = 1;
-    for (uint32_t v = 0; v < views; v++) {
-        is_wanted[columns_of[v]] = 1;
-        if (columns_of[v])
-            is_wanted[columns_of[v] - 1] = 1;
+    for (uint32_t i = 0; i < views; i++) {
+        is_wanted[picks[i].column] = 1;
+        if (picks[i].column)
+            is_wanted[picks[i].column - 1] = 1;
     }
     for (uint32_t i = 0; i < columns; i++)
         place[i] = is_wanted[i] ? count++ : -1;
@@ -28,12 +31,16 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing
     scan->columns = columns;
     scan->positions = (uint32_t)count;
     scan->picks = views;
-    for (uint32_t v = 0; v < views; v++) {
-        ty_scan_pick *pick = scan->pick + v;
-        pick->begin = columns_of[v] ? place[columns_of[v] - 1] : -1;
-        pick->end = place[columns_of[v]];
-        pick->is_last = columns_of[v] == columns - 1;
-        pick->view = v;
+    scan->has_words = 0;
+    for (uint32_t i = 0; i < views; i++) {
+        ty_scan_pick *pick = scan->pick + i;
+        const uint32_t column = picks[i].column;
+        pick->begin = column ? place[column - 1] : -1;
+        pick->end = place[column];
+        pick->is_last = column == columns - 1;
+        pick->view = picks[i].view;
+        pick->words = picks[i].words;
+        scan->has_words |= pick->words != NULL;
     }
     for (uint32_t met = 0; met < columns; met++) {
         scan->ends[met] = scan->wanted[met] = 0;
@@ -53,4 +60,31 @@ int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, doub
         return 0;
     ty_field_kind kind = ty_field_read(&field, scan->missing, value);
     return kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING;
+}
+
+int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
+                      double *value)
+{
+    ty_field field;
+    while (p < end && *p == ' ')
+        p++;
+    if (p < end && *p == '"') { /* most likely it ends with one, too, and has none within */
+        const size_t size = (size_t)(end - p);
+        if (size < 2 || end[-1] != '"' || memchr(p + 1, '"', size - 2)) {
+            if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
+                return 0;
+            return ty_word_value(words, &field, scan->missing, value);
+        }
+        p++;
+        end--;
+    } else if (p < end && (*p == '\t' || end[-1] == ' ' || end[-1] == '\t')) {
+        p = ty_skip_blanks(scan->delimiter, p, end);
+        while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+    }
+    if (p == end && scan->columns == 1)
+        return 0; /* a blank line */
+    const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->missing);
+    *value = code == TY_WORDS_MISSING ? NAN : code;
+    return code != TY_WORDS_FAILED;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <tally/io.h>
 
 #include "io/text_fields.h"
 
@@ -20,6 +21,7 @@ typedef struct ty_scan_pick {
     int begin, end;
     int is_last; /* its field ends where the record does */
     uint32_t view;
+    tally_words *words; /* as in ty_pick */
 } ty_scan_pick;
 
 /* What is to be found in every record; nothing in it changes while records are read. Separators
@@ -30,6 +32,7 @@ typedef struct ty_scan {
     uint32_t columns;    /* a record's fields, and so its separators */
     uint32_t positions;  /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
+    int has_words; /* some pick has */
     ty_scan_pick pick[TALLY_MAX_DIMENSIONS];
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
      * which are wanted. */
@@ -62,13 +65,20 @@ extern const ty_scan_loops ty_text_scan_base, ty_text_scan_avx2, ty_text_scan_av
 /* Those that this processor runs fastest. */
 const ty_scan_loops *ty_text_scan_loops_get(void);
 
-/* Fills `scan` for records of `columns` fields of which `columns_of[view]` are wanted. 0: such
+/* A column that is wanted, as words or numbers; `ty_pick` of text_state.h. */
+struct ty_pick;
+
+/* Fills `scan` for records of `columns` fields of which `picks`, one a view, are wanted. 0: such
  * records, of too many fields, are read one by one. */
 int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
-                      const uint32_t *columns_of, uint32_t views);
+                      const struct ty_pick *picks, uint32_t views);
 
 /* The number in the field [p, end), which has quotes or white space around it, or is missing, or is
  * none; 0 if it is none. */
 int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, double *value);
+
+/* The same of a word; 0 also where it cannot be kept. */
+int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
+                      double *value);
 
 #endif

@@ -6,10 +6,12 @@
 #include "io/input.h"
 #include "io/text_fields.h"
 #include "io/text_scan.h"
+#include "io/words.h"
 
 /* A column that was asked for: where it is in a record and which view it fills. */
 typedef struct ty_pick {
     uint32_t column, view;
+    tally_words *words; /* its values are words: samples are their codes; NULL: numbers */
 } ty_pick;
 
 typedef struct ty_block ty_block;
@@ -33,7 +35,8 @@ typedef struct ty_text_state {
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
-    int in_line;   /* its only record is numbers, each a sample; layout.columns is 1 then */
+    int knows_words; /* whoever reads it can do with words */
+    int in_line;     /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;
     ty_pick *picks; /* `views` of them, by column */
     char **labels;  /* a name for each view, or NULL; in one block with the text */
@@ -59,6 +62,9 @@ typedef struct ty_record {
  * end, or the text's; NULL with *status set, which is TALLY_OK when more text is needed. */
 const char *ty_record_read(const ty_record *record, double *samples, size_t stride,
                            tally_status *status, tally_error *error);
+
+/* The code of a field that is a word, NaN if it is missing; 0: it could not be kept. */
+int ty_word_value(tally_words *words, const ty_field *field, const char *missing, double *value);
 
 /* Its fields, if all are numbers or missing, each to a sample unless `samples` is NULL; an empty
  * one at its end is none. Returns how many; 0 if one is something else. */
@@ -101,7 +107,12 @@ void ty_keep_limit(uint64_t bytes);
 tally_status ty_text_headings(ty_text_state *state, const char *p, const char *end,
                               tally_error *error);
 
-/* Makes views, picks and labels from the options. */
+/* The first record, in [p, end), is headings although nothing else says so: a column that was asked
+ * for is called as one of its fields. */
+int ty_text_asks_for_headings(const ty_text_state *state, const tally_input_options *options,
+                              const char *p, const char *end);
+
+/* Makes views, picks and labels from the options. The first record of data is at hand. */
 tally_status ty_text_choose(ty_text_state *state, const tally_input_options *options,
                             tally_error *error);
 

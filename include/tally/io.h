@@ -13,6 +13,20 @@
 extern "C" {
 #endif
 
+/* ---- Words ------------------------------------------------------------------------------------
+ */
+
+/* The different values of a column of words, and a code for each: 0, 1, ... by when they were met,
+ * which threads decide. Inputs that are given the same one share its codes; any number of them at
+ * once. At most 2^24, and 1 GiB; a column with more is an error of the input. */
+typedef struct tally_words tally_words;
+
+TALLY_API tally_status tally_words_create(tally_words **words, tally_error *error);
+/* After the inputs that use it; NULL is fine. */
+TALLY_API void tally_words_destroy(tally_words *words);
+/* How many there are; more than were handed out where text was read ahead. */
+TALLY_API uint64_t tally_words_count(const tally_words *words);
+
 /* ---- Results ----------------------------------------------------------------------------------
  */
 
@@ -81,10 +95,24 @@ TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter c
                                            tally_error *error);
 
 /* Adds `from` to `into`, in memory that does not grow with their number: same axes (bit-identical
- * edges), names and kind, else TALLY_ERROR_ARGUMENT saying what differs; refuses, changing nothing,
- * if a count would pass 2^64-1. */
+ * edges; of words any), names and kind, else TALLY_ERROR_ARGUMENT saying what differs; refuses,
+ * changing nothing, if a count would pass 2^64-1. */
 TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
                                           tally_error *error);
+
+/* A new result whose axis `axis`, of integers from 0, counted codes of `words`
+ * (tally_input_options): its bins are the words that were counted, with their text as labels, the
+ * largest count or sum first, equal ones in the order of their bytes. Release with
+ * tally_result_destroy; so below. */
+TALLY_API tally_status tally_result_words(const tally_result *result, uint32_t axis,
+                                          const tally_words *words, tally_result **named,
+                                          tally_error *error);
+/* A new result with the first `most` bins of such an axis, and all others in one more, the last,
+ * labelled "N other values". */
+TALLY_API tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_t most,
+                                        tally_result **top, tally_error *error);
+/* The text of a bin that is a word, UTF-8 (what is none is written as \xhh); NULL for any other. */
+TALLY_API const char *tally_result_label(const tally_result *result, uint32_t axis, uint64_t bin);
 
 /* ---- What a result says -----------------------------------------------------------------------
  */
@@ -219,12 +247,16 @@ typedef struct tally_input_options {
                              one dtype and channels */
     const char *inside;   /* HDF5: the dataset that is read; FITS: the extension, by name or number.
                              NULL: as the path says, else the only one */
+    tally_words *const *words; /* text: columns_count of them, or one without columns; NULL, or an
+                                  entry that is: numbers are asked for */
+    int32_t all_words; /* 0: a column with an entry in `words` is of words if its first values, 100
+                          at most, are not numbers, 1: it is in any case */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL                                                                    \
+            0, 0, NULL, 0, NULL, NULL, 0                                                           \
     }
 
 typedef struct tally_input_info {
@@ -238,11 +270,12 @@ typedef struct tally_input_info {
     uint64_t size_bytes; /* of the file as stored, 0 unknown */
     int32_t is_image;
     int32_t is_spooled; /* a pipe that was copied to a temporary file */
+    uint32_t words;     /* bit d: view d has codes of words, as f64, NaN for missing */
 } tally_input_info;
 
 #define TALLY_INPUT_INFO_INIT                                                                      \
     {                                                                                              \
-        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0                  \
+        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0, 0               \
     }
 
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. Where no file

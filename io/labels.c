@@ -1,0 +1,59 @@
+#include "io/labels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../common/printable.h"
+#include "core/alloc.h"
+
+ty_labels *ty_labels_create(uint64_t count, size_t bytes)
+{
+    if (count > SIZE_MAX / 32 || bytes > SIZE_MAX / 2)
+        return NULL;
+    const size_t head = sizeof(ty_labels) + (size_t)count * sizeof(size_t);
+    ty_labels *labels = ty_malloc(head + bytes);
+    if (!labels)
+        return NULL;
+    memset(labels, 0, sizeof *labels);
+    labels->text = (char *)labels + head;
+    return labels;
+}
+
+size_t ty_label_bytes(const char *text, size_t size)
+{
+    size_t bytes = 1;
+    for (size_t i = 0, n; i < size; i += n ? n : 1) {
+        n = utf8_length(text + i, size - i);
+        bytes += n ? n : 4;
+    }
+    return bytes;
+}
+
+void ty_labels_add(ty_labels *labels, const char *text, size_t size)
+{
+    char *to = labels->text + labels->used;
+    labels->at[labels->count++] = labels->used;
+    for (size_t i = 0, n; i < size; i += n ? n : 1) {
+        n = utf8_length(text + i, size - i);
+        if (n)
+            memcpy(to, text + i, n);
+        else
+            snprintf(to, 5, "\\x%02x", (unsigned)(unsigned char)text[i]);
+        to += n ? n : 4;
+    }
+    *to++ = '\0';
+    labels->used = (size_t)(to - labels->text);
+}
+
+ty_labels *ty_labels_copy(const ty_labels *labels)
+{
+    ty_labels *copy = ty_labels_create(labels->count, labels->used);
+    if (!copy)
+        return NULL;
+    copy->count = labels->count;
+    copy->others = labels->others;
+    copy->used = labels->used;
+    memcpy(copy->at, labels->at, (size_t)labels->count * sizeof *copy->at);
+    memcpy(copy->text, labels->text, labels->used);
+    return copy;
+}

@@ -1,0 +1,282 @@
+/* Results of words: the bins of an axis have labels, and an order by what is in them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/result.h"
+#include "io/words.h"
+
+typedef struct entry {
+    double sum; /* of weights; 0 for counts */
+    uint64_t count, bin;
+    const char *text;
+} entry;
+
+static int by_size(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->sum != y->sum)
+        return x->sum > y->sum ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->text, ((const entry *)b)->text);
+}
+
+/* An entry for each bin of an axis, with what all histograms and other axes have in it; *filled:
+ * whether there is anything at all. */
+static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *filled)
+{
+    const uint64_t bins = r->axes[axis].bins;
+    uint64_t stride = 1;
+    entry *entries = ty_calloc((size_t)bins, sizeof *entries);
+    for (uint32_t d = axis + 1; d < r->dimensions; d++)
+        stride *= r->axes[d].bins;
+    for (uint64_t b = 0; entries && b < bins; b++)
+        entries[b].bin = b;
+    for (uint64_t i = 0; entries && i < r->histograms * r->bins; i++) {
+        const uint64_t b = i / stride % bins;
+        const double value = ty_result_value(r, i / r->bins, i % r->bins);
+        filled[b] |= value != 0;
+        if (r->kind == TALLY_RESULT_COUNTS)
+            entries[b].count = ty_add_sticky(entries[b].count, ((const uint64_t *)r->counts)[i]);
+        else
+            entries[b].sum += value;
+    }
+    for (uint64_t b = 0; entries && b < bins; b++)
+        if (isnan(entries[b].sum))
+            entries[b].sum = -INFINITY;
+    return entries;
+}
+
+/* The result with the first `kept` of `entries` as its bins, in their order; the `others` behind
+ * them are one more bin. Bins without an entry are empty. */
+static tally_status arrange(const tally_result *r, uint32_t axis, const entry *entries,
+                            uint64_t kept, uint64_t others, uint64_t stands_for,
+                            tally_result **arranged, tally_error *error)
+{
+    static const char nothing[] = "(none)";
+    char last[64];
+    size_t bytes = sizeof last + sizeof nothing;
+    const uint64_t bins = kept + (others > 0) + (kept + others == 0);
+    snprintf(last, sizeof last, "%" PRIu64 " other values", stands_for);
+    for (uint64_t i = 0; i < kept; i++)
+        bytes += ty_label_bytes(entries[i].text, strlen(entries[i].text));
+    uint64_t *to = ty_calloc((size_t)r->axes[axis].bins, sizeof *to);
+    ty_labels *labels = ty_labels_create(bins, bytes);
+    tally_status status = TALLY_OK;
+    if (!to || !labels)
+        status = ty_error_memory(error, "the labels of bins", bytes);
+    for (uint64_t i = 0; !status && i < kept + others; i++) {
+        to[entries[i].bin] = i < kept ? i : kept;
+        if (i < kept)
+            ty_labels_add(labels, entries[i].text, strlen(entries[i].text));
+    }
+    if (!status && others) {
+        ty_labels_add(labels, last, strlen(last));
+        labels->others = stands_for;
+    } else if (!status && !kept) {
+        ty_labels_add(labels, nothing, strlen(nothing));
+    }
+    if (!status)
+        status = ty_result_move_bins(r, axis, to, labels, arranged, error);
+    ty_free(to);
+    ty_free(labels);
+    return status;
+}
+
+static tally_status check(const tally_result *result, uint32_t axis, const void *into,
+                          tally_error *error)
+{
+    if (!result || !into)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        result ? "where the new result goes" : "result");
+    if (axis >= result->dimensions)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis is %u; the result has axes 0 to %u",
+                        axis, result->dimensions - 1);
+    return TALLY_OK;
+}
+
+/* The text of bin `b`. */
+static const char *text_of(const tally_result *r, uint32_t axis, const tally_words *words,
+                           uint64_t b)
+{
+    size_t size;
+    return words ? ty_words_bytes(words, b, &size) : ty_label(r->labels[axis], b);
+}
+
+/* `words` NULL: the labels that there are. */
+static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_words *words,
+                              tally_result **sorted, tally_error *error)
+{
+    const uint64_t bins = r->axes[axis].bins, known = words ? tally_words_count(words) : bins;
+    unsigned char *filled = ty_calloc((size_t)bins, 1);
+    entry *entries = filled ? entries_make(r, axis, filled) : NULL;
+    uint64_t kept = 0;
+    if (!entries) {
+        ty_free(filled);
+        return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
+    }
+    for (uint64_t b = 0; b < bins && b < known; b++) {
+        if (!filled[b])
+            continue;
+        entries[kept] = entries[b];
+        entries[kept++].text = text_of(r, axis, words, b);
+    }
+    qsort(entries, (size_t)kept, sizeof *entries, by_size);
+    tally_status status = arrange(r, axis, entries, kept, 0, 0, sorted, error);
+    if (!status && words && axis == 0)
+        (*sorted)->dtype = (tally_dtype)0; /* that of codes says nothing */
+    ty_free(entries);
+    ty_free(filled);
+    return status;
+}
+
+tally_status tally_result_words(const tally_result *result, uint32_t axis, const tally_words *words,
+                                tally_result **named, tally_error *error)
+{
+    tally_status status = check(result, axis, named, error);
+    if (status)
+        return status;
+    if (!words)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "words is NULL");
+    if (result->axes[axis].kind != TALLY_AXIS_INTEGER || result->axes[axis].first != 0)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u does not count codes of words: those are integers from 0", axis);
+    return sort_bins(result, axis, words, named, error);
+}
+
+tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_t most,
+                              tally_result **top, tally_error *error)
+{
+    tally_status status = check(result, axis, top, error);
+    if (status)
+        return status;
+    const ty_labels *labels = result->labels[axis];
+    if (!labels || !most)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s",
+                        labels ? "most is 0; 1 or more bins are kept"
+                               : "the bins of this axis are no words");
+    const uint64_t bins = labels->count, single = labels->others ? bins - 1 : bins;
+    const uint64_t kept = most < single ? most : single, others = bins - kept;
+    entry *entries = ty_calloc((size_t)bins, sizeof *entries);
+    if (!entries)
+        return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
+    for (uint64_t b = 0; b < bins; b++)
+        entries[b] = (entry){.bin = b, .text = ty_label(labels, b)};
+    status =
+        arrange(result, axis, entries, kept, others, single - kept + labels->others, top, error);
+    ty_free(entries);
+    return status;
+}
+
+const char *tally_result_label(const tally_result *result, uint32_t axis, uint64_t bin)
+{
+    if (!result || axis >= result->dimensions || !result->labels[axis] ||
+        bin >= result->labels[axis]->count)
+        return NULL;
+    return ty_label(result->labels[axis], bin);
+}
+
+/* ---- Merging ---- */
+
+static int same_labels(const ty_labels *a, const ty_labels *b)
+{
+    if (a->count != b->count || a->others != b->others)
+        return 0;
+    for (uint64_t i = 0; i < a->count; i++)
+        if (strcmp(ty_label(a, i), ty_label(b, i)) != 0)
+            return 0;
+    return 1;
+}
+
+tally_status ty_result_check_labels(const tally_result *a, const tally_result *b, uint32_t axis,
+                                    int *same, tally_error *error)
+{
+    const ty_labels *x = a->labels[axis], *y = b->labels[axis];
+    *same = 1;
+    if (!x != !y)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: its bins are words in the %s and numbers in the other", axis,
+                        x ? "first" : "second");
+    if (!x || same_labels(x, y))
+        return TALLY_OK;
+    *same = 0;
+    if (x->others || y->others)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u: the %s has several values in one bin, of which nobody knows how "
+                        "many each is; merge results that were counted without --top",
+                        axis, x->others ? "first" : "second");
+    return TALLY_OK;
+}
+
+static entry *entries_by_text(const ty_labels *labels)
+{
+    entry *entries = ty_calloc((size_t)labels->count, sizeof *entries);
+    for (uint64_t i = 0; entries && i < labels->count; i++)
+        entries[i] = (entry){.bin = i, .text = ty_label(labels, i)};
+    if (entries)
+        qsort(entries, (size_t)labels->count, sizeof *entries, by_text);
+    return entries;
+}
+
+/* All labels of both, and where each of b's goes; a's stay where they are. */
+static ty_labels *unite(const ty_labels *a, const ty_labels *b, uint64_t *to_b)
+{
+    entry *x = entries_by_text(a), *y = entries_by_text(b);
+    ty_labels *all = x && y ? ty_labels_create(a->count + b->count, a->used + b->used) : NULL;
+    for (uint64_t i = 0; all && i < a->count; i++)
+        ty_labels_add(all, ty_label(a, i), strlen(ty_label(a, i)));
+    for (uint64_t i = 0, j = 0; all && j < b->count; j++) {
+        while (i < a->count && strcmp(x[i].text, y[j].text) < 0)
+            i++;
+        if (i < a->count && strcmp(x[i].text, y[j].text) == 0) {
+            to_b[y[j].bin] = x[i].bin;
+        } else {
+            to_b[y[j].bin] = all->count;
+            ty_labels_add(all, y[j].text, strlen(y[j].text));
+        }
+    }
+    ty_free(x);
+    ty_free(y);
+    return all;
+}
+
+tally_status ty_result_unite(const tally_result *a, const tally_result *b, uint32_t axis,
+                             tally_result **new_a, tally_result **new_b, tally_error *error)
+{
+    const ty_labels *x = a->labels[axis], *y = b->labels[axis];
+    uint64_t *to_a = ty_calloc((size_t)x->count, sizeof *to_a);
+    uint64_t *to_b = ty_calloc((size_t)y->count, sizeof *to_b);
+    ty_labels *all = to_a && to_b ? unite(x, y, to_b) : NULL;
+    tally_status status = TALLY_OK;
+    if (!all)
+        status = ty_error_memory(error, "the labels of bins", x->used + y->used);
+    for (uint64_t i = 0; !status && i < x->count; i++)
+        to_a[i] = i;
+    if (!status)
+        status = ty_result_move_bins(a, axis, to_a, all, new_a, error);
+    if (!status) {
+        status = ty_result_move_bins(b, axis, to_b, all, new_b, error);
+        if (status)
+            tally_result_destroy(*new_a);
+    }
+    ty_free(to_a);
+    ty_free(to_b);
+    ty_free(all);
+    return status;
+}
+
+tally_status ty_result_sort_labels(const tally_result *r, uint32_t axis, tally_result **sorted,
+                                   tally_error *error)
+{
+    return sort_bins(r, axis, NULL, sorted, error);
+}

@@ -1,0 +1,395 @@
+/*
+ * Words are looked for without a lock: a slot of the hash table goes from empty to a word once, by
+ * a release store. A table that is too full is copied to a larger one; the old ones, together
+ * smaller than the new, stay for the threads that still read them. Who misses a word takes its
+ * shard's lock and looks again.
+ */
+#include "io/words.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "io/text_fields.h"
+
+#define SHARDS      64 /* chosen by a hash's highest bits */
+#define FIRST_SLOTS 32 /* of a shard */
+#define BLOCK_BYTES ((size_t)4 << 10)
+#define MOST_BLOCK  ((size_t)1 << 20)
+#define MOST_WORDS  (UINT32_C(1) << 24)
+#define MOST_BYTES  ((uint64_t)1 << 30) /* of words and tables; or a quarter of what is left */
+#define SEGMENTS    25                  /* of the list of codes: 1, 1, 2, 4, … words */
+
+typedef struct word {
+    uint64_t hash;
+    uint64_t ends[2]; /* the first and last bytes; of 16 or fewer all of them */
+    uint32_t size, code;
+    char text[];
+} word;
+
+typedef _Atomic(const word *) slot;
+
+typedef struct table {
+    struct table *older;
+    size_t slots, used; /* slots: a power of two */
+    slot slot[];
+} table;
+
+typedef struct block {
+    struct block *older;
+    size_t left;
+    char bytes[];
+} block;
+
+typedef struct shard {
+    _Alignas(64) _Atomic(table *) table;
+    pthread_mutex_t lock; /* of all that changes */
+    block *block;
+} shard;
+
+typedef enum failure { NONE, TOO_MANY, TOO_LARGE, HAS_NUL, NO_MEMORY } failure;
+
+struct tally_words {
+    shard shards[SHARDS];
+    uint64_t seed; /* so that nobody can write a file whose words all collide */
+    atomic_uint count;
+    atomic_int failure;
+    _Atomic(uint64_t) bytes;
+    uint32_t most_words;
+    uint64_t most_bytes;
+    pthread_mutex_t lock; /* of new segments */
+    _Atomic(const word **) segments[SEGMENTS];
+};
+
+static uint32_t wanted_words;
+static uint64_t wanted_bytes;
+
+void ty_words_limit(uint32_t words, uint64_t bytes)
+{
+    wanted_words = words;
+    wanted_bytes = bytes;
+}
+
+/* ---- Life ---- */
+
+static void free_table(table *t)
+{
+    while (t) {
+        table *older = t->older;
+        ty_free(t);
+        t = older;
+    }
+}
+
+void tally_words_destroy(tally_words *words)
+{
+    if (!words)
+        return;
+    for (int i = 0; i < SHARDS; i++) {
+        shard *s = words->shards + i;
+        free_table(atomic_load_explicit(&s->table, memory_order_relaxed));
+        while (s->block) {
+            block *older = s->block->older;
+            ty_free(s->block);
+            s->block = older;
+        }
+        pthread_mutex_destroy(&s->lock);
+    }
+    for (int i = 0; i < SEGMENTS; i++)
+        ty_free((void *)atomic_load_explicit(&words->segments[i], memory_order_relaxed));
+    pthread_mutex_destroy(&words->lock);
+    ty_free(words);
+}
+
+tally_status tally_words_create(tally_words **words, tally_error *error)
+{
+    if (!words)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "words is NULL");
+    tally_words *made = ty_aligned(64, sizeof *made);
+    if (!made)
+        return ty_error_memory(error, "words", sizeof *made);
+    memset(made, 0, sizeof *made);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    made->seed = ((uint64_t)now.tv_nsec << 20 ^ (uint64_t)(uintptr_t)made) | 1;
+    made->most_words = wanted_words ? wanted_words : MOST_WORDS;
+    const uint64_t left = ty_memory_available("") / 4;
+    made->most_bytes = wanted_bytes ? wanted_bytes : left < MOST_BYTES ? left : MOST_BYTES;
+    for (int i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&made->shards[i].lock, NULL);
+    pthread_mutex_init(&made->lock, NULL);
+    *words = made;
+    return TALLY_OK;
+}
+
+/* ---- Hashes ---- */
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return x;
+}
+
+static inline uint64_t load4(const char *p)
+{
+    uint32_t x;
+    memcpy(&x, p, 4);
+    return x;
+}
+
+static inline void find_ends(const char *text, size_t size, uint64_t ends[2])
+{
+    if (size >= 8) {
+        ends[0] = load8(text);
+        ends[1] = load8(text + size - 8);
+    } else if (size >= 4) {
+        ends[0] = load4(text);
+        ends[1] = load4(text + size - 4);
+    } else {
+        ends[0] = size ? (unsigned char)text[0] | (uint64_t)(unsigned char)text[size / 2] << 8 |
+                             (uint64_t)(unsigned char)text[size - 1] << 16
+                       : 0;
+        ends[1] = 0;
+    }
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t x)
+{
+    hash = (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, const uint64_t ends[2])
+{
+    uint64_t hash = mix(mix(seed + size, ends[0]), ends[1]);
+    for (size_t i = 8; i + 8 < size && size > 16; i += 8)
+        hash = mix(hash, load8(text + i));
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 32;
+}
+
+static inline int is_word(const word *w, uint64_t hash, const char *text, size_t size,
+                          const uint64_t ends[2])
+{
+    return w->hash == hash && w->size == size && w->ends[0] == ends[0] && w->ends[1] == ends[1] &&
+           (size <= 16 || memcmp(w->text, text, size) == 0);
+}
+
+static inline const word *find(table *t, uint64_t hash, const char *text, size_t size,
+                               const uint64_t ends[2])
+{
+    for (size_t i = hash;; i++) {
+        const word *w = atomic_load_explicit(&t->slot[i & (t->slots - 1)], memory_order_acquire);
+        if (!w || is_word(w, hash, text, size, ends))
+            return w;
+    }
+}
+
+/* ---- New words; the shard is locked ---- */
+
+static uint32_t fail(tally_words *words, failure why)
+{
+    int none = NONE;
+    atomic_compare_exchange_strong(&words->failure, &none, why);
+    return TY_WORDS_FAILED;
+}
+
+/* Memory that counts; NULL after a failure. */
+static void *take(tally_words *words, size_t size)
+{
+    if (atomic_fetch_add(&words->bytes, size) + size > words->most_bytes) {
+        fail(words, TOO_LARGE);
+        return NULL;
+    }
+    void *memory = ty_malloc(size);
+    if (!memory)
+        fail(words, NO_MEMORY);
+    return memory;
+}
+
+static void put(table *t, const word *w)
+{
+    size_t i = w->hash;
+    while (atomic_load_explicit(&t->slot[i & (t->slots - 1)], memory_order_relaxed))
+        i++;
+    atomic_store_explicit(&t->slot[i & (t->slots - 1)], w, memory_order_release);
+    t->used++;
+}
+
+/* The shard's table with a free slot, at most half full; NULL after a failure. */
+static table *grow(tally_words *words, shard *s)
+{
+    table *old = atomic_load_explicit(&s->table, memory_order_relaxed);
+    if (old && 2 * (old->used + 1) <= old->slots)
+        return old;
+    const size_t slots = old ? 2 * old->slots : FIRST_SLOTS;
+    table *made = take(words, sizeof *made + slots * sizeof *made->slot);
+    if (!made)
+        return NULL;
+    made->older = old;
+    made->slots = slots;
+    made->used = 0;
+    for (size_t i = 0; i < slots; i++)
+        atomic_init(&made->slot[i], NULL);
+    for (size_t i = 0; old && i < old->slots; i++) {
+        const word *w = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
+        if (w)
+            put(made, w);
+    }
+    atomic_store_explicit(&s->table, made, memory_order_release);
+    return made;
+}
+
+static word *new_word(tally_words *words, shard *s, size_t size)
+{
+    const size_t need = (sizeof(word) + size + 1 + 7) & ~(size_t)7;
+    if (!s->block || s->block->left < need) {
+        size_t bytes = s->block ? MOST_BLOCK : BLOCK_BYTES;
+        if (s->block && !s->block->older)
+            bytes = 8 * BLOCK_BYTES;
+        bytes = bytes < need ? need : bytes;
+        block *made = take(words, sizeof *made + bytes);
+        if (!made)
+            return NULL;
+        made->older = s->block;
+        made->left = bytes;
+        s->block = made;
+    }
+    s->block->left -= need;
+    /* from the block's end to its beginning, so that `left` is also where */
+    return (word *)(void *)(s->block->bytes + s->block->left);
+}
+
+/* Where code `code` is listed: in segment 0 the first one, then twice as many each. */
+static unsigned segment_of(uint32_t code, uint32_t *first)
+{
+    const unsigned segment = code ? 32 - (unsigned)__builtin_clz(code) : 0;
+    *first = segment ? UINT32_C(1) << (segment - 1) : 0;
+    return segment;
+}
+
+static int list_word(tally_words *words, const word *w)
+{
+    uint32_t first;
+    const unsigned segment = segment_of(w->code, &first);
+    const word **list = atomic_load_explicit(&words->segments[segment], memory_order_acquire);
+    if (!list) {
+        pthread_mutex_lock(&words->lock);
+        list = atomic_load_explicit(&words->segments[segment], memory_order_acquire);
+        if (!list && (list = take(words, (first ? first : 1) * sizeof(const word *))))
+            atomic_store_explicit(&words->segments[segment], list, memory_order_release);
+        pthread_mutex_unlock(&words->lock);
+    }
+    if (list)
+        list[w->code - first] = w;
+    return list != NULL;
+}
+
+static int is_missing(const char *text, size_t size, const char *missing)
+{
+    const ty_field field = {.at = text, .begin = text, .size = size};
+    double value;
+    const ty_field_kind kind = ty_field_read(&field, missing, &value);
+    return kind == TY_FIELD_MISSING || (kind == TY_FIELD_NUMBER && value != value);
+}
+
+static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *text, size_t size,
+                    const char *missing)
+{
+    if (size >= UINT32_MAX || memchr(text, '\0', size))
+        return fail(words, HAS_NUL);
+    table *t = grow(words, s);
+    word *w = t ? new_word(words, s, size) : NULL;
+    if (!w)
+        return TY_WORDS_FAILED;
+    w->hash = hash;
+    w->size = (uint32_t)size;
+    find_ends(text, size, w->ends);
+    memcpy(w->text, text, size);
+    w->text[size] = '\0';
+    w->code = TY_WORDS_MISSING;
+    if (!is_missing(text, size, missing)) {
+        w->code = atomic_fetch_add(&words->count, 1);
+        if (w->code >= words->most_words) {
+            atomic_fetch_sub(&words->count, 1);
+            return fail(words, TOO_MANY);
+        }
+        if (!list_word(words, w))
+            return TY_WORDS_FAILED;
+    }
+    put(t, w);
+    return w->code;
+}
+
+uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing)
+{
+    uint64_t ends[2];
+    find_ends(text, size, ends);
+    const uint64_t hash = hash_of(words->seed, text, size, ends);
+    shard *s = words->shards + (hash >> 58);
+    table *t = atomic_load_explicit(&s->table, memory_order_acquire);
+    const word *w = t ? find(t, hash, text, size, ends) : NULL;
+    if (w)
+        return w->code;
+    if (atomic_load_explicit(&words->failure, memory_order_relaxed))
+        return TY_WORDS_FAILED;
+    pthread_mutex_lock(&s->lock);
+    t = atomic_load_explicit(&s->table, memory_order_relaxed);
+    w = t ? find(t, hash, text, size, ends) : NULL;
+    const uint32_t code = w ? w->code : add(words, s, hash, text, size, missing);
+    pthread_mutex_unlock(&s->lock);
+    return code;
+}
+
+/* ---- What there is ---- */
+
+uint64_t tally_words_count(const tally_words *words)
+{
+    return words ? atomic_load(&words->count) : 0;
+}
+
+const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size)
+{
+    uint32_t first;
+    const unsigned segment = segment_of((uint32_t)code, &first);
+    const word *w = atomic_load_explicit(&words->segments[segment],
+                                         memory_order_acquire)[(uint32_t)code - first];
+    *size = w->size;
+    return w->text;
+}
+
+tally_status ty_words_status(const tally_words *words, const char *file, const char *column,
+                             tally_error *error)
+{
+    const char *name = column ? column : "the only one";
+    const int fit = ty_text_fit(name, 60);
+    switch ((failure)atomic_load(&words->failure)) {
+    case TOO_MANY:
+        return ty_error(error, TALLY_ERROR_DATA,
+                        "%s: column '%.*s' has more than %" PRIu32
+                        " different values, too many to count each; choose a column with fewer, or "
+                        "count a part of the rows (--rows)",
+                        file, fit, name, words->most_words);
+    case TOO_LARGE:
+        return ty_error(error, TALLY_ERROR_MEMORY,
+                        "%s: the different values of column '%.*s' take more than %" PRIu64
+                        " MiB; choose a column with fewer, or count a part of the rows (--rows)",
+                        file, fit, name, words->most_bytes >> 20);
+    case HAS_NUL:
+        return ty_error(error, TALLY_ERROR_FORMAT,
+                        "%s: a value of column '%.*s' has a zero byte in it, which is no text",
+                        file, fit, name);
+    case NO_MEMORY:
+        return ty_error_memory(error, "the different values of a column", 0);
+    case NONE:
+        break;
+    }
+    return TALLY_OK;
+}

@@ -1,0 +1,28 @@
+/* The different values of a column of words, and a number for each (tally_words in tally/io.h). */
+#ifndef TY_WORDS_H
+#define TY_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/io.h>
+
+/* What ty_words_code returns besides a code, all codes are below: the text stands for a missing
+ * value; it could not be kept, ty_words_status says why. */
+#define TY_WORDS_MISSING (UINT32_MAX - 1)
+#define TY_WORDS_FAILED  UINT32_MAX
+
+/* The code of these bytes, which are copied where they are new. Any number of threads at once; a
+ * word that is known takes no lock. `missing` as for ty_field_read, the same in every call. */
+uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing);
+
+/* Why words could not be kept, naming `file` and `column`; TALLY_OK if all could. */
+tally_status ty_words_status(const tally_words *words, const char *file, const char *column,
+                             tally_error *error);
+
+/* The bytes of a code below tally_words_count, for as long as `words` lives; a NUL follows them. */
+const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size);
+
+/* Test hook: at most so many different words, of so many bytes in all; 0, 0 as usual. */
+void ty_words_limit(uint32_t words, uint64_t bytes);
+
+#endif

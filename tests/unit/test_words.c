@@ -1,0 +1,126 @@
+/* The different values of a column: codes that threads agree on, and limits. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "io/words.h"
+
+enum { WORDS = 5000, THREADS = 4 };
+
+static size_t name(unsigned i, char text[64])
+{
+    return (size_t)snprintf(text, 64, i % 3 ? "%u" : "a word of more than sixteen bytes, %u", i);
+}
+
+typedef struct work {
+    tally_words *words;
+    unsigned first;
+    uint32_t codes[WORDS];
+} work;
+
+/* Every thread meets all words, each from another one on. */
+static void *meet(void *arg)
+{
+    work *w = arg;
+    char text[64];
+    for (unsigned i = 0; i < WORDS; i++) {
+        const unsigned word = (i * 7 + w->first) % WORDS;
+        const size_t size = name(word, text);
+        w->codes[word] = ty_words_code(w->words, text, size, NULL);
+    }
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    static work works[THREADS];
+    tally_words *words;
+    tally_error error = {""};
+    pthread_t threads[THREADS];
+    char text[64];
+    assert(tally_words_create(&words, &error) == TALLY_OK);
+    for (unsigned t = 0; t < THREADS; t++) {
+        works[t].words = words;
+        works[t].first = t * 1000;
+        assert(pthread_create(&threads[t], NULL, meet, &works[t]) == 0);
+    }
+    for (unsigned t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    assert(tally_words_count(words) == WORDS);
+    unsigned char *seen = calloc(WORDS, 1);
+    for (unsigned i = 0; i < WORDS; i++) {
+        size_t size, want = name(i, text);
+        const uint32_t code = works[0].codes[i];
+        for (unsigned t = 1; t < THREADS; t++)
+            assert(works[t].codes[i] == code);
+        assert(code < WORDS && !seen[code]);
+        seen[code] = 1;
+        const char *kept = ty_words_bytes(words, code, &size);
+        assert(size == want && strcmp(kept, text) == 0);
+    }
+    free(seen);
+    tally_words_destroy(words);
+}
+
+/* Words that agree in what is compared first: size, and the first and last eight bytes. */
+static void check_alike(void)
+{
+    tally_words *words;
+    char text[3][40] = {"12345678------A------12345678", "12345678------B------12345678",
+                        "12345678-----AA------12345678"};
+    assert(tally_words_create(&words, NULL) == TALLY_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert(ty_words_code(words, text[i], strlen(text[i]), NULL) == i);
+    for (uint32_t i = 0; i < 3; i++)
+        assert(ty_words_code(words, text[i], strlen(text[i]), NULL) == i);
+    for (uint32_t size = 1; size <= 20; size++)
+        assert(ty_words_code(words, "aaaaaaaaaaaaaaaaaaaaaaaa", size, NULL) == 2 + size);
+    assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
+    assert(ty_words_code(words, "", 0, NULL) == TY_WORDS_MISSING);
+    assert(ty_words_code(words, "gone", 4, "x,gone") == TY_WORDS_MISSING);
+    assert(tally_words_count(words) == 23);
+    tally_words_destroy(words);
+}
+
+static void check_limit(uint32_t most, uint64_t bytes, tally_status want, const char *message)
+{
+    tally_words *words;
+    tally_error error = {""};
+    char text[64];
+    uint32_t code = 0;
+    ty_words_limit(most, bytes);
+    assert(tally_words_create(&words, &error) == TALLY_OK);
+    for (unsigned i = 0; i < WORDS && code != TY_WORDS_FAILED; i++)
+        code = ty_words_code(words, text, name(i, text), NULL);
+    assert(code == TY_WORDS_FAILED);
+    assert(ty_words_status(words, "FILE", "NAME", &error) == want);
+    if (!strstr(error.message, message))
+        printf("%s\n", error.message);
+    assert(strstr(error.message, "FILE: ") && strstr(error.message, message));
+    tally_words_destroy(words);
+    ty_words_limit(0, 0);
+}
+
+int main(void)
+{
+    check_threads();
+    check_alike();
+    check_limit(100, 0, TALLY_ERROR_DATA, "column 'NAME' has more than 100 different values");
+    check_limit(0, UINT64_C(1) << 20, TALLY_ERROR_MEMORY, "take more than 1 MiB");
+    tally_words *words;
+    for (long after = 0; after < 40; after++) { /* each allocation fails in turn */
+        ty_alloc_fail_after(after);
+        tally_status status = tally_words_create(&words, NULL);
+        char text[64];
+        for (unsigned i = 0; !status && i < 200; i++)
+            ty_words_code(words, text, name(i, text), NULL);
+        ty_alloc_fail_after(-1);
+        if (!status)
+            tally_words_destroy(words);
+    }
+    printf("%d words by %d threads\n", WORDS, THREADS);
+    return 0;
+}
