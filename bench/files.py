@@ -6,7 +6,8 @@
 The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
 every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as DuckDB writes it to
 Parquet, where DuckDB is there. They are in the page cache. Of the column
-`price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value.
+`price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value; of `name` each
+different value.
 
 All take turns, round after round. Tally is the whole command, from its start to its end; a peer is a
 query in a process that is warm, so its start is not in. `cpu_s` is what all its threads took together
@@ -28,6 +29,7 @@ import time
 
 BINS, LOW, HIGH, BLOCK = 100, 0, 1000, 200_000
 NAMES = ("alpha", "beta", "gamma", "delta", "eps")
+WORDS = "words"  # in place of whether there is a range
 
 
 def make(path, rows, quoted):
@@ -64,6 +66,9 @@ def duckdb_peer(threads):
 
     def count(path, ranged):
         read = "read_parquet" if path.endswith(".parquet") else "read_csv"
+        if ranged == WORDS:
+            rows = dict(base.execute(f"SELECT name, count(*) FROM {read}('{path}') GROUP BY name").fetchall())
+            return {NAMES.index(name): n for name, n in rows.items()}
         if ranged:
             source = f"{read}('{path}')"
             low, high = LOW, HIGH
@@ -85,6 +90,9 @@ def polars_peer(threads):
 
     def count(path, ranged):
         scan = pl.scan_parquet if path.endswith(".parquet") else pl.scan_csv
+        if ranged == WORDS:
+            table = scan(path).group_by("name").len().collect()
+            return {NAMES.index(name): n for name, n in zip(table["name"].to_list(), table["len"].to_list())}
         data = scan(path).select(pl.col("price"))
         low, high = LOW, HIGH
         if not ranged:
@@ -146,14 +154,20 @@ class Tally:
 
     def count(self, path, ranged):
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        words = ["--range", str(LOW), str(HIGH)] if ranged else []
+        words = ["--column", "price", "--bins", str(BINS)] + (["--range", str(LOW), str(HIGH)] if ranged else [])
+        if ranged == WORDS:
+            words = ["--column", "name"]
         said = subprocess.run(
-            [self.command, path, "--column", "price", "--bins", str(BINS), "-j", str(self.threads), "-q",
-             "--device", "cpu", "--format", "json", *words],
+            [self.command, path, *words, "-j", str(self.threads), "-q", "--device", "cpu", "--format", "json"],
             env=self.environment, capture_output=True, check=True).stdout
         seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return {"s": seconds, "cpu_s": cpu, "counts": json.loads(said)["histograms"][0]["counts"]}
+        result = json.loads(said)
+        counts = result["histograms"][0]["counts"]
+        if ranged == WORDS:
+            found = dict(zip(result["axes"][0]["labels"], counts))
+            counts = [found.get(name, 0) for name in NAMES] + [0] * (BINS - len(NAMES))
+        return {"s": seconds, "cpu_s": cpu, "counts": counts}
 
     def end(self):
         pass
@@ -226,7 +240,7 @@ def main():
         make(plain, options.rows, False)
         make(quoted, options.rows, True)
         cases = [("csv, a column of four", plain, True), ("csv, without a range", plain, False),
-                 ("csv, quoted", quoted, True)]
+                 ("csv, quoted", quoted, True), ("csv, words", plain, WORDS)]
         for codec in ("snappy", "zstd"):
             path = os.path.join(folder, codec + ".parquet")
             if to_parquet(plain, path, codec):

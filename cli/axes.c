@@ -344,6 +344,23 @@ static tally_status make_integer(job *job, uint32_t d, const double *range, uint
     return TALLY_OK;
 }
 
+/* A bin for each different value, all of which one pass finds. */
+static tally_status make_words(job *job, uint32_t d, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    int done = job->passes++ > 0;
+    const int any = done;
+    while (!status && !done) {
+        cli_chunk chunk;
+        status = cli_source_read(job->source, &chunk, &done, error);
+    }
+    if (!status && !any)
+        status = cli_source_rewind(job->source, error);
+    const uint64_t count = tally_words_count(job->source->words[d]);
+    job->axes->axes[d] = tally_axis_integer(count ? count : 1, 0);
+    return status;
+}
+
 static tally_status make_log(job *job, uint32_t d, const double *range, uint64_t bins,
                              tally_error *error)
 {
@@ -446,6 +463,8 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
         job->axes->axes[d] = tally_axis_edges(bins, job->axes->edges[d]);
         return TALLY_OK;
     }
+    if (job->source->words[d])
+        return make_words(job, d, error);
     given_range(options, d, range);
     int have = bins_text(options, d, dimensions, text) > 0;
     if (have)

@@ -70,6 +70,7 @@ typedef struct cli_target {
     tally_format format;
     tally_write_options write;
     const char *path; /* NULL: standard output */
+    uint64_t top;     /* of words the largest, all others together; 0: all */
 } cli_target;
 int cli_target_get(const cli_options *options, int picture, cli_target *target);
 /* Writes `count` results; several only as a table or JSON (`several` forces a JSON array). */

@@ -37,6 +37,8 @@ typedef enum cli_id {
     CLI_INTEGER,
     CLI_ALPHABET,
     CLI_PER_BIN,
+    CLI_CATEGORIES,
+    CLI_TOP,
     /* input */
     CLI_DTYPE,
     CLI_SHAPE,

@@ -229,6 +229,7 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target)
     if (status)
         return status;
     tally_write_options *write = &target->write;
+    target->top = cli_uint(options, CLI_TOP, 0);
     write->struct_size = sizeof *write;
     write->width = (uint32_t)cli_uint(options, CLI_WIDTH, 0);
     write->height = (uint32_t)cli_uint(options, CLI_HEIGHT, 0);
@@ -258,7 +259,7 @@ static int write_out(const cli_target *target, tally_result *const *results, siz
     return CLI_OK;
 }
 
-int cli_results_write(const cli_target *target, tally_result *const *results, size_t count)
+static int write_all_results(const cli_target *target, tally_result *const *results, size_t count)
 {
     tally_error error = {""};
     int json = target->format == TALLY_FORMAT_JSON;
@@ -285,4 +286,44 @@ int cli_results_write(const cli_target *target, tally_result *const *results, si
     }
     int end = cli_out_end();
     return code ? code : end;
+}
+
+/* A copy of `result` with the `most` largest words of each axis that has words. */
+static int take_top(const tally_result *result, uint64_t most, tally_result **top)
+{
+    tally_error error = {""};
+    tally_result_info info = {.struct_size = sizeof info};
+    tally_status status = TALLY_OK;
+    tally_result_info_get(result, &info);
+    for (uint32_t d = 0; d < info.dimensions && !status; d++) {
+        const tally_result *from = *top ? *top : result;
+        tally_result *next = NULL;
+        if (!tally_result_label(result, d, 0))
+            continue;
+        status = tally_result_top(from, d, most, &next, &error);
+        tally_result_destroy(*top);
+        *top = next;
+    }
+    if (status)
+        return cli_fail_status(status, &error);
+    if (!*top)
+        return cli_fail("--top is for values that are words; these are numbers (--categories "
+                        "counts each different one)");
+    return CLI_OK;
+}
+
+int cli_results_write(const cli_target *target, tally_result *const *results, size_t count)
+{
+    if (!target->top)
+        return write_all_results(target, results, count);
+    tally_result **top = calloc(count + 1, sizeof(tally_result *));
+    int code = top ? CLI_OK : cli_fail("out of memory");
+    for (size_t i = 0; i < count && !code; i++)
+        code = take_top(results[i], target->top, &top[i]);
+    if (!code)
+        code = write_all_results(target, top, count);
+    for (size_t i = 0; top && i < count; i++)
+        tally_result_destroy(top[i]);
+    free(top);
+    return code;
 }

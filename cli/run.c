@@ -49,6 +49,24 @@ static int finish(cli_job *job)
     return CLI_OK;
 }
 
+/* Bins of words get their names, and an order by what is in them. */
+static int name_words(cli_job *job)
+{
+    tally_error error = {""};
+    for (uint32_t d = 0; d < job->source.dimensions; d++) {
+        tally_result *named = NULL;
+        if (!job->source.words[d])
+            continue;
+        tally_status status =
+            tally_result_words(job->ours.result, d, job->source.words[d], &named, &error);
+        if (status)
+            return cli_fail_status(status, &error);
+        tally_result_destroy(job->ours.result);
+        job->ours.result = named;
+    }
+    return CLI_OK;
+}
+
 static void describe_source(const cli_job *job)
 {
     const cli_source *source = &job->source;
@@ -121,6 +139,8 @@ static int count_files(const cli_options *options, tally_context *context, const
         code = cli_verify(&job);
     if (!code)
         code = finish(&job);
+    if (!code)
+        code = name_words(&job);
     if (!code)
         cli_say(options, "%.3f s in all", cli_seconds() - started);
     cli_source_close(&job.source);

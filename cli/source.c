@@ -88,10 +88,57 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
                                : strcmp(text, "space") == 0 ? ' '
                                                             : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
+    wanted->words = source->words;
+    wanted->all_words = source->words_known || cli_has(options, CLI_CATEGORIES);
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
     if (source->column_count == 0)
         wanted->columns = NULL;
+}
+
+static tally_status open_current(cli_source *source, tally_error *error);
+
+/* Which columns may be of words: with options that make bins of numbers a single one is not; nor is
+ * text without a named column, unless --categories says so: it may be prose. */
+static tally_status offer_words(cli_source *source, tally_error *error)
+{
+    static const cli_id numbers[] = {CLI_BINS,    CLI_EDGES, CLI_RANGE,   CLI_LOG,
+                                     CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET};
+    const cli_options *options = source->options;
+    const size_t samples = source->column_count - (size_t)source->weights_inside;
+    int offered = samples > 0 || cli_has(options, CLI_CATEGORIES);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && samples <= 1; i++)
+        offered &= !cli_has(options, numbers[i]);
+    tally_status status = TALLY_OK;
+    for (size_t i = 0; offered && i < (samples ? samples : 1) && !status; i++)
+        status = tally_words_create(&source->words[i], error);
+    return status;
+}
+
+int cli_source_has_words(const cli_source *source)
+{
+    for (uint32_t d = 0; d < source->dimensions; d++)
+        if (source->words[d])
+            return 1;
+    return 0;
+}
+
+/* The first file is open: all others have words where it has. Those are read twice. */
+static tally_status settle_words(cli_source *source, tally_error *error)
+{
+    source->words_known = 1;
+    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
+        if (source->kind.words >> d & 1)
+            continue;
+        tally_words_destroy(source->words[d]);
+        source->words[d] = NULL;
+    }
+    if (!source->kind.words || source->keep || !source->sizes[0])
+        return TALLY_OK;
+    source->keep = 1;
+    tally_input_close(source->inputs[0]);
+    source->inputs[0] = NULL;
+    return open_current(source, error);
 }
 
 /* The second file and those after it must be like the first. */
@@ -328,7 +375,14 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     if (!status) {
         source->weights_inside = cli_text(options, CLI_WEIGHTS, "")[0] == ':';
         find_sizes(source);
+        status = offer_words(source, error);
+        if (source->words[1]) /* which of several is known when a pipe has been opened */
+            source->keep |= !source->sizes[0];
+    }
+    if (!status) {
         status = open_current(source, error);
+        if (!status)
+            status = settle_words(source, error);
         source->failed = status != TALLY_OK;
     }
     if (!status) {
@@ -350,6 +404,8 @@ void cli_source_close(cli_source *source)
         tally_input_close(source->inputs[i]);
     for (uint64_t c = 0; source->names && c < source->channels; c++)
         free(source->names[c]);
+    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+        tally_words_destroy(source->words[d]);
     cli_split_free(source->columns, source->column_count);
     cli_sidecar_close(&source->mask);
     cli_sidecar_close(&source->weights);

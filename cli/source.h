@@ -46,8 +46,10 @@ typedef struct cli_source {
 
     char **columns; /* --column, then the weights' column; owned */
     size_t column_count;
-    int weights_inside;  /* the last column is weights */
-    uint32_t dimensions; /* axes */
+    int weights_inside;                       /* the last column is weights */
+    tally_words *words[TALLY_MAX_DIMENSIONS]; /* of each column; NULL: of numbers */
+    int words_known;                          /* the first file has said which are words */
+    uint32_t dimensions;                      /* axes */
 
     uint64_t channel_mask; /* 0: all */
     uint64_t channels;     /* counted ones */
@@ -80,6 +82,8 @@ void cli_source_progress(const cli_source *source, double share);
 tally_status cli_source_rewind(cli_source *source, tally_error *error);
 /* Whether a file that cannot be read twice has been copied. */
 int cli_source_spooled(const cli_source *source);
+/* Whether some column is of words. */
+int cli_source_has_words(const cli_source *source);
 /* Elements that all files have together, 0 unknown. */
 uint64_t cli_source_hint(const cli_source *source);
 /* The c-th counted channel's number in the file. */

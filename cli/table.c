@@ -30,6 +30,12 @@ const cli_option cli_option_table[] = {
     {CLI_PER_BIN, "per-bin", 0, CLI_UINT, 1, "N", CLI_RUN, "Bins", NULL, 1, 256, 0,
      "so many neighbours of the alphabet in a bin (1)"},
 
+    {CLI_CATEGORIES, "categories", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
+     "text: count each different value of the columns, numbers too. Without it a column that is "
+     "named with --column is counted so if none of its first values, 100 at most, is a number"},
+    {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
+     "of values that are words keep the N largest, and count all others together"},
+
     {CLI_DTYPE, "dtype", 't', CLI_CHOICE, 1, "TYPE", CLI_RUN, "Input", DTYPES, 0, 0, 0,
      "the file is raw samples of this type, native byte order"},
     {CLI_SHAPE, "shape", 0, CLI_TEXT, 1, "H,W,C", CLI_RUN, "Input", NULL, 0, 0, 0,

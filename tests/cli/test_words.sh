@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Columns of words: each different value is counted; what makes a column one; --top, --categories, merging.
+. "$(dirname "$0")/lib.sh"
+need python3
+
+# Tables whose values are known, of words that are quoted, padded, missing, long and foreign.
+python3 - <<'PY'
+import collections, csv, io, json, random
+random.seed(11)
+long = "long " * 30
+values = ["apple", "pear", '"fig"', "a,b", "two\nlines", "Bäume", "x" * 16, "x" * 17, "x" * 8, long + "1", long + "2", "t", "7th"]
+values += [f"w{i}" for i in range(3000)]
+missing = ["", "NA", "null", "n/a", "nan", "gone"]
+sums, counts, empty = collections.Counter(), collections.Counter(), 0
+for f in range(3):
+    text = io.StringIO()
+    out = csv.writer(text, quoting=csv.QUOTE_MINIMAL if f else csv.QUOTE_NONNUMERIC, lineterminator=("\n", "\r\n", "\r")[f])
+    out.writerow(["n", "word", "z"])
+    for i in range(20000):
+        word = values[min(int(random.expovariate(0.4)), 12)] if random.random() < 0.9 else random.choice(values)
+        if f == 2:
+            word = word.replace("\n", " ")
+        if random.random() < 0.03:
+            word, empty = random.choice(missing), empty + 1
+        else:
+            counts[word] += 1
+            sums[word] += i % 7
+        out.writerow([i % 7, word if f == 0 or random.random() < 0.5 else word + "  " if '"' not in word and "," not in word and "\n" not in word else word, 1])
+    open(f"{f}.csv", "w", newline="", encoding="utf-8").write(text.getvalue())
+def ranked(of):
+    return [[w, n] for w, n in sorted(of.items(), key=lambda wn: (-wn[1], wn[0].encode())) if n]
+json.dump({"counts": ranked(counts), "sums": ranked(sums), "empty": empty}, open("want.json", "w"))
+PY
+# same FILE [KEY]: the result of the three tables.
+same() {
+    checks=$((checks + 1))
+    python3 - "$1" "${2:-counts}" <<'PY' || fail "words of $1"
+import json, sys
+r, want = json.load(open(sys.argv[1])), json.load(open("want.json"))
+got = [list(pair) for pair in zip(r["axes"][0]["labels"], r["histograms"][0]["counts"])]
+assert r["histograms"][0]["nan"] == want["empty"], (r["histograms"][0]["nan"], want["empty"])
+assert got == want[sys.argv[2]], next((a, b) for a, b in zip(got, want[sys.argv[2]]) if a != b)
+PY
+}
+all="0.csv 1.csv 2.csv"
+for threads in 1 3; do
+    "$TALLY" $all -c word --na gone -j $threads -o r$threads.json && same r$threads.json
+done
+"$TALLY" 2.csv 0.csv 1.csv -c word --na gone -o back.json && same back.json
+"$TALLY" $all -c word --na gone -w :n -o sums.json && same sums.json sums
+# Nine files are counted side by side; a pipe; three saved results added.
+"$TALLY" $all $all $all -c word --na gone -j 4 -o nine.json
+python3 -c '
+import json
+a, b = json.load(open("nine.json")), json.load(open("want.json"))
+assert a["histograms"][0]["counts"] == [9 // 3 * n for _, n in b["counts"]]' || fail "nine files"
+for f in 0 1 2; do "$TALLY" - -c word --na gone -o part$f.json <$f.csv; done
+"$TALLY" merge part2.json part0.json part1.json -o merged.json && same merged.json
+# What is shown.
+"$TALLY" show r1.json --top 2 --format csv >top.csv
+equal "histogram,value,count" "$(head -1 top.csv)" "csv's first line"
+equal 5 "$(wc -l <top.csv)" "--top 2: two, all others, missing and the heading"
+python3 -c '
+import csv, json
+want, rows = json.load(open("want.json")), list(csv.reader(open("top.csv", newline="")))
+assert rows[1][1:] == [want["counts"][0][0], str(want["counts"][0][1])], rows
+assert rows[3][1].endswith(" other values") and int(rows[3][2]) == sum(n for _, n in want["counts"][2:]), rows
+assert rows[3][1].split()[0] == str(len(want["counts"]) - 2), rows
+assert rows[4][1:] == ["nan", str(want["empty"])], rows' || fail "--top 2 as csv"
+"$TALLY" show r1.json --width 70 >table.txt
+equal 34 "$(sed -n '5,$p' table.txt | grep -c .)" "rows of a table: headings, 31, others and missing"
+grep -q '^missing  *[0-9]' table.txt || fail "no row for missing"
+checks=$((checks + 1))
+"$TALLY" $all -c word -o words.svg && grep -q '<svg' words.svg || fail "a picture of words"
+"$TALLY" $all -c word,n --integer --format csv | head -2 >joint.csv
+equal "histogram,value0,lo1,hi1,count" "$(head -1 joint.csv)" "a joint histogram's columns"
+
+# What makes words: that the first values are no numbers; else an option, which the error names.
+{ echo v; seq 200; echo word; } >late.csv
+expect 1 "late.csv:202:1: expected a number, found 'word'; --categories counts" -- "$TALLY" late.csv -c v
+expect 0 '' -- "$TALLY" late.csv -c v --categories --top 1
+output '^200 other values +200 '
+output '^1 +1 '
+printf 'ok,q\ntrue,1\nfalse,2\ntrue,3\n' >bool.csv
+equal 'true,2 false,1' "$("$TALLY" bool.csv -c ok --format csv | sed -n '2,$s/^ok,//p' | paste -sd' ')" "booleans"
+printf 'name,colour\nann,red\nbob,blue\neve,red\n' >text.csv
+equal 'red,2 blue,1' "$("$TALLY" text.csv -c colour --format csv | sed -n '2,$s/^colour,//p' | paste -sd' ')" "headings above words"
+printf 'a\nb\na\n' >lines.txt
+expect 1 "expected a number, found 'a'" -- "$TALLY" lines.txt
+equal 'a,2 b,1' "$("$TALLY" lines.txt --categories --format csv | sed -n '2,$s/^,//p' | paste -sd' ')" "lines"
+expect 1 "expected a number, found 'red'" -- "$TALLY" text.csv -c colour --bins 5
+expect 1 '--top is for values that are words' -- "$TALLY" bool.csv -c q --top 2
+printf 'a\n\n' >only.csv
+expect 0 '' -- "$TALLY" only.csv --categories
+printf 'w,n\nNA,1\n,2\n' >none.csv
+expect 0 -- "$TALLY" none.csv -c w --categories
+output '^missing +2 '
+# Damage.
+python3 -c 'open("nul.csv", "wb").write(b"w\n" + b"a\n" * 5000 + b"b\0c\n")'
+expect 1 "nul.csv: a value of column 'w' has a zero byte" -- "$TALLY" nul.csv -c w
+expect 1 'axis 0: its bins are words in the first' -- "$TALLY" merge part0.json <("$TALLY" bool.csv -c q --integer --format json)
+"$TALLY" show part0.json --top 2 --format json >top2.json
+expect 1 'counted without --top' -- "$TALLY" merge top2.json part1.json
+sed 's/"labels":\["[^"]*",/"labels":[/' part0.json >few.json
+expect 1 'labels are of an integer axis from 0, one a bin' -- "$TALLY" show few.json
+finish
