@@ -21,7 +21,8 @@ compiler = os.environ.get("CC", "cc")
 if not shutil.which(compiler):
     print(f"skipped: no {compiler} here")
     sys.exit(77)
-text = "\n".join(p.read_text() for p in sorted(headers.glob("*.h")))
+ours = [p for p in sorted(headers.glob("*.h")) if p.name != "mpi.h"]  # which needs MPI, and has no such struct
+text = "\n".join(p.read_text() for p in ours)
 structs = re.findall(r"^typedef struct (tally_\w+) \{\n    size_t struct_size;", text, re.MULTILINE)
 others = [m for m in re.findall(r"size_t struct_size;", text)]
 assert len(structs) == len(others) >= 10, (structs, len(others))
@@ -30,7 +31,7 @@ if missing:
     sys.exit("without a macro TALLY_…_INIT: " + ", ".join(missing))
 
 lines = ["#include <stdio.h>", "#include <string.h>"]
-lines += [f"#include <tally/{p.name}>" for p in sorted(headers.glob("*.h"))]
+lines += [f"#include <tally/{p.name}>" for p in ours]
 lines += ["int main(void)", "{", "    int wrong = 0;"]
 for s in structs:
     lines += ["    {", f"        static const {s} init = {s.upper()}_INIT;", f"        {s} x = {s.upper()}_INIT, want;",
