@@ -49,13 +49,13 @@ while IFS=: read -r file line _; do
     say "$file:$line: src may include <tally/tally.h>, not io.h"
 done < <(grep -rnE '^ *# *include +<tally/io\.h>' src --include='*.c' --include='*.h' || true)
 
-# The command, the binding, tally-bench and its peers see the public headers, their own files and common/ only.
-for folder in cli python/fast bench/src bench/peers; do
+# The command, the binding, the databases' extensions, tally-bench and its peers see the public headers, their own files and common/ only.
+for folder in cli python/fast sql/group sql/duckdb sql/sqlite bench/src bench/peers; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
         case $folder/$included in
-        cli/../common/* | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
+        cli/../common/* | sql/*/../group/group.h | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
         esac
         [[ $included != *..* && -e $folder/$included ]] ||
             say "$file:$line: $folder may include the public headers, its own files and common/ only"

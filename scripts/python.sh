@@ -82,6 +82,17 @@ for job in "${making[@]}"; do
     wait "$job"
 done
 
+# DuckDB's extension, from what the wheel's build has compiled, where an environment has DuckDB.
+last=$PWD/$folder/$(version_of "$newest")/bin/python
+if "$last" -c 'import duckdb' 2>/dev/null; then
+    { "$last" scripts/duckdb_headers.py && cmake -DTALLY_DUCKDB=ON -DTALLY_WERROR=ON build/wheel &&
+        cmake --build build/wheel --target tally_duckdb; } >$folder/duckdb.log 2>&1 || {
+        tail -n 40 $folder/duckdb.log
+        exit 1
+    }
+    export TALLY_DUCKDB_EXTENSION=$PWD/build/wheel/tally.duckdb_extension
+fi
+
 tried() { # python, in a subshell
     version=$(version_of "$1")
     run=$PWD/$folder/$version/bin/python

@@ -1,0 +1,132 @@
+#include "arguments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { most_bins = 1 << 24 };
+
+/* 1: all `count` values have the bits of the first. */
+static int is_constant_f64(const double *values, uint64_t count)
+{
+    uint64_t differing = 0, first, one;
+    memcpy(&first, values, sizeof first);
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(&one, &values[i], sizeof one);
+        differing |= one ^ first;
+    }
+    return !differing;
+}
+
+static int is_constant_i32(const int32_t *values, uint64_t count)
+{
+    int32_t differing = 0;
+    for (uint64_t i = 0; i < count; i++)
+        differing |= values[i] ^ values[0];
+    return !differing;
+}
+
+static int has_null(duckdb_vector vector, uint64_t count)
+{
+    uint64_t *validity = duckdb_vector_get_validity(vector);
+    for (uint64_t i = 0; validity && i < count; i++)
+        if (!duckdb_validity_row_is_valid(validity, i))
+            return 1;
+    return 0;
+}
+
+static int refuse(tally_error *error, const char *words)
+{
+    snprintf(error->message, sizeof error->message, "%s", words);
+    return 0;
+}
+
+/* Rows where the vector is NULL are not present. */
+static void note_nulls(arguments *a, duckdb_vector vector)
+{
+    uint64_t *validity = duckdb_vector_get_validity(vector);
+    if (!validity)
+        return;
+    if (!a->rows.present) {
+        memset(a->present, 1, a->rows.count);
+        a->rows.present = a->present;
+    }
+    for (uint64_t i = 0; i < a->rows.count; i++)
+        a->present[i] &= (validity[i / 64] >> i % 64) & 1;
+}
+
+static int read_list(arguments *a, struct axis_arguments *axis, duckdb_vector vector,
+                     tally_error *error)
+{
+    uint64_t count = a->rows.count;
+    if (has_null(vector, count))
+        return refuse(error, "edges must not be NULL");
+    duckdb_vector child = duckdb_list_vector_get_child(vector);
+    if (has_null(child, duckdb_list_vector_get_size(vector)))
+        return refuse(error, "edges must not hold a NULL");
+    axis->lists = duckdb_vector_get_data(vector);
+    axis->values = duckdb_vector_get_data(child);
+    const duckdb_list_entry *first = axis->lists;
+    for (uint64_t i = 1; i < count && a->alike; i++)
+        if (axis->lists[i].offset != first->offset || axis->lists[i].length != first->length)
+            a->alike = axis->lists[i].length == first->length &&
+                       !memcmp(axis->values + axis->lists[i].offset, axis->values + first->offset,
+                               first->length * sizeof(double));
+    return 1;
+}
+
+static int read_even(arguments *a, struct axis_arguments *axis, duckdb_data_chunk chunk, idx_t at,
+                     tally_error *error)
+{
+    for (idx_t i = at; i < at + 3; i++)
+        if (has_null(duckdb_data_chunk_get_vector(chunk, i), a->rows.count))
+            return refuse(error, "lo, hi and bins must not be NULL");
+    axis->lo = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at));
+    axis->hi = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at + 1));
+    axis->bins = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at + 2));
+    a->alike = a->alike && is_constant_f64(axis->lo, a->rows.count) &&
+               is_constant_f64(axis->hi, a->rows.count) &&
+               is_constant_i32(axis->bins, a->rows.count);
+    return 1;
+}
+
+int arguments_read(arguments *a, const signature *s, duckdb_data_chunk chunk, tally_error *error)
+{
+    idx_t at = s->dimensions;
+    a->signature = s;
+    a->alike = 1;
+    a->rows = (rows){.count = duckdb_data_chunk_get_size(chunk), .dtype = s->dtype};
+    if (a->rows.count > most_rows)
+        return refuse(error, "a DuckDB with vectors of more than 2048 rows is not supported");
+    for (uint32_t d = 0; d < s->dimensions; d++) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, d);
+        a->rows.samples[d] = duckdb_vector_get_data(vector);
+        note_nulls(a, vector);
+    }
+    for (uint32_t d = 0; d < s->dimensions; d++, at += s->edges ? 1 : 3)
+        if (!(s->edges ? read_list(a, &a->axes[d], duckdb_data_chunk_get_vector(chunk, at), error)
+                       : read_even(a, &a->axes[d], chunk, at, error)))
+            return 0;
+    if (s->weighted) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, at);
+        a->rows.weights = duckdb_vector_get_data(vector);
+        note_nulls(a, vector);
+    }
+    return 1;
+}
+
+int arguments_axes(const arguments *a, uint64_t i, tally_axis *axes, tally_error *error)
+{
+    for (uint32_t d = 0; d < a->signature->dimensions; d++) {
+        const struct axis_arguments *from = &a->axes[d];
+        if (a->signature->edges) {
+            duckdb_list_entry list = from->lists[i];
+            if (list.length < 2 || list.length > most_bins)
+                return refuse(error, "a list of edges needs 2 to 16777216 values");
+            axes[d] = tally_axis_edges(list.length - 1, from->values + list.offset);
+        } else if (from->bins[i] < 1 || from->bins[i] > most_bins)
+            return refuse(error, "bins must be 1 to 16777216");
+        else
+            axes[d] = tally_axis_even((uint64_t)from->bins[i], from->lo[i], from->hi[i]);
+    }
+    return 1;
+}

@@ -1,0 +1,248 @@
+/*
+ * Tally in SQLite: the aggregates of docs/SQL.md for one column. What DuckDB gets as lists and
+ * structs is JSON here, which SQLite's own functions take apart.
+ */
+#include <math.h>
+#include <sqlite3ext.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../group/group.h"
+#include "json.h"
+
+SQLITE_EXTENSION_INIT1
+
+enum { most_bins = 1 << 24 };
+
+/* What a function was registered with. */
+typedef struct kind {
+    const char *name;
+    int edges, weighted,
+        whole; /* axes by edges; a weight as last argument; an object, not a list */
+} kind;
+
+/* SQLite keeps these bytes for each group, cleared at first. */
+typedef struct slot {
+    group *group;
+    double lo, hi; /* as the first row had them */
+    sqlite3_int64 bins;
+    char *edges;
+    int failed;
+} slot;
+
+static void slot_clear(slot *s)
+{
+    group_destroy(s->group);
+    free(s->edges);
+    s->group = NULL;
+    s->edges = NULL;
+}
+
+static void fail(sqlite3_context *context, slot *s, const char *words)
+{
+    const kind *k = sqlite3_user_data(context);
+    char message[1200];
+    snprintf(message, sizeof message, "%s: %s", k->name, words);
+    sqlite3_result_error(context, message, -1);
+    slot_clear(s);
+    s->failed = 1;
+}
+
+static int is_number(sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+/* The first row's axis: makes the group. NULL, or what is wrong. */
+static const char *begin_even(slot *s, sqlite3_value **arguments, int weighted, tally_error *error)
+{
+    s->lo = sqlite3_value_double(arguments[1]);
+    s->hi = sqlite3_value_double(arguments[2]);
+    s->bins = sqlite3_value_int64(arguments[3]);
+    if (s->bins < 1 || s->bins > most_bins)
+        return "bins must be 1 to 16777216";
+    tally_axis axis = tally_axis_even((uint64_t)s->bins, s->lo, s->hi);
+    layout *l = layout_create(1, &axis, TALLY_F64, weighted, error);
+    if (!l)
+        return error->message;
+    s->group = group_create(l);
+    layout_release(l);
+    return s->group ? NULL : "no memory for the bins";
+}
+
+static const char *begin_edges(slot *s, sqlite3_value **arguments, int weighted, tally_error *error)
+{
+    const char *text = (const char *)sqlite3_value_text(arguments[1]);
+    double *edges;
+    uint64_t count;
+    if (!text || !(s->edges = strdup(text)))
+        return "no memory for the edges";
+    if (!json_numbers(text, &edges, &count))
+        return "edges must be a JSON array of numbers, such as '[0, 1, 10]'";
+    layout *l = NULL;
+    if (count >= 2 && count <= most_bins) {
+        tally_axis axis = tally_axis_edges(count - 1, edges);
+        l = layout_create(1, &axis, TALLY_F64, weighted, error);
+    } else
+        snprintf(error->message, sizeof error->message, "edges need 2 to 16777216 values");
+    free(edges);
+    if (!l)
+        return error->message;
+    s->group = group_create(l);
+    layout_release(l);
+    return s->group ? NULL : "no memory for the bins";
+}
+
+static int is_same_axis(const slot *s, const kind *k, sqlite3_value **arguments)
+{
+    if (k->edges)
+        return !strcmp(s->edges, (const char *)sqlite3_value_text(arguments[1]));
+    return sqlite3_value_double(arguments[1]) == s->lo &&
+           sqlite3_value_double(arguments[2]) == s->hi &&
+           sqlite3_value_int64(arguments[3]) == s->bins;
+}
+
+/* NULL, or what is wrong with the arguments that are the axis. */
+static const char *settle(slot *s, const kind *k, sqlite3_value **arguments, tally_error *error)
+{
+    for (int i = 1; i < (k->edges ? 2 : 4); i++)
+        if (k->edges ? sqlite3_value_type(arguments[i]) != SQLITE_TEXT : !is_number(arguments[i]))
+            return k->edges ? "edges must be a JSON array of numbers, such as '[0, 1, 10]'"
+                            : "lo, hi and bins must be numbers";
+    if (!s->group)
+        return k->edges ? begin_edges(s, arguments, k->weighted, error)
+                        : begin_even(s, arguments, k->weighted, error);
+    return is_same_axis(s, k, arguments)
+               ? NULL
+               : "the range, bins or edges must be the same in all rows of a group";
+}
+
+/* NULL, or what is wrong with the row. */
+static const char *count_row(slot *s, const kind *k, sqlite3_value *x, sqlite3_value *w)
+{
+    int type = sqlite3_value_type(x);
+    int64_t integer = sqlite3_value_int64(x);
+    double real = sqlite3_value_double(x), weight = w ? sqlite3_value_double(w) : 0;
+    if (type == SQLITE_NULL || (w && sqlite3_value_type(w) == SQLITE_NULL)) {
+        s->group->nulls++;
+        return NULL;
+    }
+    if (!is_number(x) || (w && !is_number(w)))
+        return "a sample or weight is text: CAST it to a number";
+    rows r = {.count = 1, .weights = k->weighted ? &weight : NULL};
+    r.dtype = type == SQLITE_INTEGER ? TALLY_I64 : TALLY_F64;
+    r.samples[0] = type == SQLITE_INTEGER ? (const void *)&integer : (const void *)&real;
+    group_add_row(s->group, &r, 0);
+    return NULL;
+}
+
+static void step(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    const kind *k = sqlite3_user_data(context);
+    slot *s = sqlite3_aggregate_context(context, sizeof *s);
+    tally_error error = {""};
+    if (!s) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (s->failed)
+        return;
+    const char *wrong = settle(s, k, arguments, &error);
+    if (!wrong)
+        wrong = count_row(s, k, arguments[0], k->weighted ? arguments[count - 1] : NULL);
+    if (wrong)
+        fail(context, s, wrong);
+}
+
+static void write_amounts(json_text *to, const amount *values, uint64_t count, int weighted)
+{
+    json_put(to, "[");
+    for (uint64_t i = 0; i < count; i++) {
+        json_put(to, i ? "," : "");
+        if (weighted)
+            json_put_double(to, values[i].sum);
+        else
+            json_put_count(to, values[i].count);
+    }
+    json_put(to, "]");
+}
+
+static void write_flow(json_text *to, const char *name, amount value, int weighted)
+{
+    json_put(to, name);
+    if (weighted)
+        json_put_double(to, value.sum);
+    else
+        json_put_count(to, value.count);
+}
+
+static void write_whole(json_text *to, const group *g)
+{
+    const tally_axis *axis = &g->layout->axes[0];
+    int weighted = g->layout->weighted;
+    json_put(to, "{\"edges\":[");
+    for (uint64_t i = 0; i <= axis->bins; i++) {
+        json_put(to, i ? "," : "");
+        json_put_double(to, tally_axis_edge(axis, i));
+    }
+    json_put(to, "],\"counts\":");
+    write_amounts(to, g->cells, axis->bins, weighted);
+    write_flow(to, ",\"below\":", g->flows[flow_under], weighted);
+    write_flow(to, ",\"above\":", g->flows[flow_over], weighted);
+    write_flow(to, ",\"nan\":", g->flows[flow_nan], weighted);
+    json_put(to, ",\"nulls\":");
+    json_put_count(to, g->nulls);
+    json_put(to, "}");
+}
+
+static void finish(sqlite3_context *context)
+{
+    const kind *k = sqlite3_user_data(context);
+    slot *s = sqlite3_aggregate_context(context, 0);
+    json_text to = {0};
+    if (!s || s->failed)
+        return; /* no rows: NULL; or the error that is there */
+    if (k->whole)
+        write_whole(&to, s->group);
+    else
+        write_amounts(&to, s->group->cells, s->group->layout->cells, k->weighted);
+    slot_clear(s);
+    if (to.failed) {
+        free(to.text);
+        sqlite3_result_error_nomem(context);
+    } else
+        sqlite3_result_text64(context, to.text, to.length, free, SQLITE_UTF8);
+}
+
+#ifdef _WIN32
+__declspec(dllexport)
+#endif
+    __attribute__((visibility("default"))) int sqlite3_tally_init(sqlite3 *database, char **message,
+                                                                  const sqlite3_api_routines *api)
+{
+    static const kind kinds[] = {
+        {"tally", 0, 0, 0},
+        {"tally", 0, 1, 0},
+        {"tally_edges", 1, 0, 0},
+        {"tally_edges", 1, 1, 0},
+        {"tally_histogram", 0, 0, 1},
+        {"tally_histogram", 0, 1, 1},
+        {"tally_histogram_edges", 1, 0, 1},
+        {"tally_histogram_edges", 1, 1, 1},
+    };
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    (void)message;
+    SQLITE_EXTENSION_INIT2(api);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const kind *k = &kinds[i];
+        int count = (k->edges ? 2 : 4) + k->weighted;
+        int code = sqlite3_create_function_v2(database, k->name, count, flags, (void *)k, NULL,
+                                              step, finish, NULL);
+        if (code != SQLITE_OK)
+            return code;
+    }
+    return SQLITE_OK_LOAD_PERMANENTLY;
+}
