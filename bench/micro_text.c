@@ -7,54 +7,15 @@
  * layout, included. "number_mbps" is ty_number_parse alone on the same bytes where a line is one
  * number.
  */
-#define ty_stream_read memory_read
-#define ty_stream_name memory_name
-#define ty_stream_grew memory_grew
-#define ty_stream_pool memory_pool
-#define ty_text        text_in_memory
 #include "io/number.h"
-#include "io/text.c"
 #include "micro.h"
+#include "tests/common/memory_text.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #define BYTES  ((size_t)16 << 20)
 #define PASSES 7
-
-struct ty_stream {
-    const char *bytes;
-    size_t size, at;
-};
-
-tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
-                            tally_error *error)
-{
-    (void)error;
-    size_t left = stream->size - stream->at;
-    *got = size < left ? size : left;
-    memcpy(bytes, stream->bytes + stream->at, *got);
-    stream->at += *got;
-    return TALLY_OK;
-}
-
-int ty_stream_grew(const ty_stream *stream)
-{
-    (void)stream;
-    return 0;
-}
-
-ty_pool *ty_stream_pool(const ty_stream *stream)
-{
-    (void)stream;
-    return NULL;
-}
-
-const char *ty_stream_name(const ty_stream *stream)
-{
-    (void)stream;
-    return "memory";
-}
 
 static const struct {
     const char *name, *format; /* the format of one field */
@@ -83,7 +44,7 @@ static void stop(const char *what)
 /* Samples of all views together. */
 static uint64_t decode(const char *text, size_t size, const tally_input_options *options)
 {
-    ty_stream stream = {text, size, 0};
+    ty_stream stream = {text, size, 0, 0, NULL};
     tally_input_info info = {.struct_size = sizeof info};
     tally_error error;
     tally_view views[3];

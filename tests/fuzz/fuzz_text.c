@@ -6,49 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The decoder over a stream of our own: its source once more, with the stream's functions renamed.
- */
-#define ty_stream_read memory_read
-#define ty_stream_name memory_name
-#define ty_stream_grew memory_grew
-#define ty_stream_pool memory_pool
-#define ty_text        text_in_memory
-#include "io/text.c"
-
-struct ty_stream {
-    const char *bytes;
-    size_t size, at;
-};
-
-tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
-                            tally_error *error)
-{
-    (void)error;
-    size_t left = stream->size - stream->at;
-    *got = size < left ? size : left;
-    if (*got)
-        memcpy(bytes, stream->bytes + stream->at, *got);
-    stream->at += *got;
-    return TALLY_OK;
-}
-
-ty_pool *ty_stream_pool(const ty_stream *stream)
-{
-    (void)stream;
-    return NULL;
-}
-
-const char *ty_stream_name(const ty_stream *stream)
-{
-    (void)stream;
-    return "FILE";
-}
-
-int ty_stream_grew(const ty_stream *stream)
-{
-    (void)stream;
-    return 0;
-}
+#include "../common/memory_text.h"
 
 static void need(int condition, const char *what)
 {
@@ -73,7 +31,7 @@ static digest read_all(void *state, uint32_t views_count, uint64_t most)
         int done = 0;
         memset(&error, 0, sizeof error);
         d.status = ty_text.read(state, views, &done, &error);
-        need(!d.status || strncmp(error.message, "FILE:", 5) == 0, "a message without a place");
+        need(!d.status || strncmp(error.message, "a.csv:", 6) == 0, "a message without a place");
         if (d.status || done)
             return d;
         need(views[0].columns > 0 && views[0].columns <= most, "a chunk's size");
@@ -96,13 +54,13 @@ static int same(digest a, digest b)
 
 static digest run(const char *text, size_t size, const tally_input_options *options)
 {
-    ty_stream stream = {text, size, 0};
+    ty_stream stream = {text, size, 0, 0, NULL};
     tally_input_info info = {.struct_size = sizeof info};
     tally_error error = {""};
     void *state = NULL;
     digest d = {ty_text.open(&stream, options, &state, &info, &error), 0, 0};
     if (d.status) {
-        need(strncmp(error.message, "FILE:", 5) == 0, "a message without the file");
+        need(strncmp(error.message, "a.csv:", 6) == 0, "a message without the file");
         return d;
     }
     need(info.dimensions == (options->columns_count ? options->columns_count : 1), "views");

@@ -6,17 +6,12 @@
  * the same; of one that is refused, the region of one row more than were read must be refused in
  * the same words.
  */
-#define ty_stream_read memory_read
-#define ty_stream_name memory_name
-#define ty_stream_grew memory_grew
-#define ty_stream_pool memory_pool
-#define ty_text        text_in_memory
 #define FIRST_CAPACITY buffer_bytes
 #define THREAD_BYTES   (buffer_bytes / 2)
 #include <stddef.h>
 static size_t buffer_bytes;
 #include "draw.h"
-#include "io/text.c"
+#include "memory_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,42 +26,6 @@ enum { MOST = 1 << 16, VIEWS = 3, NUMBERS = 100000 };
 
 static int failures;
 static ty_pool *pool;
-
-/* ---- A stream in memory ---- */
-
-struct ty_stream {
-    const char *bytes;
-    size_t size, at;
-};
-
-tally_status ty_stream_read(ty_stream *stream, void *bytes, size_t size, size_t *got,
-                            tally_error *error)
-{
-    (void)error;
-    size_t left = stream->size - stream->at;
-    *got = size < left ? size : left;
-    memcpy(bytes, stream->bytes + stream->at, *got);
-    stream->at += *got;
-    return TALLY_OK;
-}
-
-const char *ty_stream_name(const ty_stream *stream)
-{
-    (void)stream;
-    return "a.csv";
-}
-
-int ty_stream_grew(const ty_stream *stream)
-{
-    (void)stream;
-    return 0;
-}
-
-ty_pool *ty_stream_pool(const ty_stream *stream)
-{
-    (void)stream;
-    return pool;
-}
 
 /* ---- Reading all of a text ---- */
 
@@ -135,7 +94,7 @@ static table read_text(const char *text, size_t size, uint32_t views, size_t par
 {
     static const char *const columns[VIEWS] = {"2", "3", "1"};
     table t = {.status = TALLY_OK};
-    ty_stream stream = {text, size, 0};
+    ty_stream stream = {text, size, 0, 0, pool};
     tally_input_info info = {.struct_size = sizeof info};
     tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
     void *decoder;
