@@ -10,66 +10,28 @@
  * are compared with the processor's, of a block that the samples repeat. What SECONDS leave no
  * time for is named at the end, and the exit status is 3.
  */
-#include <dlfcn.h>
-#include <errno.h>
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cpu/threads.h"
 #include "gpu/device.h"
-#include "gpu_inputs.h"
+#include "gpu_bench.h"
 #include "plan/plan.h"
 
 static const uint64_t all_bins[] = {2,     16,    64,     256,    1024,    2048,    8192,    32768,
                                     56000, 65536, 110000, 262144, 1 << 20, 4 << 20, 16 << 20};
-static const char *const dtype_names[] = {"u8", "u16", "i32", "f32", "f64"};
+const char *const dtype_names[] = {"u8", "u16", "i32", "f32", "f64"};
 static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_I32, TALLY_F32, TALLY_F64};
 
-enum { bins_count = sizeof all_bins / sizeof *all_bins, most_repeats = 9, most_peers = 16 };
+enum { bins_count = sizeof all_bins / sizeof *all_bins };
 
 /* The block that samples repeat, and what the peers get at most. */
 static const uint64_t block_bytes = 128 << 20, peer_bytes = 256 << 20, uneven_bytes = 16 << 20;
 
-typedef struct bench {
-    tally_context *context, *host;
-    ty_device *device;
-    void *queue, *program;
-    ty_memory samples, read_out, counts_memory;
-    uint64_t bytes;      /* of `samples` */
-    double read_seconds; /* of all of them, before anything else: later a pass took 14 % longer */
-    unsigned char *block;
-    uint64_t block_made; /* bytes that hold the current input */
-    gpu_files files;
-    const gpu_peer *peers[most_peers];
-    const char *versions[most_peers];
-    int peer_count;
-    FILE *to_python, *from_python;
-    const char *only_dtype;
-    uint64_t *wanted, *got; /* counts */
-} bench;
-
-/* What is being counted. */
-typedef struct point {
-    gpu_dtype dtype;
-    uint64_t n, bins;
-    const char *input;
-    double read_seconds; /* for as many bytes */
-    const char *axis;    /* of uneven edges, or NULL */
-    const double *edges;
-} point;
-
-typedef struct timing {
-    double seconds[most_repeats];
-    int repeats;
-    uint64_t differing;
-} timing;
-
-static void die(const char *what, const char *words)
+void die(const char *what, const char *words)
 {
     fprintf(stderr, "gpu_bench: %s: %s\n", what, words);
     exit(1);
@@ -77,17 +39,8 @@ static void die(const char *what, const char *words)
 
 /* ---- time ---- */
 
-/* Seconds that went into what, for the last words. */
-enum { on_inputs, on_host, on_tally, on_peers, works };
 static const char *const work_names[] = {"inputs", "the processor's counts", "Tally", "peers"};
-static double spent[works];
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+double spent[works];
 
 /* What -l leaves no time for: configurations of each part and type. */
 static double end_at;
@@ -108,12 +61,6 @@ static int late(const point *p, const char *part)
     snprintf(cut[i].what, sizeof cut[i].what, "%s", what);
     cut[i].count++;
     return 1;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* ---- kernels of the benchmark itself ---- */
@@ -255,7 +202,7 @@ static void count_wanted(bench *b, const point *p)
     spent[on_host] += now() - begin;
 }
 
-static uint64_t differing(const bench *b, uint64_t bins)
+uint64_t differing(const bench *b, uint64_t bins)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < bins; i++)
@@ -267,8 +214,8 @@ static uint64_t differing(const bench *b, uint64_t bins)
 
 static int wrong, measured;
 
-static void report(const point *p, const char *part, const char *by, const char *call,
-                   const char *version, timing *t)
+void report(const point *p, const char *part, const char *by, const char *call, const char *version,
+            timing *t)
 {
     double bytes = (double)(p->n * gpu_dtype_bytes(p->dtype));
     qsort(t->seconds, (size_t)t->repeats, sizeof *t->seconds, ascending);
@@ -289,13 +236,12 @@ static void report(const point *p, const char *part, const char *by, const char 
     }
 }
 
-/* Calls on a stream, of which one took so long: no more than some milliseconds of them. */
-static unsigned calls_for(double seconds, unsigned most)
+unsigned calls_for(double seconds, unsigned most)
 {
     return seconds * most < 0.02 ? most : seconds < 0.02 ? (unsigned)(0.02 / seconds) : 1;
 }
 
-static int repeats_for(double seconds)
+int repeats_for(double seconds)
 {
     return seconds < 0.02 ? most_repeats : seconds < 0.2 ? 3 : 1;
 }
@@ -365,125 +311,6 @@ static void run_tally(bench *b, const point *p, const char *part, unsigned calls
     report(p, part, "Tally", tally_plan_method(plan), tally_version(), &t);
     tally_plan_destroy(plan);
     spent[on_tally] += now() - begin;
-}
-
-/* ---- peers in this process ---- */
-
-static void run_peer(bench *b, const point *p, const char *part, int which, unsigned calls)
-{
-    const gpu_peer *peer = b->peers[which];
-    gpu_problem problem = {
-        p->dtype, p->n, p->bins, 0, gpu_dtype_span(p->dtype), (void *)(uintptr_t)b->samples,
-        p->edges};
-    void *state = NULL;
-    timing t = {.repeats = 0};
-    const double begin = now();
-    if (peer->start(&problem, &state))
-        return;
-    double first = peer->time(state, 1);
-    t.differing = first < 0 || peer->counts(state, b->got) ? p->bins : differing(b, p->bins);
-    t.repeats = repeats_for(first);
-    calls = calls_for(first > 0 ? first : 1, calls);
-    for (int i = 0; i < t.repeats && first >= 0; i++)
-        t.seconds[i] = peer->time(state, calls) / calls;
-    if (first >= 0)
-        report(p, part, peer->by, peer->call, b->versions[which], &t);
-    peer->end(state);
-    spent[on_peers] += now() - begin;
-}
-
-static void open_peers(bench *b, const char *folder)
-{
-    char pattern[512];
-    glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/*.so", folder);
-    if (glob(pattern, 0, NULL, &found))
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        void *library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
-        const gpu_peer *(*list)(void) = NULL;
-        const char *(*version)(void) = NULL;
-        if (library) {
-            *(void **)&list = dlsym(library, "gpu_peers");
-            *(void **)&version = dlsym(library, "gpu_peer_version");
-        }
-        if (!list || !version) {
-            fprintf(stderr, "skipped: %s: %s\n", found.gl_pathv[i],
-                    library ? "no peer" : dlerror());
-            continue;
-        }
-        for (const gpu_peer *p = list(); p->by && b->peer_count < most_peers; p++) {
-            b->peers[b->peer_count] = p;
-            b->versions[b->peer_count++] = version();
-        }
-    }
-    globfree(&found);
-}
-
-/* ---- peers in Python ---- */
-
-static void open_python(bench *b, const char *command)
-{
-    int to[2], from[2];
-    char line[1024];
-    if (!command || pipe(to) || pipe(from))
-        return;
-    if (fork() == 0) {
-        dup2(to[0], 0);
-        dup2(from[1], 1);
-        close(to[1]);
-        close(from[0]);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    b->to_python = fdopen(to[1], "w");
-    b->from_python = fdopen(from[0], "r");
-    if (!b->from_python || !fgets(line, sizeof line, b->from_python))
-        b->to_python = NULL;
-    else
-        fprintf(stderr, "python: %s", line);
-}
-
-static void write_file(const char *path, const void *bytes, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-    if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
-        die(path, strerror(errno));
-}
-
-/* The block and the counts go over in files in memory; what comes back is a report's tail. */
-static void run_python(bench *b, const point *p, const char *part)
-{
-    const char *samples = "/dev/shm/tally-gpu-samples", *counts = "/dev/shm/tally-gpu-counts";
-    char line[2048];
-    double bytes = (double)(p->n * gpu_dtype_bytes(p->dtype));
-    if (!b->to_python)
-        return;
-    const double begin = now();
-    write_file(samples, b->block, b->block_made);
-    write_file(counts, b->wanted, p->bins * sizeof *b->wanted);
-    fprintf(b->to_python,
-            "{\"samples\":\"%s\",\"counts\":\"%s\",\"dtype\":\"%s\",\"n\":%llu,\"bins\":%llu,"
-            "\"lo\":0,\"hi\":%.0f}\n",
-            samples, counts, dtype_names[p->dtype], (unsigned long long)p->n,
-            (unsigned long long)p->bins, gpu_dtype_span(p->dtype));
-    fflush(b->to_python);
-    while (fgets(line, sizeof line, b->from_python) && strcmp(line, "end\n") != 0) {
-        const char *median = strstr(line, "\"median_s\": ");
-        double seconds = median ? strtod(median + 12, NULL) : 0;
-        line[strcspn(line, "\n")] = '\0';
-        printf("{\"part\":\"%s\",\"dtype\":\"%s\",\"bins\":%llu,\"data\":\"%s\",\"n\":%llu,"
-               "\"bytes\":%.0f,\"gbps\":%.2f,\"fraction_of_read\":%.4f,%s\n",
-               part, dtype_names[p->dtype], (unsigned long long)p->bins, p->input,
-               (unsigned long long)p->n, bytes, median ? bytes / seconds * 1e-9 : 0,
-               median ? p->read_seconds / seconds : 0, line + 1);
-    }
-    fflush(stdout);
-    unlink(samples);
-    unlink(counts);
-    spent[on_peers] += now() - begin;
 }
 
 /* ---- the parts ---- */

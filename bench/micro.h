@@ -26,6 +26,13 @@ static inline double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Order of doubles, for qsort. */
+static inline int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* The same numbers in every run. */
 static uint64_t random_state = 1;
 

@@ -27,12 +27,6 @@ static double processor_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void *place(tally_context *context, const settings *s, size_t bytes, const void *from)
 {
     tally_error error = {""};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "gpu/device.h"
+#include "micro.h"
 
 /* Each work-item four loads of 16 bytes at a time, a grid apart. */
 static const char micro_read_kernel[] =
@@ -27,13 +28,6 @@ static const char micro_read_kernel[] =
     "(d.x ^ d.y ^ d.z ^ d.w); }\n"
     "for (; i < n; i += step) { uint4 a = p[i]; s += a.x ^ a.y ^ a.z ^ a.w; }\n"
     "if (s == 0x9e3779b9u) out[0] = s; }\n";
-
-/* For qsort of seconds. */
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Seconds to read so many bytes, the median of nine after one more; ends the program on failure. */
 static double micro_read_seconds(ty_device *device, void *queue, ty_memory samples, uint64_t bytes)

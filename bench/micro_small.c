@@ -46,12 +46,6 @@ static void die(const char *what, const char *words)
     exit(1);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void open_all(bench *b, const char *device)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;

@@ -90,12 +90,6 @@ typedef struct setup {
     size_t read; /* bytes that are read */
 } setup;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether there is no `only`, or one of its names, between bars, begins this one. */
 static int wanted(const char *what)
 {

@@ -54,18 +54,6 @@ static int unknown(const cli_word *word, const char *name, size_t length)
     return cli_usage(word, "no option --%s", text);
 }
 
-static int is_choice(const char *choices, const char *text)
-{
-    size_t length = strlen(text);
-    for (const char *c = choices; *c;) {
-        size_t size = strcspn(c, " ");
-        if (size == length && memcmp(c, text, size) == 0)
-            return 1;
-        c += size + strspn(c + size, " ");
-    }
-    return 0;
-}
-
 /* What other programs call the types. */
 static const char *dtype_meant(const char *text)
 {
@@ -88,10 +76,10 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
     double real;
     switch (row->kind) {
     case CLI_CHOICE:
-        if (!is_choice(row->choices, text) && row->id == CLI_DTYPE && dtype_meant(text))
+        if (!has_word(row->choices, text) && row->id == CLI_DTYPE && dtype_meant(text))
             return cli_usage(word, "--%s %s: is called %s here; one of %s", row->name, text,
                              dtype_meant(text), row->choices);
-        if (!is_choice(row->choices, text))
+        if (!has_word(row->choices, text))
             return cli_usage(word, "--%s %s: one of %s", row->name, text, row->choices);
         break;
     case CLI_UINT:

@@ -192,19 +192,11 @@ static const char *type_name(tally_device_type type)
 
 static int serves(const tally_method_info *method, const tally_device_info *device, const job *job)
 {
-    const char *type = type_name(device->device);
-    size_t length = strlen(type);
     if (job->only && job->only_index >= 0 && device->index != job->only_index)
         return 0;
     if (job->only_method && strcmp(method->name, job->only_method) != 0)
         return 0;
-    for (const char *at = method->devices; *at;) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, type, length) == 0)
-            return 1;
-        at += word + strspn(at + word, " ");
-    }
-    return 0;
+    return has_word(method->devices, type_name(device->device));
 }
 
 typedef void (*pair_action)(job *job, const tally_device_info *device, tally_context *context,

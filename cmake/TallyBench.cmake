@@ -36,6 +36,7 @@ foreach(source IN LISTS micro)
   target_link_libraries(${program} PRIVATE tally_internal)
   list(APPEND TALLY_MICRO ${program})
 endforeach()
+target_sources(micro_own PRIVATE ${PROJECT_SOURCE_DIR}/bench/own_inputs.c)
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(TALLY_DEFLATE QUIET IMPORTED_TARGET libdeflate) # micro_inflate's peer
 endif()
@@ -44,8 +45,9 @@ if(TALLY_DEFLATE_FOUND)
   target_link_libraries(micro_inflate PRIVATE PkgConfig::TALLY_DEFLATE)
 endif()
 # The GPU benchmark; bench/gpu.sh builds and runs it, with peers made by nvcc.
-add_executable(gpu_bench EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gpu_bench.c
-                                          ${PROJECT_SOURCE_DIR}/bench/gpu_inputs.c)
+add_executable(gpu_bench EXCLUDE_FROM_ALL
+               ${PROJECT_SOURCE_DIR}/bench/gpu_bench.c ${PROJECT_SOURCE_DIR}/bench/gpu_bench_peers.c
+               ${PROJECT_SOURCE_DIR}/bench/gpu_inputs.c)
 set_target_properties(gpu_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 target_link_libraries(gpu_bench PRIVATE tally_internal)
 list(APPEND TALLY_MICRO gpu_bench)

@@ -46,4 +46,17 @@ static inline int parse_device(const char *text, tally_device_type *type, int32_
     return 0;
 }
 
+/* Whether a list of words with blanks between them, "auto cpu cuda", has this one. */
+static inline int has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; *at;) {
+        const size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, word, size) == 0)
+            return 1;
+        at += size + strspn(at + size, " ");
+    }
+    return 0;
+}
+
 #endif

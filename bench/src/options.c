@@ -86,18 +86,6 @@ void bench_help(void)
     }
 }
 
-static int is_choice(const char *choices, const char *text)
-{
-    size_t length = strlen(text);
-    for (const char *c = choices; *c;) {
-        size_t size = strcspn(c, " ");
-        if (size == length && memcmp(c, text, size) == 0)
-            return 1;
-        c += size + strspn(c + size, " ");
-    }
-    return 0;
-}
-
 static int set(const row *option, const char *text, bench_options *options)
 {
     void *at = (char *)options + option->at;
@@ -109,7 +97,7 @@ static int set(const row *option, const char *text, bench_options *options)
         *(int *)at = 1;
         break;
     case CHOICE:
-        if (!is_choice(option->choices, text))
+        if (!has_word(option->choices, text))
             return bench_usage("--%s %s: one of %s", option->name, text, option->choices);
         *(const char **)at = text;
         break;
