@@ -5,9 +5,9 @@
 
 The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
 every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as DuckDB writes it to
-Parquet, where DuckDB is there. They are in the page cache. Of the column
-`price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value; of `name` each
-different value.
+Parquet, where DuckDB is there, and packed by gzip, bgzip, zstd and pzstd, where those are. They are in the page
+cache. Of the column `price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value; of
+`name` each different value.
 
 All take turns, round after round. Tally is the whole command, from its start to its end; a peer is a
 query in a process that is warm, so its start is not in. `cpu_s` is what all its threads took together
@@ -21,6 +21,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -54,6 +55,23 @@ def to_parquet(plain, path, codec):
         return False
     duckdb.execute(f"COPY (FROM read_csv('{plain}')) TO '{path}' (FORMAT parquet, COMPRESSION {codec})")
     return True
+
+
+def packed(plain, ending, *command):
+    """The table packed by a program, or None where that is not installed."""
+    path = plain + ending
+    if not shutil.which(command[0]):
+        return None
+    if "-o" in command:  # it writes a file itself
+        subprocess.run([*command, path, plain], check=True, stderr=subprocess.DEVNULL)
+    else:
+        with open(plain, "rb") as source, open(path, "wb") as out:
+            subprocess.run(command, stdin=source, stdout=out, check=True)
+    return path
+
+
+PACKED = (("gzip", ".gz", "gzip", "-c"), ("bgzip", ".b.gz", "bgzip", "-c"), ("zstd", ".zst", "zstd", "-q", "-c"),
+          ("pzstd", ".p.zst", "pzstd", "-q", "-k", "-f", "-o"))
 
 
 # ---- peers: each a process, asked line by line ----
@@ -245,6 +263,11 @@ def main():
             path = os.path.join(folder, codec + ".parquet")
             if to_parquet(plain, path, codec):
                 cases.append((f"parquet, {codec}", path, True))
+        for name, ending, *command in PACKED:
+            if re.search(options.only, f"csv, {name}"):
+                path = packed(plain, ending, *command)
+                if path:
+                    cases.append((f"csv, {name}", path, True))
         for case, path, ranged in cases:
             for threads in (int(n) for n in options.threads.split(",")):
                 if re.search(options.only, case):

@@ -205,6 +205,7 @@ static tally_status open_input(tally_input *in, const char *path, tally_input_op
     status = in->decoder->open(in->stream, options, &in->state, &in->info, error);
     if (!status && keeps(in))
         ty_stream_forget(in->stream);
+    ty_stream_run_ahead(in->stream);
     return status;
 }
 

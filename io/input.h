@@ -30,6 +30,9 @@ tally_status ty_stream_rewind(ty_stream *stream, tally_error *error);
  * decoders may use; NULL, as at first: the caller's alone. */
 void ty_stream_pool_set(ty_stream *stream, ty_pool *pool);
 ty_pool *ty_stream_pool(const ty_stream *stream);
+/* From now on a thread may read and unpack ahead of its caller, where the source is a pipe or
+ * compressed; not to be forgotten (below) any more. */
+void ty_stream_run_ahead(ty_stream *stream);
 /* It will not be rewound: what was kept for that is dropped. */
 void ty_stream_forget(ty_stream *stream);
 const char *

@@ -8,14 +8,19 @@
 #include "core/error.h"
 #include "io/unpack.h"
 
-enum { TY_AHEAD_BUFFER = 64 * 1024 };
+enum {
+    TY_PEEK_BUFFER = 64 * 1024,
+    TY_AHEAD_FROM = 256 * 1024 /* bytes handed out: a small input is not worth a thread */
+};
 
 struct ty_stream {
     ty_origin origin;
     uint64_t offset; /* bytes handed out */
-    size_t ahead_at, ahead_end;
-    unsigned char ahead[TY_AHEAD_BUFFER]; /* not handed out yet */
+    size_t peek_at, peek_end;
+    unsigned char peeked[TY_PEEK_BUFFER]; /* not handed out yet */
     ty_unpack unpack;
+    int may_run_ahead;
+    ty_ahead *ahead; /* NULL: whoever reads also unpacks */
 };
 
 /* ---- Opening ------------------------------------------------------------------------------- */
@@ -45,6 +50,7 @@ void ty_stream_close(ty_stream *stream)
 {
     if (!stream)
         return;
+    ty_ahead_stop(stream->ahead);
     ty_unpack_close(&stream->unpack);
     ty_origin_close(&stream->origin);
     ty_free(stream);
@@ -52,25 +58,38 @@ void ty_stream_close(ty_stream *stream)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* As many bytes as asked unless the end comes first. */
+static tally_status produce(ty_stream *s, unsigned char *bytes, size_t size, size_t *got,
+                            tally_error *error)
+{
+    ty_pool *pool = s->origin.pool;
+    if (s->may_run_ahead && !s->ahead && s->offset >= TY_AHEAD_FROM && pool &&
+        ty_pool_threads(pool) > 1 && (s->unpack.codec || !s->origin.seekable)) {
+        s->ahead = ty_ahead_start(&s->unpack, pool);
+        s->may_run_ahead = s->ahead != NULL;
+    }
+    return s->ahead ? ty_ahead_read(s->ahead, bytes, size, got, error)
+                    : ty_unpack_read(&s->unpack, bytes, size, got, error);
+}
+
 tally_status ty_stream_read(ty_stream *s, void *bytes, size_t size, size_t *got, tally_error *error)
 {
     unsigned char *to = bytes;
     size_t done = 0;
     *got = 0;
     while (done < size) {
-        size_t have = s->ahead_end - s->ahead_at;
+        size_t have = s->peek_end - s->peek_at;
         if (have) {
             size_t take = have < size - done ? have : size - done;
-            memcpy(to + done, s->ahead + s->ahead_at, take);
-            s->ahead_at += take;
+            memcpy(to + done, s->peeked + s->peek_at, take);
+            s->peek_at += take;
             done += take;
             continue;
         }
         /* Large wishes go straight to their place, small ones through the buffer. */
-        int direct = size - done >= sizeof s->ahead;
-        tally_status status =
-            direct ? ty_unpack_read(&s->unpack, to + done, size - done, &have, error)
-                   : ty_unpack_read(&s->unpack, s->ahead, sizeof s->ahead, &have, error);
+        int direct = size - done >= sizeof s->peeked;
+        tally_status status = direct ? produce(s, to + done, size - done, &have, error)
+                                     : produce(s, s->peeked, sizeof s->peeked, &have, error);
         if (status)
             return status;
         if (!have)
@@ -78,8 +97,8 @@ tally_status ty_stream_read(ty_stream *s, void *bytes, size_t size, size_t *got,
         if (direct) {
             done += have;
         } else {
-            s->ahead_at = 0;
-            s->ahead_end = have;
+            s->peek_at = 0;
+            s->peek_end = have;
         }
     }
     s->offset += done;
@@ -90,29 +109,28 @@ tally_status ty_stream_read(ty_stream *s, void *bytes, size_t size, size_t *got,
 tally_status ty_stream_peek(ty_stream *s, const unsigned char **bytes, size_t size, size_t *got,
                             tally_error *error)
 {
-    if (size > sizeof s->ahead)
-        size = sizeof s->ahead;
-    size_t have = s->ahead_end - s->ahead_at;
+    if (size > sizeof s->peeked)
+        size = sizeof s->peeked;
+    size_t have = s->peek_end - s->peek_at;
     if (have < size) {
-        memmove(s->ahead, s->ahead + s->ahead_at, have);
-        s->ahead_at = 0;
-        s->ahead_end = have;
+        memmove(s->peeked, s->peeked + s->peek_at, have);
+        s->peek_at = 0;
+        s->peek_end = have;
         size_t more;
-        tally_status status =
-            ty_unpack_read(&s->unpack, s->ahead + have, size - have, &more, error);
+        tally_status status = produce(s, s->peeked + have, size - have, &more, error);
         if (status)
             return status;
-        s->ahead_end = have += more;
+        s->peek_end = have += more;
     }
-    *bytes = s->ahead + s->ahead_at;
+    *bytes = s->peeked + s->peek_at;
     *got = have < size ? have : size;
     return TALLY_OK;
 }
 
 tally_status ty_stream_skip(ty_stream *s, uint64_t bytes, uint64_t *skipped, tally_error *error)
 {
-    uint64_t done = s->ahead_end - s->ahead_at < bytes ? s->ahead_end - s->ahead_at : bytes;
-    s->ahead_at += (size_t)done;
+    uint64_t done = s->peek_end - s->peek_at < bytes ? s->peek_end - s->peek_at : bytes;
+    s->peek_at += (size_t)done;
     *skipped = 0;
     if (done < bytes) {
         uint64_t jumped;
@@ -121,16 +139,16 @@ tally_status ty_stream_skip(ty_stream *s, uint64_t bytes, uint64_t *skipped, tal
             return status;
         done += jumped;
     }
-    while (done < bytes && s->ahead_at == s->ahead_end) {
+    while (done < bytes && s->peek_at == s->peek_end) {
         size_t have;
-        tally_status status = ty_unpack_read(&s->unpack, s->ahead, sizeof s->ahead, &have, error);
+        tally_status status = produce(s, s->peeked, sizeof s->peeked, &have, error);
         if (status)
             return status;
         if (!have)
             break;
-        s->ahead_end = have;
-        s->ahead_at = bytes - done < have ? (size_t)(bytes - done) : have;
-        done += s->ahead_at;
+        s->peek_end = have;
+        s->peek_at = bytes - done < have ? (size_t)(bytes - done) : have;
+        done += s->peek_at;
     }
     s->offset += done;
     *skipped = done;
@@ -139,12 +157,14 @@ tally_status ty_stream_skip(ty_stream *s, uint64_t bytes, uint64_t *skipped, tal
 
 tally_status ty_stream_rewind(ty_stream *s, tally_error *error)
 {
+    ty_ahead_stop(s->ahead);
+    s->ahead = NULL;
     tally_status status = ty_origin_rewind(&s->origin, error);
     if (status)
         return status;
     ty_unpack_rewind(&s->unpack);
     s->offset = 0;
-    s->ahead_at = s->ahead_end = 0;
+    s->peek_at = s->peek_end = 0;
     return TALLY_OK;
 }
 
@@ -167,7 +187,9 @@ uint64_t ty_stream_offset(const ty_stream *stream)
 
 uint64_t ty_stream_stored(const ty_stream *stream)
 {
-    return stream->unpack.codec ? ty_unpack_stored(&stream->unpack) : stream->offset;
+    if (!stream->unpack.codec)
+        return stream->offset;
+    return stream->ahead ? ty_ahead_stored(stream->ahead) : ty_unpack_stored(&stream->unpack);
 }
 
 uint64_t ty_stream_size(const ty_stream *stream)
@@ -187,6 +209,11 @@ void ty_stream_pool_set(ty_stream *stream, ty_pool *pool)
     stream->origin.pool = pool;
 }
 
+void ty_stream_run_ahead(ty_stream *stream)
+{
+    stream->may_run_ahead = 1;
+}
+
 ty_pool *ty_stream_pool(const ty_stream *stream)
 {
     return stream->origin.pool;
@@ -194,7 +221,7 @@ ty_pool *ty_stream_pool(const ty_stream *stream)
 
 int ty_stream_is_spooled(const ty_stream *stream)
 {
-    return stream->origin.spool.file >= 0;
+    return stream->ahead ? ty_ahead_is_spooled(stream->ahead) : stream->origin.spool.file >= 0;
 }
 
 int ty_stream_file(const ty_stream *stream, uint64_t *start)

@@ -6,6 +6,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+enum { STORED_BUFFER = 256 * 1024 };
+
 const char *ty_packing_name(ty_packing packing)
 {
     return packing == TY_GZIP ? "gzip" : packing == TY_ZSTD ? "zstd" : "";
@@ -58,9 +60,9 @@ static tally_status plain_read(ty_unpack *u, unsigned char *bytes, size_t size, 
         tally_status status = ty_origin_read(u->origin, bytes + *got, size - *got, &have, error);
         if (status)
             return status;
-        if (!have)
-            break;
         *got += have;
+        if (!have || u->by_piece)
+            break;
     }
     return TALLY_OK;
 }
@@ -71,7 +73,18 @@ static tally_status refill(ty_unpack *u, tally_error *error)
     if (u->at < u->end)
         return TALLY_OK;
     u->at = u->end = 0;
-    return ty_origin_read(u->origin, u->stored, sizeof u->stored, &u->end, error);
+    return ty_origin_read(u->origin, u->stored, STORED_BUFFER, &u->end, error);
+}
+
+tally_status ty_unpack_fill(ty_unpack *u, tally_error *error)
+{
+    for (size_t have = 1; have && u->end < u->room; u->end += have) {
+        tally_status status =
+            ty_origin_read(u->origin, u->stored + u->end, u->room - u->end, &have, error);
+        if (status)
+            return status;
+    }
+    return TALLY_OK;
 }
 
 /* Between members: another one, the end, or garbage. Zeros up to the end are let pass where the
@@ -123,6 +136,10 @@ tally_status ty_unpack_read(ty_unpack *u, unsigned char *bytes, size_t size, siz
         u->between = result == TY_UNPACK_END;
         if (ended && !u->between && !wrote)
             return cut_short(u, error);
+        size_t stored, most;
+        if (u->between && *got && u->by_piece && u->at < u->end &&
+            u->codec->measure(u->stored + u->at, u->end - u->at, &stored, &most))
+            break;
     }
     return TALLY_OK;
 }
@@ -154,7 +171,7 @@ static tally_status find_packing(ty_unpack *u, tally_error *error)
     while (u->end < 4) {
         size_t have;
         tally_status status =
-            ty_origin_read(u->origin, u->stored + u->end, sizeof u->stored - u->end, &have, error);
+            ty_origin_read(u->origin, u->stored + u->end, u->room - u->end, &have, error);
         if (status)
             return status;
         if (!have)
@@ -178,6 +195,10 @@ tally_status ty_unpack_open(ty_unpack *u, ty_origin *origin, tally_error *error)
     u->codec = NULL;
     u->state = NULL;
     ty_unpack_rewind(u);
+    u->room = STORED_BUFFER;
+    u->stored = ty_malloc(u->room);
+    if (!u->stored)
+        return ty_error_memory(error, "an input's buffers", u->room);
     tally_status status = find_packing(u, error);
     if (status || u->packing == TY_PLAIN)
         return status;
@@ -197,6 +218,7 @@ tally_status ty_unpack_open(ty_unpack *u, ty_origin *origin, tally_error *error)
 
 void ty_unpack_close(ty_unpack *u)
 {
+    ty_free(u->stored);
     if (u->codec)
         u->codec->close(u->state);
 }

@@ -125,7 +125,50 @@ static ty_unpack_result gzip_step(void *state, ty_unpack_step *step)
 #endif
 
 #if TALLY_HAVE_ISAL || TALLY_HAVE_ZLIB
-static const ty_codec codec = {"gzip", 1, gzip_open, gzip_close, gzip_reset, gzip_step};
+static unsigned number16(const unsigned char *at)
+{
+    return at[0] | (unsigned)at[1] << 8;
+}
+
+/* BGZF: members of up to 64 KiB whose header has their stored size in an extra field, BC. */
+static int gzip_measure(const unsigned char *at, size_t size, size_t *stored, size_t *most)
+{
+    enum { HEADER = 12, TRAILER = 8, MOST = 1 << 16 };
+    *most = 0;
+    if (size < HEADER)
+        return at[0] == 0x1f ? -1 : 0;
+    if (memcmp(at, "\x1f\x8b\x08\x04", 4) != 0)
+        return 0;
+    const size_t end = HEADER + number16(at + 10);
+    if (size < end)
+        return -1;
+    for (size_t field = HEADER; field + 4 <= end; field += 4 + number16(at + field + 2)) {
+        if (memcmp(at + field, "BC\2\0", 4) != 0 || field + 6 > end)
+            continue;
+        *stored = number16(at + field + 4) + 1u;
+        if (*stored < end + TRAILER)
+            return 0;
+        if (size < *stored)
+            return 1;
+        const unsigned char *length = at + *stored - 4;
+        *most = number16(length) | (size_t)number16(length + 2) << 16;
+        return *most <= MOST;
+    }
+    return 0;
+}
+
+static int gzip_whole(void *state, const unsigned char *in, size_t in_size, unsigned char *out,
+                      size_t out_size, size_t *got)
+{
+    ty_unpack_step step = {in, in_size, out, out_size, ""};
+    gzip_reset(state);
+    const ty_unpack_result result = gzip_step(state, &step);
+    *got = out_size - step.out_size;
+    return result != TY_UNPACK_END || step.in_size;
+}
+
+static const ty_codec codec = {"gzip",     1,         gzip_open,    gzip_close,
+                               gzip_reset, gzip_step, gzip_measure, gzip_whole};
 const ty_codec *const ty_codec_gzip = &codec;
 #else
 const ty_codec *const ty_codec_gzip = NULL;
