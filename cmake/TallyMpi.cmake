@@ -16,3 +16,13 @@ if(TALLY_WITH_MPI STREQUAL "AUTO" OR TALLY_WITH_MPI)
   endif()
 endif()
 message(STATUS "  tally-mpi: ${note}")
+
+if(TALLY_HAVE_MPI AND TALLY_CLI)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/mpi/*.c)
+  add_executable(tally_mpi ${files})
+  set_target_properties(
+    tally_mpi PROPERTIES OUTPUT_NAME tally-mpi BUILD_WITH_INSTALL_RPATH ON
+                         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
+  target_link_libraries(tally_mpi PRIVATE tally_io MPI::MPI_C m)
+  install(TARGETS tally_mpi)
+endif()

@@ -46,7 +46,7 @@ linted() {
         cat "build/$1.log"
         return 1
     }
-    sources | grep -E '^(src|io|cli|bench/src)/.*\.c$' | xargs ls -S |
+    sources | grep -E '^(src|io|cli|mpi|bench/src)/.*\.c$' | xargs ls -S |
         xargs -n 1 -P "$JOBS" clang-tidy -quiet --checks="$2" -p build/clang 2>"build/$1.log"
     local result=$?
     [ $result = 0 ] || grep -E 'error:' "build/$1.log"

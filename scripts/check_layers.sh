@@ -50,7 +50,7 @@ while IFS=: read -r file line _; do
 done < <(grep -rnE '^ *# *include +<tally/io\.h>' src --include='*.c' --include='*.h' || true)
 
 # The command, the binding, the databases' extensions, tally-bench and its peers see the public headers, their own files and common/ only.
-for folder in cli python/fast sql/group sql/duckdb sql/sqlite bench/src bench/peers; do
+for folder in cli mpi python/fast sql/group sql/duckdb sql/sqlite bench/src bench/peers; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
