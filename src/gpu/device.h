@@ -9,6 +9,7 @@
 #ifndef TY_DEVICE_H
 #define TY_DEVICE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tally/tally.h>
@@ -149,6 +150,8 @@ struct ty_device {
     uint32_t capability;       /* CUDA: 90 for 9.0; else 0 */
     int has_fp64;
     int has_fence; /* what a group wrote before a fence is seen by one that is told so after it */
+    struct ty_program *programs; /* programs.h; the lock is theirs */
+    pthread_mutex_t programs_lock;
 };
 
 extern const ty_device_ops ty_opencl_ops, ty_cuda_ops;

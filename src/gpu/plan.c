@@ -36,6 +36,8 @@ static tally_status open_with(const ty_device_ops *ops, tally_context *context,
 {
     ty_device *device = NULL;
     tally_status status = ops->open((uint32_t)options->index, options->native, &device, error);
+    if (!status)
+        ty_programs_open(device);
     context->state = device;
     return status;
 }
@@ -43,6 +45,7 @@ static tally_status open_with(const ty_device_ops *ops, tally_context *context,
 static void backend_close(tally_context *context)
 {
     ty_device *device = context->state;
+    ty_programs_close(device);
     device->ops->close(device);
 }
 
@@ -271,13 +274,7 @@ static tally_status build(tally_plan *plan, ty_gpu_plan *own, tally_error *error
     ty_device *device = device_of(plan);
     ty_defines options;
     ty_gpu_options(plan, device, &options);
-    char *text = ty_gpu_text(ty_gpu_method_of(plan));
-    if (!text)
-        return ty_error_memory(error, "a kernel's text", 1);
-    tally_status status =
-        device->ops->build(device, text, options.text, &own->program, &own->origin, error);
-    ty_free(text);
-    return status;
+    return ty_program_take(device, ty_gpu_method_of(plan), options.text, &own->program, error);
 }
 
 static void describe(tally_plan *plan, const ty_gpu_plan *own)
@@ -290,8 +287,9 @@ static void describe(tally_plan *plan, const ty_gpu_plan *own)
                                ty_axis_proof_words(&plan->axes[0]));
     if (at < sizeof plan->text)
         at += (size_t)snprintf(plan->text + at, sizeof plan->text - at, "; kernel %s",
-                               origins[own->origin]);
-    if (own->origin == TY_COMPILED && device_of(plan)->capability && at < sizeof plan->text)
+                               origins[own->program->origin]);
+    if (own->program->origin == TY_COMPILED && device_of(plan)->capability &&
+        at < sizeof plan->text)
         snprintf(plan->text + at, sizeof plan->text - at, " (kernels file: %s)",
                  ty_kernels_describe());
 }
@@ -325,7 +323,7 @@ static void finish(tally_plan *plan)
     ty_workspaces_close(plan);
     for (int i = 0; i < TY_ROUTES; i++)
         tally_plan_destroy(own->routes[i].plan);
-    device->ops->program_close(device, own->program);
+    ty_program_give(device, own->program);
     pthread_mutex_destroy(&own->lock);
     ty_free(own);
 }
@@ -347,8 +345,8 @@ tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n, tally_kernel_
     ty_geometry g;
     method->geometry(plan, device, n, &g);
     ty_kernel_stats stats = {.launched_size = g.group_size, .launched_local = g.local_bytes};
-    tally_status status = device->ops->stats(device, ((const ty_gpu_plan *)plan->state)->program,
-                                             method->kernel, &stats, error);
+    tally_status status = device->ops->stats(
+        device, ((const ty_gpu_plan *)plan->state)->program->handle, method->kernel, &stats, error);
     if (status)
         return status;
     *info = (tally_kernel_info){sizeof *info,          g.groups,

@@ -158,7 +158,8 @@ tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, 
     ty_gpu_plan own = {.program = real->program};
     tally_plan plan = *job->plan;
     ty_job same = *job;
-    ty_call call = {.job = &same, .plan = &plan, .device = &r.device, .program = real->program};
+    ty_call call = {
+        .job = &same, .plan = &plan, .device = &r.device, .program = real->program->handle};
     r.device.ops = &ops;
     plan.context = &context;
     plan.state = &own;

@@ -76,7 +76,7 @@ static tally_status begin(ty_call *c, tally_error *error)
     status = ty_route_of(job, &c->plan, error);
     if (status)
         return status;
-    c->program = ((const ty_gpu_plan *)c->plan->state)->program;
+    c->program = ((const ty_gpu_plan *)c->plan->state)->program->handle;
     status = ty_workspace_take(c->plan, job->stream, c->recording, &c->w, error);
     if (status)
         return status;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "gpu/method.h"
+#include "gpu/programs.h"
 
 enum { TY_OUTPUTS = 4 }; /* arrays of an output: counts, flows, sum_squares, flow_sums */
 
@@ -87,8 +88,7 @@ enum { TY_ROUTE_ANY, TY_ROUTE_MASKED, TY_ROUTE_ROWS, TY_ROUTE_IN_PLACE, TY_ROUTE
 
 /* plan->state */
 typedef struct ty_gpu_plan {
-    void *program;
-    int origin;
+    ty_program *program;
     pthread_mutex_t lock; /* of the lists and the routes */
     ty_workspace *idle, *recorded;
     ty_route routes[TY_ROUTES];

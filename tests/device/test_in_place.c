@@ -68,7 +68,7 @@ static tally_status alloc(ty_device *device, size_t bytes, ty_memory *memory, ta
 
 static const void *program_of(const tally_plan *plan)
 {
-    return ((const ty_gpu_plan *)plan->state)->program;
+    return ((const ty_gpu_plan *)plan->state)->program->handle;
 }
 
 /* Whether all that was done is one launch of the kernel that adds to the output. */

@@ -268,11 +268,11 @@ static void run(answer *a, const scene *s, const tally_plan *plan, int on_device
 static const char *counted_by(const tally_plan *plan)
 {
     const ty_gpu_plan *own = plan->state;
-    if (seen == own->program)
+    if (seen == own->program->handle)
         return plan->method->name;
     for (int i = 0; i < TY_ROUTES; i++) {
         const tally_plan *other = own->routes[i].plan;
-        if (other && seen == ((const ty_gpu_plan *)other->state)->program)
+        if (other && seen == ((const ty_gpu_plan *)other->state)->program->handle)
             return other->method->name;
     }
     return "none";
