@@ -99,6 +99,8 @@ PyObject *lent_new(const array *like, int dimensions, const Py_ssize_t *shape, i
 /* The array in float64 or float32, whose reference it takes over. */
 PyObject *lent_cast(const array *like, PyObject *object, int type);
 PyObject *lent_copy(const lender *by, PyObject *object);
+/* A list of so many copies, made at once. */
+PyObject *lent_copies(const lender *by, PyObject *object, int n);
 /* A NumPy array (taken over) on the device, ready for every stream. */
 PyObject *lent_given(lender *by, int device, PyObject *host);
 /* Smallest and largest sample, which the host waits for; 0 if one is NaN or infinite. */
@@ -142,9 +144,11 @@ typedef struct wish {
 typedef struct kept_plan {
     tally_plan *plan;
     double *edges[TALLY_MAX_DIMENSIONS];
-    PyObject *there[TALLY_MAX_DIMENSIONS]; /* these on the device */
+    PyObject *there[TALLY_MAX_DIMENSIONS];  /* these on the device, … */
+    PyObject *copies[TALLY_MAX_DIMENSIONS]; /* … a list of copies for callers, … */
+    void *stream[TALLY_MAX_DIMENSIONS];     /* … and the stream that they were made on */
     wish wish;
-    uint64_t hash, used;
+    uint64_t hash, used, calls;
     unsigned users; /* calls under way */
     int keep;       /* 0: made for one call */
     int recorded;   /* by a graph, which does not say when it ends: never destroyed */
@@ -165,6 +169,9 @@ int edges_make(const wished_axis *axis, double *edges);
  * the library does not. On a device it is put on the lender's current stream. */
 int plan_count(kept_plan *plan, const array *samples, const array *weights, void *counts,
                void *flows);
+
+/* A device's edges of axis d, the caller's own. */
+PyObject *plan_edges(kept_plan *plan, uint32_t d);
 
 /* Around what takes a while: without the interpreter's lock for more than FEW samples. */
 PyThreadState *lock_release(uint64_t n);

@@ -45,10 +45,10 @@ static int make_only(const array *a, PyObject *bins, PyObject *range, wish *w, m
 }
 
 /* The caller's edges, or new ones. */
-static PyObject *edges_of(const kept_plan *plan, const made_axes *made, uint32_t d)
+static PyObject *edges_of(kept_plan *plan, const made_axes *made, uint32_t d)
 {
     if (plan->there[d])
-        return lent_copy(plan->wish.lender, plan->there[d]);
+        return plan_edges(plan, d);
     if (!made->given[d])
         return ends_array(&plan->wish.axes[d], plan->edges[d]);
     Py_INCREF(made->given[d]);

@@ -95,6 +95,7 @@ static const exchange *exchange_of(PyObject *about)
  *   stream(index)     the current stream
  *   recording()       whether it records a graph
  *   copy, cast        names of an array's methods: (), and (type)
+ *   copies(x, n)      a list of copies, made by one launch
  * and for arrays without an exchange table, but None for torch's
  *   current()         the device that `empty` makes arrays on
  *   codes             the library's types by the array's
@@ -391,6 +392,11 @@ PyObject *lent_cast(const array *like, PyObject *object, int type)
 PyObject *lent_copy(const lender *by, PyObject *object)
 {
     return PyObject_CallMethodObjArgs(object, by->copy, NULL);
+}
+
+PyObject *lent_copies(const lender *by, PyObject *object, int n)
+{
+    return PyObject_CallMethod(by->about, "copies", "Oi", object, n);
 }
 
 PyObject *lent_given(lender *by, int device, PyObject *host)

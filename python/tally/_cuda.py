@@ -129,6 +129,9 @@ class Lent:
         home.settle()
         return there
 
+    def copies(self, x, n):
+        return list(self.cupy.broadcast_to(x, (n, x.size)).copy())
+
     def extremes(self, x):
         lo, hi = x.min(), x.max()
         return lo.item(), hi.item()

@@ -69,6 +69,10 @@ class Lent:
         home.settle()
         return there
 
+    def copies(self, x, n):
+        with torch.inference_mode(False):
+            return list(x.repeat(n, 1).unbind())
+
     def extremes(self, x):
         return tuple(torch.stack(torch.aminmax(x)).tolist())
 
