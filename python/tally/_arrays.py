@@ -158,24 +158,31 @@ def module_of(x):
 
 
 def may_have_nulls(x):
-    """Whether x is of a kind that has them."""
-    kind = type(x)
-    return module_of(x) == "pandas" or any(
-        hasattr(kind, name) for name in ("__arrow_c_array__", "__arrow_c_stream__")
-    )
+    """Whether x is of a kind that has them. (xarray lends Arrow a table with coordinates in it.)"""
+    kind, module = type(x), module_of(x)
+    lent = any(hasattr(kind, name) for name in ("__arrow_c_array__", "__arrow_c_stream__"))
+    known = module in ("pandas", "awkward") or isinstance(x, np.ma.MaskedArray)
+    return known or (lent and module != "xarray")
 
 
 def take_labels(x):
     """`x` as an Array whose type may also be one that is only compared, such as text."""
     try:
-        return take(x)
+        array = take(x)
     except TypeError:
         if not may_have_nulls(x):
             raise
-    values = np.asarray(x, object)
-    array = of_numpy(values)
-    array.valid = not_null(values)
+        array = of_numpy(np.asarray(x, object))
+    if array.dtype.kind == "O":
+        valid = [v for v in (array.valid, not_null(array.owner)) if v is not None]
+        array.valid = np.logical_and.reduce(valid) if valid else None
     return array
+
+
+def without_zone(x):
+    """pandas' dates of a time zone as NumPy's, in UTC; all else as it is."""
+    aware = module_of(x) == "pandas" and getattr(getattr(x, "dtype", None), "tz", None) is not None
+    return take(x).owner if aware else x
 
 
 def not_null(values):
@@ -190,8 +197,10 @@ def take(x):
         return of_numpy(x)
     if isinstance(x, Array):
         return x
-    if isinstance(x, np.ndarray):  # matrices, memory maps, masked arrays as NumPy's own functions do
-        return of_numpy(np.asarray(x))
+    if isinstance(x, np.ndarray):  # matrices, memory maps, masked arrays
+        array, mask = of_numpy(np.asarray(x)), getattr(x, "mask", np.ma.nomask)
+        array.valid = None if mask is np.ma.nomask else ~np.ma.getmaskarray(x)
+        return array
     kind = module_of(x)
     if kind == "torch" and "torch" in sys.modules:
         from . import _torch
@@ -201,6 +210,8 @@ def take(x):
         from . import _dlpack  # its CUDA array interface does not say what to wait for
 
         return _dlpack.take(x)
+    if kind == "awkward":
+        return take(_of_awkward(x))
     if hasattr(x, "__cuda_array_interface__"):
         from . import _cuda
 
@@ -214,3 +225,16 @@ def take(x):
 
         return _dlpack.take(x)
     return of_numpy(np.asarray(x))
+
+
+def _of_awkward(x):
+    """awkward's array as NumPy's, masked where it has None; one whose lists differ in length as all their
+    elements, in one dimension."""
+    import awkward
+
+    if not isinstance(x, awkward.Array):
+        return np.asarray(x)
+    try:
+        return awkward.to_numpy(x, allow_missing=True)
+    except ValueError:
+        return awkward.to_numpy(awkward.ravel(x), allow_missing=True)

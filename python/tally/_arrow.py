@@ -106,8 +106,19 @@ def _of_pandas(x):
     """Columns of pandas' nullable types and of Arrow's; all else is NumPy's, where NaN is a number."""
     if getattr(x, "ndim", 1) == 2:
         columns = [_of_pandas(x.iloc[:, i]) for i in range(x.shape[1])]
-        return _beside(columns) if any(v is not None for _, v in columns) else (np.asarray(x), None)
+        whole = np.asarray(x)
+        plain = all(v is None for _, v in columns) and (
+            whole.dtype.kind != "O" or any(a.dtype.kind == "O" for a, _ in columns)
+        )
+        return (whole, None) if plain else _beside(columns)
     held = getattr(x, "array", x)
+    if hasattr(held, "codes") and hasattr(held, "categories"):
+        categories = take(held.categories)
+        codes = np.asarray(held.codes)
+        valid = codes >= 0
+        return _picked(categories.owner, categories.valid, codes, None if valid.all() else valid)
+    if getattr(getattr(held, "dtype", None), "tz", None) is not None:
+        return np.asarray(held.tz_convert("UTC").tz_localize(None)), None
     if hasattr(getattr(held, "dtype", None), "pyarrow_dtype"):
         array = take(held.__arrow_array__())
         return array.owner, array.valid

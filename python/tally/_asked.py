@@ -30,7 +30,7 @@ def theirs(name, call, reason, *arguments):
         raise TypeError(f"{reason} are counted by numpy.{name}, which knows no extra arguments")
     if any(map(_has_nulls, arguments)):
         raise TypeError(f"{reason} are counted by numpy.{name}, which knows no nulls")
-    return THEIRS[name](*arguments)
+    return THEIRS[name](*map(_arrays.without_zone, arguments))
 
 
 def _has_nulls(x):

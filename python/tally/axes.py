@@ -497,7 +497,6 @@ def _values(x):
     array = _arrays.take_labels(x)
     values, valid = array.on_host(), array.valid
     if values.dtype.kind == "O":
-        valid = _arrays.not_null(values)
         kept = values if valid is None else values[valid]
         plain = np.asarray(kept.ravel().tolist())
         filled = np.zeros(values.shape, plain.dtype)

@@ -1,0 +1,119 @@
+"""What people hold their samples in: pandas, awkward, masked arrays, files larger than memory."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tally
+from tally import Hist, Regular
+
+EDGES = [0, 1, 2, 3, 4]
+
+
+def counted(a, **keywords):
+    """Counts, and how many were NaN and null."""
+    counts, _, flows = tally.histogram(a, EDGES, flow="count", **keywords)
+    return counts.tolist(), flows.nan, flows.masked
+
+
+def test_masked_arrays():
+    """What is masked is not counted: as a sample, a weight, a label or in `where`."""
+    a = np.ma.masked_array([0.5, 1.5, 2.5, 99], mask=[0, 1, 0, 0])
+    assert counted(a) == ([1, 0, 1, 0], 0, 1)
+    assert counted(np.ma.masked_array(a.data)) == ([1, 1, 1, 0], 0, 0)
+    assert tally.histogram(a, 2)[1].tolist() == [0.5, 49.75, 99]
+    assert tally.histogram([1, 1, 1, 2], EDGES, weights=a)[0].tolist() == [0, 3, 99, 0]
+    assert tally.bincount(np.ma.masked_array([1, 5, 1], mask=[0, 1, 0])).tolist() == [0, 2]
+    assert tally.histogram2d(a, a.data, [EDGES, EDGES])[0].sum() == 2
+    assert tally.histogram([1, 2, 1, 1], EDGES, by=np.ma.masked_array([7, 8, 9, 9], a.mask))[2].tolist() == [7, 9]
+    assert Hist(Regular(4, 0, 4)).fill(a).flows == (0, 1, 0, 1)
+    with pytest.raises(ValueError, match="nulls"):
+        tally.digitize(a, EDGES)
+
+
+def test_pandas():
+    pd = pytest.importorskip("pandas")
+    assert counted(pd.Series([0.5, 1.5, None, 3.5])) == ([1, 1, 0, 1], 1, 0)
+    for null in (
+        pd.Series([1, 2, None], dtype="Int64"), pd.Series([1, 2, None], dtype="category"),
+        pd.Series(pd.array([1, 2, None], dtype="Int64")).astype("category"),
+    ):  # fmt: skip
+        assert counted(null) == ([0, 1, 1, 0], 0, 1)
+        assert tally.bincount(null).tolist() == [0, 1, 1]
+        assert Hist(Regular(4, 0, 4)).fill(null).flows.masked == 1
+    with pytest.raises(TypeError):
+        tally.histogram(pd.Series(["a", "b"], dtype="category"), EDGES)
+    labels = pd.Series(["x", "y", "x", None])
+    for by in (labels, labels.astype("category"), labels.astype("string"), labels.astype(object)):
+        counts, _, groups = tally.histogram([0.5, 1.5, 2.5, 2.5], EDGES, by=by)
+        assert groups.tolist() == ["x", "y"] and counts.tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
+    frame = pd.DataFrame({"a": [0.5, 1.5, 2.5], "b": [1, 2, 3]})
+    expected = np.histogramdd(frame.to_numpy(), [EDGES, EDGES])[0]
+    for f in (frame, frame.convert_dtypes(), frame.astype({"b": "category"})):
+        np.testing.assert_array_equal(tally.histogramdd(f, [EDGES, EDGES])[0], expected)
+        np.testing.assert_array_equal(tally.histogram2d(f.a, f.b, [EDGES, EDGES])[0], expected)
+    assert tally.histogram(frame.a, EDGES, where=frame.b > 1)[0].tolist() == [0, 1, 1, 0]
+
+
+def test_dates_of_pandas():
+    pd = pytest.importorskip("pandas")
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2020-06-01", None, "2021-03-01"]))
+    edges = pd.to_datetime(["2020-01-01", "2020-03-01", "2021-01-01", "2022-01-01"])
+    zone = "America/New_York"
+    for d, e in (
+        (dates, edges), (dates, edges.to_numpy()), (pd.DatetimeIndex(dates), edges),
+        (dates.dt.tz_localize(zone), edges.tz_localize(zone)),
+    ):  # fmt: skip
+        assert tally.histogram(d, e)[0].tolist() == [1, 1, 1]
+    spans = dates.dropna() - dates[0]
+    assert tally.histogram(spans, pd.to_timedelta([0, 100, 1000], unit="D"))[0].tolist() == [1, 2]
+
+
+def test_awkward():
+    """Lists of several lengths are counted by their elements."""
+    ak = pytest.importorskip("awkward")
+    ragged = ak.Array([[1, 2, 3], [], [2.5]])
+    assert counted(ragged) == ([0, 1, 2, 1], 0, 0)
+    assert counted(ak.Array([1, None, 2.0])) == ([0, 1, 1, 0], 0, 1)
+    assert counted(ak.Array([[1, None], [], [2.0]])) == ([0, 1, 1, 0], 0, 1)
+    assert Hist(Regular(4, 0, 4), storage="weight").fill(ragged, weight=ragged).values().tolist() == [0, 1, 4.5, 3]
+    whole = ak.Array(np.arange(6.0).reshape(2, 3))
+    assert tally.histogram(whole, EDGES, axis=1)[0].tolist() == [[1, 1, 1, 0], [0, 0, 0, 2]]
+    assert Hist(tally.Category(["a", "b"])).fill(ak.Array(["a", "b", "b"])).values().tolist() == [1, 2]
+    with pytest.raises(TypeError):
+        tally.histogram(ak.Array([{"x": 1}]), EDGES)
+
+
+LARGE = """
+import resource, sys
+import numpy as np, tally
+a = np.memmap(sys.argv[1], np.uint8, "r")
+x = np.memmap(sys.argv[1], np.float32, "r").reshape(-1, 2)
+edges = [np.array([-1.0, 1, 2]), np.array([0.0, 3])]
+h = tally.Hist(tally.Regular(4, 0, 1))
+tally.histogram(x[:9], 4, (0, 1)), h.fill(x[:9, 0]), tally.bincount(a[:9])  # threads and plans are made
+used = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
+resource.setrlimit(resource.RLIMIT_DATA, (used + (48 << 20),) * 2)
+try:
+    np.ones(64 << 20, np.uint8)
+    sys.exit("memory is not limited")
+except MemoryError:
+    pass
+assert tally.bincount(a).tolist() == [a.size]
+assert tally.histogram(a, 4, (0, 4))[0][0] == a.size and tally.histogram(x)[0].sum() == x.size
+assert tally.histogram(x, 4, (0, 1), axis=0)[0].tolist() == [[len(x), 0, 0, 0]] * 2
+assert tally.histogramdd(x, edges)[0].sum() == len(x)
+assert h.reset().fill(x[:, 0]).sum() == len(x)
+"""
+
+
+def test_files_larger_than_memory(tmp_path):
+    """A file that is mapped is read where it lies: 128 MiB of it by a process that may take 48 MiB."""
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(128 << 20)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE, str(tmp_path / "large")], capture_output=True, text=True
+    )
+    assert not done.returncode, done.stderr
