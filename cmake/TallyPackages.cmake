@@ -57,7 +57,7 @@ tally_package(TIFF libtiff-4 "TIFF images")
 tally_package(ZLIB zlib "gzip input")
 tally_package(ISAL libisal "fast gzip input")
 tally_package(ZSTD libzstd "zstd input")
-tally_package(LZ4 liblz4 "LZ4 inside Parquet")
+tally_package(LZ4 liblz4 "LZ4 inside Parquet and Arrow")
 tally_package(CAIRO cairo "PNG and SVG pictures")
 tally_package(HDF5 hdf5 "HDF5 files" LOADED)
 

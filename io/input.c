@@ -29,8 +29,8 @@ struct tally_input {
 };
 
 /* The order matters only to text, which takes whatever looks like characters. */
-static const ty_decoder *const decoders[] = {&ty_png, &ty_jpeg,    &ty_tiff, &ty_npy,
-                                             &ty_pnm, &ty_parquet, &ty_hdf5, &ty_text};
+static const ty_decoder *const decoders[] = {&ty_png,     &ty_jpeg, &ty_tiff,  &ty_npy, &ty_pnm,
+                                             &ty_parquet, &ty_hdf5, &ty_arrow, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -93,12 +93,13 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
     char hex[16 * 3 + 1] = "";
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
-                    "Parquet, HDF5 and text (CSV, TSV, numbers) are told by their content; raw "
-                    "data need a dtype "
-                    "(--dtype)",
-                    name, hex);
+    return ty_error(
+        error, TALLY_ERROR_FORMAT,
+        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+        "Parquet, Arrow, HDF5 and text (CSV, TSV, numbers) are told by their content; raw "
+        "data need a dtype "
+        "(--dtype)",
+        name, hex);
 }
 
 static tally_status find_decoder(tally_input *in, const tally_input_options *options,

@@ -59,7 +59,8 @@ tally_status ty_stream_read_at(const ty_stream *stream, uint64_t offset, void *b
 
 struct ty_stored; /* io/stored.h */
 
-/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c ---- */
+/* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c
+ * arrow.c ---- */
 typedef struct ty_decoder {
     const char *format;
     int has_columns; /* they are chosen by name or number (tally_input_options.columns) */
@@ -86,6 +87,6 @@ typedef struct ty_decoder {
 } ty_decoder;
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
-    ty_hdf5;
+    ty_hdf5, ty_arrow;
 
 #endif

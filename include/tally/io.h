@@ -261,7 +261,8 @@ typedef struct tally_input_options {
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "hdf5", "text", "raw" */
+    const char *
+        format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "text", "raw" */
     const char *compression; /* "gzip", "zstd" or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */
@@ -296,10 +297,10 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
 TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
                                         tally_error *error);
 /* All of the input as views with a source, which read the file when they are counted: every thread
- * its own part. Fills views[0 … dimensions). For Parquet, and for uncompressed samples in a file:
- * raw data, npy, PNM, TIFF. Else views->source is NULL, and chunks are what there is. Valid until
- * `input` is rewound or closed; nothing is read, and tally_input_read goes on as if it had not been
- * called. */
+ * its own part. Fills views[0 … dimensions). For Parquet and Arrow, and for uncompressed samples in
+ * a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is NULL, and chunks are what there is.
+ * Valid until `input` is rewound or closed; nothing is read, and tally_input_read goes on as if it
+ * had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
 /* Back to the start. Fails for a pipe opened without `rewindable`. */
 TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);

@@ -4,7 +4,7 @@
     make_seeds.py FOLDER    writes FOLDER/FORMAT/…: more for the fuzzers to start from
 
 tests/cli/test_other_writers.py counts the same files. What is not installed here is left out; for Parquet
-the environments of scripts/python.sh are asked too.
+and Arrow the environments of scripts/python.sh are asked too.
 """
 import csv
 import gzip
@@ -188,23 +188,43 @@ def copies(make):
                 make.note(path, read_back(source))
 
 
-def tables(folder, pa, pq):
-    """Small Parquet files: every type, encoding and codec, with and without missing values."""
-    random = np.random.default_rng(20261122)
-    folder.mkdir(parents=True, exist_ok=True)
+def table_of(random, pa):
     missing = random.random(40) < 0.2
     whole = np.repeat(random.integers(-9, 90, 20), 2)
     columns = {"i32": whole.astype(np.int32), "f64": whole / 4, "i64": whole, "bool": whole > 40}
-    table = pa.table({name: pa.array(column, mask=missing if name != "i32" else None)
-                      for name, column in columns.items()})
+    return pa.table({name: pa.array(column, mask=missing if name != "i32" else None)
+                     for name, column in columns.items()})
+
+
+def tables(folder, pa, pq):
+    """Small Parquet and Arrow files: every type, encoding and codec, with and without missing values."""
+    random = np.random.default_rng(20261122)
+    for name in ("parquet", "arrow"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    table = table_of(random, pa)
+    parquet = folder / "parquet"
     for codec in ("none", "snappy", "gzip", "zstd", "lz4"):
         for version in ("1.0", "2.0"):
-            pq.write_table(table, folder / f"{codec}-{version}", compression=codec, data_page_version=version,
+            pq.write_table(table, parquet / f"{codec}-{version}", compression=codec, data_page_version=version,
                            row_group_size=25)
     for encoding, names in (("RLE", ["bool"]), ("BYTE_STREAM_SPLIT", ["i32", "f64", "i64"]),
                             ("DELTA_BINARY_PACKED", ["i32", "i64"])):
-        pq.write_table(table, folder / encoding, compression="none", use_dictionary=False, data_page_size=64,
+        pq.write_table(table, parquet / encoding, compression="none", use_dictionary=False, data_page_size=64,
                        column_encoding={name: encoding for name in names})
+    arrows(folder / "arrow", table, pa)
+
+
+def arrows(folder, table, pa):
+    number = pa.array([1, 0, None, 1] * 10, pa.int8())
+    few = pa.table({"named": pa.DictionaryArray.from_arrays(number, pa.array([2.5, None])),
+                    "group": pa.StructArray.from_arrays([table["i64"].combine_chunks()], ["a"]),
+                    "half": pa.array(np.arange(40, dtype=np.float16)), "text": pa.array(["a", None] * 20)})
+    for name, made in (("numbers", table), ("few", few)):
+        for how, writer in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
+            for codec in (None, "lz4", "zstd"):
+                with writer(str(folder / f"{name}-{how}-{codec}"), made.schema,
+                            options=pa.ipc.IpcWriteOptions(compression=codec)) as file:
+                    file.write_table(made, max_chunksize=25)
 
 
 def tables_by(python, folder):
@@ -233,7 +253,7 @@ def main(arguments):
         folder = pathlib.Path(arguments[0])
         pythons = [sys.executable, *sorted(pathlib.Path("build/python").glob("*/bin/python"))]
         print(len(make_all(folder)), "files",
-              "and tables" if any(tables_by(python, folder / "parquet") for python in pythons) else "")
+              "and tables" if any(tables_by(python, folder) for python in pythons) else "")
     else:
         sys.exit(__doc__)
 

@@ -1,0 +1,256 @@
+/* Arrow IPC files and streams (Feather 2 is such a file): numbers of chosen columns, batch by
+ * batch.
+ *
+ * Types are as Parquet's (io/parquet.c): booleans are u8, dates, times and timestamps integers in
+ * the file's unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so
+ * are several columns of different types. */
+#include "io/arrow.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/columns.h"
+
+enum { CHUNK_BYTES = 4 << 20 };
+
+typedef struct ty_arrow_state {
+    ty_arrow_index index;
+    tally_dtype dtype;
+    uint64_t row_begin, row_end, row; /* `row` is read next */
+    size_t chunk_rows;
+    unsigned char *samples; /* as many times chunk_rows as columns are chosen */
+    ty_arrow_reader **readers;
+    struct ty_arrow_source {
+        tally_source source;
+        ty_arrow_reader *reader;
+        uint64_t row_begin;
+    } sources[TALLY_MAX_DIMENSIONS];
+} ty_arrow_state;
+
+static int arrow_probe(const unsigned char *head, size_t size)
+{
+    return (size >= 8 && !memcmp(head, "ARROW1", 6)) || ty_arrow_is_stream(head, size);
+}
+
+/* ---- Columns ---- */
+
+static tally_status find_picks(ty_arrow_index *index, const ty_columns *columns,
+                               const tally_input_options *options, tally_error *error)
+{
+    if (!options->columns_count && columns->count != 1)
+        return columns->count
+                   ? ty_columns_refuse_none(columns, error)
+                   : ty_error(error, TALLY_ERROR_FORMAT, "%s: no columns", index->in.name);
+    index->count = options->columns_count ? options->columns_count : 1;
+    index->picks = ty_calloc(index->count, sizeof *index->picks);
+    if (!index->picks)
+        return ty_error_memory(error, "a choice of columns", index->count * sizeof *index->picks);
+    for (uint32_t i = 0; i < index->count; i++) {
+        tally_status status = options->columns_count ? ty_columns_find(columns, options->columns[i],
+                                                                       index->picks + i, error)
+                                                     : TALLY_OK;
+        if (status)
+            return status;
+        const ty_arrow_column *column = index->schema.columns + index->picks[i];
+        if (column->refused)
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: column '%s' holds %s; numbers, one a row, are counted",
+                            index->in.name, column->name, column->refused);
+    }
+    return TALLY_OK;
+}
+
+static tally_status choose(ty_arrow_index *index, const tally_input_options *options,
+                           tally_error *error)
+{
+    const size_t count = index->schema.count;
+    const char **names = ty_calloc(count ? count : 1, sizeof *names);
+    if (!names || count > UINT32_MAX) {
+        ty_free(names);
+        return ty_error_memory(error, "the names of columns", count * sizeof *names);
+    }
+    for (size_t i = 0; i < count; i++)
+        names[i] = index->schema.columns[i].name;
+    const ty_columns columns = {index->in.name, names, (uint32_t)count};
+    tally_status status = find_picks(index, &columns, options, error);
+    ty_free(names);
+    return status;
+}
+
+/* The one type that all chosen columns are handed out in. */
+static tally_dtype common_dtype(const ty_arrow_index *index)
+{
+    const tally_dtype common = index->schema.columns[index->picks[0]].type.dtype;
+    int missing = 0;
+    for (size_t i = 0; i < index->batches * index->count; i++)
+        missing |= index->parts[i].missing;
+    for (uint32_t p = 0; p < index->count; p++)
+        if (index->schema.columns[index->picks[p]].type.dtype != common)
+            return TALLY_F64;
+    return missing && common < TALLY_F16 ? TALLY_F64 : common;
+}
+
+/* ---- Opening ---- */
+
+static tally_status make_readers(ty_arrow_state *s, const tally_input_options *options,
+                                 tally_error *error)
+{
+    ty_arrow_index *index = &s->index;
+    const uint64_t row_bytes = (uint64_t)index->count * tally_dtype_bytes(s->dtype);
+    uint64_t rows = (options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES) / row_bytes;
+    rows = rows < index->rows ? rows : index->rows;
+    s->chunk_rows = rows ? (size_t)rows : 1;
+    s->samples = ty_malloc(s->chunk_rows * (size_t)row_bytes);
+    s->readers = ty_calloc(index->count, sizeof *s->readers);
+    if (!s->samples || !s->readers)
+        return ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
+    for (uint32_t p = 0; p < index->count; p++) {
+        s->readers[p] = ty_arrow_reader_open(index, p, s->dtype);
+        if (!s->readers[p])
+            return ty_error_memory(error, "a reader of an Arrow column", sizeof(uint64_t));
+    }
+    tally_status status = TALLY_OK;
+    for (size_t i = 0; i < index->chains && !status; i++)
+        status = ty_arrow_chain_load(index, index->chain + i, s->dtype, error);
+    return status;
+}
+
+static tally_status open_arrow(ty_arrow_state *s, ty_stream *stream,
+                               const tally_input_options *options, tally_error *error)
+{
+    ty_arrow_index *index = &s->index;
+    if (options->column_begin || options->column_end)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: a region of columns is for images; choose columns of a table by name "
+                        "or number (--column)",
+                        ty_stream_name(stream));
+    tally_status status = ty_seekable_open(stream, &index->in, error);
+    if (!status)
+        status = ty_arrow_index_open(index, error);
+    if (!status)
+        status = choose(index, options, error);
+    if (!status)
+        status = ty_arrow_index_fill(index, error);
+    if (status)
+        return status;
+    s->row_begin = s->row = options->row_begin;
+    s->row_end = options->row_end ? options->row_end : index->rows;
+    if (s->row_end > index->rows || s->row_begin > s->row_end)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "%s: rows %" PRIu64 ":%" PRIu64 " are asked for, it has %" PRIu64,
+                        index->in.name, s->row_begin, s->row_end, index->rows);
+    s->dtype = common_dtype(index);
+    return make_readers(s, options, error);
+}
+
+static void arrow_close(void *state)
+{
+    ty_arrow_state *s = state;
+    for (uint32_t p = 0; s->readers && p < s->index.count; p++)
+        ty_arrow_reader_close(s->readers[p]);
+    ty_free(s->readers);
+    ty_free(s->samples);
+    ty_arrow_index_close(&s->index);
+    ty_free(s);
+}
+
+static tally_status arrow_open(ty_stream *stream, const tally_input_options *options, void **state,
+                               tally_input_info *info, tally_error *error)
+{
+    ty_arrow_state *s = ty_calloc(1, sizeof *s);
+    if (!s)
+        return ty_error_memory(error, "an Arrow file", sizeof *s);
+    tally_status status = open_arrow(s, stream, options, error);
+    if (status) {
+        arrow_close(s);
+        return status;
+    }
+    info->dtype = s->dtype;
+    info->rows = s->row_end - s->row_begin;
+    info->columns = 1;
+    info->channels = 1;
+    info->dimensions = s->index.count;
+    info->is_image = 0;
+    *state = s;
+    return TALLY_OK;
+}
+
+/* ---- Reading ---- */
+
+static tally_status arrow_read(void *state, tally_view *views, int *done, tally_error *error)
+{
+    ty_arrow_state *s = state;
+    const size_t bytes = s->chunk_rows * tally_dtype_bytes(s->dtype);
+    const uint64_t left = s->row_end - s->row, rows = left < s->chunk_rows ? left : s->chunk_rows;
+    *done = !rows;
+    for (uint32_t p = 0; p < s->index.count && rows; p++) {
+        tally_view view = TALLY_VIEW_INIT;
+        tally_status status =
+            ty_arrow_read(s->readers[p], s->row, rows, s->samples + p * bytes, error);
+        if (status)
+            return status;
+        view.data = s->samples + p * bytes;
+        view.dtype = s->dtype;
+        view.rows = 1;
+        view.columns = rows;
+        views[p] = view;
+    }
+    s->row += rows;
+    return TALLY_OK;
+}
+
+static tally_status arrow_rewind(void *state, tally_error *error)
+{
+    ty_arrow_state *s = state;
+    (void)error;
+    s->row = s->row_begin;
+    return TALLY_OK;
+}
+
+static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *to,
+                              tally_error *error)
+{
+    const struct ty_arrow_source *s = user;
+    return ty_arrow_read(s->reader, s->row_begin + begin, count, to, error);
+}
+
+static tally_status arrow_view(void *state, tally_view *views, tally_error *error)
+{
+    ty_arrow_state *s = state;
+    (void)error;
+    for (uint32_t p = 0; p < s->index.count; p++) {
+        struct ty_arrow_source *source = s->sources + p;
+        source->source = (tally_source)TALLY_SOURCE_INIT;
+        source->source.read = read_part;
+        source->source.user = source;
+        source->reader = s->readers[p];
+        source->row_begin = s->row_begin;
+        tally_view view = TALLY_VIEW_INIT;
+        view.source = &source->source;
+        view.dtype = s->dtype;
+        view.rows = 1;
+        view.columns = s->row_end - s->row_begin;
+        views[p] = view;
+    }
+    return TALLY_OK;
+}
+
+static const char *arrow_channel_name(const void *state, uint64_t channel)
+{
+    const ty_arrow_index *index = &((const ty_arrow_state *)state)->index;
+    return channel < index->count ? index->schema.columns[index->picks[channel]].name : NULL;
+}
+
+const ty_decoder ty_arrow = {
+    .format = "arrow",
+    .has_columns = 1,
+    .probe = arrow_probe,
+    .open = arrow_open,
+    .read = arrow_read,
+    .rewind = arrow_rewind,
+    .channel_name = arrow_channel_name,
+    .close = arrow_close,
+    .view = arrow_view,
+};
