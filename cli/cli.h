@@ -122,8 +122,9 @@ int cli_devices_find(tally_device_type only, cli_device_list *list);
 /* --counter; nonzero when it is not u64, the default. */
 int cli_counter_get(const cli_options *options, tally_counter *counter);
 
-/* Reads a saved result file (gzip and zstd undone, "-" is standard input): all its results, in an
- * array that the caller releases with tally_result_destroy_all. */
-int cli_saved_read(const char *path, tally_result ***results, size_t *count);
+/* Reads a saved result file (gzip and zstd undone, "-" is standard input): all its results, at
+ * least one, in an array that the caller releases with tally_result_destroy_all. Any thread. */
+tally_status cli_saved_read(const char *path, tally_result ***results, size_t *count,
+                            tally_error *error);
 
 #endif

@@ -100,11 +100,18 @@ static void work(counting *c, int shows)
     }
 }
 
+int cli_aside(pthread_t *thread, void *(*work)(void *), void *arg)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(thread, NULL, work, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
 static void *work_aside(void *arg)
 {
-    sigset_t all; /* signals stay with the main thread */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
     work(arg, 0);
     return NULL;
 }
@@ -137,8 +144,7 @@ int cli_many_count(cli_many *many)
     atomic_init(&c.done_bytes, 0);
     pthread_mutex_init(&c.lock, NULL);
     unsigned started = 0; /* without a thread the others do its files */
-    while (started + 1 < many->workers &&
-           pthread_create(&threads[started], NULL, work_aside, &c) == 0)
+    while (started + 1 < many->workers && cli_aside(&threads[started], work_aside, &c) == 0)
         started++;
     work(&c, 1);
     for (unsigned t = 0; t < started; t++)

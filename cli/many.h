@@ -2,6 +2,8 @@
 #ifndef CLI_MANY_H
 #define CLI_MANY_H
 
+#include <pthread.h>
+
 #include "source.h"
 
 typedef struct cli_many {
@@ -18,6 +20,9 @@ typedef struct cli_many {
  * that one that fails leaves nothing. CLI_FAILED after a message for each file that failed, in the
  * files' order, or for the first only; those are marked in source->skipped. */
 int cli_many_count(cli_many *many);
+
+/* Starts a thread that takes no signals, which are the main thread's; nonzero: none. */
+int cli_aside(pthread_t *thread, void *(*work)(void *), void *arg);
 
 /* Threads that the command may use. */
 unsigned cli_threads(const cli_options *options);

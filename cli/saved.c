@@ -1,26 +1,25 @@
-/* Saved results: read, merge, show, plot. */
-#include "cli.h"
+/* Saved results: read, show, plot. */
+#include "source.h"
 
 static char first_of(const char *text)
 {
     return text[strspn(text, " \t\r\n")];
 }
 
-/* The whole content of `path`, decompressed, with a zero behind it; of what
- * is no saved result its beginning. NULL, and *code, after a message. */
-static char *read_all(const char *path, size_t *size, int *code)
+/* The whole content of `path`, decompressed, with a zero behind it; of what is no saved result its
+ * beginning. */
+static tally_status read_all(const char *path, char **whole, size_t *size, tally_error *error)
 {
     tally_input_options wanted = TALLY_INPUT_OPTIONS_INIT;
-    tally_error error = {""};
     tally_input *input = NULL;
     char *text = NULL;
     size_t used = 0, room = 0;
     wanted.dtype = TALLY_U8;
-    tally_status status = tally_input_open(path, &wanted, &input, &error);
+    tally_status status = tally_input_open(path, &wanted, &input, error);
     while (!status) {
         tally_view view;
         int done = 0;
-        status = tally_input_read(input, &view, &done, &error);
+        status = tally_input_read(input, &view, &done, error);
         if (status || done)
             break;
         size_t more = (size_t)(view.rows * view.columns);
@@ -28,8 +27,8 @@ static char *read_all(const char *path, size_t *size, int *code)
             room = 2 * (used + more) + 1;
             char *grown = realloc(text, room);
             if (!grown) {
-                status = TALLY_ERROR_MEMORY;
-                snprintf(error.message, sizeof error.message, "%s: out of memory", cli_shown(path));
+                status =
+                    cli_error(error, TALLY_ERROR_MEMORY, "%.900s: out of memory", cli_shown(path));
                 break;
             }
             text = grown;
@@ -42,40 +41,40 @@ static char *read_all(const char *path, size_t *size, int *code)
     }
     tally_input_close(input);
     if (!status && !text)
-        *code = cli_fail("%s: empty; a saved result (--format json) is needed", cli_shown(path));
-    if (status) {
-        *code = cli_fail_status(status, &error);
+        status =
+            cli_error(error, TALLY_ERROR_FORMAT,
+                      "%.900s: empty; a saved result (--format json) is needed", cli_shown(path));
+    if (status)
         free(text);
-        return NULL;
-    }
-    if (text)
+    else
         text[used] = '\0';
+    *whole = text;
     *size = used;
-    return text;
+    return status;
 }
 
-int cli_saved_read(const char *path, tally_result ***results, size_t *count)
+tally_status cli_saved_read(const char *path, tally_result ***results, size_t *count,
+                            tally_error *error)
 {
     size_t size;
-    tally_error error = {""};
-    int code;
-    char *text = read_all(path, &size, &code);
+    char *text;
     *results = NULL;
     *count = 0;
-    if (!text)
-        return code;
-    tally_status status =
-        tally_result_parse_all(text, size, cli_shown(path), results, count, &error);
+    tally_status status = read_all(path, &text, &size, error);
+    if (status)
+        return status;
+    status = tally_result_parse_all(text, size, cli_shown(path), results, count, error);
     const char first = first_of(text);
     if (status == TALLY_ERROR_FORMAT && first != '{' && first != '[')
-        snprintf(
-            error.message, sizeof error.message,
+        status = cli_error(
+            error, status,
             "%.900s: not a saved result, which `--format json` writes; `tally FILE` counts a file",
             cli_shown(path));
     free(text);
     if (!status && !*count)
-        return cli_fail("%s: an empty list; it has no result", cli_shown(path));
-    return status ? cli_fail_status(status, &error) : CLI_OK;
+        status = cli_error(error, TALLY_ERROR_FORMAT, "%.900s: an empty list; it has no result",
+                           cli_shown(path));
+    return status;
 }
 
 int cli_counter_get(const cli_options *options, tally_counter *counter)
@@ -87,53 +86,6 @@ int cli_counter_get(const cli_options *options, tally_counter *counter)
         if (strcmp(text, names[i]) == 0)
             *counter = (tally_counter)i;
     return *counter != TALLY_COUNTER_U64;
-}
-
-static int merge_files(const cli_options *options, tally_result **sum)
-{
-    for (size_t f = 0; f < options->operand_count; f++) {
-        const char *path = options->operands[f];
-        tally_result **parts;
-        size_t count;
-        int code = cli_saved_read(path, &parts, &count);
-        for (size_t i = 0; i < count && !code; i++) {
-            tally_error error = {""};
-            if (!*sum) {
-                *sum = parts[i];
-                parts[i] = NULL;
-                continue;
-            }
-            tally_status status = tally_result_merge(*sum, parts[i], &error);
-            if (status)
-                code = cli_fail("%s: cannot be added to %s: %s", cli_shown(path),
-                                cli_shown(options->operands[0]),
-                                error.message[0] ? error.message : tally_status_string(status));
-        }
-        tally_result_destroy_all(parts, count);
-        if (code)
-            return code;
-    }
-    return CLI_OK;
-}
-
-int cli_merge(const cli_options *options)
-{
-    cli_target target;
-    tally_result *sum = NULL;
-    tally_counter counter;
-    int code = cli_target_get(options, 0, &target);
-    if (!code)
-        code = merge_files(options, &sum);
-    if (!code && cli_counter_get(options, &counter)) {
-        tally_error error = {""};
-        tally_status status = tally_result_narrow(sum, counter, &error);
-        if (status)
-            code = cli_fail_status(status, &error);
-    }
-    if (!code)
-        code = cli_results_write(&target, &sum, 1);
-    tally_result_destroy(sum);
-    return code;
 }
 
 static void say_runs(const cli_options *options, tally_result *const *results, size_t count)
@@ -154,8 +106,11 @@ static int show(const cli_options *options, int picture)
     size_t count = 0;
     const char *path = options->operands[0];
     int code = cli_target_get(options, picture, &target);
-    if (!code)
-        code = cli_saved_read(path, &results, &count);
+    if (!code) {
+        tally_error error = {""};
+        const tally_status status = cli_saved_read(path, &results, &count, &error);
+        code = status ? cli_fail_status(status, &error) : CLI_OK;
+    }
     if (!code)
         say_runs(options, results, count);
     if (!code && cli_has(options, CLI_INDEX)) {

@@ -79,7 +79,7 @@ const cli_option cli_option_table[] = {
      "and 255"},
     {CLI_DEVICE, "device", 'd', CLI_TEXT, 1, "DEVICE", COUNTING, "Work", "auto cpu cuda opencl", 0,
      0, 0, "where to count: auto, cpu, cuda, opencl; cuda:1 is the second one"},
-    {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING, "Work", NULL, 1, 1024, 0,
+    {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING | CLI_MERGE, "Work", NULL, 1, 1024, 0,
      "most processor threads (one for each processor)"},
     {CLI_METHOD, "method", 'm', CLI_TEXT, 1, "NAME", CLI_RUN | CLI_SELFTEST, "Work", NULL, 0, 0, 0,
      "how to count; `tally methods` lists the names (auto)"},
@@ -151,9 +151,9 @@ const cli_word cli_word_table[] = {
      "tally -o photo.svg photo.jpg\n"},
     {CLI_MERGE, "merge", "RESULT...", 1, 0, cli_merge, "add saved results that have the same axes",
      "Adds results that `--format json` wrote, however they were made: on other devices, machines "
-     "or days. The axes, names and kinds must be the same. gzip and zstd are undone. The sum names "
-     "the "
-     "first 32 different sources and says how many there were.",
+     "or days. The axes, names and kinds must be the same. gzip and zstd are undone. Any number of "
+     "files: two for each thread are in memory, and they are added in their order. The sum names "
+     "the first 32 different sources and says how many there were.",
      "tally merge part*.json -o all.json\n"},
     {CLI_SHOW, "show", "RESULT", 1, 1, cli_show, "a saved result as a table or in another format",
      "Shows a result that `--format json` wrote: as a table with bars, CSV, JSON or .npy.",

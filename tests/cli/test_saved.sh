@@ -96,6 +96,38 @@ rm many.json
 expect 0 "" -- "$TALLY" merge twice.json
 output 'part 0 and 15999 more'
 
+# Many files: in memory that does not grow with them; sums of floats in the files' order, whatever the
+# threads; and the first in that order that cannot be added is the one that is named.
+seq 1 0.37 2000 >w.txt
+"$TALLY" w.txt --weights w.txt --range 1 2000 --bins 4096 -o p.json
+mkdir parts
+for i in $(seq 1000 1999); do ln p.json parts/$i.json; done
+python3 - "$TALLY" <<'PY' || fail "many files"
+import json, pathlib, random, resource, subprocess, sys
+tally, paths = sys.argv[1], sorted(map(str, pathlib.Path("parts").iterdir()))
+subprocess.run([tally, "merge", "-j", "4", *paths, "-o", "sum.json"], check=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+one, whole = (json.load(open(name))["histograms"][0]["counts"] for name in ("p.json", "sum.json"))
+assert max(abs(1000 * a - b) for a, b in zip(one, whole)) <= 1e-9 * max(whole)
+assert most < 40000, f"{most} KiB"  # all of them at once take 65 MB and more
+random.seed(7)
+part = json.load(open("p.json"))
+for path in paths[:60]:
+    part["histograms"][0]["counts"] = [random.random() * 10 ** random.randint(-9, 9) for _ in one]
+    pathlib.Path(path).unlink()
+    json.dump(part, open(path, "w"))
+PY
+"$TALLY" merge -j 1 parts/10[0-5]*.json -o one.json
+for i in 1 2 3; do
+    "$TALLY" merge -j 4 parts/10[0-5]*.json -o four.json
+    cmp one.json four.json || fail "sums depend on the threads"
+done
+echo '[' >parts/1040.json
+"$TALLY" p.json --dtype u8 --bins 3 --range 0 255 -o parts/1045.json
+expect 1 'parts/1040.json' -- "$TALLY" merge -j 4 parts/*.json -o never.json
+[ -e never.json ] && fail "a failed merge left a file"
+rm -r parts
+
 # What does not add up says what differs.
 "$TALLY" n.txt --range 1 1000 --bins 38 -o other.json
 expect 1 'other.json: cannot be added to whole.json: axis 0.*(37|38)' -- "$TALLY" merge whole.json other.json
