@@ -204,6 +204,7 @@ PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_handlers(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_filler(PyObject *self, PyObject *args);
 PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 

@@ -132,11 +132,11 @@ def _settings(method):
     return name.encode(), tuple(pairs)
 
 
-def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=None):
+def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=None, counter=0):
     """A plan, from the cache of the last ones."""
     key = (
         id(context), tuple(axis.key() for axis in axes), tuple(codes), channels, weight, squares,
-        n.bit_length(), method,
+        n.bit_length(), method, counter,
     )  # fmt: skip
     with _lock:
         found = _plans.get(key)
@@ -145,6 +145,7 @@ def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=
             return found
     options = c.PlanOptions(dimensions=len(axes), channels=channels, weight_dtype=weight)
     options.sum_squares = squares
+    options.counter = counter
     options.n_hint = n
     for i, axis in enumerate(axes):
         axis.fill(options.axes[i])
