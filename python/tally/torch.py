@@ -1,0 +1,58 @@
+"""Counting inside `torch.compile`: operators that know the shapes of their answers.
+
+After `import tally.torch`, `torch.ops.tally.histogram` and `torch.ops.tally.bincount` are there. The functions below
+call them with NumPy's arguments.
+"""
+
+from typing import Optional, Tuple
+
+import torch
+
+from . import functions
+
+__all__ = ["bincount", "histogram"]
+
+_HALVES = (torch.float16, torch.float32, torch.float64)  # whose edges are of their type
+
+
+def _edge_type(dtype):
+    if dtype == torch.bfloat16:
+        return torch.float32
+    return dtype if dtype in _HALVES else torch.float64
+
+
+def _sum_type(weights):
+    return weights.dtype if weights is not None and weights.dtype.is_floating_point else torch.int64
+
+
+@torch.library.custom_op("tally::histogram", mutates_args=())
+def _histogram(
+    a: torch.Tensor, bins: int, lo: float, hi: float, weights: Optional[torch.Tensor] = None
+) -> Tuple[torch.Tensor, torch.Tensor]:
+    return functions.histogram(a.detach(), bins, (lo, hi), weights=weights)
+
+
+@_histogram.register_fake
+def _(a, bins, lo, hi, weights=None):
+    return a.new_empty(bins, dtype=_sum_type(weights)), a.new_empty(bins + 1, dtype=_edge_type(a.dtype))
+
+
+@torch.library.custom_op("tally::bincount", mutates_args=())
+def _bincount(x: torch.Tensor, minlength: int) -> torch.Tensor:
+    return functions.bincount(x, minlength=minlength)
+
+
+@_bincount.register_fake
+def _(x, minlength):
+    return x.new_empty(torch.library.get_ctx().new_dynamic_size(min=minlength), dtype=torch.int64)
+
+
+def histogram(a, bins, range, weights=None):
+    """As `tally.histogram` of a tensor, with a number of bins and a range: the counts and the edges."""
+    lo, hi = range
+    return torch.ops.tally.histogram(a, bins, float(lo), float(hi), weights)
+
+
+def bincount(x, minlength=0):
+    """As `tally.bincount` of a tensor, whose answer's length depends on the numbers."""
+    return torch.ops.tally.bincount(x, minlength)

@@ -1,0 +1,41 @@
+"""tally.torch: operators that torch.compile takes as they are."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import tally
+import tally.torch
+
+rng = np.random.default_rng(6)
+DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int32])
+def test_fakes_are_as_the_answers(device, dtype):
+    a = (torch.rand(500) * 50).to(dtype).to(device)
+    checks = ("test_schema", "test_faketensor")
+    torch.library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0), test_utils=checks)
+    for w in (torch.ones(500, device=device), torch.ones(500, dtype=torch.int32, device=device)):
+        torch.library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0, w), test_utils=checks)
+    if dtype == torch.int32:
+        torch.library.opcheck(tally.torch._bincount, (a, 5), test_utils=checks)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_no_break(device):
+    """One graph, with what is before and after."""
+
+    def count(x):
+        counts, edges = tally.torch.histogram(x * 2, 10, (0.0, 2.0))
+        return counts * 2 + tally.torch.bincount(torch.arange(10, device=x.device), 10), edges
+
+    compiled = torch.compile(count, fullgraph=True, backend="eager", dynamic=True)
+    for n in (100, 333):
+        x = torch.from_numpy(rng.random(n, np.float32)).to(device)
+        counts, edges = compiled(x)
+        expected, theirs = np.histogram(x.cpu().numpy() * 2, 10, (0, 2))
+        np.testing.assert_array_equal(counts.cpu().numpy(), expected * 2 + 1)
+        np.testing.assert_array_equal(edges.cpu().numpy(), theirs)
