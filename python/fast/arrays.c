@@ -163,6 +163,7 @@ int array_column(const array *of, Py_ssize_t i, array *column)
         const size_t bytes = array_bytes(of->dtype);
         column->data = (const char *)of->data + (size_t)i * bytes;
         column->dimensions = 1;
+        column->column = i;
         column->n = (uint64_t)of->extents[0];
         column->stride =
             of->extents[0] > 1 && of->extents[1] > 1 ? of->extents[1] * (Py_ssize_t)bytes : 0;

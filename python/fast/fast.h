@@ -59,6 +59,7 @@ typedef struct array {
     int64_t stride;        /* bytes from one to the next; 0: packed */
     struct lender *lender; /* who has lent it; NULL: NumPy */
     int device;            /* its number */
+    Py_ssize_t column;     /* of the object's two dimensions; -1: the whole object */
     Py_ssize_t extents[TALLY_MAX_DIMENSIONS];
 } array;
 

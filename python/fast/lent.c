@@ -331,6 +331,7 @@ int lent_take(PyObject *x, array *a)
         return 0;
     a->object = NULL;
     a->shape = NULL;
+    a->column = -1;
     a->lender = l;
     int plain = describe(l, x, a);
     if (plain && l->negated)
@@ -404,9 +405,25 @@ PyObject *lent_given(lender *by, int device, PyObject *host)
     return host ? PyObject_CallMethod(by->about, "give", "iN", device, host) : NULL;
 }
 
+/* The samples as their library has them. */
+static PyObject *samples_of(const array *a)
+{
+    if (a->column < 0) {
+        Py_INCREF(a->object);
+        return a->object;
+    }
+    PyObject *all = PySlice_New(NULL, NULL, NULL);
+    PyObject *key = all ? Py_BuildValue("Nn", all, a->column) : NULL;
+    PyObject *column = key ? PyObject_GetItem(a->object, key) : NULL;
+    Py_XDECREF(key);
+    return column;
+}
+
 int lent_stats(const array *a, tally_stats *stats)
 {
-    PyObject *pair = PyObject_CallMethod(a->lender->about, "extremes", "O", a->object);
+    PyObject *samples = samples_of(a);
+    PyObject *pair =
+        samples ? PyObject_CallMethod(a->lender->about, "extremes", "N", samples) : NULL;
     PyObject *lo, *hi;
     int good = pair && PyArg_ParseTuple(pair, "OO", &lo, &hi);
     *stats = (tally_stats)TALLY_STATS_INIT;

@@ -7,6 +7,7 @@ call them with NumPy's arguments.
 from typing import Optional, Tuple
 
 import torch
+from torch import library
 
 from . import functions
 
@@ -25,7 +26,7 @@ def _sum_type(weights):
     return weights.dtype if weights is not None and weights.dtype.is_floating_point else torch.int64
 
 
-@torch.library.custom_op("tally::histogram", mutates_args=())
+@library.custom_op("tally::histogram", mutates_args=())
 def _histogram(
     a: torch.Tensor, bins: int, lo: float, hi: float, weights: Optional[torch.Tensor] = None
 ) -> Tuple[torch.Tensor, torch.Tensor]:
@@ -37,14 +38,14 @@ def _(a, bins, lo, hi, weights=None):
     return a.new_empty(bins, dtype=_sum_type(weights)), a.new_empty(bins + 1, dtype=_edge_type(a.dtype))
 
 
-@torch.library.custom_op("tally::bincount", mutates_args=())
+@library.custom_op("tally::bincount", mutates_args=())
 def _bincount(x: torch.Tensor, minlength: int) -> torch.Tensor:
     return functions.bincount(x, minlength=minlength)
 
 
 @_bincount.register_fake
 def _(x, minlength):
-    return x.new_empty(torch.library.get_ctx().new_dynamic_size(min=minlength), dtype=torch.int64)
+    return x.new_empty(library.get_ctx().new_dynamic_size(min=minlength), dtype=torch.int64)
 
 
 def histogram(a, bins, range, weights=None):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from torch import library
 
 import tally
 import tally.torch
@@ -17,11 +18,11 @@ DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 def test_fakes_are_as_the_answers(device, dtype):
     a = (torch.rand(500) * 50).to(dtype).to(device)
     checks = ("test_schema", "test_faketensor")
-    torch.library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0), test_utils=checks)
+    library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0), test_utils=checks)
     for w in (torch.ones(500, device=device), torch.ones(500, dtype=torch.int32, device=device)):
-        torch.library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0, w), test_utils=checks)
+        library.opcheck(tally.torch._histogram, (a, 7, 0.0, 30.0, w), test_utils=checks)
     if dtype == torch.int32:
-        torch.library.opcheck(tally.torch._bincount, (a, 5), test_utils=checks)
+        library.opcheck(tally.torch._bincount, (a, 5), test_utils=checks)
 
 
 @pytest.mark.parametrize("device", DEVICES)

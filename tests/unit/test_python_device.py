@@ -45,6 +45,9 @@ class Array:
 
     ndim_is_read = False
 
+    def __getitem__(self, i):
+        return types.SimpleNamespace(a=self.a[i], min=self.a[i].min, max=self.a[i].max)
+
     def __iter__(self):
         return (type(self)(row) for row in self.a)
 
@@ -229,7 +232,11 @@ for kind in (Array, Lent):
     assert counts.dtype == np.float64 and counts.shape == (4, 4) and len(edges) == 2
     for ours, theirs in zip(edges, np.histogramdd((x.a, y.a), 4, ((0, 1), (0, 2)))[1]):
         same(ours, theirs)
-    assert tally.histogramdd(kind(rng.random((50, 3))), 5)[0].shape == (5, 5, 5)
+    points = kind(rng.random((50, 3)))
+    counts, edges = tally.histogramdd(points, 5)
+    assert counts.shape == (5, 5, 5)
+    for ours, theirs in zip(edges, np.histogramdd(points.a, 5)[1]):
+        same(ours, theirs)
     assert tally.histogram2d(x, y, 4)[0].shape == (4, 4)
     assert tally.bincount(i).shape == (9,) and tally.bincount(i, minlength=20).shape == (20,)
     assert tally.bincount(i, w).dtype == np.float64 and tally.bincount(u).shape == (int(u.a.max()) + 1,)
