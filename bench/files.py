@@ -7,7 +7,7 @@ The files are made in a temporary folder: a table of four columns (id, price, q,
 every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as DuckDB writes it to
 Parquet, where DuckDB is there, and packed by gzip, bgzip, zstd and pzstd, where those are. They are in the page
 cache. Of the column `price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value; of
-`name` each different value.
+`name` each different value; or all columns are summed up (DuckDB's SUMMARIZE, Polars' describe).
 
 All take turns, round after round. Tally is the whole command, from its start to its end; a peer is a
 query in a process that is warm, so its start is not in. `cpu_s` is what all its threads took together
@@ -30,7 +30,7 @@ import time
 
 BINS, LOW, HIGH, BLOCK = 100, 0, 1000, 200_000
 NAMES = ("alpha", "beta", "gamma", "delta", "eps")
-WORDS = "words"  # in place of whether there is a range
+WORDS, GLANCE = "words", "at a glance"  # in place of whether there is a range
 
 
 def make(path, rows, quoted):
@@ -84,6 +84,9 @@ def duckdb_peer(threads):
 
     def count(path, ranged):
         read = "read_parquet" if path.endswith(".parquet") else "read_csv"
+        if ranged == GLANCE:
+            rows = base.execute(f"SUMMARIZE FROM {read}('{path}')").fetchall()
+            return {i: row[10] for i, row in enumerate(rows)}
         if ranged == WORDS:
             rows = dict(base.execute(f"SELECT name, count(*) FROM {read}('{path}') GROUP BY name").fetchall())
             return {NAMES.index(name): n for name, n in rows.items()}
@@ -108,6 +111,8 @@ def polars_peer(threads):
 
     def count(path, ranged):
         scan = pl.scan_parquet if path.endswith(".parquet") else pl.scan_csv
+        if ranged == GLANCE:
+            return {i: int(n) for i, n in enumerate(scan(path).collect().describe().row(0)[1:])}
         if ranged == WORDS:
             table = scan(path).group_by("name").len().collect()
             return {NAMES.index(name): n for name, n in zip(table["name"].to_list(), table["len"].to_list())}
@@ -175,12 +180,17 @@ class Tally:
         words = ["--column", "price", "--bins", str(BINS)] + (["--range", str(LOW), str(HIGH)] if ranged else [])
         if ranged == WORDS:
             words = ["--column", "name"]
+        elif ranged == GLANCE:
+            words = []
         said = subprocess.run(
             [self.command, path, *words, "-j", str(self.threads), "-q", "--device", "cpu", "--format", "json"],
             env=self.environment, capture_output=True, check=True).stdout
         seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         result = json.loads(said)
+        if ranged == GLANCE:
+            counts = [result["rows"]] * len(result["columns"])
+            return {"s": seconds, "cpu_s": cpu, "counts": counts + [0] * (BINS - len(counts))}
         counts = result["histograms"][0]["counts"]
         if ranged == WORDS:
             found = dict(zip(result["axes"][0]["labels"], counts))
@@ -258,7 +268,8 @@ def main():
         make(plain, options.rows, False)
         make(quoted, options.rows, True)
         cases = [("csv, a column of four", plain, True), ("csv, without a range", plain, False),
-                 ("csv, quoted", quoted, True), ("csv, words", plain, WORDS)]
+                 ("csv, quoted", quoted, True), ("csv, words", plain, WORDS),
+                 ("csv, all columns at a glance", plain, GLANCE)]
         for codec in ("snappy", "zstd"):
             path = os.path.join(folder, codec + ".parquet")
             if to_parquet(plain, path, codec):

@@ -110,9 +110,19 @@ static int count_files(const cli_options *options, tally_context *context, const
     cli_progress_start(&progress, options, need ? "reading" : "counting");
     tally_status status =
         cli_source_open(&job.source, options, paths, count, need, &progress, &error);
+    if (status == TALLY_ERROR_ARGUMENT && cli_glance_wanted(options)) {
+        cli_source bare = {
+            .options = options, .paths = paths, .count = count, .progress = &progress};
+        return cli_glance(&bare, status, &error);
+    }
     if (status) {
         *failed = 0;
         return cli_progress_end(&progress), cli_fail_status(status, &error);
+    }
+    if (job.source.kind.table) {
+        int shown = cli_glance(&job.source, TALLY_OK, &error);
+        cli_source_close(&job.source);
+        return shown;
     }
     describe_source(&job);
     int code = cli_axes_make(options, &job.source, context, &job.axes);

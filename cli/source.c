@@ -53,7 +53,7 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
     return CLI_OK;
 }
 
-static void input_options(const cli_source *source, tally_input_options *wanted)
+void cli_source_input_options(const cli_source *source, tally_input_options *wanted)
 {
     const cli_options *options = source->options;
     const char *text = cli_text(options, CLI_DTYPE, NULL);
@@ -88,6 +88,7 @@ static void input_options(const cli_source *source, tally_input_options *wanted)
                                : strcmp(text, "space") == 0 ? ' '
                                                             : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
+    wanted->whole_table = cli_glance_wanted(options);
     wanted->words = source->words;
     wanted->all_words = source->words_known || cli_has(options, CLI_CATEGORIES);
     wanted->columns = (const char *const *)source->columns;
@@ -127,6 +128,8 @@ int cli_source_has_words(const cli_source *source)
 static tally_status settle_words(cli_source *source, tally_error *error)
 {
     source->words_known = 1;
+    if (source->kind.table)
+        return TALLY_OK;
     for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
         if (source->kind.words >> d & 1)
             continue;
@@ -166,7 +169,7 @@ static tally_status open_file(const cli_source *source, size_t i, uint32_t threa
         status = tally_input_rewind(*input, error);
     } else {
         tally_input_options wanted;
-        input_options(source, &wanted);
+        cli_source_input_options(source, &wanted);
         wanted.threads = threads ? threads : wanted.threads;
         status = tally_input_open(path, &wanted, input, error);
     }
@@ -385,6 +388,8 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
             status = settle_words(source, error);
         source->failed = status != TALLY_OK;
     }
+    if (!status && source->kind.table)
+        return TALLY_OK;
     if (!status) {
         source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
         status = choose_channels(source, error);

@@ -64,7 +64,16 @@ int cli_run_check(const cli_options *options, cli_target *target);
 /* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
 int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
 
-/* Opens the first file. On failure the source is released already. */
+/* glance.c: whether every column of a table is to be shown at a glance, for nothing else is asked
+ * for; and that, for all files of a source. The first one is open as a whole table (kind.table), or
+ * could not be opened, which `status` and `error` say. Returns an exit code, after a message. */
+int cli_glance_wanted(const cli_options *options);
+int cli_glance(const cli_source *source, tally_status status, tally_error *error);
+/* How the files of a source are opened, as far as is known. */
+void cli_source_input_options(const cli_source *source, tally_input_options *wanted);
+
+/* Opens the first file; of a table that is opened whole that is all. On failure the source is
+ * released already. */
 tally_status cli_source_open(cli_source *source, const cli_options *options,
                              const char *const *paths, size_t count, int keep,
                              cli_progress *progress, tally_error *error);

@@ -25,7 +25,7 @@
 
 #include "../common/printable.h"
 
-static void put_name(ty_out *out, const char *name)
+void ty_put_csv_name(ty_out *out, const char *name)
 {
     char one[PRINTABLE_MOST];
     int quote = strpbrk(name, ",\"") != NULL;
@@ -58,11 +58,11 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
 {
     uint64_t at[TALLY_MAX_DIMENSIONS] = {0};
     for (uint64_t bin = 0; bin < r->bins && !out->failed; bin++) {
-        put_name(out, r->names[h]);
+        ty_put_csv_name(out, r->names[h]);
         for (uint32_t d = 0; d < r->dimensions; d++) {
             ty_put(out, ",");
             if (r->labels[d]) {
-                put_name(out, ty_label(r->labels[d], at[d]));
+                ty_put_csv_name(out, ty_label(r->labels[d], at[d]));
                 continue;
             }
             ty_put_double(out, tally_axis_edge(&r->axes[d], at[d]));
@@ -87,7 +87,7 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
     const uint64_t count = ty_result_flow_count(r, h, flow);
     if (!count || (r->kind != TALLY_RESULT_COUNTS && !r->flow_sums))
         return;
-    put_name(out, r->names[h]);
+    ty_put_csv_name(out, r->names[h]);
     for (uint32_t d = 0; d < r->dimensions; d++) {
         ty_put(out, ",");
         if (r->labels[d]) {

@@ -338,3 +338,13 @@ uint64_t tally_input_position(const tally_input *input)
 {
     return input ? ty_stream_stored(input->stream) : 0;
 }
+
+tally_words *ty_input_words(const tally_input *input, uint32_t view)
+{
+    return input->decoder->words ? input->decoder->words(input->state, view) : NULL;
+}
+
+ty_pool *ty_input_pool(const tally_input *input)
+{
+    return input->pool;
+}

@@ -79,12 +79,20 @@ typedef struct ty_decoder {
     /* Nonzero: it keeps what it has read, and goes on from there; the stream is never rewound.
      * NULL: it does not. */
     int (*keeps)(const void *state);
+    /* Of a view with codes of words their texts, else NULL. NULL: it has none. */
+    tally_words *(*words)(const void *state, uint32_t view);
     /* Where samples lie in the file as they are handed out, but for the order of their bytes: fills
      * *stored and returns 1; else 0. NULL: never. */
     int (*stored)(const void *state, struct ty_stored *stored);
     /* Views with sources of its own, as tally_input_view. NULL: it has none. */
     tally_status (*view)(void *state, tally_view *views, tally_error *error);
 } ty_decoder;
+
+/* ---- input.c ---- */
+
+/* As the decoder's words; the threads that read it, NULL: the caller's alone. */
+tally_words *ty_input_words(const tally_input *input, uint32_t view);
+ty_pool *ty_input_pool(const tally_input *input);
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
     ty_hdf5, ty_arrow;

@@ -22,7 +22,7 @@
 #include "../common/printable.h"
 
 /* What could drive a terminal is escaped: saved forms are read there too. */
-static void put_string(ty_out *out, const char *text)
+void ty_put_json_string(ty_out *out, const char *text)
 {
     ty_put(out, "\"");
     for (size_t left = strlen(text), length; left; left -= length, text += length) {
@@ -48,7 +48,7 @@ static void put_string(ty_out *out, const char *text)
 static void put_string_or_null(ty_out *out, const char *text)
 {
     if (text && *text)
-        put_string(out, text);
+        ty_put_json_string(out, text);
     else
         ty_put(out, "null");
 }
@@ -79,7 +79,7 @@ static void put_labels(ty_out *out, const ty_labels *labels)
 {
     for (uint64_t i = 0; i < labels->count && !out->failed; i++) {
         ty_put(out, i ? "," : ",\"labels\":[");
-        put_string(out, ty_label(labels, i));
+        ty_put_json_string(out, ty_label(labels, i));
     }
     ty_put(out, "]");
     if (labels->others) {
@@ -173,7 +173,7 @@ static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
 {
     const tally_flows *flows = &result->flows[h];
     ty_put(out, "{\"name\":");
-    put_string(out, result->names[h]);
+    ty_put_json_string(out, result->names[h]);
     put_counts(out, result, h);
     ty_put(out, ",\"underflow\":");
     ty_put_u64(out, flows->under);
@@ -192,7 +192,7 @@ static void put_header(ty_out *out, const tally_result *result)
     ty_put(out, "{\"schema\":\"tally/1\",\"source\":[");
     for (uint32_t i = 0; i < result->sources_count; i++) {
         ty_put(out, i ? "," : "");
-        put_string(out, result->sources[i]);
+        ty_put_json_string(out, result->sources[i]);
     }
     ty_put(out, "],\"dtype\":");
     put_string_or_null(out, tally_dtype_name(result->dtype));

@@ -396,9 +396,10 @@ static tally_status make_scan(ty_text_state *s, tally_error *error)
     const ty_pool *pool = ty_stream_pool(s->stream);
     size_t threads = pool ? ty_pool_threads(pool) : 1;
     s->wanted = threads < MOST_BLOCK / THREAD_BYTES ? threads * THREAD_BYTES : MOST_BLOCK;
-    s->scan = ty_malloc(sizeof *s->scan);
+    s->scan = ty_calloc(1, sizeof *s->scan + s->views * sizeof *s->scan->pick);
     if (!s->scan)
         return ty_error_memory(error, "a text's columns", sizeof *s->scan);
+    s->scan->lenient = s->is_whole;
     if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.missing, s->layout.columns,
                            s->picks, s->views)) {
         ty_free(s->scan);
@@ -442,7 +443,9 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     uint64_t wanted = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
     s->chunk = (size_t)(wanted < SIZE_MAX ? wanted : SIZE_MAX) / (sizeof(double) * s->views);
     s->chunk += s->chunk == 0;
-    if (options->rewindable && !(s->keep = ty_keep_create()))
+    if (s->is_whole)
+        s->chunk *= 8; /* it is copied nowhere */
+    else if (options->rewindable && !(s->keep = ty_keep_create()))
         return ty_error_memory(error, "a text's columns", 0);
     return make_scan(s, error);
 }
@@ -454,6 +457,8 @@ static void text_close(void *state)
         ty_free(s->headings[i]);
     for (uint32_t i = 0; s->labels && i < s->views; i++)
         ty_free(s->labels[i]);
+    for (uint32_t i = 0; s->is_whole && i < s->views; i++)
+        tally_words_destroy(s->picks[i].words);
     ty_free(s->headings);
     ty_free(s->labels);
     ty_free(s->picks);
@@ -486,7 +491,8 @@ static tally_status text_open(ty_stream *stream, const tally_input_options *opti
     info->columns = 1;
     info->channels = 1;
     info->dimensions = s->views;
-    for (uint32_t i = 0; i < s->views; i++)
+    info->table = s->is_whole ? s->views : 0;
+    for (uint32_t i = 0; i < s->views && !s->is_whole; i++)
         info->words |= (uint32_t)(s->picks[i].words != NULL) << s->picks[i].view;
     info->is_image = 0;
     *state = s;
@@ -514,6 +520,15 @@ static const char *text_channel_name(const void *state, uint64_t channel)
     return channel < s->views ? s->labels[channel] : NULL;
 }
 
+static tally_words *text_words(const void *state, uint32_t view)
+{
+    const ty_text_state *s = state;
+    for (uint32_t i = 0; i < s->views; i++)
+        if (s->picks[i].view == view)
+            return s->picks[i].words;
+    return NULL;
+}
+
 static int text_keeps(const void *state)
 {
     const ty_text_state *s = state;
@@ -530,4 +545,5 @@ const ty_decoder ty_text = {
     .channel_name = text_channel_name,
     .close = text_close,
     .keeps = text_keeps,
+    .words = text_words,
 };

@@ -105,17 +105,24 @@ static int read_line(const ty_block *block, const char **at, double *samples)
 {
     const ty_text_state *s = block->text;
     ty_record record = {s, *at, block->end, 0};
-    double values[TALLY_MAX_DIMENSIONS]; /* of views, as far as it is good */
+    /* Of views, as far as it is good. */
+    double few[TALLY_MAX_DIMENSIONS];
+    double *values = s->views <= TALLY_MAX_DIMENSIONS ? few : ty_malloc(s->views * sizeof *values);
     tally_status status;
+    if (!values)
+        return -1;
     int is_record = !ty_line_is_skipped(s->layout.delimiter, *at, block->end);
     const char *stop = is_record ? ty_record_read(&record, values, 1, &status, NULL)
                                  : ty_line_end(*at, block->end);
     /* After a CR at the end there may be an LF that is not here yet. */
     if (!stop || stop == block->end || (*stop == '\r' && stop + 1 == block->end))
-        return -1;
-    *at = ty_line_next(stop, block->end);
-    for (uint32_t v = 0; is_record && v < s->views; v++)
+        is_record = -1;
+    else
+        *at = ty_line_next(stop, block->end);
+    for (uint32_t v = 0; is_record > 0 && v < s->views; v++)
         samples[v * s->stride] = values[v];
+    if (values != few)
+        ty_free(values);
     return is_record;
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/columns.h"
+#include "io/summary.h"
 #include "io/text_state.h"
 
 /* A heading as its owner wrote it: doubled quotes are one. */
@@ -97,18 +98,21 @@ static tally_status make_labels(ty_text_state *state, tally_error *error)
 static tally_status choose_words(ty_text_state *state, const tally_input_options *options,
                                  tally_error *error)
 {
-    if (!options->words || state->in_line)
+    if (!(options->words || state->is_whole) || state->in_line)
         return TALLY_OK;
-    for (uint32_t i = 0; i < state->views; i++)
+    for (uint32_t i = 0; options->words && i < state->views; i++)
         state->knows_words |= options->words[i] != NULL;
     uint8_t *is_text = ty_calloc(state->layout.columns, 1);
     if (!is_text)
         return ty_error_memory(error, "the columns of a text", state->layout.columns);
     tally_status status = TALLY_OK;
-    if (!options->all_words)
+    if (!options->all_words || state->is_whole)
         status = ty_layout_texts(&state->layout, state->wish.missing, state->buffer + state->begin,
                                  state->end - state->begin, state->ended, is_text, error);
-    for (uint32_t i = 0; !status && i < state->views; i++)
+    for (uint32_t i = 0; !status && i < state->views && state->is_whole; i++)
+        if (is_text[i])
+            status = ty_words_create(TY_SUMMARY_WORDS, &state->picks[i].words, error);
+    for (uint32_t i = 0; !status && i < state->views && !state->is_whole; i++)
         if (options->all_words || is_text[state->picks[i].column])
             state->picks[i].words = options->words[i];
     ty_free(is_text);
@@ -121,9 +125,15 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
     uint32_t count = options->columns_count;
     const ty_columns columns = {state->name, (const char *const *)state->headings,
                                 state->layout.columns};
-    if (!count && columns.count > 1)
+    if (!count && columns.count > 1 && !options->whole_table)
         return ty_columns_refuse_none(&columns, error);
-    state->views = count ? count : 1;
+    state->is_whole = !count && columns.count > 1;
+    if (state->is_whole && columns.count > TY_SUMMARY_COLUMNS)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: %" PRIu32 " columns; up to %d are shown at a glance, choose some with "
+                        "--column",
+                        columns.file, columns.count, TY_SUMMARY_COLUMNS);
+    state->views = count ? count : columns.count;
     state->picks = ty_calloc(state->views, sizeof *state->picks);
     if (!state->picks)
         return ty_error_memory(error, "a choice of columns", state->views * sizeof *state->picks);
@@ -134,6 +144,8 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
         if (status)
             return status;
     }
+    for (uint32_t i = 0; state->is_whole && i < state->views; i++)
+        state->picks[i].column = state->picks[i].view = i;
     tally_status status = choose_words(state, options, error);
     if (status)
         return status;

@@ -119,6 +119,9 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
     if (pick->words) {
         if (ty_word_value(pick->words, &field, r->text->wish.missing, value))
             return stop;
+        *value = ty_odd_value();
+        if (r->text->is_whole)
+            return stop;
         *status = ty_words_status(pick->words, r->text->name, r->text->labels[pick->view], error);
         if (!*status)
             *status = ty_error_memory(error, "a word", field.size);
@@ -126,6 +129,9 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
     }
     ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, value);
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
+        return stop;
+    *value = ty_odd_value();
+    if (r->text->is_whole)
         return stop;
     *status = refuse_field(r, &field, kind, error);
     return NULL;

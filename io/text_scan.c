@@ -53,13 +53,24 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing
     return 1;
 }
 
+double ty_odd_value(void)
+{
+    const uint64_t bits = TY_ODD_BITS;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, double *value)
 {
     ty_field field;
     if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
         return 0;
     ty_field_kind kind = ty_field_read(&field, scan->missing, value);
-    return kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING;
+    if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
+        return 1;
+    *value = ty_odd_value();
+    return scan->lenient;
 }
 
 int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
@@ -85,6 +96,6 @@ int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, co
     if (p == end && scan->columns == 1)
         return 0; /* a blank line */
     const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->missing);
-    *value = code == TY_WORDS_MISSING ? NAN : code;
-    return code != TY_WORDS_FAILED;
+    *value = code == TY_WORDS_MISSING ? NAN : code == TY_WORDS_FAILED ? ty_odd_value() : code;
+    return code != TY_WORDS_FAILED || scan->lenient;
 }

@@ -33,10 +33,11 @@ typedef struct ty_scan {
     uint32_t positions;  /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
     int has_words; /* some pick has */
-    ty_scan_pick pick[TALLY_MAX_DIMENSIONS];
+    int lenient;   /* as in ty_text_state */
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
      * which are wanted. */
     uint64_t ends[TY_SCAN_COLUMNS], wanted[TY_SCAN_COLUMNS];
+    ty_scan_pick pick[];
 } ty_scan;
 
 typedef struct ty_count {
@@ -68,8 +69,14 @@ const ty_scan_loops *ty_text_scan_loops_get(void);
 /* A column that is wanted, as words or numbers; `ty_pick` of text_state.h. */
 struct ty_pick;
 
-/* Fills `scan` for records of `columns` fields of which `picks`, one a view, are wanted. 0: such
- * records, of too many fields, are read one by one. */
+/* What stands for a value that is not one of its column's, and that is let pass: a NaN that no
+ * number is read as. */
+#define TY_ODD_BITS UINT64_C(0x7ff80000000badd0)
+double ty_odd_value(void);
+
+/* Fills `scan`, which has memory for `views` picks and zeros, for records of `columns` fields of
+ * which `picks`, one a view, are wanted. 0: such records, of too many fields, are read one by one.
+ */
 int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
                       const struct ty_pick *picks, uint32_t views);
 

@@ -35,6 +35,7 @@ typedef struct ty_text_state {
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
+    int is_whole;  /* all columns, for a summary: values that are not their column's are let pass */
     int knows_words; /* whoever reads it can do with words */
     int in_line;     /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;

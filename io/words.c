@@ -111,6 +111,11 @@ tally_status tally_words_create(tally_words **words, tally_error *error)
 {
     if (!words)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "words is NULL");
+    return ty_words_create(wanted_words ? wanted_words : MOST_WORDS, words, error);
+}
+
+tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *error)
+{
     tally_words *made = ty_aligned(64, sizeof *made);
     if (!made)
         return ty_error_memory(error, "words", sizeof *made);
@@ -118,7 +123,7 @@ tally_status tally_words_create(tally_words **words, tally_error *error)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     made->seed = ((uint64_t)now.tv_nsec << 20 ^ (uint64_t)(uintptr_t)made) | 1;
-    made->most_words = wanted_words ? wanted_words : MOST_WORDS;
+    made->most_words = most;
     const uint64_t left = ty_memory_available("") / 4;
     made->most_bytes = wanted_bytes ? wanted_bytes : left < MOST_BYTES ? left : MOST_BYTES;
     for (int i = 0; i < SHARDS; i++)

@@ -11,6 +11,9 @@
 #define TY_WORDS_MISSING (UINT32_MAX - 1)
 #define TY_WORDS_FAILED  UINT32_MAX
 
+/* As tally_words_create, for at most so many. */
+tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *error);
+
 /* The code of these bytes, which are copied where they are new. Any number of threads at once; a
  * word that is known takes no lock. `missing` as for ty_field_read, the same in every call. */
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing);

@@ -20,6 +20,10 @@ tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_for
  * memory is out. */
 char *ty_write_sources(const tally_result *result);
 
+/* Text from outside: a name in CSV, a string of JSON. */
+void ty_put_csv_name(ty_out *out, const char *name);
+void ty_put_json_string(ty_out *out, const char *text);
+
 /* Count `i` (histogram × bins + bin) exactly: an integer, or the shortest decimal of a sum. */
 void ty_put_count(ty_out *out, const tally_result *result, uint64_t i);
 

@@ -251,12 +251,14 @@ typedef struct tally_input_options {
                                   entry that is: numbers are asked for */
     int32_t all_words; /* 0: a column with an entry in `words` is of words if its first values, 100
                           at most, are not numbers, 1: it is in any case */
+    int32_t whole_table; /* text: without columns, a table of several is opened for
+                            tally_summary_add, which is all that it is good for then */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0                                                           \
+            0, 0, NULL, 0, NULL, NULL, 0, 0                                                        \
     }
 
 typedef struct tally_input_info {
@@ -272,11 +274,12 @@ typedef struct tally_input_info {
     int32_t is_image;
     int32_t is_spooled; /* a pipe that was copied to a temporary file */
     uint32_t words;     /* bit d: view d has codes of words, as f64, NaN for missing */
+    uint32_t table;     /* whole_table: its columns; 0: it is not open so */
 } tally_input_info;
 
 #define TALLY_INPUT_INFO_INIT                                                                      \
     {                                                                                              \
-        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0, 0               \
+        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0, 0, 0            \
     }
 
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. Where no file
@@ -302,6 +305,27 @@ TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, i
  * Valid until `input` is rewound or closed; nothing is read, and tally_input_read goes on as if it
  * had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
+/* What is in a table, column by column: names, types, missing values, distribution. */
+typedef struct tally_summary tally_summary;
+
+/* Reads a whole table, with all the input's threads: `input` was opened with `whole_table`, and its
+ * info.table is not 0. `name` is the table's. Release with tally_summary_destroy. */
+TALLY_API tally_status tally_summary_create(tally_input *input, const char *name,
+                                            tally_summary **summary, tally_error *error);
+/* The same of a file of any format with columns, each of which is opened by itself. *summary is
+ * NULL where it has none. A column that cannot be read says why in its place. */
+TALLY_API tally_status tally_summary_open(const char *path, const tally_input_options *options,
+                                          tally_summary **summary, tally_error *error);
+TALLY_API void tally_summary_destroy(tally_summary *summary); /* NULL is fine */
+/* As TALLY_FORMAT_TABLE, _JSON (an array of several) or _CSV; tally_summary_save as
+ * tally_result_save. */
+TALLY_API tally_status tally_summary_write(const tally_summary *const *summaries, size_t count,
+                                           tally_format format, const tally_write_options *options,
+                                           tally_sink sink, void *user, tally_error *error);
+TALLY_API tally_status tally_summary_save(const tally_summary *const *summaries, size_t count,
+                                          tally_format format, const tally_write_options *options,
+                                          const char *path, tally_error *error);
+
 /* Back to the start. Fails for a pipe opened without `rewindable`. */
 TALLY_API tally_status tally_input_rewind(tally_input *input, tally_error *error);
 /* Bytes of the stored file consumed so far. */

@@ -50,7 +50,7 @@ mistake 1 'r.json is a saved result' r.json -c x
 mistake 1 'list.json is a saved result' list.json
 mistake 1 'n.txt: not a saved result' show n.txt
 mistake 1 'n.txt: not a saved result' merge r.json n.txt
-mistake 1 "2 columns \(x, w\): choose one with --column" t.csv
+mistake 1 "2 columns \(x, w\): choose one with --column" t.csv --bins 5
 printf 'price\nabc\n1\n' >late.csv
 mistake 1 "late.csv:2:1: expected a number, found 'abc'" late.csv -c price
 printf 'n,price\na,"1,234"\n' >thousands.csv

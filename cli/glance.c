@@ -1,0 +1,98 @@
+/* `tally TABLE` without a column: every column at a glance. */
+#include "source.h"
+
+int cli_glance_wanted(const cli_options *options)
+{
+    static const cli_id others[] = {
+        CLI_BINS,       CLI_EDGES,   CLI_RANGE,  CLI_LOG,     CLI_INTEGER, CLI_ALPHABET,
+        CLI_CATEGORIES, CLI_TOP,     CLI_COLUMN, CLI_DTYPE,   CLI_CHANNEL, CLI_COLS,
+        CLI_MASK,       CLI_WEIGHTS, CLI_EACH,   CLI_PAGE,    CLI_SET,     CLI_KEEP_GOING,
+        CLI_COUNTER,    CLI_METHOD,  CLI_VERIFY, CLI_MAX_ROWS};
+    cli_target target;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_has(options, others[i]))
+            return 0;
+    return !cli_target_get(options, 0, &target) &&
+           (target.format == TALLY_FORMAT_TABLE || target.format == TALLY_FORMAT_JSON ||
+            target.format == TALLY_FORMAT_CSV);
+}
+
+static int sink(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    cli_out_bytes(bytes, size);
+    return 0;
+}
+
+static int write_all(const cli_options *options, tally_summary *const *summaries, size_t count)
+{
+    cli_target target;
+    tally_error error = {""};
+    cli_target_get(options, 0, &target);
+    const tally_summary *const *all = (const tally_summary *const *)summaries;
+    if (!target.path) {
+        tally_status status =
+            tally_summary_write(all, count, target.format, &target.write, sink, NULL, &error);
+        const int end = cli_out_end();
+        return status ? cli_fail_status(status, &error) : end;
+    }
+    cli_signals_hold();
+    tally_status status =
+        tally_summary_save(all, count, target.format, &target.write, target.path, &error);
+    const int code = status ? cli_fail_status(status, &error) : CLI_OK;
+    cli_signals_release();
+    return code;
+}
+
+/* A file of which nothing is known yet. */
+static tally_status summarize(const cli_source *source, size_t i, tally_summary **summary,
+                              tally_error *error)
+{
+    const char *path = source->paths[i];
+    tally_input_options wanted;
+    tally_input *input = NULL;
+    tally_input_info info = {.struct_size = sizeof info};
+    cli_source_input_options(source, &wanted);
+    tally_status status = tally_input_open(path, &wanted, &input, error);
+    if (!status)
+        tally_input_info_get(input, &info);
+    if (info.table)
+        status = tally_summary_create(input, cli_shown(path), summary, error);
+    else if (!status)
+        status = cli_error(error, TALLY_ERROR_DATA,
+                           "%s: is no table of several columns, as %s is; only files of one kind "
+                           "are shown together",
+                           cli_shown(path), cli_shown(source->paths[0]));
+    else if (status == TALLY_ERROR_ARGUMENT && strcmp(path, "-") != 0) {
+        tally_error why = {""};
+        const tally_status again = tally_summary_open(path, &wanted, summary, &why);
+        if (again || *summary)
+            status = again;
+        if (again)
+            *error = why;
+    }
+    tally_input_close(input);
+    return status;
+}
+
+int cli_glance(const cli_source *source, tally_status status, tally_error *error)
+{
+    tally_summary **all = calloc(source->count, sizeof(tally_summary *));
+    if (!all)
+        return cli_fail("out of memory");
+    size_t done = 0;
+    if (!status)
+        status = tally_summary_create(source->inputs[0], cli_shown(source->paths[0]), &all[done++],
+                                      error);
+    else if (strcmp(source->paths[0], "-") != 0)
+        status = summarize(source, 0, &all[done++], error);
+    for (; done < source->count && !status; done++)
+        status = summarize(source, done, &all[done], error);
+    cli_progress_end(source->progress);
+    const int code =
+        status ? cli_fail_status(status, error) : write_all(source->options, all, source->count);
+    for (size_t i = 0; i < done; i++)
+        tally_summary_destroy(all[i]);
+    free(all);
+    return code;
+}

@@ -1,0 +1,428 @@
+/*
+ * A chunk's columns are cut into slices, so that there is work for every thread; a slice of a
+ * column has sums of its own, which are added up at the end.
+ */
+#include "io/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/dtype.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "io/input.h"
+#include "io/labels.h"
+#include "io/text_scan.h"
+#include "io/words.h"
+
+typedef struct slice {
+    ty_numbers numbers;
+    uint64_t *counts; /* of words, by code */
+    size_t room;
+    int failed; /* memory is out */
+} slice;
+
+typedef struct reading {
+    tally_input *input;
+    tally_summary *summary;
+    tally_words **words; /* of columns; NULL: numbers */
+    slice *slices;       /* `share` a column */
+    unsigned share;
+    tally_view *views;
+} reading;
+
+/* ---- One slice of a chunk ---- */
+
+static int add_words(slice *s, const double *codes, size_t count, uint64_t different)
+{
+    if (different > s->room) {
+        uint64_t *counts = ty_realloc(s->counts, 2 * different * sizeof *counts);
+        if (!counts)
+            return 0;
+        memset(counts + s->room, 0, (2 * different - s->room) * sizeof *counts);
+        s->counts = counts;
+        s->room = 2 * different;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double code = codes[i];
+        uint64_t bits;
+        memcpy(&bits, &code, sizeof bits);
+        if (code == code)
+            s->counts[(size_t)code]++;
+        s->numbers.count += code == code;
+        s->numbers.odd += bits == TY_ODD_BITS;
+        s->numbers.missing += code != code && bits != TY_ODD_BITS;
+    }
+    return 1;
+}
+
+static double load(tally_dtype dtype, const void *at)
+{
+    union {
+        uint8_t u8;
+        int8_t i8;
+        uint16_t u16;
+        int16_t i16;
+        uint32_t u32;
+        int32_t i32;
+        uint64_t u64;
+        int64_t i64;
+        float f32;
+        double f64;
+    } x;
+    memcpy(&x, at, tally_dtype_bytes(dtype));
+    switch (dtype) {
+    case TALLY_U8:
+        return x.u8;
+    case TALLY_I8:
+        return x.i8;
+    case TALLY_U16:
+        return x.u16;
+    case TALLY_I16:
+        return x.i16;
+    case TALLY_U32:
+        return x.u32;
+    case TALLY_I32:
+        return x.i32;
+    case TALLY_U64:
+        return (double)x.u64;
+    case TALLY_I64:
+        return (double)x.i64;
+    case TALLY_F16:
+        return ty_f16_decode(x.u16);
+    case TALLY_BF16:
+        return ty_bf16_decode(x.u16);
+    case TALLY_F32:
+        return x.f32;
+    case TALLY_F64:
+        break;
+    }
+    return x.f64;
+}
+
+/* f64 of a piece of a view, in `room` where it is of another type. */
+static const double *as_doubles(const tally_view *view, size_t first, size_t count, double *room)
+{
+    const size_t size = tally_dtype_bytes(view->dtype);
+    const int64_t step = view->column_stride_bytes ? view->column_stride_bytes : (int64_t)size;
+    const unsigned char *at = (const unsigned char *)view->data + (int64_t)first * step;
+    if (view->dtype == TALLY_F64 && step == sizeof(double))
+        return (const double *)(const void *)at;
+    for (size_t i = 0; i < count; i++, at += step)
+        room[i] = load(view->dtype, at);
+    return room;
+}
+
+static void add_slice(void *arg, unsigned part, unsigned worker)
+{
+    enum { PIECE = 1024 };
+    const reading *r = arg;
+    const uint32_t column = part / r->share;
+    const tally_view *view = r->views + column;
+    const size_t rows = (size_t)(view->rows * view->columns);
+    const size_t first = rows / r->share * (part % r->share);
+    const size_t end = part % r->share + 1 == r->share ? rows : first + rows / r->share;
+    slice *s = r->slices + part;
+    (void)worker;
+    for (size_t i = first; i < end && !s->failed; i += PIECE) {
+        double room[PIECE];
+        const size_t count = end - i < PIECE ? end - i : PIECE;
+        const double *values = as_doubles(view, i, count, room);
+        tally_words *words = r->words[column];
+        s->failed = words ? !add_words(s, values, count, tally_words_count(words))
+                          : !ty_numbers_add(&s->numbers, values, count);
+    }
+}
+
+/* Squares of all slices are taken from one number: the first that is finite. */
+static void set_base(const reading *r, uint32_t column)
+{
+    slice *s = r->slices + column * r->share;
+    const tally_view *view = r->views + column;
+    if (s->numbers.has_base || r->words[column])
+        return;
+    for (size_t i = 0; i < view->rows * view->columns && !s->numbers.has_base; i++) {
+        double room[1];
+        const double value = *as_doubles(view, i, 1, room);
+        s->numbers.has_base = isfinite(value);
+        s->numbers.base = value;
+    }
+    for (unsigned k = 1; k < r->share; k++) {
+        s[k].numbers.has_base = s->numbers.has_base;
+        s[k].numbers.base = s->numbers.base;
+    }
+}
+
+static tally_status add_chunk(reading *r, tally_error *error)
+{
+    const uint32_t columns = r->summary->count;
+    ty_pool *pool = ty_input_pool(r->input);
+    for (uint32_t c = 0; c < columns; c++)
+        set_base(r, c);
+    if (pool)
+        ty_pool_run(pool, 0, columns * r->share, add_slice, r);
+    else
+        for (unsigned part = 0; part < columns * r->share; part++)
+            add_slice(r, part, 0);
+    for (uint32_t part = 0; part < columns * r->share; part++)
+        if (r->slices[part].failed)
+            return ty_error_memory(error, "a summary", 0);
+    r->summary->rows += r->views[0].rows * r->views[0].columns;
+    return TALLY_OK;
+}
+
+/* ---- A column when all is read ---- */
+
+static int more(const void *a, const void *b)
+{
+    const ty_word_count *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : strcmp(x->text, y->text);
+}
+
+/* Puts a word among the largest so far. */
+static void list_word(ty_summary_column *c, ty_word_count word)
+{
+    if (c->listed == TY_SUMMARY_TOP && more(&c->top[c->listed - 1], &word) < 0)
+        return;
+    if (c->listed < TY_SUMMARY_TOP)
+        c->listed++;
+    c->top[c->listed - 1] = word;
+    qsort(c->top, c->listed, sizeof *c->top, more);
+}
+
+/* The words are copied, for they go with the input. */
+static int own_texts(ty_summary_column *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->listed; i++)
+        bytes += ty_label_bytes(c->top[i].text, strlen(c->top[i].text));
+    ty_labels *labels = ty_labels_create(c->listed, bytes);
+    if (!labels)
+        return 0;
+    for (uint32_t i = 0; i < c->listed; i++) {
+        ty_labels_add(labels, c->top[i].text, strlen(c->top[i].text));
+        c->top[i].text = ty_label(labels, i);
+    }
+    c->text = (char *)labels;
+    return 1;
+}
+
+static int finish_words(const reading *r, uint32_t column)
+{
+    ty_summary_column *c = r->summary->columns + column;
+    const slice *slices = r->slices + column * r->share;
+    const uint64_t different = tally_words_count(r->words[column]);
+    for (uint64_t code = 0; code < different; code++) {
+        ty_word_count word = {0, NULL};
+        size_t size;
+        for (unsigned k = 0; k < r->share; k++)
+            word.count += code < slices[k].room ? slices[k].counts[code] : 0;
+        if (!word.count)
+            continue;
+        c->different++;
+        word.text = ty_words_bytes(r->words[column], code, &size);
+        list_word(c, word);
+    }
+    return own_texts(c);
+}
+
+static tally_status finish_column(const reading *r, uint32_t column, tally_error *error)
+{
+    ty_summary_column *c = r->summary->columns + column;
+    slice *slices = r->slices + column * r->share;
+    int ok = 1;
+    c->is_words = r->words[column] != NULL;
+    for (unsigned k = 0; k < r->share && ok; k++)
+        ok = ty_numbers_merge(&c->numbers, &slices[k].numbers);
+    if (ok && c->is_words)
+        ok = finish_words(r, column);
+    else if (ok)
+        ty_numbers_finish(c);
+    /* Only what was found is needed from here on. */
+    ty_numbers kept = c->numbers;
+    kept.pages = NULL;
+    ty_numbers_release(&c->numbers);
+    c->numbers = kept;
+    return ok ? TALLY_OK : ty_error_memory(error, "a summary", 0);
+}
+
+/* ---- The whole ---- */
+
+void tally_summary_destroy(tally_summary *summary)
+{
+    if (!summary)
+        return;
+    for (uint32_t i = 0; i < summary->count; i++) {
+        ty_free(summary->columns[i].name);
+        ty_free(summary->columns[i].why);
+        ty_free(summary->columns[i].text);
+        ty_numbers_release(&summary->columns[i].numbers);
+    }
+    ty_free(summary->columns);
+    ty_free(summary->name);
+    ty_free(summary);
+}
+
+static tally_summary *create(const char *name, uint32_t columns)
+{
+    tally_summary *made = ty_calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->name = ty_text_copy(name, strlen(name));
+    made->columns = ty_calloc(columns, sizeof *made->columns);
+    made->count = made->columns ? columns : 0;
+    if (made->name && made->columns)
+        return made;
+    tally_summary_destroy(made);
+    return NULL;
+}
+
+static char *copy_name(const char *name, uint32_t column)
+{
+    char number[32];
+    snprintf(number, sizeof number, "column %" PRIu32, column + 1);
+    name = name && *name ? name : number;
+    return ty_text_copy(name, strlen(name));
+}
+
+static void release(reading *r)
+{
+    for (uint32_t i = 0; r->slices && i < r->summary->count * r->share; i++) {
+        ty_numbers_release(&r->slices[i].numbers);
+        ty_free(r->slices[i].counts);
+    }
+    ty_free(r->slices);
+    ty_free(r->words);
+    ty_free(r->views);
+}
+
+/* Reads `input` into the columns of r->summary, which are as many as its views. */
+static tally_status read_all(reading *r, tally_error *error)
+{
+    const uint32_t columns = r->summary->count;
+    const ty_pool *pool = ty_input_pool(r->input);
+    const unsigned threads = pool ? ty_pool_threads(pool) : 1;
+    r->share = threads > 1 ? 2 * threads / columns + 1 : 1;
+    r->slices = ty_calloc((size_t)columns * r->share, sizeof *r->slices);
+    r->words = ty_calloc(columns, sizeof(tally_words *));
+    r->views = ty_calloc(columns, sizeof *r->views);
+    if (!r->slices || !r->words || !r->views)
+        return ty_error_memory(error, "a summary", columns * r->share * sizeof *r->slices);
+    for (uint32_t c = 0; c < columns; c++)
+        r->words[c] = ty_input_words(r->input, c);
+    tally_status status = TALLY_OK;
+    for (int done = 0; !status;) {
+        status = tally_input_read(r->input, r->views, &done, error);
+        if (done)
+            break;
+        if (!status)
+            status = add_chunk(r, error);
+    }
+    for (uint32_t c = 0; c < columns && !status; c++)
+        status = finish_column(r, c, error);
+    return status;
+}
+
+tally_status tally_summary_create(tally_input *input, const char *name, tally_summary **summary,
+                                  tally_error *error)
+{
+    tally_input_info info = TALLY_INPUT_INFO_INIT;
+    if (!input || !name || !summary)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !input  ? "input"
+                        : !name ? "name"
+                                : "summary");
+    tally_input_info_get(input, &info);
+    if (!info.table)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: was not opened as a whole table", name);
+    reading r = {.input = input, .summary = create(name, info.table)};
+    tally_status status = TALLY_OK;
+    if (!r.summary)
+        return ty_error_memory(error, "a summary", info.table * sizeof *r.summary->columns);
+    for (uint32_t c = 0; c < info.table && !status; c++)
+        if (!(r.summary->columns[c].name = copy_name(tally_input_channel_name(input, c), c)))
+            status = ty_error_memory(error, "the name of a column", 0);
+    if (!status)
+        status = read_all(&r, error);
+    release(&r);
+    if (status)
+        tally_summary_destroy(r.summary);
+    else
+        *summary = r.summary;
+    return status;
+}
+
+/* ---- Columns that are opened one by one ---- */
+
+/* The column `number`, from 1. *found is 0 where there is none of that number. */
+static tally_status add_column(const char *path, const tally_input_options *options,
+                               tally_summary *s, int *found, tally_error *error)
+{
+    char number[16];
+    const char *const names[] = {number};
+    tally_input_options wanted = *options;
+    tally_input *input = NULL;
+    tally_error why = {""};
+    snprintf(number, sizeof number, "%" PRIu32, s->count + 1);
+    wanted.columns = names;
+    wanted.columns_count = 1;
+    wanted.whole_table = 0;
+    wanted.rewindable = 0;
+    tally_status status = tally_input_open(path, &wanted, &input, &why);
+    *found = status != TALLY_ERROR_ARGUMENT;
+    if (status == TALLY_ERROR_ARGUMENT)
+        return TALLY_OK;
+    ty_summary_column *columns = ty_realloc(s->columns, (s->count + 1) * sizeof *columns);
+    if (!columns) {
+        tally_input_close(input);
+        return ty_error_memory(error, "a summary", (s->count + 1) * sizeof *columns);
+    }
+    s->columns = columns;
+    ty_summary_column *c = columns + s->count++;
+    memset(c, 0, sizeof *c);
+    tally_summary one = {.count = 1, .columns = c};
+    reading r = {.input = input, .summary = &one};
+    c->name = copy_name(input ? tally_input_channel_name(input, 0) : NULL, s->count - 1);
+    if (!status) {
+        status = read_all(&r, &why);
+        release(&r);
+        s->rows = one.rows > s->rows ? one.rows : s->rows;
+    }
+    tally_input_close(input);
+    if (!c->name || status == TALLY_ERROR_MEMORY)
+        return ty_error_memory(error, "a summary", 0);
+    const char *words = why.message; /* without the path, which is above all columns */
+    if (strncmp(words, path, strlen(path)) == 0 && words[strlen(path)] == ':')
+        words += strlen(path) + 2;
+    if (status && !(c->why = ty_text_copy(words, strlen(words))))
+        return ty_error_memory(error, "a summary", 0);
+    return TALLY_OK;
+}
+
+tally_status tally_summary_open(const char *path, const tally_input_options *options,
+                                tally_summary **summary, tally_error *error)
+{
+    if (!path || !options || !summary)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !path      ? "path"
+                        : !options ? "options"
+                                   : "summary");
+    tally_summary *made = create(path, 1);
+    if (!made)
+        return ty_error_memory(error, "a summary", sizeof *made);
+    tally_status status = TALLY_OK;
+    made->count = 0;
+    for (int found = 1; !status && found && made->count < TY_SUMMARY_COLUMNS;)
+        status = add_column(path, options, made, &found, error);
+    if (status || !made->count) {
+        tally_summary_destroy(made);
+        made = NULL;
+    }
+    *summary = made;
+    return status;
+}
