@@ -243,7 +243,7 @@ class Cpu:
         """Histograms to keep, emptied for the first answer, which is compared, then filled again and again."""
         np, tally, bh = self.np, self.tally, self.bh
         x, y, w = (self.rng.random(self.n) for _ in range(3))
-        w = np.floor(w * 9)
+        w, wide = np.floor(w * 9), x * 1.5 - 0.25
 
         def filler(h, *samples, **extra):
             filled = []
@@ -266,11 +266,13 @@ class Cpu:
         numpys = {
             "Hist.fill": lambda: np.histogram(x, 100, (0, 1)),
             "Hist.fill, weights": lambda: np.histogram(x, 100, (0, 1), weights=w),
+            "Hist.fill, weights, a third outside": lambda: np.histogram(wide, 100, (0, 1), weights=w),
             "Hist.fill, 2 axes": lambda: np.histogram2d(x, y, 10, ((0, 1), (0, 1))),
         }
         for case, bins, samples, storages in (
             ("Hist.fill", (100,), (x,), ("count", "Int64")),
             ("Hist.fill, weights", (100,), (x,), ("weight", "Weight")),
+            ("Hist.fill, weights, a third outside", (100,), (wide,), ("weight", "Weight")),
             ("Hist.fill, 2 axes", (10, 10), (x, y), ("count", "Int64")),
         ):
             extra = [{"weight": w}] * 2 if "weights" in case else [{}, {}]

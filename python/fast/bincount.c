@@ -203,13 +203,17 @@ static PyObject *bincount_there(const array *a, const array *weights, Py_ssize_t
     return sums_there(a, weights, (Py_ssize_t)most < least ? least : (Py_ssize_t)most + 1, NULL);
 }
 
-/* bincount(x, weights, minlength) */
+/* bincount(x, weights, minlength, …): what follows is None, or it is not plain */
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
 {
     (void)self;
     array a, weights = {.object = NULL};
     PyObject *answer = NULL;
-    if (n_args != 3 || !PyLong_CheckExact(args[2]) || !array_take_any(args[0], &a))
+    for (Py_ssize_t i = 3; i < n_args; i++) {
+        if (args[i] != Py_None)
+            Py_RETURN_NONE;
+    }
+    if (n_args < 3 || !PyLong_CheckExact(args[2]) || !array_take_any(args[0], &a))
         Py_RETURN_NONE;
     const Py_ssize_t least = PyLong_AsSsize_t(args[2]);
     PyErr_Clear();

@@ -155,58 +155,89 @@ static void look_at(const filling *w, uint64_t begin, uint64_t n, double *outcom
     }
 }
 
-static uint64_t number_of(const double *outcome, double wanted, uint64_t n)
+/* Numbers that stay in registers, as sums in an array would not, and what comparing them gives. */
+typedef double lanes __attribute__((vector_size(16)));
+typedef int64_t lane_masks __attribute__((vector_size(16)));
+enum { LANES = sizeof(lanes) / sizeof(double) };
+
+/* Adds up how many of each outcome there are. */
+static void add_outcomes(const double *outcome, uint64_t n, tally_flows *flows)
 {
-    double found[4] = {0};
-    for (uint64_t i = 0; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++)
-            found[k] += outcome[i + (uint64_t)k] == wanted ? 1.0 : 0.0;
+    lane_masks under = {0}, over = {0}, nan = {0}; /* less 1 for each */
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        lanes at;
+        memcpy(&at, outcome + i, sizeof at);
+        under += at == (lanes){UNDER, UNDER};
+        over += at == (lanes){OVER, OVER};
+        nan += at == (lanes){NAN_SAMPLE, NAN_SAMPLE};
     }
-    for (uint64_t i = n & ~UINT64_C(3); i < n; i++)
-        found[0] += outcome[i] == wanted ? 1.0 : 0.0;
-    return (uint64_t)(found[0] + found[1] + found[2] + found[3]);
+    for (; i < n; i++) {
+        under[0] -= outcome[i] == UNDER;
+        over[0] -= outcome[i] == OVER;
+        nan[0] -= outcome[i] == NAN_SAMPLE;
+    }
+    flows->under -= (uint64_t)(under[0] + under[1]);
+    flows->over -= (uint64_t)(over[0] + over[1]);
+    flows->nan -= (uint64_t)(nan[0] + nan[1]);
 }
 
-/* The sum of v[i]² where outcome[i] is `wanted`, by four sums. */
-static double squares_of(const double *v, const double *outcome, double wanted, uint64_t n)
-{
-    double terms[AT_ONCE + 4], sums[4] = {0};
-    for (uint64_t i = 0; i < n; i++) {
-        const double square = v[i] * v[i];
-        terms[i] = outcome[i] == wanted ? square : 0;
-    }
-    memset(terms + n, 0, 4 * sizeof *terms);
-    for (uint64_t i = 0; i < n; i += 4) {
-        for (int k = 0; k < 4; k++)
-            sums[k] += terms[i + (uint64_t)k];
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/* Adds up the flows, and the squared weights of samples under and over if `squares` is not NULL. */
-static void look(filling *w, double *squares)
+/* Adds up the flows. */
+static void look(filling *w)
 {
     double outcome[AT_ONCE];
-    double memory[AT_ONCE];
     const uint64_t all = w->samples[0].n;
-    const int one = w->weight.data == &w->scalar;
     for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
         const uint64_t n = all - begin < AT_ONCE ? all - begin : AT_ONCE;
         look_at(w, begin, n, outcome);
-        const uint64_t under = number_of(outcome, UNDER, n), over = number_of(outcome, OVER, n);
-        w->flows.under += under;
-        w->flows.over += over;
-        w->flows.nan += number_of(outcome, NAN_SAMPLE, n);
-        if (squares && !one && under + over) {
-            const double *v = array_doubles(&w->weight, begin, n, memory);
-            squares[0] += squares_of(v, outcome, UNDER, n);
-            squares[1] += squares_of(v, outcome, OVER, n);
-        }
+        add_outcomes(outcome, n, &w->flows);
     }
-    if (squares && one) {
+}
+
+/* Adds v² to *under where x < lo, to *over where x > last. */
+__attribute__((always_inline)) static inline void
+square_pair(const double *x, const double *v, lanes lo, lanes last, lanes *under, lanes *over)
+{
+    lanes at, square;
+    memcpy(&at, x, sizeof at);
+    memcpy(&square, v, sizeof square);
+    square *= square;
+    *under += (lanes)((lane_masks)(at < lo) & (lane_masks)square);
+    *over += (lanes)((lane_masks)(at > last) & (lane_masks)square);
+}
+
+/* Of one axis: the squared weights of the samples under and over. */
+static void square_ends(const filling *w, double *squares)
+{
+    double x_memory[AT_ONCE], v_memory[AT_ONCE];
+    const uint64_t all = w->samples[0].n;
+    const double lo = w->f->lo[0], hi = w->f->hi[0];
+    const double last = is_closed(&w->f->axes[PLAIN][0]) ? hi : nextafter(hi, -INFINITY);
+    const lanes los = {lo, lo}, lasts = {last, last};
+    lanes under[2] = {{0}}, over[2] = {{0}};
+    if (w->weight.data == &w->scalar) {
         squares[0] = (double)w->flows.under * (w->scalar * w->scalar);
         squares[1] = (double)w->flows.over * (w->scalar * w->scalar);
+        return;
     }
+    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
+        const uint64_t n = all - begin < AT_ONCE ? all - begin : AT_ONCE;
+        const double *x = array_doubles(&w->samples[0], begin, n, x_memory);
+        const double *v = array_doubles(&w->weight, begin, n, v_memory);
+        uint64_t i = 0;
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {
+            square_pair(x + i, v + i, los, lasts, &under[0], &over[0]);
+            square_pair(x + i + LANES, v + i + LANES, los, lasts, &under[1], &over[1]);
+        }
+        for (; i < n; i++) {
+            under[0][0] += x[i] < lo ? v[i] * v[i] : 0.0;
+            over[0][0] += x[i] > last ? v[i] * v[i] : 0.0;
+        }
+    }
+    under[0] += under[1];
+    over[0] += over[1];
+    squares[0] = under[0][0] + under[0][1];
+    squares[1] = over[0][0] + over[0][1];
 }
 
 /* ---- one axis ---- */
@@ -235,8 +266,7 @@ static int add_one(filling *w)
     sums[0] += flow_sums[0];
     sums[last] += flow_sums[1];
     if (kind == SQUARES && (w->flows.under || w->flows.over)) {
-        w->flows = (tally_flows){0, 0, 0, 0};
-        look(w, end_squares);
+        square_ends(w, end_squares);
         squares[0] += end_squares[0];
         squares[last] += end_squares[1];
     }
@@ -299,7 +329,7 @@ static int add_all(filling *w)
                            .accumulate = TALLY_ACCUMULATE_ADD};
     if (!count(w, ENDED, &output))
         return 0;
-    look(w, NULL);
+    look(w);
     return 1;
 }
 

@@ -73,6 +73,11 @@ class Array:
         dtype = np.dtype(f"u{c.DTYPE_BYTES[self.code]}")
         return np.asarray(Lent(self.pointer, dtype, self.shape, self.strides, self))
 
+    def numbers(self):
+        """Host memory as NumPy's array, of float32 for bf16."""
+        x = self.on_host()
+        return (x.astype("u4") << 16).view("f4") if self.code == c.DTYPES["bf16"] else x
+
     def contiguous(self):
         """A copy without gaps and repeats."""
         if self.device != c.CPU:

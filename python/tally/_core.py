@@ -139,7 +139,7 @@ class Weights:
         elif array.dtype == np.float16 and on_host:
             self.parts = [_arrays.of_numpy(array.owner.astype(np.float32))]
         elif array.code == c.DTYPES["bf16"] and on_host:  # a float32's upper half
-            self.parts = [_arrays.of_numpy((array.on_host().astype("u4") << 16).view("f4"))]
+            self.parts = [_arrays.of_numpy(array.numbers())]
         else:
             raise Unserved(f"{array.dtype} weights")
 

@@ -193,9 +193,7 @@ def _add_means(hist, arrays, weight, sample, options):
 
 def _floats(array):
     """An Array on the host as NumPy's, in float64."""
-    x = array.on_host()
-    if array.code == c.DTYPES["bf16"]:
-        x = (x.astype("u4") << 16).view("f4")
+    x = array.numbers()
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 and x.size and max(abs(int(x.min())), abs(int(x.max()))) > EXACT:
         raise NotImplementedError("means: integers beyond 2^53: convert them to float64")
     return x.astype(np.float64, copy=False)

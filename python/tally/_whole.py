@@ -67,9 +67,9 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     >>> tally.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
-    if (_fast and axis is where is flow is out is device is method is threads is by is progress
-            is None):  # fmt: skip
-        counts = _fast.bincount(x, weights, minlength)
+    if _fast:
+        counts = _fast.bincount(x, weights, minlength, axis, where, flow, out, device, method, threads,
+                                by, progress)  # fmt: skip
         if counts is not None:
             return counts
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
@@ -135,7 +135,10 @@ def digitize(x, bins, right=False):
     array = _arrays.take(x)
     if array.valid is not None:
         raise ValueError("digitize: x has nulls, which are in no bin: drop or fill them")
-    if array.device == c.CPU:
-        there = isinstance(array.owner, np.ndarray)
-        return THEIRS["digitize"](array.owner if there else x, bins, right)
-    return array.home.digitize(x, bins, right)
+    if array.device != c.CPU:
+        return array.home.digitize(x, bins, right)
+    values, edges = array.numbers(), array.home.take_back(bins)
+    if values is x:
+        return THEIRS["digitize"](x, edges, right)
+    found = digitize(values, edges, right)
+    return found if array.home is _arrays.NUMPY else array.home.result(np.asarray(found))

@@ -486,10 +486,10 @@ class Category(Axis):
 def _counted(x, mask):
     """Samples in host memory that are no nulls, where `mask` is True."""
     array = _arrays.take(x)
-    if array.device != c.CPU or array.dtype.kind not in "iufb" or array.code == c.DTYPES["bf16"]:
+    if array.device != c.CPU or array.dtype.kind not in "iufb":
         raise NotImplementedError("axes grow by integers and floats in host memory")
     counted = mask if array.valid is None else mask & array.valid
-    return array.on_host()[np.broadcast_to(counted, array.shape)]
+    return array.numbers()[np.broadcast_to(counted, array.shape)]
 
 
 def _values(x):

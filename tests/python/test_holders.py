@@ -117,3 +117,32 @@ def test_files_larger_than_memory(tmp_path):
         [sys.executable, "-c", LARGE, str(tmp_path / "large")], capture_output=True, text=True
     )
     assert not done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("lender", ["torch", "jax"])
+def test_answers_in_kind(lender):
+    """What lies in torch's or JAX's memory on the host is answered by their arrays."""
+    if lender == "torch":
+        torch = pytest.importorskip("torch")
+        make, kind = torch.tensor, torch.Tensor
+    else:
+        jax = pytest.importorskip("jax")
+        make, kind = jax.numpy.asarray, jax.Array
+    a = np.float32([[0.5, 1.5], [1.25, -1]])
+    x, edges = make(a), make(np.float32([0, 1, 2]))
+    for bins, right in ((edges, False), ([0.0, 1, 2], True), ([2.0, 1, 0], False)):
+        found = tally.digitize(x, bins, right)
+        assert isinstance(found, kind)
+        np.testing.assert_array_equal(np.asarray(found), np.digitize(a, np.asarray(bins), right))
+    for found in (
+        tally.histogram(x, 3), tally.histogram(x, 3, (0, 1)), tally.histogram(x, edges),
+        tally.histogram2d(x[0], x[1], 2)[:2], [tally.histogram_bin_edges(x, 4)],
+    ):  # fmt: skip
+        assert all(isinstance(f, kind) for f in found)
+    np.testing.assert_array_equal(np.asarray(tally.histogram(x, 3)[0]), np.histogram(a, 3)[0])
+    assert isinstance(tally.bincount(make(np.int32([1, 1, 3]))), kind)
+    assert Hist(Regular(4, 0, 4, growth=True)).fill(x[0]).sum() == 2
+    if lender == "torch":
+        half = x.bfloat16()
+        np.testing.assert_array_equal(tally.digitize(half, edges).numpy(), np.digitize(a, [0, 1, 2]))
+        assert Hist(Regular(2, 0, 2), storage="mean").fill(half[0], sample=half[1]).values().tolist() == [1.25, -1]
