@@ -418,7 +418,7 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
     int given = cli_has(job->options, CLI_RANGE);
     if (text && rule < 0)
         parse_u64(text, &bins);
-    if (!text && job->source->dimensions > 1)
+    if (!text && job->source->dimensions > 1 && !cli_has(job->options, CLI_BY))
         bins = JOINT_BINS;
     else if (!text && standard)
         bins = (uint64_t)standard;
@@ -444,10 +444,13 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
 static tally_status make_axis(job *job, uint32_t d, tally_error *error)
 {
     const cli_options *options = job->options;
-    uint32_t dimensions = job->source->dimensions;
+    const uint32_t by = (uint32_t)cli_has(options, CLI_BY); /* its axis has no options */
+    uint32_t dimensions = job->source->dimensions - by;
     double range[2] = {0, 0};
     char text[32];
     uint64_t bins = 0;
+    if (job->source->words[d])
+        return make_words(job, d, error);
     if (cli_has(options, CLI_ALPHABET)) {
         tally_axis *axis = &job->axes->axes[d];
         *axis = (tally_axis)TALLY_AXIS_INIT;
@@ -458,15 +461,13 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
     }
     if (cli_has(options, CLI_EDGES)) {
         size_t count = options->values[CLI_EDGES].count;
-        if (parse_edges(options, count > 1 ? d : 0, &job->axes->edges[d], &bins))
+        if (parse_edges(options, count > 1 ? d - by : 0, &job->axes->edges[d], &bins))
             return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
         job->axes->axes[d] = tally_axis_edges(bins, job->axes->edges[d]);
         return TALLY_OK;
     }
-    if (job->source->words[d])
-        return make_words(job, d, error);
-    given_range(options, d, range);
-    int have = bins_text(options, d, dimensions, text) > 0;
+    given_range(options, d - by, range);
+    int have = bins_text(options, d - by, dimensions, text) > 0;
     if (have)
         parse_u64(text, &bins);
     if (cli_has(options, CLI_INTEGER))

@@ -29,6 +29,8 @@ static tally_status count_chunk(cli_job *job, const cli_chunk *chunk, tally_erro
         output = cli_tallied_output(&job->reference);
         status = tally_execute_reference(job->plan, chunk->views, &how, &output, error);
     }
+    if (!status && job->by_flows)
+        cli_by_add(job, chunk);
     job->elements += chunk->elements;
     return status;
 }
@@ -73,7 +75,7 @@ static unsigned choose_beside(const cli_job *job)
     const cli_source *source = &job->source;
     const unsigned threads = cli_threads(job->options);
     tally_device_info device = {.struct_size = sizeof device};
-    const int plain = !cli_saturates(job->counter) && !job->reference.result &&
+    const int plain = !cli_saturates(job->counter) && !job->by_flows && !job->reference.result &&
                       !source->mask.input && !cli_source_weight_dtype(source);
     int files = 1;
     for (size_t i = 0; i < source->count; i++)

@@ -23,6 +23,8 @@ typedef struct cli_job {
     double seconds;
     double weight; /* --verify: the sum of |w| of the finite weights */
     uint64_t elements;
+    tally_flows *by_flows; /* --by: of each value the samples in no bin; else NULL */
+    uint64_t by_missing;   /* rows without one */
 } cli_job;
 
 /* ---- job.c: what is counted, and where to; CLI_OK, or another after a message ---- */
@@ -37,6 +39,13 @@ int cli_saturates(tally_counter counter);
 /* ---- count.c: all files of the source, counted ---- */
 
 int cli_job_count(cli_job *job);
+
+/* ---- by.c: --by ---- */
+
+/* Makes by_flows; adds those of a chunk; makes a result of a histogram for each value from ours. */
+int cli_by_start(cli_job *job);
+void cli_by_add(cli_job *job, const cli_chunk *chunk);
+int cli_by_finish(cli_job *job);
 
 /* ---- verify.c: --verify ---- */
 

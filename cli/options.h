@@ -39,6 +39,7 @@ typedef enum cli_id {
     CLI_PER_BIN,
     CLI_CATEGORIES,
     CLI_TOP,
+    CLI_BY,
     /* input */
     CLI_DTYPE,
     CLI_SHAPE,

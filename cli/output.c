@@ -229,7 +229,7 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target)
     if (status)
         return status;
     tally_write_options *write = &target->write;
-    target->top = cli_uint(options, CLI_TOP, 0);
+    target->top = cli_has(options, CLI_BY) ? 0 : cli_uint(options, CLI_TOP, 0);
     write->struct_size = sizeof *write;
     write->width = (uint32_t)cli_uint(options, CLI_WIDTH, 0);
     write->height = (uint32_t)cli_uint(options, CLI_HEIGHT, 0);

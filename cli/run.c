@@ -134,6 +134,8 @@ static int count_files(const cli_options *options, tally_context *context, const
         code = cli_tallied_make(&job, &job.ours);
     if (!code && cli_has(options, CLI_VERIFY))
         code = cli_tallied_make(&job, &job.reference);
+    if (!code && cli_has(options, CLI_BY))
+        code = cli_by_start(&job);
     int left_out = CLI_OK;
     if (!code) {
         describe_plan(&job);
@@ -150,9 +152,10 @@ static int count_files(const cli_options *options, tally_context *context, const
     if (!code)
         code = finish(&job);
     if (!code)
-        code = name_words(&job);
+        code = job.by_flows ? cli_by_finish(&job) : name_words(&job);
     if (!code)
         cli_say(options, "%.3f s in all", cli_seconds() - started);
+    free(job.by_flows);
     cli_source_close(&job.source);
     cli_axes_release(&job.axes);
     tally_plan_destroy(job.plan);

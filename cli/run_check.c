@@ -9,10 +9,11 @@ static int check_pairs(const cli_options *options)
     static const struct {
         cli_id has, needs;
     } pairs[] = {{CLI_SHAPE, CLI_DTYPE}, {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_SET, CLI_METHOD}};
-    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},    {CLI_CHANNEL, CLI_COLUMN},
-                                     {CLI_WEIGHTS, CLI_COUNTER}, {CLI_KEEP_GOING, CLI_WEIGHTS},
-                                     {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
-                                     {CLI_QUIET, CLI_VERBOSE}};
+    static const cli_id foes[][2] = {
+        {CLI_DTYPE, CLI_COLUMN},       {CLI_CHANNEL, CLI_COLUMN},  {CLI_WEIGHTS, CLI_COUNTER},
+        {CLI_KEEP_GOING, CLI_WEIGHTS}, {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
+        {CLI_BY, CLI_WEIGHTS},         {CLI_BY, CLI_CATEGORIES},   {CLI_BY, CLI_KEEP_GOING},
+        {CLI_BY, CLI_COUNTER},         {CLI_QUIET, CLI_VERBOSE}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
         return cli_usage(options->word, "--offset is for raw data and needs --dtype");
@@ -120,7 +121,8 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (columns)
         cli_split_free(columns, count);
     if (!code) {
-        uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':');
+        uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':') -
+                        (uint32_t)cli_has(options, CLI_BY);
         code = cli_axes_check(options, axes ? axes : 1);
     }
     if (!code)

@@ -16,10 +16,11 @@ tally_status(cli_error)(tally_error *error, tally_status status, const char *for
 int cli_columns_parse(const cli_options *options, char ***columns, size_t *count)
 {
     const char *weights = cli_text(options, CLI_WEIGHTS, "");
+    const char *by = cli_text(options, CLI_BY, NULL);
     const char **texts = options->values[CLI_COLUMN].texts;
     *columns = calloc(TALLY_MAX_DIMENSIONS + 1, sizeof **columns);
     *count = 0;
-    if (!*columns)
+    if (!*columns || (by && !((*columns)[(*count)++] = strdup(by))))
         return cli_fail("out of memory");
     for (size_t i = 0; i < options->values[CLI_COLUMN].count; i++) {
         size_t pieces;
@@ -35,6 +36,11 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
         if (!room)
             return cli_usage(options->word, "--column: at most %d columns", TALLY_MAX_DIMENSIONS);
     }
+    if (by && *count != 2)
+        return cli_usage(options->word,
+                         "--by %s: name one column that is counted for each value of %s, with "
+                         "--column",
+                         by, by);
     if (weights[0] != ':')
         return CLI_OK;
     if (*count == 0)
@@ -90,7 +96,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->missing = cli_text(options, CLI_NA, NULL);
     wanted->whole_table = cli_glance_wanted(options);
     wanted->words = source->words;
-    wanted->all_words = source->words_known || cli_has(options, CLI_CATEGORIES);
+    wanted->all_words =
+        source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
     if (source->column_count == 0)
@@ -111,6 +118,8 @@ static tally_status offer_words(cli_source *source, tally_error *error)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && samples <= 1; i++)
         offered &= !cli_has(options, numbers[i]);
     tally_status status = TALLY_OK;
+    if (cli_has(options, CLI_BY)) /* that column alone */
+        return tally_words_create(&source->words[0], error);
     for (size_t i = 0; offered && i < (samples ? samples : 1) && !status; i++)
         status = tally_words_create(&source->words[i], error);
     return status;
@@ -136,6 +145,10 @@ static tally_status settle_words(cli_source *source, tally_error *error)
         tally_words_destroy(source->words[d]);
         source->words[d] = NULL;
     }
+    if (cli_has(source->options, CLI_BY) && !source->kind.words)
+        return cli_error(error, TALLY_ERROR_UNSUPPORTED,
+                         "%s: --by reads values from text, and this is %s",
+                         cli_shown(source->paths[0]), source->kind.format);
     if (!source->kind.words || source->keep || !source->sizes[0])
         return TALLY_OK;
     source->keep = 1;
@@ -379,7 +392,8 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
         source->weights_inside = cli_text(options, CLI_WEIGHTS, "")[0] == ':';
         find_sizes(source);
         status = offer_words(source, error);
-        if (source->words[1]) /* which of several is known when a pipe has been opened */
+        if (source->words[1] ||
+            cli_has(options, CLI_BY)) /* which of several is known when a pipe has been opened */
             source->keep |= !source->sizes[0];
     }
     if (!status) {

@@ -33,6 +33,9 @@ const cli_option cli_option_table[] = {
     {CLI_CATEGORIES, "categories", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "text: count each different value of the columns, numbers too. Without it a column that is "
      "named with --column is counted so if none of its first values, 100 at most, is a number"},
+    {CLI_BY, "by", 0, CLI_TEXT, 1, "NAME|N", CLI_RUN, "Bins", NULL, 0, 0, 0,
+     "text: a histogram of --column for each different value of this column, the most frequent "
+     "first; rows without one are left out, and --top N counts all but N together"},
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
      "of values that are words keep the N largest, and count all others together"},
 
@@ -137,7 +140,8 @@ const size_t cli_option_count = sizeof cli_option_table / sizeof *cli_option_tab
 
 const cli_word cli_word_table[] = {
     {CLI_RUN, "run", "[FILE...|-]", 0, 0, cli_run, "count files and show the histogram",
-     "Counts the samples of each FILE, or of standard input, and shows the histogram. The files' "
+     "Counts the samples of each FILE, or of standard input, and shows the histogram; of a table "
+     "without --column all columns at a glance. The files' "
      "content says what they are: PNG, JPEG, TIFF, PNM, .npy, HDF5 (FILE:/GROUP/DATASET), Parquet, "
      "CSV, "
      "TSV, one number a line, also as gzip or zstd; --dtype reads raw samples. Several files of "

@@ -111,6 +111,12 @@ TALLY_API tally_status tally_result_words(const tally_result *result, uint32_t a
  * labelled "N other values". */
 TALLY_API tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_t most,
                                         tally_result **top, tally_error *error);
+/* A histogram for each word, called by its text, of a joint histogram of codes of `words` and
+ * values: as tally_result_words orders them, words without samples left out, and with `most` above
+ * 0 all but so many together. flows[code] are the samples in no bin of the second axis. */
+TALLY_API tally_status tally_result_by(const tally_result *joint, const tally_words *words,
+                                       const tally_flows *flows, uint64_t most,
+                                       tally_result **result, tally_error *error);
 /* The text of a bin that is a word, UTF-8 (what is none is written as \xhh); NULL for any other. */
 TALLY_API const char *tally_result_label(const tally_result *result, uint32_t axis, uint64_t bin);
 

@@ -95,6 +95,34 @@ expect 0 '' -- "$TALLY" only.csv --categories
 printf 'w,n\nNA,1\n,2\n' >none.csv
 expect 0 -- "$TALLY" none.csv -c w --categories
 output '^missing +2 '
+# --by: a histogram for each value, with the samples in no bin.
+python3 - <<'PY'
+import collections, json, random
+random.seed(3)
+rows = [(random.choice(["a", "b", "c", "d", ""]), random.choice(["", "-1", "5", "7.5", "10", "11"])) for _ in range(9000)]
+open("by.csv", "w").write("g,v\n" + "".join(f"{g},{v}\n" for g, v in rows))
+want = {}
+for g in "abcd":
+    v = [float(v) if v else None for k, v in rows if k == g]
+    want[g] = [[sum(x is not None and lo <= x < hi or x == 10 and hi == 10 for x in v) for lo, hi in ((0, 5), (5, 10))],
+               v.count(-1), v.count(11), v.count(None), len(v)]
+json.dump({"by": want, "missing": sum(g == "" for g, _ in rows)}, open("by.json", "w"))
+PY
+for threads in 1 4; do
+    expect 0 "^tally: [0-9]+ row.s. have no g" -- "$TALLY" by.csv -c v --by g --bins 2 --range 0 10 -j $threads -o got.json
+    checks=$((checks + 1))
+    python3 - <<'PY' || fail "--by"
+import json
+want, got = json.load(open("by.json"))["by"], json.load(open("got.json"))["histograms"]
+assert [h["name"] for h in got] == sorted(want, key=lambda g: (-want[g][4], g)), got
+for h in got:
+    assert [h["counts"], h["underflow"], h["overflow"], h["nan"], want[h["name"]][4]] == want[h["name"]], (h, want[h["name"]])
+PY
+done
+"$TALLY" - -c v --by g --bins 2 --range 0 10 --top 1 --format csv -q <by.csv >by.txt
+equal 1 "$(grep -c '^3 other values,0,5,' by.txt)" "the others of --by"
+expect 2 'name one column that is counted for each value of g' -- "$TALLY" by.csv --by g
+expect 2 '--by and --weights contradict' -- "$TALLY" by.csv -c v --by g -w :v
 # Damage.
 python3 -c 'open("nul.csv", "wb").write(b"w\n" + b"a\n" * 5000 + b"b\0c\n")'
 expect 1 "nul.csv: a value of column 'w' has a zero byte" -- "$TALLY" nul.csv -c w

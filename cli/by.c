@@ -1,0 +1,53 @@
+/* --by: a histogram for each value of a column. The joint histogram says how many samples of each
+ * value are in each bin, but not how many in none, so these are counted here. */
+#include <math.h>
+
+#include "job.h"
+
+int cli_by_start(cli_job *job)
+{
+    const uint64_t values = tally_words_count(job->source.words[0]);
+    job->by_flows = calloc(values + 1, sizeof *job->by_flows);
+    return job->by_flows ? CLI_OK : cli_fail("out of memory");
+}
+
+static void add_outside(tally_flows *flows, const tally_axis *axis, double value)
+{
+    if (isnan(value))
+        flows->nan++;
+    else if (value < tally_axis_edge(axis, 0))
+        flows->under++;
+    else
+        flows->over++;
+}
+
+void cli_by_add(cli_job *job, const cli_chunk *chunk)
+{
+    const tally_axis *axis = &job->axes.axes[1];
+    const double lo = tally_axis_edge(axis, 0), hi = tally_axis_edge(axis, axis->bins);
+    const int closed = axis->kind != TALLY_AXIS_INTEGER && axis->last == TALLY_LAST_CLOSED;
+    const double *codes = chunk->views[0].data, *values = chunk->views[1].data;
+    for (uint64_t i = 0; i < chunk->elements; i++) {
+        if (isnan(codes[i]))
+            job->by_missing++;
+        else if (!(values[i] >= lo && (values[i] < hi || (closed && values[i] == hi))))
+            add_outside(&job->by_flows[(size_t)codes[i]], axis, values[i]);
+    }
+}
+
+int cli_by_finish(cli_job *job)
+{
+    tally_error error = {""};
+    tally_result *made = NULL;
+    const tally_status status =
+        tally_result_by(job->ours.result, job->source.words[0], job->by_flows,
+                        cli_uint(job->options, CLI_TOP, 0), &made, &error);
+    if (status)
+        return cli_fail_status(status, &error);
+    tally_result_destroy(job->ours.result);
+    job->ours.result = made;
+    if (job->by_missing)
+        cli_note(job->options, "%llu row(s) have no %s and are in no histogram",
+                 (unsigned long long)job->by_missing, cli_text(job->options, CLI_BY, ""));
+    return CLI_OK;
+}
