@@ -7,6 +7,7 @@ NumPy's take and answer the same. docs/PYTHON.md lists what they take besides, a
 from . import _library
 from ._core import Flows
 from ._index import loc, overflow, underflow
+from ._merge import merge
 from .axes import Category, Integer, Log, Regular, Variable
 from .functions import (
     bincount,
@@ -37,6 +38,7 @@ __all__ = [
     "histogram_bin_edges",
     "histogramdd",
     "loc",
+    "merge",
     "methods",
     "overflow",
     "underflow",

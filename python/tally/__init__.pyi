@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
 
@@ -198,6 +198,8 @@ class loc:
 
 def underflow(axis: _Axis) -> int: ...
 def overflow(axis: _Axis) -> int: ...
+
+def merge(paths: Iterable[str | PathLike[str]], threads: int | None = None) -> Hist: ...
 
 class Hist:
     axes: _Axes

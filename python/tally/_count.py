@@ -132,11 +132,12 @@ def _settings(method):
     return name.encode(), tuple(pairs)
 
 
-def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=None, counter=0):
-    """A plan, from the cache of the last ones."""
+def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=None, counter=0,
+         limit=0.0):  # fmt: skip
+    """A plan, from the cache of the last ones. `limit`: the library's weight_limit."""
     key = (
         id(context), tuple(axis.key() for axis in axes), tuple(codes), channels, weight, squares,
-        n.bit_length(), method, counter,
+        n.bit_length(), method, counter, limit,
     )  # fmt: skip
     with _lock:
         found = _plans.get(key)
@@ -147,6 +148,7 @@ def plan(context, axes, codes, channels=1, weight=0, squares=False, n=0, method=
     options.sum_squares = squares
     options.counter = counter
     options.n_hint = n
+    options.weight_limit = limit
     for i, axis in enumerate(axes):
         axis.fill(options.axes[i])
         options.dtypes[i] = codes[i]

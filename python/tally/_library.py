@@ -112,6 +112,7 @@ rule_bins = _checked(
     POINTER(RuleOptions),
     POINTER(Axis),
 )
+wide_round = _checked("tally_wide_round", c_void_p, c_uint64, c_double, c_void_p)
 result_create = _checked(
     "tally_result_create", c_void_p, c_uint64, POINTER(c_char_p), POINTER(c_void_p)
 )

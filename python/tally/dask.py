@@ -23,6 +23,16 @@ __all__ = ["histogram", "histogramdd"]
 # ---- on the workers ----
 
 
+def _here(block):
+    """A chunk where it lies: on a device, or as NumPy's."""
+    return block if hasattr(block, "__cuda_array_interface__") else np.asarray(block)
+
+
+def _home(counts):
+    """Counts on the host, whose workers add them."""
+    return counts.get() if hasattr(counts, "get") else np.asarray(counts)
+
+
 def _add(parts):
     """Counts in the order of the chunks."""
     total = parts[0].copy()
@@ -33,8 +43,8 @@ def _add(parts):
 
 def _extremes(block):
     """(min, max) as NumPy finds them: NaN where there is one; None of nothing."""
-    block = np.asarray(block)
-    return (block.min(), block.max()) if block.size else None
+    block = _here(block)
+    return (_scalar(_home(block.min())), _scalar(_home(block.max()))) if block.size else None
 
 
 def _outermost(pairs):
@@ -49,20 +59,20 @@ def _within(columns, ends):
     it."""
     if ends is None:
         return {}
-    inside = np.ones(columns[0].shape, bool)
+    inside = True
     for column, (low, high) in zip(columns, ends):
-        inside &= (low <= column) & (column <= high)
+        inside = (low <= column) & (column <= high) & inside
     return {"where": inside, "flow": "clamp"}
 
 
 def _count(a, w, edges, ends, keywords):
-    a = np.asarray(a)
-    return tally.histogram(a, edges, weights=w, **_within([a], ends), **keywords)[0]
+    a = _here(a)
+    return _home(tally.histogram(a, edges, weights=w, **_within([a], ends), **keywords)[0])
 
 
 def _count_points(columns, w, edges, ends, keywords):
-    columns = [np.asarray(c) for c in columns]
-    return tally.histogramdd(columns, edges, weights=w, **_within(columns, ends), **keywords)[0]
+    columns = [_here(c) for c in columns]
+    return _home(tally.histogramdd(columns, edges, weights=w, **_within(columns, ends), **keywords)[0])
 
 
 def _tree(parts, join):

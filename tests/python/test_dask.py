@@ -1,6 +1,7 @@
 """Dask arrays, on a real scheduler with worker processes."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -86,6 +87,25 @@ def test_histogramdd(client):
     np.testing.assert_array_equal(
         counts.compute(), tally.histogramdd(a, 2, weights=np.arange(5000))[0]
     )
+
+
+def _dies_once(block, flag, tester):
+    """The first worker to get here is killed in the middle of its chunk."""
+    assert os.getpid() != tester
+    if os.path.exists(flag):
+        return block
+    with open(flag, "x"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_is_lost(client, tmp_path):
+    """Its chunks are counted again elsewhere, and none twice."""
+    a, w = rng.random(20_000), rng.integers(0, 100, 20_000)
+    x = da.from_array(a, chunks=1000).map_blocks(_dies_once, str(tmp_path / "flag"), os.getpid(), meta=np.empty(0))
+    counts, _ = tally.dask.histogram(x, 20, (0, 1), weights=da.from_array(w, chunks=1000))
+    found = client.compute(counts).result(60)
+    np.testing.assert_array_equal(found, tally.histogram(a, 20, (0, 1), weights=w)[0])
+    assert (tmp_path / "flag").exists()
 
 
 def test_the_tree_is_merged_on_the_workers(client):
@@ -195,3 +215,25 @@ def test_what_is_not_counted_in_chunks():
     with pytest.raises(TypeError, match="complex"):
         tally.dask.histogramdd([x], 2, weights=x * 1j)
     assert computed(tally.dask.histogram([1, 2, 3], 2, weights=[1, 2, 3])).tolist() == [1, 5]
+
+
+def test_chunks_on_a_device(monkeypatch):
+    """They are counted there, and their counts come to the host."""
+
+    class Block(np.ndarray):
+        __cuda_array_interface__ = {}
+
+        def get(self):
+            return np.asarray(self)
+
+    seen = []
+
+    def histogram(a, bins, **keywords):
+        seen.append(type(a))
+        return found(np.asarray(a), bins, **keywords)[0].view(Block), None
+
+    found = tally.histogram
+    monkeypatch.setattr(tally, "histogram", histogram)
+    counts = tally.dask._count(np.arange(8.0).view(Block), None, [0, 4, 8], None, {})
+    assert seen == [Block] and type(counts) is np.ndarray and counts.tolist() == [4, 4]
+    assert tally.dask._extremes(np.arange(8.0).view(Block)) == (0, 7)
