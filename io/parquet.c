@@ -4,6 +4,7 @@
  * unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so are several
  * columns of different types. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -30,8 +31,11 @@ typedef struct ty_pq_state {
     uint64_t group_at; /* rows of it that were read */
     uint64_t row;      /* of the file */
     size_t chunk_rows;
-    unsigned char *samples; /* `count` times chunk_rows */
-    ty_pq_source **sources; /* `count`, made when asked for */
+    unsigned char *samples;                   /* `count` times chunk_rows */
+    ty_pq_source **sources;                   /* `count`, made when asked for */
+    int has_all_words;                        /* all were looked for */
+    ty_pool *pool;                            /* NULL: the caller's thread alone */
+    tally_words *words[TALLY_MAX_DIMENSIONS]; /* of column i; NULL: it is of numbers */
 } ty_pq_state;
 
 static int parquet_probe(const unsigned char *head, size_t size)
@@ -93,6 +97,12 @@ static const char *refused_kind(const ty_pq_column *c)
     }
 }
 
+/* Bytes of any length, one value a row. */
+static int is_text(const ty_pq_column *c)
+{
+    return c->type == TY_PQ_BYTE_ARRAY && !c->repeated && !c->is_decimal;
+}
+
 static tally_dtype stored_dtype(const ty_pq_column *c)
 {
     if (c->is_decimal)
@@ -117,6 +127,7 @@ static size_t stored_bytes(const ty_pq_column *c)
 {
     switch (c->type) {
     case TY_PQ_BOOLEAN:
+    case TY_PQ_BYTE_ARRAY:
         return 0;
     case TY_PQ_INT32:
     case TY_PQ_FLOAT:
@@ -146,6 +157,10 @@ static tally_status find_picks(ty_pq_state *s, const ty_columns *columns,
             return status;
         const ty_pq_column *column = s->footer.columns + s->picks[i];
         const char *refused = refused_kind(column);
+        if (refused && is_text(column) && options->words && options->words[i]) {
+            s->words[i] = options->words[i];
+            continue;
+        }
         if (refused)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                             "%s: column '%s' holds %s; numbers, one a row, are counted", s->name,
@@ -201,6 +216,7 @@ static tally_status make_cursors(ty_pq_state *s, const tally_input_options *opti
         cursor->values.target.column = s->footer.columns + s->picks[i];
         cursor->values.target.dtype = s->dtype;
         cursor->values.target.bytes = stored_bytes(cursor->values.target.column);
+        cursor->values.target.words = s->words[i];
     }
     const uint64_t row_bytes = (uint64_t)s->count * tally_dtype_bytes(s->dtype);
     uint64_t rows = (options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES) / row_bytes;
@@ -278,6 +294,7 @@ static tally_status parquet_open(ty_stream *stream, const tally_input_options *o
     if (!s)
         return ty_error_memory(error, "a Parquet file", sizeof *s);
     s->name = ty_stream_name(stream);
+    s->pool = ty_stream_pool(stream);
     tally_status status = open_parquet(s, stream, options, error);
     if (status) {
         parquet_close(s);
@@ -289,6 +306,8 @@ static tally_status parquet_open(ty_stream *stream, const tally_input_options *o
     info->channels = 1;
     info->dimensions = s->count;
     info->is_image = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        info->words |= (uint32_t)(s->words[i] != NULL) << i;
     *state = s;
     return TALLY_OK;
 }
@@ -343,9 +362,68 @@ static tally_status parquet_read(void *state, tally_view *views, int *done, tall
     return TALLY_OK;
 }
 
+/* All words of the file: whoever counts codes of a view must know how many there are. */
+typedef struct ty_pq_words {
+    const ty_pq_state *state;
+    pthread_mutex_t lock; /* of the rest: what failed first */
+    size_t group;
+    tally_status status;
+    tally_error error;
+} ty_pq_words;
+
+static void find_words_of(void *arg, unsigned group, unsigned worker)
+{
+    ty_pq_words *all = arg;
+    const ty_pq_state *s = all->state;
+    (void)worker;
+    for (uint32_t i = 0; i < s->count; i++) {
+        tally_error error;
+        if (!s->words[i])
+            continue;
+        ty_pq_cursor cursor = {.name = s->name, .file = s->in.file, .start = s->in.start};
+        cursor.values.target = s->cursors[i].values.target;
+        ty_pq_cursor_begin(&cursor, s->chunks + (size_t)group * s->count + i);
+        const tally_status status = ty_pq_cursor_words(&cursor, &error);
+        ty_pq_cursor_close(&cursor);
+        if (!status)
+            continue;
+        pthread_mutex_lock(&all->lock);
+        if (!all->status || group < all->group) {
+            all->status = status;
+            all->error = error;
+            all->group = group;
+        }
+        pthread_mutex_unlock(&all->lock);
+        return;
+    }
+}
+
+static tally_status find_words(ty_pq_state *s, tally_error *error)
+{
+    ty_pq_words all = {.state = s};
+    const unsigned groups = (unsigned)s->footer.group_count;
+    int any = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        any |= s->words[i] != NULL;
+    if (!any || s->has_all_words)
+        return TALLY_OK;
+    pthread_mutex_init(&all.lock, NULL);
+    if (s->pool)
+        ty_pool_run(s->pool, 0, groups, find_words_of, &all);
+    else
+        for (unsigned g = 0; g < groups; g++)
+            find_words_of(&all, g, 0);
+    pthread_mutex_destroy(&all.lock);
+    s->has_all_words = !all.status;
+    return all.status ? ty_error(error, all.status, "%s", all.error.message) : TALLY_OK;
+}
+
 static tally_status parquet_view(void *state, tally_view *views, tally_error *error)
 {
     ty_pq_state *s = state;
+    tally_status status = find_words(s, error);
+    if (status)
+        return status;
     if (!s->sources)
         s->sources = ty_calloc(s->count, sizeof *s->sources);
     for (uint32_t i = 0; s->sources && i < s->count; i++) {
@@ -371,6 +449,11 @@ static const char *parquet_channel_name(const void *state, uint64_t channel)
     return channel < s->count ? s->footer.columns[s->picks[channel]].name : NULL;
 }
 
+static tally_words *parquet_words(const void *state, uint32_t view)
+{
+    return ((const ty_pq_state *)state)->words[view];
+}
+
 const ty_decoder ty_parquet = {
     .format = "parquet",
     .has_columns = 1,
@@ -381,4 +464,5 @@ const ty_decoder ty_parquet = {
     .channel_name = parquet_channel_name,
     .close = parquet_close,
     .view = parquet_view,
+    .words = parquet_words,
 };

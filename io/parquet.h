@@ -6,6 +6,7 @@
 
 #include "io/input.h"
 #include "io/thrift.h"
+#include "io/words.h"
 
 /* The format's numbers. */
 enum {
@@ -23,6 +24,7 @@ enum {
     TY_PQ_PLAIN_DICTIONARY = 2,
     TY_PQ_RLE = 3,
     TY_PQ_DELTA_PACKED = 5,
+    TY_PQ_DELTA_LENGTHS = 6,
     TY_PQ_RLE_DICTIONARY = 8,
     TY_PQ_BYTE_STREAM_SPLIT = 9
 };
@@ -91,14 +93,16 @@ void ty_pq_runs_unpack(ty_pq_runs *runs, size_t count, uint32_t *numbers);
 typedef enum ty_pq_fault {
     TY_PQ_FINE = 0,
     TY_PQ_DAMAGED = 1,
-    TY_PQ_INEXACT = 2 /* an integer that float64 has not */
+    TY_PQ_INEXACT = 2, /* an integer that float64 has not */
+    TY_PQ_WORDS = 3    /* a word could not be kept */
 } ty_pq_fault;
 
 /* How a column's values are handed out. */
 typedef struct ty_pq_target {
     const ty_pq_column *column;
     tally_dtype dtype;
-    size_t bytes; /* of a value as stored, fixed length; 0 for booleans */
+    size_t bytes;       /* of a value as stored, fixed length; 0 for booleans and words */
+    tally_words *words; /* of BYTE_ARRAY: values are codes of these, as float64 */
 } ty_pq_target;
 
 /* Differences of neighbours in blocks of four or so parts, each with its own number of bits. */
@@ -115,9 +119,10 @@ typedef struct ty_pq_deltas {
 typedef struct ty_pq_values {
     ty_pq_target target;
     int encoding;
-    const unsigned char *at, *end; /* PLAIN: not read yet; BYTE_STREAM_SPLIT: all */
-    uint64_t done;                 /* values read of those */
-    ty_pq_runs runs;               /* dictionary numbers, booleans */
+    const unsigned char *at,
+        *end;        /* PLAIN, DELTA_LENGTHS: bytes not read yet; BYTE_STREAM_SPLIT: all */
+    uint64_t done;   /* values read of those */
+    ty_pq_runs runs; /* dictionary numbers, booleans */
     ty_pq_deltas deltas;
     const unsigned char *dictionary; /* in target.dtype */
     size_t dictionary_count;
@@ -128,6 +133,9 @@ ty_pq_fault ty_pq_values_begin(ty_pq_values *values, int encoding, const unsigne
                                const unsigned char *end);
 /* The next `count` of them, without the missing ones, in target.dtype. */
 ty_pq_fault ty_pq_values_read(ty_pq_values *values, size_t count, void *into);
+/* `count` words as stored, each behind its length, from *at on, which is moved behind them. */
+ty_pq_fault ty_pq_convert_words(const ty_pq_target *target, const unsigned char **at,
+                                const unsigned char *end, size_t count, double *into);
 /* `count` values as stored, to target.dtype. */
 ty_pq_fault ty_pq_convert(const ty_pq_target *target, const unsigned char *stored, size_t count,
                           void *into);
@@ -162,6 +170,9 @@ void ty_pq_cursor_close(ty_pq_cursor *cursor);
 void ty_pq_cursor_begin(ty_pq_cursor *cursor, const ty_pq_chunk *chunk);
 /* The next `rows` rows, in the target's type, NaN where a value is missing. */
 tally_status ty_pq_cursor_read(ty_pq_cursor *cursor, size_t rows, void *into, tally_error *error);
+/* Reads the words of all pages from the beginning of the chunk on, those of dictionaries and not
+ * what their numbers are. */
+tally_status ty_pq_cursor_words(ty_pq_cursor *cursor, tally_error *error);
 /* Passes over the next `rows` rows, pages that are all among them unread. */
 tally_status ty_pq_cursor_skip(ty_pq_cursor *cursor, uint64_t rows, tally_error *error);
 

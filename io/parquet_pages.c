@@ -267,12 +267,19 @@ static tally_status read_body(ty_pq_cursor *c, const ty_pq_page *page, uint64_t 
 
 /* ---- Pages ---- */
 
-static tally_status refuse_inexact(const ty_pq_cursor *c, tally_error *error)
+/* `what` is damaged, or worse. */
+static tally_status refuse(const ty_pq_cursor *c, ty_pq_fault fault, const char *what,
+                           tally_error *error)
 {
+    const ty_pq_target *target = &c->values.target;
+    if (fault == TY_PQ_DAMAGED)
+        return damaged(c, what, error);
+    if (fault == TY_PQ_WORDS)
+        return ty_words_status(target->words, c->name, target->column->name, error);
     return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                     "%s: column '%s' has integers beyond 2^53, which are counted exactly only in a "
                     "column without missing values, alone or with columns of its type",
-                    c->name, c->values.target.column->name);
+                    c->name, target->column->name);
 }
 
 /* Kept in the type that values are handed out in. */
@@ -283,15 +290,20 @@ static tally_status take_dictionary(ty_pq_cursor *c, const ty_pq_page *page, tal
     tally_status status = read_body(c, page, 0, &bytes, error);
     if (status)
         return status;
-    if (!v->target.bytes || page->rows > page->unpacked / v->target.bytes ||
+    const size_t least = v->target.words ? 4 : v->target.bytes;
+    if (!least || page->rows > page->unpacked / least ||
         (page->encoding != TY_PQ_PLAIN && page->encoding != TY_PQ_PLAIN_DICTIONARY))
         return damaged(c, "its dictionary", error);
     status = make_room(&c->dictionary, &c->dictionary_room,
                        page->rows * tally_dtype_bytes(v->target.dtype), error);
     if (status)
         return status;
-    if (ty_pq_convert(&v->target, bytes, (size_t)page->rows, c->dictionary))
-        return refuse_inexact(c, error);
+    const ty_pq_fault fault =
+        v->target.words ? ty_pq_convert_words(&v->target, &bytes, bytes + page->unpacked,
+                                              (size_t)page->rows, (double *)(void *)c->dictionary)
+                        : ty_pq_convert(&v->target, bytes, (size_t)page->rows, c->dictionary);
+    if (fault)
+        return refuse(c, fault, "its dictionary", error);
     v->dictionary = c->dictionary;
     v->dictionary_count = (size_t)page->rows;
     return TALLY_OK;
@@ -460,7 +472,7 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_er
                               : count ? ty_pq_values_read(&c->values, count, into)
                                       : TY_PQ_FINE;
     if (fault)
-        return fault == TY_PQ_INEXACT ? refuse_inexact(c, error) : damaged(c, "its values", error);
+        return refuse(c, fault, "its values", error);
     if (count < rows)
         spread(c, rows, count, into);
     return TALLY_OK;
@@ -501,6 +513,31 @@ tally_status ty_pq_cursor_skip(ty_pq_cursor *c, uint64_t rows, tally_error *erro
             return status;
         c->page_left -= n;
         rows -= n;
+    }
+    return TALLY_OK;
+}
+
+tally_status ty_pq_cursor_words(ty_pq_cursor *c, tally_error *error)
+{
+    while (c->rows_left) {
+        ty_pq_page page;
+        tally_status status = read_header(c, &page, error);
+        if (status)
+            return status;
+        const int is_data = page.type == DATA_PAGE || page.type == DATA_PAGE_V2;
+        const int is_number =
+            page.encoding == TY_PQ_PLAIN_DICTIONARY || page.encoding == TY_PQ_RLE_DICTIONARY;
+        if (page.type == DICTIONARY_PAGE)
+            status = take_dictionary(c, &page, error);
+        else if (is_data && is_number && page.rows <= c->rows_left)
+            c->rows_left -= page.rows;
+        else if (is_data)
+            status = open_data_page(c, &page, error);
+        c->next += page.packed;
+        if (!status && c->page_left)
+            status = ty_pq_cursor_skip(c, c->page_left, error);
+        if (status)
+            return status;
     }
     return TALLY_OK;
 }

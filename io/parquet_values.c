@@ -156,6 +156,34 @@ ty_pq_fault ty_pq_convert(const ty_pq_target *target, const unsigned char *store
     return TY_PQ_FINE;
 }
 
+static ty_pq_fault convert_word(const ty_pq_target *target, const unsigned char *text, size_t size,
+                                double *into)
+{
+    const uint32_t code = ty_words_value(target->words, (const char *)text, size);
+    *into = code;
+    return code == TY_WORDS_FAILED ? TY_PQ_WORDS : TY_PQ_FINE;
+}
+
+ty_pq_fault ty_pq_convert_words(const ty_pq_target *target, const unsigned char **at,
+                                const unsigned char *end, size_t count, double *into)
+{
+    const unsigned char *p = *at;
+    ty_pq_fault fault = TY_PQ_FINE;
+    for (size_t i = 0; i < count && !fault; i++) {
+        uint32_t size;
+        if (end - p < 4)
+            return TY_PQ_DAMAGED;
+        memcpy(&size, p, sizeof size);
+        p += sizeof size;
+        if (size > (size_t)(end - p))
+            return TY_PQ_DAMAGED;
+        fault = convert_word(target, p, size, into + i);
+        p += size;
+    }
+    *at = p;
+    return fault;
+}
+
 /* ---- Encodings ---- */
 
 /* Bits of booleans. */
@@ -182,6 +210,8 @@ static ty_pq_fault read_plain(ty_pq_values *v, size_t count, void *into)
         }
         return TY_PQ_FINE;
     }
+    if (v->target.words)
+        return ty_pq_convert_words(&v->target, &v->at, v->end, count, into);
     if (count > there / v->target.bytes)
         return TY_PQ_DAMAGED;
     const unsigned char *stored = v->at;
@@ -357,6 +387,43 @@ static ty_pq_fault read_differences(ty_pq_values *v, size_t count, void *into)
     return TY_PQ_FINE;
 }
 
+/* Sets where the words are: behind their lengths. */
+static int begin_lengths(ty_pq_values *v, const unsigned char *at, const unsigned char *end)
+{
+    if (begin_deltas(&v->deltas, at, end))
+        return 1;
+    ty_pq_deltas d = v->deltas;
+    for (uint64_t left = d.left ? d.left - 1 : 0; left;
+         left -= left < d.part_left ? left : d.part_left)
+        if (open_part(&d))
+            return 1;
+    v->at = d.bytes.at;
+    return 0;
+}
+
+static ty_pq_fault read_lengths(ty_pq_values *v, size_t count, double *into)
+{
+    ty_pq_deltas *d = &v->deltas;
+    ty_pq_fault fault = TY_PQ_FINE;
+    if (count > d->left)
+        return TY_PQ_DAMAGED;
+    d->left -= count;
+    for (size_t i = 0; i < count && !fault; i++) {
+        if (!d->first && !d->part_left && open_part(d))
+            return TY_PQ_DAMAGED;
+        if (!d->first) {
+            d->value += d->smallest + unpack_one(d->packed, d->part_done++, d->widths[d->part]);
+            d->part_left--;
+        }
+        d->first = 0;
+        if (d->value > (size_t)(v->end - v->at))
+            return TY_PQ_DAMAGED;
+        fault = convert_word(&v->target, v->at, (size_t)d->value, into + i);
+        v->at += d->value;
+    }
+    return fault;
+}
+
 /* ---- A page ---- */
 
 ty_pq_fault ty_pq_values_begin(ty_pq_values *v, int encoding, const unsigned char *at,
@@ -383,8 +450,10 @@ ty_pq_fault ty_pq_values_begin(ty_pq_values *v, int encoding, const unsigned cha
         return TY_PQ_FINE;
     case TY_PQ_DELTA_PACKED:
         return is_integer && !begin_deltas(&v->deltas, at, end) ? TY_PQ_FINE : TY_PQ_DAMAGED;
+    case TY_PQ_DELTA_LENGTHS:
+        return v->target.words && !begin_lengths(v, at, end) ? TY_PQ_FINE : TY_PQ_DAMAGED;
     case TY_PQ_BYTE_STREAM_SPLIT:
-        return type == TY_PQ_BOOLEAN ? TY_PQ_DAMAGED : TY_PQ_FINE;
+        return v->target.bytes ? TY_PQ_FINE : TY_PQ_DAMAGED;
     default:
         return TY_PQ_DAMAGED;
     }
@@ -401,6 +470,8 @@ ty_pq_fault ty_pq_values_read(ty_pq_values *v, size_t count, void *into)
         return read_boolean_runs(v, count, into);
     case TY_PQ_DELTA_PACKED:
         return read_differences(v, count, into);
+    case TY_PQ_DELTA_LENGTHS:
+        return read_lengths(v, count, into);
     default:
         return read_split(v, count, into);
     }

@@ -373,13 +373,21 @@ static tally_status add_column(const char *path, const tally_input_options *opti
     wanted.columns_count = 1;
     wanted.whole_table = 0;
     wanted.rewindable = 0;
-    tally_status status = tally_input_open(path, &wanted, &input, &why);
+    tally_words *texts = NULL;
+    tally_status status = tally_words_create(&texts, error);
+    if (status)
+        return status;
+    wanted.words = &texts;
+    status = tally_input_open(path, &wanted, &input, &why);
     *found = status != TALLY_ERROR_ARGUMENT;
-    if (status == TALLY_ERROR_ARGUMENT)
+    if (status == TALLY_ERROR_ARGUMENT) {
+        tally_words_destroy(texts);
         return TALLY_OK;
+    }
     ty_summary_column *columns = ty_realloc(s->columns, (s->count + 1) * sizeof *columns);
     if (!columns) {
         tally_input_close(input);
+        tally_words_destroy(texts);
         return ty_error_memory(error, "a summary", (s->count + 1) * sizeof *columns);
     }
     s->columns = columns;
@@ -394,6 +402,7 @@ static tally_status add_column(const char *path, const tally_input_options *opti
         s->rows = one.rows > s->rows ? one.rows : s->rows;
     }
     tally_input_close(input);
+    tally_words_destroy(texts);
     if (!c->name || status == TALLY_ERROR_MEMORY)
         return ty_error_memory(error, "a summary", 0);
     const char *words = why.message; /* without the path, which is above all columns */

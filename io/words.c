@@ -306,7 +306,7 @@ static int is_missing(const char *text, size_t size, const char *missing)
 }
 
 static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *text, size_t size,
-                    const char *missing)
+                    const char *missing, int present)
 {
     if (size >= UINT32_MAX || memchr(text, '\0', size))
         return fail(words, HAS_NUL);
@@ -320,7 +320,7 @@ static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *tex
     memcpy(w->text, text, size);
     w->text[size] = '\0';
     w->code = TY_WORDS_MISSING;
-    if (!is_missing(text, size, missing)) {
+    if (present || !is_missing(text, size, missing)) {
         w->code = atomic_fetch_add(&words->count, 1);
         if (w->code >= words->most_words) {
             atomic_fetch_sub(&words->count, 1);
@@ -333,11 +333,12 @@ static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *tex
     return w->code;
 }
 
-uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing)
+static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
+                        const char *missing, int present)
 {
     uint64_t ends[2];
     find_ends(text, size, ends);
-    const uint64_t hash = hash_of(words->seed, text, size, ends);
+    const uint64_t hash = hash_of(seed, text, size, ends);
     shard *s = words->shards + (hash >> 58);
     table *t = atomic_load_explicit(&s->table, memory_order_acquire);
     const word *w = t ? find(t, hash, text, size, ends) : NULL;
@@ -348,9 +349,21 @@ uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const 
     pthread_mutex_lock(&s->lock);
     t = atomic_load_explicit(&s->table, memory_order_relaxed);
     w = t ? find(t, hash, text, size, ends) : NULL;
-    const uint32_t code = w ? w->code : add(words, s, hash, text, size, missing);
+    const uint32_t code = w ? w->code : add(words, s, hash, text, size, missing, present);
     pthread_mutex_unlock(&s->lock);
     return code;
+}
+
+uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing)
+{
+    return code_of(words, words->seed, text, size, missing, 0);
+}
+
+/* What may be missing in text has another entry, by another hash. */
+uint32_t ty_words_value(tally_words *words, const char *text, size_t size)
+{
+    const uint32_t code = code_of(words, words->seed, text, size, NULL, 0);
+    return code == TY_WORDS_MISSING ? code_of(words, ~words->seed, text, size, NULL, 1) : code;
 }
 
 /* ---- What there is ---- */

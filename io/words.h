@@ -18,6 +18,10 @@ tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *er
  * word that is known takes no lock. `missing` as for ty_field_read, the same in every call. */
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing);
 
+/* The same where a value says in other ways that it is missing: these bytes are none, even if they
+ * stand for that in text. */
+uint32_t ty_words_value(tally_words *words, const char *text, size_t size);
+
 /* Why words could not be kept, naming `file` and `column`; TALLY_OK if all could. */
 tally_status ty_words_status(const tally_words *words, const char *file, const char *column,
                              tally_error *error);

@@ -253,10 +253,10 @@ typedef struct tally_input_options {
                              one dtype and channels */
     const char *inside;   /* HDF5: the dataset that is read; FITS: the extension, by name or number.
                              NULL: as the path says, else the only one */
-    tally_words *const *words; /* text: columns_count of them, or one without columns; NULL, or an
-                                  entry that is: numbers are asked for */
-    int32_t all_words; /* 0: a column with an entry in `words` is of words if its first values, 100
-                          at most, are not numbers, 1: it is in any case */
+    tally_words *const *words; /* text, Parquet: columns_count of them, or one without columns;
+                                  NULL, or an entry that is: numbers are asked for */
+    int32_t all_words;   /* text, 0: a column with an entry in `words` is of words if its first
+                            values, 100 at most, are not numbers, 1: it is in any case */
     int32_t whole_table; /* text: without columns, a table of several is opened for
                             tally_summary_add, which is all that it is good for then */
 } tally_input_options;

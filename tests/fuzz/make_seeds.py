@@ -203,13 +203,15 @@ def tables(folder, pa, pq):
         (folder / name).mkdir(parents=True, exist_ok=True)
     table = table_of(random, pa)
     parquet = folder / "parquet"
+    written = table.append_column("word", pa.array([f"w{n}" for n in table["i32"].to_numpy()], mask=random.random(40) < 0.2))
     for codec in ("none", "snappy", "gzip", "zstd", "lz4"):
         for version in ("1.0", "2.0"):
-            pq.write_table(table, parquet / f"{codec}-{version}", compression=codec, data_page_version=version,
+            pq.write_table(written, parquet / f"{codec}-{version}", compression=codec, data_page_version=version,
                            row_group_size=25)
     for encoding, names in (("RLE", ["bool"]), ("BYTE_STREAM_SPLIT", ["i32", "f64", "i64"]),
-                            ("DELTA_BINARY_PACKED", ["i32", "i64"])):
-        pq.write_table(table, parquet / encoding, compression="none", use_dictionary=False, data_page_size=64,
+                            ("DELTA_BINARY_PACKED", ["i32", "i64"]),
+                            ("DELTA_LENGTH_BYTE_ARRAY", ["word"])):
+        pq.write_table(written, parquet / encoding, compression="none", use_dictionary=False, data_page_size=64,
                        column_encoding={name: encoding for name in names})
     arrows(folder / "arrow", table, pa)
 

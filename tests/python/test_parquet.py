@@ -1,9 +1,11 @@
 """Parquet files that pyarrow writes, in every encoding and codec of numbers, are counted by the command as
 NumPy counts the columns."""
 
+import collections
 import decimal
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -140,6 +142,76 @@ def test_integers_beyond_float64(command, tmp_path):
     assert done.returncode == 3 and "beyond 2^53" in done.stderr
 
 
+WORDS = {
+    "dictionary": dict(row_group_size=700, data_page_size=300),
+    "dictionary-2": dict(compression="zstd", data_page_version="2.0"),
+    "both": dict(row_group_size=1500, data_page_size=400, dictionary_pagesize_limit=600),
+    "plain": dict(use_dictionary=False, compression="none", data_page_size=900),
+    "lengths": dict(use_dictionary=False, column_encoding={"word": "DELTA_LENGTH_BYTE_ARRAY"}, data_page_size=700),
+    "lengths-2": dict(use_dictionary=False, column_encoding={"word": "DELTA_LENGTH_BYTE_ARRAY"},
+                      data_page_version="2.0"),
+}
+
+
+@pytest.mark.parametrize("variant", WORDS)
+def test_words(command, tmp_path, variant):
+    """What stands for missing in text is a word here; only what is null is missing."""
+    random = np.random.default_rng(5)
+    values = ["", "NA", "null", "nan", "7", "x" * 16, "y" * 300, "Bäume", *(f"w{i}" for i in range(200))]
+    words = [values[min(int(random.exponential(30)), len(values) - 1)] for _ in range(ROWS)]
+    gone, x = random.random(ROWS) < 0.1, random.integers(0, 3, ROWS)
+    path = tmp_path / "words.parquet"
+    pq.write_table(pa.table({"word": pa.array(words, mask=gone), "x": pa.array(x)}), path, **WORDS[variant])
+    left = [(word, third) for word, third, none in zip(words, x, gone) if not none]
+    want = collections.Counter(word for word, _ in left)
+
+    def labelled(*arguments, **how):
+        done = subprocess.run((*command, "--column", *arguments, "--device", "cpu", "-f", "json"),
+                              capture_output=True, check=True, **how)
+        return json.loads(done.stdout)
+
+    for arguments, how in ((("word", path, "-j", "1"), {}), (("word", path, "-j", "3"), {}),
+                           (("word", "-"), {"input": path.read_bytes()})):
+        found = labelled(*map(str, arguments), **how)
+        histogram, = found["histograms"]
+        ranked = sorted(want.items(), key=lambda pair: (-pair[1], pair[0].encode()))
+        assert list(zip(found["axes"][0]["labels"], histogram["counts"])) == ranked
+        assert histogram["nan"] == gone.sum()
+    joint = labelled("word,x", "--bins", "1,3", "--range", "0", "1", "--range", "0", "3", str(path))
+    if "labels" in joint["axes"][0]:
+        counts = np.reshape(joint["histograms"][0]["counts"], (-1, 3))
+        pairs = collections.Counter(left)
+        assert [[pairs[word, i] for i in range(3)] for word in joint["axes"][0]["labels"]] == counts.tolist()
+
+
+def test_words_refused(command, tmp_path):
+    path = tmp_path / "words.parquet"
+
+    def write_words(values, **how):
+        pq.write_table(pa.table({"word": pa.array(values)}), path, **how)
+
+    def said(code, *arguments):
+        done = subprocess.run((*command, path, "--column", "word", *arguments), capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    write_words(["a", "b\0c"])
+    assert "zero byte" in said(1)
+    write_words(["ab", "abc"], use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"})
+    assert "encoding 7" in said(3)
+    write_words(["a", "b"])
+    assert "holds text" in said(3, "--bins", "3")
+    # Sizes that are not true: the first word's, of the dictionary and of a plain page.
+    for plain in (False, True):
+        write_words(["first", "second"], use_dictionary=not plain, compression="none")
+        whole = bytearray(path.read_bytes())
+        at = whole.index(b"first")
+        for size in (255, 2**31, 2**32 - 1):
+            whole[at - 4:at] = size.to_bytes(4, "little")
+            path.write_bytes(whole)
+            assert "damaged" in said(1)
+
+
 def test_what_is_refused(command, tmp_path):
     path = tmp_path / "table.parquet"
     pq.write_table(pa.table({"text": pa.array(["a", "b"]), "list": pa.array([[1], [2, 3]]), "x": pa.array([1, 2])}), path)
@@ -148,8 +220,10 @@ def test_what_is_refused(command, tmp_path):
         done = subprocess.run((*command, file, *arguments), capture_output=True, text=True)
         assert done.returncode == code and words in done.stderr, done.stderr
 
-    refused("3 columns (text, list.list.element, x)" if b"element" in path.read_bytes() else "3 columns")
-    refused("holds text", "--column", "text", code=3)
+    refused("3 columns (text, list.list.element, x)" if b"element" in path.read_bytes() else "3 columns", "--bins", "3")
+    seen = subprocess.run((*command, path, "--width", "100"), capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^text +words ", seen, re.M) and re.search(r"^x +integer", seen, re.M), seen
+    refused("holds text", "--column", "text", "--range", "0", "1", code=3)
     refused("holds lists", "--column", "2", code=3)
     refused("no column 'z'", "--column", "z")
     whole = path.read_bytes()
