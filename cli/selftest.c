@@ -1,7 +1,9 @@
 /* `tally selftest`: every method on every device against the reference. */
 #include <time.h>
 
-#include "random_case.h"
+#include "../common/random_case.h"
+#include "../common/random_settings.h"
+#include "cli.h"
 
 enum { LEAST_CASES = 10, MOST_MISSES = 3000 };
 
@@ -36,33 +38,36 @@ typedef struct outputs {
 static size_t counter_bytes(const tally_plan_options *plan)
 {
     static const size_t sizes[] = {8, 4, 2, 1};
-    return plan->weight_dtype ? 8 : sizes[plan->counter];
+    return plan->weight_limit != 0 ? sizeof(tally_wide)
+           : plan->weight_dtype    ? 8
+                                   : sizes[plan->counter];
 }
 
-static int outputs_make(outputs *out, const cli_case *test)
+static int outputs_make(outputs *out, const random_case *test, uint64_t bins, int accumulate)
 {
     out->output = (tally_output)TALLY_OUTPUT_INIT;
-    out->cells = (size_t)(test->histograms * test->bins);
+    out->cells = (size_t)(test->histograms * bins);
     out->counts_bytes = out->cells * counter_bytes(&test->plan);
-    out->output.accumulate = test->accumulate;
+    out->output.accumulate = accumulate;
     out->output.counts = calloc(out->counts_bytes + 1, 1);
     out->output.flows = calloc((size_t)test->histograms + 1, sizeof(tally_flows));
     if (test->plan.sum_squares)
         out->output.sum_squares = calloc(out->cells + 1, sizeof(double));
     if (test->plan.weight_dtype)
-        out->output.flow_sums = calloc((size_t)test->histograms + 1, 4 * sizeof(double));
+        out->output.flow_sums =
+            calloc((size_t)test->histograms + 1, 4 * counter_bytes(&test->plan));
     if (!out->output.counts || !out->output.flows ||
         (test->plan.sum_squares && !out->output.sum_squares) ||
         (test->plan.weight_dtype && !out->output.flow_sums))
         return 0;
-    /* Something to add to, or to overwrite. Doubles and 64-bit counts stay small whole numbers. */
-    size_t size = counter_bytes(&test->plan);
-    int real = test->plan.weight_dtype >= TALLY_F16;
+    /* Something to add to, or to overwrite: small whole numbers. */
+    const size_t size = counter_bytes(&test->plan);
+    const int real = test->plan.weight_dtype >= TALLY_F16 && size == sizeof(double);
     for (size_t i = 0; i < out->cells; i++) {
-        uint64_t whole = i % 100;
-        double number = (double)whole;
-        memcpy((unsigned char *)out->output.counts + i * size, real ? (void *)&number : &whole,
-               size);
+        const tally_wide whole = {.low = i % 100};
+        const double number = (double)whole.low;
+        memcpy((unsigned char *)out->output.counts + i * size,
+               real ? (const void *)&number : (const void *)&whole, size);
         if (out->output.sum_squares)
             out->output.sum_squares[i] = number;
     }
@@ -78,9 +83,9 @@ static void outputs_release(outputs *out)
 }
 
 /* What differs, or NULL. */
-static const char *difference(const outputs *a, const outputs *b, const cli_case *test)
+static const char *difference(const outputs *a, const outputs *b, const random_case *test)
 {
-    if (test->plan.weight_dtype >= TALLY_F16) {
+    if (test->plan.weight_dtype >= TALLY_F16 && test->plan.weight_limit == 0) {
         const double *x = a->output.counts, *y = b->output.counts;
         for (size_t i = 0; i < a->cells; i++)
             if (x[i] != y[i])
@@ -92,8 +97,9 @@ static const char *difference(const outputs *a, const outputs *b, const cli_case
         0)
         return "samples in no bin";
     /* Sums of whole numbers, to which nothing was added: the same bits. */
-    if (test->plan.weight_dtype && memcmp(a->output.flow_sums, b->output.flow_sums,
-                                          (size_t)test->histograms * 4 * sizeof(double)) != 0)
+    if (test->plan.weight_dtype &&
+        memcmp(a->output.flow_sums, b->output.flow_sums,
+               (size_t)test->histograms * 4 * counter_bytes(&test->plan)) != 0)
         return "weights of samples in no bin";
     for (size_t i = 0; test->plan.sum_squares && i < a->cells; i++)
         if (a->output.sum_squares[i] != b->output.sum_squares[i])
@@ -101,64 +107,93 @@ static const char *difference(const outputs *a, const outputs *b, const cli_case
     return NULL;
 }
 
-static void report(const tested *row, const job *job, uint64_t number, const cli_case *test,
-                   const char *what)
+static void report(const tested *row, const job *job, uint64_t number, const random_case *test,
+                   const random_settings *settings, const char *what)
 {
+    char words[400];
+    snprintf(words, sizeof words, "%s", test->text);
+    random_settings_say(settings, words, sizeof words);
     cli_fail("%s %s: case %llu of seed %llu: %s (%s)", row->device, row->method,
-             (unsigned long long)number, (unsigned long long)job->seed, what, test->words);
+             (unsigned long long)number, (unsigned long long)job->seed, what, words);
 }
 
-static int compare(const tally_plan *plan, const cli_case *test, const char **what,
-                   tally_error *error)
+/* What is wrong with the plan's counts, or NULL. Calls that a policy of the case refuses are
+ * refused by the reference too. */
+static const char *compare(const tally_plan *plan, const random_case *test, int accumulate,
+                           tally_error *error)
 {
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    const uint64_t bins = tally_plan_bins(plan);
     outputs ours = {.cells = 0}, theirs = {.cells = 0};
+    const char *what = "out of memory";
     how.mask = test->has_mask ? &test->mask : NULL;
-    how.weights = test->plan.weight_dtype ? &test->weights : NULL;
-    *what = "out of memory";
-    if (outputs_make(&ours, test) && outputs_make(&theirs, test)) {
-        tally_status status = tally_execute(plan, test->views, &how, &ours.output, error);
-        if (!status)
-            status = tally_execute_reference(plan, test->views, &how, &theirs.output, error);
-        *what = status ? error->message : difference(&ours, &theirs, test);
+    how.weights = test->has_weights ? &test->weights : NULL;
+    if (outputs_make(&ours, test, bins, accumulate) &&
+        outputs_make(&theirs, test, bins, accumulate)) {
+        tally_error other = {""};
+        const tally_status status = tally_execute(plan, test->views, &how, &ours.output, error);
+        const tally_status wanted =
+            tally_execute_reference(plan, test->views, &how, &theirs.output, &other);
+        what = difference(&ours, &theirs, test);
+        if (status != wanted) {
+            *error = status ? *error : other;
+            what = error->message;
+        }
     }
     outputs_release(&ours);
     outputs_release(&theirs);
-    return *what == NULL;
+    return what;
+}
+
+/* What is wrong with the method's counts of a case, or NULL; a status that says that it does not
+ * serve the case. Axes that float64 cannot hold are served by none. */
+static const char *judge(tally_context *context, const tally_method_info *method, random_case *test,
+                         int accumulate, tally_status *status, tally_error *error)
+{
+    tally_plan *plan = NULL;
+    const char *what = NULL;
+    *status = tally_plan_create(context, &test->plan, &plan, error);
+    if (*status == TALLY_ERROR_ARGUMENT && !strncmp(error->message, "axis", 4))
+        *status = TALLY_ERROR_UNSUPPORTED;
+    if (*status)
+        what = error->message;
+    else if (strcmp(tally_plan_method(plan), method->name) != 0)
+        what = "the plan took another method";
+    else
+        what = compare(plan, test, accumulate, error);
+    tally_plan_destroy(plan);
+    return what;
 }
 
 /* 1 counted (and noted in `row`), 0 the method does not serve this case. */
 static int run_case(const job *job, tally_context *context, const tally_method_info *method,
                     uint64_t number, tested *row, tally_error *why)
 {
-    cli_case test;
-    tally_plan *plan = NULL;
+    random_case test;
+    random_settings settings = {.count = 0};
+    rng random = {job->seed ^ (number * UINT64_C(0x2545f4914f6cdd1d))};
+    const uint64_t seed = rng_next(&random);
+    tally_status status = TALLY_OK;
     tally_error error = {""};
-    const char *what = NULL;
-    cli_random random = {job->seed ^ (number * UINT64_C(0x2545f4914f6cdd1d))};
-    int made = cli_case_make(&test, cli_random_next(&random), method) == 0;
-    tally_status status =
-        made ? tally_plan_create(context, &test.plan, &plan, &error) : TALLY_ERROR_MEMORY;
-    if (status == TALLY_ERROR_UNSUPPORTED) {
+    const char *what = "out of memory";
+    if (!random_case_make(&test, seed, 0, method)) {
+        uint64_t bins = 1;
+        for (uint32_t d = 0; d < test.plan.dimensions; d++)
+            bins *= test.plan.axes[d].bins;
+        random_settings_draw(&settings, seed, method->parameters, bins);
+        test.plan.method = method->name;
+        test.plan.settings = settings.list;
+        test.plan.settings_count = settings.count;
+        what = judge(context, method, &test, (int)(seed & 1), &status, &error);
+    }
+    const int served = status != TALLY_ERROR_UNSUPPORTED;
+    if (!served)
         *why = error;
-        cli_case_release(&test);
-        return 0;
-    }
-    if (status)
-        what = made ? error.message : "out of memory";
-    else if (strcmp(tally_plan_method(plan), method->name) != 0)
-        what = "the plan took another method";
-    else
-        compare(plan, &test, &what, &error);
-    if (what) {
-        row->failed++;
-        if (row->failed <= 3)
-            report(row, job, number, &test, what);
-    }
-    row->cases++;
-    tally_plan_destroy(plan);
-    cli_case_release(&test);
-    return 1;
+    row->cases += (uint64_t)served;
+    if (served && what && ++row->failed <= 3)
+        report(row, job, number, &test, &settings, what);
+    random_case_free(&test);
+    return served;
 }
 
 /* ---- one device and method ---- */
@@ -309,8 +344,8 @@ static int find_wishes(job *job)
         job->only_method = NULL;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    cli_random random = {(uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec};
-    job->seed = seed ? cli_uint(options, CLI_SEED, 0) : cli_random_next(&random) >> 32;
+    rng random = {(uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec};
+    job->seed = seed ? cli_uint(options, CLI_SEED, 0) : rng_next(&random) >> 32;
     job->cases = cli_uint(options, CLI_CASES, 0);
     if (cli_has(options, CLI_SECONDS))
         cli_parse_real(cli_text(options, CLI_SECONDS, "5"), &seconds);

@@ -1,6 +1,7 @@
 # The command, and what it prints about itself: the man page and the completions.
 
-file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
+     ${PROJECT_SOURCE_DIR}/common/*.c)
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/cli/main.c)
   message(STATUS "cli/main.c is missing: no command")
   return()

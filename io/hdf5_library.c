@@ -1,12 +1,12 @@
 #include "io/hdf5_library.h"
 
-#if TALLY_HAVE_HDF5
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#if TALLY_HAVE_HDF5
 
 static const struct {
     const char *name;

@@ -35,7 +35,8 @@ TALLY_API uint64_t tally_words_count(const tally_words *words);
 typedef struct tally_result tally_result;
 
 /* An all-zero result for `plan`'s axes with `histograms` histograms (the plan's active channels ×
- * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums. */
+ * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums; of a
+ * plan with weight_limit, whose sums are wider, there is none (TALLY_ERROR_UNSUPPORTED). */
 TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
                                            const char *const *names, tally_result **result,
                                            tally_error *error);

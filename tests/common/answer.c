@@ -77,7 +77,8 @@ int answer_same(const answer *a, const answer *b)
 uint64_t answer_count(const answer *a, size_t i)
 {
     uint64_t count = 0; /* little endian, as the kernels and formats take for granted */
-    memcpy(&count, a->counts + i * a->cell_bytes, a->cell_bytes);
+    memcpy(&count, a->counts + i * a->cell_bytes,
+           a->cell_bytes < sizeof count ? a->cell_bytes : sizeof count);
     return count;
 }
 

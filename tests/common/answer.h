@@ -38,7 +38,7 @@ int answer_same(const answer *a, const answer *b);
  * call that did not accumulate. */
 int answer_conserves(const answer *a, const random_case *c);
 
-/* Count i of all cells, as an integer; of unweighted cases. */
+/* Count i of all cells, as an integer; of weighted cases 8 bytes of the sum, the lower ones. */
 uint64_t answer_count(const answer *a, size_t i);
 
 #endif

@@ -76,7 +76,8 @@ static int run_case(session *s, uint64_t seed)
     random_case c;
     answer want = {0};
     int ok = 1, accumulate = (int)(seed & 1), made = 0;
-    random_case_make(&c, seed, s->flags);
+    if (random_case_make(&c, seed, s->flags, NULL))
+        return 0;
     for (uint32_t m = 0; m <= tally_method_count() && ok; m++) {
         tally_method_info info = {.struct_size = sizeof info, .name = "auto"};
         tally_plan *plan = NULL;

@@ -200,7 +200,8 @@ static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
     random_case c;
     rng r = {seed};
     int ok = 1;
-    random_case_make(&c, seed, CASE_LARGE);
+    if (random_case_make(&c, seed, CASE_LARGE, NULL))
+        return 0;
     pack_case(&c, &r);
     tally_context *context = contexts[rng_below(&r, 3)];
     for (uint32_t m = cpu ? 0 : tally_method_count(); m <= tally_method_count() && ok; m++) {

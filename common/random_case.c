@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/edge_values.h"
+#include "edge_values.h"
+#include "parse.h"
 
 uint64_t rng_next(rng *r)
 {
@@ -25,6 +26,13 @@ double rng_unit(rng *r)
 static int chance(rng *r, unsigned one_in)
 {
     return rng_below(r, one_in) == 0;
+}
+
+static void *block(random_case *c, size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+    c->out_of_memory |= !memory;
+    return memory;
 }
 
 /* Ranges that hurt: tiny and huge widths, offsets far from zero, ends that are no short fractions.
@@ -52,13 +60,19 @@ static void random_range(rng *r, tally_dtype dtype, double *lo, double *hi)
     *hi = a + width;
 }
 
-static uint64_t random_bins(rng *r, unsigned flags)
+/* Of a number that the method may serve. */
+static uint64_t random_bins(rng *r, unsigned flags, const tally_method_info *method)
 {
     static const uint64_t usual[] = {1,   2,   3,    7,    10,   16,  64,  100, 255,
                                      256, 257, 1000, 2048, 4096, 128, 512, 1024};
+    uint64_t bins =
+        chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);
     if (!(flags & CASE_SMALL) && chance(r, 40))
-        return 1 + rng_below(r, 300000);
-    return chance(r, 2) ? usual[rng_below(r, sizeof usual / sizeof *usual)] : 1 + rng_below(r, 500);
+        bins = 1 + rng_below(r, 300000);
+    if (method && bins > method->bins_max)
+        bins = method->bins_max;
+    return method && bins < method->bins_min && method->bins_min <= 300000 ? method->bins_min
+                                                                           : bins;
 }
 
 /* Even bins so narrow that their edges' rounding shows: float64 has 1 to 64 values in each. For
@@ -75,19 +89,21 @@ static tally_axis narrow_bins(rng *r, tally_dtype dtype, uint64_t bins)
                                               : tally_axis_even(bins, -hi, -lo);
 }
 
-static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
+static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags,
+                        const tally_method_info *method)
 {
     tally_dtype dtype = c->plan.dtypes[d];
     double lo, hi;
     random_range(r, dtype, &lo, &hi);
-    uint64_t bins = random_bins(r, flags);
+    uint64_t bins = random_bins(r, flags, method);
     if (c->plan.dimensions > 1)
         bins = 1 + bins % (c->plan.dimensions > 2 ? 12 : 120);
     const int near = chance(r, 3);
     if (near)
         range_near(&r->state, bins, &lo, &hi);
-    tally_axis axis = tally_axis_even(bins, lo, hi);
-    switch (rng_below(r, 8)) {
+    const int bytes = method && dtype == TALLY_U8 && chance(r, 2); /* some methods are for these */
+    tally_axis axis = bytes ? tally_axis_even(bins, 0, 256) : tally_axis_even(bins, lo, hi);
+    switch (bytes ? 7 : rng_below(r, 8)) {
     case 0:
         axis = tally_axis_integer(bins, near ? (int64_t)fmin(fmax(ceil(lo), -0x1p52), 0x1p52)
                                              : (int64_t)rng_below(r, 200) - 100);
@@ -104,7 +120,9 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags)
     }
     case 2: {
         uint64_t n = bins > 400 ? 400 : bins;
-        double *e = c->edges[d] = malloc((n + 1) * sizeof *e);
+        double *e = c->edges[d] = block(c, (n + 1) * sizeof *e);
+        if (!e)
+            break;
         axis = tally_axis_edges(n, e);
         if (near) {
             edges_near(&r->state, n, e);
@@ -162,9 +180,9 @@ static double edge_of(const tally_axis *a, uint64_t i)
     }
 }
 
-/* One sample: inside the axis, at an edge or a step beside it, or any bits at all. */
+/* Sample `number`: inside the axis, at an edge or a step beside it, or any bits at all. */
 static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, unsigned kind,
-                          void *to)
+                          uint64_t number, void *to)
 {
     double lo = edge_of(axis, 0), hi = edge_of(axis, axis->bins), x;
     int step = 0;
@@ -191,6 +209,12 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
     case 5: /* two values */
         x = bits & 1 ? lo + (hi - lo) * 0.25 : lo + (hi - lo) * 0.75;
         break;
+    case 6: /* mostly one */
+        x = lo + (hi - lo) * (bits % 10 ? 0.37 : rng_unit(r));
+        break;
+    case 7: /* a ramp */
+        x = lo + (hi - lo) * (double)(number % 1000) / 1000;
+        break;
     default: /* uniform, a little outside too */
         x = lo + (hi - lo) * (rng_unit(r) * 1.1 - 0.05);
         break;
@@ -204,25 +228,34 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
     }
 }
 
+/* Random bytes, none behind them, so that a checker of memory sees what reads on. */
+static unsigned char *random_block(random_case *c, rng *r, size_t bytes)
+{
+    unsigned char *buffer = block(c, bytes);
+    for (size_t i = 0; buffer && i < bytes; i++)
+        buffer[i] = (unsigned char)rng_next(r);
+    return buffer;
+}
+
 /* Allocates a buffer for samples without gaps, but for whole samples between batches. */
-static unsigned char *lay_out_packed(rng *r, tally_view *v)
+static unsigned char *lay_out_packed(random_case *c, rng *r, tally_view *v)
 {
     const size_t size = tally_dtype_bytes(v->dtype), each = size * v->channels;
     const size_t batch = (v->rows * v->columns + rng_below(r, 9)) * each;
-    const size_t total = batch * v->batches + 64, start = rng_below(r, 16 / size) * size;
-    unsigned char *buffer = malloc(total + start);
-    for (size_t i = 0; i < total + start; i++)
-        buffer[i] = (unsigned char)rng_next(r);
+    const size_t total = batch * v->batches, start = rng_below(r, 64 / size) * size;
+    unsigned char *buffer = random_block(c, r, total + start);
+    if (!buffer)
+        return NULL;
     v->data = buffer + start;
     v->batch_stride_bytes = (int64_t)batch;
     return buffer;
 }
 
 /* Allocates a buffer with random strides for the extents, points the view into it. */
-static unsigned char *lay_out(rng *r, tally_view *v, unsigned flags)
+static unsigned char *lay_out(random_case *c, rng *r, tally_view *v, unsigned flags)
 {
     if (flags & CASE_PACKED)
-        return lay_out_packed(r, v);
+        return lay_out_packed(c, r, v);
     size_t size = tally_dtype_bytes(v->dtype);
     uint64_t slack = chance(r, 3) ? rng_below(r, 5) : 0;
     int negative = chance(r, 8), packed = !chance(r, 3);
@@ -233,11 +266,11 @@ static unsigned char *lay_out(rng *r, tally_view *v, unsigned flags)
     }
     int64_t row = column * (int64_t)v->columns + (packed ? 0 : (int64_t)rng_below(r, 9));
     int64_t batch = row * (int64_t)v->rows + (packed ? 0 : (int64_t)rng_below(r, 9));
-    size_t total = (size_t)(batch * (int64_t)v->batches) + 64;
-    size_t start = rng_below(r, 16);
-    unsigned char *buffer = malloc(total + start);
-    for (size_t i = 0; i < total + start; i++)
-        buffer[i] = (unsigned char)rng_next(r);
+    size_t total = (size_t)(batch * (int64_t)v->batches);
+    size_t start = rng_below(r, 64);
+    unsigned char *buffer = random_block(c, r, total + start);
+    if (!buffer)
+        return NULL;
     v->data = buffer + start;
     v->batch_stride_bytes = batch;
     v->row_stride_bytes = row;
@@ -266,15 +299,15 @@ unsigned char *random_case_at(const tally_view *v, uint64_t b, uint64_t row, uin
 }
 
 /* Large inputs: samples past so many are copies of earlier ones. */
-enum { FRESH = 1 << 15 };
+enum { FRESH = 1 << 15, SAMPLE_KINDS = 11 };
 
-static void fill(rng *r, const tally_view *v, const tally_axis *axis)
+static void fill(random_case *c, rng *r, const tally_view *v, const tally_axis *axis)
 {
-    unsigned kind = (unsigned)rng_below(r, 9), mixed = chance(r, 3);
+    unsigned kind = (unsigned)rng_below(r, SAMPLE_KINDS), mixed = chance(r, 3);
     size_t size = tally_dtype_bytes(v->dtype);
     uint64_t made = 0;
-    unsigned char *fresh = malloc(FRESH * size);
-    for (uint64_t b = 0; b < v->batches; b++)
+    unsigned char *fresh = block(c, FRESH * size);
+    for (uint64_t b = 0; fresh && b < v->batches; b++)
         for (uint64_t row = 0; row < v->rows; row++)
             for (uint64_t col = 0; col < v->columns; col++)
                 for (uint64_t ch = 0; ch < v->channels; ch++) {
@@ -283,7 +316,8 @@ static void fill(rng *r, const tally_view *v, const tally_axis *axis)
                         memcpy(to, fresh + rng_below(r, FRESH) * size, size);
                         continue;
                     }
-                    random_sample(r, axis, v->dtype, mixed ? (unsigned)rng_below(r, 9) : kind, to);
+                    random_sample(r, axis, v->dtype,
+                                  mixed ? (unsigned)rng_below(r, SAMPLE_KINDS) : kind, made, to);
                     memcpy(fresh + made++ * size, to, size);
                 }
     free(fresh);
@@ -317,7 +351,16 @@ static void random_extents(rng *r, tally_view *v, size_t size, unsigned flags)
                      (v->rows * v->batches * v->channels * size);
 }
 
-void random_case_make(random_case *c, uint64_t seed, unsigned flags)
+static tally_dtype random_dtype(rng *r, unsigned flags, const tally_method_info *method)
+{
+    tally_dtype dtype;
+    do
+        dtype = (tally_dtype)(1 + rng_below(r, flags & CASE_BYTES ? 2 : 12));
+    while (method && !has_word(method->dtypes, tally_dtype_name(dtype)));
+    return dtype;
+}
+
+int random_case_make(random_case *c, uint64_t seed, unsigned flags, const tally_method_info *method)
 {
     rng random = {seed}, *r = &random;
     memset(c, 0, sizeof *c);
@@ -334,15 +377,17 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
         c->plan.channel_mask = 1 + rng_below(r, (UINT64_C(1) << c->plan.channels) - 1);
     tally_view shape = TALLY_VIEW_INIT;
     for (unsigned d = 0; d < c->plan.dimensions; d++)
-        c->plan.dtypes[d] = (tally_dtype)(1 + rng_below(r, flags & CASE_BYTES ? 2 : 12));
+        c->plan.dtypes[d] = random_dtype(r, flags, method);
     shape.channels = c->plan.channels;
     random_extents(r, &shape, tally_dtype_bytes(c->plan.dtypes[0]), flags);
     for (unsigned d = 0; d < c->plan.dimensions; d++) {
-        random_axis(c, d, r, flags);
+        random_axis(c, d, r, flags, method);
         c->views[d] = shape;
         c->views[d].dtype = c->plan.dtypes[d];
-        c->buffers[d] = lay_out(r, &c->views[d], flags);
-        fill(r, &c->views[d], &c->plan.axes[d]);
+        c->buffers[d] = lay_out(c, r, &c->views[d], flags);
+        if (c->out_of_memory)
+            return 1;
+        fill(c, r, &c->views[d], &c->plan.axes[d]);
     }
     c->has_mask = chance(r, 4);
     c->mask = shape;
@@ -350,7 +395,7 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     c->mask.channels = 1;
     if (c->has_mask && chance(r, 4))
         c->mask.batches = 1;
-    c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(r, &c->mask, flags);
+    c->buffers[TALLY_MAX_DIMENSIONS] = lay_out(c, r, &c->mask, flags);
     for (uint64_t i = 0; c->has_mask && i < c->mask.columns; i++)
         *random_case_at(&c->mask, 0, 0, i, 0) &= (unsigned char)-(int)(i % 3 != 0);
     c->has_weights = !(flags & CASE_UNWEIGHTED) && chance(r, 4);
@@ -360,11 +405,14 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
     c->weights.dtype = weights[rng_below(r, sizeof weights / sizeof *weights)];
     if (chance(r, 2))
         c->weights.channels = 1;
-    c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(r, &c->weights, flags);
+    c->buffers[TALLY_MAX_DIMENSIONS + 1] = lay_out(c, r, &c->weights, flags);
+    if (c->out_of_memory)
+        return 1;
     if (c->has_weights) {
         c->plan.weight_dtype = c->weights.dtype;
         c->plan.sum_squares = chance(r, 2);
-        if (c->weights.dtype <= TALLY_F64 && c->weights.dtype >= TALLY_F32 && !c->plan.sum_squares)
+        if (c->weights.dtype <= TALLY_F64 && c->weights.dtype >= TALLY_F32 &&
+            !c->plan.sum_squares && chance(r, 2))
             c->plan.weight_limit = 6.9;
         fill_weights(r, &c->weights, c->plan.weight_limit != 0 ? 0.1 : 1);
     } else {
@@ -384,6 +432,7 @@ void random_case_make(random_case *c, uint64_t seed, unsigned flags)
              (unsigned long long)shape.rows, (unsigned long long)shape.columns,
              (unsigned long long)shape.channels, c->has_mask ? " mask" : "",
              c->has_weights ? " weights" : "", (int)c->plan.counter);
+    return c->out_of_memory;
 }
 
 void random_case_free(random_case *c)

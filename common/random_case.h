@@ -24,7 +24,8 @@ typedef struct random_case {
     uint16_t categories[256];
     unsigned char *buffers[TALLY_MAX_DIMENSIONS + 2];
     uint64_t histograms; /* batches × active channels */
-    char text[256];      /* for messages */
+    int out_of_memory;
+    char text[256]; /* for messages */
 } random_case;
 
 /* What to leave out: weights; several dimensions; all but small inputs; policies that fail and
@@ -42,7 +43,10 @@ enum {
     CASE_BYTES = 64
 };
 
-void random_case_make(random_case *c, uint64_t seed, unsigned flags);
+/* Of types and numbers of bins that `method` may serve, if one is given. Nonzero without memory;
+ * free in both cases. */
+int random_case_make(random_case *c, uint64_t seed, unsigned flags,
+                     const tally_method_info *method);
 void random_case_free(random_case *c);
 
 /* Address of one sample of a view, strides of 0 filled in. */
