@@ -22,7 +22,8 @@
 #include <string.h>
 #include <tally/tally.h>
 
-/* Elements that are sent at once: memory for two such pieces is all that is needed. */
+/* Elements that are sent at once. What is not sent as it lies (narrow counters, sums of integers)
+ * takes memory for two such pieces. */
 #ifndef TALLY_MPI_PIECE
 #define TALLY_MPI_PIECE (1 << 20)
 #endif
@@ -224,12 +225,13 @@ typedef struct tally_mpi_call {
     void *send, *sums;
 } tally_mpi_call;
 
-static inline int tally_mpi_sum(const tally_mpi_call *c, uint64_t count, MPI_Datatype type,
-                                MPI_Op op)
+/* Adds up `count` elements of all ranks' `from` in the receiving ranks' `to`; both may be one. */
+static inline int tally_mpi_sum(const tally_mpi_call *c, const void *from, void *to, uint64_t count,
+                                MPI_Datatype type, MPI_Op op)
 {
-    return c->root == TALLY_MPI_ALL
-               ? MPI_Allreduce(c->send, c->sums, (int)count, type, op, c->comm)
-               : MPI_Reduce(c->send, c->sums, (int)count, type, op, c->root, c->comm);
+    const void *send = c->receives && from == to ? MPI_IN_PLACE : from;
+    return c->root == TALLY_MPI_ALL ? MPI_Allreduce(send, to, (int)count, type, op, c->comm)
+                                    : MPI_Reduce(send, to, (int)count, type, op, c->root, c->comm);
 }
 
 /* Bytes of an element that travels as it is; else 0. */
@@ -240,16 +242,13 @@ static inline size_t tally_mpi_as_is(tally_mpi_kind kind)
                                                             : 0;
 }
 
-/* Elements [begin, begin + n) of `array` as they travel. */
+/* Elements [begin, begin + n) of an array of another kind, as they travel. */
 static inline void tally_mpi_pack(tally_mpi_call *c, tally_mpi_kind kind, const void *array,
                                   uint64_t begin, uint64_t n)
 {
     uint64_t *u = (uint64_t *)c->send;
     tally_wide *wide = (tally_wide *)c->send;
-    const size_t size = tally_mpi_as_is(kind);
-    if (size)
-        memcpy(u, (const char *)array + begin * size, n * size);
-    for (uint64_t i = 0; i < n && !size; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         if (kind == TALLY_MPI_U32)
             u[i] = ((const uint32_t *)array)[begin + i];
         else if (kind == TALLY_MPI_U16SAT)
@@ -283,10 +282,7 @@ static inline void tally_mpi_unpack(const tally_mpi_call *c, tally_mpi_kind kind
 {
     const uint64_t *u = (const uint64_t *)c->sums;
     const tally_wide *wide = (const tally_wide *)c->sums;
-    const size_t size = tally_mpi_as_is(kind);
-    if (size)
-        memcpy((char *)array + begin * size, u, n * size);
-    for (uint64_t i = 0; i < n && !size; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         if (kind == TALLY_MPI_U32)
             ((uint32_t *)array)[begin + i] = (uint32_t)u[i];
         else if (kind == TALLY_MPI_U16SAT)
@@ -298,25 +294,38 @@ static inline void tally_mpi_unpack(const tally_mpi_call *c, tally_mpi_kind kind
     }
 }
 
+/* Adds up `n` elements from `begin` on, in the array itself where they travel as they are; else in
+ * `sums`. */
+static inline int tally_mpi_piece(tally_mpi_call *c, tally_mpi_kind kind, void *array,
+                                  uint64_t begin, uint64_t n)
+{
+    const size_t size = tally_mpi_as_is(kind);
+    char *at = (char *)array + begin * size;
+    const int wide = kind == TALLY_MPI_I64 || kind == TALLY_MPI_WIDE;
+    const MPI_Datatype type = wide                    ? c->wide_type
+                              : kind == TALLY_MPI_F64 ? MPI_DOUBLE
+                                                      : MPI_UINT64_T;
+    if (!size)
+        tally_mpi_pack(c, kind, array, begin, n);
+    return tally_mpi_sum(c, size ? at : c->send, size ? at : c->sums, n, type,
+                         wide ? c->wide_op : MPI_SUM);
+}
+
 /* Adds up an array of all ranks, piece by piece; `writes` 0: only looks whether the sums fit. */
 static inline tally_status tally_mpi_array(tally_mpi_call *c, tally_mpi_kind kind, void *array,
                                            uint64_t count, int writes, tally_error *error)
 {
-    const int wide = kind == TALLY_MPI_I64 || kind == TALLY_MPI_WIDE;
     tally_status status = TALLY_OK;
     if (!writes && kind != TALLY_MPI_U32 && kind != TALLY_MPI_I64)
         return TALLY_OK;
     for (uint64_t n, begin = 0; begin < count; begin += n) {
         n = count - begin < TALLY_MPI_PIECE ? count - begin : TALLY_MPI_PIECE;
-        tally_mpi_pack(c, kind, array, begin, n);
-        const int code =
-            wide ? tally_mpi_sum(c, n, c->wide_type, c->wide_op)
-                 : tally_mpi_sum(c, n, kind == TALLY_MPI_F64 ? MPI_DOUBLE : MPI_UINT64_T, MPI_SUM);
+        const int code = tally_mpi_piece(c, kind, array, begin, n);
         if (code)
             return tally_mpi_said(code, error);
-        if (c->receives && writes) {
+        if (c->receives && writes && !tally_mpi_as_is(kind)) {
             tally_mpi_unpack(c, kind, array, begin, n);
-        } else if (c->receives && !status && tally_mpi_misfit(c, kind, n) < n) {
+        } else if (c->receives && !writes && !status && tally_mpi_misfit(c, kind, n) < n) {
             status = TALLY_ERROR_DATA;
             if (error)
                 snprintf(error->message, sizeof error->message,
@@ -400,7 +409,7 @@ static inline tally_status tally_mpi_reduce(tally_status mine, const tally_plan 
     if (!mine && (root < TALLY_MPI_ALL || root >= ranks))
         mine = tally_mpi_refuse(error, TALLY_ERROR_ARGUMENT,
                                 "tally_mpi_reduce: root is no rank, nor TALLY_MPI_ALL");
-    if (!mine) {
+    if (!mine && !tally_mpi_as_is(tally_mpi_kind_of(tally_plan_options_get(plan)))) {
         c.send = malloc(TALLY_MPI_PIECE * sizeof(tally_wide));
         c.sums = malloc(TALLY_MPI_PIECE * sizeof(tally_wide));
         if (!c.send || !c.sums)
