@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 allowed() {
     case $1 in
     src/binning) echo "core binning" ;;
-    src/core) echo "core binning plan/plan.h cpu/stats.h cpu/threads.h" ;;
+    src/core) echo "core binning plan/plan.h cpu/order.h cpu/stats.h cpu/threads.h" ;;
     src/plan) echo "core binning plan cpu gpu gpu_methods.h" ;;
     src/cpu) echo "core binning plan cpu" ;;
     src/gpu) echo "core binning plan gpu cpu/copy.h cpu/threads.h kernel_texts.h" ;;

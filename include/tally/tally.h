@@ -679,4 +679,6 @@ TALLY_API tally_status tally_method_get(uint32_t i, tally_method_info *info, tal
 }
 #endif
 
+#include <tally/quantile.h>
+
 #endif

@@ -246,41 +246,6 @@ static void add_parts(stats_job *job, ty_pool *pool, tally_stats *sum)
     }
 }
 
-/* Repeats a mask's dimension of extent 1 along the samples'. */
-static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
-{
-    if (*extent == 1 && to != 1) {
-        *extent = to;
-        *stride = 0;
-    }
-    return *extent == to;
-}
-
-static tally_status mask_make(const tally_view *view, const ty_grid *samples, ty_grid *mask,
-                              tally_error *error)
-{
-    tally_status status = ty_grid_make(view, "mask", mask, error);
-    if (status)
-        return status;
-    if (view->device > TALLY_DEVICE_CPU)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "mask: device %d; statistics need host data", (int)view->device);
-    if (mask->dtype != TALLY_U8 || mask->channels != 1)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "mask: %s with %" PRIu64 " channels; it must be u8 with one",
-                        tally_dtype_name(mask->dtype), mask->channels);
-    if (!spread(&mask->batches, &mask->batch_stride, samples->batches) ||
-        !spread(&mask->rows, &mask->row_stride, samples->rows) ||
-        !spread(&mask->columns, &mask->column_stride, samples->columns))
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "mask: %" PRIu64 "x%" PRIu64 "x%" PRIu64 " for samples of %" PRIu64
-                        "x%" PRIu64 "x%" PRIu64 "; extents must be equal "
-                        "or 1",
-                        view->batches, view->rows, view->columns, samples->batches, samples->rows,
-                        samples->columns);
-    return TALLY_OK;
-}
-
 static tally_status job_make(const tally_view *view, const tally_view *mask, uint64_t channel,
                              const tally_stats *stats, stats_job *job, tally_error *error)
 {
@@ -297,7 +262,7 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
     if (channel >= g->channels)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "channel %" PRIu64 ": the view has %" PRIu64 "", channel, g->channels);
-    if (mask && (status = mask_make(mask, g, &job->mask, error)))
+    if (mask && (status = ty_grid_mask(mask, g, &job->mask, error)))
         return status;
     if (__builtin_mul_overflow(g->rows, g->columns, &job->elements) ||
         __builtin_mul_overflow(job->elements, g->batches, &job->total))

@@ -161,3 +161,38 @@ const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, ui
     }
     return buffer;
 }
+
+/* Repeats a mask's dimension of extent 1 along the samples'. */
+static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
+{
+    if (*extent == 1 && to != 1) {
+        *extent = to;
+        *stride = 0;
+    }
+    return *extent == to;
+}
+
+tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, ty_grid *mask,
+                          tally_error *error)
+{
+    tally_status status = ty_grid_make(view, "mask", mask, error);
+    if (status)
+        return status;
+    if (view->device > TALLY_DEVICE_CPU)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "mask: device %d; it must be in host memory", (int)view->device);
+    if (mask->dtype != TALLY_U8 || mask->channels != 1)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "mask: %s with %" PRIu64 " channels; it must be u8 with one",
+                        tally_dtype_name(mask->dtype), mask->channels);
+    if (!spread(&mask->batches, &mask->batch_stride, samples->batches) ||
+        !spread(&mask->rows, &mask->row_stride, samples->rows) ||
+        !spread(&mask->columns, &mask->column_stride, samples->columns))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "mask: %" PRIu64 "x%" PRIu64 "x%" PRIu64 " for samples of %" PRIu64
+                        "x%" PRIu64 "x%" PRIu64 "; extents must be equal "
+                        "or 1",
+                        view->batches, view->rows, view->columns, samples->batches, samples->rows,
+                        samples->columns);
+    return TALLY_OK;
+}

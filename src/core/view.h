@@ -21,6 +21,11 @@ typedef struct ty_grid {
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
                           tally_error *error);
 
+/* A mask of `samples`, in host memory: u8 with one channel; dimensions of extent 1 are repeated
+ * along the samples'. */
+tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, ty_grid *mask,
+                          tally_error *error);
+
 tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error);
 
 /* Neighbouring dimensions that are one arithmetic progression become one: rows into columns.

@@ -4,6 +4,7 @@
 #include "cpu/features.h"
 #include "cpu/isa.h"
 #include "cpu/join.h"
+#include "cpu/order.h"
 #include "cpu/pack.h"
 #include "cpu/stats.h"
 
@@ -20,6 +21,11 @@ const ty_even_loops *ty_even_loops_get(void)
 const ty_join_loops *ty_join_loops_get(void)
 {
     TY_ISA_BEST(join);
+}
+
+const ty_order_loops *ty_order_loops_get(void)
+{
+    TY_ISA_BEST(order);
 }
 
 const ty_pack_loops *ty_pack_loops_get(void)

@@ -1,0 +1,81 @@
+/*
+ * Exact quantiles: samples by their rank, found without sorting. Part of libtally; samples in host
+ * memory, counted on the processor.
+ */
+#ifndef TALLY_QUANTILE_H
+#define TALLY_QUANTILE_H
+
+#include <tally/tally.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where quantile q lies among n samples in order, x[0] … x[n-1], and what is between two of them:
+ * the methods of NumPy's `quantile`, of the same names there (Hyndman and Fan 1996, 1 to 9). */
+typedef enum tally_quantile_method {
+    TALLY_QUANTILE_LINEAR = 0, /* 7: at q*(n-1), between its neighbours in proportion */
+    TALLY_QUANTILE_LOWER = 1,  /* the sample at q*(n-1) or the one before */
+    TALLY_QUANTILE_HIGHER = 2,
+    TALLY_QUANTILE_NEAREST = 3,  /* of halves the even one */
+    TALLY_QUANTILE_MIDPOINT = 4, /* the mean of lower and higher */
+    TALLY_QUANTILE_INVERTED_CDF = 5,
+    TALLY_QUANTILE_AVERAGED_INVERTED_CDF = 6,
+    TALLY_QUANTILE_CLOSEST_OBSERVATION = 7,
+    TALLY_QUANTILE_INTERPOLATED_INVERTED_CDF = 8,
+    TALLY_QUANTILE_HAZEN = 9,
+    TALLY_QUANTILE_WEIBULL = 10,
+    TALLY_QUANTILE_MEDIAN_UNBIASED = 11,
+    TALLY_QUANTILE_NORMAL_UNBIASED = 12
+} tally_quantile_method;
+
+/* "linear" … "normal_unbiased", or NULL; and back: -1 when `name` is none. Thread-safe. */
+TALLY_API const char *tally_quantile_method_name(tally_quantile_method method);
+TALLY_API int tally_quantile_method_parse(const char *name);
+
+typedef struct tally_quantile_options {
+    size_t struct_size;
+    tally_quantile_method method; /* of tally_quantiles */
+    int32_t skip_nan;             /* nonzero: NaN are left out; 0: a group with one has NaN only */
+    /* batches × rows × columns of u8, channels 1: a sample counts where it is nonzero. NULL: all.
+     * Dimensions of extent 1 are repeated along the samples'. */
+    const tally_view *mask;
+} tally_quantile_options;
+
+#define TALLY_QUANTILE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(tally_quantile_options), (tally_quantile_method)0, 0, NULL                          \
+    }
+
+/*
+ * Quantiles q[0] … q[count-1], each from 0 to 1, of each batch and channel of `view`: out has
+ * batches × channels × count values, the channels of a batch together. Samples are compared
+ * exactly; a quantile that is a sample is that sample rounded to float64, one between two of them
+ * is computed from both in float64 as NumPy does. NaN for a group without samples.
+ * `context`: one on the processor gives its threads; NULL: the calling thread alone. The answer
+ * is the same with any. Takes memory for a part of the samples, in bad cases for all of them.
+ * TALLY_ERROR_ARGUMENT for a q outside 0 … 1, TALLY_ERROR_UNSUPPORTED for samples on a device or
+ * with a source, TALLY_ERROR_MEMORY; then `out` is as it was. Thread-safe.
+ */
+TALLY_API tally_status tally_quantiles(tally_context *context, const tally_view *view,
+                                       const double *q, uint32_t count,
+                                       const tally_quantile_options *options, double *out,
+                                       tally_error *error);
+
+/*
+ * The samples themselves: of each batch and channel those of rank ranks[0] … ranks[count-1], in any
+ * order, 0 the smallest. `out` has batches × channels × count samples of the view's dtype. NaN come
+ * after all numbers, -0.0 before 0.0; skip_nan has no meaning here. `nan`, unless NULL, gets the
+ * number of NaN of each batch and channel. TALLY_ERROR_ARGUMENT for a rank that is not below the
+ * number of samples; the rest as tally_quantiles.
+ */
+TALLY_API tally_status tally_order_statistics(tally_context *context, const tally_view *view,
+                                              const uint64_t *ranks, uint32_t count,
+                                              const tally_quantile_options *options, void *out,
+                                              uint64_t *nan, tally_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
