@@ -161,7 +161,7 @@ class Weights:
 def total(call, arrays, axes, weights, reduced, squares=False, onto=None):
     """Counts `arrays` on `axes`: the counts, (kept…, bins…), the flows, (kept…, 4), or None if nobody
     wants them, and of one histogram on the host the sums of squared weights if `squares`, else None.
-    `onto`: counts, and squares or None, on the host, that are added to and returned, at the cost of
+    `onto`: counts, and squares or None, where results go, that are added to and returned, at the cost of
     the samples alone, if one call of the library does it all (which leaves them alone if it fails),
     and cannot be stopped once done; else new ones are returned."""
     mask = call.mask([*arrays, weights])
@@ -183,7 +183,7 @@ def total(call, arrays, axes, weights, reduced, squares=False, onto=None):
         whole = onto is not None and once and not watch.stops(_count.call_size(layout)[1])
         counts = onto[0] if whole else make(rows + bins, weights.counter)
         if squares:
-            squared = onto[1] if whole else np.zeros(bins)
+            squared = onto[1] if whole else call.results.zeros(bins, np.dtype(float))
         flows = None
         if call.wants_flows:
             flows = (call.results.zeros if whole else make)(rows + (4,), np.dtype(np.int64))
@@ -201,7 +201,7 @@ def total(call, arrays, axes, weights, reduced, squares=False, onto=None):
             return c.Output(
                 counts=at + first * cells, on_device=call.delivers, accumulate=int(whole),
                 flows=flow_at + first * 32 if flow_at else None,
-                sum_squares=None if squared is None else squared.ctypes.data,
+                sum_squares=None if squared is None else call.results.place(squared),
             )  # fmt: skip
 
         _count.run(plan, layout, mask is not None, part is not None, target, watch, call.stream)

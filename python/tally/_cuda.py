@@ -53,6 +53,11 @@ class CuPy(Home):
         with self.here():
             self.cupy.cuda.get_current_stream().synchronize()
 
+    def finish(self):
+        """Waits for all streams."""
+        with self.here():
+            self.cupy.cuda.Device().synchronize()
+
     def place(self, array):
         return array.data.ptr
 

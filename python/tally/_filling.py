@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _kept
 from . import _cells as cells_
 from . import _library as c
 from ._core import Call, Flows, Weights, total
@@ -35,7 +35,8 @@ def fill(hist, samples, weight, sample, options):
         flows = _add_means(to, arrays, weight, sample, options)
     else:
         flows = _add(to, arrays, weight, options)
-    to.flows = Flows(*(a + int(b) for a, b in zip(to.flows, flows)))
+    if any(flows):
+        to.flows = Flows(*(a + int(b) for a, b in zip(to.flows, flows)))
     if to is not hist:
         hist.__dict__.update(to.__dict__)
         hist._filler = None
@@ -69,12 +70,16 @@ def _add(hist, arrays, weight, options):
     call = Call(None, options["where"], None, None, options["device"], method, options["threads"],
                 None, progress)  # fmt: skip
     call.start(arrays[0])
-    call.to_host()
+    kept = _kept.find(hist, arrays)
+    if kept is None:
+        call.to_host()
     if weight is None and hist.storage != "count":
         weight = 1
     if isinstance(weight, numbers.Real):
         weight = np.broadcast_to(np.float64(weight), arrays[0].shape)
     weights = Weights(weight, call, arrays[0].shape)
+    if kept is not None:
+        return kept.add(hist, call, arrays, weights)
     weights.as_floats()
     plain = method is None and progress is None
     size = hist._cells.sums.size

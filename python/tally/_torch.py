@@ -127,6 +127,9 @@ class Torch(Home):
     def settle(self):
         torch.cuda.current_stream(self.device).synchronize()
 
+    def finish(self):
+        torch.cuda.synchronize(self.device)
+
     def place(self, array):
         return array.data_ptr()
 

@@ -33,6 +33,9 @@ class Hist:
         boost-histogram's names: 'Int64', 'Double', 'Weight', 'Mean', 'WeightedMean'.
     name : str, optional
         What it is called when it is saved.
+    device : {None, 'cuda'}
+        'cuda': what fills with samples on CUDA devices add stays there until something is asked for,
+        so that they only put work on the current stream.
 
     Attributes
     ----------
@@ -66,20 +69,25 @@ class Hist:
     """
 
     _filler = None  # of this histogram's axes and storage, once it is filled; copies have none
+    device, _kept = None, None  # what was filled on devices and not yet asked for (_kept.py)
 
     def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name != "_filler"}
+        self._settle()
+        return {name: value for name, value in self.__dict__.items() if name not in ("_filler", "_kept")}
 
-    def __init__(self, *axes, storage="count", name=""):
+    def __init__(self, *axes, storage="count", name="", device=None):
         if not axes or not all(isinstance(axis, Axis) for axis in axes):
             raise TypeError("Hist: axes are expected, such as tally.Regular(10, 0, 1)")
         if len(axes) > MOST_AXES:
             raise ValueError(f"Hist: {len(axes)} axes; at most {MOST_AXES} are counted on")
-        self.axes, self.storage, self.name = Axes(axes), storage_named(storage), name
+        if device not in (None, "cuda"):
+            raise ValueError(f"device={device!r}: None or 'cuda'")
+        self.axes, self.storage, self.name, self.device = Axes(axes), storage_named(storage), name, device
         self.reset()
 
     def reset(self):
         """Empties it."""
+        self._kept = None
         self._cells = Cells.zeros(self.storage, self.axes.extent)
         self.flows = Flows(0, 0, 0, 0)
         return self
@@ -100,6 +108,40 @@ class Hist:
     def ndim(self):
         """The number of axes."""
         return len(self.axes)
+
+    def _settle(self):
+        """Adds what devices keep."""
+        kept, self._kept = self._kept, None
+        for part in (kept or {}).values():
+            sums, squares, flows = part.take(self)
+            self._host.sums[...] += sums
+            if squares is not None:
+                self._host.squares[...] += squares
+            self._numbers = Flows(*(a + int(b) for a, b in zip(self._numbers, flows)))
+
+    @property
+    def _cells(self):
+        if self._kept:
+            self._settle()
+        return self._host
+
+    @_cells.setter
+    def _cells(self, cells):
+        if self._kept:
+            self._settle()
+        self._host = cells
+
+    @property
+    def flows(self):
+        if self._kept:
+            self._settle()
+        return self._numbers
+
+    @flows.setter
+    def flows(self, flows):
+        if self._kept:
+            self._settle()
+        self._numbers = flows
 
     @property
     def sums(self):
@@ -143,7 +185,7 @@ class Hist:
         if named:
             samples = self._by_name(samples, named)
         fast = _compiled.fast
-        if fast and where is device is method is threads is progress is sample is None:
+        if fast and where is device is method is threads is progress is sample is self.device is None:
             if self._filler is None:
                 self._filler = _compiled.filler(self.axes, STORAGES.index(self.storage))
             found = None
@@ -168,7 +210,7 @@ class Hist:
 
     def _on(self, axes):
         """The same content on axes that these have grown to."""
-        made = Hist(*axes, storage=self.storage, name=self.name)
+        made = Hist(*axes, storage=self.storage, name=self.name, device=self.device)
         at = [
             np.concatenate([[0], axis.placed_in(wide) + 1, [len(wide) + 1]])
             for axis, wide in zip(self.axes, axes)
@@ -339,7 +381,7 @@ class Hist:
 
     def _of(self, axes, cells):
         """A histogram of other axes with cells made from this one's."""
-        made = Hist(*axes, storage=self.storage, name=self.name)
+        made = Hist(*axes, storage=self.storage, name=self.name, device=self.device)
         made._cells = cells.each(lambda x: np.array(x, order="C"))
         made.flows = self.flows
         made._moved(self._outside())

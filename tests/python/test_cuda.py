@@ -297,3 +297,28 @@ def test_hist_and_host_arrays():
         np.testing.assert_array_equal(h.values(), 2 * expected)
     counts, _ = tally.histogram(a, 20, (0, 100), device="cuda")
     np.testing.assert_array_equal(counts, np.histogram(a, 20, (0, 100))[0])
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_hist_stays_there(kind):
+    """Hist(device="cuda"): as on the host, and nothing is waited for before it is asked."""
+    give = cupy.asarray if kind == "cupy" else lambda a: torch.from_numpy(a).cuda()
+    for storage, axes in (("count", 1), ("count", 2), ("sum", 1), ("weight", 2)):
+        here, there = (
+            tally.Hist(*(tally.Regular(20 + i, 10, 90) for i in range(axes)), storage=storage, device=device)
+            for device in (None, "cuda")
+        )
+        for n in (1000, 50_000, 1000):
+            given = [samples("f4", n) for _ in range(axes)]
+            given[0][::7] = np.nan
+            weight = None if storage == "count" else rng.integers(0, 9, n).astype("f8")
+            here.fill(*given, weight=weight)
+            there.fill(*map(give, given), weight=None if weight is None else give(weight))
+            assert there._kept
+        np.testing.assert_array_equal(there.values(flow=True), here.values(flow=True))
+        assert there.flows == here.flows and not there._kept
+        if storage == "weight":
+            np.testing.assert_array_equal(there.variances(), here.variances())
+        assert there.fill(*given, weight=weight) == here.fill(*given, weight=weight)
+    with pytest.raises(ValueError, match="None or 'cuda'"):
+        tally.Hist(tally.Regular(2, 0, 1), device="opencl")

@@ -46,7 +46,14 @@ class Array:
     ndim_is_read = False
 
     def __getitem__(self, i):
-        return types.SimpleNamespace(a=self.a[i], min=self.a[i].min, max=self.a[i].max)
+        return type(self)(self.a[i])
+
+    def __setitem__(self, i, x):
+        self.a[i] = x.a
+
+    def __iadd__(self, other):
+        self.a += other.a
+        return self
 
     def __iter__(self):
         return (type(self)(row) for row in self.a)
@@ -67,14 +74,19 @@ class Array:
         return self.a.max()
 
 
+class Device(contextlib.nullcontext):
+    def synchronize(self):
+        driver.fake_finished = True
+
+
 Array.__module__ = "cupy"
 recording = False
 current = types.SimpleNamespace(ptr=stream, synchronize=lambda: None, is_capturing=lambda: recording)
 sys.modules["cupy"] = types.ModuleType("cupy")
 vars(sys.modules["cupy"]).update(
-    ndarray=Array, empty=Array, asarray=lambda a: Array(a.copy()), zeros=lambda n, dtype: Array(np.zeros(n, dtype)),
+    ndarray=Array, empty=Array, asnumpy=lambda x: x.a.copy(), asarray=lambda a: Array(a.copy()), zeros=lambda n, dtype: Array(np.zeros(n, dtype)),
     cuda=types.SimpleNamespace(
-        Device=lambda index: contextlib.nullcontext(), get_current_stream=lambda: current,
+        Device=Device, get_current_stream=lambda: current,
         runtime=types.SimpleNamespace(getDevice=lambda: 0),
     ),
 )  # fmt: skip
@@ -272,3 +284,27 @@ for wrong, words in (((1.0, 0.0), "larger"), ((0.0, float("nan")), "not finite")
         assert words in str(e), e
     else:
         raise AssertionError(wrong)
+
+# A histogram's fills stay on the device until it is asked for something.
+for axes, storage, weight in (
+    ((tally.Regular(20, 0, 1),), "count", None), ((tally.Regular(20, 0, 1),), "weight", Array(w.a)),
+    ((tally.Regular(5, 0, 1), tally.Integer(0, 4)), "count", None),
+):  # fmt: skip
+    h = tally.Hist(*axes, storage=storage, device="cuda")
+    given = [Array(x.a), Array(i.a)][: len(axes)]
+    for _ in range(2):
+        h.fill(*given, weight=weight)
+    before, _ = calls()
+    driver.fake_finished = False
+    for _ in range(5):
+        h.fill(*given, weight=weight)
+    after, _ = calls()
+    for name in ("cuStreamSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemAlloc_v2"):
+        assert after[name] == before[name], (storage, name)
+    assert not driver.fake_finished and len(h._kept) == 1
+    (kept,) = h._kept.values()
+    kept.sums.a[...] = 3
+    kept.flows.a[...] = (0, 0, 7, 0) if len(axes) == 1 and weight is None else (5, 6, 7, 0)
+    assert (h.values() == 3).all() and driver.fake_finished and h.flows.nan == 7
+    assert h.flows.under == (3 if len(axes) == 1 and weight is None else 5)
+    assert (h.copy().fill(*given, weight=weight).values() == 3).all()
