@@ -54,8 +54,8 @@ typedef struct ty_fast {
                           half of its 64-bit step */
     ty_u32 more_start; /* 2^32 * the fraction of exceptions at key 0 */
     ty_u32 exception_shift; /* log2 of what they are apart, where every edge is one; else 0 */
-    float tie; /* rounding ties: edges count as lower by this times the sample's power of
-                  two; 16-bit floats: see ty_lowered */
+    float tie;              /* rounding: edges count as lower by so often the sample's power of two;
+                               16-bit floats: see ty_lowered */
 } ty_fast;
 
 /* Adding 2^23 rounds to a whole number. One more is added, as bin 0 is cell 1. */
@@ -63,21 +63,23 @@ typedef struct ty_fast {
 #define TY_ROUNDER_BITS 0x4b000000u /* of 2^23 */
 
 /*
- * What x less edge k, in the high parts of the constants, is compared with: below it, x is below
- * the edge. It holds the low part of the origin, `slack`, and, in programs with TY_TIES, rounding
- * ties: edges that should be float32s, but that rounding to float64 puts above these. They are the
- * edges for which k times the error of the width is more than half a unit in the last place, and
- * that unit depends on the edge's power of two, as the term with `tie` does.
+ * Whether x, which is `left` above edge k in the high parts of the constants, is below it. The rest
+ * is the low part of the origin, `slack`, and, in programs with TY_TIES, what rounding did to the
+ * edges, in proportion to their power of two. To float64: edges that should be float32s came out
+ * above these where k times the error of the width is more than half a unit in the last place. To
+ * float32: an edge is the float nearest to its place on the map.
  */
-TY_FN float ty_left_f32(float x, float k, const ty_fast *f)
-{
-    float left = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
 #if TY_TIES
+TY_FN int ty_below_f32(float left, float x, float k, const ty_fast *f)
+{
+    float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
     if (TY_TIES == 1 || f->tie != 0)
-        left = TY_FMAF(TY_AS_FLOAT(TY_FLOAT_BITS(x) & 0xff800000u), f->tie, left);
-#endif
-    return left;
+        left = TY_FMAF(-TY_AS_FLOAT(TY_FLOAT_BITS(x) & 0x7f800000u), f->tie, left);
+    return !(left >= edge); /* of -infinity left is NaN now */
 }
+#else
+#define ty_below_f32(left, x, k, f) ((left) < TY_FMAF(-TY_FABS(k), (f)->slack, (f)->origin_low))
+#endif
 
 /* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost, of x that is neither NaN
  * nor the hi of a closed axis. */
@@ -88,7 +90,7 @@ TY_FN ty_u32 ty_biased_cell_f32_usual(float x, const ty_fast *f)
     float k = u - f->anchor;
     /* y - k*width - origin: what is left is small against the edge, so nothing is rounded away. */
     float left = TY_FMAF(-k, f->width, y) - f->origin;
-    u -= TY_FMAF(-k, f->width_low, left) < ty_left_f32(x, k, f) ? 1.0f : 0.0f;
+    u -= ty_below_f32(TY_FMAF(-k, f->width_low, left), x, k, f) ? 1.0f : 0.0f;
     return TY_FLOAT_BITS(u);
 }
 

@@ -26,12 +26,13 @@
 #include "binning/float32.h"
 
 #include "binning/affine.h"
+#include "core/alloc.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { most_bins = 1 << 22 };
+enum { most_bins = 1 << 22, most_rounded = 1 << 20, most_tries = 40 };
 
 float ty_float_at_least(double e)
 {
@@ -48,7 +49,7 @@ static float nearest(const ty_fast *f, float y)
 static int below(const ty_fast *f, float y, float k)
 {
     float left = TY_FMAF(-k, f->width, y) - f->origin;
-    return TY_FMAF(-k, f->width_low, left) < ty_left_f32(y + f->from, k, f);
+    return ty_below_f32(TY_FMAF(-k, f->width_low, left), y + f->from, k, f);
 }
 
 static int is_proven(const ty_axis *axis, const ty_fast *f)
@@ -86,11 +87,9 @@ static ty_u32 anchor_of(const ty_bins *b)
     return b->hi <= 0 ? b->bins : (ty_u32)nearbyint(-b->lo * b->inverse);
 }
 
-static void make_constants(const ty_axis *axis, ty_fast *f)
+/* The anchor edge is at `origin`. */
+static void make_constants(const ty_bins *b, ty_u32 anchor, double origin, ty_fast *f)
 {
-    const ty_bins *b = &axis->bins;
-    ty_u32 anchor = anchor_of(b);
-    double origin = ty_axis_edge(axis, anchor);
     int inside = fabs(origin) < b->width;
     f->from = inside ? 0 : coarse(origin, fmax(fabs(b->lo), fabs(b->hi)));
     origin -= (double)f->from;
@@ -133,7 +132,8 @@ int ty_float32_make(const ty_axis *axis, ty_fast *fast)
     if (!axis->even || b->bins > most_bins || largest > 0x1p100 || b->width < 0x1p-80 ||
         b->width < largest * 0x1p-24)
         return 0;
-    make_constants(axis, fast);
+    const ty_u32 anchor = anchor_of(b);
+    make_constants(b, anchor, ty_axis_edge(axis, anchor), fast);
     fast->hi = fast->last = NAN;
     make_last(axis, fast);
     if (fast->last == fast->hi)
@@ -169,6 +169,111 @@ int ty_float32_ties(const ty_axis *axis, ty_fast *fast)
     return 0;
 }
 
+/*
+ * Edges rounded to float32. Edge j is the float nearest to origin + (j - anchor) * width if that is
+ * between least[j] and most[j], halfway to the floats beside it. For a given origin these bound the
+ * width from both sides. The margin between the bounds is a concave function of the origin: which
+ * edges bound the width says on which side of an origin without margin there may be some.
+ */
+typedef struct rounded {
+    ty_u32 bins, anchor;
+    double *least, *most;
+    double origin, width;
+} rounded;
+
+int ty_float32_may_be_rounded(const ty_axis *axis)
+{
+    const ty_bins *b = &axis->bins;
+    const double largest = fmax(fabs(b->lo), fabs(b->hi));
+    return axis->edge_error > 0 && axis->dtype == TALLY_F32 && b->bins > 1 &&
+           b->bins <= most_rounded && largest <= 0x1p100 && b->width >= 0x1p-80 &&
+           b->width >= largest * 0x1p-22 &&
+           axis->edge_error <= largest * b->inverse * 0x1.2p-23 + 0x1p-39;
+}
+
+/* Sets the width for an origin; the margin's sign, and in *slope which way it grows. */
+static int bound_width(rounded *r, double *slope)
+{
+    double least = -INFINITY, most = INFINITY, from = 1, to = 1;
+    for (ty_u32 j = 0; j <= r->bins; j++) {
+        if (j == r->anchor)
+            continue;
+        const double away = (double)j - (double)r->anchor;
+        const double a = (r->least[j] - r->origin) / away, z = (r->most[j] - r->origin) / away;
+        const double low = away > 0 ? a : z, high = away > 0 ? z : a;
+        if (low > least) {
+            least = low;
+            from = away;
+        }
+        if (high < most) {
+            most = high;
+            to = away;
+        }
+    }
+    r->width = least + (most - least) / 2;
+    *slope = 1 / from - 1 / to;
+    return least < most;
+}
+
+/* By halving where the origin may be. */
+static int find_map(rounded *r)
+{
+    double low = r->least[r->anchor], high = r->most[r->anchor], slope;
+    for (int i = 0; i < most_tries; i++) {
+        r->origin = low + (high - low) / 2;
+        if (bound_width(r, &slope))
+            return 1;
+        if (slope > 0)
+            low = r->origin;
+        else
+            high = r->origin;
+    }
+    return 0;
+}
+
+/* Halfway to the floats beside each edge; 0 if one is no float. */
+static int find_limits(const ty_axis *axis, rounded *r)
+{
+    for (ty_u32 j = 0; j <= r->bins; j++) {
+        const double edge = ty_axis_edge(axis, j);
+        const float e = (float)edge;
+        if ((double)e != edge)
+            return 0;
+        r->least[j] = edge - (edge - (double)nextafterf(e, -INFINITY)) / 2;
+        r->most[j] = edge + ((double)nextafterf(e, INFINITY) - edge) / 2;
+    }
+    return 1;
+}
+
+int ty_float32_rounded(const ty_axis *axis, ty_fast *fast)
+{
+    rounded r = {.bins = axis->bins.bins, .anchor = anchor_of(&axis->bins)};
+    int found = 0;
+    make_bounds(axis, fast);
+    if (axis->even || !ty_float32_may_be_rounded(axis))
+        return 0;
+    r.least = ty_malloc(2 * ((size_t)r.bins + 1) * sizeof *r.least);
+    if (r.least) {
+        r.most = r.least + r.bins + 1;
+        found = find_limits(axis, &r) && find_map(&r);
+    }
+    ty_free(r.least);
+    if (!found)
+        return 0;
+    ty_bins map = axis->bins;
+    map.width = r.width;
+    map.lo = r.origin - (double)r.anchor * r.width;
+    map.hi = map.lo + (double)r.bins * r.width;
+    make_constants(&map, r.anchor, r.origin, fast);
+    fast->tie = -0x1p-24F;
+    fast->hi = fast->last = NAN;
+    make_last(axis, fast);
+    if (fast->last != fast->hi && is_proven(axis, fast))
+        return 1;
+    make_bounds(axis, fast);
+    return 0;
+}
+
 int ty_float32_serves(tally_dtype dtype)
 {
     const uint32_t float32s =
@@ -186,7 +291,9 @@ void ty_axis_prove(ty_axis *axis, int affine, ty_u32 exceptions)
                         (exceptions && ty_affine32_exceptions(axis, &axis->fast, exceptions)))))
         axis->proof = TY_PROVEN_AFFINE;
     else if (ty_float32_serves(axis->dtype) &&
-             (ty_float32_make(axis, &axis->fast) || (affine && ty_float32_ties(axis, &axis->fast))))
+             (ty_float32_make(axis, &axis->fast) ||
+              (affine &&
+               (ty_float32_ties(axis, &axis->fast) || ty_float32_rounded(axis, &axis->fast)))))
         axis->proof = TY_PROVEN_F32;
 }
 
@@ -204,7 +311,7 @@ const char *ty_axis_proof_words(const ty_axis *axis)
                : axis->lookup_kind == TY_LOOKUP_UPPER
                    ? "slots by a table of keys in device memory"
                    : "slots by a table of entries in device memory";
-    if (!axis->even)
+    if (!axis->even && axis->proof == TY_UNPROVEN)
         return "slots by searching the edges";
     if (axis->proof == TY_PROVEN_AFFINE && axis->fast.exceptions)
         return "slots by an affine map with exceptions, proved for every value";

@@ -13,6 +13,12 @@ int ty_float32_make(const ty_axis *axis, ty_fast *fast);
 /* Where that finds none, for axes from zero: with `tie`, for programs with TY_TIES. */
 int ty_float32_ties(const ty_axis *axis, ty_fast *fast);
 
+/* For edges that are rounded to float32 and nearly even: where they are the floats nearest to an
+ * affine map, its constants, for programs with TY_TIES. */
+int ty_float32_rounded(const ty_axis *axis, ty_fast *fast);
+/* Whether that may be so, in no time. */
+int ty_float32_may_be_rounded(const ty_axis *axis);
+
 /* Whether all values of the dtype are float32s. */
 int ty_float32_serves(tally_dtype dtype);
 

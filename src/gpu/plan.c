@@ -305,7 +305,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     if (!status)
         status = build(plan, own, error);
     /* Where there is no compiler: the kernels file has few of the kernels for such axes. */
-    if (status == TALLY_ERROR_UNSUPPORTED && ty_gpu_axes_simplify(plan))
+    while (status == TALLY_ERROR_UNSUPPORTED && ty_gpu_axes_simplify(plan))
         status = build(plan, own, error);
     if (status)
         return status;

@@ -20,7 +20,7 @@
 
 #include <tally/tally.h>
 
-enum { most_samples = 60013, few_bins = 3000, most_bins = 70000, kinds = 6 };
+enum { most_samples = 60013, few_bins = 3000, most_bins = 70000, kinds = 6, rounded = 6 };
 
 static tally_context *device;
 static int checks, failed, left_out;
@@ -68,6 +68,12 @@ static int ascending(const void *a, const void *b)
 static uint64_t draw_edges(tally_dtype dtype, int kind, uint64_t most)
 {
     uint64_t n = 2 + next() % (next() % 2 ? 300 : most - 1), kept = 0;
+    if (kind == rounded) { /* even, then rounded to float32 */
+        const double lo = next() % 2 ? 0 : unit() - 0.5, width = 0.5 + unit();
+        for (uint64_t i = 0; i < n; i++)
+            edges[i] = (double)(float)(lo + (double)i * (width / (double)(n - 1)));
+        return n;
+    }
     if (next() % 4 == 0) { /* round numbers and what is next to them */
         edges_near(&state, n - 1, edges);
         return n;
@@ -187,6 +193,21 @@ static void check(tally_dtype dtype, int kind, const char *method, uint64_t most
     tally_plan_destroy(plan);
 }
 
+/* Not by a table: NumPy's edges of float32 samples. */
+static void check_rounded(void)
+{
+    static const char *const methods[] = {"lane-private", "swizzled", "packed16", "partitioned"};
+    unsigned tables[8];
+    memcpy(tables, taken, sizeof tables);
+    for (int m = 0; m < 4; m++)
+        check(TALLY_F32, rounded, methods[m], few_bins);
+    tables[0] = taken[0];
+    if (memcmp(tables, taken, sizeof tables)) {
+        failed++;
+        fprintf(stderr, "FAILED: rounded edges were found by a table\n");
+    }
+}
+
 /* Methods that leave no local memory: each takes compiling, so that three of them have one
  * spacing each, and one has every kind of table. */
 static void check_global(void)
@@ -220,6 +241,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 4; i++)
         check(others[i], (int)(next() % kinds), "swizzled", few_bins);
     check_global();
+    check_rounded();
     for (int i = 0; i < 30 && !few && !left_out && !taken[4]; i++)
         check(TALLY_F32, 2, "swizzled", (uint64_t)few_bins * (1 + i % 6));
     for (int i = 0; i < 30 && !few && !left_out && !(taken[5] && taken[6] && taken[7]); i++)

@@ -209,6 +209,70 @@ static void check_ties(int count)
     }
 }
 
+/* One float on an axis of edges that are written down. */
+static void check_on_edges(const ty_axis *axis, const ty_fast *fast, float x)
+{
+    const ty_bins *b = &axis->bins;
+    const ty_u32 want = ty_cell_of_slot(ty_slot_edges((double)x, b, axis->edges), b->bins);
+    const ty_u32 cell = ty_cell_f32(x, fast);
+    if (cell != want && failed++ < 10)
+        fprintf(stderr, "FAILED: rounded: %u bins %.17g … %.17g%s: x %.9g: cell %u, not %u\n",
+                b->bins, b->lo, b->hi, b->closed ? "]" : ")", (double)x, cell, want);
+}
+
+static void check_rounded_axis(const ty_axis *axis, const ty_fast *fast)
+{
+    static const float special[] = {0.0F,    -0.0F, INFINITY, -INFINITY, NAN,   1e-45F,
+                                    -1e-45F, 3e38F, -3e38F,   1,         -1.5F, 1e-38F};
+    const ty_bins *b = &axis->bins;
+    for (ty_u32 j = 0; j <= b->bins; j++) {
+        float below = (float)axis->edges[j], above = below;
+        for (int i = 0; i < 3; i++) {
+            check_on_edges(axis, fast, below);
+            check_on_edges(axis, fast, above);
+            below = nextafterf(below, -INFINITY);
+            above = nextafterf(above, INFINITY);
+        }
+        check_on_edges(axis, fast, (float)(axis->edges[j] + (unit() - 0.5) * b->width));
+    }
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        check_on_edges(axis, fast, special[i]);
+    for (int i = 0; i < 300; i++)
+        check_on_edges(axis, fast, float_of((uint32_t)next()));
+}
+
+/* Even edges rounded to float32, as NumPy's for float32 samples are. */
+static void check_rounded(int count)
+{
+    static double edges[120002];
+    int made = 0, proved = 0;
+    for (int i = 0; i < count; i++) {
+        const tally_axis even = random_axis();
+        tally_axis axis = tally_axis_edges(even.bins, edges);
+        ty_axis resolved;
+        ty_fast fast;
+        const double step = (even.hi - even.lo) / (double)even.bins;
+        for (uint64_t j = 0; j <= even.bins; j++)
+            edges[j] = (double)(float)(j < even.bins ? even.lo + (double)j * step : even.hi);
+        axis.last = even.last;
+        if (ty_axis_resolve(&axis, TALLY_F32, 0, &resolved, NULL))
+            continue;
+        if (!resolved.even && ty_float32_may_be_rounded(&resolved)) {
+            made++;
+            if (ty_float32_rounded(&resolved, &fast)) {
+                proved++;
+                check_rounded_axis(&resolved, &fast);
+            }
+        }
+        ty_axis_clear(&resolved);
+    }
+    printf("%d axes of rounded edges, %d proved\n", made, proved);
+    if (made < count / 4 || proved < made * 9 / 10) {
+        fprintf(stderr, "FAILED: rounded: %d of %d axes, %d proved\n", made, count, proved);
+        failed++;
+    }
+}
+
 /* Axes that float32 cannot serve must not pass for proved. */
 static void check_refusals(void)
 {
@@ -249,6 +313,7 @@ int main(int argc, char **argv)
     check_numbering();
     check_refusals();
     check_ties(300);
+    check_rounded(200);
     check_random(400);
     check_near(800);
     sweep(argc > 2 ? strtoull(argv[2], NULL, 0) : 1009);

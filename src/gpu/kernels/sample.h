@@ -82,8 +82,9 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_IS_BYTE
     return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[x];
-#elif defined(TY_NO_FP64)
-    /* By the float32 arithmetic that was proved for the axis: plans of others are refused. */
+#elif defined(TY_NO_FP64) || (TY_EVEN == 2 && TY_TIES)
+    /* By the float32 arithmetic that was proved for the axis: without float64 plans of others are
+     * refused; edges that are rounded to float32 are nowhere else but in their table. */
     const ty_fast f = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
     return ty_slot_of_cell(ty_cell_f32(ty_value(x), &f), f.bins);
 #else
