@@ -48,6 +48,8 @@ typedef enum cli_id {
     CLI_DELIMITER,
     CLI_HEADER,
     CLI_NA,
+    CLI_DECIMAL,
+    CLI_THOUSANDS,
     CLI_CHANNEL,
     CLI_ROWS,
     CLI_COLS,

@@ -81,11 +81,18 @@ static int check_text(const cli_options *options)
     if (!named && !sign)
         return cli_usage(options->word,
                          "--delimiter %s: tab, space, or one sign other than \" # + - .", text);
-    if (cli_has(options, CLI_DTYPE) && (cli_has(options, CLI_DELIMITER) ||
-                                        cli_has(options, CLI_HEADER) || cli_has(options, CLI_NA)))
+    if (cli_has(options, CLI_DTYPE) &&
+        (cli_has(options, CLI_DELIMITER) || cli_has(options, CLI_HEADER) ||
+         cli_has(options, CLI_NA) || cli_has(options, CLI_DECIMAL) ||
+         cli_has(options, CLI_THOUSANDS)))
         return cli_usage(options->word,
-                         "--dtype is for raw data; --delimiter, --header and --na are "
-                         "for text; give one of them");
+                         "--dtype is for raw data; --delimiter, --header, --na, --decimal and "
+                         "--thousands are for text; give one of them");
+    if (strcmp(cli_text(options, CLI_DECIMAL, "."), cli_text(options, CLI_THOUSANDS, "")) == 0)
+        return cli_usage(options->word,
+                         "--thousands %s is what the decimal sign is, too; give "
+                         "--decimal another",
+                         cli_text(options, CLI_THOUSANDS, ""));
     return CLI_OK;
 }
 

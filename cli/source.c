@@ -93,6 +93,9 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->delimiter = (char)(strcmp(text, "tab") == 0     ? '\t'
                                : strcmp(text, "space") == 0 ? ' '
                                                             : *text);
+    wanted->decimal = *cli_text(options, CLI_DECIMAL, "");
+    text = cli_text(options, CLI_THOUSANDS, "");
+    wanted->thousands = (char)(strcmp(text, "space") == 0 ? ' ' : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
     wanted->whole_table = cli_glance_wanted(options);
     wanted->words = source->words;

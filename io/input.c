@@ -91,6 +91,9 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
                                    tally_error *error)
 {
     char hex[16 * 3 + 1] = "";
+    if (size >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0))
+        return ty_error(error, TALLY_ERROR_FORMAT,
+                        "%s: UTF-16 text; UTF-8 is read: iconv -f UTF-16 -t UTF-8 makes it", name);
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
     return ty_error(

@@ -331,6 +331,7 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     tally_status status = TALLY_OK;
     if (!s->layout.has_header)
         return status;
+    s->layout.columns -= (uint32_t)s->layout.row_names;
     for (;;) {
         ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended};
         stop = ty_record_read(&record, NULL, 0, &status, error);
@@ -340,6 +341,7 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
         if (status)
             return status;
     }
+    s->layout.columns += (uint32_t)s->layout.row_names;
     if (!status && keep)
         status = ty_text_headings(s, s->buffer + s->begin, stop, error);
     if (!status)
@@ -368,14 +370,25 @@ static tally_status take_wishes(ty_text_state *s, const tally_input_options *opt
                         options->header);
     s->wish.delimiter = c;
     s->wish.header = options->header;
-    if (!options->missing)
-        return TALLY_OK;
-    const size_t size = strlen(options->missing) + 1;
-    char *missing = ty_malloc(size);
-    if (!missing)
-        return ty_error_memory(error, "words for missing", size);
-    memcpy(missing, options->missing, size);
-    s->wish.missing = missing;
+    const char decimal = options->decimal ? options->decimal : '.';
+    const char thousands = options->thousands;
+    if ((decimal != '.' && decimal != ',') || decimal == thousands ||
+        (thousands && !strchr(",.' _", thousands)))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "decimal is '%c' and thousands '%c'; the first is a point or a comma, the "
+                        "second another of . , ' _ and a space, or nothing",
+                        decimal, thousands ? thousands : ' ');
+    s->spelling = (ty_spelling){NULL, decimal, thousands};
+    if (options->missing) {
+        const size_t size = strlen(options->missing) + 1;
+        char *missing = ty_malloc(size);
+        if (!missing)
+            return ty_error_memory(error, "words for missing", size);
+        memcpy(missing, options->missing, size);
+        s->spelling.missing = missing;
+    }
+    if (options->missing || decimal != '.' || thousands)
+        s->wish.spelling = &s->spelling;
     return TALLY_OK;
 }
 
@@ -400,7 +413,7 @@ static tally_status make_scan(ty_text_state *s, tally_error *error)
     if (!s->scan)
         return ty_error_memory(error, "a text's columns", sizeof *s->scan);
     s->scan->lenient = s->is_whole;
-    if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.missing, s->layout.columns,
+    if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.spelling, s->layout.columns,
                            s->picks, s->views)) {
         ty_free(s->scan);
         s->scan = NULL;
@@ -464,7 +477,7 @@ static void text_close(void *state)
     ty_free(s->picks);
     ty_free(s->samples);
     ty_free(s->scan);
-    ty_free((void *)(uintptr_t)s->wish.missing);
+    ty_free((void *)(uintptr_t)s->spelling.missing);
     ty_block_free(s->block);
     ty_keep_free(s->keep);
     if (s->buffer)

@@ -35,7 +35,9 @@ tally_status ty_text_headings(ty_text_state *state, const char *p, const char *e
     state->headings = ty_calloc(count, sizeof *state->headings);
     if (!state->headings)
         return ty_error_memory(error, "the headings of a text", count * sizeof *state->headings);
-    for (uint32_t i = 0; i < count; i++) {
+    if (state->layout.row_names && !(state->headings[0] = ty_text_copy("row", 3)))
+        return ty_error_memory(error, "a heading", 4);
+    for (uint32_t i = (uint32_t)state->layout.row_names; i < count; i++) {
         p = ty_field_scan(state->layout.delimiter, p, end, &field);
         state->headings[i] = copy_heading(&field);
         if (!state->headings[i])
@@ -55,7 +57,7 @@ int ty_text_asks_for_headings(const ty_text_state *state, const tally_input_opti
             double value;
             if (strlen(options->columns[c]) == field.size &&
                 memcmp(options->columns[c], field.begin, field.size) == 0 &&
-                ty_field_read(&field, state->wish.missing, &value) == TY_FIELD_TEXT)
+                ty_field_read(&field, state->wish.spelling, &value) == TY_FIELD_TEXT)
                 return 1;
         }
         if (p == end || ty_is_line_end(*p))
@@ -107,7 +109,7 @@ static tally_status choose_words(ty_text_state *state, const tally_input_options
         return ty_error_memory(error, "the columns of a text", state->layout.columns);
     tally_status status = TALLY_OK;
     if (!options->all_words || state->is_whole)
-        status = ty_layout_texts(&state->layout, state->wish.missing, state->buffer + state->begin,
+        status = ty_layout_texts(&state->layout, state->wish.spelling, state->buffer + state->begin,
                                  state->end - state->begin, state->ended, is_text, error);
     for (uint32_t i = 0; !status && i < state->views && state->is_whole; i++)
         if (is_text[i])

@@ -144,21 +144,70 @@ static int is_missing(const ty_field *field)
     return found;
 }
 
-ty_field_kind ty_field_read(const ty_field *field, const char *missing, double *value)
+/* Of "1.234,5" with a decimal comma and points between thousands the number. What is written in
+ * another way is none. */
+static int read_spelled(const ty_field *field, const ty_spelling *spelling, double *value)
+{
+    enum { MOST = 128 };
+    char text[MOST];
+    const char *p = field->begin, *end = p + field->size;
+    size_t size = 0, digits = 0, groups = 0;
+    int whole = 1; /* before the decimal sign */
+    if (field->size >= MOST)
+        return 0;
+    for (; p < end; p++) {
+        if (whole && spelling->thousands && *p == spelling->thousands) {
+            if (groups ? digits != 3 : digits < 1 || digits > 3)
+                return 0;
+            groups++;
+            digits = 0;
+            continue;
+        }
+        if (whole && !is_digit(*p) && !(size == 0 && (*p == '-' || *p == '+'))) {
+            if (groups && digits != 3)
+                return 0;
+            whole = 0;
+        }
+        if (*p == '.' && spelling->decimal != '.')
+            return 0;
+        digits += whole && is_digit(*p);
+        text[size++] = *p == spelling->decimal ? '.' : *p;
+    }
+    if (whole && groups && digits != 3)
+        return 0;
+    return size && ty_number_parse(text, text + size, value) == text + size;
+}
+
+static int read_number(const ty_field *field, const ty_spelling *spelling, double *value)
 {
     const char *end = field->begin + field->size;
-    if (is_listed(field, missing)) {
+    if (spelling && (spelling->decimal != '.' || spelling->thousands))
+        return read_spelled(field, spelling, value);
+    return field->size && ty_number_parse(field->begin, end, value) == end;
+}
+
+ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, double *value)
+{
+    ty_field field = *from;
+    while (field.quoted && field.size && (*field.begin == ' ' || *field.begin == '\t')) {
+        field.begin++;
+        field.size--;
+    }
+    while (field.quoted && field.size &&
+           (field.begin[field.size - 1] == ' ' || field.begin[field.size - 1] == '\t'))
+        field.size--;
+    if (spelling && is_listed(&field, spelling->missing)) {
         *value = NAN;
         return TY_FIELD_MISSING;
     }
-    if (field->size && ty_number_parse(field->begin, end, value) == end)
+    if (read_number(&field, spelling, value))
         return TY_FIELD_NUMBER;
-    if (is_missing(field)) {
+    if (is_missing(&field)) {
         *value = NAN;
         return TY_FIELD_MISSING;
     }
-    return has_decimal_comma(field) || ty_field_has_thousands(field) ? TY_FIELD_COMMA
-                                                                     : TY_FIELD_TEXT;
+    return has_decimal_comma(&field) || ty_field_has_thousands(&field) ? TY_FIELD_COMMA
+                                                                       : TY_FIELD_TEXT;
 }
 
 int ty_text_probe(const unsigned char *head, size_t size)

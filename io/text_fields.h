@@ -64,9 +64,17 @@ typedef enum ty_field_kind {
     TY_FIELD_TEXT
 } ty_field_kind;
 
-/* What a field is; for a number and a missing one also its value. `missing`: words for missing ones
- * besides the usual, with commas between, which may be numbers; NULL: none. */
-ty_field_kind ty_field_read(const ty_field *field, const char *missing, double *value);
+/* How values are written. */
+typedef struct ty_spelling {
+    const char *missing; /* words for missing ones besides the usual, with commas between, which may
+                            be numbers; NULL: none */
+    char decimal;        /* what a number has as its point */
+    char thousands;      /* between groups of three digits; 0: nothing */
+} ty_spelling;
+
+/* What a field is; for a number and a missing one also its value. `spelling` NULL: as usual, with a
+ * point. */
+ty_field_kind ty_field_read(const ty_field *field, const ty_spelling *spelling, double *value);
 
 /* Whether its commas stand where thousands begin: "1,234". */
 int ty_field_has_thousands(const ty_field *field);
@@ -75,15 +83,16 @@ int ty_field_has_thousands(const ty_field *field);
 typedef struct ty_layout {
     ty_delimiter delimiter;
     int has_header;
-    uint32_t columns; /* fields of the first record */
+    uint32_t columns; /* fields of a record: of the first one, or of those with row names */
+    int row_names;    /* the first record has one field less: records begin with a name each */
     uint32_t records; /* complete records that were looked at; 0: the rest means nothing */
 } ty_layout;
 
 /* What is known of a layout. */
 typedef struct ty_layout_wish {
-    ty_delimiter delimiter; /* 0: to be told */
-    int header;             /* as in tally_input_options */
-    const char *missing;    /* as for ty_field_read */
+    ty_delimiter delimiter;      /* 0: to be told */
+    int header;                  /* as in tally_input_options */
+    const ty_spelling *spelling; /* as for ty_field_read */
 } ty_layout_wish;
 
 /* `ended` says that nothing follows the `size` bytes. Fails only when memory is out. */
@@ -92,7 +101,7 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
 
 /* Sets is_text[i] of each column in whose first records, of a layout that was told, there is text
  * and no number; `text` begins behind the headings. */
-tally_status ty_layout_texts(const ty_layout *layout, const char *missing, const char *text,
+tally_status ty_layout_texts(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *is_text, tally_error *error);
 
 /* Nonzero when the bytes look like text: no control characters but tabs and line ends, and UTF-8,

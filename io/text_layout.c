@@ -14,6 +14,8 @@ typedef struct ty_survey {
     uint32_t width;           /* its fields */
     uint32_t records;         /* complete ones, the first included */
     uint32_t agreeing;        /* later ones as wide as the first */
+    uint32_t wider;           /* later ones with one field more */
+    int first_is_text;        /* no field of the first record is a number or missing */
     uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
 } ty_survey;
 
@@ -48,7 +50,7 @@ static void note_field(ty_column_survey *column, ty_field_kind kind, int is_firs
 
 /* Adds the record at `p` to `survey`, and its fields to `columns` if that is not NULL. Returns what
  * follows it, or NULL, with nothing added, when the record is not complete. */
-static const char *survey_record(ty_delimiter delimiter, const char *missing, const char *p,
+static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spelling, const char *p,
                                  const char *end, int ended, ty_survey *survey,
                                  ty_column_survey *columns)
 {
@@ -61,7 +63,7 @@ static const char *survey_record(ty_delimiter delimiter, const char *missing, co
         if ((p == end && !ended) || field.open)
             return NULL;
         double value;
-        ty_field_kind kind = ty_field_read(&field, missing, &value);
+        ty_field_kind kind = ty_field_read(&field, spelling, &value);
         if (kind == TY_FIELD_COMMA)
             kind = TY_FIELD_NUMBER;
         else if (kind == TY_FIELD_NUMBER && isnan(value))
@@ -76,25 +78,27 @@ static const char *survey_record(ty_delimiter delimiter, const char *missing, co
     if (!survey->records++) {
         survey->first = record;
         survey->width = width;
+        survey->first_is_text = numbers == 0;
     } else {
         int last_is_empty = field.size == 0 && !field.quoted;
         survey->agreeing += width == survey->width || (width == survey->width + 1 && last_is_empty);
+        survey->wider += width == survey->width + 1 && !last_is_empty;
     }
     survey->fields += width;
     survey->numbers += numbers;
     return p < end ? ty_line_next(p, end) : p;
 }
 
-static ty_survey survey_text(ty_delimiter delimiter, const char *missing, const char *text,
+static ty_survey survey_text(ty_delimiter delimiter, const ty_spelling *spelling, const char *text,
                              const char *end, int ended)
 {
-    ty_survey survey = {NULL, 0, 0, 0, 0, 0};
+    ty_survey survey = {.first = NULL};
     const char *p = text;
     while (p && survey.records < SAMPLE_RECORDS &&
            (survey.records < 2 || p - text < SAMPLE_BYTES)) {
         p = find_record(delimiter, p, end);
         if (p)
-            p = survey_record(delimiter, missing, p, end, ended, &survey, NULL);
+            p = survey_record(delimiter, spelling, p, end, ended, &survey, NULL);
     }
     return survey;
 }
@@ -114,10 +118,22 @@ static int has_header(const ty_survey *survey, const ty_column_survey *columns)
     return all_text && any_number;
 }
 
+/* Headings above rows that begin with a name each, as R writes tables. */
+static int has_row_names(const ty_survey *s)
+{
+    return s->first_is_text && s->records > 1 && s->wider == s->records - 1;
+}
+
+/* How many later records are as they should be. */
+static uint32_t fitting(const ty_survey *s)
+{
+    return has_row_names(s) ? s->wider : s->agreeing;
+}
+
 static int is_better(const ty_survey *a, const ty_survey *b)
 {
-    double share_a = a->records > 1 ? (double)a->agreeing / (a->records - 1) : 1;
-    double share_b = b->records > 1 ? (double)b->agreeing / (b->records - 1) : 1;
+    double share_a = a->records > 1 ? (double)fitting(a) / (a->records - 1) : 1;
+    double share_b = b->records > 1 ? (double)fitting(b) / (b->records - 1) : 1;
     if (share_a != share_b)
         return share_a > share_b;
     return (double)a->numbers / (double)a->fields > (double)b->numbers / (double)b->fields;
@@ -126,15 +142,17 @@ static int is_better(const ty_survey *a, const ty_survey *b)
 /* The delimiter that makes the first record more than one field and the most later ones as wide;
  * among equals the one with more numbers, then the first here. Tabs and white space must fit half
  * of the records: they are common around and inside fields. */
-static ty_delimiter find_delimiter(const char *missing, const char *text, const char *end,
+static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text, const char *end,
                                    int ended, ty_survey *best)
 {
     static const ty_delimiter candidates[] = {'\t', ';', ',', ' '};
     ty_delimiter delimiter = '\n';
     for (size_t i = 0; i < sizeof candidates; i++) {
-        ty_survey survey = survey_text(candidates[i], missing, text, end, ended);
+        if (spelling && candidates[i] == spelling->decimal)
+            continue;
+        ty_survey survey = survey_text(candidates[i], spelling, text, end, ended);
         int is_blank = candidates[i] == '\t' || candidates[i] == ' ';
-        if (survey.width < 2 || (is_blank && 2 * survey.agreeing < survey.records - 1))
+        if (survey.width < 2 || (is_blank && 2 * fitting(&survey) < survey.records - 1))
             continue;
         if (delimiter == '\n' || is_better(&survey, best)) {
             delimiter = candidates[i];
@@ -142,7 +160,7 @@ static ty_delimiter find_delimiter(const char *missing, const char *text, const 
         }
     }
     if (delimiter == '\n')
-        *best = survey_text(delimiter, missing, text, end, ended);
+        *best = survey_text(delimiter, spelling, text, end, ended);
     return delimiter;
 }
 
@@ -153,13 +171,19 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
     ty_survey survey;
     layout->delimiter = wish->delimiter;
     if (wish->delimiter)
-        survey = survey_text(wish->delimiter, wish->missing, text, end, ended);
+        survey = survey_text(wish->delimiter, wish->spelling, text, end, ended);
     else
-        layout->delimiter = find_delimiter(wish->missing, text, end, ended, &survey);
+        layout->delimiter = find_delimiter(wish->spelling, text, end, ended, &survey);
     layout->has_header = wish->header > 0;
     layout->columns = survey.width;
     layout->records = survey.records;
-    if (survey.records < 2 || wish->header)
+    layout->row_names = wish->header >= 0 && survey.width > 0 && (layout->delimiter != '\n') &&
+                        has_row_names(&survey);
+    if (layout->row_names) {
+        layout->has_header = 1;
+        layout->columns++;
+    }
+    if (survey.records < 2 || wish->header || layout->row_names)
         return TALLY_OK;
     ty_column_survey *columns = ty_calloc(survey.width, sizeof *columns);
     if (!columns)
@@ -168,14 +192,14 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
     const char *p = survey.first;
     for (uint32_t i = 0; i < survey.records; i++) {
         p = find_record(layout->delimiter, p, end);
-        p = survey_record(layout->delimiter, wish->missing, p, end, ended, &again, columns);
+        p = survey_record(layout->delimiter, wish->spelling, p, end, ended, &again, columns);
     }
     layout->has_header = has_header(&survey, columns);
     ty_free(columns);
     return TALLY_OK;
 }
 
-tally_status ty_layout_texts(const ty_layout *layout, const char *missing, const char *text,
+tally_status ty_layout_texts(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *is_text, tally_error *error)
 {
     const char *p = text, *end = text + size;
@@ -186,7 +210,7 @@ tally_status ty_layout_texts(const ty_layout *layout, const char *missing, const
     while (p && survey.records <= SAMPLE_RECORDS) {
         p = find_record(layout->delimiter, p, end);
         if (p)
-            p = survey_record(layout->delimiter, missing, p, end, ended, &survey, columns);
+            p = survey_record(layout->delimiter, spelling, p, end, ended, &survey, columns);
     }
     for (uint32_t i = 0; i < layout->columns; i++)
         is_text[i] = columns[i].texts && !columns[i].numbers;

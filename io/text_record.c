@@ -44,8 +44,8 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
                     : kind != TY_FIELD_COMMA ? ""
                     : ty_field_has_thousands(field)
                         ? ": a comma between thousands; numbers are written without, as 1234 (and "
-                          "with a decimal point)"
-                        : "; decimal commas are not supported, write a decimal point");
+                          "with a decimal point), or --thousands , or --decimal , says how"
+                        : ": a decimal comma; write a decimal point, or give --decimal ,");
 }
 
 static tally_status refuse_quote(const ty_record *r, const ty_field *field, tally_error *error)
@@ -84,7 +84,7 @@ static const char *scan_field(const ty_record *r, const char *p, ty_field *field
 }
 
 /* Bytes of a word with doubled quotes, of which one is left each. */
-static uint32_t quoted_code(tally_words *words, const ty_field *field, const char *missing)
+static uint32_t quoted_code(tally_words *words, const ty_field *field, const ty_spelling *spelling)
 {
     char *text = ty_malloc(field->size);
     size_t size = 0;
@@ -94,16 +94,17 @@ static uint32_t quoted_code(tally_words *words, const ty_field *field, const cha
         text[size++] = field->begin[i];
         i += field->begin[i] == '"';
     }
-    const uint32_t code = ty_words_code(words, text, size, missing);
+    const uint32_t code = ty_words_code(words, text, size, spelling);
     ty_free(text);
     return code;
 }
 
-int ty_word_value(tally_words *words, const ty_field *field, const char *missing, double *value)
+int ty_word_value(tally_words *words, const ty_field *field, const ty_spelling *spelling,
+                  double *value)
 {
     const int doubled = field->quoted && memchr(field->begin, '"', field->size);
-    const uint32_t code = doubled ? quoted_code(words, field, missing)
-                                  : ty_words_code(words, field->begin, field->size, missing);
+    const uint32_t code = doubled ? quoted_code(words, field, spelling)
+                                  : ty_words_code(words, field->begin, field->size, spelling);
     *value = code == TY_WORDS_MISSING ? NAN : code;
     return code != TY_WORDS_FAILED;
 }
@@ -117,7 +118,7 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
     if (!stop)
         return NULL;
     if (pick->words) {
-        if (ty_word_value(pick->words, &field, r->text->wish.missing, value))
+        if (ty_word_value(pick->words, &field, r->text->wish.spelling, value))
             return stop;
         *value = ty_odd_value();
         if (r->text->is_whole)
@@ -127,7 +128,7 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
             *status = ty_error_memory(error, "a word", field.size);
         return NULL;
     }
-    ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, value);
+    ty_field_kind kind = ty_field_read(&field, r->text->wish.spelling, value);
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
         return stop;
     *value = ty_odd_value();
@@ -165,7 +166,7 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
             const ty_pick *now = s->picks + pick;
-            const char *stop = s->wish.missing || now->words
+            const char *stop = s->wish.spelling || now->words
                                    ? NULL
                                    : read_plain(s->layout.delimiter, p, end, &value);
             const char *from = p;
@@ -207,7 +208,7 @@ size_t ty_record_numbers(const ty_record *r, double *samples)
         int is_last = p == r->end || ty_is_line_end(*p);
         if (is_last && count && field.size == 0 && !field.quoted)
             return count;
-        ty_field_kind kind = ty_field_read(&field, r->text->wish.missing, &value);
+        ty_field_kind kind = ty_field_read(&field, r->text->wish.spelling, &value);
         if (field.open || (kind != TY_FIELD_NUMBER && kind != TY_FIELD_MISSING))
             return 0;
         if (samples)

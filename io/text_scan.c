@@ -11,8 +11,8 @@ const ty_scan_loops *ty_text_scan_loops_get(void)
     TY_ISA_BEST(text_scan);
 }
 
-int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
-                      const ty_pick *picks, uint32_t views)
+int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *spelling,
+                      uint32_t columns, const ty_pick *picks, uint32_t views)
 {
     if (columns > TY_SCAN_COLUMNS)
         return 0;
@@ -27,7 +27,7 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing
     for (uint32_t i = 0; i < columns; i++)
         place[i] = is_wanted[i] ? count++ : -1;
     scan->delimiter = delimiter;
-    scan->missing = missing;
+    scan->spelling = spelling;
     scan->columns = columns;
     scan->positions = (uint32_t)count;
     scan->picks = views;
@@ -66,7 +66,7 @@ int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, doub
     ty_field field;
     if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
         return 0;
-    ty_field_kind kind = ty_field_read(&field, scan->missing, value);
+    ty_field_kind kind = ty_field_read(&field, scan->spelling, value);
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
         return 1;
     *value = ty_odd_value();
@@ -84,7 +84,7 @@ int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, co
         if (size < 2 || end[-1] != '"' || memchr(p + 1, '"', size - 2)) {
             if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
                 return 0;
-            return ty_word_value(words, &field, scan->missing, value);
+            return ty_word_value(words, &field, scan->spelling, value);
         }
         p++;
         end--;
@@ -95,7 +95,7 @@ int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, co
     }
     if (p == end && scan->columns == 1)
         return 0; /* a blank line */
-    const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->missing);
+    const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->spelling);
     *value = code == TY_WORDS_MISSING ? NAN : code == TY_WORDS_FAILED ? ty_odd_value() : code;
     return code != TY_WORDS_FAILED || scan->lenient;
 }

@@ -28,9 +28,9 @@ typedef struct ty_scan_pick {
  * are delimiters, of runs of white space the last byte, and line ends outside quotes. */
 typedef struct ty_scan {
     ty_delimiter delimiter;
-    const char *missing; /* as for ty_field_read */
-    uint32_t columns;    /* a record's fields, and so its separators */
-    uint32_t positions;  /* of a record's separators, how many are wanted; the last one is */
+    const ty_spelling *spelling; /* as for ty_field_read */
+    uint32_t columns;            /* a record's fields, and so its separators */
+    uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
     int has_words; /* some pick has */
     int lenient;   /* as in ty_text_state */
@@ -77,8 +77,8 @@ double ty_odd_value(void);
 /* Fills `scan`, which has memory for `views` picks and zeros, for records of `columns` fields of
  * which `picks`, one a view, are wanted. 0: such records, of too many fields, are read one by one.
  */
-int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const char *missing, uint32_t columns,
-                      const struct ty_pick *picks, uint32_t views);
+int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *spelling,
+                      uint32_t columns, const struct ty_pick *picks, uint32_t views);
 
 /* The number in the field [p, end), which has quotes or white space around it, or is missing, or is
  * none; 0 if it is none. */

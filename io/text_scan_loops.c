@@ -246,7 +246,7 @@ INLINE int field_value(const ty_scan *scan, const char *p, const char *end, cons
         *value = NAN;
         return scan->columns > 1; /* the only field: a blank line */
     }
-    if (scan->missing) /* it may be one of those words */
+    if (scan->spelling) /* it may be one of those words */
         return ty_text_scan_value(scan, begin, end, value);
     if (*p == '"' && stop - p > 2) { /* most likely it ends with one, too */
         p++;

@@ -31,7 +31,8 @@ typedef struct ty_text_state {
     uint64_t line; /* of buffer[begin], from 1 */
     uint64_t row;  /* data rows before buffer[begin] */
     uint64_t row_begin, row_end; /* wanted; UINT64_MAX: to the end */
-    ty_layout_wish wish;         /* its words are the state's */
+    ty_spelling spelling;        /* its words are the state's */
+    ty_layout_wish wish;         /* its spelling is this one, or none */
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
@@ -65,7 +66,8 @@ const char *ty_record_read(const ty_record *record, double *samples, size_t stri
                            tally_status *status, tally_error *error);
 
 /* The code of a field that is a word, NaN if it is missing; 0: it could not be kept. */
-int ty_word_value(tally_words *words, const ty_field *field, const char *missing, double *value);
+int ty_word_value(tally_words *words, const ty_field *field, const ty_spelling *spelling,
+                  double *value);
 
 /* Its fields, if all are numbers or missing, each to a sample unless `samples` is NULL; an empty
  * one at its end is none. Returns how many; 0 if one is something else. */

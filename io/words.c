@@ -297,16 +297,16 @@ static int list_word(tally_words *words, const word *w)
     return list != NULL;
 }
 
-static int is_missing(const char *text, size_t size, const char *missing)
+static int is_missing(const char *text, size_t size, const ty_spelling *spelling)
 {
     const ty_field field = {.at = text, .begin = text, .size = size};
     double value;
-    const ty_field_kind kind = ty_field_read(&field, missing, &value);
+    const ty_field_kind kind = ty_field_read(&field, spelling, &value);
     return kind == TY_FIELD_MISSING || (kind == TY_FIELD_NUMBER && value != value);
 }
 
 static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *text, size_t size,
-                    const char *missing, int present)
+                    const ty_spelling *spelling, int present)
 {
     if (size >= UINT32_MAX || memchr(text, '\0', size))
         return fail(words, HAS_NUL);
@@ -320,7 +320,7 @@ static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *tex
     memcpy(w->text, text, size);
     w->text[size] = '\0';
     w->code = TY_WORDS_MISSING;
-    if (present || !is_missing(text, size, missing)) {
+    if (present || !is_missing(text, size, spelling)) {
         w->code = atomic_fetch_add(&words->count, 1);
         if (w->code >= words->most_words) {
             atomic_fetch_sub(&words->count, 1);
@@ -334,7 +334,7 @@ static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *tex
 }
 
 static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
-                        const char *missing, int present)
+                        const ty_spelling *spelling, int present)
 {
     uint64_t ends[2];
     find_ends(text, size, ends);
@@ -349,14 +349,15 @@ static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, siz
     pthread_mutex_lock(&s->lock);
     t = atomic_load_explicit(&s->table, memory_order_relaxed);
     w = t ? find(t, hash, text, size, ends) : NULL;
-    const uint32_t code = w ? w->code : add(words, s, hash, text, size, missing, present);
+    const uint32_t code = w ? w->code : add(words, s, hash, text, size, spelling, present);
     pthread_mutex_unlock(&s->lock);
     return code;
 }
 
-uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing)
+uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
+                       const ty_spelling *spelling)
 {
-    return code_of(words, words->seed, text, size, missing, 0);
+    return code_of(words, words->seed, text, size, spelling, 0);
 }
 
 /* What may be missing in text has another entry, by another hash. */

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <tally/io.h>
 
+#include "io/text_fields.h"
+
 /* What ty_words_code returns besides a code, all codes are below: the text stands for a missing
  * value; it could not be kept, ty_words_status says why. */
 #define TY_WORDS_MISSING (UINT32_MAX - 1)
@@ -15,8 +17,9 @@
 tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *error);
 
 /* The code of these bytes, which are copied where they are new. Any number of threads at once; a
- * word that is known takes no lock. `missing` as for ty_field_read, the same in every call. */
-uint32_t ty_words_code(tally_words *words, const char *text, size_t size, const char *missing);
+ * word that is known takes no lock. `spelling` as for ty_field_read, the same in every call. */
+uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
+                       const ty_spelling *spelling);
 
 /* The same where a value says in other ways that it is missing: these bytes are none, even if they
  * stand for that in text. */

@@ -260,12 +260,14 @@ typedef struct tally_input_options {
                             values, 100 at most, are not numbers, 1: it is in any case */
     int32_t whole_table; /* text: without columns, a table of several is opened for
                             tally_summary_add, which is all that it is good for then */
+    char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
+    char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0                                                        \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0                                                  \
     }
 
 typedef struct tally_input_info {

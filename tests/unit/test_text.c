@@ -118,7 +118,9 @@ static void test_layouts(void)
     EXPECT("-\n1\n", NULL, NAN, 1.0);
 }
 
-#define THOUSANDS "; numbers are written without, as 1234 (and with a decimal point)"
+#define THOUSANDS                                                                                  \
+    "; numbers are written without, as 1234 (and with a decimal point), "                          \
+    "or --thousands , or --decimal , says how"
 
 static void test_messages(void)
 {
@@ -136,8 +138,8 @@ static void test_messages(void)
         "price\n1\n-1,234,567.5\n", NULL,
         "a.csv:3:1: expected a number, found '-1,234,567.5': a comma between thousands" THOUSANDS);
     REFUSE("a;b\n1;2\n3;1,5\n", "b",
-           "a.csv:3:3: expected a number, found '1,5'; decimal commas are not supported, write a "
-           "decimal point");
+           "a.csv:3:3: expected a number, found '1,5': a decimal comma; write a decimal "
+           "point, or give --decimal ,");
     REFUSE("\xef\xbb\xbf  abc\n", NULL, "a.csv:1:3: expected a number, found 'abc'");
     REFUSE("1\r\n\r\n# c\r2 3\n", NULL, "a.csv:4:1: expected a number, found '2 3'");
     REFUSE("a,b\n1,2\n3, 4x \n", "b", "a.csv:3:4: expected a number, found '4x'");
@@ -152,11 +154,11 @@ static void test_messages(void)
            NULL,
            "a.csv:3:1: expected a number, found '1x34567890123456789012345678901234567890...'");
     REFUSE("x;y\n1;2\n1,5;2\n", "x",
-           "a.csv:3:1: expected a number, found '1,5'; decimal commas are not supported, write a "
-           "decimal point");
+           "a.csv:3:1: expected a number, found '1,5': a decimal comma; write a decimal "
+           "point, or give --decimal ,");
     REFUSE("x;y\n1,5;2,25\n", "y",
-           "a.csv:2:5: expected a number, found '2,25'; decimal commas are not supported, write a "
-           "decimal point");
+           "a.csv:2:5: expected a number, found '2,25': a decimal comma; write a decimal "
+           "point, or give --decimal ,");
     REFUSE("a,b,c\n1,2,3\n4,5\n", "a",
            "a.csv:3: 2 fields, expected 3 as in the first line (the header)");
     REFUSE("1,2\n4,5\n6\n", "1", "a.csv:3: 1 field, expected 2 as in the first line");

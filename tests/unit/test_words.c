@@ -80,7 +80,7 @@ static void check_alike(void)
         assert(ty_words_code(words, "aaaaaaaaaaaaaaaaaaaaaaaa", size, NULL) == 2 + size);
     assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
     assert(ty_words_code(words, "", 0, NULL) == TY_WORDS_MISSING);
-    assert(ty_words_code(words, "gone", 4, "x,gone") == TY_WORDS_MISSING);
+    assert(ty_words_code(words, "gone", 4, &(ty_spelling){"x,gone", '.', 0}) == TY_WORDS_MISSING);
     assert(tally_words_count(words) == 23);
     tally_words_destroy(words);
 }
