@@ -58,12 +58,56 @@ size_t ty_pq_runs_open(ty_pq_runs *runs, size_t most)
     return runs->left < most ? (size_t)runs->left : most;
 }
 
+/* Eight numbers of 1 to 16 bits, known to the compiler: four from each word that is loaded. */
+static inline void unpack_eight(const unsigned char *at, unsigned bits, uint32_t *numbers)
+{
+    const uint32_t mask = (1u << bits) - 1;
+    const uint64_t low = load_u64(at), high = load_u64(at + bits / 2) >> (bits % 2 ? 4 : 0);
+    for (unsigned i = 0; i < 4; i++) {
+        numbers[i] = (uint32_t)(low >> i * bits) & mask;
+        numbers[i + 4] = (uint32_t)(high >> i * bits) & mask;
+    }
+}
+
+/* Groups of eight; how many numbers that is. */
+static size_t unpack_groups(const unsigned char *at, unsigned bits, size_t count, uint32_t *numbers)
+{
+#define GROUPS(b)                                                                                  \
+    case b:                                                                                        \
+        for (size_t i = 0; i + 8 <= count; i += 8, at += (b))                                      \
+            unpack_eight(at, b, numbers + i);                                                      \
+        return count & ~(size_t)7;
+    switch (bits) {
+        GROUPS(1)
+        GROUPS(2)
+        GROUPS(3)
+        GROUPS(4)
+        GROUPS(5)
+        GROUPS(6)
+        GROUPS(7)
+        GROUPS(8)
+        GROUPS(9)
+        GROUPS(10)
+        GROUPS(11)
+        GROUPS(12)
+        GROUPS(13)
+        GROUPS(14)
+        GROUPS(15)
+    default:
+        return 0;
+    }
+#undef GROUPS
+}
+
 void ty_pq_runs_unpack(ty_pq_runs *runs, size_t count, uint32_t *numbers)
 {
     const unsigned bits = runs->bits;
     const uint64_t mask = ((uint64_t)1 << bits) - 1;
-    uint64_t bit = runs->done * bits;
-    for (size_t i = 0; i < count; i++, bit += bits)
+    size_t i = runs->done % 8
+                   ? 0
+                   : unpack_groups(runs->packed_at + runs->done / 8 * bits, bits, count, numbers);
+    uint64_t bit = (runs->done + i) * bits;
+    for (; i < count; i++, bit += bits)
         numbers[i] = (uint32_t)(load_u64(runs->packed_at + bit / 8) >> bit % 8 & mask);
     runs->done += count;
 }
