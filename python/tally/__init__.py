@@ -19,6 +19,7 @@ from .functions import (
 )
 from .hist import Hist
 from .info import devices, methods
+from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 
 __version__ = _library.version().decode()
 
@@ -38,8 +39,14 @@ __all__ = [
     "histogram_bin_edges",
     "histogramdd",
     "loc",
+    "median",
     "merge",
     "methods",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
     "overflow",
+    "percentile",
+    "quantile",
     "underflow",
 ]

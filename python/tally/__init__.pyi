@@ -114,6 +114,70 @@ def bincount(
 ) -> Any: ...
 def digitize(x: _Samples, bins: ArrayLike, right: bool = False) -> _Array: ...
 
+_QuantileMethod = Literal[
+    "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
+    "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+]  # fmt: skip
+
+def quantile(
+    a: _Samples,
+    q: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    method: _QuantileMethod = "linear",
+    keepdims: bool = ...,
+    *,
+    weights: ArrayLike | None = None,
+) -> _Array: ...
+def percentile(
+    a: _Samples,
+    q: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    method: _QuantileMethod = "linear",
+    keepdims: bool = ...,
+    *,
+    weights: ArrayLike | None = None,
+) -> _Array: ...
+def nanquantile(
+    a: _Samples,
+    q: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    method: _QuantileMethod = "linear",
+    keepdims: bool = ...,
+    *,
+    weights: ArrayLike | None = None,
+) -> _Array: ...
+def nanpercentile(
+    a: _Samples,
+    q: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    method: _QuantileMethod = "linear",
+    keepdims: bool = ...,
+    *,
+    weights: ArrayLike | None = None,
+) -> _Array: ...
+def median(
+    a: _Samples,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = ...,
+) -> _Array: ...
+def nanmedian(
+    a: _Samples,
+    axis: int | tuple[int, ...] | None = None,
+    out: _Array | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = ...,
+) -> _Array: ...
+
 class _Traits(NamedTuple):
     circular: bool
     discrete: bool

@@ -1,0 +1,247 @@
+"""Exact quantiles in one or two readings of the samples: NumPy's `quantile`, `percentile` and `median`, and
+those that leave NaN out. Same arguments, same answers; samples are found, not sorted.
+
+What the library has no type for (booleans, dates, complex numbers), weights and empty arrays are left to NumPy.
+"""
+
+import ctypes
+import functools
+
+import numpy as np
+
+from . import _arrays
+from . import _library as c
+from ._count import context
+
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+_NONE = np._NoValue if hasattr(np, "_NoValue") else None
+
+
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """The q-th quantiles of `a`, along `axis`: numpy.quantile.
+
+    >>> quantile([3, 1, 4, 1, 5], [0.5, 1])
+    array([3., 5.])
+    """
+    if weights is not None:
+        return np.quantile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
+    return _quantiles("quantile", a, q, 1, axis, out, method, keepdims)
+
+
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """The q-th percentiles of `a`, along `axis`: numpy.percentile.
+
+    >>> float(percentile([3, 1, 4, 1, 5], 50))
+    3.0
+    """
+    if weights is not None:
+        return np.percentile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
+    return _quantiles("percentile", a, q, 100, axis, out, method, keepdims)
+
+
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=_NONE, *, weights=None):
+    """The q-th quantiles of what is not NaN in `a`: numpy.nanquantile."""
+    if weights is not None:
+        return np.nanquantile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
+    return _quantiles("nanquantile", a, q, 1, axis, out, method, keepdims, skip=True)
+
+
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=_NONE, *, weights=None):
+    """The q-th percentiles of what is not NaN in `a`: numpy.nanpercentile."""
+    if weights is not None:
+        return np.nanpercentile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
+    return _quantiles("nanpercentile", a, q, 100, axis, out, method, keepdims, skip=True)
+
+
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The median of `a`, along `axis`: numpy.median.
+
+    >>> float(median([3.0, 1.0, 4.0, 1.0]))
+    2.0
+    """
+    return _median("median", a, axis, out, keepdims)
+
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=_NONE):
+    """The median of what is not NaN in `a`: numpy.nanmedian."""
+    return _median("nanmedian", a, axis, out, keepdims, skip=True)
+
+
+class _Samples:
+    """`a` as groups of samples, a row each: every combination of the indices that are not along `axis`."""
+
+    def __init__(self, a, axis, keepdims):
+        array = _arrays.take(a)
+        if array.device != c.CPU:
+            raise TypeError("quantiles are found in host memory; copy the array there")
+        x = array.numbers()
+        x = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+        self.home = array.home
+        if array.valid is not None:
+            if axis is not None and x.ndim > 1:
+                raise ValueError("an array with nulls has quantiles of all its values only, not along an axis")
+            x = x[array.valid]
+        self.dtype = x.dtype
+        axes = range(x.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim) if hasattr(
+            np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, x.ndim)  # fmt: skip
+        rest = [i for i in range(x.ndim) if i not in axes]
+        self.shape = tuple(x.shape[i] for i in rest)
+        if keepdims and keepdims is not _NONE:
+            self.kept = tuple(1 if i in axes else x.shape[i] for i in range(x.ndim))
+        else:
+            self.kept = self.shape
+        groups = int(np.prod(self.shape, dtype=np.intp))
+        self.count = int(np.prod([x.shape[i] for i in axes], dtype=np.intp))
+        self.rows = np.ascontiguousarray(x.transpose(rest + list(axes))).reshape(groups, self.count)
+
+    def served(self):
+        return self.rows.size and self.dtype.kind in "iuf" and self.dtype in _arrays.CODES
+
+    def answer(self, of_rows, skip):
+        """of_rows(rows, n), an array of (quantile, row) and the numbers of NaN, of all rows: without `skip` NaN for a
+        row that has one; with it of rows with equally many numbers n together. None where a row has no number."""
+        if not skip or self.dtype.kind != "f":
+            found, nan = of_rows(self.rows, self.count)
+            if nan.any():
+                found[:, nan > 0] = np.nan
+            return found
+        counts = self.count - order_statistics(self.rows, ())[1]
+        if not counts.all():
+            return None
+        whole = None
+        for n in np.unique(counts):
+            chosen = counts == n
+            part, _ = of_rows(self.rows if chosen.all() else self.rows[chosen], int(n))
+            if whole is None:
+                whole = np.empty((len(part), len(counts)), part.dtype)
+            whole[:, chosen] = part
+        return whole
+
+
+def order_statistics(rows, ranks):
+    """Samples of these ranks of each row, 0 the smallest, as an array of (row, rank); and the numbers of NaN, which
+    rank last."""
+    ranks = np.asarray(ranks, np.uint64)
+    found, nan = np.empty((len(rows), len(ranks)), rows.dtype), np.empty(len(rows), np.uint64)
+    view = c.View(data=rows.ctypes.data, dtype=_arrays.CODES[rows.dtype], batches=len(rows), rows=1,
+                  columns=rows.shape[1], channels=1)  # fmt: skip
+    c.order_statistics(
+        context(c.CPU).pointer, ctypes.byref(view), ranks.ctypes.data, len(ranks), None, found.ctypes.data,
+        nan.ctypes.data,
+    )  # fmt: skip
+    return found, nan
+
+
+# Where among n samples in order a quantile lies, from 0, and what of the next sample's distance it takes:
+# whole places are samples.
+_PLACES = {
+    "linear": lambda n, q: (n - 1) * q,
+    "interpolated_inverted_cdf": lambda n, q: _continuous(n, q, 0, 1),
+    "hazen": lambda n, q: _continuous(n, q, 0.5, 0.5),
+    "weibull": lambda n, q: _continuous(n, q, 0, 0),
+    "median_unbiased": lambda n, q: _continuous(n, q, 1 / 3.0, 1 / 3.0),
+    "normal_unbiased": lambda n, q: _continuous(n, q, 3 / 8.0, 3 / 8.0),
+    "midpoint": lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
+    "averaged_inverted_cdf": lambda n, q: n * q - 1,
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "nearest": lambda n, q: np.around((n - 1) * q),
+    "inverted_cdf": lambda n, q: _next(n * q - 1, lambda at: at == np.floor(at)),
+    "closest_observation": lambda n, q: _next(
+        n * q - 1 - 0.5, lambda at: (at == np.floor(at)) & (np.floor(at) % 2 == 1)
+    ),
+}
+_SAMPLES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
+def _continuous(n, q, alpha, beta):
+    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _next(at, stays):
+    return np.maximum(np.where(stays(at), np.floor(at), np.floor(at) + 1), 0)
+
+
+def _part(method, at):
+    part = at - np.floor(at)
+    if method == "midpoint":
+        return np.where(at % 1 == 0, 0.0, 0.5)
+    if method == "averaged_inverted_cdf":
+        return np.where(part == 0, 0.5, 1.0)
+    return part
+
+
+def _wide(values):
+    """Small integers whose differences would not fit."""
+    return values.astype(np.int64) if values.dtype.kind in "iu" and values.dtype.itemsize < 8 else values
+
+
+def _of_rows(rows, n, q, method, weak):
+    """Quantiles of rows whose first n samples in order count, and the numbers of NaN."""
+    at = _PLACES[method](n, q)
+    at = at.astype(np.float64) if at.dtype.kind in "iu" and method != "linear" else at
+    low = np.clip(np.floor(at), 0, n - 1).astype(np.intp)
+    if method in _SAMPLES or (method == "linear" and at.dtype.kind in "iu"):
+        ranks, where = np.unique(low, return_inverse=True)
+        found, nan = order_statistics(rows, ranks)
+        return found.T[where.reshape(-1)], nan
+    high = np.clip(np.floor(at) + 1, 0, n - 1).astype(np.intp)
+    high[at >= n - 1] = n - 1
+    low[at >= n - 1] = n - 1
+    high[at < 0] = 0
+    ranks, where = np.unique(np.stack([low, high]), return_inverse=True)
+    found, nan = order_statistics(rows, ranks)
+    found = _wide(found.T)
+    where = where.reshape(2, -1)
+    a, b = found[where[0]], found[where[1]]
+    part = float(_part(method, at)[0]) if weak else _part(method, at)[:, None]
+    with np.errstate(invalid="ignore"):
+        gap = b - a
+        mixed = a + gap * part
+        mixed = np.where(np.asarray(part) >= 0.5, b - gap * (1 - part), mixed).astype(mixed.dtype)
+    return np.where(a == b, a.astype(mixed.dtype), mixed), nan  # infinite neighbours, too
+
+
+def _finish(samples, answer, lead, out):
+    answer = answer.reshape(lead + samples.kept)
+    if out is not None:
+        out[...] = answer
+        return out
+    answer = samples.home.give(answer)
+    return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
+
+
+def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
+    theirs = functools.partial(getattr(np, name), method=method, keepdims=keepdims)
+    samples = _Samples(a, axis, keepdims)
+    if not samples.served() or method not in _PLACES:
+        return theirs(np.asarray(a), q, axis, out)
+    weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
+    quantiles = np.asanyarray(q)
+    if quantiles.dtype.kind not in "iuf":
+        return theirs(np.asarray(a), q, axis, out)
+    if quantiles.ndim > 1:
+        raise ValueError("q must be a scalar or 1d")
+    quantiles = np.true_divide(quantiles, scale) if scale != 1 else quantiles
+    if not ((quantiles >= 0) & (quantiles <= 1)).all():
+        raise ValueError("Percentiles must be in the range [0, 100]" if scale == 100 else
+                         "Quantiles must be in the range [0, 1]")  # fmt: skip
+    flat = np.atleast_1d(quantiles).astype(np.float64 if weak else quantiles.dtype, copy=False)
+    answer = samples.answer(lambda rows, n: _of_rows(rows, n, flat, method, weak), skip)
+    if answer is None:
+        return theirs(np.asarray(a), q, axis, out)  # with its warnings
+    return _finish(samples, answer, quantiles.shape, out)
+
+
+def _middle(rows, n):
+    found, nan = order_statistics(rows, np.unique([(n - 1) // 2, n // 2]))
+    return np.mean(found, axis=1)[None], nan
+
+
+def _median(name, a, axis, out, keepdims, skip=False):
+    samples = _Samples(a, axis, keepdims)
+    answer = samples.answer(_middle, skip) if samples.served() else None
+    if answer is None:
+        return getattr(np, name)(np.asarray(a), axis, out, keepdims=keepdims)
+    return _finish(samples, answer, (), out)

@@ -1,0 +1,138 @@
+"""Quantiles against NumPy's: every type, method, axis and kind of q, with NaN and infinities."""
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+import tally
+
+SEED = int(os.environ.get("SEED", "20261123"))
+METHODS = [
+    "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
+    "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+]  # fmt: skip
+TYPES = "u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 >i2 >f8".split()
+NEW = np.lib.NumpyVersion(np.__version__) >= "2.4.0"  # since then a float q does not take the samples' type
+
+
+def same(ours, theirs):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape
+    if NEW:
+        assert ours.dtype == theirs.dtype.newbyteorder("=")
+        np.testing.assert_array_equal(ours, theirs)
+    else:
+        few = theirs.dtype == np.float16  # places in float16, too
+        np.testing.assert_allclose(ours, theirs, rtol=2e-2 if few else 1e-5, atol=0.1 if few else 0)
+
+
+def samples(random, dtype, shape):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return random.normal(0, 9, shape).astype(dtype)
+    top = 2 ** (8 * dtype.itemsize - 2)  # differences fit, as in NumPy they have to
+    return random.integers(0 if dtype.kind == "u" else -top // 2, top // 2, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("method", METHODS)
+def test_against_numpy(dtype, method):
+    random = np.random.default_rng(SEED)
+    for n in (1, 2, 3, 10, 1000):
+        x = samples(random, dtype, n)
+        for q in (0.5, 0, 1, 0.25, [0.1, 0.9], np.linspace(0, 1, 11), random.random()):
+            same(tally.quantile(x, q, method=method), np.quantile(x, q, method=method))
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile", "percentile", "nanpercentile"])
+def test_axes(name):
+    random = np.random.default_rng(SEED + 1)
+    x = random.normal(size=(4, 5, 6))
+    ours, theirs = getattr(tally, name), getattr(np, name)
+    q = [0.2, 0.7] if "quantile" in name else [20, 70]
+    for missing in (False, True):
+        if missing:
+            x[random.random(x.shape) < 0.2] = np.nan
+        for axis in (None, 0, 1, -1, (0, 2), (2, 0), (0, 1, 2)):
+            for keepdims in (False, True):
+                same(ours(x, q, axis=axis, keepdims=keepdims), theirs(x, q, axis=axis, keepdims=keepdims))
+                same(ours(x, q[0], axis=axis, keepdims=keepdims), theirs(x, q[0], axis=axis, keepdims=keepdims))
+    out = np.empty((2, 5, 6))
+    assert ours(x, q, axis=0, out=out) is out
+    np.testing.assert_array_equal(out, theirs(x, q, axis=0))
+    same(ours(x[::2, ::-1].T, q, axis=1), theirs(x[::2, ::-1].T, q, axis=1))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_median(dtype):
+    random = np.random.default_rng(SEED + 2)
+    for shape in (1, 2, 7, 1000, (3, 4), (5, 6, 7)):
+        x = samples(random, dtype, shape)
+        for axis in (None, 0, -1):
+            same(tally.median(x, axis=axis), np.median(x, axis=axis))
+            same(tally.nanmedian(x, axis=axis), np.nanmedian(x, axis=axis))
+    if np.dtype(dtype).kind == "f":
+        x = samples(random, dtype, (8, 9))
+        x[3, 4] = x[5, 4] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            same(tally.median(x, axis=0), np.median(x, axis=0))
+            same(tally.nanmedian(x, axis=0), np.nanmedian(x, axis=0))
+
+
+def test_large():
+    """Brackets, many ranks, few different values, orders that are hard."""
+    random = np.random.default_rng(SEED + 3)
+    n = 400_000
+    for x in (
+        random.normal(size=n).astype("f4"),
+        np.arange(n)[::-1].copy(),
+        random.integers(0, 10, n),
+        np.where(random.random(n) < 0.999, 0.0, random.normal(size=n)),
+        np.repeat([1e-300, 1e300], n // 2),
+    ):
+        ordered = np.sort(x)
+        for q in ([0.5], np.linspace(0, 1, 101), random.random(9)):
+            np.testing.assert_array_equal(
+                tally.quantile(x, q, method="lower"), ordered[np.floor((n - 1) * np.asarray(q)).astype(int)]
+            )
+
+
+def test_infinities():
+    assert tally.quantile([1.0, np.inf, np.inf], 0.75) == np.inf
+    assert tally.quantile([-np.inf, -np.inf, np.inf], 0.25) == -np.inf
+    assert np.isnan(tally.quantile([1.0, np.nan], 0))
+    assert tally.nanquantile([1.0, np.nan], 0) == 1
+
+
+def test_what_numpy_does():
+    """Types that the library does not have, weights, nothing at all: NumPy's answers, words and warnings."""
+    x = np.array([3, 1, 2])
+    assert tally.quantile(x, 0.5, weights=[1, 1, 1], method="inverted_cdf") == 2
+    assert tally.median([True, False, True]) == 1
+    dates = np.array(["2026-01-01", "2026-01-03"], "M8[D]")
+    assert tally.quantile(dates, 0.5) == np.quantile(dates, 0.5)
+    with pytest.warns(RuntimeWarning):
+        assert np.isnan(tally.nanmedian([np.nan]))
+    with pytest.raises(ValueError, match="range"):
+        tally.quantile(x, 1.5)
+    with pytest.raises(ValueError, match="range"):
+        tally.percentile(x, -1)
+    with pytest.raises(ValueError, match="not a valid method"):
+        tally.quantile(x, 0.5, method="best")
+    with pytest.raises(IndexError):
+        tally.quantile([], 0.5)
+
+
+def test_other_objects():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([1, None, 3, 5], dtype="Int64")
+    assert tally.median(series) == 3
+    assert tally.quantile(pandas.Series([1.0, 2.0, 4.0]), 1) == 4
+
+
+def test_torch_comes_back():
+    torch = pytest.importorskip("torch")
+    answer = tally.quantile(torch.arange(11, dtype=torch.float32), 0.5)
+    assert isinstance(answer, torch.Tensor) and float(answer) == 5
