@@ -338,7 +338,7 @@ static int find_levels(ty_pq_cursor *c, const ty_pq_page *page, const unsigned c
 
 static tally_status open_data_page(ty_pq_cursor *c, const ty_pq_page *page, tally_error *error)
 {
-    const unsigned char *at;
+    const unsigned char *at = NULL;
     const int is_v2 = page->type == DATA_PAGE_V2;
     if (page->rows > c->rows_left)
         return damaged(c, "it has more rows than its column", error);

@@ -295,6 +295,33 @@ static void test_merge_refusals(void)
     tally_result_destroy(a);
 }
 
+/* Sums of integers merge up to either end of int64, and not past it. */
+static void test_merge_sums(void)
+{
+    static const struct {
+        int64_t first, second;
+        int fits;
+    } cases[] = {{INT64_MAX - 5, 5, 1},  {INT64_MAX - 5, 6, 0},  {5, INT64_MAX - 5, 1},
+                 {INT64_MIN + 5, -5, 1}, {INT64_MIN + 5, -6, 0}, {-1, INT64_MAX, 1},
+                 {-1, INT64_MIN, 0},     {INT64_MIN, 0, 1},      {INT64_MIN, INT64_MAX, 1}};
+    const tally_axis axis = tally_axis_even(1, 0, 1);
+    const ty_result_shape shape = {
+        .dimensions = 1, .axes = &axis, .histograms = 1, .kind = TALLY_RESULT_SUMS_I64};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tally_result *a, *b;
+        CHECK(!ty_result_create(&shape, &a, NULL) && !ty_result_create(&shape, &b, NULL));
+        memcpy(a->counts, &cases[i].first, sizeof(int64_t));
+        memcpy(b->counts, &cases[i].second, sizeof(int64_t));
+        const tally_status status = tally_result_merge(a, b, NULL);
+        const int64_t want = cases[i].fits ? cases[i].first + cases[i].second : cases[i].first;
+        CHECK_SAY(status == (cases[i].fits ? TALLY_OK : TALLY_ERROR_ARGUMENT) &&
+                      !memcmp(a->counts, &want, sizeof want),
+                  "case %zu: %s", i, tally_status_string(status));
+        tally_result_destroy(a);
+        tally_result_destroy(b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
@@ -306,6 +333,7 @@ int main(int argc, char **argv)
     test_merge();
     test_sources();
     test_merge_refusals();
+    test_merge_sums();
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;
 }
