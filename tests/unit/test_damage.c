@@ -20,6 +20,8 @@
 #include <tiffio.h>
 #endif
 
+#if TALLY_HAVE_PNG || TALLY_HAVE_JPEG || TALLY_HAVE_TIFF
+
 /* What one pass over `in` ends with, and all that it read. */
 static tally_status read_on(tally_input *in, blob *samples, tally_error *error)
 {
@@ -62,6 +64,8 @@ static tally_status judge(const char *name, const blob *file, const char *words)
     blob_free(&samples);
     return status;
 }
+
+#endif
 
 /* ---- PNG, written by hand ---- */
 
