@@ -1,20 +1,40 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
-# Arrays of the caller's kind: NumPy's for what lies on the host, else CuPy's, torch's, JAX's.
-_Array = Any
-_Samples = Any
-_Bins = int | str | ArrayLike
-_Range = tuple[float, float] | None
-_Flow = Literal["count", "clamp", "raise"] | None
-_Progress = Callable[[int, int], object] | None
-_Storage = Literal["count", "sum", "weight", "mean", "weighted_mean"]
+class _OnDevices(Protocol):
+    """CuPy's and torch's arrays, which are answered in kind."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+class _Jax(Protocol):
+    def block_until_ready(self) -> Any: ...
+
+class _Lent(Protocol):
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+class _Arrow(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+_L = TypeVar("_L", bound=_OnDevices | _Jax)
+# These are answered by NumPy's arrays.
+_Host: TypeAlias = ArrayLike | _Lent | _Arrow | _ArrowStream
+# What goes with the samples may be of any kind.
+_Samples: TypeAlias = Any
+_Bins: TypeAlias = int | str | ArrayLike | _OnDevices | _Axis
+_JointBins: TypeAlias = int | ArrayLike | _Axis | Sequence[Any]
+_Range: TypeAlias = tuple[float, float] | None
+_Progress: TypeAlias = Callable[[int, int], object] | None
+_Storage: TypeAlias = Literal["count", "sum", "weight", "mean", "weighted_mean"]
 _H = TypeVar("_H", bound=Hist)
 
 class Flows(NamedTuple):
@@ -45,74 +65,334 @@ class _Method(NamedTuple):
 
 def devices() -> list[_Device]: ...
 def methods() -> list[_Method]: ...
+@overload
 def histogram(
-    a: _Samples,
-    bins: _Bins = 10,
-    range: _Range = None,
-    density: bool | None = None,
+    a: _L, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
     weights: _Samples | None = None,
     *,
     axis: int | tuple[int, ...] | None = None,
-    where: _Samples | None = None,
-    flow: _Flow = None,
-    out: _Array | None = None,
-    device: str | None = None,
-    method: str | None = None,
-    threads: int | None = None,
-    by: ArrayLike | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
-) -> tuple[_Array, ...]: ...
+) -> tuple[_L, _L]: ...
+@overload
+def histogram(
+    a: _L, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, Flows]: ...
+@overload
+def histogram(
+    a: _L, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, NDArray[Any]]: ...
+@overload
+def histogram(
+    a: _L, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, NDArray[Any], Flows]: ...
+@overload
+def histogram(
+    a: _Host, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram(
+    a: _Host, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], Flows]: ...
+@overload
+def histogram(
+    a: _Host, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram(
+    a: _Host, bins: _Bins = 10, range: _Range = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
+@overload
 def histogram_bin_edges(
-    a: _Samples,
-    bins: _Bins = 10,
-    range: _Range = None,
-    weights: _Samples | None = None,
-    *,
-    where: _Samples | None = None,
-    threads: int | None = None,
-) -> _Array: ...
+    a: _L,
+    bins: _Bins = 10, range: _Range = None, weights: _Samples | None = None, *,
+    where: _Samples | None = None, threads: int | None = None,
+) -> _L: ...
+@overload
+def histogram_bin_edges(
+    a: _Host,
+    bins: _Bins = 10, range: _Range = None, weights: _Samples | None = None, *,
+    where: _Samples | None = None, threads: int | None = None,
+) -> NDArray[Any]: ...
+@overload
 def histogramdd(
-    sample: _Samples | Sequence[_Samples],
-    bins: int | Sequence[int | ArrayLike] = 10,
-    range: Sequence[_Range] | None = None,
-    density: bool | None = None,
+    sample: _L | Sequence[_L],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
     weights: _Samples | None = None,
     *,
-    where: _Samples | None = None,
-    flow: _Flow = None,
-    out: _Array | None = None,
-    device: str | None = None,
-    method: str | None = None,
-    threads: int | None = None,
-    by: ArrayLike | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
-) -> tuple[Any, ...]: ...
+) -> tuple[_L, list[_L]]: ...
+@overload
+def histogramdd(
+    sample: _L | Sequence[_L],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, list[_L], Flows]: ...
+@overload
+def histogramdd(
+    sample: _L | Sequence[_L],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, list[_L], NDArray[Any]]: ...
+@overload
+def histogramdd(
+    sample: _L | Sequence[_L],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, list[_L], NDArray[Any], Flows]: ...
+@overload
+def histogramdd(
+    sample: _Host | Sequence[_Host],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], list[NDArray[Any]]]: ...
+@overload
+def histogramdd(
+    sample: _Host | Sequence[_Host],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], list[NDArray[Any]], Flows]: ...
+@overload
+def histogramdd(
+    sample: _Host | Sequence[_Host],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], list[NDArray[Any]], NDArray[Any]]: ...
+@overload
+def histogramdd(
+    sample: _Host | Sequence[_Host],
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], list[NDArray[Any]], NDArray[Any], Flows]: ...
+@overload
 def histogram2d(
-    x: _Samples,
-    y: _Samples,
-    bins: int | ArrayLike | Sequence[int | ArrayLike] = 10,
-    range: Sequence[_Range] | None = None,
-    density: bool | None = None,
+    x: _L, y: _L,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
     weights: _Samples | None = None,
-    **extras: Any,
-) -> tuple[Any, ...]: ...
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, _L]: ...
+@overload
+def histogram2d(
+    x: _L, y: _L,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, _L, Flows]: ...
+@overload
+def histogram2d(
+    x: _L, y: _L,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, _L, NDArray[Any]]: ...
+@overload
+def histogram2d(
+    x: _L, y: _L,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, _L, _L, NDArray[Any], Flows]: ...
+@overload
+def histogram2d(
+    x: _Host, y: _Host,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram2d(
+    x: _Host, y: _Host,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
+@overload
+def histogram2d(
+    x: _Host, y: _Host,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram2d(
+    x: _Host, y: _Host,
+    bins: _JointBins = 10, range: Sequence[_Range] | None = None, density: bool | None = None,
+    weights: _Samples | None = None,
+    *,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
+@overload
 def bincount(
-    x: _Samples,
-    /,
-    weights: _Samples | None = None,
-    minlength: int = 0,
+    x: _L, /, weights: _Samples | None = None, minlength: int = 0,
     *,
     axis: int | tuple[int, ...] | None = None,
-    where: _Samples | None = None,
-    flow: _Flow = None,
-    out: _Array | None = None,
-    device: str | None = None,
-    method: str | None = None,
-    threads: int | None = None,
-    by: ArrayLike | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
-) -> Any: ...
-def digitize(x: _Samples, bins: ArrayLike, right: bool = False) -> _Array: ...
+) -> _L: ...
+@overload
+def bincount(
+    x: _L, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, Flows]: ...
+@overload
+def bincount(
+    x: _L, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, NDArray[Any]]: ...
+@overload
+def bincount(
+    x: _L, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_L, NDArray[Any], Flows]: ...
+@overload
+def bincount(
+    x: _Host, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> NDArray[Any]: ...
+@overload
+def bincount(
+    x: _Host, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: None = None,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], Flows]: ...
+@overload
+def bincount(
+    x: _Host, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def bincount(
+    x: _Host, /, weights: _Samples | None = None, minlength: int = 0,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    where: _Samples | None = None, flow: Literal["count"], by: _Samples,
+    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[Any], NDArray[Any], Flows]: ...
+@overload
+def digitize(x: _L, bins: _Samples, right: bool = False) -> _L: ...
+@overload
+def digitize(x: _Host, bins: _Samples, right: bool = False) -> NDArray[np.int64]: ...
 
 _QuantileMethod = Literal[
     "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
@@ -274,6 +554,7 @@ class Hist:
     def __init__(self, *axes: _Axis, storage: Any = "count", name: str = "", device: str | None = None) -> None: ...
     def reset(self: _H) -> _H: ...
     def copy(self: _H) -> _H: ...
+    def __copy__(self: _H) -> _H: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -331,7 +612,7 @@ class Hist:
     @overload
     def quantile(self, q: float) -> float: ...
     @overload
-    def quantile(self, q: ArrayLike) -> Any: ...
+    def quantile(self, q: ArrayLike) -> NDArray[np.float64]: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     @classmethod
     def load(cls, path: str | PathLike[str], index: int = 0) -> Any: ...

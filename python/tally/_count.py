@@ -40,11 +40,11 @@ class _Owned:
 
 
 # When the interpreter ends, threads may still be counting: the process takes it all with it.
-_exiting = []
+_exiting: list = []
 atexit.register(_exiting.append, True)
 
 
-_contexts = {}
+_contexts: dict = {}
 _NAMES = {"auto": c.AUTO, "cpu": c.CPU, "cuda": c.CUDA, "opencl": c.OPENCL}
 
 
@@ -112,7 +112,7 @@ class Axis:
         return edges
 
 
-_plans = OrderedDict()
+_plans: OrderedDict = OrderedDict()
 _PLANS = 64
 
 

@@ -50,6 +50,16 @@ class Bins:
         return full
 
 
+def of_axis(bins):
+    """Those of an axis of a `Hist`, which counts as it says; None for all else."""
+    axis = getattr(bins, "axis", None)
+    if not isinstance(axis, Axis):
+        return None
+    if not bins.is_plain:
+        raise TypeError("bins: categories have no edges; fill a tally.Hist")
+    return Bins(bins.edges.copy(), copy.copy(axis))
+
+
 def from_edges(edges):
     """Edges that increase, perhaps not strictly, perhaps from or to infinity."""
     n = len(edges) - 1

@@ -69,6 +69,9 @@ def _rule(call, array, mask, name, range):
 
 def _bins(call, array, bins, range, weights):
     """`bins` and `range` as Bins: NumPy's edges and the library's axis."""
+    axis = _edges.of_axis(bins)
+    if axis is not None:
+        return axis
     if not isinstance(bins, str) and np.ndim(bins) == 1:
         return _edges.from_edges(_edges.given(call.home.take_back(bins)))
     if not isinstance(bins, str) and np.ndim(bins):

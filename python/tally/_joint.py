@@ -36,6 +36,9 @@ def _columns(sample):
 
 def _bins_of(call, i, column, common, bins, range):
     """Axis i of histogramdd."""
+    axis = _edges.of_axis(bins)
+    if axis is not None:
+        return axis
     if np.ndim(bins) == 1:
         words = "must be monotonically increasing, when an array"
         return _edges.from_edges(_edges.given(call.home.take_back(bins), f"`bins[{i}]`", words))
@@ -56,6 +59,8 @@ def _bins_of(call, i, column, common, bins, range):
 
 def _sized(bins, range, dimensions):
     """`bins` and `range` of histogramdd, one a dimension."""
+    if _edges.of_axis(bins) is not None:
+        bins = dimensions * [bins]
     try:
         if len(bins) != dimensions:
             raise ValueError(
@@ -176,7 +181,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None, **extras)
     if len(x) != len(y):
         return THEIRS["histogram2d"](x, y)  # has the words for it
     try:
-        n = len(bins)
+        n = 1 if _edges.of_axis(bins) is not None else len(bins)
     except TypeError:
         n = 1
     if n not in (1, 2):

@@ -132,7 +132,8 @@ def digitize(x, bins, right=False):
         indices = _fast.digitize(x, bins, right)
         if indices is not None:
             return indices
-    array = _arrays.take(x)
+    array, axis = _arrays.take(x), _edges.of_axis(bins)
+    bins = bins if axis is None else axis.edges
     if array.valid is not None:
         raise ValueError("digitize: x has nulls, which are in no bin: drop or fill them")
     if array.device != c.CPU:

@@ -104,6 +104,14 @@ class Axis:
     def __getstate__(self):
         return {**self.__dict__, "_wide": None}
 
+    def __array_function__(self, function, types, arguments, keywords):
+        """NumPy's histogram functions are this package's where `bins=` is an axis."""
+        from . import functions
+
+        if function.__name__ not in functions.__all__:
+            return NotImplemented
+        return getattr(functions, function.__name__)(*arguments, **keywords)
+
     @property
     def traits(self):
         return Traits(False, self.discrete)
@@ -171,10 +179,6 @@ class Axis:
     def union(self, other):
         """The axis of the bins of both, where they grow alike, or None."""
         return None
-
-    def placed_in(self, wide):
-        """The bins' numbers on one that it has grown to, or on its like."""
-        return np.arange(len(self))
 
     def part(self, bounds):
         """The axis whose bins reach from each of these bins' beginnings to the next. It does not grow:
@@ -303,6 +307,7 @@ class Regular(Axis):
         return self.reaching(*ends)
 
     def placed_in(self, wide):
+        """The bins' numbers on an axis that this one has grown to."""
         return np.arange(len(self)) + (self.begin - wide.begin)
 
     def to_boost(self, axis):
@@ -438,7 +443,7 @@ class Category(Axis):
         else:
             at = np.minimum(np.searchsorted(self._sorted, values), len(self) - 1)
             found = np.where(self._sorted[at] == values, self._order[at], len(self))
-        array = _arrays.of_numpy(np.ascontiguousarray(found, np.int64))
+        array = _arrays.of_numpy(np.asarray(found, np.int64, order="C"))
         array.valid = valid
         return array
 

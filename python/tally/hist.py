@@ -211,10 +211,10 @@ class Hist:
     def _on(self, axes):
         """The same content on axes that these have grown to."""
         made = Hist(*axes, storage=self.storage, name=self.name, device=self.device)
-        at = [
-            np.concatenate([[0], axis.placed_in(wide) + 1, [len(wide) + 1]])
-            for axis, wide in zip(self.axes, axes)
-        ]
+        at = []
+        for axis, wide in zip(self.axes, axes):
+            places = axis.placed_in(wide) if axis.growth and wide.growth else np.arange(len(axis))
+            at.append(np.concatenate([[0], places + 1, [len(wide) + 1]]))
         for to, part in zip(made._cells, self._cells):
             if to is not None:
                 to[np.ix_(*at)] = part

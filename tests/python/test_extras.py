@@ -322,3 +322,25 @@ def test_methods_say_their_settings():
     assert (copies.default, copies.least, copies.most) == (64, 1, 4096)
     assert copies.help
     assert methods["serial"].parameters == {}
+
+
+def test_an_axis_as_bins():
+    """By our functions and, with an axis as `bins=`, by NumPy's, which hand the call over."""
+    a = np.append(rng.normal(0.5, 0.4, 300), [0, 1, np.nan])
+    open_, closed = tally.Regular(4, 0, 1, closed=False), tally.Log(3, 0.1, 1)
+    for module in (tally, np):
+        counts, edges = module.histogram(a, open_)
+        np.testing.assert_array_equal(counts, np.histogram(a[a != 1], open_.edges)[0])
+        np.testing.assert_array_equal(edges, open_.edges)
+        np.testing.assert_array_equal(module.histogram(a, bins=closed)[0], np.histogram(a, closed.edges)[0])
+        np.testing.assert_array_equal(module.histogram_bin_edges(a, closed), closed.edges)
+        np.testing.assert_array_equal(module.digitize(a, closed), np.digitize(a, closed.edges))
+        both = np.histogram2d(a, a, [closed.edges, 5], [None, (0, 1)])[0]
+        np.testing.assert_array_equal(module.histogram2d(a, a, [closed, 5], [None, (0, 1)])[0], both)
+        two = module.histogramdd([a, a], bins=[closed, closed])[0]
+        np.testing.assert_array_equal(two, np.histogramdd([a, a], [closed.edges] * 2)[0])
+        np.testing.assert_array_equal(tally.histogramdd([a, a], closed)[0], two)
+        with pytest.raises(TypeError, match="categories"):
+            module.histogram(a, tally.Category(["a"]))
+    with pytest.raises(TypeError):
+        np.concatenate([closed, closed])

@@ -182,6 +182,8 @@ def test_categories_grow(storage):
     assert numbers.axes[0].categories == [7, 3] and numbers.sums.tolist() == [1, 2]
     with pytest.raises(TypeError, match="texts or numbers"):
         numbers.fill(["a"])
+    both = Hist(Regular(2, 0, 2), Category(["a"], growth=True)).fill([0.5, 1, 7], "b")
+    assert both[:, tally.loc("b")].values().tolist() == [1, 1] and both.axes[1].categories == ["a", "b"]
     texts = Hist(Category(["a"])).fill([1, 2])
     assert texts.flows.over == 2
 
