@@ -90,13 +90,15 @@ static tally_status fill_edges(const tally_axis *axis, unsigned which, double *e
 static void find_nearly_even(ty_axis *r)
 {
     ty_bins b = r->bins;
+    const double limit = r->dtype == TALLY_F32 ? 0.25 : TY_NEARLY_EVEN_MOST_ERROR;
     double most = 0x1p-40; /* what computing positions rounds */
     b.width = (b.hi - b.lo) / (double)b.bins;
     b.inverse = 1 / b.width;
     if (b.bins > TY_NEARLY_EVEN_MOST_BINS || !isfinite(b.width) || !is_healthy(&b))
         return;
-    for (uint64_t i = 0; i <= b.bins && most <= TY_NEARLY_EVEN_MOST_ERROR; i++)
+    for (uint64_t i = 0; i <= b.bins && most <= limit; i++)
         most = fmax(most, fabs((r->edges[i] - b.lo) * b.inverse - (double)i));
+    r->rounding = r->dtype == TALLY_F32 && most <= limit ? most : 0;
     if (most > TY_NEARLY_EVEN_MOST_ERROR)
         return;
     r->bins = b;

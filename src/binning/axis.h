@@ -41,6 +41,7 @@ typedef struct ty_axis {
     double edge_error; /* nearly even: edges are at most so many bins off those of an even axis with
                           the same ends, whose width and inverse `bins` has; 0: not nearly even, or
                           even */
+    double rounding;   /* float32: the same, up to a quarter of a bin (binning/float32.h); else 0 */
     uint16_t *categories;       /* 256, owned; CATEGORY only */
     uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
     struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */

@@ -181,14 +181,22 @@ typedef struct rounded {
     double origin, width;
 } rounded;
 
+/* The even axis with the ends of edges. */
+static ty_bins evened(const ty_axis *axis)
+{
+    ty_bins b = axis->bins;
+    b.width = (b.hi - b.lo) / (double)b.bins;
+    b.inverse = 1 / b.width;
+    return b;
+}
+
 int ty_float32_may_be_rounded(const ty_axis *axis)
 {
-    const ty_bins *b = &axis->bins;
-    const double largest = fmax(fabs(b->lo), fabs(b->hi));
-    return axis->edge_error > 0 && axis->dtype == TALLY_F32 && b->bins > 1 &&
-           b->bins <= most_rounded && largest <= 0x1p100 && b->width >= 0x1p-80 &&
-           b->width >= largest * 0x1p-22 &&
-           axis->edge_error <= largest * b->inverse * 0x1.2p-23 + 0x1p-39;
+    const ty_bins b = evened(axis);
+    const double largest = fmax(fabs(b.lo), fabs(b.hi));
+    return axis->rounding > 0 && b.bins > 1 && b.bins <= most_rounded && largest <= 0x1p100 &&
+           b.width >= 0x1p-80 && b.width >= largest * 0x1p-22 &&
+           axis->rounding <= largest * b.inverse * 0x1.1p-23 + 0x1p-39;
 }
 
 /* Sets the width for an origin; the margin's sign, and in *slope which way it grows. */
@@ -247,7 +255,8 @@ static int find_limits(const ty_axis *axis, rounded *r)
 
 int ty_float32_rounded(const ty_axis *axis, ty_fast *fast)
 {
-    rounded r = {.bins = axis->bins.bins, .anchor = anchor_of(&axis->bins)};
+    ty_bins map = evened(axis);
+    rounded r = {.bins = map.bins, .anchor = anchor_of(&map)};
     int found = 0;
     make_bounds(axis, fast);
     if (axis->even || !ty_float32_may_be_rounded(axis))
@@ -260,7 +269,6 @@ int ty_float32_rounded(const ty_axis *axis, ty_fast *fast)
     ty_free(r.least);
     if (!found)
         return 0;
-    ty_bins map = axis->bins;
     map.width = r.width;
     map.lo = r.origin - (double)r.anchor * r.width;
     map.hi = map.lo + (double)r.bins * r.width;

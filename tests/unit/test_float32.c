@@ -267,7 +267,7 @@ static void check_rounded(int count)
         ty_axis_clear(&resolved);
     }
     printf("%d axes of rounded edges, %d proved\n", made, proved);
-    if (made < count / 4 || proved < made * 9 / 10) {
+    if (made < count / 3 || proved < made * 9 / 10) {
         fprintf(stderr, "FAILED: rounded: %d of %d axes, %d proved\n", made, count, proved);
         failed++;
     }
