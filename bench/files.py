@@ -4,8 +4,8 @@
     bench/files.py --build FOLDER [--rows N] [--rounds N] [--threads N,…] [--only REGEX]
 
 The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
-every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as DuckDB writes it to
-Parquet, where DuckDB is there, and packed by gzip, bgzip, zstd and pzstd, where those are. They are in the page
+every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as JSON lines, as DuckDB writes
+it to Parquet and Polars to Arrow, where they are there, and packed by gzip, bgzip, zstd and pzstd, where those are. They are in the page
 cache. Of the column `price` 100 bins are counted, from 0 to 1000 or from its smallest to its largest value; of
 `name` each different value; or all columns are summed up (DuckDB's SUMMARIZE, Polars' describe).
 
@@ -57,6 +57,25 @@ def to_parquet(plain, path, codec):
     return True
 
 
+def to_lines(plain, path):
+    """The table as JSON lines."""
+    with open(plain, encoding="ascii") as table, open(path, "w", encoding="ascii") as out:
+        next(table)
+        for line in table:
+            number, price, q, name = line.rstrip("\n").split(",")
+            out.write(f'{{"id":{number},"price":{price},"q":{q},"name":"{name}"}}\n')
+
+
+def to_arrow(plain, path, codec):
+    """Whether there is such a file now."""
+    try:
+        import polars
+    except ImportError:
+        return False
+    polars.read_csv(plain).write_ipc(path, compression=codec)
+    return True
+
+
 def packed(plain, ending, *command):
     """The table packed by a program, or None where that is not installed."""
     path = plain + ending
@@ -83,7 +102,7 @@ def duckdb_peer(threads):
     base = duckdb.connect(config={"threads": threads})
 
     def count(path, ranged):
-        read = "read_parquet" if path.endswith(".parquet") else "read_csv"
+        read = {"parquet": "read_parquet", "jsonl": "read_json"}.get(path.rsplit(".", 1)[1], "read_csv")
         if ranged == GLANCE:
             rows = base.execute(f"SUMMARIZE FROM {read}('{path}')").fetchall()
             return {i: row[10] for i, row in enumerate(rows)}
@@ -110,7 +129,8 @@ def polars_peer(threads):
     import polars as pl
 
     def count(path, ranged):
-        scan = pl.scan_parquet if path.endswith(".parquet") else pl.scan_csv
+        scans = {"parquet": pl.scan_parquet, "jsonl": pl.scan_ndjson, "arrow": pl.scan_ipc}
+        scan = scans.get(path.rsplit(".", 1)[1], pl.scan_csv)
         if ranged == GLANCE:
             return {i: int(n) for i, n in enumerate(scan(path).collect().describe().row(0)[1:])}
         if ranged == WORDS:
@@ -204,9 +224,11 @@ class Tally:
 # ---- measuring ----
 
 
-def contenders(options, threads):
+def contenders(options, path, threads):
     found = [Tally(options.command, threads)] + [Tally(options.command, threads, d) for d in ("avx512", "avx2")]
     for name in PEERS:
+        if name == "duckdb" and path.endswith(".arrow"):
+            continue  # it reads none by itself
         try:
             found.append(Peer(name, threads))
         except OSError as error:
@@ -215,7 +237,7 @@ def contenders(options, threads):
 
 
 def measure(case, path, ranged, rows, options, threads):
-    calls = contenders(options, threads)
+    calls = contenders(options, path, threads)
     seen = {call: [] for call in calls}
     for _ in range(options.rounds + 1):  # the first warms up
         for call in calls:
@@ -274,6 +296,13 @@ def main():
             path = os.path.join(folder, codec + ".parquet")
             if to_parquet(plain, path, codec):
                 cases.append((f"parquet, {codec}", path, True))
+        if re.search(options.only, "json lines"):
+            cases.append(("json lines", os.path.join(folder, "plain.jsonl"), True))
+            to_lines(plain, cases[-1][1])
+        for codec in ("uncompressed", "lz4"):
+            path = os.path.join(folder, codec + ".arrow")
+            if re.search(options.only, f"arrow, {codec}") and to_arrow(plain, path, codec):
+                cases.append((f"arrow, {codec}", path, True))
         for name, ending, *command in PACKED:
             if re.search(options.only, f"csv, {name}"):
                 path = packed(plain, ending, *command)

@@ -1,7 +1,7 @@
 /* Arrow IPC: what its parts share. A stream is messages: a schema, then dictionaries and record
- * batches, each with metadata (FlatBuffers) and a body of buffers. A file is a stream between two
- * words, with a footer that is not needed. arrow_schema.c reads the schema, arrow_index.c finds the
- * buffers of chosen columns, arrow_values.c decodes them, arrow.c makes an input. */
+ * batches, each with metadata (FlatBuffers) and a body of buffers. A file is such messages between
+ * two words, with a footer that says where they are. arrow_schema.c reads the schema, arrow_index.c
+ * finds the buffers of chosen columns, arrow_values.c decodes them, arrow.c makes an input. */
 #ifndef TY_ARROW_H
 #define TY_ARROW_H
 

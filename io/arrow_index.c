@@ -61,7 +61,22 @@ static tally_status read_at(const ty_arrow_scan *s, uint64_t at, void *into, siz
     return ty_file_read_at(in->name, in->file, in->start + at, into, size, error);
 }
 
-/* A file's messages lie between its words, in front of its footer. */
+/* Metadata of `size` bytes at `at`, to `bytes` and `flat`. */
+static tally_status load_metadata(ty_arrow_scan *s, uint64_t at, uint32_t size, tally_error *error)
+{
+    if (size > s->room) {
+        ty_free(s->bytes);
+        s->room = 0;
+        s->bytes = ty_malloc(size);
+        if (!s->bytes)
+            return ty_error_memory(error, "an Arrow message", size);
+        s->room = size;
+    }
+    s->flat = (ty_flat){s->bytes, size, 0};
+    return read_at(s, at, s->bytes, size, error);
+}
+
+/* A file's messages lie between its words, in front of its footer, which is `flat` then. */
 static tally_status find_ends(ty_arrow_scan *s, tally_error *error)
 {
     const uint64_t size = s->index->in.size;
@@ -84,25 +99,16 @@ static tally_status find_ends(ty_arrow_scan *s, tally_error *error)
                         "%s: no Arrow footer at its end: it is cut, or its writer was stopped",
                         s->index->in.name);
     s->end = size - sizeof tail - load_u32(tail);
-    return TALLY_OK;
+    return load_metadata(s, s->end, load_u32(tail), error);
 }
 
 static tally_status read_metadata(ty_arrow_scan *s, uint64_t at, uint32_t size, tally_error *error)
 {
     if (size > s->end - at)
         return damaged(s, "its metadata are cut", error);
-    if (size > s->room) {
-        ty_free(s->bytes);
-        s->room = 0;
-        s->bytes = ty_malloc(size);
-        if (!s->bytes)
-            return ty_error_memory(error, "an Arrow message", size);
-        s->room = size;
-    }
-    tally_status status = read_at(s, at, s->bytes, size, error);
+    tally_status status = load_metadata(s, at, size, error);
     if (status)
         return status;
-    s->flat = (ty_flat){s->bytes, size, 0};
     const size_t root = ty_flat_root(&s->flat);
     const int64_t version = ty_flat_integer(&s->flat, root, 0, 2, 0);
     s->kind = (int)ty_flat_integer(&s->flat, root, 1, 1, 0);
@@ -139,7 +145,7 @@ static tally_status next_message(ty_arrow_scan *s, int *more, tally_error *error
     const uint32_t size = load_u32(prefix + (is_old ? 0 : 4));
     const uint64_t begin = s->at + (is_old ? 4 : 8);
     if (!size) {
-        if (begin != s->end && !s->is_file)
+        if (begin != s->end)
             return damaged(s, "more bytes follow the end of the stream", error);
         return TALLY_OK;
     }
@@ -359,15 +365,12 @@ static tally_status take_dictionary(ty_arrow_scan *s, tally_error *error)
     return chain->count >= batch.rows ? TALLY_OK : damaged(s, "damaged", error);
 }
 
-/* In a file a dictionary serves all batches, wherever it lies. Each must be there. */
-static tally_status settle_dictionaries(const ty_arrow_scan *s, tally_error *error)
+/* Each must be there, and may have missing values itself. */
+static tally_status check_dictionaries(ty_arrow_index *index, tally_error *error)
 {
-    ty_arrow_index *index = s->index;
     for (size_t i = 0; i < index->batches * index->count; i++) {
         ty_arrow_part *part = index->parts + i;
         const ty_arrow_column *c = index->schema.columns + index->picks[i % index->count];
-        if (s->is_file)
-            use_dictionary(index, c, part);
         if (c->has_dictionary && part->chain == SIZE_MAX && part->rows)
             return ty_error(error, TALLY_ERROR_FORMAT,
                             "%s: the dictionary of column '%s' is missing", index->in.name,
@@ -382,40 +385,91 @@ static tally_status settle_dictionaries(const ty_arrow_scan *s, tally_error *err
 tally_status ty_arrow_index_open(ty_arrow_index *index, tally_error *error)
 {
     ty_arrow_scan s = {.index = index};
-    int more;
+    int more = 1;
     tally_status status = find_ends(&s, error);
-    if (!status)
+    if (!status && s.is_file)
+        s.header = ty_flat_table(&s.flat, ty_flat_root(&s.flat), 1);
+    else if (!status)
         status = next_message(&s, &more, error);
+    if (!status && !s.is_file && (!more || s.kind != MESSAGE_SCHEMA))
+        status = damaged(&s, "no schema is there", error);
     if (!status)
-        status =
-            more && s.kind == MESSAGE_SCHEMA
-                ? ty_arrow_schema_open(&s.flat, s.header, index->in.name, &index->schema, error)
-                : damaged(&s, "no schema is there", error);
+        status = ty_arrow_schema_open(&s.flat, s.header, index->in.name, &index->schema, error);
     ty_free(s.bytes);
+    return status;
+}
+
+static tally_status take_message(ty_arrow_scan *s, tally_error *error)
+{
+    if (s->kind == MESSAGE_BATCH)
+        return take_batch(s, error);
+    return s->kind == MESSAGE_DICTIONARY ? take_dictionary(s, error)
+                                         : damaged(s, "neither a batch nor a dictionary", error);
+}
+
+/* One message behind the other. */
+static tally_status fill_from_stream(ty_arrow_scan *s, tally_error *error)
+{
+    int more = 1;
+    tally_status status = next_message(s, &more, error); /* the schema */
+    while (!status && more) {
+        s->at = s->body + s->body_size;
+        status = next_message(s, &more, error);
+        if (!status && more)
+            status = take_message(s, error);
+    }
+    return status;
+}
+
+/* The messages of one list of the footer, which is [bytes, bytes + size), in the file's order. */
+static tally_status fill_from_list(ty_arrow_scan *s, const unsigned char *bytes, size_t size,
+                                   unsigned list, int kind, tally_error *error)
+{
+    ty_flat footer = {bytes, size, 0};
+    size_t count;
+    const unsigned char *blocks = ty_flat_list(&footer, ty_flat_root(&footer), list, 24, &count);
+    uint64_t behind = 8;
+    tally_status status = TALLY_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        int more;
+        s->at = load_u64(blocks + 24 * i);
+        if (s->at < behind || s->at > s->end)
+            return damaged(s, "it is not where the footer says", error);
+        status = next_message(s, &more, error);
+        if (!status && (!more || s->kind != kind))
+            status = damaged(s, "it is not what the footer says", error);
+        if (!status)
+            status = take_message(s, error);
+        behind = s->body + s->body_size;
+    }
+    return status || !footer.failed ? status : damaged(s, "the footer is damaged", error);
+}
+
+static tally_status fill_from_file(ty_arrow_scan *s, tally_error *error)
+{
+    unsigned char *footer = s->bytes;
+    const size_t size = s->flat.size;
+    s->bytes = NULL;
+    s->room = 0;
+    tally_status status = fill_from_list(s, footer, size, 2, MESSAGE_DICTIONARY, error);
+    if (!status)
+        status = fill_from_list(s, footer, size, 3, MESSAGE_BATCH, error);
+    ty_free(footer);
     return status;
 }
 
 tally_status ty_arrow_index_fill(ty_arrow_index *index, tally_error *error)
 {
     ty_arrow_scan s = {.index = index};
-    tally_status status = find_ends(&s, error);
     index->begin = ty_calloc(1, sizeof *index->begin);
     index->batches_room = index->begin ? 1 : 0;
-    if (!status && !index->begin)
-        status = ty_error_memory(error, "where an Arrow table's batches are", sizeof(uint64_t));
-    for (int more = 1, first = 1; !status; first = 0, s.at = s.body + s.body_size) {
-        status = next_message(&s, &more, error);
-        if (status || !more)
-            break;
-        if (s.kind == MESSAGE_BATCH && !first)
-            status = take_batch(&s, error);
-        else if (s.kind == MESSAGE_DICTIONARY && !first)
-            status = take_dictionary(&s, error);
-        else if (s.kind != MESSAGE_SCHEMA || !first)
-            status = damaged(&s, "neither a batch nor a dictionary", error);
-    }
+    tally_status status = index->begin
+                              ? find_ends(&s, error)
+                              : ty_error_memory(error, "where an Arrow table's batches are", 8);
+    if (!status)
+        status = s.is_file ? fill_from_file(&s, error) : fill_from_stream(&s, error);
     ty_free(s.bytes);
-    return status ? status : settle_dictionaries(&s, error);
+    return status ? status : check_dictionaries(index, error);
 }
 
 void ty_arrow_index_close(ty_arrow_index *index)

@@ -29,8 +29,9 @@ struct tally_input {
 };
 
 /* The order matters only to text, which takes whatever looks like characters. */
-static const ty_decoder *const decoders[] = {&ty_png,     &ty_jpeg, &ty_tiff,  &ty_npy, &ty_pnm,
-                                             &ty_parquet, &ty_hdf5, &ty_arrow, &ty_text};
+static const ty_decoder *const decoders[] = {&ty_png,        &ty_jpeg,    &ty_tiff, &ty_npy,
+                                             &ty_pnm,        &ty_parquet, &ty_hdf5, &ty_arrow,
+                                             &ty_json_lines, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -96,13 +97,13 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
                         "%s: UTF-16 text; UTF-8 is read: iconv -f UTF-16 -t UTF-8 makes it", name);
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
-    return ty_error(
-        error, TALLY_ERROR_FORMAT,
-        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
-        "Parquet, Arrow, HDF5 and text (CSV, TSV, numbers) are told by their content; raw "
-        "data need a dtype "
-        "(--dtype)",
-        name, hex);
+    return ty_error(error, TALLY_ERROR_FORMAT,
+                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+                    "Parquet, Arrow, HDF5, JSON lines and text (CSV, TSV, numbers) are told by "
+                    "their content; raw "
+                    "data need a dtype "
+                    "(--dtype)",
+                    name, hex);
 }
 
 static tally_status find_decoder(tally_input *in, const tally_input_options *options,
@@ -138,7 +139,9 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
                         "%s: columns are chosen by name in tables, and this is %s; choose channels "
                         "or a region instead",
                         name, in->decoder->format);
-    if ((options->delimiter || options->header || options->missing) && in->decoder != &ty_text)
+    if ((options->delimiter || options->header ||
+         (options->missing && in->decoder != &ty_json_lines)) &&
+        in->decoder != &ty_text)
         return ty_error(
             error, TALLY_ERROR_ARGUMENT,
             "%s: a delimiter, a header and words for missing are of text, and this is %s", name,

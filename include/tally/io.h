@@ -249,7 +249,7 @@ typedef struct tally_input_options {
     uint32_t threads;     /* that read and decode, the caller's included; 0 for one a processor */
     int32_t header;       /* text: 1 the first record is headings, -1 it is data, 0 it tells */
     char delimiter;       /* text: between fields, ' ' for runs of white space; 0: it tells */
-    const char *missing;  /* text: more words for missing, with commas between; NULL: none */
+    const char *missing;  /* text, JSON lines: more words for missing, with commas between */
     uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
                              one dtype and channels */
     const char *inside;   /* HDF5: the dataset that is read; FITS: the extension, by name or number.
@@ -272,8 +272,8 @@ typedef struct tally_input_options {
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *
-        format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "text", "raw" */
+    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "jsonl",
+                           "text", "raw" */
     const char *compression; /* "gzip", "zstd" or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */

@@ -19,6 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.columns = columns + (data[size / 2] & 3);
     options.columns_count = 1;
     harness_read(data, size, &options, 56);
-    harness_view(data, size, &options);
+    harness_view(data, size, &options, "arrow");
     return 0;
 }

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     options.words = &words;
     harness_read(data, size, &options, 56);
-    harness_view(data, size, &options);
+    harness_view(data, size, &options, "parquet");
     tally_words_destroy(words);
     return 0;
 }

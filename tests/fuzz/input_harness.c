@@ -139,15 +139,18 @@ static uint64_t read_all(tally_input *in, unsigned char *into, uint64_t most)
     }
 }
 
-void harness_view(const uint8_t *data, size_t size, const tally_input_options *options)
+void harness_view(const uint8_t *data, size_t size, const tally_input_options *options,
+                  const char *format)
 {
     enum { MOST = 1 << 14, PART = 13 };
     static unsigned char whole[MOST * 8], part[PART * 8];
     tally_view views[TALLY_MAX_DIMENSIONS];
     tally_input *in = NULL;
+    tally_input_info info = TALLY_INPUT_INFO_INIT;
     if (tally_input_open(put(data, size), options, &in, NULL))
         return;
-    const uint64_t count = read_all(in, whole, MOST);
+    tally_input_info_get(in, &info);
+    const uint64_t count = strcmp(info.format, format) ? MOST + 1 : read_all(in, whole, MOST);
     if (count > MOST || tally_input_view(in, views, NULL)) {
         tally_input_close(in);
         return;

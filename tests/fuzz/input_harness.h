@@ -13,9 +13,10 @@
 void harness_read(const uint8_t *data, size_t size, const tally_input_options *options,
                   uint64_t other_chunk_bytes);
 
-/* Small columns, read in chunks and by the view's source in parts from the end: the same samples.
- */
-void harness_view(const uint8_t *data, size_t size, const tally_input_options *options);
+/* Small columns of `format`, read in chunks and by the view's source in parts from the end: the
+ * same samples. What is of another format is passed over. */
+void harness_view(const uint8_t *data, size_t size, const tally_input_options *options,
+                  const char *format);
 
 /* As harness_read, without options and with a small chunk size taken from the data; for a `format`
  * that must be recognised, or not be read at all. */

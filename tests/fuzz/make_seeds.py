@@ -9,6 +9,7 @@ and Arrow the environments of scripts/python.sh are asked too.
 import csv
 import gzip
 import io
+import json
 import pathlib
 import shutil
 import subprocess
@@ -57,11 +58,13 @@ def arrays(make):
         path = make.path("npy", name[1:] + ("-big" if name[0] == ">" else "") + ".npy")
         np.save(path, data)
         make.note(path, data)
-    for shape in ((), (7, 5), (4, 5, 3), (1, 1)):
+    for shape in ((), (7, 5), (4, 5, 3), (1, 1), (20, 21, 5)):
         data = np.asarray(make.random.normal(size=shape), np.float32)
         path = make.path("npy", "shape" + "x".join(map(str, shape)) + ".npy")
         np.save(path, data)
         make.note(path, data)
+    pairs = make.random.normal(size=(30, 2))
+    np.save(make.note(make.path("npy", "pairs.npy"), pairs[:, 1], "--column", "2"), pairs)
     data = np.asfortranarray(make.random.normal(size=(6, 7)))
     np.save(make.note(make.path("npy", "fortran.npy"), data), data)
     for version in ((2, 0), (3, 0)):
@@ -88,6 +91,15 @@ def texts(make):
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)
         writer.writerow(["a", "the \"second\", b", "c"])
         writer.writerows(data.tolist())
+
+
+def json_lines(make):
+    random = make.random.normal(size=40).round(4).tolist()
+    for name, how in (("plain", {}), ("tight", {"separators": (",", ":")}), ("utf8", {"ensure_ascii": False})):
+        records = [{"t": 'a "quoted\\" {text}', "x": x, "ä": i, "a": {"b": i % 2 == 0, "l": [1, {"x": None}]}}
+                   for i, x in enumerate(random)]
+        lines = "".join(json.dumps(record, **how) + "\n" for record in records)
+        make.note(make.path("json_lines", name), np.array(random), "--column", "x").write_text(lines, encoding="utf-8")
 
 
 def compressed(make):
@@ -238,6 +250,7 @@ def make_all(folder):
     make = Maker(folder)
     arrays(make)
     texts(make)
+    json_lines(make)
     compressed(make)
     if Image:
         pictures(make)

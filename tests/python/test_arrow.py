@@ -129,6 +129,17 @@ def test_threads_read_the_same(command, tmp_path, threads, packing):
     assert both["nan"] == (~there).sum()
 
 
+def test_polars_writes_files(command, tmp_path):
+    """Whose schema is in the footer alone."""
+    polars = pytest.importorskip("polars")
+    x = np.random.default_rng(5).integers(0, 90, ROWS)
+    path = tmp_path / "table.arrow"
+    for packing in ("uncompressed", "lz4", "zstd"):
+        polars.DataFrame({"name": ["long enough a text"] * ROWS, "x": x}).write_ipc(path, compression=packing)
+        histogram, = counted(command, path, "--column", "x", "--bins", BINS, "--range", *RANGE)
+        assert histogram["counts"] == np.histogram(x, BINS, RANGE)[0].tolist()
+
+
 def test_what_is_refused(command, tmp_path):
     path = tmp_path / "table.arrow"
     values = [2**53, 2**53 + 1, 2**53 + 1, 2**53 + 3]

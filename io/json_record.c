@@ -1,0 +1,337 @@
+/* One record of JSON lines: keys looked for, values read or passed over, in one walk. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "io/json.h"
+#include "io/json_lines.h"
+#include "io/number.h"
+#include "io/text_fields.h"
+
+enum { DEEPEST = 64, NAME_MOST = 1024 };
+
+typedef struct ty_jsonl {
+    const ty_jsonl_wish *wish;
+    const char *end;
+    double *values;
+    unsigned char *seen;
+    ty_jsonl_fault *fault;
+} ty_jsonl;
+
+static const char *fail(ty_jsonl *r, const char *at, const char *what)
+{
+    r->fault->at = at;
+    r->fault->what = what;
+    return NULL;
+}
+
+static const char *cut(ty_jsonl *r)
+{
+    return fail(r, r->end,
+                "the line ends inside its object; JSON lines have an object a line "
+                "(jq -c . makes them)");
+}
+
+const char *ty_jsonl_skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
+        p++;
+    return p;
+}
+
+/* ---- Passing over ---- */
+
+/* The first quote or backslash at or behind p, eight bytes at a time, or `end`. */
+static const char *find_quote(const char *p, const char *end)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    for (; end - p >= 8; p += 8) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        const uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high)
+            break;
+    }
+    while (p < end && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* From the quote at p to behind the one that closes it; *escaped: it has escapes. NULL: there is
+ * none. */
+static const char *skip_string(const char *p, const char *end, int *escaped)
+{
+    *escaped = 0;
+    for (p = find_quote(p + 1, end); p < end && *p == '\\'; p = find_quote(p + 2, end)) {
+        *escaped = 1;
+        if (end - p < 2)
+            return NULL;
+    }
+    return p < end ? p + 1 : NULL;
+}
+
+/* Over an object or an array, brackets counted. */
+static const char *skip_nested(const char *p, const char *end)
+{
+    unsigned open = 0;
+    int escaped;
+    while (p && p < end) {
+        const char c = *p;
+        open += c == '{' || c == '[';
+        if (c == '}' || c == ']') {
+            if (--open == 0)
+                return p + 1;
+        }
+        p = c == '"' ? skip_string(p, end, &escaped) : p + 1;
+    }
+    return NULL;
+}
+
+static const char *skip_scalar(const char *p, const char *end)
+{
+    while (p < end && *p != ',' && *p != '}' && *p != ']' && *p != ' ' && *p != '\t' && *p != '\r')
+        p++;
+    return p;
+}
+
+/* Over any value; NULL where it does not end. */
+static const char *skip_value(const char *p, const char *end)
+{
+    int escaped;
+    if (p == end)
+        return NULL;
+    if (*p == '"')
+        return skip_string(p, end, &escaped);
+    return *p == '{' || *p == '[' ? skip_nested(p, end) : skip_scalar(p, end);
+}
+
+/* ---- Values ---- */
+
+static const char *not_a_number(ty_jsonl *r, const char *p, const char *end, uint32_t name)
+{
+    r->fault->at = p;
+    r->fault->what = NULL;
+    r->fault->name = name;
+    r->fault->size = (size_t)(end - p);
+    return NULL;
+}
+
+/* The number, word or string at p to *value; behind it. */
+static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double *value)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"true", 1}, {"false", 0}, {"null", NAN}};
+    if (p == r->end)
+        return cut(r);
+    const char *end = skip_value(p, r->end);
+    const ty_spelling spelling = {r->wish->missing, '.', 0};
+    if (!end)
+        return cut(r);
+    const size_t size = (size_t)(end - p);
+    if (*p == '"') {
+        const ty_field field = {.begin = p + 1, .size = size - 2};
+        const ty_field_kind kind = ty_field_read(&field, &spelling, value);
+        return kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING ? end
+                                                                   : not_a_number(r, p, end, name);
+    }
+    for (size_t i = 0; *p >= 'f' && i < sizeof words / sizeof *words; i++)
+        if (size == strlen(words[i].word) && !memcmp(p, words[i].word, size)) {
+            *value = words[i].value;
+            return end;
+        }
+    if (ty_number_parse(p, end, value) != end)
+        return not_a_number(r, p, end, name);
+    if (r->wish->missing) {
+        const ty_field field = {.begin = p, .size = size};
+        ty_field_read(&field, &spelling, value);
+    }
+    return end;
+}
+
+/* ---- Keys ---- */
+
+/* The key [*key, *key + *size), which has escapes, without them; released by ty_free. NULL: it is
+ * damaged, or memory is out. */
+static char *unescape(const char *quoted, size_t size)
+{
+    ty_json json;
+    tally_error error;
+    char *copy = NULL;
+    if (ty_json_open(&json, quoted, size, "", &error) ||
+        ty_json_string(&json, json.root, "a key", &copy))
+        return NULL;
+    return copy;
+}
+
+/* Which names the key completes (bits), and which go on in its value: behind `from` they begin with
+ * the key and a dot, and next[i] is what follows; SIZE_MAX: none. */
+static unsigned match(const ty_jsonl_wish *wish, const char *key, size_t size, const size_t *from,
+                      size_t *next, int *deeper)
+{
+    unsigned found = 0;
+    *deeper = 0;
+    for (uint32_t i = 0; i < wish->count; i++) {
+        next[i] = SIZE_MAX;
+        if (from[i] == SIZE_MAX || wish->name_bytes[i] - from[i] < size)
+            continue;
+        const char *name = wish->names[i] + from[i];
+        if (memcmp(name, key, size) != 0)
+            continue;
+        if (wish->name_bytes[i] - from[i] == size) {
+            found |= 1u << i;
+        } else if (name[size] == '.') {
+            next[i] = from[i] + size + 1;
+            *deeper = 1;
+        }
+    }
+    return found;
+}
+
+static const char *read_object(ty_jsonl *r, const char *p, const size_t *from, int depth);
+
+/* The value of a key at p: read, walked into or passed over. */
+static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int deeper,
+                               const size_t *next, int depth)
+{
+    double value;
+    if (found) {
+        uint32_t first = 0;
+        while (!(found >> first & 1))
+            first++;
+        p = read_value(r, p, first, &value);
+        for (uint32_t i = first; p && i < r->wish->count; i++)
+            if (found >> i & 1) {
+                r->values[i] = value;
+                r->seen[i] = 1;
+            }
+        return p;
+    }
+    if (deeper && p < r->end && *p == '{' && depth < DEEPEST)
+        return read_object(r, p, next, depth + 1);
+    const char *end = skip_value(p, r->end);
+    return !end ? cut(r) : end == p ? fail(r, p, "expected a value") : end;
+}
+
+/* The key at p and its value. */
+static const char *read_pair(ty_jsonl *r, const char *p, const size_t *from, int depth)
+{
+    size_t next[TALLY_MAX_DIMENSIONS];
+    int escaped, deeper;
+    unsigned found;
+    if (p == r->end)
+        return cut(r);
+    if (*p != '"')
+        return fail(r, p, "expected a key in quotes");
+    const char *end = skip_string(p, r->end, &escaped);
+    if (!end)
+        return cut(r);
+    if (escaped) {
+        char *key = unescape(p, (size_t)(end - p));
+        if (!key)
+            return fail(r, p, "a key with an escape that JSON has not");
+        found = match(r->wish, key, strlen(key), from, next, &deeper);
+        ty_free(key);
+    } else {
+        found = match(r->wish, p + 1, (size_t)(end - p) - 2, from, next, &deeper);
+    }
+    p = ty_jsonl_skip_blanks(end, r->end);
+    if (p == r->end)
+        return cut(r);
+    if (*p != ':')
+        return fail(r, p, "expected ':' behind a key");
+    return read_member(r, ty_jsonl_skip_blanks(p + 1, r->end), found, deeper, next, depth);
+}
+
+/* From the brace at p to behind the one that closes it. */
+static const char *read_object(ty_jsonl *r, const char *p, const size_t *from, int depth)
+{
+    p = ty_jsonl_skip_blanks(p + 1, r->end);
+    if (p < r->end && *p == '}')
+        return p + 1;
+    for (;;) {
+        p = read_pair(r, p, from, depth);
+        if (!p)
+            return NULL;
+        p = ty_jsonl_skip_blanks(p, r->end);
+        if (p == r->end)
+            return cut(r);
+        if (*p == '}')
+            return p + 1;
+        if (*p != ',')
+            return fail(r, p, "expected ',' or '}' behind a value");
+        p = ty_jsonl_skip_blanks(p + 1, r->end);
+    }
+}
+
+int ty_jsonl_read(const ty_jsonl_wish *wish, const char *p, const char *end, double *values,
+                  unsigned char *seen, ty_jsonl_fault *fault)
+{
+    const size_t from[TALLY_MAX_DIMENSIONS] = {0};
+    ty_jsonl r = {wish, end, values, seen, fault};
+    for (uint32_t i = 0; i < wish->count; i++)
+        values[i] = NAN;
+    if (*p != '{')
+        return !fail(&r, p, "expected an object, from '{' to '}'");
+    p = read_object(&r, p, from, 0);
+    if (!p)
+        return 1;
+    p = ty_jsonl_skip_blanks(p, end);
+    return p != end && !fail(&r, p, "more follows the object; JSON lines have one a line");
+}
+
+/* ---- Names ---- */
+
+typedef struct ty_jsonl_walk {
+    const char *end;
+    int (*take)(void *user, const char *name);
+    void *user;
+    char name[NAME_MOST];
+} ty_jsonl_walk;
+
+static const char *name_object(ty_jsonl_walk *w, const char *p, size_t used, int depth)
+{
+    int escaped;
+    p = ty_jsonl_skip_blanks(p + 1, w->end);
+    while (p < w->end && *p == '"') {
+        const char *key = p;
+        p = skip_string(p, w->end, &escaped);
+        char *plain = p ? unescape(key, (size_t)(p - key)) : NULL;
+        const size_t size = plain ? strlen(plain) : NAME_MOST;
+        if (used + size + 2 > NAME_MOST) {
+            ty_free(plain);
+            return NULL;
+        }
+        memcpy(w->name + used, plain, size + 1);
+        ty_free(plain);
+        p = ty_jsonl_skip_blanks(p, w->end);
+        if (p == w->end || *p != ':')
+            return NULL;
+        p = ty_jsonl_skip_blanks(p + 1, w->end);
+        if (p < w->end && *p == '{' && depth < DEEPEST) {
+            w->name[used + size] = '.';
+            p = name_object(w, p, used + size + 1, depth + 1);
+        } else {
+            p = skip_value(p, w->end);
+            if (!p || w->take(w->user, w->name))
+                return NULL;
+        }
+        p = p ? ty_jsonl_skip_blanks(p, w->end) : NULL;
+        if (!p || p == w->end || *p != ',')
+            break;
+        p = ty_jsonl_skip_blanks(p + 1, w->end);
+    }
+    return p && p < w->end && *p == '}' ? p + 1 : NULL;
+}
+
+void ty_jsonl_names_of(const char *p, const char *end, int (*take)(void *user, const char *name),
+                       void *user)
+{
+    ty_jsonl_walk walk;
+    walk.end = end;
+    walk.take = take;
+    walk.user = user;
+    name_object(&walk, p, 0, 0);
+}

@@ -1,0 +1,162 @@
+"""JSON lines that Python's json writes are counted as NumPy counts what it reads; bad lines are named."""
+
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TALLY = os.environ.get("TALLY", "tally")
+failures = 0
+
+
+def run(*arguments, **how):
+    return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, **how)
+
+
+def check(good, *words):
+    global failures
+    if not good:
+        failures += 1
+        print(*words)
+
+
+def counted(path, *arguments, **how):
+    done = run(path, *arguments, "-f", "json", **how)
+    check(done.returncode == 0, path, arguments, done.stderr)
+    return json.loads(done.stdout)["histograms"][0] if done.returncode == 0 else {"counts": [], "nan": 0}
+
+
+def same(path, samples, *arguments, **how):
+    """`samples` has NaN where one is missing."""
+    histogram = counted(path, *arguments, "--bins", 40, "--range", -100, 100, **how)
+    there = samples[~np.isnan(samples)]
+    check(histogram["counts"] == np.histogram(there, 40, (-100, 100))[0].tolist() and
+          histogram["nan"] == len(samples) - len(there), path, arguments, "differs")
+
+
+def value(random):
+    """What stands in a line, and the sample."""
+    number = random.normal(0, 40)
+    return [(number, number), (round(number), round(number)), (f"{number:.3f}", round(number, 3)), (None, np.nan),
+            (True, 1), (False, 0), (f"{number:e}", float(f"{number:e}")), (-0.0, 0)][random.integers(0, 8)]
+
+
+def noise(random, depth=0):
+    kinds = ["text", 'a "quoted\\" text, {with: [brackets]}', "\\", "ünïcode \u2028", 7, None, True, 1e-7, ""]
+    kind = random.integers(0, len(kinds) + (2 if depth < 3 else 0))
+    if kind < len(kinds):
+        return kinds[kind]
+    inner = [noise(random, depth + 1) for _ in range(random.integers(0, 4))]
+    return inner if kind == len(kinds) else {f"k{i}": one for i, one in enumerate(inner)}
+
+
+def records(random, rows):
+    """Lines, and {name: samples}"""
+    lines, samples = [], {"x": [], "a.b": [], "ä": []}
+    for row in range(rows):
+        record = {"noise": noise(random), "a": {"more": noise(random)}}
+        for name, place, key in (("x", record, "x"), ("a.b", record["a"], "b"), ("ä", record, "ä")):
+            written, sample = value(random)
+            if row == 0 or random.random() < 0.9:
+                place[key] = written
+            else:
+                sample = np.nan
+            samples[name].append(sample)
+        keys = list(record)
+        random.shuffle(keys)
+        lines.append(json.dumps({key: record[key] for key in keys}, ensure_ascii=bool(random.integers(0, 2)),
+                                separators=[(",", ":"), (", ", ": ")][random.integers(0, 2)]))
+        if random.random() < 0.02:
+            lines.append("  ")
+    return lines, {name: np.array(column, float) for name, column in samples.items()}
+
+
+def check_random(folder, random):
+    lines, samples = records(random, 6000)
+    for name, text in (("lf", "\n".join(lines)), ("crlf", "\r\n".join(lines) + "\r\n"), ("bom", "\ufeff" + "\n".join(lines))):
+        path = folder / f"{name}.jsonl"
+        path.write_bytes(text.encode())
+        for column in samples:
+            same(path, samples[column], "-c", column)
+    packed = folder / "lf.jsonl.gz"
+    packed.write_bytes(gzip.compress((folder / "lf.jsonl").read_bytes(), 1))
+    for threads in (1, 3):
+        same(packed, samples["a.b"], "-c", "a.b", "-j", threads)
+        same(folder / "lf.jsonl", samples["x"][1000:4567], "-c", "x", "--rows", "1000:4567", "-j", threads)
+    with open(folder / "lf.jsonl", "rb") as file, subprocess.Popen("cat", stdin=file, stdout=subprocess.PIPE) as pipe:
+        same("-", samples["x"], "-c", "x", stdin=pipe.stdout)
+    joint = counted(folder / "lf.jsonl", "-c", "x,a.b", "--bins", "7,9", "--range", -100, 100, "--range", -50, 50)
+    there = ~np.isnan(samples["x"]) & ~np.isnan(samples["a.b"])
+    wanted = np.histogram2d(samples["x"][there], samples["a.b"][there], (7, 9), ((-100, 100), (-50, 50)))[0]
+    check(joint["counts"] == wanted.ravel().tolist(), "joint differs")
+
+
+def check_parts(folder, random):
+    """Many blocks, and lines longer than one."""
+    numbers = random.integers(-100, 100, 60_000)
+    lines = [f'{{"t":"{"x" * (n % 40)}","n":{n}}}' for n in numbers]
+    lines[30_000] = f'{{"t":"{"long" * 1_500_000}","n":{numbers[30_000]}}}'
+    path = folder / "long.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    for threads in (1, 4):
+        same(path, numbers.astype(float), "-c", "n", "-j", threads)
+    # Without a range it is read twice.
+    check(counted(path, "-c", "n", "--bins", 1)["counts"] == [len(numbers)], "two passes differ")
+    lines[50_000] = '{"n": 1'
+    path.write_text("\n".join(lines))
+    for threads in (1, 4):
+        done = run(path, "-c", "n", "-j", threads)
+        check(done.returncode == 1 and ":50001:8: the line ends" in done.stderr, done.stderr)
+
+
+def check_refused(folder):
+    path = folder / "bad.jsonl"
+
+    def refused(words, text, *arguments, code=1):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        done = run(path, *arguments, "--bins", 3)
+        check(done.returncode == code and words in done.stderr and not done.stdout, text, words, done.stderr)
+
+    good = '{"x": 1, "y": {"z": 2}, "t": "word", "l": [1]}\n'
+    refused("no column '5'", good, "-c", "5")
+    refused("4 columns (x, y.z, t, l)", good)
+    refused("no line has a value called 'w'", good, "-c", "w")
+    refused(':1:30: expected a number, found "word"', good, "-c", "t")
+    refused("'y' is an object here", good, "-c", "y")
+    refused("'l' is an array here", good, "-c", "l")
+    refused("a region of columns", good, "-c", "x", "--cols", "1:2")
+    refused("a delimiter", good, "-c", "x", "--delimiter", ",")
+    for words, line in (("2:8: the line ends", '{"x": 1'), ("2:9: the line ends", '{"x": "a'), ("2:2: expected a key", '{x: 1}'),
+                        ("2:6: expected ':'", '{"x" 1}'), ("2:9: expected ','", '{"y": 1 "x": 2}'), ("2:1: expected an object", "[1]"),
+                        ("2:10: more follows", '{"x": 1} {"x": 2}'), ("2:7: expected a number, found tru", '{"x": tru}'),
+                        ("2:7: expected a number", '{"x": 1e}'), ("2:7: expected a number", '{"x": }'),
+                        ("2:2: a key with an escape", '{"\\q": 1}'), ("2:7: expected a value", '{"y": ,"x": 1}'),
+                        ("2:9: expected a key", '{"x": 1,}')):
+        refused(words, '{"x": 1}\n' + line + "\n", "-c", "x")
+    refused("are asked for", '{"x": 1}\n', "--rows", "0:2")
+    refused("no values with names", "{}\n{}\n")
+    path.write_text('{"x": 1}\n{"x": "gone"}\n{"x": "N/A"}\n{"x": -9}\n{"x": NaN}\n{"x": 2, "x": 3}')
+    check(counted(path, "--na", "gone,-9", "--bins", 3, "--range", 0, 3)["nan"] == 4, "words for missing")
+    check(counted(path, "-c", "1", "--na", "gone", "--bins", 4, "--range", 0, 4)["counts"] == [0, 1, 0, 1], "by number")
+
+
+def main():
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261122
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_random(folder, random)
+        check_parts(folder, random)
+        check_refused(folder)
+    print(failures, "failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
