@@ -148,7 +148,7 @@ static int find_affine(const starts *s, int64_t *step, int64_t *start)
     return r.low < r.high;
 }
 
-static int integer_affine(const ty_axis *axis, ty_fast *fast)
+static int integer_affine(const ty_axis *axis, ty_cell_map *fast)
 {
     const starts all = {axis, first_key, 0, 1};
     int64_t step, start;
@@ -162,7 +162,7 @@ static int integer_affine(const ty_axis *axis, ty_fast *fast)
 /* ---- integers, with exceptions ---- */
 
 /* Which edges should be integers; 0 if not one in every so many is. */
-static int find_exceptions(const ty_axis *axis, ty_fast *fast)
+static int find_exceptions(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_u32 edges = axis->bins.bins + 1;
     ty_u32 first = edges, every = edges + 1;
@@ -184,7 +184,7 @@ static int find_exceptions(const ty_axis *axis, ty_fast *fast)
 }
 
 /* Whether every key's cells are those that its bin's consist of. */
-static int exceptions_proved(const ty_axis *axis, const ty_fast *fast)
+static int exceptions_proved(const ty_axis *axis, const ty_cell_map *fast)
 {
     const ty_u32 over = fast->bins + 1;
     ty_u32 cell = 0, from, n = ty_exceptions_parts(cell, &axis->bins, fast, &from);
@@ -210,7 +210,7 @@ static int exceptions_proved(const ty_axis *axis, const ty_fast *fast)
 
 /* Without a second product, where they are multiples of a power of two, and without holding cells
  * between the axis' ends, where no integer lies outside. */
-static int exceptions_shifted(const ty_axis *axis, ty_fast *fast, int64_t start)
+static int exceptions_shifted(const ty_axis *axis, ty_cell_map *fast, int64_t start)
 {
     const int64_t first = whole_key(axis, fast->phase_edge);
     const int64_t width =
@@ -227,7 +227,7 @@ static int exceptions_shifted(const ty_axis *axis, ty_fast *fast, int64_t start)
     return 0;
 }
 
-int ty_affine16_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+int ty_affine16_exceptions(const ty_axis *axis, ty_cell_map *fast, ty_u32 most)
 {
     const int served = axis->even && is_integer(axis->dtype) && axis->bins.bins <= keys;
     if (!served || !find_exceptions(axis, fast) || fast->exceptions > most)
@@ -265,7 +265,7 @@ static float value_of(tally_dtype dtype, ty_u32 bits)
     return dtype == TALLY_F16 && fabsf(value) < 0x1p16F ? value * 0x1p112F : value;
 }
 
-static int float_proved(const ty_axis *axis, const ty_fast *fast)
+static int float_proved(const ty_axis *axis, const ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     for (ty_u32 bits = 0; bits < keys; bits++) {
@@ -285,7 +285,7 @@ static ty_u32 edge_next_to_zero(const ty_bins *b)
 }
 
 /* A little up or down, for edges that are samples' values and came out on the wrong side. */
-static int float_tried(const ty_axis *axis, ty_fast *fast, float phase)
+static int float_tried(const ty_axis *axis, ty_cell_map *fast, float phase)
 {
     static const float aside[] = {0, 1, -1, 2, -2};
     for (int i = 0; i < 25; i++) {
@@ -298,7 +298,7 @@ static int float_tried(const ty_axis *axis, ty_fast *fast, float phase)
 }
 
 /* Where that is not enough, for axes from zero: some such edges up and others not. */
-static int float_ties(const ty_axis *axis, ty_fast *fast)
+static int float_ties(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     const double above = TY_FMA((double)b->bins, b->width, -b->hi) / b->hi;
@@ -309,7 +309,7 @@ static int float_ties(const ty_axis *axis, ty_fast *fast)
     return 0;
 }
 
-static int float_affine(const ty_axis *axis, ty_fast *fast)
+static int float_affine(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     ty_u32 zero = edge_next_to_zero(b);
@@ -338,7 +338,7 @@ static int is_binary(const ty_bins *b, int *exponent)
     return is;
 }
 
-static int binary_float(const ty_bins *b, ty_fast *fast)
+static int binary_float(const ty_bins *b, ty_cell_map *fast)
 {
     int exponent;
     double first = b->lo / b->width, last = b->hi / b->width;
@@ -393,13 +393,13 @@ static ty_u64 long_step(const ty_bins *b)
     return step - (b->closed && b->hi == floor(b->hi) ? 1 : 0);
 }
 
-static ty_u32 cell_of_whole(int64_t x, const held *h, const ty_fast *fast)
+static ty_u32 cell_of_whole(int64_t x, const held *h, const ty_cell_map *fast)
 {
     return ty_cell_whole((ty_u32)(x - h->base), fast);
 }
 
 /* Cells never fall, so that they are right if those on both sides of every edge are. */
-static int whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
+static int whole_proved(const ty_axis *axis, const held *h, const ty_cell_map *fast)
 {
     ty_u32 below = 0;
     if (h->to - h->base > UINT32_MAX ||
@@ -421,7 +421,7 @@ static int whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
  * integer of cell j+1. Where the type has it key 0 is five eighths of a bin below the first edge,
  * so that start is less than half a cell. */
 static int held_affine(const ty_axis *axis, const held *h,
-                       int64_t (*first)(const ty_axis *, ty_u32), ty_fast *fast)
+                       int64_t (*first)(const ty_axis *, ty_u32), ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     const ty_u64 step = long_step(b);
@@ -470,7 +470,7 @@ static int hold(const ty_axis *axis, int64_t below, int64_t above, held *h)
     return h->from < h->to && h->base <= below + 1;
 }
 
-static int whole_affine(const ty_axis *axis, ty_fast *fast)
+static int whole_affine(const ty_axis *axis, ty_cell_map *fast)
 {
     held h;
     return is_near(axis) &&
@@ -487,7 +487,7 @@ static int64_t first_above(const ty_axis *axis, ty_u32 j)
 }
 
 /* Whether a sample is in one of the cells that a usual one consists of. */
-static int exceptions_right(const ty_axis *axis, const held *h, const ty_fast *fast, int64_t x,
+static int exceptions_right(const ty_axis *axis, const held *h, const ty_cell_map *fast, int64_t x,
                             ty_u32 cell)
 {
     ty_u32 from;
@@ -498,7 +498,7 @@ static int exceptions_right(const ty_axis *axis, const held *h, const ty_fast *f
 
 /* As whole_proved: neither the map nor the shift ever falls, nor do the cells of one overlap the
  * next one's. */
-static int exceptions_whole_proved(const ty_axis *axis, const held *h, const ty_fast *fast)
+static int exceptions_whole_proved(const ty_axis *axis, const held *h, const ty_cell_map *fast)
 {
     const ty_u32 over = axis->bins.bins + 1;
     ty_u32 below = 0, end = 0;
@@ -527,7 +527,7 @@ static int exceptions_whole_proved(const ty_axis *axis, const held *h, const ty_
 }
 
 /* Only where the integers are multiples of their distance, a power of two. */
-static int whole_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+static int whole_exceptions(const ty_axis *axis, ty_cell_map *fast, ty_u32 most)
 {
     const ty_u32 bins = axis->bins.bins;
     held h;
@@ -548,7 +548,7 @@ static int whole_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
     return exceptions_whole_proved(axis, &h, fast);
 }
 
-int ty_affine32_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most)
+int ty_affine32_exceptions(const ty_axis *axis, ty_cell_map *fast, ty_u32 most)
 {
     fast->bins = axis->bins.bins;
     if (axis->even && (axis->dtype == TALLY_I32 || axis->dtype == TALLY_U32) &&
@@ -563,7 +563,7 @@ int ty_affine32_serves(tally_dtype dtype)
     return dtype == TALLY_F32 || dtype == TALLY_I32 || dtype == TALLY_U32;
 }
 
-int ty_affine32_make(const ty_axis *axis, ty_fast *fast)
+int ty_affine32_make(const ty_axis *axis, ty_cell_map *fast)
 {
     if (!axis->even || !ty_affine32_serves(axis->dtype))
         return 0;
@@ -571,7 +571,7 @@ int ty_affine32_make(const ty_axis *axis, ty_fast *fast)
     return axis->dtype == TALLY_F32 ? binary_float(&axis->bins, fast) : whole_affine(axis, fast);
 }
 
-int ty_affine16_make(const ty_axis *axis, ty_fast *fast)
+int ty_affine16_make(const ty_axis *axis, ty_cell_map *fast)
 {
     fast->bins = axis->bins.bins;
     if (!axis->even || !ty_affine16_serves(axis->dtype) || axis->bins.bins > most_bins)

@@ -11,17 +11,17 @@ int ty_affine16_serves(tally_dtype dtype);
 /* Fills what ty_cell_affine or ty_cell_affine_float needs of `fast`; returns 1 when that finds the
  * cell of every value that the axis' dtype has. Below a millisecond, but for bins about as narrow
  * as the integers are apart: some. */
-int ty_affine16_make(const ty_axis *axis, ty_fast *fast);
+int ty_affine16_make(const ty_axis *axis, ty_cell_map *fast);
 
 /* Where that finds none, for integers: with up to `most` exceptions (ty_cell_exceptions). */
-int ty_affine16_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most);
+int ty_affine16_exceptions(const ty_axis *axis, ty_cell_map *fast, ty_u32 most);
 
 /* The constants of ty_cell_binary, which are right for every value by construction, or of
  * ty_cell_whole, which are proved by every edge; returns 0 for axes that they do not serve. */
 int ty_affine32_serves(tally_dtype dtype);
-int ty_affine32_make(const ty_axis *axis, ty_fast *fast);
+int ty_affine32_make(const ty_axis *axis, ty_cell_map *fast);
 
 /* Where that finds none, for integers: with up to `most` exceptions, counted by a shift. */
-int ty_affine32_exceptions(const ty_axis *axis, ty_fast *fast, ty_u32 most);
+int ty_affine32_exceptions(const ty_axis *axis, ty_cell_map *fast, ty_u32 most);
 
 #endif

@@ -17,7 +17,7 @@ struct ty_buckets;
 #define TY_NEARLY_EVEN_MOST_ERROR 0x1p-11
 #define TY_NEARLY_EVEN_MOST_BINS  (1u << 20)
 
-/* Which arithmetic of ty_fast is proven for an axis; a kernel's TY_EVEN is one more. */
+/* Which arithmetic of cell.h is proven for an axis. */
 typedef enum ty_proof {
     TY_UNPROVEN,
     TY_PROVEN_F32,   /* binning/float32.h */
@@ -46,7 +46,7 @@ typedef struct ty_axis {
     uint32_t *byte_slots;       /* 256, owned: the slot of each bit pattern; one-byte dtypes only */
     struct ty_buckets *buckets; /* the processor's index of `edges`, its own; or NULL */
     ty_affine affine; /* for the processor's loops, and made by them (cpu/even_affine.h) */
-    ty_fast fast;     /* for kernels that count cells; filled when such a plan is made */
+    ty_cell_map map;  /* for kernels that count cells; filled when such a plan is made */
     ty_proof proof;
     int lookup_kind; /* TY_LOOKUP_…, by which kernels find cells; 0: they do not */
     int positive;    /* … with keys of positive numbers only */

@@ -9,6 +9,32 @@
 
 #include "binning/dialect.h"
 
+/* Types of samples, numbered as tally_dtype, and what is asked of them. */
+#define TY_U8                  1
+#define TY_I8                  2
+#define TY_U16                 3
+#define TY_I16                 4
+#define TY_U32                 5
+#define TY_I32                 6
+#define TY_U64                 7
+#define TY_I64                 8
+#define TY_F16                 9
+#define TY_BF16                10
+#define TY_F32                 11
+#define TY_F64                 12
+#define TY_TYPE_IS_BYTE(t)     ((t) == TY_U8 || (t) == TY_I8)
+#define TY_TYPE_IS_HALF(t)     ((t) == TY_F16 || (t) == TY_BF16)
+#define TY_TYPE_IS_HALFWORD(t) ((t) == TY_U16 || (t) == TY_I16 || TY_TYPE_IS_HALF(t))
+#define TY_TYPE_IS_WHOLE32(t)  ((t) == TY_U32 || (t) == TY_I32)
+#define TY_TYPE_IS_WHOLE64(t)  ((t) == TY_U64 || (t) == TY_I64)
+
+/* How a program finds bins; above these, from TY_LOOKUP_ONE on, by a lookup table (cell_lookup.h).
+ */
+#define TY_BY_EDGES  0 /* by a search in the table of edges */
+#define TY_BY_F64    1 /* by float64 arithmetic; bytes by a table of slots */
+#define TY_BY_F32    2 /* by float32 arithmetic that was proved for the axis */
+#define TY_BY_AFFINE 3 /* by an affine map that was proved for every value */
+
 /* Slots behind the bins. */
 #define TY_SLOT_UNDER  0
 #define TY_SLOT_OVER   1
@@ -52,58 +78,6 @@ TY_FN ty_u32 ty_slot_even(double x, const ty_bins *b)
     return i < b->bins ? i : b->bins - 1;
 }
 
-/* x < e, exactly, for 64-bit integers: rounding is monotone, so only equal float64s need a look.
- */
-TY_FN int ty_below_i64(ty_i64 x, double e)
-{
-    double d = (double)x;
-    if (d != e)
-        return d < e;
-    return e >= 9223372036854775808.0 ? 1 : x < (ty_i64)e;
-}
-
-TY_FN int ty_below_u64(ty_u64 x, double e)
-{
-    double d = (double)x;
-    if (d != e)
-        return d < e;
-    return e >= 18446744073709551616.0 ? 1 : x < (ty_u64)e;
-}
-
-/* x == e, exactly. */
-TY_FN int ty_equal_i64(ty_i64 x, double e)
-{
-    return (double)x == e && e < 9223372036854775808.0 && x == (ty_i64)e;
-}
-
-TY_FN int ty_equal_u64(ty_u64 x, double e)
-{
-    return (double)x == e && e < 18446744073709551616.0 && x == (ty_u64)e;
-}
-
-/* As ty_slot_even, for 64-bit integers: never through a float64 that could round the sample. */
-TY_FN ty_u32 ty_slot_even_i64(ty_i64 x, const ty_bins *b)
-{
-    if (ty_below_i64(x, b->lo))
-        return b->bins + TY_SLOT_UNDER;
-    if (!ty_below_i64(x, b->hi))
-        return ty_equal_i64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
-    double r = TY_RINT(((double)x - b->lo) * b->inverse);
-    ty_u32 i = (ty_u32)r - (ty_below_i64(x, b->lo + r * b->width) ? 1u : 0u);
-    return i < b->bins ? i : b->bins - 1;
-}
-
-TY_FN ty_u32 ty_slot_even_u64(ty_u64 x, const ty_bins *b)
-{
-    if (ty_below_u64(x, b->lo))
-        return b->bins + TY_SLOT_UNDER;
-    if (!ty_below_u64(x, b->hi))
-        return ty_equal_u64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
-    double r = TY_RINT(((double)x - b->lo) * b->inverse);
-    ty_u32 i = (ty_u32)r - (ty_below_u64(x, b->lo + r * b->width) ? 1u : 0u);
-    return i < b->bins ? i : b->bins - 1;
-}
-
 /* Any axis, by its table of bins+1 edges: binary search for the last edge that is not above x. */
 TY_FN ty_u32 ty_slot_edges(double x, const ty_bins *b, TY_TABLE double *edges)
 {
@@ -120,35 +94,53 @@ TY_FN ty_u32 ty_slot_edges(double x, const ty_bins *b, TY_TABLE double *edges)
     return i;
 }
 
-TY_FN ty_u32 ty_slot_edges_i64(ty_i64 x, const ty_bins *b, TY_TABLE double *edges)
-{
-    if (ty_below_i64(x, b->lo))
-        return b->bins + TY_SLOT_UNDER;
-    if (!ty_below_i64(x, b->hi))
-        return ty_equal_i64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
-    ty_u32 i = 0, n = b->bins;
-    while (n > 1) {
-        ty_u32 middle = n / 2;
-        i += ty_below_i64(x, edges[i + middle]) ? 0 : middle;
-        n -= middle;
+/*
+ * The same for 64-bit integers, of both kinds: never through a float64 that could round the sample.
+ * x < e and x == e are exact: rounding is monotone, so only equal float64s need a look. `limit` is
+ * the least float64 above the type.
+ */
+#define TY_SLOTS_OF_WHOLE64(kind, type, limit)                                                     \
+    TY_FN int ty_below_##kind(type x, double e)                                                    \
+    {                                                                                              \
+        double d = (double)x;                                                                      \
+        if (d != e)                                                                                \
+            return d < e;                                                                          \
+        return e >= (limit) ? 1 : x < (type)e;                                                     \
+    }                                                                                              \
+                                                                                                   \
+    TY_FN int ty_equal_##kind(type x, double e)                                                    \
+    {                                                                                              \
+        return (double)x == e && e < (limit) && x == (type)e;                                      \
+    }                                                                                              \
+                                                                                                   \
+    TY_FN ty_u32 ty_slot_even_##kind(type x, const ty_bins *b)                                     \
+    {                                                                                              \
+        if (ty_below_##kind(x, b->lo))                                                             \
+            return b->bins + TY_SLOT_UNDER;                                                        \
+        if (!ty_below_##kind(x, b->hi))                                                            \
+            return ty_equal_##kind(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;  \
+        double r = TY_RINT(((double)x - b->lo) * b->inverse);                                      \
+        ty_u32 i = (ty_u32)r - (ty_below_##kind(x, b->lo + r * b->width) ? 1u : 0u);               \
+        return i < b->bins ? i : b->bins - 1;                                                      \
+    }                                                                                              \
+                                                                                                   \
+    TY_FN ty_u32 ty_slot_edges_##kind(type x, const ty_bins *b, TY_TABLE double *edges)            \
+    {                                                                                              \
+        if (ty_below_##kind(x, b->lo))                                                             \
+            return b->bins + TY_SLOT_UNDER;                                                        \
+        if (!ty_below_##kind(x, b->hi))                                                            \
+            return ty_equal_##kind(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;  \
+        ty_u32 i = 0, n = b->bins;                                                                 \
+        while (n > 1) {                                                                            \
+            ty_u32 middle = n / 2;                                                                 \
+            i += ty_below_##kind(x, edges[i + middle]) ? 0 : middle;                               \
+            n -= middle;                                                                           \
+        }                                                                                          \
+        return i;                                                                                  \
     }
-    return i;
-}
 
-TY_FN ty_u32 ty_slot_edges_u64(ty_u64 x, const ty_bins *b, TY_TABLE double *edges)
-{
-    if (ty_below_u64(x, b->lo))
-        return b->bins + TY_SLOT_UNDER;
-    if (!ty_below_u64(x, b->hi))
-        return ty_equal_u64(x, b->hi) && b->closed ? b->bins - 1 : b->bins + TY_SLOT_OVER;
-    ty_u32 i = 0, n = b->bins;
-    while (n > 1) {
-        ty_u32 middle = n / 2;
-        i += ty_below_u64(x, edges[i + middle]) ? 0 : middle;
-        n -= middle;
-    }
-    return i;
-}
+TY_SLOTS_OF_WHOLE64(i64, ty_i64, 9223372036854775808.0)
+TY_SLOTS_OF_WHOLE64(u64, ty_u64, 18446744073709551616.0)
 
 #endif
 

@@ -24,7 +24,7 @@
  * put a little above, so that the integer belongs to the bin below, each such integer gets a cell
  * of its own. These are every `every`-th edge from edge number `phase_edge` on.
  */
-typedef struct ty_fast {
+typedef struct ty_cell_map {
     float from;               /* y = x - from is exact for every x near an edge */
     float scale, shift;       /* y*scale + shift: how far along the axis, 0 … 1 */
     float steps;              /* the number of bins */
@@ -56,7 +56,7 @@ typedef struct ty_fast {
     ty_u32 exception_shift; /* log2 of what they are apart, where every edge is one; else 0 */
     float tie;              /* rounding: edges count as lower by so often the sample's power of two;
                                16-bit floats: see ty_lowered */
-} ty_fast;
+} ty_cell_map;
 
 /* Adding 2^23 rounds to a whole number. One more is added, as bin 0 is cell 1. */
 #define TY_ROUNDER      8388609.0f
@@ -70,7 +70,7 @@ typedef struct ty_fast {
  * float32: an edge is the float nearest to its place on the map.
  */
 #if TY_TIES
-TY_FN int ty_below_f32(float left, float x, float k, const ty_fast *f)
+TY_FN int ty_below_f32(float left, float x, float k, const ty_cell_map *f)
 {
     float edge = TY_FMAF(-TY_FABS(k), f->slack, f->origin_low);
     if (TY_TIES == 1 || f->tie != 0)
@@ -83,7 +83,7 @@ TY_FN int ty_below_f32(float left, float x, float k, const ty_fast *f)
 
 /* The cell + TY_ROUNDER_BITS, for callers that can subtract it at no cost, of x that is neither NaN
  * nor the hi of a closed axis. */
-TY_FN ty_u32 ty_biased_cell_f32_usual(float x, const ty_fast *f)
+TY_FN ty_u32 ty_biased_cell_f32_usual(float x, const ty_cell_map *f)
 {
     float y = x - f->from;
     float u = TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
@@ -94,13 +94,13 @@ TY_FN ty_u32 ty_biased_cell_f32_usual(float x, const ty_fast *f)
     return TY_FLOAT_BITS(u);
 }
 
-TY_FN ty_u32 ty_biased_cell_f32(float x, const ty_fast *f)
+TY_FN ty_u32 ty_biased_cell_f32(float x, const ty_cell_map *f)
 {
     ty_u32 mark = ty_biased_cell_f32_usual(x == f->hi ? f->last : x, f);
     return x == x ? mark : TY_ROUNDER_BITS + f->bins + 2;
 }
 
-TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
+TY_FN ty_u32 ty_cell_f32(float x, const ty_cell_map *f)
 {
     return ty_biased_cell_f32(x, f) - TY_ROUNDER_BITS;
 }
@@ -111,7 +111,7 @@ TY_FN ty_u32 ty_cell_f32(float x, const ty_fast *f)
  * Integers: the upper half of one product, held between the cells outside. `key` is the value above
  * the type's least.
  */
-TY_FN ty_u32 ty_cell_affine(ty_u32 key, const ty_fast *f)
+TY_FN ty_u32 ty_cell_affine(ty_u32 key, const ty_cell_map *f)
 {
     int cell = (int)TY_MAD_UPPER(key, f->step, f->start), most = (int)f->bins + 1;
     cell = cell < most ? cell : most;
@@ -125,7 +125,7 @@ TY_FN ty_u32 ty_cell_affine(ty_u32 key, const ty_fast *f)
 #if !defined(TY_EXCEPTION_SHIFT)
 #define TY_EXCEPTION_SHIFT f->exception_shift /* a kernel's option has the same number */
 #endif
-TY_FN ty_u32 ty_cell_exceptions(ty_u32 key, const ty_fast *f)
+TY_FN ty_u32 ty_cell_exceptions(ty_u32 key, const ty_cell_map *f)
 {
     if (TY_EXCEPTION_SHIFT)
         return TY_MAD_UPPER(key, f->step, f->start) + (key >> TY_EXCEPTION_SHIFT);
@@ -147,13 +147,13 @@ TY_FN ty_u32 ty_edge_lowers(ty_u32 edge, const ty_bins *b)
 #endif
 
 /* Of both numberings: the usual cell's number where there are exceptions, … */
-TY_FN ty_u32 ty_exceptions_number(ty_u32 cell, const ty_fast *f)
+TY_FN ty_u32 ty_exceptions_number(ty_u32 cell, const ty_cell_map *f)
 {
     return cell + TY_MUL_HI(cell + f->every - 1 - f->phase_edge, f->per_edge);
 }
 
 /* … and a usual cell's own; 2^32 - 1 of an exception's. */
-TY_FN ty_u32 ty_exceptions_cell(ty_u32 cell, const ty_fast *f)
+TY_FN ty_u32 ty_exceptions_cell(ty_u32 cell, const ty_cell_map *f)
 {
     const ty_u32 first = f->phase_edge + 1, period = f->every + 1;
     if (cell < first)
@@ -167,7 +167,7 @@ TY_FN ty_u32 ty_exceptions_cell(ty_u32 cell, const ty_fast *f)
 #if !defined(TY_NO_FP64)
 /* The cell of exception k, and in *bin the cell, in this numbering, whose bin its samples belong
  * to. */
-TY_FN ty_u32 ty_exception(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *bin)
+TY_FN ty_u32 ty_exception(ty_u32 k, const ty_bins *b, const ty_cell_map *f, ty_u32 *bin)
 {
     const ty_u32 edge = f->phase_edge + k * f->every, cell = edge + 1 + k;
     *bin = ty_edge_lowers(edge, b) ? cell - 1 : cell + 1;
@@ -175,7 +175,7 @@ TY_FN ty_u32 ty_exception(ty_u32 k, const ty_bins *b, const ty_fast *f, ty_u32 *
 }
 
 /* The cells `from` … `from` + n - 1 that a cell of ty_cell_affine's consists of; returns n. */
-TY_FN ty_u32 ty_exceptions_parts(ty_u32 cell, const ty_bins *b, const ty_fast *f, ty_u32 *from)
+TY_FN ty_u32 ty_exceptions_parts(ty_u32 cell, const ty_bins *b, const ty_cell_map *f, ty_u32 *from)
 {
     const ty_u32 phase = (cell + f->every - 1 - f->phase_edge) % f->every;
     ty_u32 n = 1;
@@ -195,14 +195,14 @@ TY_FN ty_u32 ty_exceptions_parts(ty_u32 cell, const ty_bins *b, const ty_fast *f
  * the product rounds up, above the sample, if the sample's mantissa is large enough. `tie` is that
  * error for the width of a float32's mantissa, so that the product here rounds up for the same
  * samples: these are moved to the float32 below. */
-TY_FN float ty_lowered(float x, const ty_fast *f)
+TY_FN float ty_lowered(float x, const ty_cell_map *f)
 {
     float product = TY_FMAF(x, f->tie, x);
     return x - TY_SATURATE(product - x); /* of infinity and NaN 0 is taken */
 }
 
 /* Floats. */
-TY_FN ty_u32 ty_cell_affine_float(float x, const ty_fast *f)
+TY_FN ty_u32 ty_cell_affine_float(float x, const ty_cell_map *f)
 {
     float v = x == f->end ? f->within : x;
 #if TY_TIES
@@ -225,7 +225,7 @@ TY_FN ty_u32 ty_cell_affine_float(float x, const ty_fast *f)
 
 /* Of float32 where edges are multiples of a power of two, fewer than 2^24 bins: one fused
  * multiply-add finds the cell exactly, rounded down to whole numbers as floats below 2^-125 are. */
-TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
+TY_FN ty_u32 ty_cell_binary(float x, const ty_cell_map *f)
 {
     float v = x == f->end ? f->within : x;
 #if defined(TY_FLOOR_BITS)
@@ -242,7 +242,7 @@ TY_FN ty_u32 ty_cell_binary(float x, const ty_fast *f)
 /* 32-bit integers, bins at least 4 wide, of `key`, what the sample is above f->base: an affine
  * map with 64 bits behind the point, whose products overflow nowhere. With exceptions, the sample
  * shifted by exception_shift is added. */
-TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_fast *f)
+TY_FN ty_u32 ty_cell_whole(ty_u32 key, const ty_cell_map *f)
 {
     ty_u32 low = TY_MAD_UPPER(key, f->more_step, f->start);
     return TY_MAD_UPPER(key, f->step, (ty_u64)f->zero << 32 | low);
@@ -258,7 +258,7 @@ TY_FN ty_u32 ty_cell_inside(double x, const ty_bins *b)
     return cell < b->bins ? cell : b->bins;
 }
 
-TY_FN ty_u32 ty_cell_f64(double x, const ty_bins *b, const ty_fast *f)
+TY_FN ty_u32 ty_cell_f64(double x, const ty_bins *b, const ty_cell_map *f)
 {
     ty_u32 cell = ty_cell_inside(x, b);
     cell = x < b->lo ? 0 : cell;
@@ -267,7 +267,7 @@ TY_FN ty_u32 ty_cell_f64(double x, const ty_bins *b, const ty_fast *f)
 }
 
 /* The same for a float32, whose bounds need no float64. */
-TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
+TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_cell_map *f)
 {
     ty_u32 cell = ty_cell_inside((double)x, b);
     cell = x < f->first ? 0 : cell;
@@ -277,9 +277,9 @@ TY_FN ty_u32 ty_cell_f32_wide(float x, const ty_bins *b, const ty_fast *f)
 
 #endif
 
-/* An axis as kernels read it: ty_bins, at these bytes ty_fast, or ty_lookup, and a table (one-byte
- * dtypes: the 256 slots; else the edges, or nothing). */
-#define TY_AXIS_FAST  64
+/* An axis as kernels read it: ty_bins, at these bytes ty_cell_map, or ty_lookup, and a table
+ * (one-byte dtypes: the 256 slots; else the edges, or nothing). */
+#define TY_AXIS_MAP   64
 #define TY_AXIS_TABLE 256
 
 /* Between the two numberings. */

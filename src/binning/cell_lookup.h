@@ -4,8 +4,8 @@
  * A sample becomes a key, a 32-bit integer in the samples' order, and every edge a threshold, the
  * least key that is not below it: comparing keys decides exactly as comparing numbers does. The
  * cell (cell.h) is the number of thresholds that are not above the key. A table leads to it from
- * the key's upper bits. There are seven kinds, numbered as TY_EVEN is; binning/lookup.c makes those
- * in local memory, as small as must be:
+ * the key's upper bits. There are seven kinds, numbered as TY_BINNING is; binning/lookup.c makes
+ * those in local memory, as small as must be:
  *
  *      4: no two thresholds share the upper bits. Their word is
  *              cell << drop, + 2^drop - the threshold's lower bits where one is inside,
@@ -41,6 +41,7 @@
 #define TY_LOOKUP_LOG             8
 #define TY_LOOKUP_UPPER           9
 #define TY_LOOKUP_LINEAR          10
+#define TY_IS_LOOKUP(kind)        ((kind) >= TY_LOOKUP_ONE)
 #define TY_IS_GLOBAL_LOOKUP(kind) ((kind) >= TY_LOOKUP_LOG)
 
 typedef struct ty_lookup {
@@ -152,16 +153,16 @@ TY_FN ty_u32 ty_log_of(ty_u32 bits, ty_u32 one)
 /* The bits of a key as a float32, of a wide one's exponent the lower eight: for ty_log_of. */
 TY_FN ty_u32 ty_log_bits_32(ty_i32 key, int dtype)
 {
-    return dtype == 5   ? TY_FLOAT_BITS((float)((ty_u32)key ^ 0x80000000u))
-           : dtype == 6 ? TY_FLOAT_BITS((float)key)
-                        : (ty_u32)key;
+    return dtype == TY_U32   ? TY_FLOAT_BITS((float)((ty_u32)key ^ 0x80000000u))
+           : dtype == TY_I32 ? TY_FLOAT_BITS((float)key)
+                             : (ty_u32)key;
 }
 
 TY_FN ty_u32 ty_log_bits_64(ty_i64 key, int dtype)
 {
-    return dtype == 7   ? TY_FLOAT_BITS((float)((ty_u64)key ^ (ty_u64)1 << 63))
-           : dtype == 8 ? TY_FLOAT_BITS((float)key)
-                        : (ty_u32)((ty_u64)key >> 29);
+    return dtype == TY_U64   ? TY_FLOAT_BITS((float)((ty_u64)key ^ (ty_u64)1 << 63))
+           : dtype == TY_I64 ? TY_FLOAT_BITS((float)key)
+                             : (ty_u32)((ty_u64)key >> 29);
 }
 
 /* Where among the edges a logarithm is: in cells, `part` bits of them behind the point. */
@@ -318,11 +319,11 @@ TY_FN ty_u32 ty_global_cell_f32(float x, const ty_lookup *g, TY_GLOBAL const ty_
 TY_FN ty_u32 ty_global_cell_whole(ty_u64 bits, const ty_lookup *g, TY_GLOBAL const ty_u8 *axis,
                                   int kind, int dtype)
 {
-    if (dtype == 5 || dtype == 6)
-        return ty_global_cell_32((ty_i32)((ty_u32)bits ^ (dtype == 5 ? 0x80000000u : 0u)), 0, g,
-                                 axis, kind, dtype);
-    return ty_global_cell_64((ty_i64)(bits ^ (dtype == 7 ? (ty_u64)1 << 63 : 0)), 0, g, axis, kind,
-                             dtype);
+    if (TY_TYPE_IS_WHOLE32(dtype))
+        return ty_global_cell_32((ty_i32)((ty_u32)bits ^ (dtype == TY_U32 ? 0x80000000u : 0u)), 0,
+                                 g, axis, kind, dtype);
+    return ty_global_cell_64((ty_i64)(bits ^ (dtype == TY_U64 ? (ty_u64)1 << 63 : 0)), 0, g, axis,
+                             kind, dtype);
 }
 
 #endif

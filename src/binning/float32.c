@@ -41,18 +41,18 @@ float ty_float_at_least(double e)
 }
 
 /* ty_cell_f32's nearest edge and its decision there. */
-static float nearest(const ty_fast *f, float y)
+static float nearest(const ty_cell_map *f, float y)
 {
     return TY_FMAF(TY_SATURATE(TY_FMAF(y, f->scale, f->shift)), f->steps, TY_ROUNDER);
 }
 
-static int below(const ty_fast *f, float y, float k)
+static int below(const ty_cell_map *f, float y, float k)
 {
     float left = TY_FMAF(-k, f->width, y) - f->origin;
     return ty_below_f32(TY_FMAF(-k, f->width_low, left), y + f->from, k, f);
 }
 
-static int is_proven(const ty_axis *axis, const ty_fast *f)
+static int is_proven(const ty_axis *axis, const ty_cell_map *f)
 {
     ty_u32 n = axis->bins.bins;
     for (ty_u32 j = 0; j <= n; j++) {
@@ -88,7 +88,7 @@ static ty_u32 anchor_of(const ty_bins *b)
 }
 
 /* The anchor edge is at `origin`. */
-static void make_constants(const ty_bins *b, ty_u32 anchor, double origin, ty_fast *f)
+static void make_constants(const ty_bins *b, ty_u32 anchor, double origin, ty_cell_map *f)
 {
     int inside = fabs(origin) < b->width;
     f->from = inside ? 0 : coarse(origin, fmax(fabs(b->lo), fabs(b->hi)));
@@ -105,7 +105,7 @@ static void make_constants(const ty_bins *b, ty_u32 anchor, double origin, ty_fa
 
 /* A sample equal to hi is over by the arithmetic: where the last bin is closed it is taken for the
  * first float of that bin. */
-static void make_last(const ty_axis *axis, ty_fast *f)
+static void make_last(const ty_axis *axis, ty_cell_map *f)
 {
     float hi = (float)axis->bins.hi;
     if (axis->bins.closed && (double)hi == axis->bins.hi) {
@@ -114,7 +114,7 @@ static void make_last(const ty_axis *axis, ty_fast *f)
     }
 }
 
-static void make_bounds(const ty_axis *axis, ty_fast *fast)
+static void make_bounds(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     memset(fast, 0, sizeof *fast);
@@ -124,7 +124,7 @@ static void make_bounds(const ty_axis *axis, ty_fast *fast)
     fast->above = ty_float_at_least(fast->top);
 }
 
-int ty_float32_make(const ty_axis *axis, ty_fast *fast)
+int ty_float32_make(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     double largest = fmax(fabs(b->lo), fabs(b->hi));
@@ -152,7 +152,7 @@ int ty_float32_make(const ty_axis *axis, ty_fast *fast)
  * float64 edge is above it by k*above, if that is more than half a unit in the last place of
  * float64. In [0, 1) that is 2^-53 of the edge's power of two.
  */
-int ty_float32_ties(const ty_axis *axis, ty_fast *fast)
+int ty_float32_ties(const ty_axis *axis, ty_cell_map *fast)
 {
     const ty_bins *b = &axis->bins;
     if (!axis->even || b->lo != 0 || !(fast->steps > 0) || fast->last == fast->hi)
@@ -253,7 +253,7 @@ static int find_limits(const ty_axis *axis, rounded *r)
     return 1;
 }
 
-int ty_float32_rounded(const ty_axis *axis, ty_fast *fast)
+int ty_float32_rounded(const ty_axis *axis, ty_cell_map *fast)
 {
     ty_bins map = evened(axis);
     rounded r = {.bins = map.bins, .anchor = anchor_of(&map)};
@@ -292,16 +292,15 @@ int ty_float32_serves(tally_dtype dtype)
 void ty_axis_prove(ty_axis *axis, int affine, ty_u32 exceptions)
 {
     axis->proof = TY_UNPROVEN;
-    make_bounds(axis, &axis->fast);
-    if ((affine && (ty_affine16_make(axis, &axis->fast) ||
-                    (exceptions && ty_affine16_exceptions(axis, &axis->fast, exceptions)))) ||
-        (affine > 1 && (ty_affine32_make(axis, &axis->fast) ||
-                        (exceptions && ty_affine32_exceptions(axis, &axis->fast, exceptions)))))
+    make_bounds(axis, &axis->map);
+    if ((affine && (ty_affine16_make(axis, &axis->map) ||
+                    (exceptions && ty_affine16_exceptions(axis, &axis->map, exceptions)))) ||
+        (affine > 1 && (ty_affine32_make(axis, &axis->map) ||
+                        (exceptions && ty_affine32_exceptions(axis, &axis->map, exceptions)))))
         axis->proof = TY_PROVEN_AFFINE;
-    else if (ty_float32_serves(axis->dtype) &&
-             (ty_float32_make(axis, &axis->fast) ||
-              (affine &&
-               (ty_float32_ties(axis, &axis->fast) || ty_float32_rounded(axis, &axis->fast)))))
+    else if (ty_float32_serves(axis->dtype) && (ty_float32_make(axis, &axis->map) ||
+                                                (affine && (ty_float32_ties(axis, &axis->map) ||
+                                                            ty_float32_rounded(axis, &axis->map)))))
         axis->proof = TY_PROVEN_F32;
 }
 
@@ -321,7 +320,7 @@ const char *ty_axis_proof_words(const ty_axis *axis)
                    : "slots by a table of entries in device memory";
     if (!axis->even && axis->proof == TY_UNPROVEN)
         return "slots by searching the edges";
-    if (axis->proof == TY_PROVEN_AFFINE && axis->fast.exceptions)
+    if (axis->proof == TY_PROVEN_AFFINE && axis->map.exceptions)
         return "slots by an affine map with exceptions, proved for every value";
     if (axis->proof == TY_PROVEN_AFFINE)
         return "slots by an affine map, proved for every value";

@@ -8,14 +8,14 @@
 /* Fills `fast`; returns 1 when ty_cell_f32 finds the cell of every float32 as the float64 edges
  * would. Else only the axis' bounds are set, for the functions that decide in float64. Looks at
  * every edge: some milliseconds for 100 000. */
-int ty_float32_make(const ty_axis *axis, ty_fast *fast);
+int ty_float32_make(const ty_axis *axis, ty_cell_map *fast);
 
 /* Where that finds none, for axes from zero: with `tie`, for programs with TY_TIES. */
-int ty_float32_ties(const ty_axis *axis, ty_fast *fast);
+int ty_float32_ties(const ty_axis *axis, ty_cell_map *fast);
 
 /* For edges that are rounded to float32 and nearly even: where they are the floats nearest to an
  * affine map, its constants, for programs with TY_TIES. */
-int ty_float32_rounded(const ty_axis *axis, ty_fast *fast);
+int ty_float32_rounded(const ty_axis *axis, ty_cell_map *fast);
 /* Whether that may be so, in no time. */
 int ty_float32_may_be_rounded(const ty_axis *axis);
 

@@ -54,13 +54,13 @@ int ty_gpu_axes_simplify(tally_plan *plan)
     int had = 0, rounded = 0;
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         ty_axis *axis = &plan->axes[d];
-        const int fine = axis->fast.exceptions || axis->fast.tie != 0;
+        const int fine = axis->map.exceptions || axis->map.tie != 0;
         had |= axis->lookup_kind != 0 || fine;
         rounded |= fine && !axis->even;
         if (fine)
             axis->proof = TY_UNPROVEN;
-        axis->fast.exceptions = 0;
-        axis->fast.tie = 0;
+        axis->map.exceptions = 0;
+        axis->map.tie = 0;
         ty_free(axis->lookup_words);
         axis->lookup_words = NULL;
         axis->lookup_kind = axis->positive = 0;

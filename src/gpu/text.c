@@ -18,7 +18,7 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            ty_text_cell_h,
                            ty_text_cell_lookup_h,
                            column ? ty_text_sample_h : ty_text_view_h,
-                           column ? ty_text_walk_h : "",
+                           column ? ty_text_vectors_h : "",
                            ty_text_words_h,
                            ty_text_output_h,
                            ty_text_merge,
@@ -50,15 +50,21 @@ void ty_define(ty_defines *d, const char *name, uint32_t value)
     d->length += n > 0 && (size_t)n < left ? (size_t)n : 0;
 }
 
-/* sample.h's TY_EVEN; a byte's slot is in a table whatever the axis, so that one kernel is all. */
-static uint32_t even_of(const tally_plan *plan, uint32_t d)
+_Static_assert(TY_U8 == (int)TALLY_U8 && TY_I64 == (int)TALLY_I64 && TY_F64 == (int)TALLY_F64,
+               "bin.h has tally_dtype's numbers");
+
+/* TY_BINNING; a byte's slot is in a table whatever the axis, so that one kernel is all. */
+static uint32_t binning_of(const tally_plan *plan, uint32_t d)
 {
     const ty_axis *axis = &plan->axes[d];
     if (tally_dtype_bytes(plan->options.dtypes[d]) == 1)
-        return 1;
-    return axis->lookup_kind ? (uint32_t)axis->lookup_kind
-           : axis->proof     ? (uint32_t)axis->proof + 1
-                             : (uint32_t)axis->even;
+        return TY_BY_F64;
+    if (axis->lookup_kind)
+        return (uint32_t)axis->lookup_kind;
+    return axis->proof == TY_PROVEN_AFFINE ? TY_BY_AFFINE
+           : axis->proof == TY_PROVEN_F32  ? TY_BY_F32
+           : axis->even                    ? TY_BY_F64
+                                           : TY_BY_EDGES;
 }
 
 /* "NAME_d" */
@@ -78,7 +84,7 @@ void ty_gpu_options(const tally_plan *plan, const ty_device *device, ty_defines 
     method->geometry(plan, device, UINT64_C(1) << 31, &g);
     *o = (ty_defines){"", 0};
     ty_define(o, "TY_DTYPE", plan->options.dtypes[0]);
-    ty_define(o, "TY_EVEN", even_of(plan, 0));
+    ty_define(o, "TY_BINNING", binning_of(plan, 0));
     ty_define(o, "TY_WARP", device->warp);
     ty_define(o, "TY_GROUP_SIZE", g.group_size);
     if (!device->has_fp64)
@@ -87,18 +93,18 @@ void ty_gpu_options(const tally_plan *plan, const ty_device *device, ty_defines 
         method->define(plan, device, o);
     if (axis->lookup_kind && column)
         ty_define(o, "TY_POSITIVE", (uint32_t)axis->positive);
-    if (axis->proof == TY_PROVEN_AFFINE && axis->fast.exceptions) {
+    if (axis->proof == TY_PROVEN_AFFINE && axis->map.exceptions) {
         ty_define(o, "TY_EXCEPTIONS", 1);
-        ty_define(o, "TY_EXCEPTION_SHIFT", axis->fast.exception_shift);
+        ty_define(o, "TY_EXCEPTION_SHIFT", axis->map.exception_shift);
     }
-    if (axis->proof && axis->fast.tie != 0)
+    if (axis->proof && axis->map.tie != 0)
         ty_define(o, "TY_TIES", 1);
     if (column)
         return;
     ty_define(o, "TY_DIMS", plan->options.dimensions);
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         define_of(o, "TY_DTYPE", d, plan->options.dtypes[d]);
-        define_of(o, "TY_EVEN", d, even_of(plan, d));
+        define_of(o, "TY_BINNING", d, binning_of(plan, d));
         define_of(o, "TY_POSITIVE", d, (uint32_t)plan->axes[d].positive);
     }
 }

@@ -48,10 +48,10 @@ static void put_decider(const ty_axis *axis, unsigned char *image)
     lookup.bytes = (uint32_t)lookup_from(axis);
     lookup.least += lookup.bytes;
     if (axis->lookup_kind) {
-        memcpy(image + TY_AXIS_FAST, &lookup, sizeof lookup);
+        memcpy(image + TY_AXIS_MAP, &lookup, sizeof lookup);
         memcpy(image + lookup_from(axis), axis->lookup_words, (size_t)lookup.words * 4);
     } else {
-        memcpy(image + TY_AXIS_FAST, &axis->fast, sizeof axis->fast);
+        memcpy(image + TY_AXIS_MAP, &axis->map, sizeof axis->map);
     }
 }
 

@@ -44,7 +44,7 @@ static ty_u32
     owner[2 * most_bins]; /* of each cell of ty_cell_exceptions, a cell of ty_cell_affine */
 
 /* Fills it; 0 when a cell has two owners. */
-static int fill_owners(const ty_axis *axis, const ty_fast *fast)
+static int fill_owners(const ty_axis *axis, const ty_cell_map *fast)
 {
     memset(owner, 0xff, sizeof owner);
     for (ty_u32 cell = 0; cell <= fast->bins + 1; cell++) {
@@ -58,7 +58,7 @@ static int fill_owners(const ty_axis *axis, const ty_fast *fast)
     return 1;
 }
 
-static ty_u32 cell_of(tally_dtype dtype, uint16_t bits, const ty_fast *fast)
+static ty_u32 cell_of(tally_dtype dtype, uint16_t bits, const ty_cell_map *fast)
 {
     if (fast->exceptions)
         return owner[ty_cell_exceptions(dtype == TALLY_I16 ? bits ^ 0x8000u : bits, fast)];
@@ -96,7 +96,7 @@ static int reference(tally_plan *plan, tally_dtype dtype, uint64_t bins, uint64_
 }
 
 /* Values in the order of numbers go to cells that never fall; so equal counts are equal cells. */
-static int rises(tally_dtype dtype, const ty_fast *fast)
+static int rises(tally_dtype dtype, const ty_cell_map *fast)
 {
     ty_u32 before = 0;
     for (int k = 0; k < values; k++) {
@@ -118,7 +118,7 @@ static int rises(tally_dtype dtype, const ty_fast *fast)
 /* How an axis was proved. */
 enum { unproved, by_line, by_split, by_ties = 4 };
 
-static int prove(const ty_axis *axis, ty_fast *fast, int may)
+static int prove(const ty_axis *axis, ty_cell_map *fast, int may)
 {
     if ((may & by_line) && ty_affine16_make(axis, fast))
         return fast->tie != 0 ? by_ties : by_line;
@@ -135,7 +135,7 @@ static int check(tally_axis axis, tally_dtype dtype, int may, int *made)
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     tally_plan *plan = NULL;
     ty_axis resolved;
-    ty_fast fast;
+    ty_cell_map fast;
     o.axes[0] = axis;
     o.dtypes[0] = dtype;
     memset(&fast, 0, sizeof fast);
@@ -269,7 +269,7 @@ static void check_exceptions(int count)
     static const double spans[] = {65536, 60000, 32768, 1000, 65535, 255};
     int made = 0, proved = 0;
     ty_axis whole;
-    ty_fast fast = {0};
+    ty_cell_map fast = {0};
     tally_axis all = tally_axis_even(56000, 0, 65536);
     if (ty_axis_resolve(&all, TALLY_U16, 0, &whole, NULL) ||
         !ty_affine16_exceptions(&whole, &fast, most_bins) || fast.exception_shift != 10)

@@ -21,7 +21,7 @@
 enum { axes = 3000, samples = 400 };
 
 /* As fma.rm and min.NaN find it. */
-static ty_u32 on_device(float x, const ty_fast *f)
+static ty_u32 on_device(float x, const ty_cell_map *f)
 {
     volatile float v = x == f->end ? f->within : x;
     int32_t cell, most = (int32_t)f->bins + 2;
@@ -66,7 +66,7 @@ static float sample(const ty_bins *b)
 }
 
 /* As sample.h finds it, and what becomes of a split. */
-static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_bins *b, const ty_fast *f)
+static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_bins *b, const ty_cell_map *f)
 {
     int64_t least = dtype == TALLY_I32 ? (int32_t)f->least : (int64_t)f->least;
     int64_t most = dtype == TALLY_I32 ? (int32_t)f->most_whole : (int64_t)f->most_whole;
@@ -82,7 +82,7 @@ static ty_u32 whole_cell(tally_dtype dtype, double x, const ty_bins *b, const ty
                : UINT32_MAX;
 }
 
-static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_fast *f)
+static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_cell_map *f)
 {
     const double least = dtype == TALLY_I32 ? -0x1p31 : 0, above = least + 0x1p32;
     double x;
@@ -99,7 +99,7 @@ static double whole_sample(tally_dtype dtype, const ty_bins *b, const ty_fast *f
 }
 
 /* Draws a sample; 1 when it is not in the rule's cell, which is said if `tell`. */
-static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int tell)
+static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_cell_map *f, int tell)
 {
     const int real = dtype == TALLY_F32;
     double x = real ? (double)sample(b) : whole_sample(dtype, b, f);
@@ -118,7 +118,7 @@ static int draw_wrong(tally_dtype dtype, const ty_bins *b, const ty_fast *f, int
 static int check_axis(tally_dtype dtype, tally_axis axis, tally_last_edge last, int *failed)
 {
     ty_axis resolved;
-    ty_fast fast;
+    ty_cell_map fast;
     axis.last = last;
     memset(&fast, 0, sizeof fast);
     if (ty_axis_resolve(&axis, dtype, 0, &resolved, NULL))

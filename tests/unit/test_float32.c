@@ -27,7 +27,7 @@ static float float_of(uint32_t bits)
 
 typedef struct subject {
     ty_axis axis;
-    ty_fast fast;
+    ty_cell_map fast;
     int proved; /* 2: with ties */
 } subject;
 
@@ -210,7 +210,7 @@ static void check_ties(int count)
 }
 
 /* One float on an axis of edges that are written down. */
-static void check_on_edges(const ty_axis *axis, const ty_fast *fast, float x)
+static void check_on_edges(const ty_axis *axis, const ty_cell_map *fast, float x)
 {
     const ty_bins *b = &axis->bins;
     const ty_u32 want = ty_cell_of_slot(ty_slot_edges((double)x, b, axis->edges), b->bins);
@@ -220,7 +220,7 @@ static void check_on_edges(const ty_axis *axis, const ty_fast *fast, float x)
                 b->bins, b->lo, b->hi, b->closed ? "]" : ")", (double)x, cell, want);
 }
 
-static void check_rounded_axis(const ty_axis *axis, const ty_fast *fast)
+static void check_rounded_axis(const ty_axis *axis, const ty_cell_map *fast)
 {
     static const float special[] = {0.0F,    -0.0F, INFINITY, -INFINITY, NAN,   1e-45F,
                                     -1e-45F, 3e38F, -3e38F,   1,         -1.5F, 1e-38F};
@@ -250,7 +250,7 @@ static void check_rounded(int count)
         const tally_axis even = random_axis();
         tally_axis axis = tally_axis_edges(even.bins, edges);
         ty_axis resolved;
-        ty_fast fast;
+        ty_cell_map fast;
         const double step = (even.hi - even.lo) / (double)even.bins;
         for (uint64_t j = 0; j <= even.bins; j++)
             edges[j] = (double)(float)(j < even.bins ? even.lo + (double)j * step : even.hi);

@@ -302,9 +302,9 @@ static int compile(const job *j)
     const ty_method *own = plan->method;
     plan->method = j->method;
     plan->axes[0].proof = j->proof;
-    plan->axes[0].fast.exceptions = j->exceptions;
-    plan->axes[0].fast.exception_shift = j->exception_shift;
-    plan->axes[0].fast.tie = j->tie;
+    plan->axes[0].map.exceptions = j->exceptions;
+    plan->axes[0].map.exception_shift = j->exception_shift;
+    plan->axes[0].map.tie = j->tie;
     if (j->key) {
         snprintf(key, sizeof key, "%s", j->key);
         snprintf(value, sizeof value, "%s", j->value);

@@ -68,20 +68,20 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
  * on; a sample's cell joined, from a unit or from memory. */
 #define TY_TAKE(d)                                                                                 \
     ty_bins bins##d = *(TY_GLOBAL const ty_bins *)list;                                            \
-    ty_fast fast##d = *(TY_GLOBAL const ty_fast *)(list + TY_AXIS_FAST);                           \
-    ty_lookup lookup##d = *(TY_GLOBAL const ty_lookup *)(list + TY_AXIS_FAST);                     \
+    ty_cell_map map##d = *(TY_GLOBAL const ty_cell_map *)(list + TY_AXIS_MAP);                     \
+    ty_lookup lookup##d = *(TY_GLOBAL const ty_lookup *)(list + TY_AXIS_MAP);                      \
     TY_GLOBAL const ty_u8 *axis##d = list;                                                         \
     list = ty_axis_next(list);                                                                     \
     all *= bins##d.bins;                                                                           \
     cells *= TY_CELLS_OF(d);                                                                       \
-    bias = bias * TY_CELLS_OF(d) + TY_AXIS_BIAS(TY_EVEN_##d);
+    bias = bias * TY_CELLS_OF(d) + TY_AXIS_BIAS(TY_BINNING_##d);
 #define TY_COLUMN_AT(d) TY_GLOBAL const ty_u8 *column##d = TY_GRID_AT(x##d, b, row, at);
 #define TY_START(d)     starts &= ty_unit_starts(column##d + h * TY_SIZE(d), TY_SIZE(d));
 #define TY_HOLD(d)      ty_u32 w##d[TY_AHEAD][8];
 #define TY_FETCH(d)     ty_unit_read(column##d + i * TY_SIZE(d), TY_SIZE(d), w##d[k]);
 #define TY_JOIN_CELL(d, bits)                                                                      \
-    cell = cell * TY_CELLS_OF(d) + ty_axis_biased_cell(bits, TY_DTYPE_##d, TY_EVEN_##d,            \
-                                                       TY_POSITIVE_##d, &bins##d, &fast##d,        \
+    cell = cell * TY_CELLS_OF(d) + ty_axis_biased_cell(bits, TY_DTYPE_##d, TY_BINNING_##d,         \
+                                                       TY_POSITIVE_##d, &bins##d, &map##d,         \
                                                        &lookup##d, axis##d);
 #define TY_JOIN_UNIT(d) TY_JOIN_CELL(d, ty_unit_bits(w##d[k], TY_SIZE(d), j))
 #define TY_JOIN_ONE(d)  TY_JOIN_CELL(d, ty_one_read(column##d + i * TY_SIZE(d), TY_SIZE(d)))

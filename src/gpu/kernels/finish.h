@@ -4,9 +4,8 @@
  * Who is the last says a ticket in the word behind the table; all words are 0 before the launch and
  * behind it. Else every group leaves a partial in `out`, to be added up by a launch of its own.
  *
- * A kernel defines TY_RESULT(r), the count of its result r, and writes TY_LEAVE(results) or
- * leaves partials in its own way, then TY_STORE_TABLE(results, slot), where `slot` is what result r
- * belongs to.
+ * A kernel leaves its partials where `finish` is 0; else it adds to the table at ty_target_of, and
+ * all its work-items call ty_store_table.
  */
 #ifndef TY_FINISH_H
 #define TY_FINISH_H
@@ -25,41 +24,34 @@ TY_FN ty_u32 ty_target_of(ty_u32 slot, ty_u32 bins, ty_u32 how)
     return slot == bins + TY_SLOT_OVER && (how & TY_OUT_CLAMP_OVER) ? bins - 1 : slot;
 }
 
-#define TY_LEAVE(results)                                                                          \
-    for (ty_u32 r = TY_LID; !finish && r < (results); r += TY_GROUP_SIZE)                          \
-    out[(ty_u64)TY_GROUP * (results) + r] = TY_RESULT(r)
-
 #define TY_TAKES 4 /* words of the table that a work-item has under way at a time */
 
-#define TY_STORE_TABLE(results, slot)                                                              \
-    do {                                                                                           \
-        for (ty_u32 r = TY_LID; finish && r < (results); r += TY_GROUP_SIZE) {                     \
-            ty_u32 found = TY_RESULT(r);                                                           \
-            if (found)                                                                             \
-                TY_ADD_GLOBAL(table + ty_target_of(slot, wide, how), found);                       \
-        }                                                                                          \
-        if (finish)                                                                                \
-            TY_DEVICE_FENCE(); /* what was added is seen by whoever draws a later ticket */        \
-        TY_WHOLE_BARRIER();                                                                        \
-        if (finish && TY_LID == 0)                                                                 \
-            ty_local[0] = TY_ADD_GLOBAL(table + slots, 1);                                         \
-        TY_BARRIER();                                                                              \
-        if (finish && ty_local[0] == TY_GROUPS - 1) {                                              \
-            ty_u32 targets = wide + (how & TY_OUT_FLOWS ? 4u : 0u);                                \
-            TY_DEVICE_FENCE();                                                                     \
-            for (ty_u32 t = TY_LID; t <= slots; t += TY_TAKES * TY_GROUP_SIZE) {                   \
-                ty_u32 sums[TY_TAKES];                                                             \
-                TY_UNROLL                                                                          \
-                for (ty_u32 k = 0; k < TY_TAKES; k++)                                              \
-                    if (t + k * TY_GROUP_SIZE <= slots)                                            \
-                        sums[k] = TY_TAKE_GLOBAL(table + t + k * TY_GROUP_SIZE);                   \
-                TY_UNROLL                                                                          \
-                for (ty_u32 k = 0; k < TY_TAKES; k++)                                              \
-                    if (t + k * TY_GROUP_SIZE < targets)                                           \
-                        ty_store_sum(t + k * TY_GROUP_SIZE, sums[k], counts, first, flows,         \
-                                     histogram, wide, how);                                        \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
+/* Behind the last addition to the table: the last group to be done stores it. `ticket` is a word of
+ * local memory that nothing else is in any more. */
+TY_FN void ty_store_table(TY_LOCAL ty_u32 *ticket, ty_u32 slots, TY_FINISH_ARGS)
+{
+    if (finish)
+        TY_DEVICE_FENCE(); /* what was added is seen by whoever draws a later ticket */
+    TY_WHOLE_BARRIER();
+    if (finish && TY_LID == 0)
+        *ticket = TY_ADD_GLOBAL(table + slots, 1);
+    TY_BARRIER();
+    if (finish && *ticket == TY_GROUPS - 1) {
+        ty_u32 targets = ty_targets(wide, how);
+        TY_DEVICE_FENCE();
+        for (ty_u32 t = TY_LID; t <= slots; t += TY_TAKES * TY_GROUP_SIZE) {
+            ty_u32 sums[TY_TAKES];
+            TY_UNROLL
+            for (ty_u32 k = 0; k < TY_TAKES; k++)
+                if (t + k * TY_GROUP_SIZE <= slots)
+                    sums[k] = TY_TAKE_GLOBAL(table + t + k * TY_GROUP_SIZE);
+            TY_UNROLL
+            for (ty_u32 k = 0; k < TY_TAKES; k++)
+                if (t + k * TY_GROUP_SIZE < targets)
+                    ty_store_sum(t + k * TY_GROUP_SIZE, sums[k], counts, first, flows, histogram,
+                                 wide, how);
+        }
+    }
+}
 
 #endif

@@ -15,14 +15,13 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 vectors, ty_u
              TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-#if TY_EXCEPTIONS
-    const ty_fast fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
-#endif
+    const ty_decider decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
     const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
     const ty_u32 column = TY_LID & 15, row = TY_LID >> 4, at = TY_GROUP * 16 + column;
-    const ty_u32 raw = TY_GROUP * 128 + TY_LID, position = TY_WORD(raw + TY_CELL_BIAS) & 127;
-    const ty_u32 target = ty_slot_of_cell(TY_USUAL(raw), slots - TY_SLOT_EXTRA);
-    const int mine = TY_LID < 128 && target < TY_TARGETS;
+    const ty_u32 raw = TY_GROUP * 128 + TY_LID,
+                 position = swizzled_word(raw + TY_CELL_BIAS, keys) & 127;
+    const ty_u32 target = ty_slot_of_cell(swizzled_cell(raw, &decider), slots - TY_SLOT_EXTRA);
+    const int mine = TY_LID < 128 && target < ty_targets(bins, how);
     ty_u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     TY_GRID_TRIGGER();
     TY_GRID_WAIT();

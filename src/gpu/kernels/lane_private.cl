@@ -9,33 +9,64 @@
  * are counted as raw values (256 cells; the axis is applied to the totals), others as cells of the
  * axis. The group adds up its copies (finish.h).
  */
+typedef struct ty_counters {
+    TY_LOCAL ty_u32 *words;
+    ty_u32 own; /* the byte of a work-item's copy of cell 0, less the bias */
+} ty_counters;
+
+TY_FN uint4 ty_walk_load(TY_GLOBAL const uint4 *at)
+{
+    return *at;
+}
+
 #if TY_IS_BYTE
+#define TY_FEW TY_FEW_SLOTS
 /* The address is put together in bytes, the lane's part by an OR, so that a byte costs a shift, one
- * logical operation and the update. */
-#undef TY_CONSUME_WORD
-#define TY_COUNT_BYTE(shifted)                                                                     \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (((shifted)&0x7f80u) | own), 1)
-#define TY_CONSUME_WORD(v)                                                                         \
-    TY_COUNT_BYTE((v) << 7);                                                                       \
-    TY_COUNT_BYTE((v) >> 1);                                                                       \
-    TY_COUNT_BYTE((v) >> 9);                                                                       \
-    TY_COUNT_BYTE((v) >> 17)
-#define TY_CONSUME(x)             TY_COUNT_BYTE((ty_u32)(x) << 7)
-#define TY_CELL_OF_RESULT(result) (result)
-#define TY_SLOT_OF_RESULT(result) ty_slot_of((ty_sample)(result), axis)
-#define TY_FEW                    TY_FEW_SLOTS
+ * logical operation and the update. `shifted` has the byte from bit 7 on. */
+TY_FN void lane_private_count(const ty_counters *c, ty_u32 shifted)
+{
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)c->words + ((shifted & 0x7f80u) | c->own), 1);
+}
+
+TY_FN void ty_count_byte(const ty_counters *c, ty_u32 byte)
+{
+    lane_private_count(c, byte << 7);
+}
+
+TY_FN void ty_count_bytes(const ty_counters *c, ty_u32 word)
+{
+    lane_private_count(c, word << 7);
+    lane_private_count(c, word >> 1);
+    lane_private_count(c, word >> 9);
+    lane_private_count(c, word >> 17);
+}
 #else
-#define TY_FEW                    0
-#define TY_CELL_OF_RESULT(result) ty_cell_of_slot(result, bins.bins)
-#define TY_SLOT_OF_RESULT(result) (result)
-#define TY_CONSUME(x)             TY_CLASSIFY(x)
-#define TY_COUNT_BIASED(biased)                                                                    \
-    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + ((biased) * (TY_COPIES * 4) + own), 1)
+#define TY_FEW 0
+TY_FN void ty_count_biased(const ty_counters *c, ty_u32 biased)
+{
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)c->words + (biased * (TY_COPIES * 4) + c->own), 1);
+}
 #endif
+
+/* What result r is of: bytes' are of their values, others' of slots. */
+TY_FN ty_u32 lane_private_cell(ty_u32 r, ty_u32 bins)
+{
+    return TY_IS_BYTE ? r : ty_cell_of_slot(r, bins);
+}
+
+TY_FN ty_u32 lane_private_slot(ty_u32 r, TY_GLOBAL const ty_u8 *axis)
+{
+#if TY_IS_BYTE
+    return ty_slot_of((ty_sample)r, axis);
+#else
+    (void)axis;
+    return r;
+#endif
+}
 
 /* The sum of a cell's copies, from a work-item's own on, so that neighbours meet different banks.
  */
-TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 cells)
+TY_FN ty_u32 lane_private_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 cells)
 {
     ty_u32 sum = 0;
     for (ty_u32 k = 0; cell < cells && k < TY_COPIES; k++)
@@ -43,43 +74,53 @@ TY_FN ty_u32 ty_copies_sum(TY_LOCAL const ty_u32 *copies, ty_u32 cell, ty_u32 ce
     return sum;
 }
 
-/* Of few slots of bytes a group first adds up its own values: else all groups' additions of half
- * the 256 values would meet in a word of device memory. */
-#define TY_RESULT(r) (gathered ? few[r] : ty_copies_sum(ty_local, TY_CELL_OF_RESULT(r), cells))
-
 TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GRID_TRIGGER();
-    ty_u32 lid = TY_LID, own = (lid & (TY_COPIES - 1)) * 4;
+    ty_u32 lid = TY_LID;
+    ty_counters c = {ty_local, (lid & (TY_COPIES - 1)) * 4};
 #if TY_IS_BYTE
-    ty_u32 cells = 256, results = 256;
+    ty_u32 cells = 256, results = 256, all = 0;
 #else
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
-    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, results = slots;
-    TY_WHERE where = TY_WHERE_OF(fast, axis, cells * TY_COPIES);
-    own -= TY_CELL_BIAS * (TY_COPIES * 4);
+    ty_decider decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
+    ty_u32 cells = bins.bins + TY_CELLS_EXTRA, results = slots, all = bins.bins;
+    TY_WHERE where = TY_WHERE_OF(decider, axis, cells * TY_COPIES);
+    c.own -= TY_CELL_BIAS * (TY_COPIES * 4);
 #endif
     TY_LOCAL ty_u32 *few = ty_local + cells * TY_COPIES;
     ty_u32 gathered = 0;
-    for (ty_u32 c = lid; c < cells * TY_COPIES + TY_FEW; c += TY_GROUP_SIZE)
-        ty_local[c] = 0;
+    for (ty_u32 w = lid; w < cells * TY_COPIES + TY_FEW; w += TY_GROUP_SIZE)
+        ty_local[w] = 0;
     TY_GRID_WAIT();
     TY_BARRIER();
-    TY_WALK(data, offset, n);
+#if TY_IS_BYTE
+    const ty_walker walker = {&c};
+#else
+    const ty_walker walker = {&bins, &decider, where, &c};
+#endif
+    ty_walk(&walker, data, offset, n, pass);
     TY_BARRIER();
 #if TY_FEW
-    const ty_u32 gathers = finish && slots <= TY_FEW;
-    for (ty_u32 r = lid; gathers && r < results; r += TY_GROUP_SIZE)
-        TY_ADD_LOCAL(&few[TY_SLOT_OF_RESULT(r)], TY_RESULT(r));
+    /* Of few slots of bytes a group first adds up its own values: else all groups' additions of
+     * half the 256 values would meet in a word of device memory. */
+    gathered = finish && slots <= TY_FEW;
+    for (ty_u32 r = lid; gathered && r < results; r += TY_GROUP_SIZE)
+        TY_ADD_LOCAL(&few[lane_private_slot(r, axis)], lane_private_sum(ty_local, r, cells));
     TY_BARRIER();
-    gathered = gathers;
     results = gathered ? slots : results;
 #endif
-    TY_LEAVE(results);
-    TY_STORE_TABLE(results, gathered ? r : TY_SLOT_OF_RESULT(r));
+    for (ty_u32 r = lid; !finish && r < results; r += TY_GROUP_SIZE)
+        out[(ty_u64)TY_GROUP * results + r] =
+            gathered ? few[r] : lane_private_sum(ty_local, lane_private_cell(r, all), cells);
+    for (ty_u32 r = lid; finish && r < results; r += TY_GROUP_SIZE) {
+        ty_u32 found =
+            gathered ? few[r] : lane_private_sum(ty_local, lane_private_cell(r, all), cells);
+        if (found)
+            TY_ADD_GLOBAL(
+                table + ty_target_of(gathered ? r : lane_private_slot(r, axis), wide, how), found);
+    }
+    ty_store_table(ty_local, slots, finish, table, counts, first, flows, histogram, wide, how);
     (void)axis;
-    (void)slots;
-    (void)pass;
 }

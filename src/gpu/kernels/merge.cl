@@ -60,7 +60,7 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
       ty_u32 blocks, TY_GLOBAL const ty_u32 *runs, TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 here = TY_GROUP / blocks, targets = TY_TARGETS;
+    ty_u32 here = TY_GROUP / blocks, targets = ty_targets(bins, how);
     ty_u32 target = (TY_GROUP - here * blocks) * wide + (TY_LID & (wide - 1));
     ty_u32 row = TY_LID / wide, rows = 256 / wide;
     ty_u64 sum = 0;
@@ -71,9 +71,9 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     histogram += here;
     if (target < targets)
         sum = ty_slot_sum(partials, count, row, rows, cells, runs, slots, target);
-    if (TY_TAKES_UNDER(target))
+    if (ty_takes_under(target, how))
         sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_UNDER);
-    if (TY_TAKES_OVER(target))
+    if (ty_takes_over(target, bins, how))
         sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_OVER);
     ty_sum_put(ty_local, TY_LID, sum);
     for (ty_u32 stride = 128; stride >= wide; stride /= 2) {

@@ -21,11 +21,21 @@
         ty_u32 how
 
 /* Bins, and the flows behind them. */
-#define TY_TARGETS (bins + (how & TY_OUT_FLOWS ? 4u : 0u))
+TY_FN ty_u32 ty_targets(ty_u32 bins, ty_u32 how)
+{
+    return bins + (how & TY_OUT_FLOWS ? 4u : 0u);
+}
 
 /* Whether a target has a clamped flow's samples besides its own. */
-#define TY_TAKES_UNDER(target) ((target) == 0 && (how & TY_OUT_CLAMP_UNDER))
-#define TY_TAKES_OVER(target)  ((target) == bins - 1 && (how & TY_OUT_CLAMP_OVER))
+TY_FN int ty_takes_under(ty_u32 target, ty_u32 how)
+{
+    return target == 0 && (how & TY_OUT_CLAMP_UNDER);
+}
+
+TY_FN int ty_takes_over(ty_u32 target, ty_u32 bins, ty_u32 how)
+{
+    return target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
+}
 
 /* Writes a target's count. In 64 bits it wraps where the caller's own count is near 2^64. */
 TY_FN void ty_store_sum(ty_u32 target, ty_u64 sum, TY_OUTPUT_ARGS)

@@ -67,8 +67,8 @@ TY_FN void packed16_keep_in_registers(packed16_group *g)
     TY_OPAQUE(g->one);
     TY_OPAQUE(g->bias);
     TY_BARRIER();
-#elif TY_EVEN == 2 && !P16_RAW && defined(__CUDACC__)
-    ty_decider *f = &g->fast;
+#elif TY_BINNING == TY_BY_F32 && !P16_RAW && defined(__CUDACC__)
+    ty_decider *f = &g->decider;
     f->steps = TY_AS_FLOAT(TY_FLOAT_BITS(f->steps) + g->counters[g->lid % 32]);
     f->slack = TY_AS_FLOAT(TY_FLOAT_BITS(f->slack) + g->counters[g->lid % 32]);
     f->scale = TY_AS_FLOAT(TY_FLOAT_BITS(f->scale) + g->counters[g->lid % 32]);
@@ -359,11 +359,11 @@ count(TY_COUNT_ARGS, ty_u32 key, ty_u32 epoch, ty_u32 hits, ty_u32 asked,
     g.cells = 65536;
 #else
     g.bins = *(TY_GLOBAL const ty_bins *)axis;
-    g.fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
+    g.decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
     g.cells = g.bins.bins + TY_CELLS_EXTRA;
-#if TY_EVEN == 2
-    g.unusual = g.fast.hi == g.fast.hi ? g.fast.hi : TY_AS_FLOAT(0x7f800000u);
-    g.cell_unusual = ty_biased_cell_f32(g.unusual, &g.fast);
+#if TY_BINNING == TY_BY_F32
+    g.unusual = g.decider.hi == g.decider.hi ? g.decider.hi : TY_AS_FLOAT(0x7f800000u);
+    g.cell_unusual = ty_biased_cell_f32(g.unusual, &g.decider);
 #endif
 #endif
     packed16_lay_out(&g, ty_local, key);
@@ -463,7 +463,7 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
     TY_GRID_WAIT();
 #if !P16_RAW
     ty_u32 target = ty_slot_of_cell(cell, slots - TY_SLOT_EXTRA);
-    ty_u32 above = target < TY_TARGETS ? TY_READ(table + target) : 0;
+    ty_u32 above = target < ty_targets(bins, how) ? TY_READ(table + target) : 0;
 #endif
     packed16_add_partials(from, count, vectors, row, at < words / 8, sums);
     for (ty_u32 i = 0; i < 8; i++) {
@@ -481,7 +481,7 @@ gather(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 words, ty_u32 key,
 #else
     if (above)
         table[target] = 0;
-    if (target < TY_TARGETS)
+    if (target < ty_targets(bins, how))
         ty_store_sum(target, (ty_u64)above + sum, counts, first, flows, histogram, bins, how);
 #endif
     /* Nobody reads the partials again: left alone, they would be written back to memory while the

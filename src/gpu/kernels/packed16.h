@@ -139,8 +139,8 @@ typedef struct packed16_group {
     TY_GLOBAL ty_u32 *out; /* where counts that leave before the end are added */
 #if !P16_RAW
     ty_bins bins;
-    ty_decider fast;
-#if TY_EVEN == 2
+    ty_decider decider;
+#if TY_BINNING == TY_BY_F32
     float unusual;       /* what equals the upper end of a closed axis, or infinity */
     ty_u32 cell_unusual; /* its biased cell */
 #endif
@@ -224,31 +224,34 @@ TY_FN ty_u32 packed16_cell(const packed16_group *g, ty_sample x)
     (void)g;
     return (ty_u32)(ty_u16)x;
 #else
-    return ty_biased_cell_of(x, &g->bins, &g->fast, g->axis);
+    return ty_biased_cell_of(x, &g->bins, &g->decider, g->axis);
 #endif
 }
 
 /* The biased cells of the samples of a load. */
-#define TY_CONSUME(x) cells[n++] = packed16_cell(g, x)
+TY_FN void packed16_append(const packed16_group *g, ty_u32 *cells, ty_u32 *count, ty_sample x)
+{
+    cells[(*count)++] = packed16_cell(g, x);
+}
+
 TY_FN void packed16_cells(const packed16_group *g, uint4 load, ty_u32 *cells)
 {
-    ty_u32 n = 0;
-    TY_CONSUME_VECTOR(load);
+    ty_u32 count = 0;
+    TY_EACH_SAMPLE(load, packed16_append, g, cells, &count);
 }
-#undef TY_CONSUME
 
 /* The same for the loops that count most samples. In float32, NaN and the upper end of a closed
  * axis need two instructions each: one comparison finds both, and only loads that have such samples
  * pay for more. */
 TY_FN void packed16_cells_fast(const packed16_group *g, uint4 load, ty_u32 *cells)
 {
-#if TY_EVEN == 2 && !P16_RAW
+#if TY_BINNING == TY_BY_F32 && !P16_RAW
     float x[4] = {TY_AS_FLOAT(load.x), TY_AS_FLOAT(load.y), TY_AS_FLOAT(load.z),
                   TY_AS_FLOAT(load.w)};
     int any = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < 4; e++) {
-        cells[e] = ty_biased_cell_f32_usual(x[e], &g->fast);
+        cells[e] = ty_biased_cell_f32_usual(x[e], &g->decider);
         any |= !(x[e] < g->unusual) && !(x[e] > g->unusual);
     }
     if (any) {
@@ -258,8 +261,8 @@ TY_FN void packed16_cells_fast(const packed16_group *g, uint4 load, ty_u32 *cell
                 cells[e] = x[e] == g->unusual ? g->cell_unusual : P16_BIAS + g->bins.bins + 2;
         }
     }
-#elif TY_EVEN == TY_LOOKUP_LOG && !P16_RAW
-    ty_vector_cells(load, cells, &g->bins, &g->fast, g->axis);
+#elif TY_BINNING == TY_LOOKUP_LOG && !P16_RAW
+    ty_vector_cells(load, cells, &g->bins, &g->decider, g->axis);
 #else
     packed16_cells(g, load, cells);
 #if P16_RAW

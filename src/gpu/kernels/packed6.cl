@@ -92,7 +92,7 @@ enum { PACKED6_PLAIN, PACKED6_HEAVY, PACKED6_RUN_LENGTH };
 /* What the phases share; nothing of it changes after packed6_begin. */
 typedef struct packed6 {
     ty_bins bins;
-    ty_decider fast;
+    ty_decider decider;
     TY_GLOBAL const ty_u8 *axis;
     TY_GLOBAL const uint4 *loads; /* the samples of the tiles */
     TY_GLOBAL ty_u32 *out, *state, *carries;
@@ -149,7 +149,7 @@ TY_FN ty_u32 packed6_slot(const packed6 *p, ty_u32 cell)
 /* The cells of a load's samples. */
 TY_FN void packed6_cells(const packed6 *p, uint4 load, ty_u32 *cells)
 {
-    ty_vector_cells(load, cells, &p->bins, &p->fast, p->axis);
+    ty_vector_cells(load, cells, &p->bins, &p->decider, p->axis);
     TY_UNROLL
     for (ty_u32 e = 0; e < PACKED6_EACH; e++)
         cells[e] -= TY_CELL_BIAS;
@@ -517,7 +517,7 @@ packed6_count(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 
     TY_LOCAL_INIT
     packed6 p;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
-    p.fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
+    p.decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
     p.axis = axis;
     p.out = out;
     p.tiles = tiles;

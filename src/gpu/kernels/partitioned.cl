@@ -46,7 +46,7 @@
  * its slot in `out`, or its biased cell (cell.h) where that is cheaper: PARTITIONED_BIAS more. */
 #if defined(TY_DIMS)
 #define PARTITIONED_SLOT(number, bins) (number)
-#elif TY_DTYPE > 2
+#elif !TY_IS_BYTE
 #define PARTITIONED_BIAS               TY_CELL_BIAS
 #define PARTITIONED_SLOT(number, bins) ty_slot_of_cell(number, bins)
 #else

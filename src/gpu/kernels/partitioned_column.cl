@@ -21,12 +21,34 @@ TY_FN TY_GLOBAL const uint4 *partitioned_loads(TY_GLOBAL const ty_u8 *data, ty_u
     return (TY_GLOBAL const uint4 *)(x + partitioned_head(x) + (ty_u64)tile * PARTITIONED_TILE);
 }
 
-/* A sample's number. */
-#if TY_DTYPE <= 2
-#define PARTITIONED_NUMBER(x, bins, fast, axis) ty_slot_of(x, axis)
-#else
-#define PARTITIONED_NUMBER(x, bins, fast, axis) ty_biased_cell_of(x, bins, fast, axis)
+/* What numbering and counting a sample takes. */
+typedef struct partitioned_taker {
+#if !TY_IS_BYTE
+    const ty_bins *bins;
+    const ty_decider *decider;
 #endif
+    TY_GLOBAL const ty_u8 *axis;
+    const partitioned_sort *sort;
+    ty_u32 column;
+} partitioned_taker;
+
+/* A sample's number. */
+TY_FN ty_u32 partitioned_number(const partitioned_taker *t, ty_sample x)
+{
+#if TY_IS_BYTE
+    return ty_slot_of(x, t->axis);
+#else
+    return ty_biased_cell_of(x, t->bins, t->decider, t->axis);
+#endif
+}
+
+/* Numbers sample *n of a tile, and counts its partition. */
+TY_FN void partitioned_take(const partitioned_taker *t, ty_u32 *number, ty_u32 *n, ty_sample x)
+{
+    const partitioned_sort *s = t->sort;
+    number[*n] = partitioned_number(t, x);
+    TY_ADD_LOCAL(partitioned_counter(s->memory, number[(*n)++], s->shift, t->column), 1);
+}
 
 /* Sorts the tile at `from` as number `tile` of `tiles`; `kept` as in partitioned_sort_tile. Samples
  * are numbered and counted by partition as they are loaded. */
@@ -36,9 +58,9 @@ TY_FN void partitioned_split_tile(const partitioned_sort *s, TY_GLOBAL const uin
 {
     ty_u32 number[PARTITIONED_PER], n = 0;
     ty_u32 column = partitioned_column(s->stride, PARTITIONED_BIAS, s->shift);
-#if TY_DTYPE > 2
+#if !TY_IS_BYTE
     ty_bins bins = *(TY_GLOBAL const ty_bins *)axis;
-    ty_decider fast = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_FAST);
+    ty_decider decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
 #endif
     uint4 v[PARTITIONED_UNDER_WAY];
     from += TY_LID;
@@ -47,23 +69,24 @@ TY_FN void partitioned_split_tile(const partitioned_sort *s, TY_GLOBAL const uin
         v[k] = TY_STREAM(&from[k * TY_GROUP_SIZE]);
     partitioned_clear(s);
     TY_OPAQUE(column);
+#if TY_IS_BYTE
+    const partitioned_taker taker = {axis, s, column};
+#else
+    const partitioned_taker taker = {&bins, &decider, axis, s, column};
+#endif
     TY_UNROLL
     for (ty_u32 k = 0; k < PARTITIONED_ITEM_LOADS; k++) {
         uint4 now = v[k % PARTITIONED_UNDER_WAY];
         if (k + PARTITIONED_UNDER_WAY < PARTITIONED_ITEM_LOADS)
             v[k % PARTITIONED_UNDER_WAY] =
                 TY_STREAM(&from[(k + PARTITIONED_UNDER_WAY) * TY_GROUP_SIZE]);
-#if TY_EVEN == TY_LOOKUP_LOG && TY_DTYPE > 2 /* a load's samples together (sample.h) */
-        ty_vector_cells(now, &number[n], &bins, &fast, axis);
+#if TY_BINNING == TY_LOOKUP_LOG && !TY_IS_BYTE /* a load's samples together (sample.h) */
+        ty_vector_cells(now, &number[n], &bins, &decider, axis);
         TY_UNROLL
         for (ty_u32 e = 0; e < PARTITIONED_EACH; e++)
             TY_ADD_LOCAL(partitioned_counter(s->memory, number[n++], s->shift, column), 1);
 #else
-#define TY_CONSUME(x)                                                                              \
-    number[n] = PARTITIONED_NUMBER(x, &bins, &fast, axis);                                         \
-    TY_ADD_LOCAL(partitioned_counter(s->memory, number[n++], s->shift, column), 1)
-        TY_CONSUME_VECTOR(now);
-#undef TY_CONSUME
+        TY_EACH_SAMPLE(now, partitioned_take, &taker, number, &n);
 #endif
     }
     partitioned_sort_tile(s, number, column, tile, tiles, kept);

@@ -1,9 +1,7 @@
-/* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the dtype's
- * number, TY_EVEN says how slots are found: 0 by the table of edges, 1 by float64 arithmetic, 2
- * (methods that ask for it: ty_gpu_method.maps; all on devices without float64) by float32
- * arithmetic that was proved for the axis, 3 (the same; 16- and 32-bit samples) by an affine map
- * that was proved for every value, from 4 on (ty_gpu_method.tables) by a lookup table of uneven
- * edges, as cell_lookup.h says. */
+/* What every counting kernel takes, and how a sample becomes a slot. TY_DTYPE is the type's number,
+ * TY_BINNING says how bins are found (bin.h): TY_BY_F32 for methods that ask for it
+ * (ty_gpu_method.maps), and for all on devices without float64; TY_BY_AFFINE for the same, of 16-
+ * and 32-bit samples; lookup tables of uneven edges by ty_gpu_method.tables. */
 #ifndef TY_SAMPLE_H
 #define TY_SAMPLE_H
 
@@ -17,26 +15,26 @@
         ty_u32 slots, TY_GLOBAL ty_u32 *out, ty_u32 pass
 
 /* Traits of the samples' dtype, by its number (tally_dtype), 0 or 1. */
-#define TY_IS_BYTE     (TY_DTYPE == 1 || TY_DTYPE == 2)
-#define TY_IS_HALFWORD (TY_DTYPE == 3 || TY_DTYPE == 4 || TY_DTYPE == 9 || TY_DTYPE == 10)
-#define TY_IS_WHOLE32  (TY_DTYPE == 5 || TY_DTYPE == 6)
-#define TY_IS_WHOLE64  (TY_DTYPE == 7 || TY_DTYPE == 8)
-#define TY_IS_FLOAT32  (TY_DTYPE == 11)
-#define TY_IS_FLOAT64  (TY_DTYPE == 12)
+#define TY_IS_BYTE     TY_TYPE_IS_BYTE(TY_DTYPE)
+#define TY_IS_HALFWORD TY_TYPE_IS_HALFWORD(TY_DTYPE)
+#define TY_IS_WHOLE32  TY_TYPE_IS_WHOLE32(TY_DTYPE)
+#define TY_IS_WHOLE64  TY_TYPE_IS_WHOLE64(TY_DTYPE)
+#define TY_IS_FLOAT32  (TY_DTYPE == TY_F32)
+#define TY_IS_FLOAT64  (TY_DTYPE == TY_F64)
 
 #if TY_IS_BYTE
 typedef ty_u8 ty_sample;
-#elif TY_DTYPE == 3 || TY_DTYPE == 9 || TY_DTYPE == 10
+#elif TY_DTYPE == TY_U16 || TY_TYPE_IS_HALF(TY_DTYPE)
 typedef ty_u16 ty_sample;
-#elif TY_DTYPE == 4
+#elif TY_DTYPE == TY_I16
 typedef ty_i16 ty_sample;
-#elif TY_DTYPE == 5
+#elif TY_DTYPE == TY_U32
 typedef ty_u32 ty_sample;
-#elif TY_DTYPE == 6
+#elif TY_DTYPE == TY_I32
 typedef ty_i32 ty_sample;
-#elif TY_DTYPE == 7
+#elif TY_DTYPE == TY_U64
 typedef ty_u64 ty_sample;
-#elif TY_DTYPE == 8
+#elif TY_DTYPE == TY_I64
 typedef ty_i64 ty_sample;
 #elif TY_IS_FLOAT32
 typedef float ty_sample;
@@ -45,7 +43,7 @@ typedef ty_real ty_sample;
 #endif
 
 /* The value of a sample, as float32 if its dtype fits one. */
-#if TY_DTYPE == 9
+#if TY_DTYPE == TY_F16
 /* IEEE binary16: the value moved up 112 binades by a multiplication, which normalises subnormals.
  */
 TY_FN float ty_value(ty_sample bits)
@@ -59,12 +57,12 @@ TY_FN float ty_value(ty_sample bits)
     return TY_AS_FLOAT(sign | rest) * 0x1p112f;
 #endif
 }
-#elif TY_DTYPE == 10
+#elif TY_DTYPE == TY_BF16
 TY_FN float ty_value(ty_sample bits)
 {
     return TY_AS_FLOAT((ty_u32)bits << 16);
 }
-#elif TY_DTYPE == 3 || TY_DTYPE == 4 || TY_IS_FLOAT32
+#elif TY_DTYPE == TY_U16 || TY_DTYPE == TY_I16 || TY_IS_FLOAT32
 TY_FN float ty_value(ty_sample x)
 {
     return (float)x;
@@ -77,22 +75,22 @@ TY_FN double ty_value(ty_sample x)
 #endif
 
 /* The slot of one sample, without a lookup table. */
-#define TY_SEARCHED (TY_EVEN == 0 || TY_EVEN >= TY_LOOKUP_ONE)
+#define TY_SEARCHED (TY_BINNING == TY_BY_EDGES || TY_IS_LOOKUP(TY_BINNING))
 TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 {
 #if TY_IS_BYTE
     return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[x];
-#elif defined(TY_NO_FP64) || (TY_EVEN == 2 && TY_TIES)
+#elif defined(TY_NO_FP64) || (TY_BINNING == TY_BY_F32 && TY_TIES)
     /* By the float32 arithmetic that was proved for the axis: without float64 plans of others are
      * refused; edges that are rounded to float32 are nowhere else but in their table. */
-    const ty_fast f = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    const ty_cell_map f = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
     return ty_slot_of_cell(ty_cell_f32(ty_value(x), &f), f.bins);
 #else
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
-#if TY_DTYPE == 7
+#if TY_DTYPE == TY_U64
     return TY_SEARCHED ? ty_slot_edges_u64(x, &b, edges) : ty_slot_even_u64(x, &b);
-#elif TY_DTYPE == 8
+#elif TY_DTYPE == TY_I64
     return TY_SEARCHED ? ty_slot_edges_i64(x, &b, edges) : ty_slot_even_i64(x, &b);
 #else
     return TY_SEARCHED ? ty_slot_edges((double)ty_value(x), &b, edges)
@@ -104,15 +102,15 @@ TY_FN ty_u32 ty_slot_of(ty_sample x, TY_GLOBAL const ty_u8 *axis)
 #if !TY_IS_BYTE
 /* What decides cells, held in registers, and the table that it reads: the axis, or a lookup
  * table copied to local memory from word `to` on. */
-#if TY_IS_GLOBAL_LOOKUP(TY_EVEN)
+#if TY_IS_GLOBAL_LOOKUP(TY_BINNING)
 typedef ty_lookup ty_decider;
-#define TY_WHERE                    TY_GLOBAL const ty_u8 *
-#define TY_WHERE_OF(fast, axis, to) (axis)
-#elif TY_EVEN >= 4
+#define TY_WHERE                       TY_GLOBAL const ty_u8 *
+#define TY_WHERE_OF(decider, axis, to) (axis)
+#elif TY_IS_LOOKUP(TY_BINNING)
 typedef ty_lookup ty_decider;
-#define TY_WHERE                    TY_LOCAL const ty_u8 *
-#define TY_LOOKUP_CELL(bits, key)   ty_lookup_cell_##bits(key, f, axis, TY_EVEN)
-#define TY_WHERE_OF(fast, axis, to) ty_lookup_copy(&(fast), axis, ty_local, to)
+#define TY_WHERE                       TY_LOCAL const ty_u8 *
+#define TY_LOOKUP_CELL(bits, key)      ty_lookup_cell_##bits(key, f, axis, TY_BINNING)
+#define TY_WHERE_OF(decider, axis, to) ty_lookup_copy(&(decider), axis, ty_local, to)
 TY_FN TY_WHERE ty_lookup_copy(ty_lookup *g, TY_GLOBAL const ty_u8 *axis, TY_LOCAL ty_u32 *all,
                               ty_u32 to)
 {
@@ -126,9 +124,9 @@ TY_FN TY_WHERE ty_lookup_copy(ty_lookup *g, TY_GLOBAL const ty_u8 *axis, TY_LOCA
     return (TY_LOCAL const ty_u8 *)all;
 }
 #else
-typedef ty_fast ty_decider;
-#define TY_WHERE                    TY_GLOBAL const ty_u8 *
-#define TY_WHERE_OF(fast, axis, to) (axis)
+typedef ty_cell_map ty_decider;
+#define TY_WHERE                       TY_GLOBAL const ty_u8 *
+#define TY_WHERE_OF(decider, axis, to) (axis)
 #endif
 #if TY_EXCEPTIONS
 #define TY_CELL_AFFINE(key, f) ty_cell_exceptions(key, f)
@@ -136,15 +134,15 @@ typedef ty_fast ty_decider;
 #define TY_CELL_AFFINE(key, f) ty_cell_affine(key, f)
 #endif
 
-#define TY_IN_STEPS (TY_EVEN == TY_LOOKUP_LOG || TY_EVEN == TY_LOOKUP_INDEX)
+#define TY_IN_STEPS (TY_BINNING == TY_LOOKUP_LOG || TY_BINNING == TY_LOOKUP_INDEX)
 #if TY_IN_STEPS
-#if TY_DTYPE == 5
+#if TY_DTYPE == TY_U32
 #define TY_KEY_OF(x) ((ty_i32)((x) ^ 0x80000000u))
-#elif TY_DTYPE == 6
+#elif TY_DTYPE == TY_I32
 #define TY_KEY_OF(x) (x)
-#elif TY_DTYPE == 7
+#elif TY_DTYPE == TY_U64
 #define TY_KEY_OF(x) ((ty_i64)((x) ^ (ty_u64)1 << 63))
-#elif TY_DTYPE == 8
+#elif TY_DTYPE == TY_I64
 #define TY_KEY_OF(x) (x)
 #elif TY_IS_FLOAT64
 #define TY_KEY_OF(x) ty_key_f64(x, g, TY_POSITIVE)
@@ -152,7 +150,7 @@ typedef ty_fast ty_decider;
 #define TY_KEY_OF(x) ty_key_f32(ty_value(x), g, TY_POSITIVE)
 #endif
 #endif
-#if TY_EVEN == TY_LOOKUP_LOG
+#if TY_BINNING == TY_LOOKUP_LOG
 /* A sample's position by logarithm (cell_lookup.h), and from that its cell. */
 TY_FN ty_u32 ty_log_position_of(ty_sample x, const ty_lookup *g)
 {
@@ -180,7 +178,7 @@ TY_FN ty_u32 ty_log_cell_of(ty_sample x, ty_u32 position, const ty_lookup *g,
 }
 #endif
 
-#if TY_EVEN == TY_LOOKUP_INDEX
+#if TY_BINNING == TY_LOOKUP_INDEX
 /* A sample's cell, or the least it may be; and from that its cell. */
 TY_FN ty_u32 ty_index_least_of(ty_sample x, const ty_lookup *g, TY_WHERE table, ty_u32 *crowded)
 {
@@ -209,40 +207,40 @@ TY_FN ty_u32 ty_known_of(ty_sample x, ty_u32 cell, const ty_lookup *g)
 #endif
 
 /* The cell of one sample + TY_CELL_BIAS, its axis held in registers. */
-#if TY_EVEN == 2
+#if TY_BINNING == TY_BY_F32
 #define TY_CELL_BIAS TY_ROUNDER_BITS
 #else
 #define TY_CELL_BIAS 0u
 #endif
 TY_FN ty_u32 ty_biased_cell_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN == TY_LOOKUP_INDEX
+#if TY_BINNING == TY_LOOKUP_INDEX
     ty_u32 crowded = 0, cell = ty_index_least_of(x, f, axis, &crowded);
     return ty_known_of(x, crowded ? ty_index_cell_of(x, cell, f, axis) : cell, f);
-#elif TY_EVEN == TY_LOOKUP_LOG
+#elif TY_BINNING == TY_LOOKUP_LOG
     return ty_log_cell_of(x, ty_log_position_of(x, f), f, axis);
-#elif TY_IS_GLOBAL_LOOKUP(TY_EVEN)
+#elif TY_IS_GLOBAL_LOOKUP(TY_BINNING)
 #if TY_IS_WHOLE32 || TY_IS_WHOLE64
-    return ty_global_cell_whole(x, f, axis, TY_EVEN, TY_DTYPE);
+    return ty_global_cell_whole(x, f, axis, TY_BINNING, TY_DTYPE);
 #elif TY_IS_FLOAT64
-    return ty_global_cell_f64(x, f, axis, TY_EVEN, TY_POSITIVE);
+    return ty_global_cell_f64(x, f, axis, TY_BINNING, TY_POSITIVE);
 #else
-    return ty_global_cell_f32(ty_value(x), f, axis, TY_EVEN, TY_POSITIVE);
+    return ty_global_cell_f32(ty_value(x), f, axis, TY_BINNING, TY_POSITIVE);
 #endif
-#elif TY_EVEN >= 4 && TY_IS_WHOLE32
-    return TY_LOOKUP_CELL(32, (ty_i32)(x ^ (TY_DTYPE == 5 ? 0x80000000u : 0u)));
-#elif TY_EVEN >= 4 && TY_IS_WHOLE64
-    return TY_LOOKUP_CELL(64, (ty_i64)(x ^ (TY_DTYPE == 7 ? (ty_u64)1 << 63 : 0)));
-#elif TY_EVEN >= 4
+#elif TY_IS_LOOKUP(TY_BINNING) && TY_IS_WHOLE32
+    return TY_LOOKUP_CELL(32, (ty_i32)(x ^ (TY_DTYPE == TY_U32 ? 0x80000000u : 0u)));
+#elif TY_IS_LOOKUP(TY_BINNING) && TY_IS_WHOLE64
+    return TY_LOOKUP_CELL(64, (ty_i64)(x ^ (TY_DTYPE == TY_U64 ? (ty_u64)1 << 63 : 0)));
+#elif TY_IS_LOOKUP(TY_BINNING)
     ty_u32 cell = TY_IS_FLOAT64
                       ? TY_LOOKUP_CELL(64, ty_key_f64((double)ty_value(x), f, TY_POSITIVE))
                       : TY_LOOKUP_CELL(32, ty_key_f32((float)ty_value(x), f, TY_POSITIVE));
     return ty_value(x) == ty_value(x) ? cell : f->nan;
-#elif TY_EVEN == 2
+#elif TY_BINNING == TY_BY_F32
     return ty_biased_cell_f32(ty_value(x), f);
-#elif TY_EVEN == 3 && TY_IS_FLOAT32
+#elif TY_BINNING == TY_BY_AFFINE && TY_IS_FLOAT32
     return ty_cell_binary(ty_value(x), f);
-#elif TY_EVEN == 3 && TY_IS_WHOLE32
+#elif TY_BINNING == TY_BY_AFFINE && TY_IS_WHOLE32
     const ty_sample least = (ty_sample)f->least, most = (ty_sample)f->most_whole;
     ty_sample held = x > least ? x : least;
     held = held < most ? held : most;
@@ -251,11 +249,11 @@ TY_FN ty_u32 ty_biased_cell_of(ty_sample x, const ty_bins *b, const ty_decider *
 #else
     return ty_cell_whole((ty_u32)held - f->base, f);
 #endif
-#elif TY_EVEN == 3 && TY_DTYPE > 4
+#elif TY_BINNING == TY_BY_AFFINE && TY_TYPE_IS_HALF(TY_DTYPE)
     return ty_cell_affine_float(ty_value(x), f);
-#elif TY_EVEN == 3
-    return TY_CELL_AFFINE(TY_DTYPE == 4 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
-#elif TY_EVEN == 0 || TY_IS_WHOLE64
+#elif TY_BINNING == TY_BY_AFFINE
+    return TY_CELL_AFFINE(TY_DTYPE == TY_I16 ? (ty_u16)x ^ 0x8000u : (ty_u16)x, f);
+#elif TY_BINNING == TY_BY_EDGES || TY_IS_WHOLE64
     return ty_cell_of_slot(ty_slot_of(x, axis), b->bins);
 #elif TY_IS_WHOLE32 || TY_IS_FLOAT64
     return ty_cell_f64(ty_value(x), b, f);
@@ -269,7 +267,7 @@ TY_FN ty_u32 ty_biased_cell_of(ty_sample x, const ty_bins *b, const ty_decider *
 TY_FN void ty_biased_cells_of(const ty_sample *x, ty_u32 *cells, ty_u32 n, const ty_bins *b,
                               const ty_decider *f, TY_WHERE axis)
 {
-#if TY_EVEN == TY_LOOKUP_LOG
+#if TY_BINNING == TY_LOOKUP_LOG
     ty_u32 position[8], near = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++) {
@@ -283,7 +281,7 @@ TY_FN void ty_biased_cells_of(const ty_sample *x, ty_u32 *cells, ty_u32 n, const
             cells[e] = ty_log_cell_of(x[e], position[e], f, axis);
     }
     (void)b;
-#elif TY_EVEN == TY_LOOKUP_INDEX
+#elif TY_BINNING == TY_LOOKUP_INDEX
     ty_u32 crowded = 0;
     TY_UNROLL
     for (ty_u32 e = 0; e < n; e++)

@@ -1,7 +1,7 @@
 /*
  * Samples wherever they lie: strides of any size and alignment, several coordinates, a mask. Used
  * instead of sample.h by kernels that are launched by src/gpu/views.c. TY_DIMS is the number of
- * coordinates, TY_DTYPE_d, TY_EVEN_d and TY_POSITIVE_d what sample.h's TY_DTYPE, TY_EVEN and
+ * coordinates, TY_DTYPE_d, TY_BINNING_d and TY_POSITIVE_d what sample.h's TY_DTYPE, TY_BINNING and
  * TY_POSITIVE are, for each.
  */
 #ifndef TY_VIEW_KERNEL_H
@@ -15,6 +15,9 @@
     TY_GLOBAL const ty_u8 *x, ty_u64 x##_at, ty_i64 x##_batch, ty_i64 x##_row, ty_i64 x##_column
 #define TY_GRID_AT(x, b, r, c)                                                                     \
     (x + (x##_at + (ty_u64)((ty_i64)(b)*x##_batch + (ty_i64)(r)*x##_row + (ty_i64)(c)*x##_column)))
+
+/* A grid as arguments of a call, ended by a comma. */
+#define TY_PASS_GRID(x) x, x##_at, x##_batch, x##_row, x##_column,
 
 /* TY_SAMPLES_ARGS: a grid for each coordinate, ended by a comma. TY_DIMENSIONS(F): F for each. */
 #if TY_DIMS == 1
@@ -37,6 +40,17 @@
 #define TY_ONE_GRID(d)  TY_GRID_ARGS(x##d),
 #define TY_SAMPLES_ARGS TY_DIMENSIONS(TY_ONE_GRID)
 
+/* From an element's row and column to the next one's, `rows` and `places` further. */
+#define TY_STEP(row, column, columns, rows, places)                                                \
+    do {                                                                                           \
+        (row) += (rows);                                                                           \
+        (column) += (places);                                                                      \
+        if ((column) >= (columns)) {                                                               \
+            (column) -= (columns);                                                                 \
+            (row)++;                                                                               \
+        }                                                                                          \
+    } while (0)
+
 /* A little-endian word of 1, 2, 4 or 8 bytes at any address. */
 TY_FN ty_u64 ty_word_at(TY_GLOBAL const ty_u8 *p, int size)
 {
@@ -54,10 +68,10 @@ TY_FN ty_u64 ty_word_at(TY_GLOBAL const ty_u8 *p, int size)
 
 TY_FN int ty_dtype_size(int dtype)
 {
-    return dtype <= 2                                              ? 1
-           : dtype == 3 || dtype == 4 || dtype == 9 || dtype == 10 ? 2
-           : dtype == 5 || dtype == 6 || dtype == 11               ? 4
-                                                                   : 8;
+    return TY_TYPE_IS_BYTE(dtype)                         ? 1
+           : TY_TYPE_IS_HALFWORD(dtype)                   ? 2
+           : TY_TYPE_IS_WHOLE32(dtype) || dtype == TY_F32 ? 4
+                                                          : 8;
 }
 
 #if !defined(TY_NO_FP64)
@@ -67,19 +81,19 @@ TY_FN double ty_value_of(ty_u64 bits, int dtype)
 {
     ty_u32 low = (ty_u32)bits, sign = (low & 0x8000u) << 16, rest = (low & 0x7fffu) << 13;
     switch (dtype) {
-    case 3:
-    case 5:
+    case TY_U16:
+    case TY_U32:
         return (double)low;
-    case 4:
+    case TY_I16:
         return (double)(ty_i16)(ty_u16)low;
-    case 6:
+    case TY_I32:
         return (double)(ty_i32)low;
-    case 9:
+    case TY_F16:
         return rest >= 0x0f800000u ? (double)TY_AS_FLOAT(sign | 0x70000000u | rest)
                                    : (double)TY_AS_FLOAT(sign | rest) * 0x1p112;
-    case 10:
+    case TY_BF16:
         return (double)TY_AS_FLOAT(low << 16);
-    case 11:
+    case TY_F32:
         return (double)TY_AS_FLOAT(low);
     default:
         return TY_AS_DOUBLE(bits);
@@ -89,43 +103,44 @@ TY_FN double ty_value_of(ty_u64 bits, int dtype)
 
 #if !defined(TY_NO_FP64)
 /* The cell of a coordinate, by a lookup table in global memory. */
-TY_FN ty_u32 ty_axis_lookup_cell(ty_u64 bits, int dtype, int even, int positive, const ty_lookup *g,
-                                 TY_GLOBAL const ty_u8 *axis)
+TY_FN ty_u32 ty_axis_lookup_cell(ty_u64 bits, int dtype, int binning, int positive,
+                                 const ty_lookup *g, TY_GLOBAL const ty_u8 *axis)
 {
-    if (dtype >= 5 && dtype <= 8)
-        return ty_global_cell_whole(bits, g, axis, even, dtype);
-    if (dtype == 12)
-        return ty_global_cell_f64(TY_AS_DOUBLE(bits), g, axis, even, positive);
-    return ty_global_cell_f32((float)ty_value_of(bits, dtype), g, axis, even, positive);
+    if (TY_TYPE_IS_WHOLE32(dtype) || TY_TYPE_IS_WHOLE64(dtype))
+        return ty_global_cell_whole(bits, g, axis, binning, dtype);
+    if (dtype == TY_F64)
+        return ty_global_cell_f64(TY_AS_DOUBLE(bits), g, axis, binning, positive);
+    return ty_global_cell_f32((float)ty_value_of(bits, dtype), g, axis, binning, positive);
 }
 #endif
 
 /* A coordinate's slot on its own axis. */
-TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
+TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int binning, int positive,
                           TY_GLOBAL const ty_u8 *axis)
 {
-    if (dtype <= 2)
+    if (TY_TYPE_IS_BYTE(dtype))
         return ((TY_GLOBAL const ty_u32 *)(axis + TY_AXIS_TABLE))[bits];
 #if !defined(TY_NO_FP64)
-    if (even == 2) {
-        ty_fast f = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
+    if (binning == TY_BY_F32) {
+        ty_cell_map f = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
         return ty_slot_of_cell(ty_cell_f32((float)ty_value_of(bits, dtype), &f), f.bins);
     }
     ty_bins b = *(TY_GLOBAL const ty_bins *)axis;
-    if (TY_IS_GLOBAL_LOOKUP(even)) {
-        ty_lookup g = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_FAST);
-        return ty_slot_of_cell(ty_axis_lookup_cell(bits, dtype, even, positive, &g, axis), b.bins);
+    if (TY_IS_GLOBAL_LOOKUP(binning)) {
+        ty_lookup g = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);
+        return ty_slot_of_cell(ty_axis_lookup_cell(bits, dtype, binning, positive, &g, axis),
+                               b.bins);
     }
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(axis + TY_AXIS_TABLE);
-    if (dtype == 7)
-        return even ? ty_slot_even_u64(bits, &b) : ty_slot_edges_u64(bits, &b, edges);
-    if (dtype == 8)
-        return even ? ty_slot_even_i64((ty_i64)bits, &b)
-                    : ty_slot_edges_i64((ty_i64)bits, &b, edges);
-    return even ? ty_slot_even(ty_value_of(bits, dtype), &b)
-                : ty_slot_edges(ty_value_of(bits, dtype), &b, edges);
+    if (dtype == TY_U64)
+        return binning ? ty_slot_even_u64(bits, &b) : ty_slot_edges_u64(bits, &b, edges);
+    if (dtype == TY_I64)
+        return binning ? ty_slot_even_i64((ty_i64)bits, &b)
+                       : ty_slot_edges_i64((ty_i64)bits, &b, edges);
+    return binning ? ty_slot_even(ty_value_of(bits, dtype), &b)
+                   : ty_slot_edges(ty_value_of(bits, dtype), &b, edges);
 #else
-    (void)even, (void)positive;
+    (void)binning, (void)positive;
     return 0;
 #endif
 }
@@ -133,19 +148,20 @@ TY_FN ty_u32 ty_axis_slot(ty_u64 bits, int dtype, int even, int positive,
 #if !defined(TY_NO_FP64)
 /* The cell (cell.h) of a coordinate + what this is too much by, for kernels that count cells; its
  * axis held in registers. */
-#define TY_AXIS_BIAS(even) ((even) == 2 ? TY_ROUNDER_BITS : 0u)
-TY_FN ty_u32 ty_axis_biased_cell(ty_u64 bits, int dtype, int even, int positive, const ty_bins *b,
-                                 const ty_fast *f, const ty_lookup *g, TY_GLOBAL const ty_u8 *axis)
+#define TY_AXIS_BIAS(binning) ((binning) == TY_BY_F32 ? TY_ROUNDER_BITS : 0u)
+TY_FN ty_u32 ty_axis_biased_cell(ty_u64 bits, int dtype, int binning, int positive,
+                                 const ty_bins *b, const ty_cell_map *f, const ty_lookup *g,
+                                 TY_GLOBAL const ty_u8 *axis)
 {
-    if (TY_IS_GLOBAL_LOOKUP(even) && dtype > 2)
-        return ty_axis_lookup_cell(bits, dtype, even, positive, g, axis);
-    if (even == 2)
+    if (TY_IS_GLOBAL_LOOKUP(binning) && !TY_TYPE_IS_BYTE(dtype))
+        return ty_axis_lookup_cell(bits, dtype, binning, positive, g, axis);
+    if (binning == TY_BY_F32)
         return ty_biased_cell_f32((float)ty_value_of(bits, dtype), f);
-    if (even && (dtype == 5 || dtype == 6 || dtype == 12))
+    if (binning && (TY_TYPE_IS_WHOLE32(dtype) || dtype == TY_F64))
         return ty_cell_f64(ty_value_of(bits, dtype), b, f);
-    if (even && dtype > 2 && dtype != 7 && dtype != 8)
+    if (binning && !TY_TYPE_IS_BYTE(dtype) && !TY_TYPE_IS_WHOLE64(dtype))
         return ty_cell_f32_wide((float)ty_value_of(bits, dtype), b, f);
-    return ty_cell_of_slot(ty_axis_slot(bits, dtype, even, positive, axis), b->bins);
+    return ty_cell_of_slot(ty_axis_slot(bits, dtype, binning, positive, axis), b->bins);
 }
 #endif
 
@@ -195,13 +211,13 @@ TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty
 #if TY_DIMS == 1
     (void)all;
     return ty_axis_slot(ty_word_at(TY_GRID_AT(x0, b, r, c) + channel, ty_dtype_size(TY_DTYPE_0)),
-                        TY_DTYPE_0, TY_EVEN_0, TY_POSITIVE_0, axis);
+                        TY_DTYPE_0, TY_BINNING_0, TY_POSITIVE_0, axis);
 #else
     ty_joint j = {0, 0, 0, 0};
 #define TY_JOIN(d)                                                                                 \
     ty_join(&j,                                                                                    \
             ty_axis_slot(ty_word_at(TY_GRID_AT(x##d, b, r, c), ty_dtype_size(TY_DTYPE_##d)),       \
-                         TY_DTYPE_##d, TY_EVEN_##d, TY_POSITIVE_##d, axis),                        \
+                         TY_DTYPE_##d, TY_BINNING_##d, TY_POSITIVE_##d, axis),                     \
             axis);                                                                                 \
     axis = ty_axis_next(axis);
     TY_DIMENSIONS(TY_JOIN)
@@ -209,7 +225,15 @@ TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty
     return ty_joint_slot(j, all);
 #endif
 }
-#define TY_PASS_GRID(d) x##d, x##d##_at, x##d##_batch, x##d##_row, x##d##_column,
-#define TY_PASS_SAMPLES TY_DIMENSIONS(TY_PASS_GRID)
+#define TY_PASS_ONE(d)  TY_PASS_GRID(x##d)
+#define TY_PASS_SAMPLES TY_DIMENSIONS(TY_PASS_ONE)
+
+/* The slot of batch b's element at a row and column, of so many bins. */
+#define TY_MASKED_SLOT(slot, b, row, column, offset, mask, masked, bins, axis)                     \
+    do {                                                                                           \
+        (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, bins, axis);                 \
+        if ((masked) && !*TY_GRID_AT(mask, b, row, column))                                        \
+            (slot) = (bins) + TY_SLOT_MASKED;                                                      \
+    } while (0)
 
 #endif

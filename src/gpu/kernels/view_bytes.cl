@@ -292,7 +292,7 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
     view_bytes_sum_copies(table, &p);
     TY_BARRIER();
     ty_u32 part = TY_GROUP - TY_GROUP / parts * parts;
-    ty_u32 targets = parts > 1 ? slots : p.counts ? TY_TARGETS : 0;
+    ty_u32 targets = parts > 1 ? slots : p.counts ? ty_targets(bins, how) : 0;
     for (ty_u32 a = 0; a < actives; a++) {
         ty_u64 h = (ty_u64)p.line * actives + a;
         ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
@@ -302,9 +302,9 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
                 out[(h * parts + part) * slots + t] = sum;
                 continue;
             }
-            if (TY_TAKES_UNDER(t))
+            if (ty_takes_under(t, how))
                 sum += view_bytes_slot(table, runs, slots, bins + TY_SLOT_UNDER, channel, p.copies);
-            if (TY_TAKES_OVER(t))
+            if (ty_takes_over(t, bins, how))
                 sum += view_bytes_slot(table, runs, slots, bins + TY_SLOT_OVER, channel, p.copies);
             ty_store_sum(t, sum, counts, first + h * bins, flows, histogram + h, bins, how);
         }

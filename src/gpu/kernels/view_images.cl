@@ -299,7 +299,7 @@ TY_FN void view_images_store(const view_images *p, ty_u32 table, ty_u32 lid, ty_
                              ty_u32 slots, ty_u32 actives, TY_GLOBAL const ty_u32 *list,
                              TY_OUTPUT_ARGS)
 {
-    ty_u32 targets = TY_TARGETS, results = targets * actives, t = lid, a = 0;
+    ty_u32 targets = ty_targets(bins, how), results = targets * actives, t = lid, a = 0;
     for (ty_u32 k = lid; k < results; k += size, t += size) {
         TY_LOCAL ty_u32 *before = &p->before[table * results + k];
         ty_u32 old = *before;
@@ -308,9 +308,9 @@ TY_FN void view_images_store(const view_images *p, ty_u32 table, ty_u32 lid, ty_
         ty_u32 channel = TY_CHANNELS == 1 ? 0 : list[a];
         ty_u64 h = (ty_u64)p->now.line * actives + a;
         ty_u32 sum = view_images_sum(p, slots, t, table, channel);
-        if (TY_TAKES_UNDER(t))
+        if (ty_takes_under(t, how))
             sum += view_images_sum(p, slots, bins + TY_SLOT_UNDER, table, channel);
-        if (TY_TAKES_OVER(t))
+        if (ty_takes_over(t, bins, how))
             sum += view_images_sum(p, slots, bins + TY_SLOT_OVER, table, channel);
         ty_store_sum(t, sum - old, counts, first + h * bins, flows, histogram + h, bins, how);
         *before = sum;
@@ -347,7 +347,7 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
 {
     TY_LOCAL_INIT
     TY_LOCAL_CHECK();
-    const ty_u32 results = TY_TARGETS * actives;
+    const ty_u32 results = ty_targets(bins, how) * actives;
     TY_GLOBAL const ty_u32 *list = (TY_GLOBAL const ty_u32 *)ty_axis_next(axis);
     ty_u32 table = 0;
     view_images p = view_images_of(ty_local, slots, results);

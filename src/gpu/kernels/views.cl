@@ -13,34 +13,20 @@
  * partial.
  */
 #if TY_GLOBAL_TABLE
-#define TY_COUNT_SLOT(s)                                                                           \
+/* A sample of slot s more in a table, where `length` of slot `run` are not counted yet. */
+#define VIEWS_COUNT(table, copies, run, length, s)                                                 \
     do {                                                                                           \
-        if ((s) != run) {                                                                          \
+        if ((s) != (run)) {                                                                        \
             if (length)                                                                            \
-                TY_ADD_GLOBAL(&table[run], length);                                                \
-            run = (s);                                                                             \
-            length = 0;                                                                            \
+                TY_ADD_GLOBAL(&(table)[run], length);                                              \
+            (run) = (s);                                                                           \
+            (length) = 0;                                                                          \
         }                                                                                          \
-        length++;                                                                                  \
+        (length)++;                                                                                \
     } while (0)
 #else
-#define TY_COUNT_SLOT(s) TY_ADD_LOCAL(&table[(s)*copies], 1)
+#define VIEWS_COUNT(table, copies, run, length, s) TY_ADD_LOCAL(&(table)[(s) * (copies)], 1)
 #endif
-
-/* The slot of the element at row, column; then on by a step. */
-#define TY_NEXT_SLOT(slot)                                                                         \
-    do {                                                                                           \
-        (slot) =                                                                                   \
-            ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, slots - TY_SLOT_EXTRA, axis);     \
-        if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
-            (slot) = slots - TY_SLOT_EXTRA + TY_SLOT_MASKED;                                       \
-        row += step_rows;                                                                          \
-        column += step_columns;                                                                    \
-        if (column >= columns) {                                                                   \
-            column -= columns;                                                                     \
-            row++;                                                                                 \
-        }                                                                                          \
-    } while (0)
 
 TY_KERNEL(TY_GROUP_SIZE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
@@ -70,16 +56,19 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     for (; i + (TY_AHEAD - 1) * step < end; i += TY_AHEAD * step) {
         ty_u32 s[TY_AHEAD];
         TY_UNROLL
-        for (int k = 0; k < TY_AHEAD; k++)
-            TY_NEXT_SLOT(s[k]);
+        for (int k = 0; k < TY_AHEAD; k++) {
+            TY_MASKED_SLOT(s[k], b, row, column, offset, mask, masked, slots - TY_SLOT_EXTRA, axis);
+            TY_STEP(row, column, columns, step_rows, step_columns);
+        }
         TY_UNROLL
         for (int k = 0; k < TY_AHEAD; k++)
-            TY_COUNT_SLOT(s[k]);
+            VIEWS_COUNT(table, copies, run, length, s[k]);
     }
     for (; i < end; i += step) {
         ty_u32 s;
-        TY_NEXT_SLOT(s);
-        TY_COUNT_SLOT(s);
+        TY_MASKED_SLOT(s, b, row, column, offset, mask, masked, slots - TY_SLOT_EXTRA, axis);
+        TY_STEP(row, column, columns, step_rows, step_columns);
+        VIEWS_COUNT(table, copies, run, length, s);
     }
 #if TY_GLOBAL_TABLE
     if (length)

@@ -1,206 +1,211 @@
 /*
- * Every sample of a launch once, in loads of 16 bytes whatever the alignment and length: samples
- * before the first whole 16 bytes and behind the last one are counted one by one by the first
- * group. A kernel defines TY_CONSUME(sample), a statement, and writes TY_WALK(data, offset, n).
+ * Every sample of a launch counted once, in loads of 16 bytes whatever the alignment and length:
+ * samples before the first whole 16 bytes and behind the last one are counted one by one by the
+ * first group. A kernel defines what is declared here, and calls ty_walk.
  */
 #ifndef TY_WALK_H
 #define TY_WALK_H
 
-#include "gpu/kernels/sample.h"
+#include "gpu/kernels/vectors.h"
 
-#if defined(__OPENCL_VERSION__)
-#define TY_DOUBLE_OF(low, high) as_double((ty_u64)(low) | (ty_u64)(high) << 32)
-#else
-#define TY_DOUBLE_OF(low, high) __hiloint2double((int)(high), (int)(low))
-#endif
+/* A work-item's counters, whatever a kernel needs to find one. */
+struct ty_counters;
+/* How a vector is loaded. */
+TY_FN uint4 ty_walk_load(TY_GLOBAL const uint4 *at);
 
-/* The samples of one word, or of two. */
-#if TY_IS_BYTE
-#define TY_CONSUME_WORD(w)                                                                         \
-    TY_CONSUME((w)&0xffu);                                                                         \
-    TY_CONSUME((w) >> 8 & 0xffu);                                                                  \
-    TY_CONSUME((w) >> 16 & 0xffu);                                                                 \
-    TY_CONSUME((w) >> 24)
-#elif TY_IS_HALFWORD
-#define TY_CONSUME_WORD(w)                                                                         \
-    TY_CONSUME((ty_sample)((w)&0xffffu));                                                          \
-    TY_CONSUME((ty_sample)((w) >> 16))
-#elif TY_IS_FLOAT32
-#define TY_CONSUME_WORD(w) TY_CONSUME(TY_AS_FLOAT(w))
-#elif TY_IS_WHOLE32
-#define TY_CONSUME_WORD(w) TY_CONSUME((ty_sample)(w))
-#elif TY_IS_WHOLE64
-#define TY_CONSUME_PAIR(v, w) TY_CONSUME((ty_sample)((ty_u64)(v) | (ty_u64)(w) << 32))
-#else
-#define TY_CONSUME_PAIR(v, w) TY_CONSUME(TY_DOUBLE_OF(v, w))
-#endif
-
-#if defined(TY_CONSUME_PAIR)
-#define TY_CONSUME_VECTOR(q)                                                                       \
-    do {                                                                                           \
-        TY_CONSUME_PAIR((q).x, (q).y);                                                             \
-        TY_CONSUME_PAIR((q).z, (q).w);                                                             \
-    } while (0)
-#else
-#define TY_CONSUME_VECTOR(q)                                                                       \
-    do {                                                                                           \
-        TY_CONSUME_WORD((q).x);                                                                    \
-        TY_CONSUME_WORD((q).y);                                                                    \
-        TY_CONSUME_WORD((q).z);                                                                    \
-        TY_CONSUME_WORD((q).w);                                                                    \
-    } while (0)
-#endif
-
-/* Kernels that count cells define TY_COUNT_BIASED(cell), of biased cells, and TY_CONSUME(x) as
- * TY_CLASSIFY(x). Where cells are looked up in local memory (cell_lookup.h), all samples of a turn,
- * four or eight, are classified before any is counted: no compiler moves a read ahead of an update
- * that might change what is read, and one read at a time is waited for. In global memory that takes
- * longer: a turn of two loads. */
-#define TY_VECTOR_SAMPLES ((ty_u32)(16 / sizeof(ty_sample)))
-#if TY_IN_STEPS
-#define TY_TURN        1
-#define TY_CLASSIFY(x) pending[classified++] = (x)
-#define TY_CLASSIFY_BEGIN                                                                          \
-    ty_sample pending[TY_VECTOR_SAMPLES];                                                          \
-    ty_u32 cells_of[TY_VECTOR_SAMPLES], classified = 0;
-#define TY_CLASSIFY_END                                                                            \
-    ty_biased_cells_of(pending, cells_of, classified, &bins, &fast, where);                        \
-    TY_UNROLL                                                                                      \
-    for (ty_u32 next = 0; next < classified; next++)                                               \
-        TY_COUNT_BIASED(cells_of[next]);
-#elif TY_EVEN >= 4
-#define TY_TURN           (TY_VECTOR_SAMPLES == 2 || TY_IS_GLOBAL_LOOKUP(TY_EVEN) ? 2 : 1)
-#define TY_CLASSIFY(x)    cells_of[classified++] = ty_biased_cell_of(x, &bins, &fast, where)
-#define TY_CLASSIFY_BEGIN ty_u32 cells_of[TY_TURN * TY_VECTOR_SAMPLES], classified = 0;
-#define TY_CLASSIFY_END                                                                            \
-    TY_UNROLL                                                                                      \
-    for (ty_u32 next = 0; next < classified; next++)                                               \
-        TY_COUNT_BIASED(cells_of[next]);
-#else
-#define TY_TURN        1
-#define TY_CLASSIFY(x) TY_COUNT_BIASED(ty_biased_cell_of(x, &bins, &fast, where))
-#define TY_CLASSIFY_BEGIN
-#define TY_CLASSIFY_END
-#endif
-
+/* What counting a sample takes: the axis held in registers, unless bytes are counted as they are,
+ * and the counters. */
+typedef struct ty_walker {
 #if !TY_IS_BYTE
-/* The biased cells (sample.h) of a load. */
-#define TY_CONSUME(x) samples[each++] = (x)
-TY_FN void ty_vector_cells(uint4 v, ty_u32 *cells, const ty_bins *b, const ty_decider *f,
-                           TY_WHERE axis)
+    const ty_bins *bins;
+    const ty_decider *decider;
+    TY_WHERE where;
+#endif
+    const struct ty_counters *counters;
+} ty_walker;
+
+/* The samples of a turn that are to be counted together, and how many they are, in a variable of
+ * its own: else compilers keep it in memory. Where cells are looked up in local memory
+ * (cell_lookup.h), all samples of a turn, four or eight, are classified before any is counted: no
+ * compiler moves a read ahead of an update that might change what is read, and one read at a time
+ * is waited for. In global memory that takes longer: a turn of two loads. */
+#if TY_IS_BYTE
+/* Counts a byte, and the four of a word. */
+TY_FN void ty_count_byte(const struct ty_counters *c, ty_u32 byte);
+TY_FN void ty_count_bytes(const struct ty_counters *c, ty_u32 word);
+
+#define TY_TURN 1
+typedef ty_u32 ty_turn[1]; /* none */
+
+TY_FN void ty_take(const ty_walker *w, ty_turn t, ty_u32 *count, ty_sample x)
 {
-    ty_sample samples[16 / sizeof(ty_sample)];
-    ty_u32 each = 0;
-    TY_CONSUME_VECTOR(v);
-    ty_biased_cells_of(samples, cells, each, b, f, axis);
+    (void)t;
+    (void)count;
+    ty_count_byte(w->counters, x);
 }
-#undef TY_CONSUME
+
+TY_FN void ty_take_vector(const ty_walker *w, ty_turn t, ty_u32 *count, uint4 v)
+{
+    (void)t;
+    (void)count;
+    ty_count_bytes(w->counters, v.x);
+    ty_count_bytes(w->counters, v.y);
+    ty_count_bytes(w->counters, v.z);
+    ty_count_bytes(w->counters, v.w);
+}
+#else
+/* Counts a biased cell. */
+TY_FN void ty_count_biased(const struct ty_counters *c, ty_u32 cell);
+
+#if TY_IN_STEPS
+#define TY_TURN 1
+#elif TY_IS_LOOKUP(TY_BINNING)
+#define TY_TURN (TY_VECTOR_SAMPLES == 2 || TY_IS_GLOBAL_LOOKUP(TY_BINNING) ? 2 : 1)
+#else
+#define TY_TURN 1
+#endif
+#if TY_IN_STEPS
+typedef ty_sample ty_turn[TY_VECTOR_SAMPLES]; /* the samples */
+#elif TY_IS_LOOKUP(TY_BINNING)
+typedef ty_u32 ty_turn[TY_TURN * TY_VECTOR_SAMPLES]; /* their biased cells */
+#else
+typedef ty_u32 ty_turn[1]; /* none */
 #endif
 
-/* Where the whole vectors of 16 bytes of a launch lie. */
-typedef struct ty_span {
-    TY_GLOBAL const ty_sample *first;
-    TY_GLOBAL const uint4 *vectors;
-    ty_u32 head, tail; /* samples before and behind them */
-    ty_u32 count;      /* vectors: below 2^31, for a launch has at most 2^31 samples */
-} ty_span;
-
-TY_FN ty_span ty_span_of(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n)
+TY_FN void ty_take(const ty_walker *w, ty_turn t, ty_u32 *count, ty_sample x)
 {
-    const ty_u32 each = 16 / sizeof(ty_sample);
-    ty_span s;
-    s.first = TY_SAMPLES(data, offset);
-    s.head = (ty_u32)((0 - (ty_u64)s.first) & 15) / sizeof(ty_sample);
-    if (s.head > n)
-        s.head = (ty_u32)n;
-    s.vectors = (TY_GLOBAL const uint4 *)(s.first + s.head);
-    s.count = (ty_u32)((n - s.head) / each);
-    s.tail = (ty_u32)(n - s.head - (ty_u64)s.count * each);
-    return s;
+#if TY_IN_STEPS
+    t[(*count)++] = x;
+    (void)w;
+#elif TY_IS_LOOKUP(TY_BINNING)
+    t[(*count)++] = ty_biased_cell_of(x, w->bins, w->decider, w->where);
+#else
+    ty_count_biased(w->counters, ty_biased_cell_of(x, w->bins, w->decider, w->where));
+    (void)t;
+    (void)count;
+#endif
 }
 
-/* Sample j < head + tail of those outside the vectors. */
-TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
+TY_FN void ty_take_vector(const ty_walker *w, ty_turn t, ty_u32 *count, uint4 v)
 {
-    const ty_u32 each = 16 / sizeof(ty_sample);
-    return s.first[j < s.head ? j : (ty_u64)s.count * each + j];
+    TY_EACH_SAMPLE(v, ty_take, w, t, count);
 }
+#endif
 
-/* How a vector of the turn is loaded. */
-#define TY_LOAD_VECTOR(at) (*(at))
+/* Counts those of a turn. A macro, so that its loops are unrolled where their lengths are known. */
+#if !TY_IS_BYTE && TY_IN_STEPS
+#define TY_END_TURN(w, t, count)                                                                   \
+    do {                                                                                           \
+        ty_u32 cells[TY_VECTOR_SAMPLES];                                                           \
+        ty_biased_cells_of(t, cells, count, (w)->bins, (w)->decider, (w)->where);                  \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 next = 0; next < (count); next++)                                              \
+            ty_count_biased((w)->counters, cells[next]);                                           \
+    } while (0)
+#elif !TY_IS_BYTE && TY_IS_LOOKUP(TY_BINNING)
+#define TY_END_TURN(w, t, count)                                                                   \
+    do {                                                                                           \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 next = 0; next < (count); next++)                                              \
+            ty_count_biased((w)->counters, (t)[next]);                                             \
+    } while (0)
+#else
+#define TY_END_TURN(w, t, count) (void)(t), (void)(count)
+#endif
 
-#if TY_RING && TY_EVEN < 4
+/* The turns of many loads: from vector q on, `step` apart; returns where they end. */
+#if TY_RING && !TY_IS_LOOKUP(TY_BINNING)
 /* So many loads under way all the time, one asked for when one has come: where the counters
  * leave little first-level cache, eight loads of every work-item at once do not fit it, and all
  * warps wait together. */
-#define TY_WALK_TURNS(span, q, step)                                                               \
-    if (q + (TY_RING - 1) * step < span.count) {                                                   \
-        uint4 v[TY_RING];                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_RING; k++)                                                       \
-            v[k] = TY_PINNED(&span.vectors[q + k * step]);                                         \
-        for (; q + (2 * TY_RING - 1) * step < span.count; q += TY_RING * step) {                   \
-            TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_RING; k++) {                                                 \
-                uint4 now = v[k];                                                                  \
-                v[k] = TY_PINNED(&span.vectors[q + (TY_RING + k) * step]);                         \
-                TY_PIN(k, pass);                                                                   \
-                TY_CONSUME_VECTOR(now);                                                            \
-            }                                                                                      \
-        }                                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_RING; k++)                                                       \
-            TY_CONSUME_VECTOR(v[k]);                                                               \
-        q += TY_RING * step;                                                                       \
+TY_FN ty_u32 ty_walk_turns(const ty_walker *w, ty_span span, ty_u32 q, ty_u32 step, ty_u32 pass)
+{
+    if (q + (TY_RING - 1) * step < span.count) {
+        uint4 v[TY_RING];
+        ty_turn none; /* samples are counted one by one */
+        ty_u32 count = 0;
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_RING; k++)
+            v[k] = TY_PINNED(&span.vectors[q + k * step]);
+        for (; q + (2 * TY_RING - 1) * step < span.count; q += TY_RING * step) {
+            TY_UNROLL
+            for (ty_u32 k = 0; k < TY_RING; k++) {
+                uint4 now = v[k];
+                v[k] = TY_PINNED(&span.vectors[q + (TY_RING + k) * step]);
+                TY_PIN(k, pass);
+                ty_take_vector(w, none, &count, now);
+            }
+        }
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_RING; k++)
+            ty_take_vector(w, none, &count, v[k]);
+        q += TY_RING * step;
     }
+    return q;
+}
+
 /* Asks the second-level cache for the first loads of a warp, a line a lane, while counters are
  * cleared. */
-#define TY_WALK_SOON(data, offset, n)                                                              \
-    do {                                                                                           \
-        ty_span span = ty_span_of(data, offset, n);                                                \
-        ty_u32 k = TY_LID % 32 / 4, line = TY_LID % 4 * 8;                                         \
-        ty_u32 at = (TY_GROUP + k * TY_GROUPS) * TY_GROUP_SIZE + (TY_LID & ~31u) + line;           \
-        if (k < TY_RING && at < span.count)                                                        \
-            TY_PREFETCH(&span.vectors[at]);                                                        \
-    } while (0)
+TY_FN void ty_walk_soon(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n)
+{
+    ty_span span = ty_span_of(data, offset, n);
+    ty_u32 k = TY_LID % 32 / 4, line = TY_LID % 4 * 8;
+    ty_u32 at = (TY_GROUP + k * TY_GROUPS) * TY_GROUP_SIZE + (TY_LID & ~31u) + line;
+    if (k < TY_RING && at < span.count)
+        TY_PREFETCH(&span.vectors[at]);
+}
 #else
-#define TY_WALK_SOON(data, offset, n)
-
 /* Whole warps take turns together, for TY_LOADED. */
-#define TY_WALK_TURNS(span, q, step)                                                               \
-    for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {                  \
-        uint4 v[TY_AHEAD];                                                                         \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_AHEAD; k++)                                                      \
-            v[k] = TY_LOAD_VECTOR(&span.vectors[q + k * step]);                                    \
-        TY_LOADED();                                                                               \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {                                           \
-            TY_CLASSIFY_BEGIN                                                                      \
-            TY_UNROLL                                                                              \
-            for (ty_u32 j = k; j < k + TY_TURN && j < TY_AHEAD; j++)                               \
-                TY_CONSUME_VECTOR(v[j]);                                                           \
-            TY_CLASSIFY_END                                                                        \
-        }                                                                                          \
+TY_FN ty_u32 ty_walk_turns(const ty_walker *w, ty_span span, ty_u32 q, ty_u32 step, ty_u32 pass)
+{
+    for (; (q | 31) + (TY_AHEAD - 1) * step < span.count; q += TY_AHEAD * step) {
+        uint4 v[TY_AHEAD];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_AHEAD; k++)
+            v[k] = ty_walk_load(&span.vectors[q + k * step]);
+        TY_LOADED();
+        TY_UNROLL
+        for (ty_u32 k = 0; k < TY_AHEAD; k += TY_TURN) {
+            ty_turn turn;
+            ty_u32 count = 0;
+            TY_UNROLL
+            for (ty_u32 j = k; j < k + TY_TURN && j < TY_AHEAD; j++)
+                ty_take_vector(w, turn, &count, v[j]);
+            TY_END_TURN(w, turn, count);
+        }
     }
+    (void)pass;
+    return q;
+}
+
+TY_FN void ty_walk_soon(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n)
+{
+    (void)data;
+    (void)offset;
+    (void)n;
+}
 #endif
 
-#define TY_WALK(data, offset, n)                                                                   \
-    do {                                                                                           \
-        ty_span span = ty_span_of(data, offset, n);                                                \
-        ty_u32 step = TY_GROUPS * TY_GROUP_SIZE, q = TY_GROUP * TY_GROUP_SIZE + TY_LID;            \
-        TY_WALK_TURNS(span, q, step)                                                               \
-        for (; q < span.count; q += step) {                                                        \
-            uint4 v = span.vectors[q];                                                             \
-            TY_CLASSIFY_BEGIN                                                                      \
-            TY_CONSUME_VECTOR(v);                                                                  \
-            TY_CLASSIFY_END                                                                        \
-        }                                                                                          \
-        if (TY_GROUP == 0 && TY_LID < span.head + span.tail) {                                     \
-            TY_CLASSIFY_BEGIN                                                                      \
-            TY_CONSUME(ty_span_odd(span, TY_LID));                                                 \
-            TY_CLASSIFY_END                                                                        \
-        }                                                                                          \
-    } while (0)
+/* `pass` is 0, which no compiler knows. */
+TY_FN void ty_walk(const ty_walker *w, TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
+                   ty_u32 pass)
+{
+    ty_span span = ty_span_of(data, offset, n);
+    ty_u32 step = TY_GROUPS * TY_GROUP_SIZE, q = TY_GROUP * TY_GROUP_SIZE + TY_LID;
+    q = ty_walk_turns(w, span, q, step, pass);
+    for (; q < span.count; q += step) {
+        uint4 v = span.vectors[q];
+        ty_turn turn;
+        ty_u32 count = 0;
+        ty_take_vector(w, turn, &count, v);
+        TY_END_TURN(w, turn, count);
+    }
+    if (TY_GROUP == 0 && TY_LID < span.head + span.tail) {
+        ty_turn turn;
+        ty_u32 count = 0;
+        ty_take(w, turn, &count, ty_span_odd(span, TY_LID));
+        TY_END_TURN(w, turn, count);
+    }
+}
 
 #endif

@@ -26,11 +26,11 @@
  */
 #if !defined(TY_NO_FP64)
 
-#define TY_FLOATS        (TY_WEIGHT >= 11 && !TY_LIMITED)
-#define TY_PROBED        (TY_FLOATS || (TY_SQUARE_WORDS && TY_WEIGHT >= 7))
+#define TY_FLOATS        (TY_WEIGHT >= TY_F32 && !TY_LIMITED)
+#define TY_PROBED        (TY_FLOATS || (TY_SQUARE_WORDS && TY_WEIGHT >= TY_U64))
 #define TY_WORDS         (TY_SUM_WORDS + TY_SQUARE_WORDS) /* sums, then squares: 3 or none */
-#define TY_EXPONENT_BIAS (TY_WEIGHT == 11 ? 127 : 1023)
-#define TY_LARGEST       (TY_WEIGHT == 11 ? 254 : 2046)
+#define TY_EXPONENT_BIAS (TY_WEIGHT == TY_F32 ? 127 : 1023)
+#define TY_LARGEST       (TY_WEIGHT == TY_F32 ? 254 : 2046)
 #define TY_FLOW_WORDS    8
 
 #if TY_GLOBAL_TABLE
@@ -44,20 +44,20 @@
 /* A weight as float64: what its square is made of. */
 TY_FN double ty_weight(ty_u64 bits)
 {
-    return TY_WEIGHT == 11   ? (double)TY_AS_FLOAT((ty_u32)bits)
-           : TY_WEIGHT == 12 ? TY_AS_DOUBLE(bits)
-           : TY_WEIGHT == 2  ? (double)(ty_i8)(ty_u8)bits
-           : TY_WEIGHT == 4  ? (double)(ty_i16)(ty_u16)bits
-           : TY_WEIGHT == 6  ? (double)(ty_i32)(ty_u32)bits
-           : TY_WEIGHT == 8  ? (double)(ty_i64)bits
-                             : (double)bits;
+    return TY_WEIGHT == TY_F32   ? (double)TY_AS_FLOAT((ty_u32)bits)
+           : TY_WEIGHT == TY_F64 ? TY_AS_DOUBLE(bits)
+           : TY_WEIGHT == TY_I8  ? (double)(ty_i8)(ty_u8)bits
+           : TY_WEIGHT == TY_I16 ? (double)(ty_i16)(ty_u16)bits
+           : TY_WEIGHT == TY_I32 ? (double)(ty_i32)(ty_u32)bits
+           : TY_WEIGHT == TY_I64 ? (double)(ty_i64)bits
+                                 : (double)bits;
 }
 
 /* Its exponent as float32 or float64 store it; above TY_LARGEST it is infinite or NaN. */
 TY_FN ty_u32 ty_weight_exponent(ty_u64 bits)
 {
-    return TY_WEIGHT == 11 ? (ty_u32)bits >> 23 & 255
-                           : (ty_u32)(TY_BITS_OF(ty_weight(bits)) >> 52 & 2047);
+    return TY_WEIGHT == TY_F32 ? (ty_u32)bits >> 23 & 255
+                               : (ty_u32)(TY_BITS_OF(ty_weight(bits)) >> 52 & 2047);
 }
 
 /* The exponent that sums are made for. */
@@ -116,17 +116,17 @@ TY_FN ty_terms ty_terms_of(ty_u64 bits, int exponent, int base, int square_base,
         } else {
             *odd = 1;
         }
-    } else if (TY_WEIGHT == 11) {
+    } else if (TY_WEIGHT == TY_F32) {
         t.sum.low = (ty_u64)(ty_i64)TY_RINT(w * ty_power(-base));
-    } else if (TY_WEIGHT == 12) {
+    } else if (TY_WEIGHT == TY_F64) {
         t.sum = ty_wide_of(w, base);
     } else {
-        ty_i64 whole = TY_WEIGHT == 2   ? (ty_i64)(ty_i8)(ty_u8)bits
-                       : TY_WEIGHT == 4 ? (ty_i64)(ty_i16)(ty_u16)bits
-                       : TY_WEIGHT == 6 ? (ty_i64)(ty_i32)(ty_u32)bits
-                                        : (ty_i64)bits;
+        ty_i64 whole = TY_WEIGHT == TY_I8    ? (ty_i64)(ty_i8)(ty_u8)bits
+                       : TY_WEIGHT == TY_I16 ? (ty_i64)(ty_i16)(ty_u16)bits
+                       : TY_WEIGHT == TY_I32 ? (ty_i64)(ty_i32)(ty_u32)bits
+                                             : (ty_i64)bits;
         t.sum.low = (ty_u64)whole;
-        t.sum.high = TY_WEIGHT != 7 && whole < 0 ? ~(ty_u64)0 : 0;
+        t.sum.high = TY_WEIGHT != TY_U64 && whole < 0 ? ~(ty_u64)0 : 0;
     }
     if (TY_SQUARE_WORDS) {
         double square = w * w;
@@ -164,11 +164,12 @@ TY_FN void ty_table_add(TY_SPACE ty_u32 *to, ty_u32 stride, int words, ty_wide x
         TY_TABLE_ADD(to + 2 * stride, word);
 }
 
-#define TY_PUT_RUN()                                                                               \
+/* Adds the terms of a slot to its sums, at `to`. */
+#define WEIGHTED_PUT(to, plane, terms)                                                             \
     do {                                                                                           \
-        ty_table_add(table + run * step_words, plane, TY_SUM_WORDS, sums.sum);                     \
+        ty_table_add(to, plane, TY_SUM_WORDS, (terms).sum);                                        \
         if (TY_SQUARE_WORDS)                                                                       \
-            ty_table_add(table + run * step_words + TY_SUM_WORDS * plane, plane, 3, sums.square);  \
+            ty_table_add((to) + TY_SUM_WORDS * (plane), plane, 3, (terms).square);                 \
     } while (0)
 
 TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
@@ -206,37 +207,32 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
         TY_MAX_GLOBAL(&state[here * 4], ty_local[0]);
 }
 
-#define TY_NEXT_SAMPLE(slot, weight)                                                               \
+/* The slot and weight of batch b's element at a row and column; then on by a step. */
+#define WEIGHTED_NEXT(slot, weight, b, row, column, columns, rows, places, offset, mask, masked,   \
+                      weights, weight_offset, bins, axis)                                          \
     do {                                                                                           \
-        (slot) = ty_view_slot(TY_PASS_SAMPLES offset, b, row, column, bins, axis);                 \
-        if (masked && !*TY_GRID_AT(mask, b, row, column))                                          \
-            (slot) = bins + TY_SLOT_MASKED;                                                        \
+        TY_MASKED_SLOT(slot, b, row, column, offset, mask, masked, bins, axis);                    \
         (weight) =                                                                                 \
-            ty_word_at(TY_GRID_AT(weights, b, row, column) + weight_offset, TY_WEIGHT_SIZE);       \
-        row += step_rows;                                                                          \
-        column += step_columns;                                                                    \
-        if (column >= columns) {                                                                   \
-            column -= columns;                                                                     \
-            row++;                                                                                 \
-        }                                                                                          \
+            ty_word_at(TY_GRID_AT(weights, b, row, column) + (weight_offset), TY_WEIGHT_SIZE);     \
+        TY_STEP(row, column, columns, rows, places);                                               \
     } while (0)
 
-/* Samples of one slot that follow each other are put together first. */
-#define TY_ADD_SAMPLE(slot, weight)                                                                \
+/* Samples of one slot that follow each other are put together first: `sums` are those of slot `run`
+ * that the table, whose slots are `step` words apart, does not have yet. `t` are a weight's terms,
+ * `odd` what cannot be added of it. */
+#define WEIGHTED_ADD(slot, t, odd, run, sums, table, step, plane, flows, bins, odds)               \
     do {                                                                                           \
-        ty_u32 odd = 0, s_ = (slot);                                                               \
-        ty_terms t = ty_terms_of(weight, exponent, base, square_base, &largest, &odd);             \
         if (odd)                                                                                   \
-            TY_OR_GLOBAL(&odds[s_], odd);                                                          \
-        if (s_ >= bins)                                                                            \
-            TY_TABLE_ADD(&flows[s_ - bins], 1);                                                    \
-        if (s_ != run) {                                                                           \
-            TY_PUT_RUN();                                                                          \
-            sums = t;                                                                              \
-            run = s_;                                                                              \
+            TY_OR_GLOBAL(&(odds)[slot], odd);                                                      \
+        if ((slot) >= (bins))                                                                      \
+            TY_TABLE_ADD(&(flows)[(slot) - (bins)], 1);                                            \
+        if ((slot) != (run)) {                                                                     \
+            WEIGHTED_PUT((table) + (run) * (step), plane, sums);                                   \
+            (sums) = (t);                                                                          \
+            (run) = (slot);                                                                        \
         } else {                                                                                   \
-            sums.sum = ty_wide_add(sums.sum, t.sum);                                               \
-            sums.square = ty_wide_add(sums.square, t.square);                                      \
+            (sums).sum = ty_wide_add((sums).sum, (t).sum);                                         \
+            (sums).square = ty_wide_add((sums).square, (t).square);                                \
         }                                                                                          \
     } while (0)
 
@@ -308,18 +304,24 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
         ty_u64 weight[TY_AHEAD];
         TY_UNROLL
         for (int k = 0; k < TY_AHEAD; k++)
-            TY_NEXT_SAMPLE(slot[k], weight[k]);
+            WEIGHTED_NEXT(slot[k], weight[k], b, row, column, columns, step_rows, step_columns,
+                          offset, mask, masked, weights, weight_offset, bins, axis);
         TY_UNROLL
-        for (int k = 0; k < TY_AHEAD; k++)
-            TY_ADD_SAMPLE(slot[k], weight[k]);
+        for (int k = 0; k < TY_AHEAD; k++) {
+            ty_u32 odd = 0;
+            ty_terms t = ty_terms_of(weight[k], exponent, base, square_base, &largest, &odd);
+            WEIGHTED_ADD(slot[k], t, odd, run, sums, table, step_words, plane, flows, bins, odds);
+        }
     }
     for (; i < end; i += step) {
-        ty_u32 slot;
+        ty_u32 slot, odd = 0;
         ty_u64 weight;
-        TY_NEXT_SAMPLE(slot, weight);
-        TY_ADD_SAMPLE(slot, weight);
+        WEIGHTED_NEXT(slot, weight, b, row, column, columns, step_rows, step_columns, offset, mask,
+                      masked, weights, weight_offset, bins, axis);
+        ty_terms t = ty_terms_of(weight, exponent, base, square_base, &largest, &odd);
+        WEIGHTED_ADD(slot, t, odd, run, sums, table, step_words, plane, flows, bins, odds);
     }
-    TY_PUT_RUN();
+    WEIGHTED_PUT(table + run * step_words, plane, sums);
     if (largest && !round)
         TY_MAX_LOCAL(top, largest);
     TY_BARRIER();

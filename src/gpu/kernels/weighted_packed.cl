@@ -24,7 +24,7 @@
 #define TY_TERM_ROOM    11 /* for 2^11 terms and more each is small enough for the rounder */
 
 /* Cells by float64 take registers that the loads would need. */
-#if TY_EVEN_0 == 2
+#if TY_BINNING_0 == TY_BY_F32
 #define TY_PACKED_BIAS TY_ROUNDER_BITS
 #define TY_PACKED_TURN TY_PACKED_AHEAD
 #else
@@ -36,7 +36,7 @@
 typedef struct ty_packed {
     TY_GLOBAL const ty_u8 *axis;
     ty_bins bins;
-    ty_fast fast;
+    ty_cell_map map;
     ty_lookup lookup;
     TY_LOCAL ty_u8 *table;
     TY_LOCAL ty_u32 *flows;
@@ -51,12 +51,12 @@ typedef struct ty_packed {
 /* The cell of a sample + TY_PACKED_BIAS. */
 TY_FN ty_u32 ty_packed_cell(float x, const ty_packed *p)
 {
-#if TY_EVEN_0 == 2
-    return ty_biased_cell_f32(x, &p->fast);
-#elif TY_EVEN_0 == 1
-    return ty_cell_f32_wide(x, &p->bins, &p->fast);
-#elif TY_IS_GLOBAL_LOOKUP(TY_EVEN_0)
-    return ty_global_cell_f32(x, &p->lookup, p->axis, TY_EVEN_0, TY_POSITIVE_0);
+#if TY_BINNING_0 == TY_BY_F32
+    return ty_biased_cell_f32(x, &p->map);
+#elif TY_BINNING_0 == TY_BY_F64
+    return ty_cell_f32_wide(x, &p->bins, &p->map);
+#elif TY_IS_GLOBAL_LOOKUP(TY_BINNING_0)
+    return ty_global_cell_f32(x, &p->lookup, p->axis, TY_BINNING_0, TY_POSITIVE_0);
 #else
     TY_GLOBAL const double *edges = (TY_GLOBAL const double *)(p->axis + TY_AXIS_TABLE);
     return ty_cell_of_slot(ty_slot_edges((double)x, &p->bins, edges), p->bins.bins);
@@ -203,8 +203,8 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_packed p;
     p.axis = axis;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
-    p.fast = *(TY_GLOBAL const ty_fast *)(axis + TY_AXIS_FAST);
-    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_FAST);
+    p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
+    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);
     p.table = (TY_LOCAL ty_u8 *)ty_local;
     p.flows = ty_local + 2 * words;
     p.state = state;

@@ -108,7 +108,7 @@ static tally_status enqueue(ty_call *call, tally_error *error)
     return status || stores ? status : ty_call_merge(call, &p, error);
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_lane_private},
+static const ty_gpu_method kernels = {.texts = {ty_text_walk_h, ty_text_lane_private},
                                       .reads = TY_READS_COLUMN,
                                       .maps = TY_MAPS_16,
                                       .tables = TY_TABLES_LOCAL,

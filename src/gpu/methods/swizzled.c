@@ -16,7 +16,7 @@ static const tally_parameter parameters[] = {
 
 static uint64_t counter_bytes(const tally_plan *plan)
 {
-    return ((uint64_t)plan->bins + plan->axes[0].fast.exceptions + TY_CELLS_EXTRA + 63) / 64 * 256;
+    return ((uint64_t)plan->bins + plan->axes[0].map.exceptions + TY_CELLS_EXTRA + 63) / 64 * 256;
 }
 
 /* 16-bit integers are bound by local memory, where lanes meet less often in 8 copies than in one.
@@ -103,7 +103,7 @@ static tally_status merge_halves(ty_call *call, ty_memory halves, ty_memory tabl
                                  tally_error *error)
 {
     const tally_plan *plan = call->plan;
-    const uint32_t cells = (uint32_t)plan->slots + plan->axes[0].fast.exceptions;
+    const uint32_t cells = (uint32_t)plan->slots + plan->axes[0].map.exceptions;
     ty_arg args[7 + TY_STORE_COUNT] = {ty_arg_memory(halves),
                                        ty_arg_u32(call->geometry.groups),
                                        ty_arg_u32((uint32_t)(counter_bytes(plan) / 32)),
@@ -142,7 +142,7 @@ static tally_status enqueue(ty_call *call, tally_error *error)
     return status || stores ? status : merge_halves(call, halves, table, key, error);
 }
 
-static const ty_gpu_method kernels = {.texts = {ty_text_swizzled, ty_text_halves},
+static const ty_gpu_method kernels = {.texts = {ty_text_walk_h, ty_text_swizzled, ty_text_halves},
                                       .reads = TY_READS_COLUMN,
                                       .maps = TY_MAPS_EXCEPTIONS,
                                       .tables = TY_TABLES_COPIED,

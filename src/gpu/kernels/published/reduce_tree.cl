@@ -12,10 +12,10 @@
  * too.
  */
 #if TY_COMPARES
-#if TY_DTYPE == 7
+#if TY_DTYPE == TY_U64
 #define TY_BELOW(x, e) ty_below_u64(x, e)
 #define TY_EQUAL(x, e) ty_equal_u64(x, e)
-#elif TY_DTYPE == 8
+#elif TY_DTYPE == TY_I64
 #define TY_BELOW(x, e) ty_below_i64(x, e)
 #define TY_EQUAL(x, e) ty_equal_i64(x, e)
 #else
