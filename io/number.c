@@ -16,10 +16,6 @@ __extension__ typedef unsigned __int128 u128;
 
 #define DIGITS_EXACT 19 /* as many decimal digits always fit in 64 bits */
 
-/* No midpoint between float64 neighbours has more than 768 significant digits, so of digits past
- * these only whether one is not zero can matter. */
-#define DIGITS_MAX 800
-
 /* The place of the lowest bit set. "rep bsf" is tzcnt where there is one, which can be far faster;
  * clang 14 leaves "rep" away. */
 static inline unsigned lowest(uint64_t v)
@@ -102,158 +98,6 @@ static inline double from_bits(uint64_t bits)
     return value;
 }
 
-#define INFINITY_BITS (UINT64_C(0x7ff) << 52)
-
-/* ---- Exact, by big integers ---- */
-
-/* Natural numbers up to 2^3072: DIGITS_MAX digits, or 5^1143, take 2660 bits. */
-#define BIG_WORDS 48
-
-typedef struct ty_big {
-    size_t size; /* words in use; the last is not zero */
-    uint64_t words[BIG_WORDS];
-} ty_big;
-
-/* a = a × factor + add */
-static void big_multiply(ty_big *a, uint64_t factor, uint64_t add)
-{
-    for (size_t i = 0; i < a->size; i++) {
-        u128 t = (u128)a->words[i] * factor + add;
-        a->words[i] = (uint64_t)t;
-        add = (uint64_t)(t >> 64);
-    }
-    if (add)
-        a->words[a->size++] = add;
-}
-
-static void big_multiply_fives(ty_big *a, int64_t count)
-{
-    for (; count >= 27; count -= 27)
-        big_multiply(a, UINT64_C(7450580596923828125), 0); /* 5^27 */
-    uint64_t rest = 1;
-    for (; count > 0; count--)
-        rest *= 5;
-    big_multiply(a, rest, 0);
-}
-
-static int64_t big_bits(const ty_big *a)
-{
-    return a->size ? 64 * (int64_t)a->size - __builtin_clzll(a->words[a->size - 1]) : 0;
-}
-
-static void big_shift(ty_big *a, int64_t count)
-{
-    size_t words = (size_t)(count / 64);
-    int bits = (int)(count % 64);
-    uint64_t last = 0;
-    if (bits) {
-        for (size_t i = 0; i < a->size; i++) {
-            uint64_t word = a->words[i];
-            a->words[i] = word << bits | last;
-            last = word >> (64 - bits);
-        }
-        if (last)
-            a->words[a->size++] = last;
-    }
-    if (words && a->size) {
-        memmove(a->words + words, a->words, a->size * sizeof a->words[0]);
-        memset(a->words, 0, words * sizeof a->words[0]);
-        a->size += words;
-    }
-}
-
-/* a -= b if a >= b; whether it was. */
-static int big_reduce(ty_big *a, const ty_big *b)
-{
-    if (a->size != b->size) {
-        if (a->size < b->size)
-            return 0;
-    } else {
-        size_t i = a->size;
-        while (i > 0 && a->words[i - 1] == b->words[i - 1])
-            i--;
-        if (i > 0 && a->words[i - 1] < b->words[i - 1])
-            return 0;
-    }
-    uint64_t borrow = 0;
-    for (size_t i = 0; i < a->size; i++) {
-        uint64_t x = a->words[i], y = i < b->size ? b->words[i] : 0, difference = x - y - borrow;
-        borrow = x < y || (x == y && borrow);
-        a->words[i] = difference;
-    }
-    while (a->size && a->words[a->size - 1] == 0)
-        a->size--;
-    return 1;
-}
-
-/* Bits of the float64 nearest to (quotient + fraction) × 2^exponent, where `sticky` says that
- * 0 < fraction < 1, and quotient has 63 or 64 bits. */
-static uint64_t round_bits(uint64_t quotient, int64_t exponent, int sticky)
-{
-    int zeros = __builtin_clzll(quotient);
-    quotient <<= zeros;
-    exponent += 63 - zeros + 1023; /* of the leading bit, biased */
-    if (exponent >= 2047)
-        return INFINITY_BITS;
-    int64_t drop = exponent > 0 ? 11 : 12 - exponent;
-    if (drop > 64)
-        return 0;
-    uint64_t kept = drop < 64 ? quotient >> drop : 0, rest = quotient << (64 - drop);
-    uint64_t half = UINT64_C(1) << 63;
-    kept += rest > half || (rest == half && (sticky || (kept & 1)));
-    return exponent > 0 ? ((uint64_t)(exponent - 1) << 52) + kept : kept;
-}
-
-/* a × 10^exponent, plus less than one unit more of it if `sticky`. Restoring division of two big
- * integers gives 64 bits of the quotient and whether more follow. */
-static uint64_t divide_bits(ty_big *a, int64_t exponent, int sticky)
-{
-    ty_big b = {1, {1}};
-    big_multiply_fives(exponent < 0 ? &b : a, exponent < 0 ? -exponent : exponent);
-    int64_t up = big_bits(&b) - big_bits(a);
-    big_shift(up > 0 ? a : &b, up > 0 ? up : -up);
-    uint64_t quotient = 0;
-    for (int i = 0; i < 64; i++) {
-        quotient = quotient << 1 | (uint64_t)big_reduce(a, &b);
-        big_shift(a, 1);
-    }
-    return round_bits(quotient, exponent - up - 63, sticky || a->size);
-}
-
-static NOINLINE uint64_t exact_word(uint64_t w, int64_t exponent)
-{
-    ty_big a = {1, {w}};
-    return divide_bits(&a, exponent, 0);
-}
-
-/* The digits in [p, end), a point among them passed over, × 10^exponent, where `exponent` belongs
- * to the last digit. */
-static NOINLINE uint64_t exact_text(const char *p, const char *end, int64_t exponent)
-{
-    ty_big a;
-    int64_t taken = 0, dropped = 0;
-    int sticky = 0;
-    a.size = 0;
-    for (; p < end; p++) {
-        unsigned digit = (unsigned)(*p - '0');
-        if (digit > 9 || (digit == 0 && a.size == 0))
-            continue;
-        if (taken < DIGITS_MAX) {
-            big_multiply(&a, 10, digit);
-            taken++;
-        } else {
-            sticky |= digit != 0;
-            dropped++;
-        }
-    }
-    exponent += dropped;
-    if (a.size == 0 || taken + exponent < -330)
-        return 0;
-    if (taken + exponent > 310)
-        return INFINITY_BITS;
-    return divide_bits(&a, exponent, sticky);
-}
-
 /* ---- 64 bits × a power of ten ---- */
 
 /*
@@ -275,7 +119,7 @@ static INLINE uint64_t scale(uint64_t w, int64_t q)
     if (w == 0)
         return 0;
     if ((uint64_t)(q - TY_NUMBER_POWER_FIRST) > TY_NUMBER_POWER_LAST - TY_NUMBER_POWER_FIRST)
-        return q < 0 ? 0 : INFINITY_BITS;
+        return q < 0 ? 0 : TY_NUMBER_INFINITY;
     const uint64_t *power = ty_number_powers[q - TY_NUMBER_POWER_FIRST];
     int zeros = __builtin_clzll(w);
     uint64_t shifted = w << zeros;
@@ -283,7 +127,7 @@ static INLINE uint64_t scale(uint64_t w, int64_t q)
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     if (low + 2 <= 2 &&
         (q >= 0 ? (high & 0x1ff) == 0x1ff && low : q < -27 && !low && !(high & 0x1ff)))
-        return exact_word(w, q);
+        return ty_number_exact(w, q);
     int top = (int)(high >> 63), shift = 9 + top;
     uint64_t m = high >> shift; /* 53 bits and the one that rounds */
     /* floor(q log2 10), right for |q| <= 400; then the exponent of the leading bit, biased */
@@ -297,7 +141,7 @@ static INLINE uint64_t scale(uint64_t w, int64_t q)
     m = (m >> 1) + (m & 1);
     uint64_t bits =
         ((uint64_t)(exponent - 1) << 52) + m; /* m's bit 52 (or 53) raises the exponent */
-    return bits < INFINITY_BITS ? bits : INFINITY_BITS;
+    return bits < TY_NUMBER_INFINITY ? bits : TY_NUMBER_INFINITY;
 }
 
 /* ---- The whole ---- */
@@ -324,7 +168,7 @@ static uint64_t long_bits(const char *p, const char *end, int64_t exponent)
     uint64_t bits = scale(w, exponent + dropped);
     if (!more || bits == scale(w + 1, exponent + dropped))
         return bits;
-    return exact_text(digits, end, exponent);
+    return ty_number_exact_text(digits, end, exponent);
 }
 
 static const char *match(const char *p, const char *end, const char *word)
@@ -346,7 +190,7 @@ static const char *parse_word(const char *p, const char *end, uint64_t sign, dou
     after = match(p, end, "inf");
     if (!after)
         return NULL;
-    *value = from_bits(INFINITY_BITS | sign);
+    *value = from_bits(TY_NUMBER_INFINITY | sign);
     const char *longer = match(after, end, "inity");
     return longer ? longer : after;
 }

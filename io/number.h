@@ -14,6 +14,13 @@
  */
 const char *ty_number_parse(const char *p, const char *end, double *value);
 
+/* number_exact.c, for when 64 bits and a power do not decide: bits of the float64 nearest to
+ * w × 10^exponent, w above 0; and to the digits in [p, end), a point among them passed over,
+ * × 10^exponent, where `exponent` belongs to the last digit. */
+#define TY_NUMBER_INFINITY (UINT64_C(0x7ff) << 52)
+uint64_t ty_number_exact(uint64_t w, int64_t exponent);
+uint64_t ty_number_exact_text(const char *p, const char *end, int64_t exponent);
+
 /* number_table.c: [q - FIRST] is the high and low word of 10^q scaled into [2^127, 2^128), rounded
  * down for q >= 0 and up for q < 0. */
 #define TY_NUMBER_POWER_FIRST (-342)
