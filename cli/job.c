@@ -51,6 +51,9 @@ int cli_job_plan(cli_job *job)
     wanted.weight_dtype = cli_source_weight_dtype(source);
     wanted.counter = cli_saturates(job->counter) ? job->counter : TALLY_COUNTER_U64;
     wanted.sum_squares = cli_has(options, CLI_SUM_SQUARES);
+    const char *limit = cli_text(options, CLI_WEIGHT_LIMIT, NULL);
+    if (limit && (!cli_parse_real(limit, &wanted.weight_limit) || wanted.weight_limit <= 0))
+        return cli_usage(options->word, "--weight-limit %s: a number above 0 is expected", limit);
     wanted.n_hint = cli_source_hint(source);
     wanted.method = cli_text(options, CLI_METHOD, NULL);
     tally_setting *settings = settings_make(options, &memory);

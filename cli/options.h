@@ -56,6 +56,7 @@ typedef enum cli_id {
     CLI_MASK,
     CLI_WEIGHTS,
     CLI_SUM_SQUARES,
+    CLI_WEIGHT_LIMIT,
     CLI_EACH,
     CLI_PAGE,
     CLI_KEEP_GOING,

@@ -69,6 +69,10 @@ const cli_option cli_option_table[] = {
     {CLI_WEIGHTS, "weights", 'w', CLI_TEXT, 1, "FILE|:NAME", CLI_RUN, "Input", NULL, 0, 0, 0,
      "add weights instead of ones: a file with as many numbers as there are samples, or :NAME, a "
      "column of the same table"},
+    {CLI_WEIGHT_LIMIT, "weight-limit", 0, CLI_TEXT, 1, "X", CLI_RUN, "Input", NULL, 0, 0, 0,
+     "with --weights: no |weight| is above X; sums then have the same bits however samples are "
+     "split "
+     "over results that are merged"},
     {CLI_SUM_SQUARES, "sum-squares", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "with --weights: keep the sum of squared weights of each bin too"},
     {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,

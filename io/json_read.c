@@ -19,12 +19,13 @@ enum {
     AXES,
     HISTOGRAMS,
     SOURCES,
+    WEIGHT_LIMIT,
     RUN,
     RUN_KEYS /* of the object "run"; written beside it before there was one */
 };
 static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples", "counter",
-                                       "weights", "axes",   "histograms", "sources", "run",
-                                       "device",  "method", "seconds"};
+                                       "weights", "axes",   "histograms", "sources", "weight_limit",
+                                       "run",     "device", "method",     "seconds"};
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
@@ -34,10 +35,18 @@ static const char *const axis_keys[] = {"kind",  "bins",       "lo",    "hi",   
                                         "nan",   "labels",     "others"};
 #define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
 
-enum { NAME, COUNTS, UNDERFLOW_KEY, FLOW_SUMS = UNDERFLOW_KEY + 4, SUMS_SQUARED = FLOW_SUMS + 4 };
+enum {
+    NAME,
+    COUNTS,
+    UNDERFLOW_KEY,
+    FLOW_SUMS = UNDERFLOW_KEY + 4,
+    SUMS_SQUARED = FLOW_SUMS + 4,
+    UNITS,
+    FLOW_UNITS
+};
 static const char *const histogram_keys[] = {
-    "name",          "counts",       "underflow", "overflow",   "nan",         "masked",
-    "underflow_sum", "overflow_sum", "nan_sum",   "masked_sum", "sums_squared"};
+    "name",         "counts",  "underflow",  "overflow",     "nan",   "masked",    "underflow_sum",
+    "overflow_sum", "nan_sum", "masked_sum", "sums_squared", "units", "flow_units"};
 #define HISTOGRAM_KEYS (sizeof histogram_keys / sizeof *histogram_keys)
 
 /* What is read before the result can be made. */
@@ -343,6 +352,24 @@ static tally_status find_histogram(const reader *r, size_t at, size_t *found)
     return status;
 }
 
+/* They are there just where there is a weight_limit. */
+static tally_status survey_units(const reader *r, size_t at, const size_t *found)
+{
+    const int limited = r->shape.weight_limit > 0;
+    if ((found[UNITS] != TY_JSON_NONE) != limited ||
+        (found[FLOW_UNITS] != TY_JSON_NONE) != limited ||
+        (limited && found[FLOW_SUMS] == TY_JSON_NONE))
+        return ty_json_error(&r->json, at,
+                             "with \"weight_limit\", and only then, a histogram has units, "
+                             "flow_units and underflow_sum");
+    tally_status status = limited ? check_length(r, found[UNITS], "units") : TALLY_OK;
+    if (!status && limited)
+        status = need_array(&r->json, found[FLOW_UNITS], "flow_units");
+    if (!status && limited && ty_json_count(&r->json, found[FLOW_UNITS]) != 4)
+        status = ty_json_error(&r->json, found[FLOW_UNITS], "flow_units must have 4 sums");
+    return status;
+}
+
 /* Names and lengths of every histogram: after this the counts may be allocated. */
 static tally_status survey_histograms(reader *r)
 {
@@ -380,6 +407,9 @@ static tally_status survey_histograms(reader *r)
         if (h && flow_sums != r->shape.flow_sums)
             return ty_json_error(json, at, "either all histograms have underflow_sum or none");
         r->shape.flow_sums = flow_sums;
+        status = survey_units(r, at, found);
+        if (status)
+            return status;
     }
     return TALLY_OK;
 }
@@ -445,6 +475,40 @@ static tally_status read_flow_sums(const ty_json *json, const size_t *found, tal
     return TALLY_OK;
 }
 
+/* 32 hexadecimal digits between quotes. */
+static int read_unit(const ty_json *json, size_t at, tally_wide *sum)
+{
+    uint64_t words[2] = {0, 0};
+    if (ty_json_kind_at(json, at) != TY_JSON_STRING)
+        return 0;
+    for (int i = 0; i < 32; i++) {
+        const char c = json->text[++at]; /* a string ends with a quote, which is no digit */
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            return 0;
+        words[i / 16] = words[i / 16] << 4 | (unsigned)digit;
+    }
+    *sum = (tally_wide){words[1], (int64_t)words[0]};
+    return json->text[at + 1] == '"';
+}
+
+/* Sums as they were added up; what they are rounded to has been read. */
+static tally_status read_units(const reader *r, size_t at, tally_wide *wide, const double *rounded)
+{
+    for (at = ty_json_first(&r->json, at); at != TY_JSON_NONE; at = ty_json_next(&r->json, at)) {
+        double value = 0;
+        if (!read_unit(&r->json, at, wide))
+            return ty_json_error(&r->json, at, "a unit must be 32 hexadecimal digits in quotes");
+        tally_wide_round(wide, 1, r->shape.weight_limit, &value, NULL);
+        if (value != *rounded)
+            return ty_json_error(&r->json, at, "these units are %.17g, but the sum is %.17g", value,
+                                 *rounded);
+        wide++;
+        rounded++;
+    }
+    return TALLY_OK;
+}
+
 static tally_status read_histograms(const reader *r, tally_result *result)
 {
     const ty_json *json = &r->json;
@@ -465,6 +529,12 @@ static tally_status read_histograms(const reader *r, tally_result *result)
                               into[i]);
         if (!status)
             status = read_flow_sums(json, found, result, h);
+        if (!status && result->wide)
+            status = read_units(r, found[UNITS], result->wide + h * result->bins,
+                                (const double *)result->counts + h * result->bins);
+        if (!status && result->wide)
+            status = read_units(r, found[FLOW_UNITS], result->wide_flows + h * 4,
+                                (const double *)result->flow_sums + h * 4);
         if (status)
             return status;
     }
@@ -493,6 +563,13 @@ static tally_status read_kinds(reader *r)
         status = read_choice(json, r->top[WEIGHTS], "weights", weights, 2, &chosen);
         r->shape.kind = chosen ? TALLY_RESULT_SUMS_I64 : TALLY_RESULT_SUMS_F64;
     }
+    if (!status && r->top[WEIGHT_LIMIT] != TY_JSON_NONE &&
+        (r->shape.kind != TALLY_RESULT_SUMS_F64 ||
+         !ty_json_double(json, r->top[WEIGHT_LIMIT], &r->shape.weight_limit) ||
+         tally_wide_round(NULL, 0, r->shape.weight_limit, NULL, NULL)))
+        return ty_json_error(
+            json, r->top[WEIGHT_LIMIT],
+            "weight_limit must be a number from 1e-250, beside \"weights\":\"f64\"");
     if (!status && r->top[COUNTER] != TY_JSON_NONE) {
         status = read_choice(json, r->top[COUNTER], "counter", counters, 4, &chosen);
         r->counter = (tally_counter)chosen;

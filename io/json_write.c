@@ -8,6 +8,9 @@
  * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
  *   "categories" of a category axis (256 numbers, null for a byte in no bin), "labels" of an axis
  *   of words, "others" if the last is for so many values together;
+ * - "weight_limit" of a plan that had one; then beside the counts "units", which are what counts
+ * are rounded from and merging adds: each sum in 2^-63 of the power of two above the limit, as 32
+ *   hexadecimal digits of two's complement; and "flow_units", those of the four below;
  * - "sums_squared" beside the counts, and the sums of weights in no bin: "underflow_sum",
  *   "overflow_sum", "nan_sum", "masked_sum".
  * What is unknown is null (dtype, device, method) or 0 (seconds). Sums that are no JSON numbers are
@@ -136,6 +139,19 @@ void ty_put_count(ty_out *out, const tally_result *result, uint64_t i)
         ty_put_u64(out, ((const uint64_t *)result->counts)[i]);
 }
 
+static void put_units(ty_out *out, const char *key, const tally_wide *sums, uint64_t count)
+{
+    char digits[36];
+    ty_put(out, key);
+    for (uint64_t i = 0; i < count && !out->failed; i++) {
+        snprintf(digits, sizeof digits, "\"%016llx%016llx\"", (unsigned long long)sums[i].high,
+                 (unsigned long long)sums[i].low);
+        ty_put(out, i ? "," : "[");
+        ty_put(out, digits);
+    }
+    ty_put(out, "]");
+}
+
 static void put_counts(ty_out *out, const tally_result *result, uint64_t h)
 {
     uint64_t first = h * result->bins;
@@ -148,6 +164,8 @@ static void put_counts(ty_out *out, const tally_result *result, uint64_t h)
             ty_put_count(out, result, first + i);
     }
     ty_put(out, "]");
+    if (result->wide)
+        put_units(out, ",\"units\":", result->wide + first, result->bins);
     for (uint64_t i = 0; result->squares && i < result->bins && !out->failed; i++) {
         ty_put(out, i ? "," : ",\"sums_squared\":[");
         put_number(out, result->squares[first + i]);
@@ -167,6 +185,8 @@ static void put_flow_sums(ty_out *out, const tally_result *result, uint64_t h)
         else
             ty_put_i64(out, ((const int64_t *)result->flow_sums)[h * 4 + f]);
     }
+    if (result->wide)
+        put_units(out, ",\"flow_units\":", result->wide_flows + h * 4, 4);
 }
 
 static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
@@ -210,6 +230,10 @@ static void put_header(ty_out *out, const tally_result *result)
     if (result->kind != TALLY_RESULT_COUNTS)
         ty_put(out, result->kind == TALLY_RESULT_SUMS_F64 ? ",\"weights\":\"f64\""
                                                           : ",\"weights\":\"i64\"");
+    if (result->wide) {
+        ty_put(out, ",\"weight_limit\":");
+        ty_put_double(out, result->weight_limit);
+    }
 }
 
 void ty_write_json(ty_out *out, const tally_result *result)

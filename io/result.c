@@ -118,6 +118,13 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
         if (!r->flow_sums)
             return ty_error_memory(error, "sums of flows", r->histograms * 4 * sizeof(double));
     }
+    if (shape->weight_limit > 0) {
+        r->weight_limit = shape->weight_limit;
+        r->wide = zeroes(cells, sizeof *r->wide);
+        r->wide_flows = ty_calloc((size_t)r->histograms, 4 * sizeof *r->wide_flows);
+        if (!r->wide || !r->wide_flows)
+            return ty_error_memory(error, "wide sums", cells * sizeof *r->wide);
+    }
     if (shape->squares) {
         r->squares = zeroes(cells, sizeof *r->squares);
         if (!r->squares)
@@ -129,7 +136,7 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
 /* All that a result will take, looked for before any of it is asked for. */
 static tally_status check_memory(const ty_result_shape *shape, tally_error *error)
 {
-    const double each = shape->squares ? 16 : 8;
+    const double each = shape->squares ? 16 : shape->weight_limit > 0 ? 24 : 8;
     double cells = (double)shape->histograms, bytes = 0;
     for (uint32_t d = 0; d < shape->dimensions; d++) {
         bytes += has_table(&shape->axes[d]) ? 8 * (double)shape->axes[d].bins : 0;
@@ -212,6 +219,8 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->squares);
     ty_free(result->flows);
     ty_free(result->flow_sums);
+    ty_free(result->wide);
+    ty_free(result->wide_flows);
     ty_free(result);
 }
 
@@ -226,13 +235,23 @@ tally_output tally_result_output(tally_result *result)
 {
     tally_output output = TALLY_OUTPUT_INIT;
     if (result) {
-        output.counts = result->counts;
+        output.counts = result->wide ? (void *)result->wide : result->counts;
         output.flows = result->flows;
         output.sum_squares = result->squares;
-        output.flow_sums = result->flow_sums;
+        output.flow_sums = result->wide ? (void *)result->wide_flows : result->flow_sums;
         output.accumulate = 1;
     }
     return output;
+}
+
+void ty_result_settle(const tally_result *result)
+{
+    if (!result->wide)
+        return;
+    tally_wide_round(result->wide, result->histograms * result->bins, result->weight_limit,
+                     result->counts, NULL);
+    tally_wide_round(result->wide_flows, 4 * result->histograms, result->weight_limit,
+                     result->flow_sums, NULL);
 }
 
 uint64_t ty_add_sticky(uint64_t a, uint64_t b)
@@ -330,6 +349,8 @@ const char *tally_result_source(const tally_result *result, uint32_t i)
 
 const void *tally_result_counts(const tally_result *result, uint64_t h)
 {
+    if (result)
+        ty_result_settle(result);
     /* All three kinds of counter take 8 bytes. */
     return result && h < result->histograms
                ? (const void *)((const uint64_t *)result->counts + h * result->bins)
@@ -349,6 +370,8 @@ const double *tally_result_squares(const tally_result *result, uint64_t h)
 
 const void *tally_result_flow_sums(const tally_result *result, uint64_t h)
 {
+    if (result)
+        ty_result_settle(result);
     return result && result->flow_sums && h < result->histograms
                ? (const void *)((const double *)result->flow_sums + h * 4)
                : NULL;

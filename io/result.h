@@ -32,6 +32,10 @@ struct tally_result {
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
     void *flow_sums;    /* histograms × 4 sums of weights, as `counts`; NULL: counts, or unknown */
+    /* Of a plan with weight_limit, else 0 and NULL: the sums as they are added up, histograms ×
+     * bins and × 4. `counts` and `flow_sums` are what ty_result_settle has rounded last. */
+    double weight_limit;
+    tally_wide *wide, *wide_flows;
 };
 
 typedef struct ty_result_shape {
@@ -39,6 +43,7 @@ typedef struct ty_result_shape {
     const tally_axis *axes; /* valid; of LOG edges are computed where they are NULL */
     tally_result_kind kind;
     int squares, flow_sums;
+    double weight_limit; /* 0: none; then with flow_sums */
     tally_dtype dtype;
     uint64_t histograms;
     /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
@@ -63,6 +68,10 @@ tally_status ty_result_unite(const tally_result *a, const tally_result *b, uint3
                              tally_result **new_a, tally_result **new_b, tally_error *error);
 tally_status ty_result_sort_labels(const tally_result *result, uint32_t axis, tally_result **sorted,
                                    tally_error *error);
+
+/* Rounds wide sums anew, which may have been added to. Whoever is asked what a result holds calls
+ * it. */
+void ty_result_settle(const tally_result *result);
 
 /* a + b, or 2^64-1 when that is more. */
 uint64_t ty_add_sticky(uint64_t a, uint64_t b);

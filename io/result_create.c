@@ -18,15 +18,12 @@ tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
                         "histograms is %" PRIu64 "; the plan counts %" PRIu64
                         " for each batch, so it must be a multiple of that",
                         histograms, channels);
-    if (options->weight_limit != 0)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "a result keeps sums as float64; those of a plan with weight_limit are "
-                        "tally_wide: keep them in a buffer and round them by tally_wide_round");
     ty_result_shape shape = {
         .dimensions = options->dimensions,
         .axes = options->axes,
         .squares = options->sum_squares != 0,
         .flow_sums = options->weight_dtype != 0,
+        .weight_limit = options->weight_limit,
         .dtype = options->dtypes[0],
         .histograms = histograms,
         .names = names,

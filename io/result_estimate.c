@@ -8,6 +8,7 @@
 
 static tally_status check_histogram(const tally_result *result, uint64_t h, tally_error *error)
 {
+    ty_result_settle(result);
     if (h >= result->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "histogram %" PRIu64 "; the result has %" PRIu64 ", from 0", h,

@@ -110,6 +110,7 @@ static tally_status begin(fold *f, const tally_result *from, ty_result_shape *sh
     shape->flow_sums = from->flow_sums != NULL;
     shape->histograms = from->histograms;
     shape->names = (const char *const *)from->names;
+    ty_result_settle(from);
     *f = (fold){.from = from};
     tally_status status = ty_result_create(shape, &f->into, error);
     if (status)

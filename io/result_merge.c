@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,6 +73,15 @@ static const char *kind_name(const tally_result *r)
 }
 
 /* *united: the labels of words are the same, too. */
+/* What decides the unit of wide sums; of others less than any. */
+static int exponent_of(const tally_result *r)
+{
+    int exponent = INT_MIN;
+    if (r->wide)
+        frexp(r->weight_limit, &exponent);
+    return exponent;
+}
+
 static tally_status check_same(const tally_result *into, const tally_result *from, int *united,
                                tally_error *error)
 {
@@ -80,6 +90,11 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the first holds %s and the second %s; only results of one kind add up",
                         kind_name(into), kind_name(from));
+    if (exponent_of(into) != exponent_of(from))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the first's sums have a weight_limit of %g and the second's %g (0: none); "
+                        "only sums of one limit add up",
+                        into->weight_limit, from->weight_limit);
     if (!into->squares != !from->squares)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the %s has no sums of squares and the other has; count both with them",
@@ -184,7 +199,10 @@ static void add_flow_sums(tally_result *into, const tally_result *from)
 static void add_counts(tally_result *into, const tally_result *from)
 {
     uint64_t cells = into->histograms * into->bins;
-    if (into->kind == TALLY_RESULT_SUMS_F64) {
+    if (into->wide) {
+        tally_wide_add(into->wide, from->wide, cells);
+        tally_wide_add(into->wide_flows, from->wide_flows, 4 * into->histograms);
+    } else if (into->kind == TALLY_RESULT_SUMS_F64) {
         double *a = into->counts;
         const double *b = from->counts;
         for (uint64_t i = 0; i < cells; i++)

@@ -44,6 +44,8 @@ static tally_status check(const tally_result *const *results, size_t count, tall
     for (size_t i = 0; i < count; i++)
         if (!results[i])
             return ty_error(error, TALLY_ERROR_ARGUMENT, "result %zu is NULL", i);
+    for (size_t i = 0; i < count; i++)
+        ty_result_settle(results[i]);
     if ((int)format < 0 || (int)format >= FORMATS)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "format is %d, which is none", (int)format);
     if (count > 1 && format != TALLY_FORMAT_JSON)

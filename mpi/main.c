@@ -357,7 +357,7 @@ static tally_status count(team *t, tally_error *error)
 
 /* ---- the result ---- */
 
-/* What rank 0 has, as a result: sums rounded once. */
+/* What rank 0 has, as a result. */
 static tally_status make_result(const team *t, tally_result **result, tally_error *error)
 {
     const tally_plan_options *o = tally_plan_options_get(t->plan);
@@ -366,20 +366,16 @@ static tally_status make_result(const team *t, tally_result **result, tally_erro
     tally_plan *plan = NULL;
     for (uint64_t c = 0; c < h; c++)
         names[c] = t->names[c][0] ? t->names[c] : NULL;
-    tally_status status = make_plan(t, o->dtypes[0], o->weight_dtype, 0, &plan, error);
+    const size_t size = t->limit > 0 ? sizeof(tally_wide) : sizeof(uint64_t);
+    tally_status status = make_plan(t, o->dtypes[0], o->weight_dtype, t->limit, &plan, error);
     if (!status)
         status = tally_result_create(plan, h, names, result, error);
     if (!status) {
         const tally_output to = tally_result_output(*result);
         memcpy(to.flows, t->output.flows, (size_t)h * sizeof *to.flows);
-        if (t->limit > 0) {
-            tally_wide_round(t->output.counts, cells, t->limit, to.counts, NULL);
-            tally_wide_round(t->output.flow_sums, 4 * h, t->limit, to.flow_sums, NULL);
-        } else {
-            memcpy(to.counts, t->output.counts, (size_t)cells * sizeof(uint64_t));
-            if (to.flow_sums)
-                memcpy(to.flow_sums, t->output.flow_sums, (size_t)(4 * h) * sizeof(int64_t));
-        }
+        memcpy(to.counts, t->output.counts, (size_t)cells * size);
+        if (to.flow_sums)
+            memcpy(to.flow_sums, t->output.flow_sums, (size_t)(4 * h) * size);
         for (size_t i = 0; i < t->wishes->path_count && !status; i++)
             status = tally_result_note(*result, t->wishes->paths[i], NULL, NULL, 0, 0, error);
     }

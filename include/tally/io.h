@@ -43,7 +43,9 @@ TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t hist
 TALLY_API void tally_result_destroy(tally_result *result); /* NULL is fine */
 
 /* An output that accumulates into `result`, for tally_execute with a plan of the same axes, u64 (or
- * weighted) counters and as many histograms. Valid until the result is destroyed. */
+ * weighted) counters and as many histograms. Valid until the result is destroyed. Of a plan with
+ * weight_limit it holds tally_wide, which are saved, and added by tally_result_merge; all else of
+ * the result are these sums, rounded, of TALLY_RESULT_SUMS_F64. */
 TALLY_API tally_output tally_result_output(tally_result *result);
 
 /* What a result holds; the pointers belong to it and live until it is destroyed. */

@@ -128,6 +128,23 @@ expect 1 'parts/1040.json' -- "$TALLY" merge -j 4 parts/*.json -o never.json
 [ -e never.json ] && fail "a failed merge left a file"
 rm -r parts
 
+# With a limit, parts of float weights that are merged have the whole's bits.
+seq 0.1 0.37 1500 | head -n 4000 >w.txt
+seq 0.001 0.0777 315 | head -n 4000 >v.txt
+for half in "1:2000" "2001:4000"; do
+    sed -n "${half/:/,}p" w.txt >w-${half%:*}.txt
+    sed -n "${half/:/,}p" v.txt >v-${half%:*}.txt
+    expect 0 "" -- "$TALLY" w-${half%:*}.txt --weights v-${half%:*}.txt --weight-limit 400 --range 0 1500 --bins 30 -o p-${half%:*}.json
+done
+expect 0 "" -- "$TALLY" w.txt --weights v.txt --weight-limit 400 --range 0 1500 --bins 30 --verify -o all.json
+expect 0 "" -- "$TALLY" merge p-2001.json p-1.json -o sum.json
+for file in all sum; do sed -n '/"histograms"/,/^"run"/p' $file.json | grep -v '^"run"' >$file.part; done
+cmp all.part sum.part || fail "parts of float weights have other bits than the whole"
+expect 1 'weight_limit of 100' -- "$TALLY" w.txt --weights v.txt --weight-limit 100 -o never.json
+wrong=0
+"$TALLY" w.txt --weights v.txt --weight-limit 0 -o never.json 2>/dev/null || wrong=$?
+[ $wrong = 2 ] || fail "--weight-limit 0: exit code $wrong"
+
 # What does not add up says what differs.
 "$TALLY" n.txt --range 1 1000 --bins 38 -o other.json
 expect 1 'other.json: cannot be added to whole.json: axis 0.*(37|38)' -- "$TALLY" merge whole.json other.json

@@ -59,6 +59,9 @@ ranks 1 table.csv other.csv --column x --weights w --bins 50 -o one.json || say 
 ranks 4 other.csv table.csv --column x --weights w --bins 50 -o four.json || say "weights, four ranks"
 diff <(counts one.json) <(counts four.json) >/dev/null || say "sums differ with the ranks"
 
+"$TALLY" merge one.json -o merged.json && diff <(counts one.json) <(counts merged.json) >/dev/null ||
+    say "a merged result of floats has other bits"
+
 # What fails on one rank is said once, by its name, and nothing is written.
 if ranks 2 small.npy missing.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 0: missing.npy' said; then
     say "a missing file: $(cat said)"

@@ -73,15 +73,6 @@ static void test_from_plan(void)
     CHECK_SAY(tally_result_create(plan, 3, NULL, &r, &error) == TALLY_ERROR_ARGUMENT,
               "3 of 2 channels");
     CHECK_SAY(tally_result_create(plan, 2, names, &r, &error) == TALLY_OK, "%s", error.message);
-    tally_plan_options limited = options; /* its sums are wider than a result's */
-    tally_plan *wide = NULL;
-    tally_result *none = NULL;
-    limited.weight_dtype = TALLY_F32;
-    limited.weight_limit = 8;
-    CHECK_SAY(tally_plan_create(context, &limited, &wide, &error) == TALLY_OK, "%s", error.message);
-    CHECK_SAY(tally_result_create(wide, 2, NULL, &none, &error) == TALLY_ERROR_UNSUPPORTED && !none,
-              "%s", error.message);
-    tally_plan_destroy(wide);
     tally_view view = tally_view_1d(pixels, TALLY_U8, 3);
     view.channels = 3;
     tally_output output = tally_result_output(r);
