@@ -1,11 +1,15 @@
 /*
- * Every kernel compiled by NVRTC for every architecture that is supported, with no device: the
- * methods of the registry over a stand-in for the device's limits. Of the sources' methods none may
- * spill registers to memory or have a stack frame; of our own it is told, but for their ways that
- * are compiled here by a setting and lookup tables in local memory. What passed is remembered by
- * its text, options, architecture and compiler ($TALLY_CACHE_DIR), and not compiled again.
+ * Every kernel compiled by NVRTC, with no device: the methods of the registry over a stand-in for
+ * the device's limits. Of the sources' methods none may spill registers to memory or have a stack
+ * frame; of our own it is told, but for their ways that are compiled here by a setting and lookup
+ * tables in local memory. What passed is remembered by its text, options, architecture and compiler
+ * ($TALLY_CACHE_DIR), and not compiled again.
  *
- *     test_nvrtc [METHOD]
+ * Usually one architecture of each set of instructions that the kernels tell apart, and on 9.0 half
+ * of the types of samples, in turn by method. With `all`, every architecture that is supported and
+ * every type.
+ *
+ *     test_nvrtc [all] [METHOD]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -53,6 +57,7 @@ enum { most_jobs = 1024, most_workers = 8 };
 
 static job jobs[most_jobs];
 static unsigned job_count, next, compiled, failed;
+static int all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tally_context *context;
 
@@ -73,14 +78,30 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
     job_count++;
 }
 
-/* Every dtype on one architecture; on the others the one with most arithmetic, and bytes where a
- * method reads them in its own kind. */
+/* 8.6 and 8.9 have the instructions of 8.0. 10.0 has those of 9.0 that are used, and as much local
+ * memory; what is newer is met by 12.0. */
+static int architecture_wanted(uint32_t arch)
+{
+    return all || arch == 75 || arch == 80 || arch == 90 || arch == 120;
+}
+
+/* Whether it is this type's turn: neighbours in the registry take one half of the types each. */
+static int turn(const ty_method *m, tally_dtype dtype)
+{
+    unsigned index = 0;
+    while (ty_methods[index] != m)
+        index++;
+    return all || (index + dtype) % 2 == 0;
+}
+
+/* On one architecture all types of samples, or half of them; on the others the one with most
+ * arithmetic, and bytes where a method reads them in its own kind. */
 static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 {
     uint32_t bytes = 1u << TALLY_U8 | 1u << TALLY_I8;
     int own_bytes = !(m->dtypes & ~bytes) || !strcmp(m->source, "tally");
-    return (m->dtypes >> dtype & 1) &&
-           (arch == 90 || dtype == TALLY_F32 || (dtype == TALLY_U8 && own_bytes));
+    return (m->dtypes >> dtype & 1) && ((arch == 90 && turn(m, dtype)) || dtype == TALLY_F32 ||
+                                        (dtype == TALLY_U8 && own_bytes));
 }
 
 /* Lookup tables of uneven edges: every kind and type on one architecture, float32 on the others;
@@ -108,7 +129,7 @@ static void add_lookups(const ty_method *m, uint32_t arch)
 static void add_joint(const ty_method *m, uint32_t arch)
 {
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++) {
-        if (dtype != TALLY_F32 && arch != 90)
+        if (dtype != TALLY_F32 && (arch != 90 || !turn(m, dtype)))
             continue;
         if (job_count < most_jobs)
             jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVEN, 0, 0, 0, 0, 0};
@@ -206,16 +227,13 @@ static int is_noted(const job *j)
            (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind));
 }
 
-/* Whom its compilation stands for. Architectures of one generation (8.x) have one instruction set,
- * and the kernels ask for no more than it: with equal options they differ in registers alone, so
- * where these are only noted it stands for all of them. */
+/* Whom its compilation stands for. */
 static void make_signature(const job *j, char *to, size_t size)
 {
     char reason[8];
-    const int all = is_noted(j) && j->proof != TY_PROVEN_AFFINE;
     const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
-    snprintf(to, size, "passed|%s|%s_%u|nvrtc %s", passed, all ? "generation" : "sm",
-             all ? j->capability / 10 : j->capability, ty_nvrtc_version(reason, sizeof reason));
+    snprintf(to, size, "passed|%s|sm_%u|nvrtc %s", passed, j->capability,
+             ty_nvrtc_version(reason, sizeof reason));
 }
 
 /* What the assembler says of each kernel in the log: no spill and no stack. */
@@ -360,10 +378,12 @@ int main(int argc, char **argv)
     o.device = TALLY_DEVICE_CPU;
     if (tally_context_create(&o, &context, NULL))
         return 1;
+    all = argc > 1 && !strcmp(argv[1], "all");
+    const char *only = argc > 1 + all ? argv[1 + all] : NULL;
     for (int i = 0; ty_methods[i]; i++) {
         for (unsigned a = 0; ty_architectures[a]; a++) {
-            if (ty_methods[i]->devices & TY_ON_CUDA &&
-                (argc < 2 || !strcmp(argv[1], ty_methods[i]->name)))
+            if (ty_methods[i]->devices & TY_ON_CUDA && architecture_wanted(ty_architectures[a]) &&
+                (!only || !strcmp(only, ty_methods[i]->name)))
                 add_method(ty_methods[i], ty_architectures[a]);
         }
     }
