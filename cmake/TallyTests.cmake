@@ -72,7 +72,13 @@ endfunction()
 # Arguments under sanitizers.
 set(TALLY_FEWER_test_edges 20261121 opencl 6000)
 set(TALLY_FEWER_test_many_bins 20261121 20000 4) # one case in 4
-set(TALLY_FEWER_test_faults 3) # one call in 3
+set(TALLY_FEWER_test_faults 5) # one call in 5
+set(TALLY_FEWER_test_kernels_file 20261121 60)
+set(TALLY_FEWER_test_methods 20261121 1000)
+set(TALLY_FEWER_test_number 20240607 30)
+set(TALLY_FEWER_test_number_portable 20240607 30)
+set(TALLY_FEWER_test_properties 20261121 1200)
+set(TALLY_FEWER_test_text_parts 20261122 500)
 set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 
@@ -169,8 +175,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(FILTER programs EXCLUDE REGEX "opencl|many_bins|edges|flow_bins|own|sums|sources") # no part of these hangs on them
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
+    set(arguments)
+    if(stem STREQUAL test_methods)
+      set(arguments - 1500)
+    endif()
     foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)
-      tally_test(features/${stem}-without-${feature} LABEL features COMMAND differential_${stem}
+      tally_test(features/${stem}-without-${feature} LABEL features COMMAND differential_${stem} ${arguments}
                  ENVIRONMENT TALLY_DISABLE_CPU=${feature})
     endforeach()
   endforeach()

@@ -131,7 +131,7 @@ stage_tsan() {
 
 # Every fuzz target for a few seconds; FUZZ_SECONDS for longer.
 stage_fuzz() {
-    TARGETS=fuzzers scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-5}" && tests fuzz -L fuzz
+    TARGETS=fuzzers scripts/build.sh fuzz "-DTALLY_FUZZ_SECONDS=${FUZZ_SECONDS:-2}" && tests fuzz -L fuzz
 }
 
 # The command under valgrind.

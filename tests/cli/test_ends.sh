@@ -99,13 +99,16 @@ if command -v script >/dev/null; then
 head -c 20M /dev/zero; sleep 1.5; head -c 20M /dev/zero
 SLOW
     slow="bash slow | '$TALLY' --dtype u8 - >/dev/null"
-    line() { script -qec "$slow ${1:-}" /dev/null </dev/null | grep -c 'GB/s'; }
-    equal 1 "$(line)" "a progress line on a terminal"
-    equal 0 "$(line -q)" "a progress line with -q"
-    equal 0 "$(line '--progress never')" "a progress line with --progress never"
+    written() { script -qec "$slow $1" /dev/null </dev/null >"$2"; }
+    written "" usual &
+    written -q quiet &
+    written "--progress never" never &
+    wait
+    equal 1 "$(grep -c GB/s usual)" "a progress line on a terminal"
+    equal 0 "$(grep -c GB/s quiet)" "a progress line with -q"
+    equal 0 "$(grep -c GB/s never)" "a progress line with --progress never"
     # The line is gone at the end: the last thing written is the erasing of the line.
-    script -qec "$slow" /dev/null </dev/null | tail -c 4 >tail
-    equal "$(printf '\r\033[K')" "$(cat tail)" "the end of the progress line"
+    equal "$(printf '\r\033[K')" "$(tail -c 4 usual)" "the end of the progress line"
 fi
 
 # -v says how and how fast; -q says nothing but errors; data go to standard output alone.

@@ -3,6 +3,8 @@
  * another device is not, and every plan that `auto` makes on a device is served from it, with no
  * compiler there. The file of the second half is made by tools/prebuild.c with the stand-in
  * compiler.
+ *
+ *     test_kernels_file [SEED [PLANS]]
  */
 #include <math.h>
 #include <stdio.h>
@@ -316,6 +318,8 @@ static void check_atomic(tally_context *context)
     tally_plan_destroy(plan);
 }
 
+static int plans = 200; /* random ones without a compiler */
+
 static int without_compiler(uint64_t seed)
 {
     double edges[4097];
@@ -327,7 +331,7 @@ static int without_compiler(uint64_t seed)
     state = seed;
     for (int i = 0; i < 4097; i++)
         edges[i] = i + 0.25 * (i & 1);
-    for (int i = 0; context && i < 400; i++) {
+    for (int i = 0; context && i < plans; i++) {
         plan = NULL;
         tally_status status = random_plan(context, edges, &plan, &error);
         snprintf(words, sizeof words, "seed %llu, plan %d (%.80s): %.160s",
@@ -397,6 +401,7 @@ int main(int argc, char **argv)
 {
     char command[512];
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    plans = argc > 2 ? atoi(argv[2]) : plans;
     if (!mkdtemp(folder))
         return 1;
     snprintf(path, sizeof path, "%s/file", folder);

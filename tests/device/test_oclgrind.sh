@@ -18,11 +18,12 @@ open("floats", "wb").write(struct.pack("<303f", *[random.gauss(4, 3) for i in ra
                                        float("nan"), -1e30, 1e30))
 open("tiles", "wb").write(struct.pack("<1300f", *[random.choice((7.5, random.random() * 44 - 2))
                                                 for i in range(1300)]))
-# 1501 floats and whole weights for them, as npy: more than weighted-packed adds one by one.
+# 1501 floats and whole weights for them, as npy of either kind: more than weighted-packed adds one by one.
 open("many", "wb").write(struct.pack("<1501f", *[random.gauss(4, 3) for i in range(1500)], float("nan")))
-head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1501,), }".ljust(117) + "\n"
-open("weights.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() +
-                                struct.pack("<1501f", *[random.randrange(-30, 70) for i in range(1501)]))
+for name, code, letter in ("weights", "<f4", "f"), ("whole", "<i4", "i"):
+    head = ("{'descr': '%s', 'fortran_order': False, 'shape': (1501,), }" % code).ljust(117) + "\n"
+    open(name + ".npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() +
+                                    struct.pack("<1501" + letter, *[random.randrange(-30, 70) for i in range(1501)]))
 open("wide", "wb").write(struct.pack("<200q", *[random.randrange(-4, 12) for i in range(200)]))
 with open("pairs.csv", "w") as f:
     print("x,y", *["%r,%r" % (random.gauss(4, 3), random.gauss(4, 3)) for i in range(301)], sep="\n",
@@ -90,11 +91,16 @@ print(*[m["name"] for m in json.load(open("methods.json")) if "opencl" in m["dev
         [ $runs -eq $((before + 3)) ] || fail "$method ran $((runs - before)) times"
         continue
         ;;
-    saturating-* | weighted) # plans with narrow counters, with weights: the self-test makes them
+    weighted)
+        grind weighted many --dtype f32 --range 0 8 --bins 256 --weights weights.npy --sum-squares
+        grind weighted many --dtype f32 --edges 0,1,2.5,3,8 --weights whole.npy --sum-squares
+        grind weighted many --dtype f32 --range 0 8 --bins 1700 --weights weights.npy --sum-squares # in device memory
+        [ $runs -eq $((before + 3)) ] || fail "$method ran $((runs - before)) times"
+        continue
+        ;;
+    saturating-*) # plans with narrow counters: the self-test makes them
         # One a process: a buffer of an earlier one that has grown since is to Oclgrind as it was.
-        seeds="3 5 7"
-        [ "$method" != weighted ] || seeds="3 5 74"
-        for seed in $seeds; do
+        for seed in 3 5 7; do
             checks=$((checks + 1))
             rm -f log
             run oclgrind --data-races --uninitialized --check-api --max-errors 100000 --log log \

@@ -320,7 +320,7 @@ int main(int argc, char **argv)
     printf("test_text_parts: seed %" PRIu64 "\n", state);
     pool = ty_pool_create(3);
     test_borders();
-    test_random(1500);
+    test_random(argc > 2 ? atoi(argv[2]) : 1500);
     test_numbers();
     if (pool)
         ty_pool_destroy(pool);
