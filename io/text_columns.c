@@ -102,7 +102,7 @@ static tally_status choose_words(ty_text_state *state, const tally_input_options
 {
     if (!(options->words || state->is_whole) || state->in_line)
         return TALLY_OK;
-    for (uint32_t i = 0; options->words && i < state->views; i++)
+    for (uint32_t i = 0; !state->is_whole && i < state->views; i++)
         state->knows_words |= options->words[i] != NULL;
     uint8_t *is_text = ty_calloc(state->layout.columns, 1);
     if (!is_text)

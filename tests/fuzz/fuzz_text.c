@@ -74,6 +74,73 @@ static digest run(const char *text, size_t size, const tally_input_options *opti
     return d;
 }
 
+/* A sample of a column of words stands for its bytes, as codes are in the order of threads and
+ * parts. */
+static uint64_t word_bits(const tally_words *words, double code)
+{
+    uint64_t bits = 0;
+    size_t size;
+    if (!words || code != code) {
+        memcpy(&bits, &code, sizeof bits);
+        return bits;
+    }
+    const char *text = ty_words_bytes(words, (uint64_t)code, &size);
+    for (size_t i = 0; i < size; i++)
+        bits = bits * 31 + (unsigned char)text[i] + 1;
+    return bits;
+}
+
+/* All columns of a table, or those of `options` as words, in parts of a size. */
+static digest run_words(const char *text, size_t size, const tally_input_options *options,
+                        size_t part)
+{
+    ty_stream stream = {text, size, 0, 0, NULL};
+    tally_input_info info = {.struct_size = sizeof info};
+    tally_words *words[4] = {NULL};
+    tally_input_options wanted = *options;
+    tally_error error = {""};
+    void *state = NULL;
+    for (int i = 0; i < 4; i++)
+        need(tally_words_create(&words[i], NULL) == TALLY_OK, "words");
+    wanted.words = words;
+    ty_block_part_size(part);
+    digest d = {ty_text.open(&stream, &wanted, &state, &info, &error), 0, 0};
+    tally_view *views = calloc(info.dimensions + 1, sizeof *views);
+    need(views != NULL, "memory");
+    for (int done = 0; !d.status && !done;) {
+        d.status = ty_text.read(state, views, &done, &error);
+        for (uint64_t i = 0; !d.status && !done && i < views[0].columns; i++) {
+            for (uint32_t v = 0; v < info.dimensions; v++) {
+                const double code = ((const double *)views[v].data)[i];
+                d.hash = d.hash * UINT64_C(0x9e3779b97f4a7c15) +
+                         word_bits(ty_text.words(state, v), code);
+            }
+            d.count++;
+        }
+    }
+    need(!d.status || strncmp(error.message, "a.csv:", 6) == 0, "a message without the file");
+    if (state)
+        ty_text.close(state);
+    for (int i = 0; i < 4; i++)
+        tally_words_destroy(words[i]);
+    free(views);
+    ty_block_part_size(0);
+    return d;
+}
+
+static void check_words(const char *text, size_t size, tally_input_options options)
+{
+    const size_t small = 1 + size % 53;
+    options.rewindable = 0;
+    options.all_words = (int)(size & 1);
+    need(same(run_words(text, size, &options, 0), run_words(text, size, &options, small)),
+         "words of small parts differ");
+    options.columns_count = 0;
+    options.whole_table = 1;
+    need(same(run_words(text, size, &options, 0), run_words(text, size, &options, small)),
+         "a whole table in small parts differs");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
@@ -105,6 +172,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int in_line = !options.columns_count && rows.status == TALLY_ERROR_ARGUMENT;
         need(in_line || same(whole, rows), "record by record it differs");
     }
+    options.row_begin = options.row_end = 0;
+    check_words(text, size - 1, options);
     free(text);
     return 0;
 }
