@@ -25,7 +25,7 @@ typedef struct ty_draw {
     ty_scale x, y;
     int crowded; /* more bins than pixels tell apart: envelopes are drawn */
     char title[512];
-    char subtitle[256];
+    char subtitle[400];
     char notes[512];
 } ty_draw;
 

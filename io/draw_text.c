@@ -2,6 +2,7 @@
 #if TALLY_HAVE_CAIRO
 
 #include "io/draw.h"
+#include "io/facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,6 +135,13 @@ tally_status ty_draw_words(ty_draw *d, tally_error *error)
              r->dtype ? tally_dtype_name(r->dtype) : "", r->dtype ? ", " : "", samples, bins, more,
              labels ? "value" : "bin", r->bins == 1 ? "" : "s", r->counter ? ", " : "",
              r->counter ? ty_counter_name(r->counter) : "");
+    ty_facts facts;
+    if (r->histograms == 1 && ty_facts_of(r, 0, &facts)) {
+        const size_t used = strlen(d->subtitle);
+        char text[TY_FACTS_SIZE];
+        ty_facts_print(&facts, 0, text);
+        snprintf(d->subtitle + used, sizeof d->subtitle - used, " \u00b7 %.128s", text);
+    }
     make_notes(d);
     return TALLY_OK;
 }

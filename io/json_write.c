@@ -13,10 +13,13 @@
  *   hexadecimal digits of two's complement; and "flow_units", those of the four below;
  * - "sums_squared" beside the counts, and the sums of weights in no bin: "underflow_sum",
  *   "overflow_sum", "nan_sum", "masked_sum".
- * What is unknown is null (dtype, device, method) or 0 (seconds). Sums that are no JSON numbers are
- * the strings "inf", "-inf" and "nan". Tables of several dimensions are flat, the last axis
- * fastest.
+ * - "summary" of a histogram of numbers: "n" samples in bins, their "mean", "sd", "min", "median",
+ *   "max" where the counts tell, and whether they are "exact": not between edges of bins. It
+ * follows from the rest and is not read. What is unknown is null (dtype, device, method) or 0
+ * (seconds). Sums that are no JSON numbers are the strings "inf", "-inf" and "nan". Tables of
+ * several dimensions are flat, the last axis fastest.
  */
+#include "io/facts.h"
 #include "io/write.h"
 
 #include <math.h>
@@ -189,6 +192,27 @@ static void put_flow_sums(ty_out *out, const tally_result *result, uint64_t h)
         put_units(out, ",\"flow_units\":", result->wide_flows + h * 4, 4);
 }
 
+/* What follows from the counts of samples in bins, for those who read no further. */
+static void put_facts(ty_out *out, const tally_result *result, uint64_t h)
+{
+    static const char *const keys[] = {"mean", "sd", "min", "median", "max"};
+    ty_facts facts;
+    if (!ty_facts_of(result, h, &facts))
+        return;
+    const double values[] = {facts.mean, facts.deviation, facts.least, facts.median, facts.most};
+    ty_put(out, ",\"summary\":{\"n\":");
+    ty_put_u64(out, facts.count);
+    for (int i = 0; i < 5; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        ty_put(out, ",\"");
+        ty_put(out, keys[i]);
+        ty_put(out, "\":");
+        ty_put_double(out, values[i]);
+    }
+    ty_put(out, facts.is_exact ? ",\"exact\":true}" : ",\"exact\":false}");
+}
+
 static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
 {
     const tally_flows *flows = &result->flows[h];
@@ -204,6 +228,7 @@ static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
     ty_put(out, ",\"masked\":");
     ty_put_u64(out, flows->masked);
     put_flow_sums(out, result, h);
+    put_facts(out, result, h);
     ty_put(out, "}");
 }
 

@@ -114,13 +114,12 @@ static double largest_of(tally_dtype dtype)
     return dtype >= TALLY_U8 && dtype <= TALLY_I32 ? largest[dtype] : INFINITY;
 }
 
-/* The largest integer in the bins before `end`. */
-static double last_value(const tally_axis *axis, const ty_row_style *style, uint64_t end)
+double ty_axis_last_integer(const tally_axis *axis, tally_dtype dtype, uint64_t end)
 {
     double last = tally_axis_edge(axis, end) - 1;
     if (end == axis->bins && axis->last == TALLY_LAST_CLOSED)
         last = tally_axis_edge(axis, end);
-    double largest = largest_of(style->dtype);
+    double largest = largest_of(dtype);
     return last < largest ? last : largest;
 }
 
@@ -136,7 +135,7 @@ ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, uint
     for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
         double edge = tally_axis_edge(axis, i);
         if (style.discrete && i == axis->bins)
-            edge = last_value(axis, &style, i);
+            edge = ty_axis_last_integer(axis, dtype, i);
         ty_edge_print(edge, style.edges, text);
         style.columns = strlen(text) > style.columns ? strlen(text) : style.columns;
         if (i == axis->bins)
@@ -150,7 +149,7 @@ static void discrete_label(const tally_axis *axis, const ty_row_style *style, ui
 {
     char lo[TY_LABEL_SIZE], hi[TY_LABEL_SIZE];
     int columns = style->columns < TY_LABEL_SIZE ? (int)style->columns : TY_LABEL_SIZE;
-    double from = tally_axis_edge(axis, first), to = last_value(axis, style, end);
+    double from = tally_axis_edge(axis, first), to = ty_axis_last_integer(axis, style->dtype, end);
     ty_edge_print(from, style->edges, lo);
     ty_edge_print(to, style->edges, hi);
     if (end == axis->bins && axis->over == TALLY_FLOW_CLAMP)

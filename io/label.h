@@ -23,6 +23,9 @@ void ty_edge_print(double edge, ty_edge_style style, char text[TY_LABEL_SIZE]);
 /* Whether samples are integers and so are the edges: rows are then "0 … 7", not "[0, 8)". */
 int ty_axis_is_discrete(const tally_axis *axis, tally_dtype dtype, uint64_t group);
 
+/* The largest integer of a type in the bins before `end`, of an axis that is discrete. */
+double ty_axis_last_integer(const tally_axis *axis, tally_dtype dtype, uint64_t end);
+
 /* The label of the row of bins `first` … `end`-1: "[0.25, 0.50)", "0 … 7", "a-d". Numbers are
  * right-aligned to `columns` each. `ascii` keeps to ASCII. */
 typedef struct ty_row_style {

@@ -13,6 +13,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/facts.h"
 #include "io/summary.h"
 #include "io/table.h"
 #include "io/temp_file.h"
@@ -42,25 +43,6 @@ static const char *type_of(const ty_summary_column *c)
                                       : "integer";
 }
 
-/* Five significant digits, or all of an integer below a million. */
-static void print_short(double value, char text[TY_LABEL_SIZE])
-{
-    char number[TY_NUMBER_SIZE];
-    if (isnan(value)) {
-        strcpy(text, "");
-        return;
-    }
-    if (fabs(value) < 1e7 && value == nearbyint(value)) {
-        ty_print_grouped((uint64_t)fabs(value), number);
-        snprintf(text, TY_LABEL_SIZE, "%s%.40s", value < 0 ? "-" : "", number);
-        return;
-    }
-    if (!isfinite(value))
-        snprintf(text, TY_LABEL_SIZE, "%s", value < 0 ? "-inf" : "inf");
-    else
-        ty_edge_print(value, (ty_edge_style){0, 5}, text);
-}
-
 static void print_fact(const ty_summary_column *c, int f, char text[TY_LABEL_SIZE])
 {
     char number[TY_LABEL_SIZE];
@@ -70,7 +52,7 @@ static void print_fact(const ty_summary_column *c, int f, char text[TY_LABEL_SIZ
         const double unit = pow(10, floor(log10(fabs(value))) - 3);
         value = nearbyint(value / unit) * unit;
     }
-    print_short(value, number);
+    ty_print_short(value, number);
     snprintf(text, TY_LABEL_SIZE, "%s%.60s", about ? "~" : "", number);
 }
 

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/facts.h"
 #include "../common/printable.h"
 
 /* ---- Colour ---- */
@@ -402,6 +403,15 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
     }
     ty_table_flows(out, b->result, b->h, share ? b->whole : 0, b->decimals, b->label_columns,
                    b->count_columns);
+    ty_facts facts;
+    char text[TY_FACTS_SIZE];
+    if (options->no_header || !ty_facts_of(b->result, b->h, &facts))
+        return;
+    ty_facts_print(&facts, options->ascii, text);
+    ty_table_dim(out, options);
+    ty_put(out, text);
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
 }
 
 static tally_status put_blocks(ty_out *out, const tally_result *r,

@@ -127,7 +127,8 @@ static void test_table(void)
            "[0.50, 0.75)      0    0.00%\n"
            "[0.75, 1.00]  1,500   74.40%  ████████████████████\n"
            "       above      3    0.15%\n"
-           "         NaN     12    0.60%\n");
+           "         NaN     12    0.60%\n"
+           "in bins: mean ≈0.75, sd ≈0.22, median ≈0.83, from 0\n");
     options.ascii = 1;
     options.max_rows = 2;
     expect(r, TALLY_FORMAT_TABLE, &options,
@@ -138,7 +139,8 @@ static void test_table(void)
            "[0.0, 0.5)    501   24.85%  #######\n"
            "[0.5, 1.0]  1,500   74.40%  ######################\n"
            "     above      3    0.15%\n"
-           "       NaN     12    0.60%\n");
+           "       NaN     12    0.60%\n"
+           "in bins: mean ~0.75, sd ~0.22, median ~0.83, from 0\n");
     options.log_counts = 1;
     expect(r, TALLY_FORMAT_TABLE, &options,
            "a.npy\n"
@@ -149,7 +151,8 @@ static void test_table(void)
            "[0.0, 0.5)    501   24.85%  ###################\n"
            "[0.5, 1.0]  1,500   74.40%  ######################\n"
            "     above      3    0.15%\n"
-           "       NaN     12    0.60%\n");
+           "       NaN     12    0.60%\n"
+           "in bins: mean ~0.75, sd ~0.22, median ~0.83, from 0\n");
     tally_result_destroy(r);
 
     r = make(tally_axis_integer(3, -1), TALLY_I8, 1, NULL);
@@ -162,7 +165,8 @@ static void test_table(void)
            "value  count    share\n"
            "   -1      0    0.00%\n"
            "    0      2  100.00%  █████████████████\n"
-           "    1      0    0.00%\n");
+           "    1      0    0.00%\n"
+           "mean 0, sd 0, median 0, min 0, max 0\n");
     tally_result_destroy(r);
 }
 
