@@ -109,5 +109,7 @@ int cli_word_version(const cli_options *options)
 {
     (void)options;
     cli_out("tally %s\n", tally_version());
+    if (tally_io_libraries()[0])
+        cli_out("with %s\n", tally_io_libraries());
     return cli_out_end();
 }

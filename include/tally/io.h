@@ -300,6 +300,9 @@ typedef struct tally_input_info {
 TALLY_API tally_status tally_input_open(const char *path, const tally_input_options *options,
                                         tally_input **input, tally_error *error);
 TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */
+/* What this build reads and draws by other libraries, such as "PNG, gzip (ISA-L), zstd, pictures".
+ * Never NULL. */
+TALLY_API const char *tally_io_libraries(void);
 /* How many bytes of `path` name the file: all of them, unless it is FILE:INSIDE as above. */
 TALLY_API size_t tally_input_file_length(const char *path);
 TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);

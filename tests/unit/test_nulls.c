@@ -74,6 +74,7 @@ static void axes_and_names(void)
     uint16_t categories[256];
     RETURNS((void)tally_status_string((tally_status)99));
     RETURNS((void)tally_version());
+    RETURNS((void)tally_io_libraries());
     ANSWERS(0u, tally_dtype_bytes((tally_dtype)99));
     ANSWERS(NULL, tally_dtype_name((tally_dtype)99));
     ANSWERS((tally_dtype)0, tally_dtype_parse(NULL));
