@@ -1,7 +1,7 @@
 """The Python package's tables: of the newest python-cpu-*.jsonl and python-cuda-*.jsonl, which bench/python.py makes.
 
-docs/PYTHON.md has two sizes of the processor's, NumPy and the fastest of the others; `bench/tables.py --show
-python-cpu-all` shows every size and everyone.
+docs/PYTHON.md has two sizes of each; `bench/tables.py --show python-cpu-all` (python-cuda-all) shows every size and
+everyone.
 """
 
 import os
@@ -37,6 +37,10 @@ def faster(cases, peers):
                     if peer in peers and not peer.startswith("tally")), default=(ours, ""))
         if best[0] < ours:
             found.append(f"{case}, {n:,} samples: {best[1]} in {best[0] / ours:.2f} of it")
+    return slower(found)
+
+
+def slower(found):
     return "Faster than Tally: " + ("; ".join(found) if found else "nobody in any of these cases") + "."
 
 
@@ -64,6 +68,29 @@ def brief(peers):
     return lines.table(head, rows) + "\n\n" + told("cpu", peers, path, first, cases)
 
 
+OURS = {"cupy": "tally", "torch": "tally on torch"}  # each on the arrays that it takes itself
+
+
+def device():
+    """On a device: Tally on CuPy's arrays and on torch's, and how many times as long each takes itself."""
+    path, first, cases = read("cuda")
+    sizes, rows, lost = (1_000, 1_000_000_000), [], []
+    for case in dict.fromkeys(case for case, n in cases):
+        row = [case]
+        for n in sizes:
+            found = cases.get((case, n), {})
+            row.append(" / ".join(amount(found[name]["median_s"]) for name in OURS.values() if name in found))
+            row.append(", ".join(f"{peer} {times(found[peer], found[name]['median_s'])}"
+                                 for peer, name in OURS.items() if {peer, name} <= found.keys()))
+        rows.append(row)
+    for (case, n), found in cases.items():
+        for peer, name in OURS.items():
+            if {peer, name} <= found.keys() and found[peer]["median_s"] < found[name]["median_s"]:
+                lost.append(f"{case}, {n:,} samples: {peer} in {found[peer]['median_s'] / found[name]['median_s']:.2f} of it")
+    head = [""] + [word for n in sizes for word in (f"{n:,} samples", "others")]
+    return "\n\n".join([lines.table(head, rows), slower(lost), told("cuda", list(OURS), path, first, cases)])
+
+
 def table(where, peers):
     path, first, cases = read(where)
     rows = []
@@ -82,8 +109,8 @@ def table(where, peers):
 def told(where, peers, path, first, cases):
     """What stands below a table; a device's has every case in it, so that one sees who is faster."""
     said = ", ".join(f"{k} {v}" for k, v in first["versions"].items() if k != "tally")
-    device = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
-    said_of = (f"From `{path}` ({first['clock']}; {device}; load {first['load']:.1f}; {said}): Tally's time "
+    name = [d for d in first["devices"] if d["id"].startswith(where)][0]["name"]
+    said_of = (f"From `{path}` ({first['clock']}; {name}; load {first['load']:.1f}; {said}): Tally's time "
              "and how many times as long the others take; ≠ marks counts that differ from "
              + ("NumPy's." if where == "cpu" else
                 "Tally's, which were NumPy's wherever there were at most a million samples."))
@@ -95,5 +122,6 @@ def makers():
     return {
         "table:python-cpu": lambda: brief(peers),
         "table:python-cpu-all": lambda: table("cpu", peers),
-        "table:python-cuda": lambda: table("cuda", ["cupy", "torch"]),
+        "table:python-cuda": device,
+        "table:python-cuda-all": lambda: table("cuda", ["tally on torch", "cupy", "torch"]),
     }
