@@ -152,7 +152,8 @@ const cli_word cli_word_table[] = {
      "without --column all columns at a glance. The files' "
      "content says what they are: PNG, JPEG, TIFF, PNM, .npy, HDF5 (FILE:/GROUP/DATASET), Parquet, "
      "CSV, "
-     "TSV, one number a line, also as gzip or zstd; --dtype reads raw samples. Several files of "
+     "TSV, one number a line, also as gzip, zstd or xz; --dtype reads raw samples. Several files "
+     "of "
      "one kind add up, as do those in a folder. `tally FILE` is `tally run FILE`; a file that is "
      "named like a word is given "
      "as ./run.",

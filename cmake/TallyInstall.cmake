@@ -9,7 +9,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tally TYPE INCLUDE)
 set(TALLY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tally)
 set(TALLY_CONFIG_MODULES "")
 foreach(name IN LISTS TALLY_PACKAGES)
-  if(TALLY_HAVE_${name})
+  if(TALLY_HAVE_${name} AND TALLY_${name}_MODULE)
     string(APPEND TALLY_CONFIG_MODULES
            "    pkg_check_modules(TALLY_${name} REQUIRED IMPORTED_TARGET ${TALLY_${name}_MODULE})\n")
   endif()

@@ -88,6 +88,55 @@ static tally_status check_options(const char *path, const tally_input_options *o
     return TALLY_OK;
 }
 
+/* Formats that are not read, by their first bytes, and what makes one that is of them. Some begin
+ * as text may, too: these are looked for in what is no text. */
+static const struct {
+    const char *magic;
+    unsigned char size, at, is_clear;
+    const char *what, *instead;
+} strangers[] = {
+    {"SIMPLE  =                    T", 30, 0, 1, "a FITS file",
+     "astropy's fits.getdata and numpy.save make an array of it"},
+    {"%PDF-", 5, 0, 1, "a PDF document", "pdfimages takes its pictures out, pdftotext its text"},
+    {"BZh", 3, 0, 0, "compressed by bzip2", "pipe it through bzip2 -dc"},
+    {"GIF8", 4, 0, 0, "a GIF image", "convert it to PNG: magick FILE out.png"},
+    {"WEBP", 4, 8, 0, "a WebP image", "convert it to PNG: dwebp FILE -o out.png"},
+    {"WAVE", 4, 8, 0, "a WAV sound", "sox FILE -t raw - gives raw samples (--dtype i16)"},
+    {"ftyp", 4, 4, 0, "an HEIF or AVIF image, or a film", "convert it to PNG: magick FILE out.png"},
+    {"\0\0\0\x0cjP  ", 8, 0, 0, "a JPEG 2000 image",
+     "convert it: opj_decompress -i FILE -o out.png"},
+    {"\xff\x0a", 2, 0, 0, "a JPEG XL image", "convert it to PNG: djxl FILE out.png"},
+    {"v/1\x01", 4, 0, 0, "an OpenEXR image", "convert it to TIFF: magick FILE out.tiff"},
+    {"BM", 2, 0, 0, "a BMP image", "convert it to PNG: magick FILE out.png"},
+    {"PK\3\4", 4, 0, 0, "a ZIP archive, as npz and xlsx are",
+     "unzip an npz; save a spreadsheet as CSV"},
+    {"\xd0\xcf\x11\xe0", 4, 0, 0, "an old Office document", "save a spreadsheet as CSV"},
+    {"SQLite format 3", 16, 0, 0, "an SQLite database",
+     "sqlite3 -csv FILE 'SELECT ...' | tally - counts a query"},
+    {"CDF\1", 4, 0, 0, "a netCDF-3 file", "nccopy -k nc4 FILE out.nc makes netCDF-4 of it"},
+    {"CDF\2", 4, 0, 0, "a netCDF-3 file", "nccopy -k nc4 FILE out.nc makes netCDF-4 of it"},
+    {"CDF\5", 4, 0, 0, "a netCDF-3 file", "nccopy -k nc4 FILE out.nc makes netCDF-4 of it"},
+    {"\x0e\x03\x13\x01", 4, 0, 0, "an HDF4 file", "h4toh5 FILE makes HDF5 of it"},
+    {"MATLAB 5.0 MAT-file", 19, 0, 0, "a MATLAB file before 7.3", "save it with -v7.3"},
+    {"FEA1", 4, 0, 0, "a Feather file of version 1", "write it as version 2, or as Parquet"},
+    {"ORC", 3, 0, 0, "an ORC file", "write it as Parquet"},
+    {"Obj\1", 4, 0, 0, "an Avro file", "write it as Parquet"},
+    {"7z\xbc\xaf", 4, 0, 0, "a 7z archive", "unpack it: 7z x FILE"},
+    {"\x04\x22\x4d\x18", 4, 0, 0, "compressed by LZ4", "pipe it through lz4 -dc"},
+};
+
+/* Refuses a format that is known and not read; `clear`: only those that no text begins as. */
+static tally_status refuse_stranger(const char *name, const unsigned char *head, size_t size,
+                                    int clear, tally_error *error)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        if ((strangers[i].is_clear || !clear) && size >= strangers[i].at + strangers[i].size &&
+            !memcmp(head + strangers[i].at, strangers[i].magic, strangers[i].size))
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: %s, which is not read; %s", name,
+                            strangers[i].what, strangers[i].instead);
+    return TALLY_OK;
+}
+
 static tally_status unknown_format(const char *name, const unsigned char *head, size_t size,
                                    tally_error *error)
 {
@@ -120,11 +169,15 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
         return ty_error(error, TALLY_ERROR_FORMAT, "%s: empty", name);
     if (options->dtype)
         in->decoder = &ty_raw;
+    else if ((status = refuse_stranger(name, head, size, 1, error)))
+        return status;
     for (size_t i = 0; !in->decoder && i < sizeof decoders / sizeof *decoders; i++)
         if (decoders[i]->probe(head, size))
             in->decoder = decoders[i];
-    if (!in->decoder)
-        return unknown_format(name, head, size, error);
+    if (!in->decoder) {
+        status = refuse_stranger(name, head, size, 0, error);
+        return status ? status : unknown_format(name, head, size, error);
+    }
     if (options->page > 1 && in->decoder != &ty_tiff && in->decoder != &ty_pnm)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: page %" PRIu64

@@ -37,7 +37,7 @@ void ty_stream_run_ahead(ty_stream *stream);
 void ty_stream_forget(ty_stream *stream);
 const char *
 ty_stream_name(const ty_stream *stream); /* for messages: the path, or "standard input" */
-const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd" or "" */
+const char *ty_stream_compression(const ty_stream *stream); /* "gzip", "zstd", "xz" or "" */
 uint64_t ty_stream_offset(const ty_stream *stream);         /* decoded bytes consumed */
 uint64_t ty_stream_stored(const ty_stream *stream);         /* stored bytes consumed */
 uint64_t ty_stream_size(const ty_stream *stream);           /* stored bytes in all, 0 unknown */

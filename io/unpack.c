@@ -10,7 +10,8 @@ enum { STORED_BUFFER = 256 * 1024 };
 
 const char *ty_packing_name(ty_packing packing)
 {
-    return packing == TY_GZIP ? "gzip" : packing == TY_ZSTD ? "zstd" : "";
+    static const char *const names[] = {"", "gzip", "zstd", "xz"};
+    return names[packing];
 }
 
 uint64_t ty_unpack_stored(const ty_unpack *u)
@@ -40,9 +41,10 @@ static tally_status failed(const ty_unpack *u, ty_unpack_result result, const ch
         return ty_error(error, TALLY_ERROR_MEMORY, "%s: out of memory while undoing %s", name,
                         ty_packing_name(u->packing));
     if (result == TY_UNPACK_WINDOW)
-        return ty_error(
-            error, TALLY_ERROR_UNSUPPORTED,
-            "%s: its zstd window is larger than 128 MiB; pipe it through zstd -dc --long=31", name);
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: its %s; pipe it through %s", name,
+                        u->packing == TY_XZ ? "xz dictionary is larger than 1 GiB"
+                                            : "zstd window is larger than 128 MiB",
+                        u->packing == TY_XZ ? "xz -dc" : "zstd -dc --long=31");
     return damaged(u, error, damage);
 }
 
@@ -104,8 +106,11 @@ static tally_status next_member(ty_unpack *u, int *more, tally_error *error)
             u->at++;
             continue;
         }
-        if (zeros || u->stored[u->at] != 0x1f)
-            return damaged(u, error, "something that is not gzip follows the compressed data");
+        if (zeros || u->stored[u->at] != u->codec->padded)
+            return damaged(u, error,
+                           u->packing == TY_XZ
+                               ? "something that is not xz follows the compressed data"
+                               : "something that is not gzip follows the compressed data");
         break;
     }
     *more = 1;
@@ -168,7 +173,7 @@ void ty_unpack_rewind(ty_unpack *u)
 
 static tally_status find_packing(ty_unpack *u, tally_error *error)
 {
-    while (u->end < 4) {
+    while (u->end < 6) {
         size_t have;
         tally_status status =
             ty_origin_read(u->origin, u->stored + u->end, u->room - u->end, &have, error);
@@ -185,6 +190,11 @@ static tally_status find_packing(ty_unpack *u, tally_error *error)
         u->packing = TY_ZSTD;
     if (u->end >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3))
         u->packing = TY_ZSTD; /* a frame that decoders skip */
+    if (u->end >= 6 && !memcmp(head,
+                               "\xfd"
+                               "7zXZ\0",
+                               6))
+        u->packing = TY_XZ;
     return TALLY_OK;
 }
 
@@ -202,18 +212,17 @@ tally_status ty_unpack_open(ty_unpack *u, ty_origin *origin, tally_error *error)
     tally_status status = find_packing(u, error);
     if (status || u->packing == TY_PLAIN)
         return status;
-    u->codec = u->packing == TY_GZIP ? ty_codec_gzip : ty_codec_zstd;
+    const ty_codec *const codecs[] = {NULL, ty_codec_gzip, ty_codec_zstd, ty_codec_xz};
+    static const char *const libraries[] = {"", "zlib", "libzstd", "liblzma"};
+    u->codec = codecs[u->packing];
     if (!u->codec)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "%s: compressed with %s; this build has no %s support (%s was not there "
                         "at build time)",
                         origin->name, ty_packing_name(u->packing), ty_packing_name(u->packing),
-                        u->packing == TY_GZIP ? "zlib" : "libzstd");
+                        libraries[u->packing]);
     u->state = u->codec->open();
-    return u->state
-               ? TALLY_OK
-               : ty_error_memory(error, u->packing == TY_GZIP ? "undoing gzip" : "undoing zstd",
-                                 128 * 1024);
+    return u->state ? TALLY_OK : ty_error_memory(error, "undoing a compression", 128 * 1024);
 }
 
 void ty_unpack_close(ty_unpack *u)

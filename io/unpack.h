@@ -4,7 +4,7 @@
 
 #include "io/origin.h"
 
-/* ---- One member: unpack_gzip.c, unpack_zstd.c ---- */
+/* ---- One member: unpack_gzip.c, unpack_zstd.c, unpack_xz.c ---- */
 
 /* Moved on by what a step took and wrote. */
 typedef struct ty_unpack_step {
@@ -25,7 +25,7 @@ typedef enum ty_unpack_result {
 
 typedef struct ty_codec {
     const char *name;
-    int padded;                 /* zeros may follow the last member */
+    int padded;                 /* not 0: zeros may follow the last member; the first byte of one */
     void *(*open)(void);        /* NULL: memory is out */
     void (*close)(void *state); /* NULL is fine */
     void (*reset)(void *state); /* before every member */
@@ -39,11 +39,12 @@ typedef struct ty_codec {
                  size_t out_size, size_t *got);
 } ty_codec;
 
-extern const ty_codec *const ty_codec_gzip, *const ty_codec_zstd; /* NULL: not in this build */
+/* NULL: not in this build. */
+extern const ty_codec *const ty_codec_gzip, *const ty_codec_zstd, *const ty_codec_xz;
 
 /* ---- All members: unpack.c ---- */
 
-typedef enum ty_packing { TY_PLAIN, TY_GZIP, TY_ZSTD } ty_packing;
+typedef enum ty_packing { TY_PLAIN, TY_GZIP, TY_ZSTD, TY_XZ } ty_packing;
 
 /* The bytes of an origin, unpacked, in order. */
 typedef struct ty_unpack {

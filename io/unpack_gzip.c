@@ -167,7 +167,7 @@ static int gzip_whole(void *state, const unsigned char *in, size_t in_size, unsi
     return result != TY_UNPACK_END || step.in_size;
 }
 
-static const ty_codec codec = {"gzip",     1,         gzip_open,    gzip_close,
+static const ty_codec codec = {"gzip",     0x1f,      gzip_open,    gzip_close,
                                gzip_reset, gzip_step, gzip_measure, gzip_whole};
 const ty_codec *const ty_codec_gzip = &codec;
 #else

@@ -108,7 +108,8 @@ def compressed(make):
     commands = {"gzip": ("gzip", "-c"), "gzip1": ("gzip", "-1c"), "gzip9n": ("gzip", "-9nc"),
                 "pigz": ("pigz", "-b128", "-p2", "-c"), "pigz-rsync": ("pigz", "-Rc"),
                 "zstd": ("zstd", "-qc"), "zstd19": ("zstd", "-19", "-qc", "--no-check"),
-                "zstd-long": ("zstd", "--long=27", "-qc"), "zstd-fast": ("zstd", "--fast=5", "-qc")}
+                "zstd-long": ("zstd", "--long=27", "-qc"), "zstd-fast": ("zstd", "--fast=5", "-qc"),
+                "xz": ("xz", "-c"), "xz9": ("xz", "-9ec", "--check=sha256"), "xz-blocks": ("xz", "-c", "--block-size=500")}
     for name, command in commands.items():
         if shutil.which(command[0]):
             packed = subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout

@@ -1,0 +1,73 @@
+"""Files of formats that are not read are named, with what would convert them; text that begins as they do is text."""
+
+import bz2
+import io
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+
+try:
+    from PIL import Image
+except ImportError:
+    Image = None
+
+TALLY = os.environ.get("TALLY", "tally")
+
+
+def files(folder):
+    """{name: (bytes, words of the message)}"""
+    numbers = np.arange(40.0)
+    archive = io.BytesIO()
+    np.savez(archive, numbers)
+    made = {"npz": (archive.getvalue(), "npz and xlsx"), "bz2": (bz2.compress(b"1\n2\n" * 99), "bzip2 -dc"),
+            "fits": (b"SIMPLE  =                    T".ljust(80) + b"BITPIX  =                   16".ljust(2800), "a FITS file"),
+            "nc": (b"CDF\1\0\0\0\0" + bytes(40), "nccopy"), "pdf": (b"%PDF-1.4\n1 2\n", "pdfimages"),
+            "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3")}
+    with zipfile.ZipFile(archive, "w") as sheet:
+        sheet.writestr("xl/workbook.xml", "<a/>")
+    made["xlsx"] = archive.getvalue(), "as CSV"
+    with sqlite3.connect(folder / "made.db") as base:
+        base.execute("create table t (x)")
+    base.close()
+    made["db"] = (folder / "made.db").read_bytes(), "sqlite3 -csv"
+    for name in ("gif", "bmp", "webp") if Image else ():
+        file = io.BytesIO()
+        try:
+            Image.fromarray(numbers.reshape(5, 8).astype(np.uint8)).save(file, name)
+            made[name] = file.getvalue(), "convert it to PNG"
+        except (KeyError, OSError):
+            pass  # a Pillow without it
+    return made
+
+
+def main():
+    failures = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        made = files(folder)
+        for ending, (data, words) in made.items():
+            path = folder / f"file.{ending}"
+            path.write_bytes(data)
+            done = subprocess.run((TALLY, path), capture_output=True, text=True)
+            if done.returncode != 3 or words not in done.stderr or done.stdout or "which is not read" not in done.stderr:
+                failures += 1
+                print(ending, done.returncode, done.stderr)
+        for heading in ("BM", "BZh", "ORC", "GIF8", "PKs", "CDF"):
+            path = folder / "table.csv"
+            path.write_text(f"{heading},b\n1,2\n3,4\n")
+            done = subprocess.run((TALLY, path, "--column", heading), capture_output=True, text=True)
+            if done.returncode:
+                failures += 1
+                print(heading, done.stderr)
+    print(len(made), "files,", failures, "failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
