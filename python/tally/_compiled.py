@@ -18,7 +18,7 @@ _NAMES = ("stats_add", "plan_create", "plan_destroy", "execute", "rule_parse", "
 
 def _module():
     """The one beside TALLY_LIBRARY, else the one in this package."""
-    folder = os.path.dirname(c.PATH if "TALLY_LIBRARY" in os.environ else __file__)
+    folder = os.path.dirname(c.PATH) if "TALLY_LIBRARY" in os.environ else str(c.FOLDER)
     loader = importlib.machinery.ExtensionFileLoader(
         "tally._fast", os.path.join(folder, "_fast.abi3.so")
     )

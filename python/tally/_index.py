@@ -12,6 +12,7 @@ import numpy as np
 Pick = namedtuple("Pick", "cell")  # this cell; the axis goes
 Sum = namedtuple("Sum", "begin end")  # cells [begin, end) added up; the axis goes
 Cut = namedtuple("Cut", "bounds")  # bins from each bound to the next as one; the rest to the ends
+Chosen = namedtuple("Chosen", "bins")  # these categories, in this order; the rest is over
 
 
 def expanded(key, axes):
@@ -46,6 +47,8 @@ def operation(key, i, axis):
     """What a key does along axis i: a Pick, a Sum, a Cut, or None for nothing."""
     if key is sum or _is_rebin(key):
         key = slice(None, None, key)
+    if isinstance(key, list):
+        return Chosen(_several(key, i, axis))
     if not isinstance(key, slice):
         return Pick(_cell(key, i, axis))
     if key.step is None and key.start is None and key.stop is None:
@@ -56,6 +59,21 @@ def operation(key, i, axis):
     if key.step is sum:
         return Sum(0 if key.start is None else begin + 1, len(axis) + 2 if key.stop is None else end + 1)
     return Cut(_bounds(key.step, begin, end, i))
+
+
+def _several(keys, i, axis):
+    """Bins of a list of categories' numbers or texts."""
+    categories = getattr(axis, "categories", None)
+    if categories is None or not keys:
+        raise TypeError(f"axis {i}: a list names categories of a Category axis, one or more")
+    found = []
+    for key in keys:
+        if isinstance(key, str) and key not in categories:
+            raise KeyError(f"axis {i}: no category {key!r}")
+        found.append(categories.index(key) if isinstance(key, str) else _cell(key, i, axis) - 1)
+    if len(set(found)) < len(found) or not 0 <= min(found) <= max(found) < len(axis):
+        raise IndexError(f"axis {i}: {keys!r} are not different categories")
+    return found
 
 
 def selection(key, i, axis):

@@ -6,6 +6,7 @@ ctypes releases the interpreter's lock while a function runs.
 import ctypes
 import os
 import pathlib
+import sys
 from ctypes import (
     POINTER,
     byref,
@@ -20,7 +21,14 @@ from ctypes import (
 
 from ._structs import *
 
-FOLDER = pathlib.Path(__file__).resolve().parent
+def _folder():
+    """Where the package's binaries lie: after `pip install -e` not where its Python does."""
+    folders = [pathlib.Path(p) for p in sys.modules[__package__].__path__]
+    here = pathlib.Path(__file__).resolve().parent
+    return next((f for f in folders if (f / "lib").is_dir()), here)
+
+
+FOLDER = _folder()
 
 
 def _load():

@@ -472,11 +472,14 @@ class Category(Axis):
     def placed_in(self, wide):
         return np.array([wide.categories.index(v) for v in self.categories], np.intp)
 
+    def chosen(self, bins):
+        """The axis of these bins alone, in their order. It does not grow."""
+        return Category([self.categories[k] for k in bins], name=self.name, label=self.label)
+
     def part(self, bounds):
         if np.any(np.diff(bounds) > 1):
             raise ValueError("categories are not joined")
-        kept = self.categories[bounds[0] : bounds[-1]]
-        return Category(kept, name=self.name, label=self.label)
+        return self.chosen(range(bounds[0], bounds[-1]))
 
     _widened = Integer._widened
 

@@ -82,6 +82,9 @@ class Hist:
             raise ValueError(f"Hist: {len(axes)} axes; at most {MOST_AXES} are counted on")
         if device not in (None, "cuda"):
             raise ValueError(f"device={device!r}: None or 'cuda'")
+        names = [axis.name for axis in axes if axis.name]
+        if len(set(names)) < len(names):
+            raise ValueError(f"Hist: axes have one name: {names}")
         self.axes, self.storage, self.name, self.device = Axes(axes), storage_named(storage), name, device
         self.reset()
 
@@ -437,6 +440,16 @@ class Hist:
             return self._of(axes, cells.each(lambda x: np.insert(x, 0, 0, axis=i)))
         return self._of(axes, cells.joined(starts, i))
 
+    def _chosen(self, i, bins):
+        """These categories of axis i, in this order; the others are over."""
+        axes = list(self.axes)
+        axes[i] = axes[i].chosen(bins)
+        first = [k + 1 for k in bins]
+        rest = [k for k in range(self._cells.sums.shape[i]) if k not in first]
+        cells = self._cells.each(functools.partial(np.take, indices=first + rest, axis=i))
+        cells = cells.joined(range(len(first) + 1), i)
+        return self._of(axes, cells.each(lambda x: np.insert(x, 0, 0, axis=i)))
+
     def __getitem__(self, key):
         """Bins by number, slice or tag: `h[3]`, `h[2:8, 0]`, `h[tally.loc(0.5):]`, `h[::sum]`.
 
@@ -444,7 +457,7 @@ class Hist:
         off goes to the flow bins. A step joins so many bins, and what is left over at the end goes to
         the flow bin. With `sum` as step the axis goes: `[::sum]` adds flow bins too, `[0:len:sum]` the
         bins only. The tags of `uhi`, `boost_histogram` and `hist` are understood, and so is
-        `{axis: key}`.
+        `{axis: key}`. A list picks categories by number or text; the others are over.
         """
         keys = _index.expanded(key, self.axes)
         made, at = self.copy(), 0
@@ -452,7 +465,9 @@ class Hist:
             todo = _index.operation(k, i, self.axes[i])
             if isinstance(todo, _index.Cut):
                 made = made._cut(at, todo.bounds)
-            if todo is None or isinstance(todo, _index.Cut):
+            if isinstance(todo, _index.Chosen):
+                made = made._chosen(at, todo.bins)
+            if todo is None or isinstance(todo, (_index.Cut, _index.Chosen)):
                 at += 1
                 continue
             pick = isinstance(todo, _index.Pick)

@@ -1,7 +1,9 @@
 """The compiled part answers as the package's Python does, bit for bit, and is there."""
 
 import os
+import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -266,3 +268,34 @@ def test_many_plans_and_threads():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+EDITABLE = """
+import importlib.util, sys
+source, binaries = sys.argv[1:]
+spec = importlib.util.spec_from_file_location(
+    "tally", source + "/__init__.py", submodule_search_locations=[binaries, source])
+sys.modules["tally"] = tally = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tally)
+from tally import _compiled, _library
+assert _library.PATH.startswith(binaries) and _compiled.fast.__spec__.origin.startswith(binaries)
+assert tally.histogram([1, 2, 2], 2)[0].tolist() == [1, 2]
+"""
+
+
+def test_binaries_apart_from_the_source(tmp_path):
+    """As `pip install -e` lays them: Python in the checkout, what is compiled in site-packages."""
+    from tally import _compiled, _library
+
+    named = os.environ.get("TALLY_LIBRARY")
+    folder = pathlib.Path(_library.PATH).resolve().parent
+    if not _compiled.fast or not (folder / "libtally-io.so.0").exists():
+        pytest.skip("the package's binaries are elsewhere")
+    (tmp_path / "lib").symlink_to(folder)
+    (tmp_path / "_fast.abi3.so").symlink_to((folder if named else _library.FOLDER) / "_fast.abi3.so")
+    env = {k: v for k, v in os.environ.items() if k not in ("TALLY_LIBRARY", "PYTHONPATH")}
+    source = tmp_path / "source"  # without binaries
+    shutil.copytree(pathlib.Path(tally.__file__).parent, source, ignore=shutil.ignore_patterns("*.so*", "lib", "bin"))
+    words = [sys.executable, "-W", "error", "-c", EDITABLE, str(source), str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, env=env)
+    assert not done.returncode, done.stderr

@@ -304,3 +304,22 @@ def test_storages_by_others_names(storage):
         assert Hist(Regular(1, 0, 1), storage=given).storage == storage
     with pytest.raises(ValueError, match="storage"):
         Hist(Regular(1, 0, 1), storage=bh.storage.Storage if hasattr(bh.storage, "Storage") else int)
+
+
+@pytest.mark.parametrize("storage", ALL)
+def test_lists_of_categories(storage):
+    h, columns, more = filled([Category(["c", "a", "b"], name="who"), Integer(-1, 3)], storage)
+    part = h[["b", "c"], :]
+    expected = Hist(Category(["b", "c"]), Integer(-1, 3), storage=storage).fill(*columns, **more)
+    assert part.axes[0].categories == ["b", "c"] and part.axes[0].name == "who" and part[[1], :].shape == (1, 4)
+    np.testing.assert_allclose(part.values(True), expected.values(True))
+    assert h[{"who": [2, 0]}] == part
+    if storage in ("count", "mean"):
+        assert part.flows == expected.flows
+    for wrong, error in ((["z"], KeyError), (["b", 2], IndexError), ([3], IndexError), ([], TypeError)):
+        with pytest.raises(error):
+            h[wrong, :]
+    with pytest.raises(TypeError, match="Category"):
+        h[:, [1]]
+    with pytest.raises(ValueError, match="one name"):
+        Hist(Regular(1, 0, 1, name="x"), Integer(0, 2, name="x"))
