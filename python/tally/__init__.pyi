@@ -30,6 +30,7 @@ _L = TypeVar("_L", bound=_OnDevices | _Jax)
 _Host: TypeAlias = ArrayLike | _Lent | _Arrow | _ArrowStream
 # What goes with the samples may be of any kind.
 _Samples: TypeAlias = Any
+_Array: TypeAlias = Any  # of the lender's kind
 _Bins: TypeAlias = int | str | ArrayLike | _OnDevices | _Axis
 _JointBins: TypeAlias = int | ArrayLike | _Axis | Sequence[Any]
 _Range: TypeAlias = tuple[float, float] | None
@@ -406,7 +407,7 @@ def quantile(
     out: _Array | None = None,
     overwrite_input: bool = False,
     method: _QuantileMethod = "linear",
-    keepdims: bool = ...,
+    keepdims: Any = ...,
     *,
     weights: ArrayLike | None = None,
 ) -> _Array: ...
@@ -417,7 +418,7 @@ def percentile(
     out: _Array | None = None,
     overwrite_input: bool = False,
     method: _QuantileMethod = "linear",
-    keepdims: bool = ...,
+    keepdims: Any = ...,
     *,
     weights: ArrayLike | None = None,
 ) -> _Array: ...
@@ -428,7 +429,7 @@ def nanquantile(
     out: _Array | None = None,
     overwrite_input: bool = False,
     method: _QuantileMethod = "linear",
-    keepdims: bool = ...,
+    keepdims: Any = ...,
     *,
     weights: ArrayLike | None = None,
 ) -> _Array: ...
@@ -439,7 +440,7 @@ def nanpercentile(
     out: _Array | None = None,
     overwrite_input: bool = False,
     method: _QuantileMethod = "linear",
-    keepdims: bool = ...,
+    keepdims: Any = ...,
     *,
     weights: ArrayLike | None = None,
 ) -> _Array: ...
@@ -448,14 +449,14 @@ def median(
     axis: int | tuple[int, ...] | None = None,
     out: _Array | None = None,
     overwrite_input: bool = False,
-    keepdims: bool = ...,
+    keepdims: Any = ...,
 ) -> _Array: ...
 def nanmedian(
     a: _Samples,
     axis: int | tuple[int, ...] | None = None,
     out: _Array | None = None,
     overwrite_input: bool = False,
-    keepdims: bool = ...,
+    keepdims: Any = ...,
 ) -> _Array: ...
 
 class _Traits(NamedTuple):
