@@ -35,6 +35,7 @@ static int make_plan(tally_context *host, uint32_t dimensions, tally_dtype dtype
     }
     o.weight_dtype = weight;
     o.sum_squares = weight == TALLY_F64;
+    o.weight_limit = weight && dtype == TALLY_BF16 ? 8 : 0; /* one type's sums have a limit */
     return tally_plan_create(host, &o, plan, NULL);
 }
 

@@ -120,11 +120,12 @@ static void check_splits(tally_dtype dtype, int exponent)
 static void check_rounding(void)
 {
     for (int i = 0; i < 20000; i++) {
-        const int shift = (int)(splitmix64(&state) % 127);
-        whole x = (whole)splitmix64(&state) << 64 | splitmix64(&state);
+        const int shift = (int)(splitmix64(&state) % 126);
+        const uint64_t high = splitmix64(&state), low = splitmix64(&state);
+        whole x = (whole)(int64_t)high * ((whole)1 << 63) + (whole)(low >> 1);
         x >>= shift;
         if (i % 4 == 0) /* near and at a tie */
-            x = (x | 1) * ((whole)1 << 40) + (i % 8 ? 0 : i % 3 - 1);
+            x = ((x >> 41) | 1) * ((whole)1 << 40) + (i % 8 ? 0 : i % 3 - 1);
         const tally_wide w = {(uint64_t)x, (int64_t)(x >> 64)};
         double got = NAN;
         CHECK(!tally_wide_round(&w, 1, 0.75, &got, NULL));
