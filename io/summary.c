@@ -237,6 +237,7 @@ static tally_status finish_column(const reading *r, uint32_t column, tally_error
     slice *slices = r->slices + column * r->share;
     int ok = 1;
     c->is_words = r->words[column] != NULL;
+    c->is_full = c->is_words && ty_words_is_full(r->words[column]);
     for (unsigned k = 0; k < r->share && ok; k++)
         ok = ty_numbers_merge(&c->numbers, &slices[k].numbers);
     if (ok && c->is_words)

@@ -40,6 +40,7 @@ typedef struct ty_summary_column {
         numbers; /* of words `count`, `missing` and `odd`, which came when there were too many */
     /* words */
     uint64_t different;
+    int is_full; /* there are more of them */
     ty_word_count top[TY_SUMMARY_TOP];
     uint32_t listed;
     char *text; /* of the words in `top` */

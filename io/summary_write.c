@@ -81,7 +81,7 @@ static void put_words(ty_out *out, const ty_summary_column *c, size_t room,
                       const tally_write_options *options)
 {
     char number[TY_NUMBER_SIZE], share[TY_LABEL_SIZE];
-    const int many = c->numbers.odd > 0;
+    const int many = c->is_full;
     ty_print_grouped(c->different, number);
     ty_put(out, many ? "over " : "");
     ty_put(out, number);
@@ -109,10 +109,10 @@ static void print_odd(const ty_summary_column *c, char text[TY_LABEL_SIZE])
 {
     char number[TY_NUMBER_SIZE];
     text[0] = '\0';
-    if (c->is_words || !c->numbers.odd)
+    if (c->is_full || !c->numbers.odd)
         return;
     ty_print_grouped(c->numbers.odd, number);
-    snprintf(text, TY_LABEL_SIZE, "  %.30s not numbers", number);
+    snprintf(text, TY_LABEL_SIZE, "  %.30s not %s", number, c->is_words ? "text" : "numbers");
 }
 
 typedef struct widths {

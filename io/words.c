@@ -53,7 +53,8 @@ typedef struct shard {
     block *block;
 } shard;
 
-typedef enum failure { NONE, TOO_MANY, TOO_LARGE, HAS_NUL, NO_MEMORY } failure;
+/* From TOO_MANY on no new word is kept. */
+typedef enum failure { NONE, HAS_NUL, TOO_MANY, TOO_LARGE, NO_MEMORY } failure;
 
 struct tally_words {
     shard shards[SHARDS];
@@ -201,8 +202,10 @@ static inline const word *find(table *t, uint64_t hash, const char *text, size_t
 
 static uint32_t fail(tally_words *words, failure why)
 {
-    int none = NONE;
-    atomic_compare_exchange_strong(&words->failure, &none, why);
+    int known = atomic_load(&words->failure);
+    while (known < TOO_MANY && known < (int)why &&
+           !atomic_compare_exchange_weak(&words->failure, &known, why))
+        ;
     return TY_WORDS_FAILED;
 }
 
@@ -333,6 +336,11 @@ static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *tex
     return w->code;
 }
 
+int ty_words_is_full(const tally_words *words)
+{
+    return atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY;
+}
+
 static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
                         const ty_spelling *spelling, int present)
 {
@@ -344,7 +352,7 @@ static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, siz
     const word *w = t ? find(t, hash, text, size, ends) : NULL;
     if (w)
         return w->code;
-    if (atomic_load_explicit(&words->failure, memory_order_relaxed))
+    if (ty_words_is_full(words))
         return TY_WORDS_FAILED;
     pthread_mutex_lock(&s->lock);
     t = atomic_load_explicit(&s->table, memory_order_relaxed);

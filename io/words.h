@@ -25,6 +25,9 @@ uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
  * stand for that in text. */
 uint32_t ty_words_value(tally_words *words, const char *text, size_t size);
 
+/* Whether there are more words than can be kept. */
+int ty_words_is_full(const tally_words *words);
+
 /* Why words could not be kept, naming `file` and `column`; TALLY_OK if all could. */
 tally_status ty_words_status(const tally_words *words, const char *file, const char *column,
                              tally_error *error);

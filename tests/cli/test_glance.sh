@@ -78,6 +78,11 @@ equal 2 "$(python3 -c 'import json; print(len(json.load(open("two.json"))))')" "
 seq 200000 | sed 's/.*/w&,1/' | sed '1i word,n' >many.csv
 expect 0 '' -- "$TALLY" many.csv
 output '^word +words +0 +over 131,072 values$'
+# A value with a zero byte is no text, and stands alone.
+python3 -c 'open("nul.csv", "wb").write(b"w,n\n" + b"a,1\n" * 5000 + b"b\0c,1\nd,1\ne,2\n")'
+expect 0 '' -- "$TALLY" nul.csv
+output '^w +words +0 +3 values: a '
+output '^ +1 not text$'
 # Other requests are as they were: a column, options for bins, formats of one histogram.
 expect 1 'choose one with --column' -- "$TALLY" t.csv --bins 5
 expect 1 'choose one with --column' -- "$TALLY" t.csv -o t.npy
