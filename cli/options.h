@@ -40,6 +40,7 @@ typedef enum cli_id {
     CLI_CATEGORIES,
     CLI_TOP,
     CLI_BY,
+    CLI_SEPARATE,
     /* input */
     CLI_DTYPE,
     CLI_SHAPE,

@@ -288,7 +288,8 @@ static int write_all_results(const cli_target *target, tally_result *const *resu
     return code ? code : end;
 }
 
-/* A copy of `result` with the `most` largest words of each axis that has words. */
+/* A copy of `result` with the `most` largest words of each axis that has words; *top stays NULL if
+ * none has. */
 static int take_top(const tally_result *result, uint64_t most, tally_result **top)
 {
     tally_error error = {""};
@@ -304,12 +305,7 @@ static int take_top(const tally_result *result, uint64_t most, tally_result **to
         tally_result_destroy(*top);
         *top = next;
     }
-    if (status)
-        return cli_fail_status(status, &error);
-    if (!*top)
-        return cli_fail("--top is for values that are words; these are numbers (--categories "
-                        "counts each different one)");
-    return CLI_OK;
+    return status ? cli_fail_status(status, &error) : CLI_OK;
 }
 
 int cli_results_write(const cli_target *target, tally_result *const *results, size_t count)
@@ -317,13 +313,21 @@ int cli_results_write(const cli_target *target, tally_result *const *results, si
     if (!target->top)
         return write_all_results(target, results, count);
     tally_result **top = calloc(count + 1, sizeof(tally_result *));
-    int code = top ? CLI_OK : cli_fail("out of memory");
-    for (size_t i = 0; i < count && !code; i++)
+    tally_result **shown = calloc(count + 1, sizeof(tally_result *));
+    int code = top && shown ? CLI_OK : cli_fail("out of memory"), any = 0;
+    for (size_t i = 0; i < count && !code; i++) {
         code = take_top(results[i], target->top, &top[i]);
+        shown[i] = top[i] ? top[i] : results[i];
+        any |= top[i] != NULL;
+    }
+    if (!code && !any)
+        code = cli_fail("--top is for values that are words; these are numbers (--categories "
+                        "counts each different one)");
     if (!code)
-        code = write_all_results(target, top, count);
+        code = write_all_results(target, shown, count);
     for (size_t i = 0; top && i < count; i++)
         tally_result_destroy(top[i]);
     free(top);
+    free(shown);
     return code;
 }

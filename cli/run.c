@@ -191,28 +191,69 @@ static int count_group(const cli_options *options, tally_context *context, const
     return code;
 }
 
+/* A column's name as --column takes it. NULL: out of memory. */
+static char *escaped(const char *name)
+{
+    char *text = malloc(2 * strlen(name) + 1), *to = text;
+    for (; text && *name; name++) {
+        if (*name == ',' || *name == '\\')
+            *to++ = '\\';
+        *to++ = *name;
+    }
+    if (text)
+        *to = '\0';
+    return text;
+}
+
+/* --separate: each column by itself, into results[0 ...]; *done counts them. */
+static int count_columns(const cli_options *options, tally_context *context,
+                         const char *const *paths, size_t count, tally_result **results,
+                         size_t *done)
+{
+    size_t columns = 0;
+    char **names = NULL;
+    int code = cli_columns_parse(options, &names, &columns);
+    columns -= cli_text(options, CLI_WEIGHTS, "")[0] == ':' && columns;
+    for (size_t c = 0; c < columns && !code; c++) {
+        cli_options one = *options;
+        char *name = escaped(names[c]);
+        const char *text = name;
+        one.values[CLI_COLUMN].texts = &text;
+        one.values[CLI_COLUMN].count = 1;
+        code = name ? count_group(&one, context, paths, count, &results[*done])
+                    : cli_fail("out of memory");
+        *done += results[*done] != NULL;
+        free(name);
+    }
+    cli_split_free(names, TALLY_MAX_DIMENSIONS + 1);
+    return code;
+}
+
 static int count_groups(const cli_options *options, tally_context *context, cli_target *target)
 {
     static const char *const standard_input[] = {"-"};
     const char *const *paths = options->operand_count ? options->operands : standard_input;
     size_t count = options->operand_count ? options->operand_count : 1;
+    const int separate = cli_has(options, CLI_SEPARATE);
     size_t groups = cli_has(options, CLI_EACH) ? count : 1;
-    tally_result **results = calloc(groups, sizeof(tally_result *));
+    size_t most = groups > TALLY_MAX_DIMENSIONS + 1 ? groups : TALLY_MAX_DIMENSIONS + 1;
+    tally_result **results = calloc(most, sizeof(tally_result *));
     int code = results ? CLI_OK : cli_fail("out of memory");
     size_t done = 0;
     const int going = cli_has(options, CLI_KEEP_GOING);
     for (size_t g = 0; g < groups && (!code || (going && results)); g++) {
-        const int now =
-            count_group(options, context, paths + g, groups > 1 ? 1 : count, &results[done]);
+        const int now = separate ? count_columns(options, context, paths, count, results, &done)
+                                 : count_group(options, context, paths + g, groups > 1 ? 1 : count,
+                                               &results[done]);
         code = code ? code : now;
-        done += results[done] != NULL;
+        done += !separate && results[done] != NULL;
     }
-    target->write.array = cli_has(options, CLI_EACH);
+    target->write.array = cli_has(options, CLI_EACH) || separate;
     if (results && done && (!code || going)) {
         const int written = cli_results_write(target, results, done);
         code = code ? code : written;
     }
-    for (size_t g = 0; results && g < groups; g++)
+    for (size_t g = 0; results && g < most; g++)
         tally_result_destroy(results[g]);
     free(results);
     return code;

@@ -11,12 +11,14 @@ static int check_pairs(const cli_options *options)
     } pairs[] = {{CLI_SHAPE, CLI_DTYPE},
                  {CLI_SUM_SQUARES, CLI_WEIGHTS},
                  {CLI_WEIGHT_LIMIT, CLI_WEIGHTS},
-                 {CLI_SET, CLI_METHOD}};
+                 {CLI_SET, CLI_METHOD},
+                 {CLI_SEPARATE, CLI_COLUMN}};
     static const cli_id foes[][2] = {
         {CLI_DTYPE, CLI_COLUMN},       {CLI_CHANNEL, CLI_COLUMN},  {CLI_WEIGHTS, CLI_COUNTER},
         {CLI_KEEP_GOING, CLI_WEIGHTS}, {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
         {CLI_BY, CLI_WEIGHTS},         {CLI_BY, CLI_CATEGORIES},   {CLI_BY, CLI_KEEP_GOING},
-        {CLI_BY, CLI_COUNTER},         {CLI_QUIET, CLI_VERBOSE}};
+        {CLI_BY, CLI_COUNTER},         {CLI_SEPARATE, CLI_BY},     {CLI_SEPARATE, CLI_EACH},
+        {CLI_SEPARATE, CLI_MASK},      {CLI_QUIET, CLI_VERBOSE}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
         return cli_usage(options->word, "--offset is for raw data and needs --dtype");
@@ -108,6 +110,11 @@ static int check_files(const cli_options *options)
     inputs += strcmp(cli_text(options, CLI_WEIGHTS, ""), "-") == 0;
     if (inputs > 1)
         return cli_usage(options->word, "standard input (-) can be read once");
+    for (size_t i = 0; cli_has(options, CLI_SEPARATE) && i < options->operand_count + 1; i++)
+        if (i == options->operand_count ? !i : strcmp(options->operands[i], "-") == 0)
+            return cli_usage(options->word,
+                             "--separate reads a file for each column; standard input can be read "
+                             "once");
     if (options->operand_count == 0 && isatty(STDIN_FILENO))
         return cli_usage(options->word, "no FILE; name one, or - for standard input");
     return CLI_OK;
@@ -133,7 +140,7 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (!code) {
         uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':') -
                         (uint32_t)cli_has(options, CLI_BY);
-        code = cli_axes_check(options, axes ? axes : 1);
+        code = cli_axes_check(options, axes && !cli_has(options, CLI_SEPARATE) ? axes : 1);
     }
     if (!code)
         code = check_files(options);
@@ -143,5 +150,7 @@ int cli_run_check(const cli_options *options, cli_target *target)
                  (target->format == TALLY_FORMAT_TABLE && !target->path);
     if (!code && cli_has(options, CLI_EACH) && options->operand_count > 1 && !listed)
         code = cli_usage(options->word, "--each writes JSON, or tables to standard output");
+    if (!code && cli_has(options, CLI_SEPARATE) && !listed)
+        code = cli_usage(options->word, "--separate writes JSON, or tables to standard output");
     return code;
 }

@@ -36,6 +36,8 @@ const cli_option cli_option_table[] = {
     {CLI_BY, "by", 0, CLI_TEXT, 1, "NAME|N", CLI_RUN, "Bins", NULL, 0, 0, 0,
      "text: a histogram of --column for each different value of this column, the most frequent "
      "first; rows without one are left out, and --top N counts all but N together"},
+    {CLI_SEPARATE, "separate", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
+     "of several columns a histogram each, with bins of its own, instead of a joint one"},
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
      "of values that are words keep the N largest, and count all others together"},
 

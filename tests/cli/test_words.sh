@@ -123,6 +123,20 @@ done
 equal 1 "$(grep -c '^3 other values,0,5,' by.txt)" "the others of --by"
 expect 2 'name one column that is counted for each value of g' -- "$TALLY" by.csv --by g
 expect 2 '--by and --weights contradict' -- "$TALLY" by.csv -c v --by g -w :v
+# --separate: what each column has by itself.
+"$TALLY" "$SRCDIR/data/flights.csv" -c carrier,day -c air_time --separate --format json -q >separate.json
+checks=$((checks + 1))
+python3 - "$TALLY" "$SRCDIR/data/flights.csv" <<'PY' || fail "--separate"
+import json, subprocess, sys
+together = json.load(open("separate.json"))
+for column, got in zip(("carrier", "day", "air_time"), together, strict=True):
+    alone = json.loads(subprocess.run([*sys.argv[1:], "-c", column, "-f", "json"], capture_output=True, check=True).stdout)
+    got.pop("run"), alone.pop("run")
+    assert got == alone, column
+PY
+expect 2 'standard input can be read once' -- "$TALLY" - -c a,b --separate
+expect 2 '--separate needs --column' -- "$TALLY" bool.csv --separate
+expect 2 '--separate writes JSON, or tables' -- "$TALLY" bool.csv -c ok,q --separate --format csv
 # Damage.
 python3 -c 'open("nul.csv", "wb").write(b"w\n" + b"a\n" * 5000 + b"b\0c\n")'
 expect 1 "nul.csv: a value of column 'w' has a zero byte" -- "$TALLY" nul.csv -c w
