@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli.h"
 
 int cli_context_open(const cli_options *options, tally_context **context)
@@ -5,9 +7,12 @@ int cli_context_open(const cli_options *options, tally_context **context)
     tally_context_options wanted = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     const char *text = cli_text(options, CLI_DEVICE, "auto");
-    if (!parse_device(text, &wanted.device, &wanted.index))
-        return cli_usage(options->word, "--device %s: auto, cpu, cuda, opencl, cuda:N or opencl:N",
-                         text);
+    if (strpbrk(text, ",*"))
+        wanted.devices = text;
+    else if (!parse_device(text, &wanted.device, &wanted.index))
+        return cli_usage(
+            options->word,
+            "--device %s: auto, cpu, cuda, opencl, cuda:N, cuda:* or several with commas", text);
     wanted.threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);
     tally_status status = tally_context_create(&wanted, context, &error);
     if (!status)

@@ -91,7 +91,9 @@ const cli_option cli_option_table[] = {
      "width of a count (u64): u32 is refused if one would not fit, u16sat and u8sat stick at 65535 "
      "and 255"},
     {CLI_DEVICE, "device", 'd', CLI_TEXT, 1, "DEVICE", COUNTING, "Work", "auto cpu cuda opencl", 0,
-     0, 0, "where to count: auto, cpu, cuda, opencl; cuda:1 is the second one"},
+     0, 0,
+     "where to count: auto, cpu, cuda, opencl; cuda:1 is the second one, cuda:* all; with commas "
+     "several"},
     {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING | CLI_MERGE, "Work", NULL, 1, 1024, 0,
      "most processor threads (one for each processor)"},
     {CLI_METHOD, "method", 'm', CLI_TEXT, 1, "NAME", CLI_RUN | CLI_SELFTEST, "Work", NULL, 0, 0, 0,

@@ -254,11 +254,17 @@ typedef struct tally_context_options {
     void *native; /* NULL, or what to work in: CUDA a CUcontext (else the device's primary one,
                      which CuPy, PyTorch and JAX use), OpenCL a cl_command_queue, whose context and
                      device are used. Must outlive the context. */
+    /* NULL, or several devices, then device, index and native stay unset: "cuda:*",
+     * "cuda:0,cuda:1", "cuda:*,cpu". A call's samples, in host memory or with a source, are dealt
+     * to them in pieces, to whichever is free, and the output is in host memory; the result is that
+     * of one device, to the bit. Sums of float weights need weight_limit. A device that fails fails
+     * the call, which names it. Needed during the call only. */
+    const char *devices;
 } tally_context_options;
 
 #define TALLY_CONTEXT_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(tally_context_options), (tally_device_type)0, 0, 0, NULL                            \
+        sizeof(tally_context_options), (tally_device_type)0, 0, 0, NULL, NULL                      \
     }
 
 /* Opens a device. `options` may be NULL. Threads are started by the first call that needs them.

@@ -86,6 +86,7 @@ class ContextOptions(Sized):
         ("index", c_int32),
         ("threads", c_uint32),
         ("native", c_void_p),
+        ("devices", c_char_p),
     ]
 
 

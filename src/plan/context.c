@@ -8,6 +8,7 @@
 #include "gpu/kernels_file.h"
 #include "plan/offload.h"
 #include "plan/plan.h"
+#include "plan/several.h"
 #include "plan/tuning.h"
 
 #define TEXT(x)  #x
@@ -87,18 +88,23 @@ static tally_status check_device(const ty_backend *backend, const tally_context_
     return TALLY_OK;
 }
 
-tally_status tally_context_create(const tally_context_options *options, tally_context **context,
-                                  tally_error *error)
+static tally_status open_several(const tally_context_options *options, tally_context **context,
+                                 tally_error *error)
 {
-    tally_context_options standard = TALLY_CONTEXT_OPTIONS_INIT;
-    if (!context)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "context is NULL");
-    if (!options)
-        options = &standard;
-    if (options->struct_size != sizeof *options)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "context options: struct_size is %zu, expected %zu", options->struct_size,
-                        sizeof *options);
+    tally_context *c = ty_calloc(1, sizeof *c);
+    if (!c)
+        return ty_error_memory(error, "a context", sizeof *c);
+    tally_status status = ty_several_open(c, options, error);
+    if (status)
+        ty_free(c);
+    else
+        *context = c;
+    return status;
+}
+
+static tally_status open_one(const tally_context_options *options, tally_context **context,
+                             tally_error *error)
+{
     const ty_backend *backend = find_backend(options->device);
     tally_status status = check_device(backend, options, error);
     if (status)
@@ -132,6 +138,22 @@ tally_status tally_context_create(const tally_context_options *options, tally_co
     }
     *context = c;
     return TALLY_OK;
+}
+
+tally_status tally_context_create(const tally_context_options *options, tally_context **context,
+                                  tally_error *error)
+{
+    tally_context_options standard = TALLY_CONTEXT_OPTIONS_INIT;
+    if (!context)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "context is NULL");
+    if (!options)
+        options = &standard;
+    if (options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "context options: struct_size is %zu, expected %zu", options->struct_size,
+                        sizeof *options);
+    return options->devices ? open_several(options, context, error)
+                            : open_one(options, context, error);
 }
 
 void tally_context_destroy(tally_context *context)

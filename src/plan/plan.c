@@ -12,6 +12,7 @@
 #include "plan/cost.h"
 #include "plan/registry.h"
 #include "plan/offload.h"
+#include "plan/several.h"
 #include "plan/wide.h"
 
 enum { most_settings = 256 }; /* no method has nearly as many */
@@ -307,6 +308,8 @@ tally_status tally_plan_create(tally_context *context, const tally_plan_options 
                         !context   ? "context"
                         : !options ? "options"
                                    : "plan");
+    if (context->several)
+        return ty_several_plan(context, options, plan, error);
     tally_plan *made = NULL;
     tally_status status = ty_plan_resolve(context, options, 0, &made, error);
     if (status)

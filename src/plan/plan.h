@@ -10,6 +10,7 @@
 
 struct ty_backend;
 struct ty_offload;
+struct ty_several;
 struct ty_method;
 struct ty_pool;
 struct ty_tuning;
@@ -18,10 +19,11 @@ struct tally_context {
     const struct ty_backend *backend;
     tally_device_type device;
     int32_t index;
-    struct ty_pool *pool;           /* host threads; every context has them */
-    void *state;                    /* the backend's own */
-    struct ty_tuning *tuning;       /* what methods cost here, for `auto` */
-    struct ty_offload *offload;     /* opened with TALLY_DEVICE_AUTO (offload.h); else NULL */
+    struct ty_pool *pool;       /* host threads; every context has them */
+    void *state;                /* the backend's own */
+    struct ty_tuning *tuning;   /* what methods cost here, for `auto` */
+    struct ty_offload *offload; /* opened with TALLY_DEVICE_AUTO (offload.h); else NULL */
+    struct ty_several *several; /* its devices, where there are several (several.h); else NULL */
     ty_buffer_cache tables, totals; /* memory of the last call on the host */
 };
 
@@ -39,6 +41,7 @@ struct tally_plan {
     uint32_t weighted;     /* 0; or the kind of sum: TALLY_RESULT_SUMS_… */
     int weight_exponent;   /* SUMS_WIDE: of weight_limit (wide.h) */
     void *state;           /* the method's, made by its backend's prepare */
+    tally_plan **several;  /* of a context of several devices: a plan for each; else NULL */
     double seconds;        /* what `auto` expects; 0 for a method asked for by name */
     char text[640];        /* tally_plan_describe */
 };

@@ -330,6 +330,9 @@ tally_status tally_tune(tally_context *context,
 {
     if (!context || !path)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", context ? "path" : "context");
+    if (context->several)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "a context of several devices: tune each of them by a context of its own");
     tally_context *single;
     tally_status status = open_single(context, &single, error);
     if (status)

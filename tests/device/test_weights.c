@@ -291,7 +291,7 @@ static void test_limited(tally_dtype dtype)
     out.flow_sums = want.flow_sums;
     CHECK_SAY(!tally_plan_create(context, &o, &plan, &error), "%s", error.message);
     CHECK_SAY(!tally_context_create(&(tally_context_options){sizeof(tally_context_options),
-                                                             TALLY_DEVICE_CPU, 0, 1, NULL},
+                                                             TALLY_DEVICE_CPU, 0, 1, NULL, NULL},
                                     &host, &error) &&
                   !tally_plan_create(host, &o, &reference, &error) &&
                   !tally_execute(reference, &view, &e, &out, &error),

@@ -1,0 +1,191 @@
+/*
+ * A context of several devices counts what the reference does, to the bit, however pieces fall:
+ * random calls, sources that are read, sums that need a limit, cancelling; and names who fails.
+ *
+ *     test_several [DEVICES [SEED [CASES]]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "check.h"
+#include "drivers.h"
+#include "plan/several.h"
+
+static const char *devices = "cpu,opencl:0";
+static tally_context *context;
+
+static tally_status open_devices(const char *list, tally_error *error)
+{
+    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    options.devices = list;
+    options.threads = 2;
+    context = NULL;
+    return tally_context_create(&options, &context, error);
+}
+
+/* Float weights get a limit, which the reference keeps too. */
+static int is_served(random_case *c)
+{
+    tally_plan_options *p = &c->plan;
+    if (p->sum_squares)
+        return 0;
+    if (p->weight_dtype == TALLY_F32 || p->weight_dtype == TALLY_F64)
+        p->weight_limit = 1e6;
+    return 1;
+}
+
+static uint64_t compared;
+
+static void check_case(uint64_t seed)
+{
+    random_case c;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    if (random_case_make(&c, seed, seed % 9 ? CASE_SMALL : 0, NULL)) {
+        CHECK_SAY(0, "out of memory");
+        return;
+    }
+    c.plan.method = NULL;
+    c.plan.settings_count = 0;
+    if (is_served(&c) && !tally_plan_create(context, &c.plan, &plan, &error)) {
+        answer got = answer_make(&c, tally_plan_bins(plan), (int)(seed & 1));
+        answer want = answer_make(&c, tally_plan_bins(plan), (int)(seed & 1));
+        answer_run(&got, &c, plan, (int)(seed & 1), 0);
+        answer_run(&want, &c, plan, (int)(seed & 1), 1);
+        CHECK_SAY(answer_same(&got, &want), "seed %llu: %s: %s %s, reference %s %s",
+                  (unsigned long long)seed, c.text, tally_status_string(got.status),
+                  got.error.message, tally_status_string(want.status), want.error.message);
+        compared++;
+        answer_free(&got);
+        answer_free(&want);
+    }
+    tally_plan_destroy(plan);
+    random_case_free(&c);
+}
+
+enum { SAMPLES = 300000 };
+
+/* Reads u8 samples, and fails behind an element. */
+typedef struct file {
+    const unsigned char *data;
+    uint64_t good;
+} file;
+
+static tally_status read_file(void *user, uint64_t begin, uint64_t count, void *to,
+                              tally_error *error)
+{
+    const file *f = user;
+    if (begin + count > f->good) {
+        snprintf(error->message, sizeof error->message, "the file ends at %llu",
+                 (unsigned long long)f->good);
+        return TALLY_ERROR_IO;
+    }
+    memcpy(to, f->data + begin, count);
+    return TALLY_OK;
+}
+
+static int cancel(void *user, uint64_t done, uint64_t total)
+{
+    CHECK(done <= total);
+    return ++*(int *)user >= 2;
+}
+
+static void check_sources(const unsigned char *data)
+{
+    file f = {data, SAMPLES};
+    const tally_source source = {sizeof source, read_file, &f};
+    tally_view view = tally_view_1d(NULL, TALLY_U8, SAMPLES);
+    tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
+    tally_execute_options execute = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_plan *plan = NULL;
+    uint64_t counts[256], want[256] = {0};
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    int asked = 0;
+    options.axes[0] = tally_axis_integer(256, 0);
+    options.dtypes[0] = TALLY_U8;
+    view.source = &source;
+    output.counts = counts;
+    for (int i = 0; i < SAMPLES; i++)
+        want[data[i]]++;
+    if (!CHECK_SAY(!tally_plan_create(context, &options, &plan, &error), "%s", error.message))
+        return;
+    CHECK_SAY(strstr(tally_plan_describe(plan), "cpu: ") != NULL, "%s", tally_plan_describe(plan));
+    CHECK_SAY(!tally_execute(plan, &view, NULL, &output, &error), "%s", error.message);
+    CHECK(!memcmp(counts, want, sizeof want));
+    f.good = SAMPLES / 2;
+    CHECK(tally_execute(plan, &view, NULL, &output, &error) == TALLY_ERROR_IO);
+    CHECK_SAY(strstr(error.message, "the file ends at 150000") != NULL, "%s", error.message);
+    CHECK(!memcmp(counts, want, sizeof want)); /* as it was */
+    view = tally_view_1d(data, TALLY_U8, SAMPLES);
+    execute.progress = cancel;
+    execute.user = &asked;
+    CHECK(tally_execute(plan, &view, &execute, &output, &error) == TALLY_ERROR_CANCELLED ||
+          asked < 2);
+    CHECK(!memcmp(counts, want, sizeof want));
+    tally_plan_destroy(plan);
+}
+
+static void check_refusals(void)
+{
+    const struct {
+        const char *list, *words;
+    } bad[] = {{"", "write cpu"},          {"cpu,", "write cpu"},  {"gpu", "write cpu"},
+               {"cpu,cpu", "named twice"}, {"1", "write cpu"},     {"cpu:x", "write cpu"},
+               {"opencl:99", "opencl:99"}, {"cpu:*:", "write cpu"}};
+    tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    char path[1024];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_SAY(open_devices(bad[i].list, &error), "%s", bad[i].list);
+        CHECK_SAY(strstr(error.message, bad[i].words) != NULL, "%s: %s", bad[i].list,
+                  error.message);
+    }
+    CHECK(!open_devices("cpu", &error));
+    options.axes[0] = tally_axis_even(4, 0, 1);
+    options.dtypes[0] = TALLY_F32;
+    options.weight_dtype = TALLY_F32;
+    CHECK(tally_plan_create(context, &options, &plan, &error) == TALLY_ERROR_UNSUPPORTED);
+    CHECK_SAY(strstr(error.message, "weight_limit") != NULL, "%s", error.message);
+    options.weight_dtype = 0;
+    options.method = "private-global";
+    CHECK(tally_plan_create(context, &options, &plan, &error) == TALLY_ERROR_UNSUPPORTED);
+    CHECK_SAY(!strncmp(error.message, "cpu: ", 5) || strstr(error.message, "cpu"), "%s",
+              error.message);
+    CHECK(tally_tune(context, NULL, NULL, path, &error) == TALLY_ERROR_UNSUPPORTED);
+    tally_context_destroy(context);
+}
+
+int main(int argc, char **argv)
+{
+    static unsigned char data[SAMPLES];
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261123;
+    const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 60;
+    tally_error error = {""};
+    rng r = {seed};
+    devices = argc > 1 ? argv[1] : devices;
+    printf("test_several: %s, seed %llu\n", devices, (unsigned long long)seed);
+    check_refusals();
+    tally_status status = open_devices(devices, &error);
+    if (status == TALLY_ERROR_UNSUPPORTED && argc < 2) {
+        printf("opencl: %s; the processor alone\n", error.message);
+        status = open_devices("cpu", &error);
+    }
+    if (!CHECK_SAY(!status, "%s", error.message))
+        return 1;
+    for (int i = 0; i < SAMPLES; i++)
+        data[i] = (unsigned char)rng_next(&r);
+    ty_several_least = 1000;
+    check_sources(data);
+    for (uint64_t i = 0; i < cases; i++) {
+        ty_several_least = i % 3 ? 1 + rng_below(&r, 5000) : 1 << 20;
+        check_case(seed + i);
+    }
+    CHECK_SAY(compared * 2 > cases, "%llu cases compared", (unsigned long long)compared);
+    tally_context_destroy(context);
+    printf("%llu cases, %d checks, %d failed\n", (unsigned long long)compared, checks, failures);
+    return failures != 0;
+}
