@@ -34,7 +34,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 1000; i++)
         samples[i] = (float)(i + 1000 * rank);
-    tally_context_create(NULL, &context, &error);
+%s
+    if (opened)
+        puts(error.message);
     options.dtypes[0] = TALLY_F32;
     output.counts = counts;
     tally_view view = tally_view_1d(samples, TALLY_F32, 1000);
@@ -50,7 +52,7 @@ int main(int argc, char **argv)
 """
 
 page = (root / "docs/SCALE.md").read_text()
-(c,) = re.findall(r"^```C\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+several, c = re.findall(r"^```C\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 (shell,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 environment = os.environ | {
     "PATH": f"{command}:{os.environ['PATH']}", "OMPI_CC": os.environ.get("CC", "cc"), "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -66,7 +68,7 @@ def run(words, folder):
 
 
 with tempfile.TemporaryDirectory() as work:
-    pathlib.Path(work, "page.c").write_text(AROUND % c)
+    pathlib.Path(work, "page.c").write_text(AROUND % (several.replace('cuda:*,cpu', 'cpu'), c))
     where = os.path.dirname(library)
     run(["mpicc", "-std=c11", "-Wall", "-Wextra", f"-I{root}/include", "page.c", "-o", "page", f"-L{where}", "-ltally", "-lm",
          f"-Wl,-rpath,{where}"], work)
