@@ -43,6 +43,7 @@ typedef enum cli_id {
     CLI_SEPARATE,
     /* input */
     CLI_DTYPE,
+    CLI_ENDIAN,
     CLI_SHAPE,
     CLI_OFFSET,
     CLI_COLUMN,

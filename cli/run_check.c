@@ -8,11 +8,9 @@ static int check_pairs(const cli_options *options)
 {
     static const struct {
         cli_id has, needs;
-    } pairs[] = {{CLI_SHAPE, CLI_DTYPE},
-                 {CLI_SUM_SQUARES, CLI_WEIGHTS},
-                 {CLI_WEIGHT_LIMIT, CLI_WEIGHTS},
-                 {CLI_SET, CLI_METHOD},
-                 {CLI_SEPARATE, CLI_COLUMN}};
+    } pairs[] = {{CLI_SHAPE, CLI_DTYPE},         {CLI_ENDIAN, CLI_DTYPE},
+                 {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_WEIGHT_LIMIT, CLI_WEIGHTS},
+                 {CLI_SET, CLI_METHOD},          {CLI_SEPARATE, CLI_COLUMN}};
     static const cli_id foes[][2] = {
         {CLI_DTYPE, CLI_COLUMN},       {CLI_CHANNEL, CLI_COLUMN},  {CLI_WEIGHTS, CLI_COUNTER},
         {CLI_KEEP_GOING, CLI_WEIGHTS}, {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},

@@ -70,6 +70,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
         wanted->dtype = tally_dtype_parse(text);
     else if (cli_has(options, CLI_ALPHABET))
         wanted->dtype = TALLY_U8;
+    text = cli_text(options, CLI_ENDIAN, "");
+    wanted->byte_order = *text == 'b' ? 1 : *text == 'l' ? -1 : 0;
     wanted->page = cli_uint(options, CLI_PAGE, 0);
     wanted->offset_bytes = cli_uint(options, CLI_OFFSET, 0);
     text = cli_text(options, CLI_SHAPE, NULL);

@@ -42,7 +42,9 @@ const cli_option cli_option_table[] = {
      "of values that are words keep the N largest, and count all others together"},
 
     {CLI_DTYPE, "dtype", 't', CLI_CHOICE, 1, "TYPE", CLI_RUN, "Input", DTYPES, 0, 0, 0,
-     "the file is raw samples of this type, native byte order"},
+     "the file is raw samples of this type"},
+    {CLI_ENDIAN, "endian", 0, CLI_CHOICE, 1, "ORDER", CLI_RUN, "Input", "little big", 0, 0, 0,
+     "raw: byte order of the samples; the machine's unless given"},
     {CLI_SHAPE, "shape", 0, CLI_TEXT, 1, "H,W,C", CLI_RUN, "Input", NULL, 0, 0, 0,
      "raw: rows, columns and channels; H,W is one channel, N is N samples"},
     {CLI_OFFSET, "offset", 0, CLI_UINT, 1, "BYTES", CLI_RUN, "Input", NULL, 0, ANY, 0,

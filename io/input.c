@@ -63,9 +63,11 @@ static tally_status check_options(const char *path, const tally_input_options *o
     if (o->dtype && !tally_dtype_bytes(o->dtype))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "dtype is %d; %d (u8) to %d (f64) are known",
                         (int)o->dtype, TALLY_U8, TALLY_F64);
-    if (!o->dtype && (o->shape[0] || o->shape[1] || o->shape[2] || o->offset_bytes))
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: a shape or an offset is for raw data, which need a dtype too", path);
+    if (!o->dtype &&
+        (o->shape[0] || o->shape[1] || o->shape[2] || o->offset_bytes || o->byte_order))
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "%s: a shape, an offset or a byte order is for raw data, which need a dtype too", path);
     if (o->dtype && o->columns_count)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: columns are chosen by name in text; with a dtype the data are raw",

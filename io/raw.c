@@ -1,4 +1,4 @@
-/* Samples without a header: dtype, shape and offset come from the caller, bytes are the host's. */
+/* Samples without a header: dtype, shape, offset and byte order come from the caller. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@ typedef struct ty_raw_state {
     ty_stream *stream;
     uint64_t offset;
     ty_rows rows;
+    size_t swap;  /* sample size when bytes must be turned round, else 0 */
     int at_start; /* the offset is still to be passed over */
 } ty_raw_state;
 
@@ -65,6 +66,8 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
         size_t have = 0;
         status = ty_stream_read(s->stream, into, (size_t)bytes, &have, error);
         *got = have;
+        if (s->swap)
+            ty_rows_swap(into, have / s->swap, s->swap);
     } else {
         status = ty_stream_skip(s->stream, bytes, got, error);
     }
@@ -162,6 +165,9 @@ static tally_status raw_open(ty_stream *stream, const tally_input_options *optio
     s->stream = stream;
     s->offset = options->offset_bytes;
     s->at_start = 1;
+    const int host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : -1;
+    if (options->byte_order && options->byte_order != host)
+        s->swap = tally_dtype_bytes(options->dtype);
     tally_status status = set_shape(s, options, info, error);
     if (!status)
         status = ty_rows_open(&s->rows, ty_stream_name(stream), 1, options, info, error);
@@ -192,6 +198,7 @@ static int raw_stored(const void *state, ty_stored *stored)
     const ty_raw_state *s = state;
     ty_stored_make(stored, s->stream, &s->rows);
     stored->start = s->offset;
+    stored->swap = s->swap;
     return s->rows.rows != TY_ROWS_UNKNOWN;
 }
 

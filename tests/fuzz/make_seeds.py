@@ -73,6 +73,10 @@ def arrays(make):
             np.lib.format.write_array(file, data[0], version=version)
     data = make.random.integers(0, 60000, 77).astype(np.uint16)
     data.tofile(make.note(make.path("raw", "u16"), data, "--dtype", "u16"))
+    for name, kind in ((">i2", "i16"), (">f8", "f64")):
+        data = (make.random.normal(size=99) * 100).astype(name)
+        path = make.path("raw", kind + "-big")
+        data.tofile(make.note(path, data, "--dtype", kind, "--endian", "big"))
 
 
 def texts(make):
