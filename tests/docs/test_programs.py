@@ -37,7 +37,7 @@ page = (root / "docs/C.md").read_text()
 programs = re.findall(
     r"^## (\w+)\.c: .*?^```C\n(.*?)^```$.*?^```text\n\$ ([^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
 )
-if [p[0] for p in programs] != ["plain", "plane", "chunks", "gpu", "threads"]:
+if [p[0] for p in programs] != ["plain", "plane", "chunks", "gpu", "threads", "quantiles"]:
     sys.exit(f"the page has other programs: {[p[0] for p in programs]}")
 lines = programs[0][1].count("\n")
 if lines > 11:
