@@ -212,8 +212,8 @@ static int keeps(const tally_input *in)
 size_t tally_input_file_length(const char *path)
 {
     struct stat about;
-    const size_t all = strlen(path);
-    if (!strchr(path, ':') || stat(path, &about) == 0)
+    const size_t all = path ? strlen(path) : 0;
+    if (!all || !strchr(path, ':') || stat(path, &about) == 0)
         return all;
     char *file = ty_malloc(all + 1);
     size_t length = all;

@@ -17,6 +17,7 @@
 #include "io/summary.h"
 #include "io/table.h"
 #include "io/temp_file.h"
+#include "io/write.h"
 
 enum { FACTS = 7, NAME_MOST = 24 };
 static const char *const facts[FACTS] = {"min", "25%", "median", "75%", "max", "mean", "sd"};
@@ -348,13 +349,16 @@ static tally_status check(const tally_summary *const *summaries, size_t count, t
 {
     if (!summaries || !count)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "there is no summary to write");
+    for (size_t i = 0; i < count; i++)
+        if (!summaries[i])
+            return ty_error(error, TALLY_ERROR_ARGUMENT, "summary %zu is NULL", i);
     if (format != TALLY_FORMAT_TABLE && format != TALLY_FORMAT_JSON && format != TALLY_FORMAT_CSV)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "all columns at a glance are a table, json or csv; choose one with "
                         "--column for other formats");
-    *options = (tally_write_options)TALLY_WRITE_OPTIONS_INIT;
-    if (from)
-        *options = *from;
+    tally_status status = ty_write_options(from, options, error);
+    if (status)
+        return status;
     options->width = options->width ? options->width : 80;
     return TALLY_OK;
 }

@@ -35,6 +35,20 @@ char *ty_write_sources(const tally_result *result)
     return text;
 }
 
+tally_status ty_write_options(const tally_write_options *from, tally_write_options *options,
+                              tally_error *error)
+{
+    *options = (tally_write_options)TALLY_WRITE_OPTIONS_INIT;
+    if (from && from->struct_size < sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "struct_size of the options is %zu, expected %zu; start from "
+                        "TALLY_WRITE_OPTIONS_INIT",
+                        from->struct_size, sizeof *options);
+    if (from)
+        *options = *from;
+    return TALLY_OK;
+}
+
 static tally_status check(const tally_result *const *results, size_t count, tally_format format,
                           const tally_write_options *from, tally_write_options *options,
                           tally_error *error)
@@ -52,14 +66,9 @@ static tally_status check(const tally_result *const *results, size_t count, tall
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%zu results: %s takes exactly one; json takes several", count,
                         format_names[format]);
-    *options = (tally_write_options)TALLY_WRITE_OPTIONS_INIT;
-    if (from && from->struct_size < sizeof *options)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "struct_size of the options is %zu, expected %zu; start from "
-                        "TALLY_WRITE_OPTIONS_INIT",
-                        from->struct_size, sizeof *options);
-    if (from)
-        *options = *from;
+    tally_status status = ty_write_options(from, options, error);
+    if (status)
+        return status;
     int picture = format == TALLY_FORMAT_PNG || format == TALLY_FORMAT_SVG;
     if (!options->width)
         options->width = picture ? 1000 : 80;

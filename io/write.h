@@ -16,6 +16,10 @@ tally_status ty_write_table(ty_out *out, const tally_result *result,
 tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_format format,
                               const tally_write_options *options, tally_error *error);
 
+/* `options` becomes `from`, or the defaults where that is NULL. */
+tally_status ty_write_options(const tally_write_options *from, tally_write_options *options,
+                              tally_error *error);
+
 /* "photo.png", "a.png and 2 more", "" — the sources in a few words; released by ty_free, NULL when
  * memory is out. */
 char *ty_write_sources(const tally_result *result);

@@ -35,8 +35,7 @@ TALLY_API uint64_t tally_words_count(const tally_words *words);
 typedef struct tally_result tally_result;
 
 /* An all-zero result for `plan`'s axes with `histograms` histograms (the plan's active channels ×
- * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums; of a
- * plan with weight_limit, whose sums are wider, there is none (TALLY_ERROR_UNSUPPORTED). */
+ * batches). `names` may be NULL or have NULL entries. Counters are u64, or the weighted sums. */
 TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t histograms,
                                            const char *const *names, tally_result **result,
                                            tally_error *error);
@@ -261,7 +260,7 @@ typedef struct tally_input_options {
     int32_t all_words;   /* text, 0: a column with an entry in `words` is of words if its first
                             values, 100 at most, are not numbers, 1: it is in any case */
     int32_t whole_table; /* text: without columns, a table of several is opened for
-                            tally_summary_add, which is all that it is good for then */
+                            tally_summary_create, which is all that it is good for then */
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
@@ -304,7 +303,8 @@ TALLY_API void tally_input_close(tally_input *input); /* NULL is fine */
 /* What this build reads and draws by other libraries, such as "PNG, gzip (ISA-L), zstd, pictures".
  * Never NULL. */
 TALLY_API const char *tally_io_libraries(void);
-/* How many bytes of `path` name the file: all of them, unless it is FILE:INSIDE as above. */
+/* How many bytes of `path` name the file: all of them, unless it is FILE:INSIDE as above; 0 of
+ * NULL. */
 TALLY_API size_t tally_input_file_length(const char *path);
 TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);
 /* "R", "G", "B", "A", "grey", a column's heading … */

@@ -516,7 +516,8 @@ typedef struct tally_wide {
     int64_t high;
 } tally_wide;
 
-/* Adds each of `n` sums at `from` to the one at `into`. Thread-safe for different `into`. */
+/* Adds each of `n` sums at `from` to the one at `into`. NULL adds nothing. Thread-safe for
+ * different `into`. */
 TALLY_API void tally_wide_add(tally_wide *into, const tally_wide *from, uint64_t n);
 /* Writes each of `n` sums of a plan with `weight_limit` as the nearest float64, ties to even: the
  * only rounding of a sum. `to` may be `sums` itself. Thread-safe. */

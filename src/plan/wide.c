@@ -19,7 +19,7 @@ tally_status ty_wide_exponent(double limit, int *exponent, tally_error *error)
 
 void tally_wide_add(tally_wide *into, const tally_wide *from, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n && into && from; i++) {
         const uint64_t low = into[i].low + from[i].low, carry = low < from[i].low;
         into[i].high = (int64_t)((uint64_t)into[i].high + (uint64_t)from[i].high + carry);
         into[i].low = low;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tally/quantile.h>
+
 #include "execute_help.h"
 #include "input_help.h"
 
@@ -191,6 +193,40 @@ static void plans(tally_context *context)
     tally_plan_destroy(plan);
 }
 
+static void quantiles(void)
+{
+    const unsigned char x[4] = {0, 1, 2, 3};
+    const tally_view view = tally_view_1d(x, TALLY_U8, 4), empty = tally_view_1d(NULL, TALLY_U8, 4);
+    const double q = 0.5;
+    const uint64_t rank = 0;
+    double out;
+    unsigned char sample;
+    ANSWERS(NULL, tally_quantile_method_name((tally_quantile_method)99));
+    ANSWERS(-1, tally_quantile_method_parse(NULL));
+    REFUSED(tally_quantiles(NULL, NULL, &q, 1, NULL, &out, &error));
+    REFUSED(tally_quantiles(NULL, &empty, &q, 1, NULL, &out, &error));
+    REFUSED(tally_quantiles(NULL, &view, NULL, 1, NULL, &out, &error));
+    REFUSED(tally_quantiles(NULL, &view, &q, 1, NULL, NULL, &error));
+    REFUSED_SILENTLY(tally_quantiles(NULL, NULL, NULL, 1, NULL, NULL, NULL));
+    REFUSED(tally_order_statistics(NULL, NULL, &rank, 1, NULL, &sample, NULL, &error));
+    REFUSED(tally_order_statistics(NULL, &empty, &rank, 1, NULL, &sample, NULL, &error));
+    REFUSED(tally_order_statistics(NULL, &view, NULL, 1, NULL, &sample, NULL, &error));
+    REFUSED(tally_order_statistics(NULL, &view, &rank, 1, NULL, NULL, NULL, &error));
+    REFUSED_SILENTLY(tally_order_statistics(NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+}
+
+static void wide_sums(void)
+{
+    tally_wide sum = {1, 0};
+    double rounded;
+    RETURNS(tally_wide_add(NULL, &sum, 1));
+    RETURNS(tally_wide_add(&sum, NULL, 1));
+    CHECK(sum.low == 1);
+    REFUSED(tally_wide_round(NULL, 1, 1, &rounded, &error));
+    REFUSED(tally_wide_round(&sum, 1, 1, NULL, &error));
+    REFUSED_SILENTLY(tally_wide_round(NULL, 1, 1, NULL, NULL));
+}
+
 static void statistics(tally_context *context)
 {
     const unsigned char x[4] = {0, 1, 2, 3};
@@ -293,6 +329,78 @@ static void results(tally_context *context)
     tally_plan_destroy(plan);
 }
 
+static void words(tally_context *context)
+{
+    tally_plan_options options = help_options(TALLY_U8, tally_axis_integer(4, 0));
+    tally_plan *plan = help_plan(context, &options);
+    tally_result *result = NULL, *none = NULL;
+    tally_words *codes = NULL;
+    const tally_flows flows = {0};
+    REFUSED(tally_words_create(NULL, &error));
+    REFUSED_SILENTLY(tally_words_create(NULL, NULL));
+    CHECK(!tally_words_create(&codes, NULL));
+    RETURNS(tally_words_destroy(NULL));
+    ANSWERS(0u, tally_words_count(NULL));
+    CHECK(!tally_result_create(plan, 1, NULL, &result, NULL));
+    REFUSED(tally_result_words(NULL, 0, codes, &none, &error));
+    REFUSED(tally_result_words(result, 0, NULL, &none, &error));
+    REFUSED(tally_result_words(result, 0, codes, NULL, &error));
+    REFUSED_SILENTLY(tally_result_words(NULL, 0, NULL, NULL, NULL));
+    REFUSED(tally_result_top(NULL, 0, 1, &none, &error));
+    REFUSED(tally_result_top(result, 0, 1, NULL, &error));
+    REFUSED_SILENTLY(tally_result_top(NULL, 0, 1, NULL, NULL));
+    REFUSED(tally_result_by(NULL, codes, &flows, 0, &none, &error));
+    REFUSED(tally_result_by(result, NULL, &flows, 0, &none, &error));
+    REFUSED(tally_result_by(result, codes, NULL, 0, &none, &error));
+    REFUSED(tally_result_by(result, codes, &flows, 0, NULL, &error));
+    REFUSED_SILENTLY(tally_result_by(NULL, NULL, NULL, 0, NULL, NULL));
+    ANSWERS(NULL, tally_result_label(NULL, 0, 0));
+    ANSWERS(NULL, tally_result_label(result, 0, 0));
+    CHECK(!none);
+    tally_result_destroy(result);
+    tally_words_destroy(codes);
+    tally_plan_destroy(plan);
+}
+
+static void summaries(void)
+{
+    const char *table = help_write("table.csv", "a,b\n1,2\n3,4\n", 12);
+    tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+    tally_write_options unset = {0};
+    tally_input *input = NULL;
+    tally_summary *summary = NULL, *none = NULL;
+    options.whole_table = 1;
+    CHECK(!tally_input_open(table, &options, &input, NULL));
+    REFUSED(tally_summary_create(NULL, "a", &none, &error));
+    REFUSED(tally_summary_create(input, NULL, &none, &error));
+    REFUSED(tally_summary_create(input, "a", NULL, &error));
+    REFUSED_SILENTLY(tally_summary_create(NULL, NULL, NULL, NULL));
+    CHECK(!tally_summary_create(input, "a", &summary, NULL));
+    tally_input_close(input);
+    REFUSED(tally_summary_open(NULL, &options, &none, &error));
+    REFUSED(tally_summary_open(table, NULL, &none, &error));
+    REFUSED(tally_summary_open(table, &options, NULL, &error));
+    REFUSED_SILENTLY(tally_summary_open(NULL, NULL, NULL, NULL));
+    RETURNS(tally_summary_destroy(NULL));
+    const tally_summary *const whole = summary, *const holes[] = {summary, NULL};
+    const char *path = help_path("nulls.json");
+    const int files = help_files();
+    for (int format = TALLY_FORMAT_TABLE; format <= TALLY_FORMAT_SVG; format++) {
+        const tally_format f = (tally_format)format;
+        REFUSED(tally_summary_write(NULL, 1, f, NULL, no_bytes, NULL, &error));
+        REFUSED(tally_summary_write(holes, 2, f, NULL, no_bytes, NULL, &error));
+        REFUSED(tally_summary_write(&whole, 1, f, NULL, NULL, NULL, &error));
+        REFUSED(tally_summary_write(&whole, 1, f, &unset, no_bytes, NULL, &error));
+        REFUSED(tally_summary_save(NULL, 1, f, NULL, path, &error));
+        REFUSED(tally_summary_save(holes, 2, f, NULL, path, &error));
+        REFUSED(tally_summary_save(&whole, 1, f, NULL, NULL, &error));
+    }
+    REFUSED_SILENTLY(tally_summary_write(NULL, 1, TALLY_FORMAT_JSON, NULL, NULL, NULL, NULL));
+    REFUSED_SILENTLY(tally_summary_save(NULL, 1, TALLY_FORMAT_JSON, NULL, NULL, NULL));
+    CHECK(help_files() == files && !none);
+    tally_summary_destroy(summary);
+}
+
 static void inputs(void)
 {
     const unsigned char x[4] = {0, 1, 2, 3};
@@ -324,6 +432,7 @@ static void inputs(void)
     REFUSED(tally_input_rewind(NULL, &error));
     REFUSED_SILENTLY(tally_input_rewind(NULL, NULL));
     ANSWERS(0u, tally_input_position(NULL));
+    ANSWERS(0u, tally_input_file_length(NULL));
     REFUSED(tally_image_save(NULL, &view, &error));
     REFUSED(tally_image_save(help_path("x.png"), NULL, &error));
     REFUSED_SILENTLY(tally_image_save(NULL, NULL, NULL));
@@ -334,14 +443,14 @@ static void inputs(void)
 static void check_all_met(void)
 {
     const char *source = getenv("SRCDIR");
-    const char *const headers[] = {"tally.h", "io.h"};
+    const char *const headers[] = {"tally.h", "quantile.h", "io.h"};
     char path[1024], name[80];
     int functions = 0;
     if (!source) {
         printf("SRCDIR is not set: the header is not looked at\n");
         return;
     }
-    for (int h = 0; h < 2; h++) {
+    for (int h = 0; h < 3; h++) {
         snprintf(path, sizeof path, "%s/include/tally/%s", source, headers[h]);
         blob header = help_load(path);
         blob_add(&header, "", 1);
@@ -367,8 +476,12 @@ int main(int argc, char **argv)
     axes_and_names();
     contexts(context);
     plans(context);
+    quantiles();
+    wide_sums();
     statistics(context);
     results(context);
+    words(context);
+    summaries();
     inputs();
     tally_context_destroy(context);
     check_all_met();
