@@ -47,6 +47,8 @@ static void put16(unsigned char *at, size_t value)
 static void add_bgzf(blob *to, const unsigned char *bytes, size_t size)
 {
     blob plain = help_gzip(bytes, size);
+    if (!plain.size) /* without zlib */
+        return;
     const size_t other = help_below(3) ? 0 : 4 + help_below(9);
     unsigned char head[12 + 6 + 16] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255};
     put16(head + 10, 6 + other);
