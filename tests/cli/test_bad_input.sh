@@ -76,7 +76,7 @@ bad 'gzip|damaged|check|CRC' sum.txt.gz
 bad 'whole' one_byte --dtype u16
 bad 'shape|bytes' good.npy --dtype f64 --shape 1000000,1000000
 bad 'byte|offset' good.npy --dtype u8 --offset 100000
-bad 'choose one|columns' words.csv
+bad 'choose one|columns' words.csv --integer
 bad 'no column|column' words.csv --column nothing
 bad 'no column|column' words.csv --column 9
 bad 'no channel 7; it has 3 .R, G, B' "$photo" --channel 7

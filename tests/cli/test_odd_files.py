@@ -49,18 +49,18 @@ TEXTS = [
     ("nul", b"1\n2\x003\n", r"begins with 31 0a 32 00"),
     ("nul-late", b"1\n" * 4000 + b"\x00\n", r":4001:1: expected a number, found"),
     ("nuls", bytes(100), r"begins with 00 00"),
-    ("utf16", "1\n2\n".encode("utf-16"), r"begins with ff fe"),
+    ("utf16", "1\n2\n".encode("utf-16"), r"UTF-16 text; UTF-8 is read"),
     ("utf16-big", "1\n2\n".encode("utf-16-be"), r"begins with 00 31"),
     ("escape", b"1\n\x1b[2J\n", r"begins with 31 0a 1b"),
     ("form-feed", b"1\n\x0c2\n", r"begins with|expected a number"),
     ("empty", b"", "empty"),
-    ("json", b'{"a": 1}', r"expected a number|columns|field|choose"),
+    ("json", b'{"a": 1}', 1),
     ("html", b"<html><body>1</body></html>\n", r"."),
     ("elf", b"\x7fELF\x02\x01\x01" + bytes(60), r"begins with 7f 45 4c 46"),
-    ("zip", b"PK\x03\x04" + bytes(60), r"begins with 50 4b 03 04"),
-    ("gif", b"GIF89a" + bytes(60), r"begins with 47 49 46"),
-    ("xz", b"\xfd7zXZ\x00" + bytes(60), r"begins with fd 37"),
-    ("bzip2", b"BZh91AY&SY" + bytes(60), r"begins with 42 5a 68"),
+    ("zip", b"PK\x03\x04" + bytes(60), r"a ZIP archive"),
+    ("gif", b"GIF89a" + bytes(60), r"a GIF image"),
+    ("xz-junk", b"\xfd7zXZ\x00" + bytes(60), r"xz data (are damaged|end)|without liblzma"),
+    ("bzip2", b"BZh91AY&SY" + bytes(60), r"compressed by bzip2"),
     ("gzip-junk", b"\x1f\x8b\x08\x00" + b"junk" * 9, r"gzip data (are damaged|end)"),
     ("zstd-junk", b"\x28\xb5\x2f\xfd" + b"junk" * 9, r"zstd data (are damaged|end)|window"),
     ("png-junk", b"\x89PNG\r\n\x1a\n" + b"junk" * 9, r"png: "),
@@ -72,12 +72,13 @@ TEXTS = [
     ("pnm-zero", b"P5 0 5 255 ", r"."),
     ("pnm-maxval", b"P5 2 2 0 abcd", r"."),
     ("pnm-large", b"P5 2 2 65536 abcdabcd", r"."),
-    ("pnm-minus", b"P5 -2 2 255 abcd", r"."),
+    ("pnm-minus", b"P5 -2 2 255 abcd", 1),  # no PNM: text, of words and numbers
     ("pnm-short", b"P5 2 2 255 abc", r"after 3 of 4 bytes"),
     ("pnm-text", b"P2 2 2 255 1 2 3 256", r"above the maxval .near byte 20"),
     ("pnm-huge", b"P5 99999999999 99999999999 255 a", r"."),
 ]
-COLUMN = {"missing", "ragged", "wide"}
+COLUMN = {"missing", "ragged", "wide", "pnm-minus"}
+NOT_READ = {"zip", "gif", "bzip2"}  # known by name: exit code 3
 
 
 def run(path, *options):
@@ -93,7 +94,7 @@ def run(path, *options):
 def refused(path, pattern, *options):
     """What is wrong with how `path` is refused, or None."""
     code, out, said, text, left = run(path, *options)
-    if code != 1 or out or text is not None or left:
+    if code != (3 if path.name in NOT_READ else 1) or out or text is not None or left:
         return f"exit code {code}, output {out[:80]!r}, {text and text[:80]!r}, left {left}: {said}"
     if str(path) not in said or not re.search(pattern, said.replace(str(path), "")):
         return f"the message lacks the file or '{pattern}': {said}"
