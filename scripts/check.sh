@@ -40,13 +40,14 @@ stage_layers() {
     scripts/check_layers.sh
 }
 
-# linted NAME CHECKS: clang-tidy over the library, the command and tally-bench, with those of .clang-tidy's checks.
+# linted NAME CHECKS: clang-tidy over the library, the commands, tally-bench and the extension for SQLite, with
+# those of .clang-tidy's checks.
 linted() {
-    cmake --preset clang >"build/$1.log" 2>&1 || {
+    cmake --preset clang -DTALLY_SQLITE=ON >"build/$1.log" 2>&1 || {
         cat "build/$1.log"
         return 1
     }
-    sources | grep -E '^(src|io|cli|mpi|bench/src)/.*\.c$' | xargs ls -S |
+    sources | grep -E '^(src|io|cli|mpi|bench/src|sql/group|sql/sqlite)/.*\.c$' | xargs ls -S |
         xargs -n 1 -P "$JOBS" clang-tidy -quiet --checks="$2" -p build/clang 2>"build/$1.log"
     local result=$?
     [ $result = 0 ] || grep -E 'error:' "build/$1.log"

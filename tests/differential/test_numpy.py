@@ -55,7 +55,7 @@ class ExecuteOptions(c.Structure):
 
 class ContextOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("device", c.c_int), ("index", c.c_int32),
-                ("threads", c.c_uint32), ("native", c.c_void_p)]
+                ("threads", c.c_uint32), ("native", c.c_void_p), ("devices", c.c_char_p)]
 
 
 class Stats(c.Structure):
