@@ -38,7 +38,8 @@ class PlanOptions(c.Structure):
                 ("dtypes", c.c_int * 8), ("channels", c.c_uint64), ("channel_mask", c.c_uint64),
                 ("counter", c.c_int), ("weight_dtype", c.c_int), ("sum_squares", c.c_int32),
                 ("n_hint", c.c_uint64), ("method", c.c_char_p), ("settings", c.c_void_p),
-                ("settings_count", c.c_size_t), ("timing_only", c.c_int32)]
+                ("settings_count", c.c_size_t), ("timing_only", c.c_int32),
+                ("weight_limit", c.c_double)]
 
 
 class Output(c.Structure):
