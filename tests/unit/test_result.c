@@ -299,7 +299,7 @@ static void test_merge_sums(void)
     const ty_result_shape shape = {
         .dimensions = 1, .axes = &axis, .histograms = 1, .kind = TALLY_RESULT_SUMS_I64};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tally_result *a, *b;
+        tally_result *a = NULL, *b = NULL;
         CHECK(!ty_result_create(&shape, &a, NULL) && !ty_result_create(&shape, &b, NULL));
         memcpy(a->counts, &cases[i].first, sizeof(int64_t));
         memcpy(b->counts, &cases[i].second, sizeof(int64_t));
