@@ -239,6 +239,18 @@ class Cpu:
             "fast-histogram": lambda: fh.histogramdd((x, y, z), 10, ends),
         }  # fmt: skip
 
+    def quantiles(self):
+        np, tally = self.np, self.tally
+        five = (0.1, 0.25, 0.5, 0.75, 0.9)
+        for dtype in ("float32", "float64"):
+            x = self.rng.random(self.n, dtype)
+            yield f"median {dtype}", dtype, {
+                "tally": lambda: tally.median(x), "numpy": lambda: np.median(x),
+            }  # fmt: skip
+            yield f"quantile {dtype}, five", dtype, {
+                "tally": lambda: tally.quantile(x, five), "numpy": lambda: np.quantile(x, five),
+            }  # fmt: skip
+
     def kept(self):
         """Histograms to keep, emptied for the first answer, which is compared, then filled again and again."""
         np, tally, bh = self.np, self.tally, self.bh
@@ -282,7 +294,7 @@ class Cpu:
             yield case, "float64", {**calls, "numpy": numpys[case]}
 
     def cases(self):
-        for part in (self.bincounts, self.even, self.weighted, self.joint, self.kept):
+        for part in (self.bincounts, self.even, self.weighted, self.joint, self.quantiles, self.kept):
             yield from part()
 
 
