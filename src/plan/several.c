@@ -285,8 +285,10 @@ static void cut_job(const deal *d, ty_job *piece, const ty_job *totals, uint64_t
         return;
     const uint64_t at = begin * plan->active_count * plan->slots;
     piece->totals += at;
-    piece->isums += piece->isums ? at : 0;
-    piece->carries += piece->carries ? at : 0;
+    if (piece->isums)
+        piece->isums += at;
+    if (piece->carries)
+        piece->carries += at;
 }
 
 static tally_status run_piece(const deal *d, const ty_job *totals, uint64_t begin, uint64_t count,

@@ -16,6 +16,7 @@
 
 #include "check.h"
 #include "draw.h"
+#include "drivers.h"
 #include "open_device.h"
 
 enum { most_axes = 3, most_bins = 9, samples = 500, cases = 600, cases_on_opencl = 4 };
