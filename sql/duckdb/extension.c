@@ -8,6 +8,7 @@
 
 #include "answer.h"
 #include "merge.h"
+#include "quantile.h"
 
 /* A registered function, and the axes it met last: queries' axes are constants, so that all their
  * groups and threads share one plan. Lives as long as the process, as the extension does. */
@@ -243,7 +244,8 @@ DUCKDB_EXTENSION_ENTRYPOINT(duckdb_connection connection, duckdb_extension_info 
 {
     if (add_set(connection, "tally", 0, 0) && add_set(connection, "tally_edges", 1, 0) &&
         add_set(connection, "tally_histogram", 0, 1) &&
-        add_set(connection, "tally_histogram_edges", 1, 1) && merge_register(connection))
+        add_set(connection, "tally_histogram_edges", 1, 1) && merge_register(connection) &&
+        quantile_register(connection))
         return true;
     access->set_error(info, "tally: its functions could not be registered");
     return false;

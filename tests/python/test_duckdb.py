@@ -219,3 +219,22 @@ def test_conservation(sql):
     got = one(sql, "SELECT tally_histogram(x, -1, 1, 7) FROM t")
     assert sum(got["counts"]) + got["below"] + got["above"] + got["nan"] + got["nulls"] == len(x)
     assert math.isclose(got["edges"][-1], 1)
+
+
+def test_quantile(sql):
+    x, null, key, *_ = table(sql, SEED + 4, 60_000)
+    sql.execute("DELETE FROM t WHERE isnan(x) OR isinf(x)")
+    x, key = x[~null & np.isfinite(x)], key[~null & np.isfinite(x)]
+    q = [0, 0.01, 0.5, 0.9, 1]
+    assert one(sql, "SELECT tally_quantile(x, ?) FROM t", q) == np.quantile(x, q).tolist()
+    assert one(sql, "SELECT tally_quantile(x, 0.5) FROM t") == one(sql, "SELECT quantile_cont(x, 0.5) FROM t")
+    for k, found in sql.execute("SELECT k, tally_quantile(x, 0.3) FROM t GROUP BY k").fetchall():
+        assert found == np.quantile(x[key == k], 0.3)
+    assert one(sql, "SELECT tally_quantile(i, 0.5) FROM range(7) r(i)") == 3
+    assert one(sql, f"SELECT tally_quantile(i + {2**60}, 1) FROM range(7) r(i)") == float(2**60 + 6)
+    assert one(sql, "SELECT tally_quantile(NULL::DOUBLE, 0.5)") is None
+    assert one(sql, "SELECT tally_quantile(1.5, 0.5) FROM range(0)") is None
+    assert math.isnan(one(sql, "SELECT tally_quantile(x, 0.5) FROM (VALUES (1), ('nan'::DOUBLE)) v(x)"))
+    for query, words in [("1, 2", "0 to 1"), ("1, NULL", "NULL"), ("1, [0.5, NULL]", "NULL"), ("i, i / 9", "the same")]:
+        with pytest.raises(duckdb.Error, match=words):
+            sql.execute(f"SELECT tally_quantile({query}) FROM range(4) r(i)").fetchall()
