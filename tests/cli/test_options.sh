@@ -9,6 +9,15 @@ expect 0 "" -- "$TALLY" --help
 output 'usage: tally FILE'
 expect 0 "" -- "$TALLY" --version
 output '^tally [0-9]+\.[0-9]+\.[0-9]+$'
+"$TALLY" --version >version
+for packer in gzip zstd xz; do # named where it is read
+    command -v $packer >/dev/null || continue
+    seq 9 | $packer -c >packed
+    reads=no names=no
+    "$TALLY" packed >/dev/null 2>&1 && reads=yes
+    grep -Eqw $packer version && names=yes
+    [ $reads = $names ] || fail "$packer: read: $reads, named by --version: $names"
+done
 for word in run merge show plot equalize methods devices selftest tune; do
     expect 0 "" -- "$TALLY" $word --help
     output "usage: tally $word"
