@@ -21,17 +21,27 @@ static void add_outside(tally_flows *flows, const tally_axis *axis, double value
         flows->over++;
 }
 
+/* Sample i of a chunk: columns with words are read as f64, in one row. */
+static double sample(const tally_view *view, uint64_t i)
+{
+    const int64_t step = view->column_stride_bytes;
+    double value;
+    memcpy(&value, (const char *)view->data + (int64_t)i * (step ? step : (int64_t)sizeof value),
+           sizeof value);
+    return value;
+}
+
 void cli_by_add(cli_job *job, const cli_chunk *chunk)
 {
     const tally_axis *axis = &job->axes.axes[1];
     const double lo = tally_axis_edge(axis, 0), hi = tally_axis_edge(axis, axis->bins);
     const int closed = axis->kind != TALLY_AXIS_INTEGER && axis->last == TALLY_LAST_CLOSED;
-    const double *codes = chunk->views[0].data, *values = chunk->views[1].data;
     for (uint64_t i = 0; i < chunk->elements; i++) {
-        if (isnan(codes[i]))
+        const double code = sample(chunk->views, i), value = sample(chunk->views + 1, i);
+        if (isnan(code))
             job->by_missing++;
-        else if (!(values[i] >= lo && (values[i] < hi || (closed && values[i] == hi))))
-            add_outside(&job->by_flows[(size_t)codes[i]], axis, values[i]);
+        else if (!(value >= lo && (value < hi || (closed && value == hi))))
+            add_outside(&job->by_flows[(size_t)code], axis, value);
     }
 }
 

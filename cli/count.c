@@ -60,6 +60,8 @@ static int wants_chunks(const cli_job *job)
     tally_device_info device = {.struct_size = sizeof device};
     if (tally_plan_bins(job->plan) * tally_plan_channels(job->plan) > MOST_BINS)
         return 1;
+    if (job->by_flows) /* its samples are looked at one by one */
+        return 1;
     if (job->reference.result && cli_source_weight_dtype(&job->source))
         return 1;
     return job->source.channels > 1 && !tally_plan_device(job->plan, &device, NULL) &&

@@ -182,6 +182,9 @@ def test_words(command, tmp_path, variant):
         counts = np.reshape(joint["histograms"][0]["counts"], (-1, 3))
         pairs = collections.Counter(left)
         assert [[pairs[word, i] for i in range(3)] for word in joint["axes"][0]["labels"]] == counts.tolist()
+    by = labelled("x", "--by", "word", "--bins", "2", "--range", "0", "1", "-q", str(path))["histograms"]
+    pairs = collections.Counter(left)
+    assert {(h["name"], *h["counts"], h["overflow"]) for h in by} == {(word, *(pairs[word, i] for i in range(3))) for word in want}
 
 
 def test_words_refused(command, tmp_path):
