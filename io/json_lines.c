@@ -1,5 +1,5 @@
 /* JSON lines: blocks of lines, their parts parsed by all threads. Named values are columns of
- * float64; a record that does not have one has it missing. */
+ * float64, or of codes of words; a record that does not have one has it missing. */
 #include "io/json_lines.h"
 
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "io/input.h"
 
 enum { BLOCK_BYTES = 1 << 20, PARTS_MOST = 64, NAMES_MOST = 4096, CHUNK_BYTES = 4 << 20 };
+enum { HEAD_BYTES = 1 << 16, HEAD_LINES = 100 }; /* that are looked at before all is read */
 
 #define LINE_MOST ((size_t)256 << 20)
 
@@ -139,6 +140,12 @@ static tally_status say_fault(const ty_jsonl_state *s, const ty_jsonl_part *part
     if (f->what)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s:%" PRIu64 ":%" PRIu64 ": %s", s->name, line,
                         column, f->what);
+    if (s->wish.words[f->name]) {
+        tally_status status =
+            ty_words_status(s->wish.words[f->name], s->name, s->wish.names[f->name], error);
+        if (status)
+            return status;
+    }
     if (*f->at == '{' || *f->at == '[')
         return ty_error(error, TALLY_ERROR_FORMAT,
                         "%s:%" PRIu64 ":%" PRIu64 ": '%s' is %s here; numbers are counted, of an "
@@ -329,7 +336,7 @@ static tally_status find_names(ty_jsonl_state *s, ty_jsonl_names *all, tally_err
 {
     const unsigned char *head;
     size_t size;
-    tally_status status = ty_stream_peek(s->stream, &head, (size_t)1 << 16, &size, error);
+    tally_status status = ty_stream_peek(s->stream, &head, HEAD_BYTES, &size, error);
     if (status)
         return status;
     const char *p = memchr(head, '{', size), *end = p ? line_end(p, (const char *)head + size) : p;
@@ -378,6 +385,50 @@ static tally_status choose(ty_jsonl_state *s, const ty_jsonl_names *all,
     return TALLY_OK;
 }
 
+/* Whether the first records have strings for a name, and no numbers. */
+static int is_text(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
+{
+    const ty_jsonl_wish one = {.names = s->wish.names + name,
+                               .name_bytes = {s->wish.name_bytes[name]},
+                               .count = 1,
+                               .missing = s->wish.missing};
+    int texts = 0;
+    for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
+        const char *stop = line_end(p, end);
+        double value;
+        unsigned char seen;
+        ty_jsonl_fault fault;
+        p = ty_jsonl_skip_blanks(p, stop);
+        if (p < stop && ty_jsonl_read(&one, p, stop, &value, &seen, &fault)) {
+            if (fault.what || *fault.at != '"')
+                break;
+            texts = 1;
+        } else if (p < stop && value == value) {
+            return 0;
+        }
+        p = stop + 1;
+    }
+    return texts;
+}
+
+/* Which of the names that may be of words are. */
+static tally_status choose_words(ty_jsonl_state *s, const tally_input_options *options,
+                                 tally_error *error)
+{
+    const unsigned char *head;
+    size_t size;
+    tally_status status = ty_stream_peek(s->stream, &head, HEAD_BYTES, &size, error);
+    if (status)
+        return status;
+    const char *first = memchr(head, '{', size), *end = (const char *)head + size;
+    while (size == HEAD_BYTES && end > first && end[-1] != '\n')
+        end--; /* whole lines */
+    for (uint32_t c = 0; c < s->wish.count; c++)
+        if (options->words[c] && (options->all_words || is_text(s, c, first, end)))
+            s->wish.words[c] = options->words[c];
+    return TALLY_OK;
+}
+
 static void jsonl_close(void *state)
 {
     ty_jsonl_state *s = state;
@@ -408,6 +459,9 @@ static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *opt
     if (options->missing &&
         !(s->wish.missing = ty_text_copy(options->missing, strlen(options->missing))))
         return ty_error_memory(error, "words for missing values", strlen(options->missing) + 1);
+    status = options->words ? choose_words(s, options, error) : TALLY_OK;
+    if (status)
+        return status;
     const uint64_t bytes = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
     const uint64_t rows = bytes / (s->wish.count * sizeof(double));
     s->chunk_rows = rows ? (size_t)rows : 1;
@@ -441,6 +495,8 @@ static tally_status jsonl_open(ty_stream *stream, const tally_input_options *opt
     info->columns = 1;
     info->channels = 1;
     info->dimensions = s->wish.count;
+    for (uint32_t i = 0; i < s->wish.count; i++)
+        info->words |= (uint32_t)(s->wish.words[i] != NULL) << i;
     *state = s;
     return TALLY_OK;
 }
@@ -451,6 +507,11 @@ static const char *jsonl_channel_name(const void *state, uint64_t channel)
     return channel < s->wish.count ? s->names[channel] : NULL;
 }
 
+static tally_words *jsonl_words(const void *state, uint32_t view)
+{
+    return ((const ty_jsonl_state *)state)->wish.words[view];
+}
+
 const ty_decoder ty_json_lines = {
     .format = "jsonl",
     .has_columns = 1,
@@ -459,5 +520,6 @@ const ty_decoder ty_json_lines = {
     .read = jsonl_read,
     .rewind = jsonl_rewind,
     .channel_name = jsonl_channel_name,
+    .words = jsonl_words,
     .close = jsonl_close,
 };

@@ -4,25 +4,30 @@
 
 #include <tally/io.h>
 
+#include "io/words.h"
+
 /* What is read of each record. */
 typedef struct ty_jsonl_wish {
     const char *const *names; /* "a.b" is b in the object a, or the key "a.b" */
     size_t name_bytes[TALLY_MAX_DIMENSIONS];
     uint32_t count;
     const char *missing; /* words for it besides the usual, with commas between; NULL: none */
+    tally_words *words[TALLY_MAX_DIMENSIONS]; /* names[i] is of words; NULL: of numbers */
 } ty_jsonl_wish;
 
 typedef struct ty_jsonl_fault {
     const char *at;
-    const char *what; /* is wrong there; NULL: `name` is no number */
+    const char *what; /* is wrong there; NULL: `name` is no number, or a word that cannot be kept */
     uint32_t name;
     size_t size; /* of the value at `at` */
 } ty_jsonl_fault;
 
 /* Reads the record [p, end), a line without its end that begins with '{': values[i] is the number
  * called names[i], 1 for true and 0 for false, NaN where it is null, a word for missing or not
- * there; seen[i] is set where it is there. Of a key that is there twice, the last. 0, or nonzero
- * with *fault. What is not asked for is passed over, and checked no more than that takes. */
+ * there; seen[i] is set where it is there. Of words values[i] is the code of the string without its
+ * quotes and escapes, or of the number, true or false as it is written. Of a key that is there
+ * twice, the last. 0, or nonzero with *fault. What is not asked for is passed over, and checked no
+ * more than that takes. */
 int ty_jsonl_read(const ty_jsonl_wish *wish, const char *p, const char *end, double *values,
                   unsigned char *seen, ty_jsonl_fault *fault);
 

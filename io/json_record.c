@@ -117,19 +117,15 @@ static const char *not_a_number(ty_jsonl *r, const char *p, const char *end, uin
     return NULL;
 }
 
-/* The number, word or string at p to *value; behind it. */
-static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double *value)
+/* The number, or word for one, of [p, end) to *value; NULL: it is none. */
+static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint32_t name,
+                               double *value)
 {
     static const struct {
         const char *word;
         double value;
     } words[] = {{"true", 1}, {"false", 0}, {"null", NAN}};
-    if (p == r->end)
-        return cut(r);
-    const char *end = skip_value(p, r->end);
     const ty_spelling spelling = {r->wish->missing, '.', 0};
-    if (!end)
-        return cut(r);
     const size_t size = (size_t)(end - p);
     if (*p == '"') {
         const ty_field field = {.begin = p + 1, .size = size - 2};
@@ -151,20 +147,55 @@ static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double 
     return end;
 }
 
-/* ---- Keys ---- */
-
-/* The key [*key, *key + *size), which has escapes, without them; released by ty_free. NULL: it is
- * damaged, or memory is out. */
+/* The string of `size` bytes at `quoted`, which may have escapes, without them; released by
+ * ty_free. NULL: it is damaged, or memory is out. */
 static char *unescape(const char *quoted, size_t size)
 {
     ty_json json;
     tally_error error;
     char *copy = NULL;
     if (ty_json_open(&json, quoted, size, "", &error) ||
-        ty_json_string(&json, json.root, "a key", &copy))
+        ty_json_string(&json, json.root, "a string", &copy))
         return NULL;
     return copy;
 }
+
+/* The code of the string, or of what else is written in [p, end), to *value. */
+static const char *read_word(ty_jsonl *r, const char *p, const char *end, uint32_t name,
+                             double *value)
+{
+    tally_words *words = r->wish->words[name];
+    const ty_spelling spelling = {r->wish->missing, '.', 0};
+    const size_t quote = *p == '"', size = (size_t)(end - p) - 2 * quote;
+    uint32_t code;
+    if (quote && memchr(p, '\\', size + 1)) {
+        char *text = unescape(p, size + 2);
+        if (!text)
+            return fail(r, p, "a word with an escape that JSON has not, or with U+0000");
+        code = ty_words_code(words, text, strlen(text), &spelling);
+        ty_free(text);
+    } else {
+        code = ty_words_code(words, p + quote, size, &spelling);
+    }
+    *value = code == TY_WORDS_MISSING ? NAN : code;
+    return code == TY_WORDS_FAILED ? not_a_number(r, p, end, name) : end;
+}
+
+/* The value at p, for `name`; behind it. */
+static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double *value)
+{
+    const char *end = p < r->end ? skip_value(p, r->end) : NULL;
+    if (!end)
+        return cut(r);
+    if (!r->wish->words[name])
+        return read_number(r, p, end, name, value);
+    /* Without quotes it must be a number, true, false or null all the same. */
+    if (*p != '"' && !read_number(r, p, end, name, value))
+        return NULL;
+    return read_word(r, p, end, name, value);
+}
+
+/* ---- Keys ---- */
 
 /* Which names the key completes (bits), and which go on in its value: behind `from` they begin with
  * the key and a dot, and next[i] is what follows; SIZE_MAX: none. */
@@ -196,18 +227,14 @@ static const char *read_object(ty_jsonl *r, const char *p, const size_t *from, i
 static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int deeper,
                                const size_t *next, int depth)
 {
-    double value;
     if (found) {
-        uint32_t first = 0;
-        while (!(found >> first & 1))
-            first++;
-        p = read_value(r, p, first, &value);
-        for (uint32_t i = first; p && i < r->wish->count; i++)
+        const char *behind = p;
+        for (uint32_t i = 0; behind && i < r->wish->count; i++)
             if (found >> i & 1) {
-                r->values[i] = value;
+                behind = read_value(r, p, i, r->values + i);
                 r->seen[i] = 1;
             }
-        return p;
+        return behind;
     }
     if (deeper && p < r->end && *p == '{' && depth < DEEPEST)
         return read_object(r, p, next, depth + 1);

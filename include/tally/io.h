@@ -255,10 +255,10 @@ typedef struct tally_input_options {
                              one dtype and channels */
     const char *inside;   /* HDF5: the dataset that is read; NULL: as the path says, else the
                              only one */
-    tally_words *const *words; /* text, Parquet: columns_count of them, or one without columns;
-                                  NULL, or an entry that is: numbers are asked for */
-    int32_t all_words;   /* text, 0: a column with an entry in `words` is of words if its first
-                            values, 100 at most, are not numbers, 1: it is in any case */
+    tally_words *const *words; /* text, JSON lines, Parquet: columns_count of them, or one without
+                                  columns; NULL, or an entry that is: numbers are asked for */
+    int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
+                          first values, 100 at most, are not numbers, 1: it is in any case */
     int32_t whole_table; /* text: without columns, a table of several is opened for
                             tally_summary_create, which is all that it is good for then */
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */

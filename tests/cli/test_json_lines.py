@@ -114,6 +114,39 @@ def check_parts(folder, random):
         check(done.returncode == 1 and ":50001:8: the line ends" in done.stderr, done.stderr)
 
 
+def check_words(folder, random):
+    """Strings are counted as Python reads them; a column is of words if its first values are no numbers."""
+    path = folder / "words.jsonl"
+    pool = ["oak", 'a "b"', "\\", "ü", "\u2028", "x,y", "NA", "", None, "true"]
+    values = ["oak"] + [pool[i] for i in random.integers(0, len(pool), 5000)] + [7, 1.5, True]
+    path.write_text("\n".join(json.dumps({"w": value, "o": {"w": value}, "n": 1, "s": "5"},
+                                         ensure_ascii=bool(random.integers(0, 2))) for value in values))
+    gone = ("", "NA", None)
+    kept = [value if isinstance(value, str) else json.dumps(value) for value in values if value not in gone]
+    want = {word: kept.count(word) for word in kept}
+    for arguments in (("-c", "w"), ("-c", "o.w", "-j", 3), ("-c", "1", "--categories"), ("-c", "w", "--rows", "0:9999")):
+        done = run(path, *arguments, "-f", "json")
+        if "--rows" in arguments:
+            check(done.returncode == 1 and "are asked for" in done.stderr, done.stderr)
+            continue
+        check(done.returncode == 0, arguments, done.stderr)
+        result = json.loads(done.stdout or '{"axes": [{"labels": []}], "histograms": [{"counts": [], "nan": 0}]}')
+        check(dict(zip(result["axes"][0]["labels"], result["histograms"][0]["counts"])) == want and
+              result["histograms"][0]["nan"] == len(values) - len(kept), arguments, result)
+    done = run(path, "-f", "json")
+    types = [column["type"] for column in json.loads(done.stdout)["columns"]] if done.returncode == 0 else done.stderr
+    check(types == ["words", "words", "integer", "integer"], types)
+    done = run(path, "-c", "w,n", "--bins", 1, "-f", "csv")
+    check(done.returncode == 0, "words and numbers together", done.stderr)
+    path.write_text('{"w": "a"}\n{"w": tru}\n')
+    check(":2:7: expected a number, found tru" in run(path, "-c", "w").stderr, "no word without quotes")
+    for escape in ("\\q", "\\u0000"):
+        path.write_text('{"w": "a"}\n{"w": "%s"}\n' % escape)
+        check(":2:7: a word with an escape" in run(path, "-c", "w").stderr, escape)
+    path.write_text('{"w": "a"}\n{"w": ["b"]}\n')
+    check(":2:7: 'w' is an array here" in run(path, "-c", "w").stderr, "array")
+
+
 def check_refused(folder):
     path = folder / "bad.jsonl"
 
@@ -153,6 +186,7 @@ def main():
         folder = pathlib.Path(name)
         check_random(folder, random)
         check_parts(folder, random)
+        check_words(folder, random)
         check_refused(folder)
     print(failures, "failures")
     return failures != 0

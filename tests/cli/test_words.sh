@@ -101,6 +101,7 @@ import collections, json, random
 random.seed(3)
 rows = [(random.choice(["a", "b", "c", "d", ""]), random.choice(["", "-1", "5", "7.5", "10", "11"])) for _ in range(9000)]
 open("by.csv", "w").write("g,v\n" + "".join(f"{g},{v}\n" for g, v in rows))
+open("by.jsonl", "w").write("".join(json.dumps({"g": g, "v": v}) + "\n" for g, v in rows))
 want = {}
 for g in "abcd":
     v = [float(v) if v else None for k, v in rows if k == g]
@@ -108,8 +109,8 @@ for g in "abcd":
                v.count(-1), v.count(11), v.count(None), len(v)]
 json.dump({"by": want, "missing": sum(g == "" for g, _ in rows)}, open("by.json", "w"))
 PY
-for threads in 1 4; do
-    expect 0 "^tally: [0-9]+ row.s. have no g" -- "$TALLY" by.csv -c v --by g --bins 2 --range 0 10 -j $threads -o got.json
+for case in '1 by.csv' '4 by.csv' '1 by.jsonl' '4 by.jsonl'; do
+    expect 0 "^tally: [0-9]+ row.s. have no g" -- "$TALLY" "${case#* }" -c v --by g --bins 2 --range 0 10 -j "${case% *}" -o got.json
     checks=$((checks + 1))
     python3 - <<'PY' || fail "--by"
 import json
