@@ -171,7 +171,7 @@ static int run_case(const job *job, tally_context *context, const tally_method_i
 {
     random_case test;
     random_settings settings = {.count = 0};
-    rng random = {job->seed ^ (number * UINT64_C(0x2545f4914f6cdd1d))};
+    rng random = {.state = job->seed ^ (number * UINT64_C(0x2545f4914f6cdd1d))};
     const uint64_t seed = rng_next(&random);
     tally_status status = TALLY_OK;
     tally_error error = {""};
@@ -344,7 +344,7 @@ static int find_wishes(job *job)
         job->only_method = NULL;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    rng random = {(uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec};
+    rng random = {.state = (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec};
     job->seed = seed ? cli_uint(options, CLI_SEED, 0) : rng_next(&random) >> 32;
     job->cases = cli_uint(options, CLI_CASES, 0);
     if (cli_has(options, CLI_SECONDS))

@@ -8,19 +8,35 @@
 #include "edge_values.h"
 #include "parse.h"
 
+/* `bytes` bytes of the source; less at its end, none past it. */
+static uint64_t take(rng *r, int bytes)
+{
+    uint64_t word = 0;
+    for (; bytes && r->left; bytes--, r->left--)
+        word = word << 8 | *r->bytes++;
+    return word;
+}
+
 uint64_t rng_next(rng *r)
 {
-    return splitmix64(&r->state);
+    return r->left ? take(r, 8) : splitmix64(&r->state);
 }
 
 uint64_t rng_below(rng *r, uint64_t n)
 {
-    return rng_next(r) % n;
+    return (r->left ? take(r, n <= 256 ? 1 : n <= 65536 ? 2 : 8) : splitmix64(&r->state)) % n;
 }
 
 double rng_unit(rng *r)
 {
-    return splitmix64_unit(&r->state);
+    return (double)(rng_next(r) >> 11) * 0x1p-53;
+}
+
+/* A state of SplitMix64 that the bytes, where there are any, choose. */
+static uint64_t *state_of(rng *r)
+{
+    r->state ^= take(r, 8);
+    return &r->state;
 }
 
 static int chance(rng *r, unsigned one_in)
@@ -100,7 +116,7 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags,
         bins = 1 + bins % (c->plan.dimensions > 2 ? 12 : 120);
     const int near = chance(r, 3);
     if (near)
-        range_near(&r->state, bins, &lo, &hi);
+        range_near(state_of(r), bins, &lo, &hi);
     const int bytes = method && dtype == TALLY_U8 && chance(r, 2); /* some methods are for these */
     tally_axis axis = bytes ? tally_axis_even(bins, 0, 256) : tally_axis_even(bins, lo, hi);
     switch (bytes ? 7 : rng_below(r, 8)) {
@@ -112,8 +128,9 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags,
         double low = exp2((double)rng_below(r, 20) - 10),
                high = low * (2 + (double)rng_below(r, 1000000));
         if (near) {
-            low = value_near(&r->state, low);
-            high = value_near(&r->state, chance(r, 2) ? low * 256 : rint(high));
+            low = value_near(state_of(r), low);
+            high = chance(r, 2) ? low * 256 : rint(high);
+            high = value_near(state_of(r), high);
         }
         axis = tally_axis_log(bins > 300 ? 300 : bins, low, high);
         break;
@@ -125,7 +142,7 @@ static void random_axis(random_case *c, unsigned d, rng *r, unsigned flags,
             break;
         axis = tally_axis_edges(n, e);
         if (near) {
-            edges_near(&r->state, n, e);
+            edges_near(state_of(r), n, e);
             break;
         }
         e[0] = lo;
@@ -232,8 +249,9 @@ static void random_sample(rng *r, const tally_axis *axis, tally_dtype dtype, uns
 static unsigned char *random_block(random_case *c, rng *r, size_t bytes)
 {
     unsigned char *buffer = block(c, bytes);
+    uint64_t *state = state_of(r);
     for (size_t i = 0; buffer && i < bytes; i++)
-        buffer[i] = (unsigned char)rng_next(r);
+        buffer[i] = (unsigned char)splitmix64(state);
     return buffer;
 }
 
@@ -305,7 +323,9 @@ static void fill(random_case *c, rng *r, const tally_view *v, const tally_axis *
 {
     unsigned kind = (unsigned)rng_below(r, SAMPLE_KINDS), mixed = chance(r, 3);
     size_t size = tally_dtype_bytes(v->dtype);
+    const size_t kept = r->left / 2;
     uint64_t made = 0;
+    r->left -= kept;
     unsigned char *fresh = block(c, FRESH * size);
     for (uint64_t b = 0; fresh && b < v->batches; b++)
         for (uint64_t row = 0; row < v->rows; row++)
@@ -320,6 +340,7 @@ static void fill(random_case *c, rng *r, const tally_view *v, const tally_axis *
                                   mixed ? (unsigned)rng_below(r, SAMPLE_KINDS) : kind, made, to);
                     memcpy(fresh + made++ * size, to, size);
                 }
+    r->left += kept;
     free(fresh);
 }
 
@@ -362,7 +383,12 @@ static tally_dtype random_dtype(rng *r, unsigned flags, const tally_method_info 
 
 int random_case_make(random_case *c, uint64_t seed, unsigned flags, const tally_method_info *method)
 {
-    rng random = {seed}, *r = &random;
+    rng r = {.state = seed};
+    return random_case_draw(c, &r, flags, method);
+}
+
+int random_case_draw(random_case *c, rng *r, unsigned flags, const tally_method_info *method)
+{
     memset(c, 0, sizeof *c);
     c->plan.struct_size = sizeof c->plan;
     c->plan.dimensions =

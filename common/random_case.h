@@ -1,13 +1,17 @@
 /* Random calls of the library: dtype, axes, layout, mask, weights, special values. Everything
- * follows from one 64-bit seed. */
+ * follows from one 64-bit seed, or from a fuzzer's bytes and a seed. */
 #ifndef RANDOM_CASE_H
 #define RANDOM_CASE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <tally/tally.h>
 
+/* SplitMix64's numbers from `state`; before them `left` bytes, as many a draw as it needs. */
 typedef struct rng {
     uint64_t state;
+    const uint8_t *bytes;
+    size_t left;
 } rng;
 
 uint64_t rng_next(rng *r);
@@ -47,6 +51,8 @@ enum {
  * free in both cases. */
 int random_case_make(random_case *c, uint64_t seed, unsigned flags,
                      const tally_method_info *method);
+/* The same, drawn from `r`. At most half of its bytes that are left go to the samples of a view. */
+int random_case_draw(random_case *c, rng *r, unsigned flags, const tally_method_info *method);
 void random_case_free(random_case *c);
 
 /* Address of one sample of a view, strides of 0 filled in. */

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261123;
     const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 60;
     tally_error error = {""};
-    rng r = {seed};
+    rng r = {.state = seed};
     devices = argc > 1 ? argv[1] : devices;
     printf("test_several: %s, seed %llu\n", devices, (unsigned long long)seed);
     check_refusals();

@@ -167,7 +167,7 @@ static int run(rng *r, tally_context *context, const shape *s, tally_dtype dtype
 
 int main(int argc, char **argv)
 {
-    rng r = {argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
+    rng r = {.state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_context *context = NULL;
     uint64_t done = 0, failed = 0;

@@ -223,7 +223,7 @@ static int try_device(rng *r, tally_device_type device, tally_context *host, uin
 
 int main(int argc, char **argv)
 {
-    rng r = {argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
+    rng r = {.state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003};
     uint64_t most = argc > 2 ? strtoull(argv[2], NULL, 10) : 50000;
     const size_t every = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;

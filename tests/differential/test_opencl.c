@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
     double seconds = argc > 2 ? strtod(argv[2], NULL) : 12;
-    rng r = {seed};
+    rng r = {.state = seed};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     int methods = 0, plans = 0, failed = 0;

@@ -183,7 +183,7 @@ static void run(const tally_plan *plan, const tally_view *v, blocks *b, int accu
 
 static int run_case(uint64_t seed, unsigned kind, const tally_plan *plan, const tally_plan *right)
 {
-    rng r = {seed};
+    rng r = {.state = seed};
     tally_view v = random_view(&r, kind);
     const int accumulate = (int)rng_below(&r, 2), narrow = (int)rng_below(&r, 2);
     const size_t skip = on_cuda ? rng_below(&r, 16) : 0;

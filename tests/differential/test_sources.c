@@ -198,7 +198,7 @@ static int check_stats(const random_case *c, tally_context *context, uint64_t se
 static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
 {
     random_case c;
-    rng r = {seed};
+    rng r = {.state = seed};
     int ok = 1;
     if (random_case_make(&c, seed, CASE_LARGE, NULL))
         return 0;

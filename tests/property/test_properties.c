@@ -502,7 +502,7 @@ static const char *broken(rng *r, const random_case *c, const answer *whole)
 static int run_case(uint64_t seed)
 {
     random_case c;
-    rng r = {seed ^ UINT64_C(0x5555555555555555)};
+    rng r = {.state = seed ^ UINT64_C(0x5555555555555555)};
     int ok = 1;
     if (random_case_make(&c, seed, CASE_EXACT | (rng_below(&r, 8) ? CASE_SMALL : 0), NULL))
         return 0;
