@@ -7,7 +7,7 @@ import sys
 
 WIDTH, FILE, FUNCTION = 100, 600, 60
 SHARED = ("dialect", "bin", "cell", "cell_lookup")  # the host compiles them too
-LONGER = {"weighted.cl:count": 66}
+LONGER = {"swizzled_columns.cl:count": 76, "weighted.cl:count": 66}
 
 
 def functions(lines):

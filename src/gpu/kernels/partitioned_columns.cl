@@ -12,25 +12,27 @@
  * read TY_UNIT at a time in vectors; else one by one.
  */
 
-/* Of batch b the samples from sample `at` on. */
+/* The samples of batch b from sample `at` on: arguments, and from them the columns and their axes
+ * (columns.h, whose macros define column0, bins0 … cells, bias) with
+ *   keep           the mask's byte of sample 0,
+ *   starts, head   whether and at which sample vectors begin. */
 #define PARTITIONED_SAMPLES_ARGS                                                                   \
     TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,                             \
         TY_GLOBAL const ty_u8 *axis, ty_u64 b, ty_u64 at
+#define PARTITIONED_TAKE_AXES                                                                      \
+    ty_u32 all = 1, cells = 1, bias = 0;                                                           \
+    TY_GLOBAL const ty_u8 *list = axis;                                                            \
+    TY_DIMENSIONS(TY_TAKE)
+#define PARTITIONED_TAKE_SAMPLES                                                                   \
+    PARTITIONED_TAKE_AXES                                                                          \
+    ty_u32 row = 0, head = 0, starts = 0;                                                          \
+    TY_DIMENSIONS(TY_COLUMN_AT)                                                                    \
+    TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);                                    \
+    TY_FIND_HEAD(!masked)                                                                          \
+    head = starts ? head : 0;
 
-#define PARTITIONED_UNITS (PARTITIONED_PER / TY_UNIT) /* of a work-item */
-
-/* Whether units may start, and in *head at which sample. */
-TY_FN ty_u32 partitioned_start(const ty_columns *c, ty_u32 masked, ty_u32 *head)
-{
-    ty_u32 at = 0, starts = 0;
-    for (ty_u32 h = 0; h < TY_UNIT && !starts; h++) {
-        starts = !masked;
-        starts &= ty_columns_start(c, h);
-        at = h;
-    }
-    *head = starts ? at : 0;
-    return starts;
-}
+#define PARTITIONED_UNITS   (PARTITIONED_PER / TY_UNIT)      /* of a work-item */
+#define PARTITIONED_MOVE(d) column##d += ahead * TY_SIZE(d); /* for TY_DIMENSIONS */
 
 /* Sorts tile TY_GROUP of the samples. */
 TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
@@ -39,48 +41,47 @@ split(PARTITIONED_SAMPLES_ARGS, TY_GLOBAL ty_u8 *scratch, ty_u32 stride, ty_u64 
 {
     TY_LOCAL_INIT
     TY_GRID_TRIGGER();
-    ty_axes axes;
-    ty_columns samples;
-    ty_axes_take(axis, &axes);
-    ty_columns_at(TY_PASS_SAMPLES b, 0, at, &samples);
-    TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, 0, at);
-    ty_u32 head, starts = partitioned_start(&samples, masked, &head);
+    PARTITIONED_TAKE_SAMPLES
     const partitioned_sort s =
         partitioned_sort_of(scratch, stride, lists, sums, partitions, shift, key, ty_local);
-    ty_u32 number[PARTITIONED_PER], n = 0, own = partitioned_column(stride, axes.bias, shift);
+    ty_u32 number[PARTITIONED_PER], n = 0, own = partitioned_column(stride, bias, shift);
     partitioned_clear(&s);
     TY_OPAQUE(own);
     if (starts) {
         ty_u64 ahead = head + (ty_u64)TY_GROUP * PARTITIONED_TILE + TY_LID * TY_UNIT;
-        ty_unit units[TY_AHEAD];
-        ty_columns_move(&samples, ahead);
+        TY_DIMENSIONS(PARTITIONED_MOVE)
+        TY_DIMENSIONS(TY_HOLD)
         TY_UNROLL
-        for (ty_u32 k = 0; k < TY_AHEAD; k++)
-            ty_columns_read(&samples, k * TY_GROUP_SIZE * TY_UNIT, &units[k]);
+        for (ty_u32 k = 0; k < TY_AHEAD; k++) {
+            ty_u32 i = k * TY_GROUP_SIZE * TY_UNIT;
+            TY_DIMENSIONS(TY_FETCH)
+        }
         TY_UNROLL
         for (ty_u32 u = 0; u < PARTITIONED_UNITS; u++) {
             ty_u32 k = u % TY_AHEAD;
             TY_UNROLL
             for (int j = 0; j < TY_UNIT; j++) {
-                ty_u32 cell = ty_unit_cell(&axes, &units[k], j);
+                ty_u32 cell = 0;
+                TY_DIMENSIONS(TY_JOIN_UNIT)
                 number[n++] = cell;
                 TY_ADD_LOCAL(partitioned_counter(ty_local, cell, shift, own), 1);
             }
             if (u + TY_AHEAD < PARTITIONED_UNITS) {
-                ty_columns_read(&samples, (u + TY_AHEAD) * TY_GROUP_SIZE * TY_UNIT, &units[k]);
+                ty_u32 i = (u + TY_AHEAD) * TY_GROUP_SIZE * TY_UNIT;
+                TY_DIMENSIONS(TY_FETCH)
                 TY_READ_FIRST(); /* else loads are moved up until registers are spilled */
             }
         }
     } else {
         ty_u64 ahead = (ty_u64)TY_GROUP * PARTITIONED_TILE + TY_LID;
-        ty_columns_move(&samples, ahead);
+        TY_DIMENSIONS(PARTITIONED_MOVE)
         keep += ahead; /* without a mask this is column 0 */
         TY_UNROLL
         for (ty_u32 k = 0; k < PARTITIONED_PER; k++) {
-            ty_u32 i = k * TY_GROUP_SIZE;
+            ty_u32 i = k * TY_GROUP_SIZE, cell = 0;
             TY_READ_FIRST(); /* one after the other takes fewer registers */
-            ty_u32 cell = ty_columns_cell(&axes, &samples, i);
-            cell = !masked | (keep[i] != 0) ? cell : axes.bias + axes.cells;
+            TY_DIMENSIONS(TY_JOIN_ONE)
+            cell = !masked | (keep[i] != 0) ? cell : bias + cells;
             number[n++] = cell;
             TY_ADD_LOCAL(partitioned_counter(ty_local, cell, shift, own), 1);
         }
@@ -97,17 +98,12 @@ rest(PARTITIONED_SAMPLES_ARGS, ty_u64 inside, ty_u32 n, TY_GLOBAL ty_u8 *scratch
 {
     TY_LOCAL_INIT
     ty_u64 i = TY_GROUP * TY_GROUP_SIZE + TY_LID;
-    ty_axes axes;
-    ty_columns samples;
-    ty_axes_take(axis, &axes);
-    ty_columns_at(TY_PASS_SAMPLES b, 0, at, &samples);
-    TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, 0, at);
-    ty_u32 head;
-    partitioned_start(&samples, masked, &head);
+    PARTITIONED_TAKE_SAMPLES
     if (i < n) {
+        ty_u32 cell = 0;
         i = i < head ? i : inside + i;
-        ty_u32 cell = ty_columns_cell(&axes, &samples, i);
-        cell = !masked || keep[i] ? cell - axes.bias : axes.cells;
+        TY_DIMENSIONS(TY_JOIN_ONE)
+        cell = !masked || keep[i] ? cell - bias : cells;
         TY_ADD_GLOBAL((TY_GLOBAL ty_u32 *)(scratch + table) + cell, 1);
     }
     (void)channel;
@@ -120,13 +116,14 @@ settle(TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u8 *scratch, ty_u64 table
        TY_GLOBAL ty_u32 *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 c = TY_GROUP * TY_GROUP_SIZE + TY_LID;
-    ty_axes axes;
-    ty_axes_take(axis, &axes);
-    ty_u32 sum = c <= axes.cells ? ((TY_GLOBAL const ty_u32 *)(scratch + table))[c] : 0;
+    ty_u32 c = TY_GROUP * TY_GROUP_SIZE + TY_LID, slot;
+    PARTITIONED_TAKE_AXES
+    ty_u32 sum = c <= cells ? ((TY_GLOBAL const ty_u32 *)(scratch + table))[c] : 0;
     if (sum) {
-        ty_u32 slot = c < axes.cells ? ty_axes_slot(&axes, c) : axes.all + TY_SLOT_MASKED;
+        TY_SETTLE(c)
+        slot = c < cells ? slot : all + TY_SLOT_MASKED;
         TY_ADD_GLOBAL(&out[slot], sum);
     }
+    (void)bias;
     (void)ty_local;
 }

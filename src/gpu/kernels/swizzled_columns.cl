@@ -14,136 +14,76 @@
  *                                         swizzled.cl; the last cell is what is masked out
  */
 #define TY_PIECE 4096u
+#if TY_ROWS
+#define TY_INDEX ty_u32 /* of a sample in a piece, or in a column */
+#else
+#define TY_INDEX ty_u64
+#endif
 
-/* The table: the key and what more the hash takes, and the biased cell of what is masked out. */
-typedef struct swizzled_table {
-    TY_LOCAL ty_u32 *words;
-    ty_u32 key, more, dustbin;
-} swizzled_table;
+/* Cells stay below 2^24, what their biases are multiples of; the keys take it as they take rows. */
+#define TY_HASH(row)    ((row) * ((row)*key + more) >> 27)
+#define TY_WORD(biased) (((biased) ^ TY_HASH((biased) >> 5)) & 0xffffffu)
 
-/* The word of a biased cell. Cells stay below 2^24, what their biases are multiples of; the keys
- * take it as they take rows. */
-TY_FN TY_LOCAL ty_u32 *swizzled_word(const swizzled_table *t, ty_u32 biased)
-{
-    ty_u32 row = biased >> 5;
-    return t->words + ((biased ^ (row * (row * t->key + t->more) >> 27)) & 0xffffffu);
-}
+/* And behind the counting: how many bins one of this coordinate's spans, which divides a bin's
+ * number (right as long as their product is below 2^32); the cell of a bin. */
+#define TY_TAIL(d)                                                                                 \
+    tail /= bins##d.bins;                                                                          \
+    ty_u32 tail##d = tail, inverse##d = 0xffffffffu / tail + 1;
+#define TY_CELL_OF_BIN(d)                                                                          \
+    {                                                                                              \
+        ty_u32 bin = tail##d > 1 ? TY_MUL_HI(rest, inverse##d) : rest;                             \
+        rest -= bin * tail##d;                                                                     \
+        cell = cell * TY_CELLS_OF(d) + bin + 1;                                                    \
+    }
 
-TY_FN void swizzled_count_cell(const swizzled_table *t, ty_u32 cell, int kept)
-{
-    TY_ADD_LOCAL(swizzled_word(t, kept ? cell : t->dustbin), 1);
-}
-
-/* The samples that are counted: `units` of them from sample `head` on, and a mask. */
-typedef struct swizzled_samples {
-    ty_columns columns;
-    TY_GLOBAL const ty_u8 *keep;
-    ty_u32 head, units;
-} swizzled_samples;
+#define TY_COUNT_CELL(kept)                                                                        \
+    do {                                                                                           \
+        cell = (kept) ? cell : dustbin;                                                            \
+        TY_ADD_LOCAL(&ty_local[TY_WORD(cell)], 1);                                                 \
+    } while (0)
 
 /* `ahead` units from unit q on, `step` apart, up to the last: behind it that is read again, so that
  * all loads are made without a branch, and not counted. */
-TY_FN void swizzled_count_units(const swizzled_table *t, const ty_axes *axes,
-                                const swizzled_samples *s, int masked, ty_u32 ahead, ty_u32 q,
-                                ty_u32 step, ty_u32 last)
-{
-    ty_u32 m[TY_AHEAD];
-    ty_unit units[TY_AHEAD];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < ahead; k++) {
-        ty_u32 unit = q + k * step < last ? q + k * step : last;
-        TY_INDEX i = s->head + (TY_INDEX)unit * TY_UNIT;
-        ty_columns_read(&s->columns, i, &units[k]);
-        m[k] = masked ? *(TY_GLOBAL const ty_u32 *)(s->keep + i) : 0;
-    }
-    TY_UNROLL
-    for (ty_u32 k = 0; k < ahead; k++) {
-        TY_UNROLL
-        for (int j = 0; j < TY_UNIT; j++) {
-            ty_u32 cell = ty_unit_cell(axes, &units[k], j);
-            if (q + k * step <= last)
-                swizzled_count_cell(t, cell, !masked || (m[k] >> (8 * j) & 0xffu));
-        }
-    }
-}
-
+#define TY_COUNT_UNITS(ahead, masked, last)                                                        \
+    do {                                                                                           \
+        ty_u32 m[TY_AHEAD];                                                                        \
+        TY_DIMENSIONS(TY_HOLD)                                                                     \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
+            ty_u32 unit = q + k * step < (last) ? q + k * step : (last);                           \
+            TY_INDEX i = head + (TY_INDEX)unit * TY_UNIT;                                          \
+            TY_DIMENSIONS(TY_FETCH)                                                                \
+            m[k] = (masked) ? *(TY_GLOBAL const ty_u32 *)(keep + i) : 0;                           \
+        }                                                                                          \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
+            TY_UNROLL                                                                              \
+            for (int j = 0; j < TY_UNIT; j++) {                                                    \
+                ty_u32 cell = 0;                                                                   \
+                TY_DIMENSIONS(TY_JOIN_UNIT)                                                        \
+                if (q + k * step <= (last))                                                        \
+                    TY_COUNT_CELL(!(masked) || (m[k] >> (8 * j) & 0xffu));                         \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
 #define TY_NO_LAST ~0u
-
-/* Every step-th unit from unit q on. Where `masked` is 0 no byte of the mask is tested. */
-TY_FN void swizzled_walk(const swizzled_table *t, const ty_axes *axes, const swizzled_samples *s,
-                         int masked, ty_u32 q, ty_u32 step)
-{
-    for (; q + (TY_AHEAD - 1) * step < s->units; q += TY_AHEAD * step)
-        swizzled_count_units(t, axes, s, masked, TY_AHEAD, q, step, TY_NO_LAST);
 #if TY_ROWS
-    if (q < s->units)
-        swizzled_count_units(t, axes, s, masked, TY_AHEAD, q, step, s->units - 1);
+#define TY_WALK_UNITS(masked)                                                                      \
+    do {                                                                                           \
+        for (; q + (TY_AHEAD - 1) * step < units; q += TY_AHEAD * step)                            \
+            TY_COUNT_UNITS(TY_AHEAD, masked, TY_NO_LAST);                                          \
+        if (q < units)                                                                             \
+            TY_COUNT_UNITS(TY_AHEAD, masked, units - 1);                                           \
+    } while (0)
 #else
-    for (; q < s->units; q += step)
-        swizzled_count_units(t, axes, s, masked, 1, q, step, TY_NO_LAST);
+#define TY_WALK_UNITS(masked)                                                                      \
+    do {                                                                                           \
+        for (; q + (TY_AHEAD - 1) * step < units; q += TY_AHEAD * step)                            \
+            TY_COUNT_UNITS(TY_AHEAD, masked, TY_NO_LAST);                                          \
+        for (; q < units; q += step)                                                               \
+            TY_COUNT_UNITS(1, masked, TY_NO_LAST);                                                 \
+    } while (0)
 #endif
-}
-
-/* Work-item `me` of `step` counts its part of the n samples of columns and mask. */
-TY_FN void swizzled_count_samples(const swizzled_table *t, const ty_axes *axes, swizzled_samples *s,
-                                  ty_u32 masked, TY_INDEX n, ty_u32 me, ty_u32 step)
-{
-    ty_u32 head = TY_UNIT; /* at which sample units start, if they do */
-    for (ty_u32 h = 0; h < TY_UNIT && head == TY_UNIT; h++) {
-        ty_u32 starts = !masked || ty_unit_starts(s->keep + h, 1);
-        head = starts & ty_columns_start(&s->columns, h) ? h : head;
-    }
-    s->units = head < TY_UNIT && head < n ? (ty_u32)((n - head) / TY_UNIT) : 0;
-    s->head = s->units ? head : 0;
-    if (masked)
-        swizzled_walk(t, axes, s, 1, me, step);
-    else
-        swizzled_walk(t, axes, s, 0, me, step);
-    /* Samples that are in no unit. */
-    for (ty_u32 q = me; q < n - (TY_INDEX)s->units * TY_UNIT; q += step) {
-        TY_INDEX i = q < s->head ? q : q + (TY_INDEX)s->units * TY_UNIT;
-        swizzled_count_cell(t, ty_columns_cell(axes, &s->columns, i), !masked || s->keep[i]);
-    }
-}
-
-/* The group's table as slots, to its partial `out`. Cells that are bins are written, and cleared:
- * what is left in the table is outside some axis. */
-TY_FN void swizzled_store(const swizzled_table *t, const ty_axes *axes, ty_u32 slots,
-                          TY_GLOBAL ty_u32 *out)
-{
-    /* How many bins one of a coordinate's spans, which divides a bin's number: right as long as
-     * their product is below 2^32. */
-    ty_u32 tail[TY_DIMS], inverse[TY_DIMS], all = axes->all;
-    TY_UNROLL
-    for (int d = 0; d < TY_DIMS; d++) {
-        tail[d] = (d ? tail[d - 1] : all) / axes->bins[d].bins;
-        inverse[d] = 0xffffffffu / tail[d] + 1;
-    }
-    for (ty_u32 s = TY_LID; s < slots; s += TY_GROUP_SIZE) {
-        ty_u32 rest = s, cell = 0, sum = 0;
-        TY_UNROLL
-        for (int d = 0; d < TY_DIMS; d++) {
-            ty_u32 bin = tail[d] > 1 ? TY_MUL_HI(rest, inverse[d]) : rest;
-            rest -= bin * tail[d];
-            cell = cell * (axes->bins[d].bins + TY_CELLS_EXTRA) + bin + 1;
-        }
-        if (s < all) {
-            TY_LOCAL ty_u32 *word = swizzled_word(t, cell + axes->bias);
-            sum = *word;
-            *word = 0;
-        } else if (s == all + TY_SLOT_MASKED) {
-            sum = *swizzled_word(t, t->dustbin);
-        }
-        out[s] = sum;
-    }
-    TY_GLOBAL_BARRIER();
-    TY_BARRIER();
-    for (ty_u32 c = TY_LID; c < axes->cells; c += TY_GROUP_SIZE) {
-        ty_u32 sum = *swizzled_word(t, c + axes->bias);
-        if (sum)
-            TY_ADD_GLOBAL(&out[ty_axes_slot(axes, c)], sum);
-    }
-}
 
 TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE)
 count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
@@ -152,13 +92,13 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
       ty_u32 key TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
+    ty_u32 lid = TY_LID, here = TY_GROUP / parts, more = key * 0x9e3779b9u;
+    ty_u32 all = 1, cells = 1, bias = 0, part = TY_GROUP - here * parts;
     ty_u64 b = (first + here) / actives;
-    ty_axes axes;
-    swizzled_samples samples;
-    ty_axes_take(axis, &axes);
-    const swizzled_table table = {ty_local, key, key * 0x9e3779b9u, axes.bias + axes.cells};
-    for (ty_u32 k = lid; k < ((axes.cells + 32) & ~31u); k += TY_GROUP_SIZE)
+    TY_GLOBAL const ty_u8 *list = axis;
+    TY_DIMENSIONS(TY_TAKE)
+    ty_u32 dustbin = bias + cells;
+    for (ty_u32 k = lid; k < ((cells + 32) & ~31u); k += TY_GROUP_SIZE)
         ty_local[k] = 0;
     TY_BARRIER();
 #if TY_ROWS
@@ -179,12 +119,51 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
         ty_u32 row = 0, me = part * TY_GROUP_SIZE + lid, step = parts * TY_GROUP_SIZE;
         ty_u64 at = begin, n = end - begin;
 #endif
-        samples.keep = TY_GRID_AT(mask, b, row, at);
-        ty_columns_at(TY_PASS_SAMPLES b, row, at, &samples.columns);
-        swizzled_count_samples(&table, &axes, &samples, masked, n, me, step);
+        ty_u32 head = 0, starts = 0;
+        TY_GLOBAL const ty_u8 *keep = TY_GRID_AT(mask, b, row, at);
+        TY_DIMENSIONS(TY_COLUMN_AT)
+        TY_FIND_HEAD(!masked || ty_unit_starts(keep + h, 1))
+        starts = starts && head < n;
+        ty_u32 units = starts ? (ty_u32)((n - head) / TY_UNIT) : 0, q = me;
+        if (masked)
+            TY_WALK_UNITS(1);
+        else
+            TY_WALK_UNITS(0);
+        /* Samples that are in no unit. */
+        head = units ? head : 0;
+        for (q = me; q < n - (TY_INDEX)units * TY_UNIT; q += step) {
+            TY_INDEX i = q < head ? q : q + (TY_INDEX)units * TY_UNIT;
+            ty_u32 cell = 0;
+            TY_DIMENSIONS(TY_JOIN_ONE)
+            TY_COUNT_CELL(!masked || keep[i]);
+        }
     }
     TY_BARRIER();
-    swizzled_store(&table, &axes, slots, out + (ty_u64)TY_GROUP * slots);
+    /* Cells that are bins are written, and cleared: what is left in the table is outside some axis.
+     */
+    ty_u32 tail = all;
+    TY_DIMENSIONS(TY_TAIL)
+    out += (ty_u64)TY_GROUP * slots;
+    for (ty_u32 s = lid; s < slots; s += TY_GROUP_SIZE) {
+        ty_u32 rest = s, cell = 0, sum = 0;
+        TY_DIMENSIONS(TY_CELL_OF_BIN)
+        if (s < all) {
+            sum = ty_local[TY_WORD(cell + bias)];
+            ty_local[TY_WORD(cell + bias)] = 0;
+        } else if (s == all + TY_SLOT_MASKED) {
+            sum = ty_local[TY_WORD(dustbin)];
+        }
+        out[s] = sum;
+    }
+    TY_GLOBAL_BARRIER();
+    TY_BARRIER();
+    for (ty_u32 c = lid; c < cells; c += TY_GROUP_SIZE) {
+        ty_u32 sum = ty_local[TY_WORD(c + bias)], slot = 0;
+        if (sum) {
+            TY_SETTLE(c)
+            TY_ADD_GLOBAL(&out[slot], sum);
+        }
+    }
     (void)channel;
     (void)columns;
     (void)copies;
