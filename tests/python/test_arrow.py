@@ -150,7 +150,8 @@ def test_what_is_refused(command, tmp_path):
         done = subprocess.run((*command, file, *arguments), capture_output=True, text=True)
         assert done.returncode == code and words in done.stderr, done.stderr
 
-    refused("5 columns (text, list, none, whole, missing)")
+    glance = subprocess.run((*command, path), capture_output=True, text=True, check=True).stdout
+    assert all(name in glance for name in ("text", "list", "none", "whole", "missing"))
     for name, words in (("text", "text"), ("list", "lists"), ("none", "nothing")):
         refused("holds " + words, "--column", name, code=3)
     refused("no column 'z'", "--column", "z")
