@@ -8,9 +8,16 @@
 #if TALLY_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 
+/* The header is read by its own function: isal_inflate forgets its fields where it is cut. */
+typedef struct inflater {
+    struct inflate_state state;
+    struct isal_gzip_header header;
+    int in_header;
+} inflater;
+
 static void *gzip_open(void)
 {
-    return ty_malloc(sizeof(struct inflate_state));
+    return ty_malloc(sizeof(inflater));
 }
 
 static void gzip_close(void *state)
@@ -20,9 +27,11 @@ static void gzip_close(void *state)
 
 static void gzip_reset(void *state)
 {
-    struct inflate_state *s = state;
-    isal_inflate_init(s);
-    s->crc_flag = ISAL_GZIP;
+    inflater *i = state;
+    isal_inflate_init(&i->state);
+    i->state.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    isal_gzip_header_init(&i->header);
+    i->in_header = 1;
 }
 
 static const char *damage(int code)
@@ -38,9 +47,21 @@ static const char *damage(int code)
     }
 }
 
+static int inflate_some(inflater *i)
+{
+    if (i->in_header) {
+        const int code = isal_read_gzip_header(&i->state, &i->header);
+        if (code != ISAL_DECOMP_OK)
+            return code;
+        i->in_header = 0;
+    }
+    return isal_inflate(&i->state);
+}
+
 static ty_unpack_result gzip_step(void *state, ty_unpack_step *step)
 {
-    struct inflate_state *s = state;
+    inflater *i = state;
+    struct inflate_state *s = &i->state;
     const uint32_t most = 1u << 30;
     const uint32_t in = step->in_size < most ? (uint32_t)step->in_size : most;
     const uint32_t out = step->out_size < most ? (uint32_t)step->out_size : most;
@@ -48,7 +69,7 @@ static ty_unpack_result gzip_step(void *state, ty_unpack_step *step)
     s->avail_in = in;
     s->next_out = step->out;
     s->avail_out = out;
-    const int code = isal_inflate(s);
+    const int code = inflate_some(i);
     step->in += in - s->avail_in;
     step->in_size -= in - s->avail_in;
     step->out += out - s->avail_out;
