@@ -31,197 +31,11 @@ const ty_decoder ty_hdf5 = {
 
 #else
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/text.h"
 #include "io/columns.h"
-#include "io/hdf5_library.h"
-#include "io/shape.h"
+#include "io/hdf5_dataset.h"
 #include "io/stored.h"
-
-#define CACHE_MOST ((uint64_t)1 << 30)
-
-enum { LIST_BYTES = 600, NAME_BYTES = 60, RANK_MOST = 32 };
-
-typedef struct ty_h5_state {
-    const ty_h5 *h5; /* of the call that has the lock */
-    ty_stream *stream;
-    char *inside; /* the dataset's path in the file */
-    hid_t file, dataset, space, transfer;
-    hid_t memory; /* type that is read: a sample, or a record of the fields that are chosen */
-    unsigned rank;
-    hsize_t extents[RANK_MOST];
-    uint64_t elements; /* of the dataset, in all */
-    uint64_t element;  /* next to read */
-    size_t element_bytes;
-    ty_rows rows;
-    ty_picks picks;
-    uint64_t start; /* of samples that lie in the file as they are handed out, else 0 */
-    size_t swap;
-    int inexact; /* a value was met that its type in memory has not */
-} ty_h5_state;
-
-/* ---- Errors ---- */
-
-static herr_t take_words(unsigned n, const H5E_error2_t *one, void *user)
-{
-    char *words = user;
-    if (one->desc && (n == 0 || strstr(one->desc, "required filter")))
-        snprintf(words, LIST_BYTES, "%s", one->desc);
-    return 0;
-}
-
-/* What libhdf5 says of the call that failed. */
-static tally_status failed(const ty_h5_state *s, const char *what, tally_error *error)
-{
-    char words[LIST_BYTES] = "no reason is given";
-    s->h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_words, words);
-    return ty_error(error, TALLY_ERROR_FORMAT, "%s: %s%s%s: libhdf5 says: %s",
-                    ty_stream_name(s->stream), what, s->inside ? " " : "",
-                    s->inside ? s->inside : "", words);
-}
-
-static tally_status unsupported(const ty_h5_state *s, const char *what, tally_error *error)
-{
-    return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: dataset %s holds %s; numbers are counted",
-                    ty_stream_name(s->stream), s->inside, what);
-}
-
-/* ---- Datasets ---- */
-
-typedef struct found {
-    char list[LIST_BYTES];
-    size_t used;
-    unsigned count;
-    char *first;
-} found;
-
-static herr_t on_object(hid_t object, const char *name, const H5O_info_t *info, void *user)
-{
-    found *f = user;
-    (void)object;
-    if (info->type != H5O_TYPE_DATASET)
-        return 0;
-    if (!f->count++)
-        f->first = ty_text_copy(name, strlen(name));
-    const int put = snprintf(f->list + f->used, sizeof f->list - f->used, "%s/%.*s",
-                             f->used ? ", " : "", ty_text_fit(name, 2 * NAME_BYTES), name);
-    if (put < 0 || f->used + (size_t)put + 8 > sizeof f->list) {
-        memcpy(f->list + f->used, ", ...", 6);
-        return 1;
-    }
-    f->used += (size_t)put;
-    return 0;
-}
-
-static tally_status list_datasets(const ty_h5_state *s, found *f, tally_error *error)
-{
-    memset(f, 0, sizeof *f);
-    return s->h5->H5Ovisit1(s->file, H5_INDEX_NAME, H5_ITER_INC, on_object, f) < 0
-               ? failed(s, "its datasets cannot be listed", error)
-               : TALLY_OK;
-}
-
-/* The path of the only dataset to s->inside. */
-static tally_status find_only(ty_h5_state *s, tally_error *error)
-{
-    found f;
-    tally_status status = list_datasets(s, &f, error);
-    if (!status && f.count != 1)
-        status = f.count
-                     ? ty_error(error, TALLY_ERROR_ARGUMENT,
-                                "%s: several datasets: %s; choose one as %s:/NAME",
-                                ty_stream_name(s->stream), f.list, ty_stream_name(s->stream))
-                     : ty_error(error, TALLY_ERROR_FORMAT, "%s: no dataset is in this HDF5 file",
-                                ty_stream_name(s->stream));
-    else if (!status && !f.first)
-        status = ty_error_memory(error, "a dataset's name", NAME_BYTES);
-    if (status)
-        ty_free(f.first);
-    else
-        s->inside = f.first;
-    return status;
-}
-
-static tally_status refuse_path(const ty_h5_state *s, tally_error *error)
-{
-    found f;
-    tally_status status = list_datasets(s, &f, error);
-    if (!status)
-        status = ty_error(error, TALLY_ERROR_ARGUMENT, "%s: no dataset '%.*s'; there are: %s",
-                          ty_stream_name(s->stream), ty_text_fit(s->inside, NAME_BYTES), s->inside,
-                          f.count ? f.list : "none");
-    ty_free(f.first);
-    return status;
-}
-
-static tally_status open_dataset(ty_h5_state *s, tally_error *error)
-{
-    tally_status status = s->inside ? TALLY_OK : find_only(s, error);
-    if (status)
-        return status;
-    const hid_t object = s->h5->H5Oopen(s->file, s->inside, H5P_DEFAULT);
-    const int is_dataset = object >= 0 && s->h5->H5Iget_type(object) == H5I_DATASET;
-    if (object >= 0)
-        s->h5->H5Oclose(object);
-    if (!is_dataset)
-        return refuse_path(s, error);
-    s->dataset = s->h5->H5Dopen2(s->file, s->inside, H5P_DEFAULT);
-    return s->dataset < 0 ? failed(s, "cannot open", error) : TALLY_OK;
-}
-
-/* Once more, with memory for all chunks that the first dimension's next step touches, so that each
- * is unpacked once. */
-static tally_status open_cached(ty_h5_state *s, hid_t made, tally_error *error)
-{
-    hsize_t chunk[RANK_MOST];
-    const ty_h5 *h5 = s->h5;
-    if (h5->H5Pget_chunk(made, RANK_MOST, chunk) != (int)s->rank)
-        return failed(s, "cannot read the chunks of", error);
-    const hid_t type = h5->H5Dget_type(s->dataset);
-    uint64_t bytes = h5->H5Tget_size(type), count = 1, one;
-    h5->H5Tclose(type);
-    for (unsigned d = 0; d < s->rank; d++) {
-        const uint64_t across = d ? (s->extents[d] + chunk[d] - 1) / chunk[d] : 1;
-        if (ty_rows_multiply(bytes, chunk[d], &one) || ty_rows_multiply(one, across, &bytes))
-            bytes = UINT64_MAX;
-        count = count < CACHE_MOST ? count * (across < CACHE_MOST ? across : CACHE_MOST) : count;
-    }
-    bytes = bytes < CACHE_MOST ? bytes : CACHE_MOST;
-    count = count < 10000 ? count : 10000;
-    const hid_t access = h5->H5Pcreate(*h5->H5P_CLS_DATASET_ACCESS_ID_g);
-    if (access < 0 ||
-        h5->H5Pset_chunk_cache(access, (size_t)(10 * count + 1), (size_t)(bytes + 1), 1) < 0)
-        return failed(s, "cannot set the cache of", error);
-    h5->H5Dclose(s->dataset);
-    s->dataset = h5->H5Dopen2(s->file, s->inside, access);
-    h5->H5Pclose(access);
-    return s->dataset < 0 ? failed(s, "cannot open", error) : TALLY_OK;
-}
-
-static tally_status find_extents(ty_h5_state *s, tally_error *error)
-{
-    const ty_h5 *h5 = s->h5;
-    s->space = h5->H5Dget_space(s->dataset);
-    const H5S_class_t kind = s->space < 0 ? H5S_NO_CLASS : h5->H5Sget_simple_extent_type(s->space);
-    if (kind == H5S_NULL)
-        return unsupported(s, "nothing (a null dataspace)", error);
-    const int rank = kind == H5S_NO_CLASS ? -1 : h5->H5Sget_simple_extent_ndims(s->space);
-    if (rank < 0 || rank > RANK_MOST ||
-        h5->H5Sget_simple_extent_dims(s->space, s->extents, NULL) < 0)
-        return failed(s, "cannot read the extents of", error);
-    s->rank = (unsigned)rank;
-    s->elements = 1;
-    for (unsigned d = 0; d < s->rank; d++)
-        if (ty_rows_multiply(s->elements, s->extents[d], &s->elements))
-            return ty_error(error, TALLY_ERROR_FORMAT,
-                            "%s: dataset %s has more samples than 64 bits count",
-                            ty_stream_name(s->stream), s->inside);
-    return TALLY_OK;
-}
 
 /* ---- Types ---- */
 
@@ -348,7 +162,7 @@ static tally_status make_record(ty_h5_state *s, hid_t type, char *const *names,
     for (int pass = 0; pass < 2 && !status; pass++) {
         const size_t size = pass ? tally_dtype_bytes(*dtype) : 0;
         if (pass && (s->memory = h5->H5Tcreate(H5T_COMPOUND, size * count)) < 0)
-            return failed(s, "cannot make a record of", error);
+            return ty_h5_failed(s, "cannot make a record of", error);
         for (uint32_t i = 0; i < count && !status; i++) {
             tally_dtype own;
             const hid_t member = h5->H5Tget_member_type(type, picks[i]);
@@ -357,7 +171,7 @@ static tally_status make_record(ty_h5_state *s, hid_t type, char *const *names,
                 *dtype = i == 0 || *dtype == own ? own : TALLY_F64;
             else if (!status && h5->H5Tinsert(s->memory, names[picks[i]], i * size,
                                               memory_type(h5, *dtype, member)) < 0)
-                status = failed(s, "a field chosen twice, or none, of", error);
+                status = ty_h5_failed(s, "a field chosen twice, or none, of", error);
             if (member >= 0)
                 h5->H5Tclose(member);
         }
@@ -394,13 +208,13 @@ static tally_status open_records(ty_h5_state *s, hid_t type, const tally_input_o
     const int fields = s->h5->H5Tget_nmembers(type);
     char **names = fields > 0 ? ty_calloc((size_t)fields, sizeof *names) : NULL;
     tally_status status =
-        fields < 0 ? failed(s, "cannot read the fields of", error)
+        fields < 0 ? ty_h5_failed(s, "cannot read the fields of", error)
         : !names   ? ty_error_memory(error, "the names of fields", (size_t)fields * sizeof *names)
                    : TALLY_OK;
     for (int i = 0; i < fields && !status; i++) {
         names[i] = s->h5->H5Tget_member_name(type, (unsigned)i);
         if (!names[i])
-            status = failed(s, "cannot read the fields of", error);
+            status = ty_h5_failed(s, "cannot read the fields of", error);
     }
     if (!status)
         status = pick_fields(s, type, names, (uint32_t)fields, options, info, error);
@@ -416,16 +230,16 @@ static tally_status open_records(ty_h5_state *s, hid_t type, const tally_input_o
 static tally_status open_samples(ty_h5_state *s, hid_t type, const tally_input_options *options,
                                  tally_input_info *info, tally_error *error)
 {
-    uint64_t extents[RANK_MOST];
+    uint64_t extents[TY_H5_RANK_MOST];
     const ty_shape shape = {extents, s->rank, 0};
     for (unsigned d = 0; d < s->rank; d++)
         extents[d] = s->extents[d];
     info->dtype = dtype_of(s->h5, type);
     if (!info->dtype)
-        return unsupported(s, kind_words(s->h5->H5Tget_class(type)), error);
+        return ty_h5_unsupported(s, kind_words(s->h5->H5Tget_class(type)), error);
     s->memory = s->h5->H5Tcopy(memory_type(s->h5, info->dtype, type));
     if (s->memory < 0)
-        return failed(s, "cannot copy the type of", error);
+        return ty_h5_failed(s, "cannot copy the type of", error);
     return ty_shape_find(&shape, ty_stream_name(s->stream), options, &s->picks, info, error);
 }
 
@@ -460,50 +274,29 @@ static tally_status open_type(ty_h5_state *s, hid_t made, hid_t type,
     find_start(s, made, type);
     s->transfer = s->h5->H5Pcreate(*s->h5->H5P_CLS_DATASET_XFER_ID_g);
     if (s->transfer < 0 || s->h5->H5Pset_type_conv_cb(s->transfer, on_inexact, s) < 0)
-        return failed(s, "cannot prepare to read", error);
+        return ty_h5_failed(s, "cannot prepare to read", error);
     return TALLY_OK;
-}
-
-/* libhdf5 opens files by name, and others that they link to beside them. */
-static tally_status open_file(ty_h5_state *s, tally_error *error)
-{
-    uint64_t start;
-    char words[LIST_BYTES] = "no reason is given";
-    const char *name = ty_stream_name(s->stream);
-    const int file = ty_stream_file(s->stream, &start);
-    if (file < 0 || start)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "%s: HDF5 is read from files alone, not from pipes or compressed; save it "
-                        "to a file",
-                        name);
-    s->file = s->h5->H5Fopen(file ? name : "/dev/fd/0",
-                             0 /* to read; its macro calls the library */, H5P_DEFAULT);
-    if (s->file >= 0)
-        return TALLY_OK;
-    s->h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_words, words);
-    return ty_error(error, TALLY_ERROR_FORMAT, "%s: cannot be opened: libhdf5 says: %s", name,
-                    words);
 }
 
 static tally_status open_all(ty_h5_state *s, const tally_input_options *options,
                              tally_input_info *info, tally_error *error)
 {
     const ty_h5 *h5 = s->h5;
-    tally_status status = open_file(s, error);
+    tally_status status = ty_h5_open_file(s, error);
     if (!status)
-        status = open_dataset(s, error);
+        status = ty_h5_open_dataset(s, error);
     if (!status)
-        status = find_extents(s, error);
+        status = ty_h5_find_extents(s, error);
     if (status)
         return status;
     const hid_t made = h5->H5Dget_create_plist(s->dataset);
     if (made < 0)
-        return failed(s, "cannot read the layout of", error);
+        return ty_h5_failed(s, "cannot read the layout of", error);
     if (h5->H5Pget_layout(made) == H5D_CHUNKED)
-        status = open_cached(s, made, error);
+        status = ty_h5_open_cached(s, made, error);
     const hid_t type = status ? -1 : h5->H5Dget_type(s->dataset);
     if (!status && type < 0)
-        status = failed(s, "cannot read the type of", error);
+        status = ty_h5_failed(s, "cannot read the type of", error);
     if (!status)
         status = open_type(s, made, type, options, info, error);
     if (type >= 0)
@@ -610,7 +403,7 @@ static tally_status read_box(ty_h5_state *s, const hsize_t *from, const hsize_t 
                                          "%s: fields of several types of %s, one with integers "
                                          "beyond 2^53: they are counted exactly only alone",
                                          ty_stream_name(s->stream), s->inside)
-                              : failed(s, "cannot read", error);
+                              : ty_h5_failed(s, "cannot read", error);
     if (space >= 0)
         h5->H5Sclose(space);
     return status;
@@ -628,7 +421,7 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
         return TALLY_OK;
     }
     while (left && !status) {
-        hsize_t from[RANK_MOST], count[RANK_MOST];
+        hsize_t from[TY_H5_RANK_MOST], count[TY_H5_RANK_MOST];
         const uint64_t n = s->rank ? find_box(s, s->element, left, from, count) : 1;
         status = read_box(s, from, count, n, into, error);
         into += n * s->element_bytes;

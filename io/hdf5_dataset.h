@@ -1,0 +1,49 @@
+/* hdf5_dataset.c: an HDF5 file opened, and its dataset found. All of it under ty_h5_lock. */
+#ifndef TY_HDF5_DATASET_H
+#define TY_HDF5_DATASET_H
+
+#include "io/input.h"
+#include "io/rows.h"
+
+#if TALLY_HAVE_HDF5
+
+#include "io/hdf5_library.h"
+#include "io/shape.h"
+
+enum { TY_H5_RANK_MOST = 32 };
+
+typedef struct ty_h5_state {
+    const ty_h5 *h5; /* of the call that has the lock */
+    ty_stream *stream;
+    char *inside; /* the dataset's path in the file */
+    hid_t file, dataset, space, transfer;
+    hid_t memory; /* type that is read: a sample, or a record of the fields that are chosen */
+    unsigned rank;
+    hsize_t extents[TY_H5_RANK_MOST];
+    uint64_t elements; /* of the dataset, in all */
+    uint64_t element;  /* next to read */
+    size_t element_bytes;
+    ty_rows rows;
+    ty_picks picks;
+    uint64_t start; /* of samples that lie in the file as they are handed out, else 0 */
+    size_t swap;
+    int inexact; /* a value was met that its type in memory has not */
+} ty_h5_state;
+
+/* An error with what libhdf5 says of the call that failed. */
+tally_status ty_h5_failed(const ty_h5_state *s, const char *what, tally_error *error);
+/* An error: the dataset holds `what`, which is not counted. */
+tally_status ty_h5_unsupported(const ty_h5_state *s, const char *what, tally_error *error);
+
+/* Sets `file`. libhdf5 opens files by name, and others that they link to, so a pipe is refused. */
+tally_status ty_h5_open_file(ty_h5_state *s, tally_error *error);
+/* Sets `dataset`, and `inside` where the caller named none and there is only one. */
+tally_status ty_h5_open_dataset(ty_h5_state *s, tally_error *error);
+/* Sets `space`, `rank`, `extents` and `elements`. */
+tally_status ty_h5_find_extents(ty_h5_state *s, tally_error *error);
+/* Opens the dataset, which was created with the properties `made`, again with memory for all chunks
+ * that the first dimension's next step touches, so that each is unpacked once. */
+tally_status ty_h5_open_cached(ty_h5_state *s, hid_t made, tally_error *error);
+
+#endif
+#endif
