@@ -453,3 +453,57 @@ tally_status ty_json_string(const ty_json *json, size_t at, const char *what, ch
     *copy = text;
     return TALLY_OK;
 }
+
+tally_status ty_json_need_members(const ty_json *json, size_t at, const char *what,
+                                  const char *const *keys, size_t count, size_t required,
+                                  size_t *found)
+{
+    if (ty_json_kind_at(json, at) != TY_JSON_OBJECT)
+        return ty_json_error(json, at, "%s is %s; it must be an object", what,
+                             ty_json_kind_name(ty_json_kind_at(json, at)));
+    tally_status status = ty_json_members(json, at, keys, count, found);
+    for (size_t i = 0; !status && i < required; i++)
+        if (found[i] == TY_JSON_NONE)
+            status = ty_json_error(json, at, "%s has no \"%s\"", what, keys[i]);
+    return status;
+}
+
+tally_status ty_json_need_array(const ty_json *json, size_t at, const char *what)
+{
+    if (ty_json_kind_at(json, at) == TY_JSON_ARRAY)
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s is %s; it must be an array", what,
+                         ty_json_kind_name(ty_json_kind_at(json, at)));
+}
+
+tally_status ty_json_need_u64(const ty_json *json, size_t at, const char *what, uint64_t *value)
+{
+    if (ty_json_u64(json, at, value))
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s must be an integer from 0 to 18446744073709551615", what);
+}
+
+tally_status ty_json_need_double(const ty_json *json, size_t at, const char *what, double *value)
+{
+    if (ty_json_double(json, at, value))
+        return TALLY_OK;
+    return ty_json_error(json, at, "%s must be a number that float64 holds", what);
+}
+
+tally_status ty_json_need_choice(const ty_json *json, size_t at, const char *what,
+                                 const char *const *choices, unsigned count, unsigned *chosen)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (ty_json_is(json, at, choices[i])) {
+            *chosen = i;
+            return TALLY_OK;
+        }
+    }
+    char list[120] = "";
+    for (unsigned i = 0; i < count; i++) {
+        strcat(list, i ? ", \"" : "\"");
+        strcat(list, choices[i]);
+        strcat(list, "\"");
+    }
+    return ty_json_error(json, at, "%s must be one of %s", what, list);
+}

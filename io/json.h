@@ -64,4 +64,15 @@ int ty_json_is(const ty_json *json, size_t at, const char *text);
  * `what` names it in messages. */
 tally_status ty_json_string(const ty_json *json, size_t at, const char *what, char **copy);
 
+/* The same of values that have to be as said, else the error says what `what` must be.
+ * members: the first `required` of the keys must be there; choice: which of `count` strings. */
+tally_status ty_json_need_members(const ty_json *json, size_t at, const char *what,
+                                  const char *const *keys, size_t count, size_t required,
+                                  size_t *found);
+tally_status ty_json_need_array(const ty_json *json, size_t at, const char *what);
+tally_status ty_json_need_u64(const ty_json *json, size_t at, const char *what, uint64_t *value);
+tally_status ty_json_need_double(const ty_json *json, size_t at, const char *what, double *value);
+tally_status ty_json_need_choice(const ty_json *json, size_t at, const char *what,
+                                 const char *const *choices, unsigned count, unsigned *chosen);
+
 #endif

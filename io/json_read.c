@@ -6,8 +6,8 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/json_axes.h"
 #include "io/result.h"
-#include "io/json.h"
 
 enum {
     SCHEMA,
@@ -29,12 +29,6 @@ static const char *const top_keys[] = {"schema",  "source", "dtype",      "sampl
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
-enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY, LABELS, OTHERS };
-static const char *const axis_keys[] = {"kind",  "bins",       "lo",    "hi",    "edges",
-                                        "first", "categories", "last",  "under", "over",
-                                        "nan",   "labels",     "others"};
-#define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
-
 enum {
     NAME,
     COUNTS,
@@ -53,296 +47,31 @@ static const char *const histogram_keys[] = {
 typedef struct reader {
     ty_json json;
     size_t top[TOP_KEYS];
-    tally_axis axes[TALLY_MAX_DIMENSIONS];
-    double *edges[TALLY_MAX_DIMENSIONS];
-    uint16_t categories[TALLY_MAX_DIMENSIONS][256];
-    ty_labels *labels[TALLY_MAX_DIMENSIONS];
+    ty_json_axes axes;
     ty_result_shape shape;
     tally_counter counter;
-    uint64_t bins; /* product over the axes */
     char **names;
 } reader;
-
-/* The members of the object at `at`; the first `required` keys must be there. */
-static tally_status members(const ty_json *json, size_t at, const char *what,
-                            const char *const *keys, size_t count, size_t required, size_t *found)
-{
-    if (ty_json_kind_at(json, at) != TY_JSON_OBJECT)
-        return ty_json_error(json, at, "%s is %s; it must be an object", what,
-                             ty_json_kind_name(ty_json_kind_at(json, at)));
-    tally_status status = ty_json_members(json, at, keys, count, found);
-    for (size_t i = 0; !status && i < required; i++)
-        if (found[i] == TY_JSON_NONE)
-            status = ty_json_error(json, at, "%s has no \"%s\"", what, keys[i]);
-    return status;
-}
-
-static tally_status need_array(const ty_json *json, size_t at, const char *what)
-{
-    if (ty_json_kind_at(json, at) == TY_JSON_ARRAY)
-        return TALLY_OK;
-    return ty_json_error(json, at, "%s is %s; it must be an array", what,
-                         ty_json_kind_name(ty_json_kind_at(json, at)));
-}
-
-static tally_status read_u64(const ty_json *json, size_t at, const char *what, uint64_t *value)
-{
-    if (ty_json_u64(json, at, value))
-        return TALLY_OK;
-    return ty_json_error(json, at, "%s must be an integer from 0 to 18446744073709551615", what);
-}
-
-static tally_status read_double(const ty_json *json, size_t at, const char *what, double *value)
-{
-    if (ty_json_double(json, at, value))
-        return TALLY_OK;
-    return ty_json_error(json, at, "%s must be a number that float64 holds", what);
-}
-
-/* The index of the string at `at` among `count` names; an error that lists them if it is none. */
-static tally_status read_choice(const ty_json *json, size_t at, const char *what,
-                                const char *const *choices, unsigned count, unsigned *chosen)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (ty_json_is(json, at, choices[i])) {
-            *chosen = i;
-            return TALLY_OK;
-        }
-    }
-    char list[120] = "";
-    for (unsigned i = 0; i < count; i++) {
-        strcat(list, i ? ", \"" : "\"");
-        strcat(list, choices[i]);
-        strcat(list, "\"");
-    }
-    return ty_json_error(json, at, "%s must be one of %s", what, list);
-}
-
-/* ---- Axes ---- */
-
-static tally_status read_edges(reader *r, uint32_t d, const size_t *found)
-{
-    const ty_json *json = &r->json;
-    tally_axis *axis = &r->axes[d];
-    size_t at = found[EDGES];
-    tally_status status = need_array(json, at, "edges");
-    if (status)
-        return status;
-    uint64_t count = ty_json_count(json, at);
-    if (axis->bins == 0 || count == 0 || count - 1 != axis->bins)
-        return ty_json_error(json, at,
-                             "edges has %" PRIu64 " numbers, but bins is %" PRIu64
-                             "; there is one edge more than bins, and at least 1 bin",
-                             count, axis->bins);
-    double *edges = r->edges[d] = ty_malloc((size_t)count * sizeof *edges);
-    if (!edges)
-        return ty_error_memory(json->error, "bin edges", count * sizeof *edges);
-    axis->edges = edges;
-    uint64_t i = 0;
-    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), i++) {
-        status = read_double(json, at, "an edge", &edges[i]);
-        if (status)
-            return status;
-        if (i && !(edges[i - 1] < edges[i]))
-            return ty_json_error(json, at,
-                                 "edge %" PRIu64 " is %.17g, not above the one before, %.17g; "
-                                 "edges must increase",
-                                 i, edges[i], edges[i - 1]);
-    }
-    if (axis->lo != edges[0])
-        return ty_json_error(json, found[LO], "lo is %.17g, but the first edge is %.17g", axis->lo,
-                             edges[0]);
-    if (axis->hi != edges[axis->bins])
-        return ty_json_error(json, found[HI], "hi is %.17g, but the last edge is %.17g", axis->hi,
-                             edges[axis->bins]);
-    return TALLY_OK;
-}
-
-static tally_status read_categories(reader *r, uint32_t d, size_t at)
-{
-    const ty_json *json = &r->json;
-    tally_status status = need_array(json, at, "categories");
-    if (status)
-        return status;
-    uint64_t count = ty_json_count(json, at), i = 0;
-    if (count != 256)
-        return ty_json_error(json, at, "categories has %" PRIu64 " entries; it must have 256",
-                             count);
-    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at), i++) {
-        uint64_t bin = TALLY_CATEGORY_NONE;
-        if (ty_json_kind_at(json, at) != TY_JSON_NULL &&
-            (!ty_json_u64(json, at, &bin) || bin >= r->axes[d].bins || bin >= TALLY_CATEGORY_NONE))
-            return ty_json_error(
-                json, at, "category of byte %" PRIu64 " must be null or a bin from 0 to %" PRIu64,
-                i, r->axes[d].bins - 1);
-        r->categories[d][i] = (uint16_t)bin;
-    }
-    r->axes[d].categories = r->categories[d];
-    return TALLY_OK;
-}
-
-static tally_status read_labels(reader *r, uint32_t d, const size_t *found)
-{
-    const ty_json *json = &r->json;
-    size_t at = found[LABELS];
-    if (at == TY_JSON_NONE)
-        return TALLY_OK;
-    tally_status status = need_array(json, at, "labels");
-    if (status)
-        return status;
-    const uint64_t count = ty_json_count(json, at);
-    if (count != r->axes[d].bins || r->axes[d].kind != TALLY_AXIS_INTEGER || r->axes[d].first != 0)
-        return ty_json_error(
-            json, at,
-            "%" PRIu64 " labels, but the axis is \"%s\" with %" PRIu64 " bins from %" PRId64
-            "; labels are of an integer axis from 0, one a bin",
-            count, ty_axis_kind_name(r->axes[d].kind), r->axes[d].bins, r->axes[d].first);
-    /* An escape is longer than what it stands for. */
-    ty_labels *labels = r->labels[d] = ty_labels_create(count, json->size - at + (size_t)count);
-    if (!labels)
-        return ty_error_memory(json->error, "labels", json->size - at);
-    r->shape.labels[d] = labels;
-    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
-        char *text;
-        status = ty_json_string(json, at, "a label", &text);
-        if (status)
-            return status;
-        ty_labels_add(labels, text, strlen(text));
-        ty_free(text);
-    }
-    if (found[OTHERS] != TY_JSON_NONE)
-        status = read_u64(json, found[OTHERS], "others", &labels->others);
-    return status;
-}
-
-static tally_status read_policies(reader *r, uint32_t d, const size_t *found)
-{
-    static const char *const ends[] = {"closed", "open"}, *const flows[] = {"count", "clamp",
-                                                                            "fail"};
-    tally_flow *const into[] = {&r->axes[d].under, &r->axes[d].over, &r->axes[d].nan};
-    unsigned chosen = 0;
-    tally_status status = TALLY_OK;
-    if (found[LAST] != TY_JSON_NONE)
-        status = read_choice(&r->json, found[LAST], "last", ends, 2, &chosen);
-    r->axes[d].last = (tally_last_edge)chosen;
-    for (int i = 0; !status && i < 3; i++) {
-        chosen = TALLY_FLOW_COUNT;
-        if (found[UNDER + i] != TY_JSON_NONE)
-            status =
-                read_choice(&r->json, found[UNDER + i], axis_keys[UNDER + i], flows, 3, &chosen);
-        *into[i] = (tally_flow)chosen;
-    }
-    if (!status && r->axes[d].nan == TALLY_FLOW_CLAMP)
-        status = ty_json_error(&r->json, found[NAN_KEY], "nan must be \"count\" or \"fail\"");
-    return status;
-}
-
-/* Edges of these kinds follow from the other keys: a file in which they disagree is damaged. */
-static tally_status check_edges(reader *r, uint32_t d, size_t at)
-{
-    const tally_axis *axis = &r->axes[d];
-    tally_error why = {""};
-    if (axis->kind == TALLY_AXIS_LOG && !(axis->lo > 0))
-        return ty_json_error(&r->json, at, "a log axis starts above 0, not at %g", axis->lo);
-    if (axis->kind == TALLY_AXIS_EDGES || axis->kind == TALLY_AXIS_LOG)
-        return TALLY_OK; /* powers may differ in the last bit from one C library to the next */
-    double *expected = ty_malloc((size_t)(axis->bins + 1) * sizeof *expected);
-    if (!expected)
-        return ty_error_memory(r->json.error, "bin edges", (axis->bins + 1) * sizeof *expected);
-    tally_status status = tally_axis_edges_get(axis, expected, &why);
-    if (status && status != TALLY_ERROR_MEMORY)
-        status = ty_json_error(&r->json, at, "not an axis: %s", why.message);
-    for (uint64_t i = 0; !status && i <= axis->bins; i++)
-        if (expected[i] != r->edges[d][i])
-            status = ty_json_error(&r->json, at,
-                                   "edge %" PRIu64 " is %.17g, but this %s axis has %.17g there", i,
-                                   r->edges[d][i], ty_axis_kind_name(axis->kind), expected[i]);
-    ty_free(expected);
-    return status;
-}
-
-static tally_status read_axis(reader *r, uint32_t d, size_t at)
-{
-    static const char *const kinds[] = {"even", "edges", "log", "integer", "category"};
-    const ty_json *json = &r->json;
-    tally_axis *axis = &r->axes[d];
-    size_t found[AXIS_KEYS];
-    unsigned kind = 0;
-    *axis = (tally_axis)TALLY_AXIS_INIT;
-    tally_status status = members(json, at, "an axis", axis_keys, AXIS_KEYS, EDGES + 1, found);
-    if (!status)
-        status = read_choice(json, found[KIND], "kind", kinds, 5, &kind);
-    axis->kind = (tally_axis_kind)kind;
-    if (!status)
-        status = read_u64(json, found[BINS], "bins", &axis->bins);
-    if (!status)
-        status = read_double(json, found[LO], "lo", &axis->lo);
-    if (!status)
-        status = read_double(json, found[HI], "hi", &axis->hi);
-    if (!status)
-        status = read_edges(r, d, found);
-    if (!status && axis->kind == TALLY_AXIS_INTEGER) {
-        if (found[FIRST] == TY_JSON_NONE)
-            return ty_json_error(json, at, "an integer axis needs \"first\"");
-        if (!ty_json_i64(json, found[FIRST], &axis->first))
-            return ty_json_error(json, found[FIRST], "first must be a 64-bit integer");
-    }
-    if (!status && axis->kind == TALLY_AXIS_CATEGORY) {
-        if (found[CATEGORIES] == TY_JSON_NONE)
-            return ty_json_error(json, at, "a category axis needs \"categories\"");
-        status = read_categories(r, d, found[CATEGORIES]);
-    }
-    if (!status)
-        status = read_labels(r, d, found);
-    if (!status)
-        status = read_policies(r, d, found);
-    return status ? status : check_edges(r, d, at);
-}
-
-static tally_status read_axes(reader *r)
-{
-    const ty_json *json = &r->json;
-    size_t at = r->top[AXES];
-    tally_status status = need_array(json, at, "axes");
-    if (status)
-        return status;
-    r->bins = 1;
-    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
-        uint32_t d = r->shape.dimensions;
-        if (d == TALLY_MAX_DIMENSIONS)
-            return ty_json_error(json, at, "more than %d axes", TALLY_MAX_DIMENSIONS);
-        r->shape.dimensions++;
-        status = read_axis(r, d, at);
-        if (status)
-            return status;
-        if (r->bins > UINT64_MAX / r->axes[d].bins)
-            return ty_json_error(json, at, "the axes' bins multiply to more than 2^64");
-        r->bins *= r->axes[d].bins;
-    }
-    if (!r->shape.dimensions)
-        return ty_json_error(json, r->top[AXES], "axes is empty; at least 1 axis is needed");
-    return TALLY_OK;
-}
 
 /* ---- Histograms ---- */
 
 static tally_status check_length(const reader *r, size_t at, const char *what)
 {
-    tally_status status = need_array(&r->json, at, what);
+    tally_status status = ty_json_need_array(&r->json, at, what);
     if (status)
         return status;
     uint64_t count = ty_json_count(&r->json, at);
-    if (count != r->bins)
+    if (count != r->axes.bins)
         status = ty_json_error(&r->json, at,
                                "%s has %" PRIu64 " numbers, but the axes have %" PRIu64 " bins",
-                               what, count, r->bins);
+                               what, count, r->axes.bins);
     return status;
 }
 
 static tally_status find_histogram(const reader *r, size_t at, size_t *found)
 {
-    tally_status status =
-        members(&r->json, at, "a histogram", histogram_keys, HISTOGRAM_KEYS, FLOW_SUMS, found);
+    tally_status status = ty_json_need_members(&r->json, at, "a histogram", histogram_keys,
+                                               HISTOGRAM_KEYS, FLOW_SUMS, found);
     int sums = 0;
     for (size_t i = FLOW_SUMS; !status && i < SUMS_SQUARED; i++)
         sums += found[i] != TY_JSON_NONE;
@@ -364,7 +93,7 @@ static tally_status survey_units(const reader *r, size_t at, const size_t *found
                              "flow_units and underflow_sum");
     tally_status status = limited ? check_length(r, found[UNITS], "units") : TALLY_OK;
     if (!status && limited)
-        status = need_array(&r->json, found[FLOW_UNITS], "flow_units");
+        status = ty_json_need_array(&r->json, found[FLOW_UNITS], "flow_units");
     if (!status && limited && ty_json_count(&r->json, found[FLOW_UNITS]) != 4)
         status = ty_json_error(&r->json, found[FLOW_UNITS], "flow_units must have 4 sums");
     return status;
@@ -375,7 +104,7 @@ static tally_status survey_histograms(reader *r)
 {
     const ty_json *json = &r->json;
     size_t at = r->top[HISTOGRAMS], found[HISTOGRAM_KEYS];
-    tally_status status = need_array(json, at, "histograms");
+    tally_status status = ty_json_need_array(json, at, "histograms");
     if (status)
         return status;
     uint64_t count = ty_json_count(json, at), h = 0;
@@ -525,8 +254,8 @@ static tally_status read_histograms(const reader *r, tally_result *result)
             status = read_sums(json, found[SUMS_SQUARED], "sums_squared",
                                result->squares + h * result->bins);
         for (int i = 0; !status && i < 4; i++)
-            status = read_u64(json, found[UNDERFLOW_KEY + i], histogram_keys[UNDERFLOW_KEY + i],
-                              into[i]);
+            status = ty_json_need_u64(json, found[UNDERFLOW_KEY + i],
+                                      histogram_keys[UNDERFLOW_KEY + i], into[i]);
         if (!status)
             status = read_flow_sums(json, found, result, h);
         if (!status && result->wide)
@@ -556,11 +285,11 @@ static tally_status read_kinds(reader *r)
     if (!ty_json_is(json, r->top[SCHEMA], "tally/1"))
         return ty_json_error(json, r->top[SCHEMA], "schema must be \"tally/1\"");
     if (r->top[DTYPE] != TY_JSON_NONE && ty_json_kind_at(json, r->top[DTYPE]) != TY_JSON_NULL) {
-        status = read_choice(json, r->top[DTYPE], "dtype", dtypes, 12, &chosen);
+        status = ty_json_need_choice(json, r->top[DTYPE], "dtype", dtypes, 12, &chosen);
         r->shape.dtype = (tally_dtype)(TALLY_U8 + chosen);
     }
     if (!status && r->top[WEIGHTS] != TY_JSON_NONE) {
-        status = read_choice(json, r->top[WEIGHTS], "weights", weights, 2, &chosen);
+        status = ty_json_need_choice(json, r->top[WEIGHTS], "weights", weights, 2, &chosen);
         r->shape.kind = chosen ? TALLY_RESULT_SUMS_I64 : TALLY_RESULT_SUMS_F64;
     }
     if (!status && r->top[WEIGHT_LIMIT] != TY_JSON_NONE &&
@@ -571,7 +300,7 @@ static tally_status read_kinds(reader *r)
             json, r->top[WEIGHT_LIMIT],
             "weight_limit must be a number from 1e-250, beside \"weights\":\"f64\"");
     if (!status && r->top[COUNTER] != TY_JSON_NONE) {
-        status = read_choice(json, r->top[COUNTER], "counter", counters, 4, &chosen);
+        status = ty_json_need_choice(json, r->top[COUNTER], "counter", counters, 4, &chosen);
         r->counter = (tally_counter)chosen;
         if (!status && r->counter != TALLY_COUNTER_U64 && r->shape.kind != TALLY_RESULT_COUNTS)
             status = ty_json_error(json, r->top[COUNTER], "sums of weights have no counter");
@@ -601,14 +330,14 @@ static tally_status read_notes(const reader *r, tally_result *result)
     if (!status)
         status = note_text(r, r->top[METHOD], METHOD, result);
     if (!status && r->top[SOURCE] != TY_JSON_NONE) {
-        status = need_array(json, r->top[SOURCE], "source");
+        status = ty_json_need_array(json, r->top[SOURCE], "source");
         size_t at = status ? TY_JSON_NONE : ty_json_first(json, r->top[SOURCE]);
         for (; !status && at != TY_JSON_NONE; at = ty_json_next(json, at))
             status = note_text(r, at, SOURCE, result);
     }
     uint64_t listed = result->sources_total;
     if (!status && r->top[SOURCES] != TY_JSON_NONE)
-        status = read_u64(json, r->top[SOURCES], "sources", &result->sources_total);
+        status = ty_json_need_u64(json, r->top[SOURCES], "sources", &result->sources_total);
     if (!status && result->sources_total < listed)
         status = ty_json_error(json, r->top[SOURCES],
                                "sources is %" PRIu64 ", but \"source\" names %" PRIu64,
@@ -618,7 +347,7 @@ static tally_status read_notes(const reader *r, tally_result *result)
         status = ty_json_error(json, r->top[SECONDS], "seconds must be a number, 0 or more");
     if (status || r->top[SAMPLES] == TY_JSON_NONE)
         return status;
-    status = read_u64(json, r->top[SAMPLES], "samples", &result->noted);
+    status = ty_json_need_u64(json, r->top[SAMPLES], "samples", &result->noted);
     uint64_t samples = ty_result_samples(result);
     if (!status && samples != result->noted)
         status = ty_json_error(json, r->top[SAMPLES],
@@ -630,22 +359,24 @@ static tally_status read_notes(const reader *r, tally_result *result)
 static tally_status read_result(reader *r, size_t at, tally_result **result)
 {
     tally_status status =
-        members(&r->json, at, "the result", top_keys, TOP_KEYS, SCHEMA + 1, r->top);
+        ty_json_need_members(&r->json, at, "the result", top_keys, TOP_KEYS, SCHEMA + 1, r->top);
     if (!status && r->top[RUN] != TY_JSON_NONE)
-        status = members(&r->json, r->top[RUN], "run", top_keys + RUN_KEYS, TOP_KEYS - RUN_KEYS, 0,
-                         r->top + RUN_KEYS);
+        status = ty_json_need_members(&r->json, r->top[RUN], "run", top_keys + RUN_KEYS,
+                                      TOP_KEYS - RUN_KEYS, 0, r->top + RUN_KEYS);
     for (size_t i = AXES; !status && i <= HISTOGRAMS; i++)
         if (r->top[i] == TY_JSON_NONE)
             status = ty_json_error(&r->json, at, "the result has no \"%s\"", top_keys[i]);
     if (!status)
         status = read_kinds(r);
     if (!status)
-        status = read_axes(r);
+        status = ty_json_axes_read(&r->json, r->top[AXES], &r->axes);
     if (!status)
         status = survey_histograms(r);
     if (status)
         return status;
-    r->shape.axes = r->axes;
+    r->shape.dimensions = r->axes.count;
+    r->shape.axes = r->axes.axes;
+    memcpy(r->shape.labels, r->axes.labels, sizeof r->shape.labels);
     r->shape.names = (const char *const *)r->names;
     tally_result *made;
     status = ty_result_create(&r->shape, &made, r->json.error);
@@ -690,10 +421,7 @@ static tally_status parse_at(const ty_json *json, size_t at, tally_result **resu
         return ty_error_memory(json->error, "reading a result", sizeof *r);
     r->json = *json;
     tally_status status = read_result(r, at, result);
-    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
-        ty_free(r->edges[d]);
-        ty_free(r->labels[d]);
-    }
+    ty_json_axes_release(&r->axes);
     for (uint64_t h = 0; r->names && h < r->shape.histograms; h++)
         ty_free(r->names[h]);
     ty_free(r->names);

@@ -1,0 +1,23 @@
+/* json_axes.c: the axes of the saved form, "tally/1". */
+#ifndef TY_JSON_AXES_H
+#define TY_JSON_AXES_H
+
+#include "io/json.h"
+#include "io/labels.h"
+
+typedef struct ty_json_axes {
+    const ty_json *json;
+    uint32_t count;
+    uint64_t bins; /* product over the axes */
+    tally_axis axes[TALLY_MAX_DIMENSIONS];
+    double *edges[TALLY_MAX_DIMENSIONS];
+    uint16_t categories[TALLY_MAX_DIMENSIONS][256];
+    ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* NULL where an axis has none */
+} ty_json_axes;
+
+/* Reads the array of axes at `list` into `axes`, which is all zero before and released after, also
+ * after an error. The axes point into it. */
+tally_status ty_json_axes_read(const ty_json *json, size_t list, ty_json_axes *axes);
+void ty_json_axes_release(ty_json_axes *axes);
+
+#endif
