@@ -21,6 +21,10 @@ int ty_table_decimals(double largest, int all_whole);
 void ty_table_flows(ty_out *out, const tally_result *result, uint64_t h, double whole, int decimals,
                     size_t label_columns, size_t count_columns);
 
+/* table_header.c: the sources, and the facts of the result, above a table. */
+tally_status ty_table_header(ty_out *out, const tally_result *result,
+                             const tally_write_options *options, tally_error *error);
+
 /* table_map.c: histogram `h` of a result of two dimensions as a shaded map, the first axis from
  * left to right, the second from bottom to top. */
 tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
