@@ -131,6 +131,17 @@ static void man(void)
 
 /* ---- completions ---- */
 
+/* An option's choices inside the shell's quotes, which takes them apart by its own rules again:
+ * `apostrophe` is what one is written as. */
+static void choices(const cli_option *row, const char *apostrophe)
+{
+    for (const char *c = row->choices; *c; c++)
+        if (*c == '\'')
+            cli_out("%s", apostrophe);
+        else
+            cli_out_bytes(c, 1);
+}
+
 static void bash_options(const cli_word *word)
 {
     for (size_t i = 0; i < cli_option_count; i++) {
@@ -155,9 +166,11 @@ static void bash_arguments(const cli_word *word)
         if (row->letter)
             cli_out("-%c | ", row->letter);
         cli_out("--%s) ", row->name);
-        if (row->choices)
-            cli_out("COMPREPLY=($(compgen -W \"%s\" -- \"$current\")) ;;\n", row->choices);
-        else if (row->kind == CLI_FILE || row->id == CLI_WEIGHTS)
+        if (row->choices) {
+            cli_out("COMPREPLY=($(compgen -W \"");
+            choices(row, "\\\\'");
+            cli_out("\" -- \"$current\")) ;;\n");
+        } else if (row->kind == CLI_FILE || row->id == CLI_WEIGHTS)
             cli_out("COMPREPLY=($(compgen -f -- \"$current\")) ;;\n");
         else if (row->id == CLI_METHOD)
             cli_out("COMPREPLY=($(compgen -W \"$(tally methods --color never 2>/dev/null | grep -v "
@@ -209,9 +222,11 @@ static void zsh_argument(const cli_option *row)
 {
     for (unsigned a = 0; a < row->arguments; a++) {
         cli_out(":value:");
-        if (row->choices)
-            cli_out("(%s)", row->choices);
-        else if (row->kind == CLI_FILE || row->id == CLI_WEIGHTS)
+        if (row->choices) {
+            cli_out("(");
+            choices(row, "\\'\\''");
+            cli_out(")");
+        } else if (row->kind == CLI_FILE || row->id == CLI_WEIGHTS)
             cli_out("_files");
     }
 }
@@ -274,8 +289,11 @@ static void fish_option(const cli_option *row)
     cli_out(" -l %s", row->name);
     if (row->kind != CLI_FLAG)
         cli_out(row->kind == CLI_FILE || row->id == CLI_WEIGHTS ? " -r -F" : " -x");
-    if (row->choices)
-        cli_out(" -a '%s'", row->choices);
+    if (row->choices) {
+        cli_out(" -a '");
+        choices(row, "\\\\\\'");
+        cli_out("'");
+    }
     cli_out(" -d '");
     for (const char *c = row->help; *c && *c != ';'; c++) {
         if (*c == '\'' || *c == '\\')

@@ -12,8 +12,8 @@ build=(
     fonts-dejavu-core
 )
 check=(
-    clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
-    python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils tabix libtiff-tools man-db
+    g++ clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
+    python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils tabix libtiff-tools man-db mandoc zsh fish
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)

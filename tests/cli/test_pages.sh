@@ -64,6 +64,8 @@ has sturges tally --bins s
 has f64 tally --dtype f
 has serial tally --method s
 has file.csv tally --mask ''
+has _ tally --thousands ''
+has "'" tally --thousands ''
 hasnt --print tally --p
 
 expect 0 "" -- "$TALLY" --print zsh
@@ -71,6 +73,12 @@ cp .out _tally
 head -1 _tally | grep -q '^#compdef tally' || fail "zsh's first line"
 if command -v zsh >/dev/null; then
     zsh -n _tally || fail "zsh does not read its completions"
+    # What _arguments is given and how it takes a list of choices apart.
+    zsh -fc '_arguments() { local spec choices
+        for spec; do [[ $spec == --thousands=* ]] || continue
+            eval "choices=( ${${spec##*\(}%\)} )"; print -l -- $choices; done }
+        words=(tally x --thousands); CURRENT=3; . ./_tally' >thousands 2>&1
+    grep -qx -- "'" thousands || fail "zsh does not offer an apostrophe: $(cat thousands)"
 else
     echo "part skipped: zsh is not installed"
 fi
@@ -86,6 +94,8 @@ if command -v fish >/dev/null; then
     fishes json 'tally methods --format '
     fishes --seed 'tally selftest --se'
     fishes selftest 'tally selft'
+    fishes _ 'tally --thousands '
+    fishes \' 'tally --thousands '
 else
     echo "part skipped: fish is not installed"
 fi
