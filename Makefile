@@ -44,7 +44,7 @@ bench: ## build and time this machine (installs nothing; scripts/peers.sh gets t
 	@$(BUILD)/tally-bench
 
 format: ## lay out every C file by .clang-format
-	@git ls-files -co --exclude-standard -- '*.c' '*.h' '*.cl' | grep -v '_table\.c$$' | xargs clang-format -i
+	@git ls-files -co --exclude-standard -- '*.c' '*.h' '*.hpp' '*.cpp' '*.cl' | grep -v '_table\.c$$' | xargs clang-format -i
 
 tidy: ## clang-tidy over the library, the command and tally-bench
 	@scripts/check.sh tidy analyzer

@@ -26,7 +26,7 @@ tests() {
 }
 
 sources() {
-    git ls-files -co --exclude-standard -- '*.c' '*.h' '*.cl' | grep -v '_table\.c$' |
+    git ls-files -co --exclude-standard -- '*.c' '*.h' '*.hpp' '*.cpp' '*.cl' | grep -v '_table\.c$' |
         while read -r file; do [ -e "$file" ] && echo "$file"; done
 }
 

@@ -18,7 +18,7 @@ def main():
         ["git", "ls-files", "-co", "--exclude-standard", "--", *FOLDERS],
         capture_output=True, text=True, check=True,
     ).stdout.split("\n")  # fmt: skip
-    for name in sorted(n for n in listed if n.endswith((".c", ".h")) and not n.endswith("_table.c")):
+    for name in sorted(n for n in listed if n.endswith((".c", ".h", ".hpp")) and not n.endswith("_table.c")):
         path = pathlib.Path(name)
         if not path.is_file() or "kernels" in path.parts:
             continue

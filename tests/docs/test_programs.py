@@ -35,16 +35,17 @@ if not library or os.environ.get("SANITIZE") or not shutil.which(compiler):
 
 page = (root / "docs/C.md").read_text()
 programs = re.findall(
-    r"^## (\w+)\.c: .*?^```C\n(.*?)^```$.*?^```text\n\$ ([^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+    r"^## (\w+\.c(?:pp)?): .*?^```C(?:\+\+)?\n(.*?)^```$.*?^```text\n\$ ([^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
 )
-if [p[0] for p in programs] != ["plain", "plane", "chunks", "gpu", "threads", "quantiles"]:
+names = ["plain.c", "plane.c", "chunks.c", "gpu.c", "threads.c", "quantiles.c", "plain.cpp"]
+if [p[0] for p in programs] != names:
     sys.exit(f"the page has other programs: {[p[0] for p in programs]}")
-lines = programs[0][1].count("\n")
-if lines > 11:
-    sys.exit(f"the plainest program has {lines} lines; 11 are enough")
+for text, most in (programs[0][1], 11), (programs[-1][1], 7):
+    if text.count("\n") > most:
+        sys.exit(f"the plainest program has {text.count(chr(10))} lines; {most} are enough")
 
 folder = os.path.dirname(library)
-flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", f"-I{root}/include"]
+flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", f"-I{root}/include"]
 link = [f"-L{folder}", "-ltally", f"-Wl,-rpath,{folder}"]
 cuda = sorted(glob.glob("/usr/local/cuda*/include/cuda_runtime_api.h")) + ["/usr/include/cuda_runtime_api.h"]
 cuda = next((pathlib.Path(p).parents[1] for p in cuda if os.path.exists(p)), None)
@@ -53,20 +54,26 @@ cudart = cuda and next(iter(glob.glob(f"{cuda}/lib*/libcudart.so")), None)
 with tempfile.TemporaryDirectory() as work:
     pathlib.Path(work, "stand_in").mkdir()
     pathlib.Path(work, "stand_in/cuda_runtime_api.h").write_text(STAND_IN)
-    for name, text, command, expected in programs:
-        pathlib.Path(work, name + ".c").write_text(text)
-        build, runs = [compiler, *flags, name + ".c"], True
+    for file, text, command, expected in programs:
+        pathlib.Path(work, file).write_text(text)
+        name, kind = file.split(".")
+        build, runs = [compiler, "-std=c11", *flags, file], True
+        if kind == "cpp":
+            build = ["g++", "-std=c++17", *flags, file]
+            if not shutil.which("g++"):
+                print(f"{file} is not tried: no g++")
+                continue
         if name == "gpu":
             runs = cudart and os.path.exists("/dev/nvidiactl")
             build += ["-isystem", f"{cuda}/include" if cuda else "stand_in"]
         if not runs:
             subprocess.run([*build, "-c"], cwd=work, check=True)
-            print(f"{name}.c compiles; it is not run: no CUDA device, or no libcudart")
+            print(f"{file} compiles; it is not run: no CUDA device, or no libcudart")
             continue
         if name == "gpu":
             build += [cudart, f"-Wl,-rpath,{os.path.dirname(cudart)}"]
         subprocess.run([*build, *link, "-o", name], cwd=work, check=True)
         ran = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, text=True, timeout=120)
         if ran.returncode or ran.stdout != expected:
-            sys.exit(f"{name}.c, by `{command}`: {ran.returncode}\n{ran.stdout}{ran.stderr}\nnot:\n{expected}")
-        print(f"{name}.c says what the page says")
+            sys.exit(f"{file}, by `{command}`: {ran.returncode}\n{ran.stdout}{ran.stderr}\nnot:\n{expected}")
+        print(f"{file} says what the page says")

@@ -59,6 +59,18 @@ for name in tally io; do
         fail "$name.h is no C++"
     }
 done
+# tally.hpp: both compilers and both standards; one of the programs counts.
+for cxx in g++ clang++; do
+    command -v "$cxx" >/dev/null || continue
+    warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+    # shellcheck disable=SC2046,SC2086
+    "$cxx" -std=c++17 $warnings "$here/consumer.cpp" -fsyntax-only $(pkg-config --cflags tally)
+    # shellcheck disable=SC2046,SC2086
+    "$cxx" -std=c++20 $warnings "$here/consumer.cpp" -o "$work/by_$cxx" \
+        $(pkg-config --cflags --libs $static tally) -Wl,-rpath,"$libdir"
+    said=$("$work/by_$cxx")
+    [ "$said" = "tally $header" ] || fail "by $cxx: $said"
+done
 env -i "$prefix/bin/tally" --version >/dev/null || fail "the installed command does not start"
 
 # By find_package.
@@ -68,6 +80,7 @@ cmake -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COM
     cat "$work/log"
     fail "find_package(tally) does not build"
 }
+[ ! -e "$work/consumer/consumer_cpp" ] || consumers+=("tally consumer_cpp")
 for pair in "${consumers[@]}"; do
     said=$("$work/consumer/${pair#* }")
     [ "$said" = "tally $header" ] || fail "${pair#* } by find_package: $said"
