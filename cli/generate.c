@@ -22,6 +22,17 @@ static void roff(const char *text)
     }
 }
 
+static void man_head(const char *name, const char *summary)
+{
+    cli_out(".TH TALLY");
+    for (const char *c = name; *c; c++)
+        cli_out("%c", *c == '-' ? '-' : *c - 'a' + 'A');
+    cli_out(" 1 \"\" \"tally %s\" \"User Commands\"\n.SH NAME\ntally%s \\- ", tally_version(),
+            name);
+    roff(summary);
+    cli_out("\n");
+}
+
 static void roff_words(unsigned words)
 {
     int any = 0;
@@ -34,7 +45,8 @@ static void roff_words(unsigned words)
     cli_out(")");
 }
 
-static void roff_option(const cli_option *row)
+/* `words`: also whose option it is. */
+static void roff_option(const cli_option *row, int words)
 {
     cli_out(".TP\n\\fB");
     if (row->letter)
@@ -53,8 +65,26 @@ static void roff_option(const cli_option *row)
         cli_out(": ");
         roff(row->choices);
     }
-    roff_words(row->words);
+    if (words)
+        roff_words(row->words);
     cli_out("\n");
+}
+
+/* The options of `word`, or of all if it is NULL, by their groups. */
+static void man_options(const cli_word *word)
+{
+    for (const char *const *group = cli_group_order; *group; group++) {
+        int any = 0;
+        for (size_t i = 0; i < cli_option_count; i++) {
+            const cli_option *row = &cli_option_table[i];
+            if (!row->group || strcmp(row->group, *group) != 0 ||
+                (word && !(row->words & word->bit)))
+                continue;
+            if (!any++)
+                cli_out(".SS %s\n", *group);
+            roff_option(row, !word);
+        }
+    }
 }
 
 static void roff_section(const char *title, const char *text)
@@ -91,10 +121,7 @@ static void man_examples(void)
 
 static void man(void)
 {
-    cli_out(
-        ".TH TALLY 1 \"\" \"tally %s\" \"User Commands\"\n.SH NAME\ntally \\- count samples into "
-        "histograms, exactly and fast\n",
-        tally_version());
+    man_head("", "count samples into histograms, exactly and fast");
     cli_out(".SH SYNOPSIS\n\\fBtally\\fR \\fIFILE\\fR... [\\fIoptions\\fR]\n.br\n"
             "\\fBtally\\fR \\fIWORD\\fR [\\fIarguments\\fR] [\\fIoptions\\fR]\n");
     roff_section("DESCRIPTION",
@@ -106,12 +133,7 @@ static void man(void)
     man_words();
     cli_out(".SH OPTIONS\nA word in parentheses tells whose option it is; without one it is "
             "\\fBtally run\\fR\\(aqs, or everyone\\(aqs.\n");
-    for (const char *const *group = cli_group_order; *group; group++) {
-        cli_out(".SS %s\n", *group);
-        for (size_t i = 0; i < cli_option_count; i++)
-            if (cli_option_table[i].group && strcmp(cli_option_table[i].group, *group) == 0)
-                roff_option(&cli_option_table[i]);
-    }
+    man_options(NULL);
     man_examples();
     cli_out(".SH EXIT STATUS\n.TP\n0\ndone; also when the reader of standard output went away\n"
             ".TP\n1\nthe work failed: an unreadable file, wrong data, a full disk, a lost device\n"
@@ -127,6 +149,34 @@ static void man(void)
         "~/.cache/tally)\n"
         ".TP\nTALLY_DISABLE_CPU\nprocessor features not to use, such as avx512\n"
         ".TP\nTMPDIR\nwhere a pipe that must be read twice is copied to\n");
+    cli_out(".SH SEE ALSO\nA page for each word:");
+    for (size_t i = 0; i < cli_word_count; i++)
+        cli_out("%s\n.BR tally\\-%s (1)", i ? "," : "", cli_word_table[i].name);
+    cli_out("\n");
+}
+
+/* tally-WORD.1: what `tally WORD --help` says. */
+static void man_word(const cli_word *word)
+{
+    char name[32];
+    snprintf(name, sizeof name, "-%s", word->name);
+    man_head(name, word->summary);
+    cli_out(".SH SYNOPSIS\n\\fBtally %s\\fR ", word->name);
+    if (*word->operands) {
+        cli_out("\\fI");
+        roff(word->operands);
+        cli_out("\\fR ");
+    }
+    cli_out("[\\fIoptions\\fR]\n");
+    roff_section("DESCRIPTION", word->detail);
+    cli_out(".SH OPTIONS\n");
+    man_options(word);
+    if (*word->examples) {
+        cli_out(".SH EXAMPLES\n.nf\n");
+        roff(word->examples);
+        cli_out(".fi\n");
+    }
+    cli_out(".SH SEE ALSO\n.BR tally (1),\nwhich has exit statuses and environment variables\n");
 }
 
 /* ---- completions ---- */
@@ -322,9 +372,17 @@ static void fish(void)
             fish_option(&cli_option_table[i]);
 }
 
-int cli_generate(const char *what)
+int cli_generate(const cli_options *options)
 {
-    if (strcmp(what, "man") == 0)
+    const char *what = cli_text(options, CLI_PRINT, "");
+    const char *name = options->operand_count ? options->operands[0] : NULL;
+    const cli_word *word = name ? cli_word_find(name) : NULL;
+    if (name && (!word || strcmp(what, "man") != 0))
+        return cli_usage(options->word, "--print %s %s: only `man` has a page for each word", what,
+                         name);
+    if (word)
+        man_word(word);
+    else if (strcmp(what, "man") == 0)
         man();
     else if (strcmp(what, "bash") == 0)
         bash();

@@ -5,6 +5,12 @@
 
 enum { TEXT_COLUMN = 26, MOST_WIDTH = 100 };
 
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 static size_t width(void)
 {
     uint32_t terminal = cli_terminal_width(STDOUT_FILENO);
@@ -107,9 +113,14 @@ int cli_word_help(const cli_options *options)
 
 int cli_word_version(const cli_options *options)
 {
-    (void)options;
     cli_out("tally %s\n", tally_version());
     if (tally_io_libraries()[0])
         cli_out("with %s\n", tally_io_libraries());
+    if (cli_has(options, CLI_VERBOSE))
+        cli_out("reads by itself PNM, npy, Parquet, Arrow, JSON lines, text, raw samples\n"
+                "loops for %s, by %s\n"
+                "counts on the processor, CUDA and OpenCL devices (tally devices lists them)\n"
+                "CUDA kernels compiled ahead: %s\n",
+                TALLY_LOOPS, COMPILER, tally_kernels_describe());
     return cli_out_end();
 }

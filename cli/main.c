@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         } else if (cli_has(&options, CLI_VERSION)) {
             code = cli_word_version(&options);
         } else if (cli_has(&options, CLI_PRINT)) {
-            code = cli_generate(cli_text(&options, CLI_PRINT, ""));
+            code = cli_generate(&options);
         } else {
             if (options.word->bit == CLI_RUN)
                 code = cli_folders_expand(&options);

@@ -175,7 +175,8 @@ const cli_option *cli_option_row(cli_id id);
 
 /* help.c: `tally --help` (word NULL) and `tally WORD --help`, to standard output. */
 void cli_help(const cli_word *word);
-/* generate.c: the man page or a shell's completions ("man", "bash", "zsh", "fish"). */
-int cli_generate(const char *what);
+/* generate.c: what --print says: the man page, that of the word that is the operand, or a shell's
+ * completions. */
+int cli_generate(const cli_options *options);
 
 #endif

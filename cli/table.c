@@ -146,7 +146,7 @@ const cli_option cli_option_table[] = {
     {CLI_HELP, "help", 'h', CLI_FLAG, 0, NULL, CLI_ALL, "Messages", NULL, 0, 0, 0,
      "show this and end"},
     {CLI_VERSION, "version", 'V', CLI_FLAG, 0, NULL, CLI_ALL, "Messages", NULL, 0, 0, 0,
-     "show the version and end"},
+     "show the version and end; with -v also what is built in"},
     {CLI_PRINT, "print", 0, CLI_CHOICE, 1, "WHAT", CLI_RUN, NULL, "man bash zsh fish", 0, 0, 0,
      "write the manual page or a shell's completions"},
 };
@@ -204,8 +204,11 @@ const cli_word cli_word_table[] = {
     {CLI_WORD_HELP, "help", "[WORD]", 0, 1, cli_word_help, "what a word does, and its options",
      "Shows what `tally WORD --help` shows; without WORD, what `tally --help` does.",
      "tally help merge\n"},
-    {CLI_WORD_VERSION, "version", "", 0, 0, cli_word_version, "the version", "Shows the version.",
-     ""},
+    {CLI_WORD_VERSION, "version", "", 0, 0, cli_word_version, "the version, and what is built in",
+     "Shows the version and the formats that other libraries read. -v adds what Tally reads by "
+     "itself, the instruction sets that it has loops for, its compiler, and the CUDA kernels that "
+     "were compiled ahead.",
+     "tally --version -v\n"},
 };
 const size_t cli_word_count = sizeof cli_word_table / sizeof *cli_word_table;
 

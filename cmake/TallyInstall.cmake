@@ -46,7 +46,7 @@ endif()
 if(TARGET tally_command)
   install(TARGETS tally_command)
   if(TARGET tally_pages)
-    install(FILES ${TALLY_PAGES}/tally.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${TALLY_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${TALLY_PAGES}/tally.bash RENAME tally
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     install(FILES ${TALLY_PAGES}/_tally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

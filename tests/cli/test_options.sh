@@ -9,6 +9,11 @@ expect 0 "" -- "$TALLY" --help
 output 'usage: tally FILE'
 expect 0 "" -- "$TALLY" --version
 output '^tally [0-9]+\.[0-9]+\.[0-9]+$'
+"$TALLY" --version -v >version
+for what in '^reads by itself .*Parquet' "^loops for $(uname -m).*, by \(gcc\|clang\) [0-9]" '^counts on .*CUDA' '^CUDA kernels compiled ahead: none: .*TALLY_KERNELS_FILE'; do
+    grep -q "$what" version || fail "--version -v does not say $what: $(cat version)"
+done
+[ "$("$TALLY" --version | wc -l)" -le 2 ] || fail "--version is long without -v"
 "$TALLY" --version >version
 for packer in gzip zstd xz; do # named where it is read
     command -v $packer >/dev/null || continue

@@ -111,11 +111,14 @@ if [ -e "$libdir/libtally.so" ]; then
 fi
 
 # The pages.
-[ -s "$prefix/share/man/man1/tally.1" ] || fail "no man page"
+man=$prefix/share/man/man1
+[ -s "$man/tally.1" ] || fail "no man page"
+for word in $(sed -nE 's/^\.BR tally\\-([a-z]+) \(1\).*/\1/p' "$man/tally.1"); do
+    [ -s "$man/tally-$word.1" ] || fail "no page tally-$word"
+done
 if command -v man >/dev/null; then
-    LC_ALL=C.UTF-8 man --warnings -l "$prefix/share/man/man1/tally.1" 2>"$work/warnings" \
-        >"$work/page" </dev/null
-    [ ! -s "$work/warnings" ] || fail "the man page: $(head -n 5 "$work/warnings")"
+    LC_ALL=C.UTF-8 man --warnings -l "$man"/*.1 2>"$work/warnings" >"$work/page" </dev/null
+    [ ! -s "$work/warnings" ] || fail "the man pages: $(head -n 5 "$work/warnings")"
     grep -q -- --bins "$work/page" || fail "the man page lacks --bins"
 fi
 bash -n "$prefix/share/bash-completion/completions/tally"
