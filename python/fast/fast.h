@@ -14,6 +14,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <tally/quantile.h>
 #include <tally/tally.h>
 
 /* Calls on more bytes may be stopped by Ctrl-C, which is the long way's. Fewer samples than FEW are
@@ -34,6 +35,9 @@ typedef struct library {
     int (*rule_parse)(const char *);
     tally_status (*rule_bins)(tally_context *, tally_chunks, tally_dtype,
                               const tally_rule_options *, tally_axis *, tally_error *);
+    tally_status (*order_statistics)(tally_context *, const tally_view *, const uint64_t *,
+                                     uint32_t, const tally_quantile_options *, void *, uint64_t *,
+                                     tally_error *);
 } library;
 extern library lib;
 
@@ -204,6 +208,7 @@ PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_quantile(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_handlers(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_filler(PyObject *self, PyObject *args);

@@ -5,12 +5,14 @@
 
 library lib;
 
-/* bind(context, stats_add, plan_create, plan_destroy, execute, rule_parse, rule_bins): addresses */
+/* bind(context, stats_add, plan_create, plan_destroy, execute, rule_parse, rule_bins,
+ * order_statistics): addresses */
 static PyObject *bind(PyObject *self, PyObject *args)
 {
     (void)self;
-    Py_ssize_t at[7];
-    if (!PyArg_ParseTuple(args, "nnnnnnn", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6]))
+    Py_ssize_t at[8];
+    if (!PyArg_ParseTuple(args, "nnnnnnnn", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6],
+                          &at[7]))
         return NULL;
     memcpy(&lib.context, &at[0], sizeof lib.context);
     memcpy(&lib.stats_add, &at[1], sizeof lib.stats_add);
@@ -19,6 +21,7 @@ static PyObject *bind(PyObject *self, PyObject *args)
     memcpy(&lib.execute, &at[4], sizeof lib.execute);
     memcpy(&lib.rule_parse, &at[5], sizeof lib.rule_parse);
     memcpy(&lib.rule_bins, &at[6], sizeof lib.rule_bins);
+    memcpy(&lib.order_statistics, &at[7], sizeof lib.order_statistics);
     Py_RETURN_NONE;
 }
 
@@ -36,6 +39,7 @@ static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 FAST(histogram),
                                 FAST(histogramdd),
                                 FAST(lend),
+                                FAST(quantile),
                                 {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {

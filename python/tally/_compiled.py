@@ -13,7 +13,8 @@ import warnings
 from . import _count
 from . import _library as c
 
-_NAMES = ("stats_add", "plan_create", "plan_destroy", "execute", "rule_parse", "rule_bins")
+_NAMES = ("stats_add", "plan_create", "plan_destroy", "execute", "rule_parse", "rule_bins",
+          "order_statistics")  # fmt: skip
 
 
 def _module():

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arrays
 from . import _library as c
+from ._compiled import fast as _fast
 from ._count import context
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -212,7 +213,18 @@ def _finish(samples, answer, lead, out):
     return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
 
 
+def _plain(a, q, scale, skip, axis, out, keepdims):
+    """The compiled part's answer, or None; q None for the median."""
+    if _fast and out is None and (keepdims is False or keepdims is _NONE):
+        return _fast.quantile(a, q, scale, skip, axis)
+    return None
+
+
 def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
+    if method == "linear" and q is not None:
+        found = _plain(a, q, scale, skip, axis, out, keepdims)
+        if found is not None:
+            return found
     theirs = functools.partial(getattr(np, name), method=method, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
     if not samples.served() or method not in _PLACES:
@@ -240,6 +252,9 @@ def _middle(rows, n):
 
 
 def _median(name, a, axis, out, keepdims, skip=False):
+    found = _plain(a, None, 1, skip, axis, out, keepdims)
+    if found is not None:
+        return found
     samples = _Samples(a, axis, keepdims)
     answer = samples.answer(_middle, skip) if samples.served() else None
     if answer is None:

@@ -123,16 +123,16 @@ def same(a, b):
         np.testing.assert_array_equal(a, b)
 
 
-def both(name, *arguments):
+def both(name, *arguments, **keywords):
     """What the two ways answer."""
     function = getattr(tally, name)
     module = sys.modules[function.__module__]
     fast, module._fast = module._fast, None
     try:
-        slow = run(function, *arguments)
+        slow = run(function, *arguments, **keywords)
     finally:
         module._fast = fast
-    return run(function, *arguments), slow
+    return run(function, *arguments, **keywords), slow
 
 
 N = [0, 1, 2, 5, 40, 300, 2048, 2052, 5000, 20000]
@@ -192,6 +192,49 @@ def test_bincount_and_digitize(seed):
         if not isinstance(bins, int):
             bins = rng.choice([bins, bins[::-1]]) if rng.random() < 0.2 else bins
             same(*both("digitize", x, bins, bool(rng.random() < 0.5)))
+
+
+QUANTILES = [0.5, 0, 1, 1.0, 0.3, np.float64(0.75), np.float32(0.5), [0.1, 0.9], (0.25,), [0, 1], [[0.5]], [], 1.5,
+             np.array(0.7), np.linspace(0, 1, 11), np.float32([0.5, 1]), np.linspace(0, 1, 80), True, None]  # fmt: skip
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("seed", range(3))
+def test_quantiles(seed):
+    rng = np.random.default_rng(seed)
+    answered, fast = 0, tally.quantiles._fast
+    for _ in range(150):
+        x = laid_out(rng, samples(rng, rng.choice(DTYPES), int(rng.choice([0, 1, 2, 3, 12, 300, 2400]))))
+        if rng.random() < 0.3 and np.shape(x) and len(x) % 12 == 0:
+            x = np.reshape(x, (2, 3, -1))
+            x = x if rng.random() < 0.7 or x.dtype.kind != "f" else np.where(rng.random(x.shape) < 0.1, np.nan, x)
+        options = {} if rng.random() < 0.5 else {"axis": int(rng.integers(-3, 3))}
+        options.update({"keepdims": True} if rng.random() < 0.1 else {})
+        name = str(rng.choice(["quantile", "nanquantile", "percentile", "nanpercentile", "median", "nanmedian"]))
+        q = QUANTILES[rng.integers(0, len(QUANTILES))]
+        q = np.multiply(q, 100) if "percentile" in name and rng.random() < 0.5 and isinstance(q, (list, float)) else q
+        arguments = (x,) if "median" in name else (x, q)
+        with np.errstate(all="ignore"):
+            same(*both(name, *arguments, **options))
+        plain = [*arguments, None][:2]
+        answered += fast.quantile(*plain, 1, "nan" in name, options.get("axis")) is not None
+    assert answered > 20
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+def test_quantiles_between_integers():
+    """What is subtracted stays in 64 bits; NaN is left out of each group by its own number."""
+    x = np.array([2**53, 2**53 + 1, -(2**62)])
+    for values in (x, x.astype("u8"), np.array([0, 2**64 - 1], "u8"), np.array([-128, 127], "i1")):
+        for q in (0.2, 0.6, [0.5, 0.99]):
+            same(*both("quantile", values, q))
+    rows = np.where(np.tri(5, 6, dtype=bool), np.arange(30.0).reshape(5, 6), np.nan)
+    for axis in (0, 1):
+        for a in (rows, rows.astype("f4"), rows[:, ::2]):
+            kept = a[:, :5] if axis == 0 else a
+            same(*both("nanquantile", np.ascontiguousarray(kept), [0.3, 0.5], axis=axis))
+            same(*both("nanmedian", np.ascontiguousarray(kept), axis=axis))
+            same(*both("median", kept, axis=axis))
 
 
 def axis_of(rng):
