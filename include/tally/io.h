@@ -13,8 +13,7 @@
 extern "C" {
 #endif
 
-/* ---- Words ------------------------------------------------------------------------------------
- */
+/* ---- Words ---- */
 
 /* The different values of a column of words, and a code for each: 0, 1, ... by when they were met,
  * which threads decide. Inputs that are given the same one share its codes; any number of them at
@@ -27,8 +26,7 @@ TALLY_API void tally_words_destroy(tally_words *words);
 /* How many there are; more than were handed out where text was read ahead. */
 TALLY_API uint64_t tally_words_count(const tally_words *words);
 
-/* ---- Results ----------------------------------------------------------------------------------
- */
+/* ---- Results ---- */
 
 /* Axes and one or more named histograms with their flows: what is saved, merged and drawn. Not
  * thread-safe; different results are independent. */
@@ -122,8 +120,7 @@ TALLY_API tally_status tally_result_by(const tally_result *joint, const tally_wo
 /* The text of a bin that is a word, UTF-8 (what is none is written as \xhh); NULL for any other. */
 TALLY_API const char *tally_result_label(const tally_result *result, uint32_t axis, uint64_t bin);
 
-/* ---- What a result says -----------------------------------------------------------------------
- */
+/* ---- What a result says ---- */
 
 /* A new result of the axes axes[0 … count), in that order, each once: summed over the others. A
  * sample outside a summed axis stays where it was: in the flows, which are copied with names and
@@ -170,8 +167,7 @@ TALLY_API tally_status tally_result_mean(const tally_result *result, uint64_t h,
 TALLY_API tally_status tally_result_quantile(const tally_result *result, uint64_t h, double q,
                                              tally_estimate *quantile, tally_error *error);
 
-/* ---- Writing and reading results ---------------------------------------------------------------
- */
+/* ---- Writing and reading results ---- */
 
 typedef enum tally_format {
     TALLY_FORMAT_TABLE = 0,
@@ -228,8 +224,7 @@ TALLY_API tally_status tally_result_parse_all(const char *text, size_t size, con
                                               tally_error *error);
 TALLY_API void tally_result_destroy_all(tally_result **results, size_t count); /* NULL is fine */
 
-/* ---- Inputs -----------------------------------------------------------------------------------
- */
+/* ---- Inputs ---- */
 
 /* A file, pipe or standard input, decoded chunk by chunk. One thread at a time. */
 typedef struct tally_input tally_input;

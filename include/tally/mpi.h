@@ -81,8 +81,7 @@ static inline tally_status tally_mpi_refuse(tally_error *error, tally_status sta
     return status;
 }
 
-/* ---- Ranges ------------------------------------------------------------------------------------
- */
+/* ---- Ranges ---- */
 
 /* Writes the least of `lo` and the largest of `hi` of all ranks; of a rank without samples +∞, -∞.
  */
@@ -148,8 +147,7 @@ static inline tally_status tally_mpi_limit(tally_status mine, const tally_stats 
     return TALLY_OK;
 }
 
-/* ---- Reducing ----------------------------------------------------------------------------------
- */
+/* ---- Reducing ---- */
 
 /* What an array of an output holds, and how it travels. */
 typedef enum tally_mpi_kind {

@@ -1,7 +1,8 @@
 /*
  * Tally: exact histograms at the speed of memory.
  *
- * Counting, by libtally, which needs nothing but the C library. Results, files and pictures are
+ * Counting, by libtally, which needs nothing but the C library. At its end this header includes
+ * rules.h, quantile.h and methods.h, the library's other parts. Results, files and pictures are
  * libtally-io's (tally/io.h). The path is
  *
  *     view (where samples lie) + axis (which bin) -> plan -> execute -> counts
@@ -39,8 +40,7 @@
 extern "C" {
 #endif
 
-/* ---- Status and errors ------------------------------------------------------------------------
- */
+/* ---- Status and errors ---- */
 
 typedef enum tally_status {
     TALLY_OK = 0,
@@ -67,8 +67,7 @@ TALLY_API const char *tally_status_string(tally_status status);
 /* "major.minor.patch" of the library that is running; a static string. Thread-safe. */
 TALLY_API const char *tally_version(void);
 
-/* ---- Samples ----------------------------------------------------------------------------------
- */
+/* ---- Samples ---- */
 
 typedef enum tally_dtype {
     TALLY_U8 = 1,
@@ -154,8 +153,7 @@ typedef struct tally_view {
 /* `n` packed samples at `data` as one batch, row and channel. */
 TALLY_API tally_view tally_view_1d(const void *data, tally_dtype dtype, uint64_t n);
 
-/* ---- Axes -------------------------------------------------------------------------------------
- */
+/* ---- Axes ---- */
 
 /*
  * Bin i takes a sample x when edge[i] <= x < edge[i+1], compared exactly whatever the dtype,
@@ -239,8 +237,7 @@ TALLY_API double tally_axis_edge(const tally_axis *axis, uint64_t i);
 TALLY_API tally_status tally_axis_find(const tally_axis *axis, double x, uint64_t *bin,
                                        tally_error *error);
 
-/* ---- Contexts: one device ---------------------------------------------------------------------
- */
+/* ---- Contexts: one device ---- */
 
 typedef struct tally_context tally_context;
 
@@ -305,8 +302,7 @@ TALLY_API const char *tally_kernels_describe(void);
 TALLY_API tally_status tally_context_device(const tally_context *context, tally_device_info *info,
                                             tally_error *error);
 
-/* ---- Device memory -----------------------------------------------------------------------------
- */
+/* ---- Device memory ---- */
 
 /* `bytes` of memory on the context's device, for samples that are counted more than once: *memory
  * goes into a view's `data`, with the context's device in its `device`. It is a device pointer
@@ -320,19 +316,7 @@ TALLY_API void tally_memory_destroy(tally_context *context, void *memory); /* NU
 TALLY_API tally_status tally_memory_write(tally_context *context, void *memory, uint64_t offset,
                                           const void *from, uint64_t bytes, tally_error *error);
 
-/* ---- Tuning ------------------------------------------------------------------------------------
- */
-
-/* Measures how fast each method that `auto` may choose is on the context's device, which takes
- * seconds to minutes, and keeps it as text in the user's cache folder (docs/AUTO.md). Contexts
- * opened on that device from then on choose by it. `path` gets the file's name. `progress` may be
- * NULL; nonzero cancels: TALLY_ERROR_CANCELLED, and an older file stays. */
-TALLY_API tally_status tally_tune(tally_context *context,
-                                  int (*progress)(void *user, uint64_t done, uint64_t total),
-                                  void *user, char path[1024], tally_error *error);
-
-/* ---- Plans ------------------------------------------------------------------------------------
- */
+/* ---- Plans ---- */
 
 #define TALLY_MAX_DIMENSIONS 8
 
@@ -437,8 +421,7 @@ typedef struct tally_kernel_info {
 TALLY_API tally_status tally_plan_kernel(const tally_plan *plan, uint64_t n,
                                          tally_kernel_info *info, tally_error *error);
 
-/* ---- Executing --------------------------------------------------------------------------------
- */
+/* ---- Executing ---- */
 
 /* What became of the samples that are in no bin. In several dimensions a sample is nan if any of
  * its coordinates is, else under or over by its first coordinate outside. Numbers of samples. */
@@ -575,117 +558,12 @@ TALLY_API tally_status tally_histogram(const void *samples, tally_dtype dtype, u
                                        const tally_axis *axis, uint64_t *counts, tally_flows *flows,
                                        tally_error *error);
 
-/* ---- Ranges and bin rules ---------------------------------------------------------------------
- */
-
-/* One pass over one channel's samples: what a range and most bin rules need. Starts cleared; adds
- * up over chunks with tally_stats_merge. Sums are of finite samples in float64. */
-typedef struct tally_stats {
-    size_t struct_size;
-    uint64_t samples; /* all, masked ones not */
-    uint64_t finite;
-    uint64_t nan, minus_inf, plus_inf;
-    double min, max; /* of the finite samples, rounded to float64; 0 if there are none */
-    int64_t min_integer, max_integer; /* exact for integer dtypes; u64: the bits of the value */
-    double mean, m2, m3;              /* mean, Σ(x-mean)², Σ(x-mean)³ */
-} tally_stats;
-
-#define TALLY_STATS_INIT                                                                           \
-    {                                                                                              \
-        sizeof(tally_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
-    }
-
-/* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed
- * order: the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3
- * alone. `context` NULL: on the calling thread alone. */
-TALLY_API tally_status tally_stats_add(tally_context *context, const tally_view *view,
-                                       const tally_view *mask, uint64_t channel, int moments,
-                                       tally_stats *stats, tally_error *error);
-/* Adds `from` to `into`; nothing if either is NULL. */
-TALLY_API void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype dtype);
-
-typedef enum tally_rule {
-    TALLY_RULE_AUTO = 0,
-    TALLY_RULE_FD = 1,
-    TALLY_RULE_DOANE = 2,
-    TALLY_RULE_SCOTT = 3,
-    TALLY_RULE_STONE = 4,
-    TALLY_RULE_RICE = 5,
-    TALLY_RULE_STURGES = 6,
-    TALLY_RULE_SQRT = 7
-} tally_rule;
-
-/* -1 when `name` is no rule's. */
-TALLY_API int tally_rule_parse(const char *name);
-
-/* No rule chooses more bins than this, whatever the data. */
-#define TALLY_RULE_MAX_BINS UINT64_C(1048576)
-
-/* Something that can be read again and again: `read` hands out the next chunk as a view (columns of
- * one channel; valid until the next call) and returns 1, or 0 at the end, or a negative value on
- * failure; `rewind` starts over and returns 0. */
-typedef struct tally_chunks {
-    int (*read)(void *user, tally_view *view, tally_error *error);
-    int (*rewind)(void *user, tally_error *error);
-    void *user;
-} tally_chunks;
-
-typedef struct tally_rule_options {
-    size_t struct_size;
-    tally_rule rule;
-    /* lo and hi: only samples between them count, and they are the axis' ends. NULL: the smallest
-     * and the largest sample, widened by 0.5 each way when equal; 0 … 1 for no finite sample. */
-    const double *range;
-    int32_t skip_nonfinite; /* leave out infinite samples and NaN when no range is given */
-} tally_rule_options;
-
-#define TALLY_RULE_OPTIONS_INIT                                                                    \
-    {                                                                                              \
-        sizeof(tally_rule_options), (tally_rule)0, NULL, 0                                         \
-    }
-
-/* The even axis that NumPy's rule chooses: bins, lo and hi. `options` may be NULL. Memory is
- * bounded whatever the data: quantiles are found by counting. Returns TALLY_ERROR_DATA when a
- * sample is infinite or NaN, no range is given and skip_nonfinite is 0, as NumPy does. Reads the
- * chunks up to five times. `context` may be NULL, as for tally_stats_add. */
-TALLY_API tally_status tally_rule_bins(tally_context *context, tally_chunks chunks,
-                                       tally_dtype dtype, const tally_rule_options *options,
-                                       tally_axis *axis, tally_error *error);
-
-/* ---- Methods ----------------------------------------------------------------------------------
- */
-
-/* What a tally_setting may change. `standard`: its value without one; help: a few words. */
-typedef struct tally_parameter {
-    const char *key;
-    int64_t least, most, standard;
-    const char *help;
-} tally_parameter;
-
-typedef struct tally_method_info {
-    size_t struct_size;
-    const char *name;
-    const char *source;  /* the text it comes from ("000" … "004") or "tally" */
-    const char *summary; /* one line */
-    const char *devices; /* "cpu", "opencl cuda" … */
-    const char *dtypes;  /* space-separated names */
-    uint64_t bins_min, bins_max;
-    const tally_parameter *parameters; /* ended by one whose key is NULL; never NULL itself */
-} tally_method_info;
-
-#define TALLY_METHOD_INFO_INIT                                                                     \
-    {                                                                                              \
-        sizeof(tally_method_info), NULL, NULL, NULL, NULL, NULL, 0, 0, NULL                        \
-    }
-
-/* Thread-safe. What `info` points at is the library's and stays. */
-TALLY_API uint32_t tally_method_count(void);
-TALLY_API tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *error);
-
 #ifdef __cplusplus
 }
 #endif
 
+#include <tally/methods.h>
 #include <tally/quantile.h>
+#include <tally/rules.h>
 
 #endif

@@ -52,7 +52,7 @@ for pair in "${consumers[@]}"; do
     said=$("$work/by_pkg_config")
     [ "$said" = "tally $header" ] || fail "by pkg-config ${pair% *}: $said"
 done
-for name in tally io; do
+for name in tally rules quantile methods io; do
     "$cc" -x c++ -fsyntax-only -Wall -Wextra -I"$prefix/include" "$prefix/include/tally/$name.h" \
         2>"$work/c++" || grep -q "cc1plus" "$work/c++" || {
         cat "$work/c++"

@@ -443,14 +443,14 @@ static void inputs(void)
 static void check_all_met(void)
 {
     const char *source = getenv("SRCDIR");
-    const char *const headers[] = {"tally.h", "quantile.h", "io.h"};
+    const char *const headers[] = {"tally.h", "rules.h", "quantile.h", "methods.h", "io.h"};
     char path[1024], name[80];
     int functions = 0;
     if (!source) {
         printf("SRCDIR is not set: the header is not looked at\n");
         return;
     }
-    for (int h = 0; h < 3; h++) {
+    for (size_t h = 0; h < sizeof headers / sizeof *headers; h++) {
         snprintf(path, sizeof path, "%s/include/tally/%s", source, headers[h]);
         blob header = help_load(path);
         blob_add(&header, "", 1);
