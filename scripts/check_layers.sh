@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that the environment
-# is asked in one place, that messages are ASCII, that no file has outgrown 800 lines, and that C and
+# is asked in one place, that messages are ASCII, that no file has outgrown 800 lines, that a release says the same everywhere, and that C and
 # kernels keep their measures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -91,5 +91,6 @@ done < <(git ls-files -co --exclude-standard -- '*.c' '*.h' '*.py' '*.sh' '*.cma
 
 python3 scripts/check_kernels.py >&2 || failed=1
 python3 scripts/check_lengths.py >&2 || failed=1
+python3 scripts/check_release.py >&2 || failed=1
 
 exit $failed

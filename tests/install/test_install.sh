@@ -99,7 +99,14 @@ if [ -e "$libdir/libtally.so" ]; then
     for name in tally tally-io; do
         file=$libdir/lib$name.so
         [ "$(wc -l <"$work/$name")" -gt 15 ] || fail "lib$name: hardly a function is declared"
-        nm -D --defined-only "$file" | awk '{print $3}' | sort | diff "$work/$name" - ||
+        node=$(tr a-z- A-Z_ <<<"lib${name}_${header%.*}")
+        if readelf -V "$file" | grep -q 'Name: LIBTALLY'; then
+            [ "$(nm -D --defined-only "$file" | grep -vc "@@$node\$")" = 1 ] || # the node itself
+                fail "$file: symbols without the version $node: $(nm -D --defined-only "$file" | grep -v "@@$node\$")"
+        elif [ "$(uname -s)" = Linux ]; then
+            fail "$file: its symbols have no versions"
+        fi
+        nm -D --defined-only "$file" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort | diff "$work/$name" - ||
             fail "$file: declared (<) and exported (>) differ"
         readelf -d "$file" | grep -q "SONAME.*lib$name.so.${header%%.*}\]" ||
             fail "the soname of lib$name lacks the major version"
