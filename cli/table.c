@@ -157,8 +157,10 @@ const cli_word cli_word_table[] = {
      "Counts the samples of each FILE, or of standard input, and shows the histogram; of a table "
      "without --column all columns at a glance. The files' "
      "content says what they are: PNG, JPEG, TIFF, PNM, .npy, HDF5 (FILE:/GROUP/DATASET), Parquet, "
-     "Arrow IPC (Feather), JSON lines, CSV, TSV, one number a line, also as gzip, zstd or xz; "
-     "--dtype reads raw samples. Several files of one kind add up, as do those in a folder. `tally "
+     "Arrow IPC (Feather), JSON lines, CSV, TSV, one number a line, also as gzip, zstd, xz or "
+     "bzip2; a file in a ZIP archive or npz is "
+     "FILE:NAME; --dtype reads raw samples. Several files of one kind add up, as do those in a "
+     "folder. `tally "
      "FILE` is `tally run FILE`; a file that is named like a word is given "
      "as ./run.",
      "tally photo.png\n"

@@ -1,6 +1,7 @@
 # The optional packages. Each is AUTO (used when found), ON (an error when missing) or OFF, and ends
 # as TALLY_HAVE_NAME, 0 or 1, in the library's sources. One that is LOADED is not linked: the program
-# opens TY_NAME_LIBRARY when it is needed.
+# opens TY_NAME_LIBRARY when it is needed. One that pkg-config may not know is looked for by its BARE
+# library and HEADER, too.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -9,9 +10,10 @@ find_package(PkgConfig QUIET)
 set(TALLY_PACKAGES "")
 set(TALLY_PACKAGE_TARGETS "")
 set(TALLY_PACKAGE_MODULES "") # for a static library's users, through tally.pc
+set(TALLY_PACKAGE_BARE "")    # so too, those without a module
 
 function(tally_package name module purpose)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "LOADED" "" "")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "LOADED" "BARE;HEADER" "")
   set(TALLY_WITH_${name} AUTO CACHE STRING "${purpose}: AUTO, ON or OFF")
   set_property(CACHE TALLY_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
   set(have 0)
@@ -19,7 +21,19 @@ function(tally_package name module purpose)
     if(PKG_CONFIG_FOUND)
       pkg_check_modules(TALLY_${name} QUIET IMPORTED_TARGET ${module})
     endif()
-    if(TALLY_${name}_FOUND)
+    if(NOT TALLY_${name}_FOUND AND arg_BARE)
+      find_library(TALLY_${name}_FILE ${arg_BARE})
+      find_path(TALLY_${name}_INCLUDE ${arg_HEADER})
+      mark_as_advanced(TALLY_${name}_FILE TALLY_${name}_INCLUDE)
+    endif()
+    if(TALLY_${name}_FILE AND TALLY_${name}_INCLUDE)
+      set(have 1)
+      set(note "${arg_BARE}")
+      set(module "")
+      set(TALLY_LOADED_INCLUDES ${TALLY_LOADED_INCLUDES} ${TALLY_${name}_INCLUDE} PARENT_SCOPE)
+      set(TALLY_PACKAGE_TARGETS ${TALLY_PACKAGE_TARGETS} ${arg_BARE} PARENT_SCOPE)
+      set(TALLY_PACKAGE_BARE "${TALLY_PACKAGE_BARE} -l${arg_BARE}" PARENT_SCOPE)
+    elseif(TALLY_${name}_FOUND)
       set(have 1)
       set(note "${module} ${TALLY_${name}_VERSION}")
       if(arg_LOADED)
@@ -59,6 +73,7 @@ tally_package(ZLIB zlib "gzip input")
 tally_package(ISAL libisal "fast gzip input")
 tally_package(ZSTD libzstd "zstd input")
 tally_package(LZMA liblzma "xz input")
+tally_package(BZIP2 bzip2 "bzip2 input" BARE bz2 HEADER bzlib.h)
 tally_package(LZ4 liblz4 "LZ4 inside Parquet and Arrow")
 tally_package(CAIRO cairo "PNG and SVG pictures")
 tally_package(HDF5 hdf5 "HDF5 files" LOADED)

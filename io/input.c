@@ -13,12 +13,15 @@
 #include "io/input.h"
 #include "io/rows.h"
 #include "io/stored.h"
+#include "io/zip.h"
 
 enum { TY_HEAD = 4096 };
 
 struct tally_input {
-    ty_pool *pool; /* NULL: the caller's thread alone */
-    ty_stream *stream;
+    ty_pool *pool;       /* NULL: the caller's thread alone */
+    ty_stream *file;     /* what the path names */
+    ty_seekable archive; /* that file, if `stream` is a part of it */
+    ty_stream *stream;   /* `file`, or a part of it */
     const ty_decoder *decoder;
     void *state;
     tally_input_info info;
@@ -100,7 +103,6 @@ static const struct {
     {"SIMPLE  =                    T", 30, 0, 1, "a FITS file",
      "astropy's fits.getdata and numpy.save make an array of it"},
     {"%PDF-", 5, 0, 1, "a PDF document", "pdfimages takes its pictures out, pdftotext its text"},
-    {"BZh", 3, 0, 0, "compressed by bzip2", "pipe it through bzip2 -dc"},
     {"GIF8", 4, 0, 0, "a GIF image", "convert it to PNG: magick FILE out.png"},
     {"WEBP", 4, 8, 0, "a WebP image", "convert it to PNG: dwebp FILE -o out.png"},
     {"WAVE", 4, 8, 0, "a WAV sound", "sox FILE -t raw - gives raw samples (--dtype i16)"},
@@ -110,8 +112,6 @@ static const struct {
     {"\xff\x0a", 2, 0, 0, "a JPEG XL image", "convert it to PNG: djxl FILE out.png"},
     {"v/1\x01", 4, 0, 0, "an OpenEXR image", "convert it to TIFF: magick FILE out.tiff"},
     {"BM", 2, 0, 0, "a BMP image", "convert it to PNG: magick FILE out.png"},
-    {"PK\3\4", 4, 0, 0, "a ZIP archive, as npz and xlsx are",
-     "unzip an npz; save a spreadsheet as CSV"},
     {"\xd0\xcf\x11\xe0", 4, 0, 0, "an old Office document", "save a spreadsheet as CSV"},
     {"SQLite format 3", 16, 0, 0, "an SQLite database",
      "sqlite3 -csv FILE 'SELECT ...' | tally - counts a query"},
@@ -235,15 +235,32 @@ static tally_status open_stream(tally_input *in, const char *path, tally_input_o
 {
     const size_t length = options->inside ? strlen(path) : tally_input_file_length(path);
     if (!path[length])
-        return ty_stream_open(path, options->rewindable, &in->stream, error);
+        return ty_stream_open(path, options->rewindable, &in->file, error);
     char *file = ty_malloc(length + 1);
     if (!file)
         return ty_error_memory(error, "a path", length + 1);
     memcpy(file, path, length);
     file[length] = '\0';
     options->inside = path + length + 1;
-    tally_status status = ty_stream_open(file, options->rewindable, &in->stream, error);
+    tally_status status = ty_stream_open(file, options->rewindable, &in->file, error);
     ty_free(file);
+    return status;
+}
+
+/* A file in an archive is read as if it lay outside; raw data are one only if they name it. */
+static tally_status enter_archive(tally_input *in, tally_input_options *options, tally_error *error)
+{
+    const unsigned char *head;
+    size_t size;
+    in->stream = in->file;
+    if (options->dtype && !options->inside)
+        return TALLY_OK;
+    tally_status status = ty_stream_peek(in->file, &head, 4, &size, error);
+    if (status || !ty_zip_probe(head, size))
+        return status;
+    in->stream = NULL;
+    status = ty_zip_open(in->file, options->inside, &in->archive, &in->stream, error);
+    options->inside = NULL;
     return status;
 }
 
@@ -254,6 +271,8 @@ static tally_status open_input(tally_input *in, const char *path, tally_input_op
         return ty_error_memory(error, "threads", 0);
     tally_status status = open_stream(in, path, options, error);
     if (!status)
+        status = enter_archive(in, options, error);
+    if (!status)
         ty_stream_pool_set(in->stream, in->pool);
     if (!status)
         status = find_decoder(in, options, error);
@@ -262,7 +281,7 @@ static tally_status open_input(tally_input *in, const char *path, tally_input_op
     in->info.struct_size = sizeof in->info;
     in->info.format = in->decoder->format;
     in->info.compression = ty_stream_compression(in->stream);
-    in->info.size_bytes = ty_stream_size(in->stream);
+    in->info.size_bytes = ty_stream_size(in->file);
     in->info.dimensions = 1;
     status = in->decoder->open(in->stream, options, &in->state, &in->info, error);
     if (!status && keeps(in))
@@ -299,7 +318,10 @@ void tally_input_close(tally_input *input)
         return;
     if (input->state)
         input->decoder->close(input->state);
-    ty_stream_close(input->stream);
+    if (input->stream != input->file)
+        ty_stream_close(input->stream);
+    ty_seekable_close(&input->archive);
+    ty_stream_close(input->file);
     if (input->pool)
         ty_pool_destroy(input->pool);
     ty_free(input);

@@ -14,7 +14,8 @@ const char *tally_io_libraries(void)
 #elif TALLY_HAVE_ZLIB
             ", gzip (zlib)"
 #endif
-        IF(TALLY_HAVE_ZSTD, "zstd") IF(TALLY_HAVE_LZMA, "xz") IF(TALLY_HAVE_LZ4, "LZ4")
-            IF(TALLY_HAVE_HDF5, "HDF5") IF(TALLY_HAVE_CAIRO, "pictures") "";
+        IF(TALLY_HAVE_ZSTD, "zstd") IF(TALLY_HAVE_LZMA, "xz") IF(TALLY_HAVE_BZIP2, "bzip2")
+            IF(TALLY_HAVE_LZ4, "LZ4") IF(TALLY_HAVE_HDF5, "HDF5")
+                IF(TALLY_HAVE_CAIRO, "pictures") "";
     return all[0] ? all + 2 : all;
 }

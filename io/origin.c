@@ -113,8 +113,8 @@ static int read_together(ty_origin *o, unsigned char *bytes, size_t size)
     return !all.failed && lseek(o->file, (off_t)size, SEEK_CUR) >= 0;
 }
 
-tally_status ty_origin_read(ty_origin *o, unsigned char *bytes, size_t size, size_t *got,
-                            tally_error *error)
+static tally_status read_stored(ty_origin *o, unsigned char *bytes, size_t size, size_t *got,
+                                tally_error *error)
 {
     *got = 0;
     int from_spool = o->position < o->spool.size;
@@ -144,6 +144,29 @@ tally_status ty_origin_read(ty_origin *o, unsigned char *bytes, size_t size, siz
     return TALLY_OK;
 }
 
+/* What is left of `all` bytes, of which there are `*left`. */
+static size_t take_wrap(const unsigned char *all, size_t count, size_t *left, unsigned char *bytes,
+                        size_t size)
+{
+    const size_t n = size < *left ? size : *left;
+    memcpy(bytes, all + count - *left, n);
+    *left -= n;
+    return n;
+}
+
+tally_status ty_origin_read(ty_origin *o, unsigned char *bytes, size_t size, size_t *got,
+                            tally_error *error)
+{
+    ty_wrap *w = &o->wrap;
+    *got = o->is_wrapped ? take_wrap(w->head, sizeof w->head, &w->head_left, bytes, size) : 0;
+    if (*got)
+        return TALLY_OK;
+    tally_status status = read_stored(o, bytes, size, got, error);
+    if (!status && !*got && o->is_wrapped)
+        *got = take_wrap(w->tail, sizeof w->tail, &w->tail_left, bytes, size);
+    return status;
+}
+
 tally_status ty_origin_skip(ty_origin *o, uint64_t bytes, tally_error *error)
 {
     if (lseek(o->file, (off_t)bytes, SEEK_CUR) < 0)
@@ -165,6 +188,8 @@ tally_status ty_origin_rewind(ty_origin *o, tally_error *error)
                         o->name);
     }
     o->position = 0;
+    o->wrap.head_left = sizeof o->wrap.head;
+    o->wrap.tail_left = sizeof o->wrap.tail;
     return TALLY_OK;
 }
 
@@ -220,16 +245,45 @@ static tally_status open_file(ty_origin *o, const char *path, tally_error *error
     return TALLY_OK;
 }
 
-tally_status ty_origin_open(ty_origin *o, const char *path, int keep, tally_error *error)
+static tally_status begin(ty_origin *o, const char *name, int keep, tally_error *error)
 {
-    const char *name = strcmp(path, "-") ? path : "standard input";
     const size_t size = strlen(name) + 1;
     *o = (ty_origin){.file = -1, .wake = -1, .spool = TY_SPOOL_INIT, .keep = keep};
     o->name = ty_malloc(size);
     if (!o->name)
         return ty_error_memory(error, "an input's name", size);
     memcpy(o->name, name, size);
-    return open_file(o, path, error);
+    return TALLY_OK;
+}
+
+tally_status ty_origin_open(ty_origin *o, const char *path, int keep, tally_error *error)
+{
+    tally_status status = begin(o, strcmp(path, "-") ? path : "standard input", keep, error);
+    return status ? status : open_file(o, path, error);
+}
+
+/* Little-endian. */
+static void put32(unsigned char *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (unsigned char)(value >> 8 * i);
+}
+
+tally_status ty_origin_open_member(ty_origin *o, const ty_member *member, tally_error *error)
+{
+    static const unsigned char gzip[sizeof o->wrap.head] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
+    tally_status status = begin(o, member->name, 0, error);
+    if (status)
+        return status;
+    o->file = member->file;
+    o->start = (off_t)member->start;
+    o->size = member->size;
+    o->seekable = o->is_member = 1;
+    o->is_wrapped = member->is_deflated;
+    memcpy(o->wrap.head, gzip, sizeof gzip);
+    put32(o->wrap.tail, member->check);
+    put32(o->wrap.tail + 4, (uint32_t)member->unpacked);
+    return ty_origin_rewind(o, error);
 }
 
 void ty_origin_close(ty_origin *o)

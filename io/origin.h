@@ -8,6 +8,22 @@
 #include "io/input.h"
 #include "io/spool.h"
 
+/* A part of a file that is an input by itself. */
+typedef struct ty_member {
+    const char *name; /* for messages */
+    int file;         /* outlives what is opened; nobody else reads it in order */
+    uint64_t start, size;
+    int is_deflated;   /* and then: */
+    uint32_t check;    /* CRC-32 of what is unpacked */
+    uint64_t unpacked; /* how many bytes that are */
+} ty_member;
+
+/* What makes a gzip member of deflated bytes. */
+typedef struct ty_wrap {
+    unsigned char head[10], tail[8];
+    size_t head_left, tail_left;
+} ty_wrap;
+
 typedef struct ty_origin {
     char *name; /* for messages: the path, or "standard input" */
     int file;
@@ -21,10 +37,14 @@ typedef struct ty_origin {
     ty_spool spool;
     uint64_t position; /* bytes taken */
     int wake;          /* a descriptor; when it can be read, waiting for a pipe ends. -1: none */
+    int is_member;
+    int is_wrapped; /* `wrap` is around the stored bytes; it is not in `size` and `position` */
+    ty_wrap wrap;
 } ty_origin;
 
 /* `path`, "-" for standard input. After a failure it is to be closed, too. */
 tally_status ty_origin_open(ty_origin *origin, const char *path, int keep, tally_error *error);
+tally_status ty_origin_open_member(ty_origin *origin, const ty_member *member, tally_error *error);
 void ty_origin_close(ty_origin *origin);
 /* One piece of at most `size` bytes; *got is 0 at the end. */
 tally_status ty_origin_read(ty_origin *origin, unsigned char *bytes, size_t size, size_t *got,
@@ -35,5 +55,8 @@ tally_status ty_origin_rewind(ty_origin *origin, tally_error *error);
 /* As ty_stream_read_at. */
 tally_status ty_origin_read_at(const ty_origin *origin, uint64_t offset, void *bytes, size_t size,
                                tally_error *error);
+
+/* As ty_stream_open, of a part of a file. */
+tally_status ty_stream_open_member(const ty_member *member, ty_stream **stream, tally_error *error);
 
 #endif

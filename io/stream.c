@@ -1,4 +1,5 @@
-/* Bytes in order, from a file or a pipe (origin.c), gzip and zstd undone (unpack.c). */
+/* Bytes in order, from a file, a part of one, or a pipe (origin.c), compression undone
+ * (unpack.c). */
 #define _FILE_OFFSET_BITS 64
 
 #include <string.h>
@@ -25,12 +26,15 @@ struct ty_stream {
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error)
+/* Of a path, or of a part of a file if `member` is not NULL. */
+static tally_status open_stream(const char *path, int keep, const ty_member *member,
+                                ty_stream **stream, tally_error *error)
 {
     ty_stream *s = ty_calloc(1, sizeof *s);
     if (!s)
         return ty_error_memory(error, "an input's buffers", sizeof *s);
-    tally_status status = ty_origin_open(&s->origin, path, keep, error);
+    tally_status status = member ? ty_origin_open_member(&s->origin, member, error)
+                                 : ty_origin_open(&s->origin, path, keep, error);
     if (!status)
         status = ty_unpack_open(&s->unpack, &s->origin, error);
     if (status)
@@ -38,6 +42,16 @@ tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tall
     else
         *stream = s;
     return status;
+}
+
+tally_status ty_stream_open(const char *path, int keep, ty_stream **stream, tally_error *error)
+{
+    return open_stream(path, keep, NULL, stream, error);
+}
+
+tally_status ty_stream_open_member(const ty_member *member, ty_stream **stream, tally_error *error)
+{
+    return open_stream(NULL, 0, member, stream, error);
 }
 
 void ty_stream_forget(ty_stream *stream)
@@ -201,7 +215,8 @@ int ty_stream_grew(const ty_stream *stream)
 {
     const ty_origin *o = &stream->origin;
     struct stat now;
-    return o->size && fstat(o->file, &now) == 0 && now.st_size - o->start > (off_t)o->size;
+    return o->size && !o->is_member && fstat(o->file, &now) == 0 &&
+           now.st_size - o->start > (off_t)o->size;
 }
 
 void ty_stream_pool_set(ty_stream *stream, ty_pool *pool)

@@ -1,6 +1,7 @@
 #include "io/unpack.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -10,13 +11,14 @@ enum { STORED_BUFFER = 256 * 1024 };
 
 const char *ty_packing_name(ty_packing packing)
 {
-    static const char *const names[] = {"", "gzip", "zstd", "xz"};
+    static const char *const names[] = {"", "gzip", "zstd", "xz", "bzip2", "deflate"};
     return names[packing];
 }
 
 uint64_t ty_unpack_stored(const ty_unpack *u)
 {
-    return u->origin->position - (u->end - u->at);
+    const size_t left = u->end - u->at; /* some of it may be an origin's own */
+    return u->origin->position > left ? u->origin->position - left : 0;
 }
 
 static tally_status damaged(const ty_unpack *u, tally_error *error, const char *what)
@@ -24,6 +26,14 @@ static tally_status damaged(const ty_unpack *u, tally_error *error, const char *
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s: %s data are damaged near stored byte %" PRIu64 ": %s", u->origin->name,
                     ty_packing_name(u->packing), ty_unpack_stored(u), what);
+}
+
+static tally_status followed(const ty_unpack *u, tally_error *error)
+{
+    char what[80];
+    snprintf(what, sizeof what, "something that is not %s follows the compressed data",
+             ty_packing_name(u->packing));
+    return damaged(u, error, what);
 }
 
 static tally_status cut_short(const ty_unpack *u, tally_error *error)
@@ -107,10 +117,7 @@ static tally_status next_member(ty_unpack *u, int *more, tally_error *error)
             continue;
         }
         if (zeros || u->stored[u->at] != u->codec->padded)
-            return damaged(u, error,
-                           u->packing == TY_XZ
-                               ? "something that is not xz follows the compressed data"
-                               : "something that is not gzip follows the compressed data");
+            return followed(u, error);
         break;
     }
     *more = 1;
@@ -173,7 +180,7 @@ void ty_unpack_rewind(ty_unpack *u)
 
 static tally_status find_packing(ty_unpack *u, tally_error *error)
 {
-    while (u->end < 6) {
+    while (u->end < 10) {
         size_t have;
         tally_status status =
             ty_origin_read(u->origin, u->stored + u->end, u->room - u->end, &have, error);
@@ -195,6 +202,12 @@ static tally_status find_packing(ty_unpack *u, tally_error *error)
                                "7zXZ\0",
                                6))
         u->packing = TY_XZ;
+    if (u->end >= 10 && !memcmp(head, "BZh", 3) && head[3] >= '1' && head[3] <= '9' &&
+        (!memcmp(head + 4, "\x31\x41\x59\x26\x53\x59", 6) ||
+         !memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6))) /* of nothing */
+        u->packing = TY_BZIP2;
+    if (u->origin->is_wrapped)
+        u->packing = TY_DEFLATE;
     return TALLY_OK;
 }
 
@@ -212,8 +225,9 @@ tally_status ty_unpack_open(ty_unpack *u, ty_origin *origin, tally_error *error)
     tally_status status = find_packing(u, error);
     if (status || u->packing == TY_PLAIN)
         return status;
-    const ty_codec *const codecs[] = {NULL, ty_codec_gzip, ty_codec_zstd, ty_codec_xz};
-    static const char *const libraries[] = {"", "zlib", "libzstd", "liblzma"};
+    const ty_codec *const codecs[] = {NULL,        ty_codec_gzip,  ty_codec_zstd,
+                                      ty_codec_xz, ty_codec_bzip2, ty_codec_gzip};
+    static const char *const libraries[] = {"", "zlib", "libzstd", "liblzma", "libbz2", "zlib"};
     u->codec = codecs[u->packing];
     if (!u->codec)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,

@@ -4,7 +4,7 @@
 
 #include "io/origin.h"
 
-/* ---- One member: unpack_gzip.c, unpack_zstd.c, unpack_xz.c ---- */
+/* ---- One member: unpack_gzip.c, unpack_zstd.c, unpack_xz.c, unpack_bzip2.c ---- */
 
 /* Moved on by what a step took and wrote. */
 typedef struct ty_unpack_step {
@@ -40,11 +40,13 @@ typedef struct ty_codec {
 } ty_codec;
 
 /* NULL: not in this build. */
-extern const ty_codec *const ty_codec_gzip, *const ty_codec_zstd, *const ty_codec_xz;
+extern const ty_codec *const ty_codec_gzip, *const ty_codec_zstd, *const ty_codec_xz,
+                                                                      *const ty_codec_bzip2;
 
 /* ---- All members: unpack.c ---- */
 
-typedef enum ty_packing { TY_PLAIN, TY_GZIP, TY_ZSTD, TY_XZ } ty_packing;
+/* TY_DEFLATE is a member of an archive, which its origin makes gzip of. */
+typedef enum ty_packing { TY_PLAIN, TY_GZIP, TY_ZSTD, TY_XZ, TY_BZIP2, TY_DEFLATE } ty_packing;
 
 /* The bytes of an origin, unpacked, in order. */
 typedef struct ty_unpack {

@@ -8,12 +8,12 @@ set -euo pipefail
 
 build=(
     gcc libc6-dev make cmake pkg-config
-    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libisal-dev libzstd-dev liblzma-dev liblz4-dev libcairo2-dev libhdf5-dev
+    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libisal-dev libzstd-dev liblzma-dev libbz2-dev liblz4-dev libcairo2-dev libhdf5-dev
     fonts-dejavu-core
 )
 check=(
     g++ clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
-    python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils tabix libtiff-tools man-db mandoc zsh fish
+    python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils bzip2 tabix libtiff-tools man-db mandoc zsh fish
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)

@@ -248,8 +248,8 @@ typedef struct tally_input_options {
     const char *missing;  /* text, JSON lines: more words for missing, with commas between */
     uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
                              one dtype and channels */
-    const char *inside;   /* HDF5: the dataset that is read; NULL: as the path says, else the
-                             only one */
+    const char *inside;   /* HDF5: the dataset that is read, ZIP (npz): the file; NULL: as the
+                             path says, else the only one */
     tally_words *const *words; /* text, JSON lines, Parquet: columns_count of them, or one without
                                   columns; NULL, or an entry that is: numbers are asked for */
     int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
@@ -271,7 +271,7 @@ typedef struct tally_input_info {
     size_t struct_size;
     const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "jsonl",
                            "text", "raw" */
-    const char *compression; /* "gzip", "zstd", "xz" or "" */
+    const char *compression; /* "gzip", "zstd", "xz", "bzip2", "deflate" (in ZIP) or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */
     uint64_t channels;

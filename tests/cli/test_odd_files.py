@@ -57,10 +57,10 @@ TEXTS = [
     ("json", b'{"a": 1}', 1),
     ("html", b"<html><body>1</body></html>\n", r"."),
     ("elf", b"\x7fELF\x02\x01\x01" + bytes(60), r"begins with 7f 45 4c 46"),
-    ("zip", b"PK\x03\x04" + bytes(60), r"a ZIP archive"),
+    ("zip", b"PK\x03\x04" + bytes(60), r"no directory is at the end of this ZIP"),
     ("gif", b"GIF89a" + bytes(60), r"a GIF image"),
     ("xz-junk", b"\xfd7zXZ\x00" + bytes(60), r"xz data (are damaged|end)|without liblzma"),
-    ("bzip2", b"BZh91AY&SY" + bytes(60), r"compressed by bzip2"),
+    ("bzip2", b"BZh91AY&SY" + bytes(60), r"bzip2 data (are damaged|end)|without libbz2"),
     ("gzip-junk", b"\x1f\x8b\x08\x00" + b"junk" * 9, r"gzip data (are damaged|end)"),
     ("zstd-junk", b"\x28\xb5\x2f\xfd" + b"junk" * 9, r"zstd data (are damaged|end)|window"),
     ("png-junk", b"\x89PNG\r\n\x1a\n" + b"junk" * 9, r"png: "),
@@ -78,7 +78,7 @@ TEXTS = [
     ("pnm-huge", b"P5 99999999999 99999999999 255 a", r"."),
 ]
 COLUMN = {"missing", "ragged", "wide", "pnm-minus"}
-NOT_READ = {"zip", "gif", "bzip2"}  # known by name: exit code 3
+NOT_READ = {"gif"}  # known by name: exit code 3
 
 
 def run(path, *options):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Small files as other programs write them: NumPy, Pillow, libtiff's tools, gzip, pigz, zstd.
+"""Small files as other programs write them: NumPy, Pillow, libtiff's tools, gzip, pigz, zstd, xz, bzip2.
 
     make_seeds.py FOLDER    writes FOLDER/FORMAT/…: more for the fuzzers to start from
 
@@ -39,7 +39,7 @@ class Maker:
         return path
 
     def note(self, path, samples, *options):
-        self.made.append((path, np.asarray(samples), options))
+        self.made.append((pathlib.Path(path), np.asarray(samples), options))
         return path
 
     def smooth(self, channels):
@@ -71,6 +71,13 @@ def arrays(make):
         path = make.note(make.path("npy", f"version{version[0]}.npy"), data[0])
         with open(path, "wb") as file:
             np.lib.format.write_array(file, data[0], version=version)
+    for name, save in (("stored", np.savez), ("deflated", np.savez_compressed)):
+        path = make.path("zip", name + ".npz")
+        save(path, one=data, two=pairs)
+        make.note(f"{path}:one", data)
+        make.note(f"{path}:two", pairs[:, 0], "--column", "1")
+        path = make.note(make.path("zip", name + "-only.npz"), data)
+        save(path, data)
     data = make.random.integers(0, 60000, 77).astype(np.uint16)
     data.tofile(make.note(make.path("raw", "u16"), data, "--dtype", "u16"))
     for name, kind in ((">i2", "i16"), (">f8", "f64")):
@@ -113,7 +120,8 @@ def compressed(make):
                 "pigz": ("pigz", "-b128", "-p2", "-c"), "pigz-rsync": ("pigz", "-Rc"),
                 "zstd": ("zstd", "-qc"), "zstd19": ("zstd", "-19", "-qc", "--no-check"),
                 "zstd-long": ("zstd", "--long=27", "-qc"), "zstd-fast": ("zstd", "--fast=5", "-qc"),
-                "xz": ("xz", "-c"), "xz9": ("xz", "-9ec", "--check=sha256"), "xz-blocks": ("xz", "-c", "--block-size=500")}
+                "xz": ("xz", "-c"), "xz9": ("xz", "-9ec", "--check=sha256"), "xz-blocks": ("xz", "-c", "--block-size=500"),
+                "bzip2": ("bzip2", "-c"), "bzip2-1": ("bzip2", "-1c")}
     for name, command in commands.items():
         if shutil.which(command[0]):
             packed = subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout

@@ -14,6 +14,12 @@
 #if TALLY_HAVE_ZSTD
 #include <zstd.h>
 #endif
+#if TALLY_HAVE_LZMA
+#include <lzma.h>
+#endif
+#if TALLY_HAVE_BZIP2
+#include <bzlib.h>
+#endif
 
 #include "io/unpack.h"
 
@@ -121,6 +127,37 @@ static void add_pzstd(blob *to, const unsigned char *bytes, size_t size)
 #endif
 }
 
+static void add_xz(blob *to, const unsigned char *bytes, size_t size)
+{
+#if TALLY_HAVE_LZMA
+    const size_t room = lzma_stream_buffer_bound(size);
+    unsigned char *packed = malloc(room);
+    size_t put = 0;
+    if (!packed || lzma_easy_buffer_encode(0, help_below(2) ? LZMA_CHECK_CRC64 : LZMA_CHECK_SHA256,
+                                           NULL, bytes, size, packed, &put, room))
+        abort();
+    blob_add(to, packed, put);
+    free(packed);
+#else
+    (void)to, (void)bytes, (void)size;
+#endif
+}
+
+static void add_bzip2(blob *to, const unsigned char *bytes, size_t size)
+{
+#if TALLY_HAVE_BZIP2
+    unsigned room = (unsigned)(size + size / 100 + 600);
+    char *packed = malloc(room);
+    if (!packed || BZ2_bzBuffToBuffCompress(packed, &room, (char *)(uintptr_t)bytes, (unsigned)size,
+                                            1 + (int)help_below(9), 0, 0))
+        abort();
+    blob_add(to, packed, room);
+    free(packed);
+#else
+    (void)to, (void)bytes, (void)size;
+#endif
+}
+
 typedef void (*packer)(blob *to, const unsigned char *bytes, size_t size);
 
 static const struct {
@@ -133,6 +170,7 @@ static const struct {
     {"frames", add_zstd, add_zstd, 400000},  {"pzstd", add_pzstd, add_pzstd, 400000},
     {"some", add_pzstd, add_zstd, 100000},   {"small", add_zstd, add_pzstd, 300},
     {"tiny", add_named, add_bgzf, 300},      {"frame", add_pzstd, add_pzstd, 1 << 30},
+    {"xz", add_xz, add_xz, 70000},           {"bzip2", add_bzip2, add_bzip2, 70000},
 };
 
 enum { PACKINGS = sizeof packings / sizeof *packings };
@@ -170,7 +208,8 @@ static void check_same(const char *name, const blob *packed, const blob *text, s
 static void test_same(const blob *text)
 {
     for (int i = 0; i < PACKINGS; i++) {
-        const size_t size = packings[i].most < 1000 ? text->size / 4 : text->size;
+        const int is_slow = packings[i].most < 1000 || packings[i].pack == add_bzip2;
+        const size_t size = is_slow ? text->size / 4 : text->size;
         blob packed = pack(i, text, size);
         if (packed.size)
             for (uint32_t threads = 1; threads <= 5; threads += 2)
@@ -361,6 +400,8 @@ int main(int argc, char **argv)
     test_cuts(ty_codec_gzip, add_bgzf, &text);
     test_cuts(ty_codec_gzip, add_named, &text);
     test_cuts(ty_codec_zstd, add_zstd, &text);
+    test_cuts(ty_codec_xz, add_xz, &text);
+    test_cuts(ty_codec_bzip2, add_bzip2, &text);
     test_same(&text);
     test_damage(&text);
     test_lies(&text);
