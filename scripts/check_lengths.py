@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long C may be: no function above 80 lines, no file above 600 but tables. Kernels: scripts/check_kernels.py."""
+"""How long C and Python may be: no file above 600 lines but tables, no function of C above 80. Kernels:
+scripts/check_kernels.py."""
 import pathlib
 import subprocess
 import sys
@@ -8,23 +9,25 @@ from check_kernels import functions
 
 FILE, FUNCTION = 600, 80
 FOLDERS = ("bench", "cli", "common", "include", "io", "python", "src", "tools")
+ENDINGS = (".c", ".h", ".hpp")
+PYTHON = (".py", ".pyi")
 
 
 def main():
     failed = False
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "--", *FOLDERS],
-        capture_output=True, text=True, check=True,
-    ).stdout.split("\n")  # fmt: skip
-    for name in sorted(n for n in listed if n.endswith((".c", ".h", ".hpp")) and not n.endswith("_table.c")):
+        ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    for name in sorted(listed):
         path = pathlib.Path(name)
-        if not path.is_file() or "kernels" in path.parts:
+        counted = name.endswith(ENDINGS) and path.parts[0] in FOLDERS and not name.endswith("_table.c")
+        if not (counted or name.endswith(PYTHON)) or not path.is_file() or "kernels" in path.parts:
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         if len(lines) > FILE:
             print(f"{name}: {len(lines)} lines; {FILE} is the most, split it")
             failed = True
-        for function, length in functions(lines):
+        for function, length in functions(lines) if counted else ():
             if length > FUNCTION:
                 print(f"{name}: {function}: {length} lines; {FUNCTION} is the most")
                 failed = True

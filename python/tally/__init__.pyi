@@ -401,62 +401,32 @@ _QuantileMethod = Literal[
 ]  # fmt: skip
 
 def quantile(
-    a: _Samples,
-    q: ArrayLike,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    method: _QuantileMethod = "linear",
-    keepdims: Any = ...,
-    *,
-    weights: ArrayLike | None = None,
+    a: _Samples, q: ArrayLike, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, method: _QuantileMethod = "linear", keepdims: Any = ...,
+    *, weights: ArrayLike | None = None,
 ) -> _Array: ...
 def percentile(
-    a: _Samples,
-    q: ArrayLike,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    method: _QuantileMethod = "linear",
-    keepdims: Any = ...,
-    *,
-    weights: ArrayLike | None = None,
+    a: _Samples, q: ArrayLike, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, method: _QuantileMethod = "linear", keepdims: Any = ...,
+    *, weights: ArrayLike | None = None,
 ) -> _Array: ...
 def nanquantile(
-    a: _Samples,
-    q: ArrayLike,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    method: _QuantileMethod = "linear",
-    keepdims: Any = ...,
-    *,
-    weights: ArrayLike | None = None,
+    a: _Samples, q: ArrayLike, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, method: _QuantileMethod = "linear", keepdims: Any = ...,
+    *, weights: ArrayLike | None = None,
 ) -> _Array: ...
 def nanpercentile(
-    a: _Samples,
-    q: ArrayLike,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    method: _QuantileMethod = "linear",
-    keepdims: Any = ...,
-    *,
-    weights: ArrayLike | None = None,
+    a: _Samples, q: ArrayLike, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, method: _QuantileMethod = "linear", keepdims: Any = ...,
+    *, weights: ArrayLike | None = None,
 ) -> _Array: ...
 def median(
-    a: _Samples,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    keepdims: Any = ...,
+    a: _Samples, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, keepdims: Any = ...,
 ) -> _Array: ...
 def nanmedian(
-    a: _Samples,
-    axis: int | tuple[int, ...] | None = None,
-    out: _Array | None = None,
-    overwrite_input: bool = False,
-    keepdims: Any = ...,
+    a: _Samples, axis: int | tuple[int, ...] | None = None, out: _Array | None = None,
+    overwrite_input: bool = False, keepdims: Any = ...,
 ) -> _Array: ...
 
 class _Traits(NamedTuple):

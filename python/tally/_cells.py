@@ -10,6 +10,12 @@ _NAMES = {
     "weightedmean": "weighted_mean", **{name: name for name in STORAGES},
 }  # fmt: skip
 
+_FIELDS = {  # of what is assigned to a cell
+    "weight": ("value", "variance"),
+    "mean": ("count", "mean", "variance"),
+    "weighted_mean": ("sum of weights", "sum of their squares", "mean", "variance"),
+}
+
 
 def storage_named(storage):
     """One of STORAGES, from its name here or in boost-histogram, or from one of boost-histogram's."""
@@ -114,6 +120,27 @@ def with_spread(sums, squares, means, variances):
     return Cells(sums, squares, means, deltas)
 
 
+def assigned(storage, value):
+    """Cells from what is assigned to them: an array, its last dimension of the storage's fields if it has
+    several."""
+    fields = _FIELDS.get(storage, ())
+    n = len(fields)
+    if n and (not value.ndim or value.shape[-1] != n):
+        raise ValueError(
+            f"storage={storage!r}: ({', '.join(fields)}) are expected, as last dimension"
+        )
+    parts = [value[..., i] for i in range(n)] or [value]
+    if storage in ("count", "mean"):
+        counts = parts[0]
+        whole = counts.astype(np.int64) if counts.dtype.kind in "iufb" else None
+        if whole is None or (whole != counts).any() or (whole < 0).any():
+            raise ValueError("counts are whole numbers from 0 on")
+        parts[0] = whole
+    if n < 3:
+        return Cells(*(parts + [None] * 3)[:4])
+    return with_spread(parts[0], parts[1] if n == 4 else None, *parts[-2:])
+
+
 def ratio(a, b):
     """a / b, 0 where b is."""
     return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=np.asarray(b) != 0)
@@ -140,3 +167,20 @@ def sums_of(cells, weights, samples, shape):
     shift = ratio(total(w * apart), sums)
     apart -= shift[cells]
     return Cells(sums, squares, means + shift, total(w * apart * apart))
+
+
+def quantile_of(content, edges, q):
+    """Where a share q of the bins' content lies below; NaN of none."""
+    q = np.asarray(q, float)
+    if np.any((q < 0) | (q > 1)) or np.isnan(q).any():
+        raise ValueError("quantile: q lies between 0 and 1")
+    if (content < 0).any():
+        raise ValueError("quantile: a sum of weights is negative")
+    below = np.concatenate([[0.0], np.cumsum(content)])
+    if not below[-1]:
+        return q * np.nan if q.ndim else float("nan")
+    wanted = q * below[-1]
+    i = np.clip(np.searchsorted(below, wanted, side="left") - 1, 0, len(content) - 1)
+    i = np.maximum(i, np.argmax(content > 0))  # q = 0: where the content begins
+    x = edges[i] + (wanted - below[i]) / content[i] * (edges[i + 1] - edges[i])
+    return x if q.ndim else float(x)

@@ -88,6 +88,17 @@ def selection(key, i, axis):
     return slice(begin + 1, end + 1), key.start is None, key.stop is None
 
 
+def stretched(chosen, n, i):
+    """Cells of axis i for n numbers: its flow bins belong to them if the slice is open there."""
+    cells, under, over = chosen
+    bins = cells.stop - cells.start
+    if n in (1, bins):
+        return cells
+    if n == bins + under + over:
+        return slice(cells.start - under, cells.stop + over)
+    raise ValueError(f"axis {i}: {n} numbers for {bins} bins")
+
+
 def _number(key, i):
     """An integer; what is none, such as 1.5, True or an array, is refused."""
     if not isinstance(key, (bool, np.bool_)) and not (isinstance(key, np.ndarray) and key.ndim):

@@ -1,4 +1,4 @@
-"""A histogram as a small picture in a notebook."""
+"""A histogram as a small picture in a notebook, and drawn by matplotlib."""
 
 import html as escaping
 
@@ -50,3 +50,21 @@ def _map(hist):
         for i, j in zip(*np.nonzero(values > 0))
     ]
     return _svg(f'<g fill="#4878a8">{"".join(cells)}</g>')
+
+
+def plot(hist, ax, keywords):
+    """Draws it on `ax`, or the current axes."""
+    if hist.ndim > 2:
+        raise ValueError("plot: one or two axes; project to them first")
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.gca()
+    edges = [axis.edges for axis in hist.axes]
+    if hist.ndim == 1:
+        drawn = ax.stairs(hist.values(), edges[0], **keywords)
+    else:
+        drawn = ax.pcolormesh(*edges, hist.values().T, **keywords)
+        ax.set_ylabel(hist.axes[1].label or hist.axes[1].name)
+    ax.set_xlabel(hist.axes[0].label or hist.axes[0].name)
+    return drawn

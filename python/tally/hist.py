@@ -8,16 +8,11 @@ import operator
 import numpy as np
 
 from . import _boost, _compiled, _filling, _index, _picture, _saved, _uhi
-from ._cells import STORAGES, Cells, is_mean, ratio, storage_named, with_spread
+from ._cells import STORAGES, Cells, assigned, is_mean, quantile_of, ratio, storage_named
 from ._core import Flows
 from .axes import Axes, Axis, Category
 
 MOST_AXES = 8
-_FIELDS = {  # of what is assigned
-    "weight": ("value", "variance"),
-    "mean": ("count", "mean", "variance"),
-    "weighted_mean": ("sum of weights", "sum of their squares", "mean", "variance"),
-}
 
 
 class Hist:
@@ -489,38 +484,19 @@ class Hist:
         """
         keys = _index.expanded(key, self.axes)
         chosen = [_index.selection(k, i, self.axes[i]) for i, k in enumerate(keys)]
-        parts = self._parts(np.asarray(value))
+        parts = assigned(self.storage, np.asarray(value))
         shape = parts.sums.shape
         slices = [i for i, (cells, _, _) in enumerate(chosen) if isinstance(cells, slice)]
         cells = [c for c, _, _ in chosen]
         if shape and len(shape) != len(slices):
             raise ValueError(f"an array of {len(slices)} dimensions is expected, not {len(shape)}")
         for i, n in zip(slices, shape):
-            cells[i] = _stretched(chosen[i], n, i)
+            cells[i] = _index.stretched(chosen[i], n, i)
         before = self._outside()
         for array, part in zip(self._cells, parts):
             if array is not None:
                 array[tuple(cells)] = part
         self._moved(before)
-
-    def _parts(self, value):
-        """What is assigned, as cells."""
-        fields = _FIELDS.get(self.storage, ())
-        n = len(fields)
-        if n and (not value.ndim or value.shape[-1] != n):
-            raise ValueError(
-                f"storage={self.storage!r}: ({', '.join(fields)}) are expected, as last dimension"
-            )
-        parts = [value[..., i] for i in range(n)] or [value]
-        if self.storage in ("count", "mean"):
-            counts = parts[0]
-            whole = counts.astype(np.int64) if counts.dtype.kind in "iufb" else None
-            if whole is None or (whole != counts).any() or (whole < 0).any():
-                raise ValueError("counts are whole numbers from 0 on")
-            parts[0] = whole
-        if n < 3:
-            return Cells(*(parts + [None] * 3)[:4])
-        return with_spread(parts[0], parts[1] if n == 4 else None, *parts[-2:])
 
     def stack(self, axis):
         """A histogram of the other axes for each bin of this one, given by number or name."""
@@ -543,20 +519,7 @@ class Hist:
         -------
         The artist that was drawn.
         """
-        if self.ndim > 2:
-            raise ValueError("plot: one or two axes; project to them first")
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.gca()
-        edges = [axis.edges for axis in self.axes]
-        if self.ndim == 1:
-            drawn = ax.stairs(self.values(), edges[0], **keywords)
-        else:
-            drawn = ax.pcolormesh(*edges, self.values().T, **keywords)
-            ax.set_ylabel(self.axes[1].label or self.axes[1].name)
-        ax.set_xlabel(self.axes[0].label or self.axes[0].name)
-        return drawn
+        return _picture.plot(self, ax, keywords)
 
     def quantile(self, q):
         """Where a share q of the bins' content lies below, a bin's being spread evenly in it.
@@ -573,22 +536,8 @@ class Hist:
         """
         if len(self.axes) != 1:
             raise ValueError("quantile: of one axis; project to it first")
-        q = np.asarray(q, float)
-        if np.any((q < 0) | (q > 1)) or np.isnan(q).any():
-            raise ValueError("quantile: q lies between 0 and 1")
         self._no_means("quantile")
-        content = self.values()
-        if (content < 0).any():
-            raise ValueError("quantile: a sum of weights is negative")
-        below = np.concatenate([[0.0], np.cumsum(content)])
-        if not below[-1]:
-            return q * np.nan if q.ndim else float("nan")
-        wanted = q * below[-1]
-        i = np.clip(np.searchsorted(below, wanted, side="left") - 1, 0, len(content) - 1)
-        i = np.maximum(i, np.argmax(content > 0))  # q = 0: where the content begins
-        edges = self.axes[0].edges
-        x = edges[i] + (wanted - below[i]) / content[i] * (edges[i + 1] - edges[i])
-        return x if q.ndim else float(x)
+        return quantile_of(self.values(), self.axes[0].edges, q)
 
     # ---- saving and showing ----
 
@@ -641,16 +590,3 @@ class Hist:
 
     def _repr_html_(self):
         return _picture.html(self)
-
-
-def _stretched(chosen, n, i):
-    """Cells of axis i for n numbers: its flow bins belong to them if the slice is open there."""
-    cells, under, over = chosen
-    bins = cells.stop - cells.start
-    if n in (1, bins):
-        return cells
-    if n == bins + under + over:
-        return slice(cells.start - under, cells.stop + over)
-    raise ValueError(f"axis {i}: {n} numbers for {bins} bins")
-
-
