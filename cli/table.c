@@ -156,7 +156,8 @@ const cli_word cli_word_table[] = {
     {CLI_RUN, "run", "[FILE...|-]", 0, 0, cli_run, "count files and show the histogram",
      "Counts the samples of each FILE, or of standard input, and shows the histogram; of a table "
      "without --column all columns at a glance. The files' "
-     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, HDF5 (FILE:/GROUP/DATASET), Parquet, "
+     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, FITS, HDF5 (FILE:/GROUP/DATASET), "
+     "Parquet, "
      "Arrow IPC (Feather), JSON lines, CSV, TSV, one number a line, also as gzip, zstd, xz or "
      "bzip2; a file in a ZIP archive or npz is "
      "FILE:NAME; --dtype reads raw samples. Several files of one kind add up, as do those in a "

@@ -27,7 +27,7 @@ static tally_status hdf5_open(ty_stream *stream, const tally_input_options *opti
 }
 
 const ty_decoder ty_hdf5 = {
-    .format = "hdf5", .has_columns = 1, .probe = hdf5_probe, .open = hdf5_open};
+    .format = "hdf5", .has_columns = 1, .has_inside = 1, .probe = hdf5_probe, .open = hdf5_open};
 
 #else
 
@@ -466,6 +466,7 @@ static int hdf5_stored(const void *state, ty_stored *stored)
 const ty_decoder ty_hdf5 = {
     .format = "hdf5",
     .has_columns = 1,
+    .has_inside = 1,
     .probe = hdf5_probe,
     .open = hdf5_open,
     .read = hdf5_read,

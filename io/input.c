@@ -32,9 +32,9 @@ struct tally_input {
 };
 
 /* The order matters only to text, which takes whatever looks like characters. */
-static const ty_decoder *const decoders[] = {&ty_png,        &ty_jpeg,    &ty_tiff, &ty_npy,
-                                             &ty_pnm,        &ty_parquet, &ty_hdf5, &ty_arrow,
-                                             &ty_json_lines, &ty_text};
+static const ty_decoder *const decoders[] = {&ty_png,  &ty_jpeg,       &ty_tiff, &ty_npy,
+                                             &ty_pnm,  &ty_parquet,    &ty_hdf5, &ty_arrow,
+                                             &ty_fits, &ty_json_lines, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -100,8 +100,6 @@ static const struct {
     unsigned char size, at, is_clear;
     const char *what, *instead;
 } strangers[] = {
-    {"SIMPLE  =                    T", 30, 0, 1, "a FITS file",
-     "astropy's fits.getdata and numpy.save make an array of it"},
     {"%PDF-", 5, 0, 1, "a PDF document", "pdfimages takes its pictures out, pdftotext its text"},
     {"GIF8", 4, 0, 0, "a GIF image", "convert it to PNG: magick FILE out.png"},
     {"WEBP", 4, 8, 0, "a WebP image", "convert it to PNG: dwebp FILE -o out.png"},
@@ -148,13 +146,14 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
                         "%s: UTF-16 text; UTF-8 is read: iconv -f UTF-16 -t UTF-8 makes it", name);
     for (size_t i = 0; i < size && i < 16; i++)
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
-                    "Parquet, Arrow, HDF5, JSON lines and text (CSV, TSV, numbers) are told by "
-                    "their content; raw "
-                    "data need a dtype "
-                    "(--dtype)",
-                    name, hex);
+    return ty_error(
+        error, TALLY_ERROR_FORMAT,
+        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+        "npz, FITS, Parquet, Arrow, HDF5, JSON lines and text (CSV, TSV, numbers) are told by "
+        "their content; raw "
+        "data need a dtype "
+        "(--dtype)",
+        name, hex);
 }
 
 static tally_status find_decoder(tally_input *in, const tally_input_options *options,
@@ -185,7 +184,7 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
                         "%s: page %" PRIu64
                         " is asked for; TIFF and PNM have several, and this is %s",
                         name, options->page, in->decoder->format);
-    if (options->inside && in->decoder != &ty_hdf5)
+    if (options->inside && !in->decoder->has_inside)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: this is %s, and has nothing called '%s' in it", name,
                         in->decoder->format, options->inside);

@@ -248,8 +248,8 @@ typedef struct tally_input_options {
     const char *missing;  /* text, JSON lines: more words for missing, with commas between */
     uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
                              one dtype and channels */
-    const char *inside;   /* HDF5: the dataset that is read, ZIP (npz): the file; NULL: as the
-                             path says, else the only one */
+    const char *inside; /* HDF5: the dataset that is read, FITS: the extension, ZIP (npz): the file;
+                           NULL: as the path says, else the only one */
     tally_words *const *words; /* text, JSON lines, Parquet: columns_count of them, or one without
                                   columns; NULL, or an entry that is: numbers are asked for */
     int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
@@ -269,8 +269,8 @@ typedef struct tally_input_options {
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "jsonl",
-                           "text", "raw" */
+    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "fits",
+                           "jsonl", "text", "raw" */
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "deflate" (in ZIP) or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */
@@ -310,10 +310,10 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
 TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
                                         tally_error *error);
 /* All of the input as views with a source, which read the file when they are counted: every thread
- * its own part. Fills views[0 … dimensions). For Parquet and Arrow, and for uncompressed samples in
- * a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is NULL, and chunks are what there is.
- * Valid until `input` is rewound or closed; nothing is read, and tally_input_read goes on as if it
- * had not been called. */
+ * its own part. Fills views[0 … dimensions). For Parquet, Arrow and one column or image of FITS,
+ * and for uncompressed samples in a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is
+ * NULL, and chunks are what there is. Valid until `input` is rewound or closed; nothing is read,
+ * and tally_input_read goes on as if it had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
 /* What is in a table, column by column: names, types, missing values, distribution. */
 typedef struct tally_summary tally_summary;

@@ -23,8 +23,7 @@ def files(folder):
     """{name: (bytes, words of the message)}"""
     numbers = np.arange(40.0)
     archive = io.BytesIO()
-    made = {"fits": (b"SIMPLE  =                    T".ljust(80) + b"BITPIX  =                   16".ljust(2800), "a FITS file"),
-            "nc": (b"CDF\1\0\0\0\0" + bytes(40), "nccopy"), "pdf": (b"%PDF-1.4\n1 2\n", "pdfimages"),
+    made = {"nc": (b"CDF\1\0\0\0\0" + bytes(40), "nccopy"), "pdf": (b"%PDF-1.4\n1 2\n", "pdfimages"),
             "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3")}
     with zipfile.ZipFile(archive, "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<a/>")

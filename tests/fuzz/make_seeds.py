@@ -86,6 +86,43 @@ def arrays(make):
         data.tofile(make.note(path, data, "--dtype", kind, "--endian", "big"))
 
 
+def fits_unit(data, **cards):
+    """A header and an array's bytes, as astropy.io.fits writes them."""
+    cards = {"BITPIX": data.dtype.itemsize * (-8 if data.dtype.kind == "f" else 8), "NAXIS": data.ndim,
+             **{f"NAXIS{i + 1}": n for i, n in enumerate(reversed(data.shape))}, **cards}
+    lines = "".join(f"{key:8}= {value:>20}".ljust(80) for key, value in cards.items()) + "END".ljust(80)
+    return lines, data.tobytes()
+
+
+def fits(make):
+    def write(name, *units):
+        path = make.path("fits", name)
+        heads = ["SIMPLE  =                    T".ljust(80)] + ["XTENSION= '{:8}'".format(u[2]).ljust(80) for u in units[1:]]
+        path.write_bytes(b"".join((head + unit[0]).encode().ljust(-(-len(head + unit[0]) // 2880) * 2880) +
+                                  unit[1].ljust(-(-len(unit[1]) // 2880) * 2880, b"\0") for head, unit in zip(heads, units)))
+        return path
+    for name, low, high in (("u1", 0, 256), (">i2", -300, 300), (">i4", -300, 300), (">i8", -300, 300), (">f4", -9, 9), (">f8", -9, 9)):
+        data = make.random.integers(low, high, (5, 6, 7)).astype(name)
+        make.note(write(name[-2:], fits_unit(data)), data)
+        half = 2 ** (8 * data.dtype.itemsize - 1)
+        if name in (">i2", ">i4"):
+            make.note(write("u" + name[2:] + "-zero", fits_unit(data, BZERO=half)), (data.astype(np.int64) + half).astype(np.uint32))
+        make.note(write(name[-2:] + "-scaled", fits_unit(data, BSCALE=0.5, BZERO="1.5D0")), 1.5 + 0.5 * data.astype(np.float64))
+    table = np.zeros(40, [("a", ">i2"), ("b", ">f8"), ("t", "S3"), ("c", ">i4"), ("l", "u1")])
+    for field in "abcl":
+        table[field] = make.random.integers(0, 90, 40)
+    columns = {"PCOUNT": 0, "GCOUNT": 1, "TFIELDS": 5, "EXTNAME": "'EVENTS'"}
+    for i, (field, form) in enumerate(zip("abtcl", ("I", "D", "3A", "J", "B"))):
+        columns |= {f"TTYPE{i + 1}": f"'{field}'", f"TFORM{i + 1}": f"'{form}'"}
+    rows = table.view("u1").reshape(40, -1)
+    picture = make.random.integers(0, 99, (9, 8)).astype(">i2")
+    path = write("several", fits_unit(np.zeros(0, "u1"), NAXIS1=0), (*fits_unit(rows, **columns), "BINTABLE"),
+                 (*fits_unit(picture, EXTNAME="'SCI'"), "IMAGE"))
+    for field in "abcl":
+        make.note(f"{path}:events", table[field], "--column", field)
+    make.note(f"{path}:2", picture)
+
+
 def texts(make):
     data = make.random.normal(size=(50, 3)).round(6)
     column = ("--column", "2")
@@ -262,6 +299,7 @@ def make_all(folder):
     """[(path, samples, options of the command), …]"""
     make = Maker(folder)
     arrays(make)
+    fits(make)
     texts(make)
     json_lines(make)
     compressed(make)
