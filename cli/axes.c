@@ -1,6 +1,7 @@
 /* From options and data to axes. */
 #include <math.h>
 
+#include "dates.h"
 #include "source.h"
 
 enum { LOG_BINS = 64, JOINT_BINS = 64 };
@@ -39,16 +40,42 @@ static int bins_text(const cli_options *options, uint32_t d, uint32_t dimensions
     return 1;
 }
 
-/* Nonzero and the range when --range says one for axis `d`. */
-static int given_range(const cli_options *options, uint32_t d, double range[2])
+/* The range when --range says one for axis `d`, of times in `unit`. 0, and the end that is none in
+ * `wrong`. */
+static int given_range(const cli_options *options, uint32_t d, tally_time unit, double range[2],
+                       const char **wrong)
 {
     size_t count = options->values[CLI_RANGE].count / 2;
+    int good = 1, is_date = 0;
     if (count == 0)
-        return 0;
+        return 1;
     const char **texts = options->values[CLI_RANGE].texts + 2 * (count > 1 ? d : 0);
-    cli_parse_real(texts[0], &range[0]);
-    cli_parse_real(texts[1], &range[1]);
-    return 1;
+    for (int i = 0; i < 2 && good; i++) {
+        *wrong = texts[i];
+        good = cli_value_parse(texts[i], unit, i, &range[i], &is_date);
+    }
+    return good;
+}
+
+/* Whether --range or --edges has dates for axis `d`. */
+static int has_dates(const cli_options *options, uint32_t d)
+{
+    int is_date = 0;
+    double value;
+    const size_t ranges = options->values[CLI_RANGE].count / 2,
+                 edges = options->values[CLI_EDGES].count;
+    if (ranges)
+        cli_value_parse(options->values[CLI_RANGE].texts[ranges > 1 ? 2 * d : 0], TALLY_TIME_NONE,
+                        0, &value, &is_date);
+    if (edges && !is_date) {
+        char first[CLI_DATE_SIZE] = "";
+        const char *text = options->values[CLI_EDGES].texts[edges > 1 ? d : 0];
+        const size_t length = strcspn(text, ",");
+        if (length < sizeof first)
+            memcpy(first, text, length);
+        cli_value_parse(first, TALLY_TIME_NONE, 0, &value, &is_date);
+    }
+    return is_date;
 }
 
 static int check_bins(const cli_options *options, uint32_t dimensions)
@@ -67,6 +94,12 @@ static int check_bins(const cli_options *options, uint32_t dimensions)
             if (cli_has(options, CLI_LOG) || cli_has(options, CLI_INTEGER))
                 return cli_usage(options->word,
                                  "--bins %s chooses equal bins; with --%s give a number", text,
+                                 cli_has(options, CLI_LOG) ? "log" : "integer");
+            continue;
+        }
+        if (cli_calendar_parse(text) >= 0) {
+            if (cli_has(options, CLI_LOG) || cli_has(options, CLI_INTEGER))
+                return cli_usage(options->word, "--bins %s and --%s contradict each other", text,
                                  cli_has(options, CLI_LOG) ? "log" : "integer");
             continue;
         }
@@ -92,7 +125,9 @@ static int check_range(const cli_options *options, uint32_t dimensions)
                          dimensions);
     for (uint32_t d = 0; d < (count > 1 ? count : count ? 1 : 0); d++) {
         double range[2];
-        given_range(options, d, range);
+        const char *wrong = "";
+        if (!given_range(options, d, TALLY_TIME_NONE, range, &wrong))
+            return cli_usage(options->word, "--range: %s is finer than a microsecond", wrong);
         const char **texts = options->values[CLI_RANGE].texts + 2 * d;
         if (!(range[0] < range[1]) && !(cli_has(options, CLI_INTEGER) && range[0] == range[1]))
             return cli_usage(options->word, "--range %s %s: the first must be less than the second",
@@ -113,21 +148,24 @@ static int check_range(const cli_options *options, uint32_t dimensions)
 }
 
 /* Parses --edges text number `i`: CLI_USAGE after a message, CLI_FAILED for want of memory. */
-static int parse_edges(const cli_options *options, size_t i, double **edges, uint64_t *bins)
+static int parse_edges(const cli_options *options, size_t i, tally_time unit, double **edges,
+                       uint64_t *bins)
 {
+    int is_date;
     const char *text = options->values[CLI_EDGES].texts[i];
     size_t count;
     char **pieces = cli_split(text, &count);
     double *made = pieces ? calloc(count, sizeof *made) : NULL;
     int code = made ? CLI_OK : CLI_FAILED;
-    if (!code && strpbrk(text, " ;"))
+    if (!code && strpbrk(text, " ;") && !has_dates(options, (uint32_t)i))
         code = cli_usage(options->word, "--edges %s: commas go between edges, as in --edges 0,5,10",
                          text);
     if (!code && count < 2)
         code = cli_usage(options->word, "--edges %s: at least two edges make a bin", text);
     for (size_t e = 0; e < count && !code; e++) {
-        if (!cli_parse_real(pieces[e], &made[e]))
-            code = cli_usage(options->word, "--edges: edge %zu is \"%s\", not a finite number",
+        if (!cli_value_parse(pieces[e], unit, 0, &made[e], &is_date))
+            code = cli_usage(options->word,
+                             "--edges: edge %zu is \"%s\", neither a finite number nor a date",
                              e + 1, pieces[e]);
         else if (e > 0 && !(made[e - 1] < made[e]))
             code = cli_usage(options->word,
@@ -153,7 +191,7 @@ static int check_edges(const cli_options *options, uint32_t dimensions)
     for (size_t i = 0; i < count; i++) {
         uint64_t bins;
         double *edges = NULL;
-        int code = parse_edges(options, i, &edges, &bins);
+        int code = parse_edges(options, i, TALLY_TIME_NONE, &edges, &bins);
         if (code)
             return code == CLI_FAILED ? cli_fail("out of memory") : code;
         free(edges);
@@ -209,7 +247,7 @@ int cli_axes_need_data(const cli_options *options)
         return 0;
     const char *bins = cli_text(options, CLI_BINS, "1");
     const char *dtype = cli_text(options, CLI_DTYPE, "");
-    int rule = strpbrk(bins, "abcdefghijklmnopqrstuvwxyz") != NULL;
+    int rule = cli_calendar_parse(bins) < 0 && strpbrk(bins, "abcdefghijklmnopqrstuvwxyz") != NULL;
     int equal = !cli_has(options, CLI_LOG) && !cli_has(options, CLI_INTEGER);
     if (equal && !rule && (strcmp(dtype, "u8") == 0 || strcmp(dtype, "i8") == 0))
         return 0;
@@ -408,6 +446,39 @@ static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *r
     return status;
 }
 
+/* A bin for each hour, day and so on. */
+static tally_status make_calendar(job *job, uint32_t d, cli_calendar calendar, const double *range,
+                                  tally_error *error)
+{
+    const tally_time unit = job->source->times[d];
+    const char *path = cli_shown(job->source->paths[0]), *name = cli_option_row(CLI_BINS)->name;
+    double lo = range[0], hi = range[1];
+    const int found = !cli_has(job->options, CLI_RANGE);
+    if (!unit)
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "%s: --%s of a calendar unit: the column has no dates and times", path,
+                         name);
+    if (found) {
+        tally_status status = need_stats(job, error);
+        if (status)
+            return status;
+        lo = hi = 0;
+        if (job->stats[d].finite)
+            found_range(&job->stats[d], job->source->kind.dtype, &lo, &hi);
+    }
+    uint64_t bins;
+    double *edges = cli_calendar_edges(calendar, unit, lo, hi, found, most_integers, &bins);
+    if (!edges)
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "%s: --%s of a calendar unit: more than %llu bins, or finer than the "
+                         "column's unit; give --range or a longer unit",
+                         path, name, (unsigned long long)most_integers);
+    job->axes->edges[d] = edges;
+    job->axes->axes[d] = tally_axis_edges(bins, edges);
+    job->axes->axes[d].last = TALLY_LAST_OPEN;
+    return TALLY_OK;
+}
+
 static tally_status make_even(job *job, uint32_t d, const char *text, const double *range,
                               tally_error *error)
 {
@@ -438,6 +509,8 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
         widen(&lo, &hi);
     }
     job->axes->axes[d] = tally_axis_even(bins, lo, hi);
+    if (given && has_dates(job->options, d - (uint32_t)cli_has(job->options, CLI_BY)))
+        job->axes->axes[d].last = TALLY_LAST_OPEN; /* the end of a day is the next one's */
     return TALLY_OK;
 }
 
@@ -459,14 +532,24 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
         parse_letters(options, job->axes->categories, &axis->bins);
         return TALLY_OK;
     }
+    const tally_time unit = job->source->times[d];
+    const char *wrong = "";
+    if (!unit && has_dates(options, d - by))
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "%s: --%s has dates, and the column has none; its first values say what a "
+                         "column holds",
+                         cli_shown(job->source->paths[0]),
+                         cli_has(options, CLI_EDGES) ? "edges" : "range");
+    if (!given_range(options, d - by, unit, range, &wrong))
+        return cli_error(error, TALLY_ERROR_DATA, "%s: --range: %s is finer than the column's unit",
+                         cli_shown(job->source->paths[0]), wrong);
     if (cli_has(options, CLI_EDGES)) {
         size_t count = options->values[CLI_EDGES].count;
-        if (parse_edges(options, count > 1 ? d - by : 0, &job->axes->edges[d], &bins))
+        if (parse_edges(options, count > 1 ? d - by : 0, unit, &job->axes->edges[d], &bins))
             return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
         job->axes->axes[d] = tally_axis_edges(bins, job->axes->edges[d]);
         return TALLY_OK;
     }
-    given_range(options, d - by, range);
     int have = bins_text(options, d - by, dimensions, text) > 0;
     if (have)
         parse_u64(text, &bins);
@@ -474,6 +557,8 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
         return make_integer(job, d, range, bins, error);
     if (cli_has(options, CLI_LOG))
         return make_log(job, d, range, bins, error);
+    if (have && cli_calendar_parse(text) >= 0)
+        return make_calendar(job, d, (cli_calendar)cli_calendar_parse(text), range, error);
     return make_even(job, d, have ? text : NULL, range, error);
 }
 

@@ -1,5 +1,6 @@
 /* Parsing the command line by the table. */
 #include "cli.h"
+#include "dates.h"
 
 static int belongs(const cli_option *row, const cli_word *word)
 {
@@ -74,6 +75,7 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
 {
     uint64_t integer;
     double real;
+    int is_date;
     switch (row->kind) {
     case CLI_CHOICE:
         if (!has_word(row->choices, text) && row->id == CLI_DTYPE && dtype_meant(text))
@@ -91,12 +93,14 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
                              (unsigned long long)row->least, (unsigned long long)row->most);
         }
         break;
-    case CLI_REAL:
-        if (!cli_parse_real(text, &real) && row->arguments == 2)
+    case CLI_WHEN:
+        if (!cli_value_parse(text, TALLY_TIME_NONE, 0, &real, &is_date))
             return cli_usage(word,
-                             "--%s: %s is not a finite number; two are needed, as in --%s 0 1 or "
-                             "--%s=0,1",
+                             "--%s: %s is not a finite number, nor a date; two are needed, as in "
+                             "--%s 0 1 or --%s=0,1",
                              row->name, text, row->name, row->name);
+        break;
+    case CLI_REAL:
         if (!cli_parse_real(text, &real))
             return cli_usage(word, "--%s %s: not a finite number", row->name, text);
         break;
@@ -179,6 +183,8 @@ static int parse_long(cli_options *options, int argc, char **argv, int *i)
         return add(options, row, NULL);
     if (equal)
         return add_joined(options, row, equal + 1);
+    if (row->arguments == 2 && *i + 1 < argc && strchr(argv[*i + 1], ','))
+        return add_joined(options, row, argv[++*i]);
     if ((unsigned)(argc - 1 - *i) < row->arguments && row->arguments == 2)
         return cli_usage(options->word, "--%s needs %s: two numbers, as in --%s 0 1 or --%s=0,1",
                          row->name, row->argument, row->name, row->name);

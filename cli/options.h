@@ -102,7 +102,8 @@ typedef enum cli_kind {
     CLI_FILE,   /* a path */
     CLI_CHOICE, /* one of `choices` */
     CLI_UINT,   /* an integer from least to most */
-    CLI_REAL    /* finite numbers */
+    CLI_REAL,   /* finite numbers */
+    CLI_WHEN    /* finite numbers, or dates */
 } cli_kind;
 
 typedef struct cli_option {

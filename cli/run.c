@@ -36,6 +36,8 @@ static int finish(cli_job *job)
     if (!status)
         status = tally_result_note(job->ours.result, NULL, device.id, tally_plan_method(job->plan),
                                    job->seconds, job->elements * source->channels, &error);
+    for (uint32_t d = 0; d < source->dimensions && !status; d++)
+        status = tally_result_time_set(job->ours.result, d, source->times[d], &error);
     if (!status)
         status = tally_result_narrow(job->ours.result, job->counter, &error);
     if (status)

@@ -103,6 +103,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->words = source->words;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
+    for (uint32_t d = 0; d < source->dimensions && source->words_known; d++)
+        wanted->times |= (uint32_t)(source->times[d] != TALLY_TIME_NONE) << d;
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
     if (source->column_count == 0)
@@ -163,10 +165,16 @@ static tally_status settle_words(cli_source *source, tally_error *error)
 }
 
 /* The second file and those after it must be like the first. */
-static tally_status check_kind(const cli_source *source, size_t i, const tally_input_info *info,
-                               tally_error *error)
+static tally_status check_kind(const cli_source *source, size_t i, const tally_input *input,
+                               const tally_input_info *info, tally_error *error)
 {
     const tally_input_info *first = &source->kind;
+    for (uint32_t d = 0; d < source->dimensions; d++)
+        if (tally_input_time(input, d) != source->times[d])
+            return cli_error(error, TALLY_ERROR_DATA,
+                             "%s: dates and times of another unit than in %s, or none; only files "
+                             "of one kind add up",
+                             cli_shown(source->paths[i]), cli_shown(source->paths[0]));
     if (info->dtype == first->dtype && info->channels == first->channels)
         return TALLY_OK;
     return cli_error(error, TALLY_ERROR_DATA,
@@ -195,7 +203,7 @@ static tally_status open_file(const cli_source *source, size_t i, uint32_t threa
         return status;
     tally_input_info_get(*input, info);
     if (i)
-        status = check_kind(source, i, info, error);
+        status = check_kind(source, i, *input, info, error);
     if (!status && info->size_bytes < source->sizes[i])
         status = cli_error(error, TALLY_ERROR_IO,
                            "%s: was cut while it was read: it has %llu bytes and had %llu; count "
@@ -411,6 +419,8 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
         return TALLY_OK;
     if (!status) {
         source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
+        for (uint32_t d = 0; d < source->dimensions; d++)
+            source->times[d] = tally_input_time(source->inputs[0], d);
         status = choose_channels(source, error);
     }
     if (!status)

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #define RULES    "auto fd doane scott stone rice sturges sqrt"
+#define UNITS    "hour day week month year"
 #define DTYPES   "u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64"
 #define SAVED    (CLI_MERGE | CLI_SHOW | CLI_PLOT)
 #define COUNTING (CLI_RUN | CLI_EQUALIZE | CLI_SELFTEST | CLI_TUNE)
@@ -11,13 +12,16 @@
 const char *const cli_group_order[] = {"Bins", "Input", "Work", "Output", "Messages", NULL};
 
 const cli_option cli_option_table[] = {
-    {CLI_BINS, "bins", 'b', CLI_TEXT, 1, "N|RULE", CLI_RUN, "Bins", RULES, 0, 0, 1,
+    {CLI_BINS, "bins", 'b', CLI_TEXT, 1, "N|RULE|UNIT", CLI_RUN, "Bins", RULES " " UNITS, 0, 0, 1,
      "number of equal bins, or NumPy's rule that chooses it from the data: auto, fd, doane, scott, "
-     "stone, rice, sturges, sqrt; for several columns one number for all or N,M,..."},
+     "stone, rice, sturges, sqrt; of dates and times hour, day, week (from Monday), month or year, "
+     "a bin each, UTC; for several columns one for all or N,M,..."},
     {CLI_EDGES, "edges", 0, CLI_TEXT, 1, "E0,E1,...", CLI_RUN, "Bins", NULL, 0, 0, 1,
      "the bins' edges, increasing; the last bin takes its upper edge too; once for each column"},
-    {CLI_RANGE, "range", 0, CLI_REAL, 2, "LO HI", CLI_RUN, "Bins", NULL, 0, 0, 1,
-     "from where to where the bins reach; once for all columns or once for each. Without it: the "
+    {CLI_RANGE, "range", 0, CLI_WHEN, 2, "LO HI", CLI_RUN, "Bins", NULL, 0, 0, 1,
+     "from where to where the bins reach; once for all columns or once for each; of times as "
+     "dates, "
+     "2026-01-01,2026-12-31, the last one included. Without it: the "
      "whole type for 8-bit samples and 16-bit images, else smallest to largest finite sample"},
     {CLI_LOG, "log", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "bins that grow by one factor (64 of them unless --bins says); needs positive data or "

@@ -243,6 +243,12 @@ static const char *arrow_channel_name(const void *state, uint64_t channel)
     return channel < index->count ? index->schema.columns[index->picks[channel]].name : NULL;
 }
 
+static tally_time arrow_time(const void *state, uint32_t view)
+{
+    const ty_arrow_index *index = &((const ty_arrow_state *)state)->index;
+    return index->schema.columns[index->picks[view]].type.time;
+}
+
 const ty_decoder ty_arrow = {
     .format = "arrow",
     .has_columns = 1,
@@ -251,6 +257,7 @@ const ty_decoder ty_arrow = {
     .read = arrow_read,
     .rewind = arrow_rewind,
     .channel_name = arrow_channel_name,
+    .time = arrow_time,
     .close = arrow_close,
     .view = arrow_view,
 };

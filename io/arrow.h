@@ -20,6 +20,7 @@ typedef struct ty_arrow_type {
     tally_dtype dtype; /* they are handed out in, where none is missing */
     size_t bytes;      /* of one; 0 for bits */
     int scale;         /* decimals are times 10^-scale */
+    tally_time time;   /* dates and timestamps, in this unit */
 } ty_arrow_type;
 
 /* A field or a group that it is in: its number among the nodes of a batch, and that of its first

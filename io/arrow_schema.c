@@ -99,7 +99,8 @@ static tally_dtype integer_dtype(int64_t bits, int is_signed)
 
 static ty_arrow_type plain(tally_dtype dtype)
 {
-    return (ty_arrow_type){TY_ARROW_PLAIN, dtype, dtype ? tally_dtype_bytes(dtype) : 0, 0};
+    return (ty_arrow_type){TY_ARROW_PLAIN, dtype, dtype ? tally_dtype_bytes(dtype) : 0, 0,
+                           TALLY_TIME_NONE};
 }
 
 static ty_arrow_type integer_type(ty_flat *f, size_t table)
@@ -112,9 +113,17 @@ static ty_arrow_type decimal_type(ty_flat *f, size_t table)
 {
     const int64_t scale = ty_flat_integer(f, table, 1, 4, 0);
     const int64_t bits = ty_flat_integer(f, table, 2, 4, 128);
-    ty_arrow_type type = {TY_ARROW_DECIMAL, TALLY_F64, (size_t)bits / 8, (int)scale};
+    ty_arrow_type type = {TY_ARROW_DECIMAL, TALLY_F64, (size_t)bits / 8, (int)scale,
+                          TALLY_TIME_NONE};
     if (scale < 0 || scale > 38 || (bits != 32 && bits != 64 && bits != 128))
         type.dtype = (tally_dtype)0;
+    return type;
+}
+
+static ty_arrow_type timed(tally_dtype dtype, tally_time time)
+{
+    ty_arrow_type type = plain(dtype);
+    type.time = time;
     return type;
 }
 
@@ -122,7 +131,7 @@ static ty_arrow_type decimal_type(ty_flat *f, size_t table)
 static ty_arrow_type number_type(ty_flat *f, int type, size_t table)
 {
     static const tally_dtype floats[] = {TALLY_F16, TALLY_F32, TALLY_F64};
-    const ty_arrow_type none = {TY_ARROW_PLAIN, (tally_dtype)0, 0, 0};
+    const ty_arrow_type none = {TY_ARROW_PLAIN, (tally_dtype)0, 0, 0, TALLY_TIME_NONE};
     int64_t word;
     switch (type) {
     case TYPE_INT:
@@ -131,14 +140,18 @@ static ty_arrow_type number_type(ty_flat *f, int type, size_t table)
         word = ty_flat_integer(f, table, 0, 2, 0);
         return word >= 0 && word <= 2 ? plain(floats[word]) : none;
     case TYPE_BOOL:
-        return (ty_arrow_type){TY_ARROW_BITS, TALLY_U8, 0, 0};
+        return (ty_arrow_type){TY_ARROW_BITS, TALLY_U8, 0, 0, TALLY_TIME_NONE};
     case TYPE_DECIMAL:
         return decimal_type(f, table);
     case TYPE_DATE:
-        return plain(ty_flat_integer(f, table, 0, 2, 1) == 0 ? TALLY_I32 : TALLY_I64);
+        return ty_flat_integer(f, table, 0, 2, 1) == 0 ? timed(TALLY_I32, TALLY_TIME_DAY)
+                                                       : timed(TALLY_I64, TALLY_TIME_MILLISECOND);
     case TYPE_TIME:
         return plain(integer_dtype(ty_flat_integer(f, table, 1, 4, 32), 1));
     case TYPE_TIMESTAMP:
+        word = ty_flat_integer(f, table, 0, 2, 0);
+        return timed(TALLY_I64, word >= 0 && word <= 3 ? (tally_time)(TALLY_TIME_SECOND + word)
+                                                       : TALLY_TIME_NONE);
     case TYPE_DURATION:
         return plain(TALLY_I64);
     default:

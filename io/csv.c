@@ -3,6 +3,8 @@
  * dimensions; full precision, a point whatever the locale, "\n" at line ends. Sums of weights have
  * "sum" in place of "count", and "sum_squares" after it when they were asked for.
  *
+ * Edges of an axis of times are dates, as ISO 8601 has them (2026-11-23T02:49:22Z).
+ *
  * An axis of words has one column, "value" (or value0, ...), in place of lo and hi.
  *
  * Names come from files. Their control characters are written out (common/printable.h), so a row is
@@ -24,6 +26,7 @@
 #include <string.h>
 
 #include "../common/printable.h"
+#include "io/dates.h"
 
 void ty_put_csv_name(ty_out *out, const char *name)
 {
@@ -54,9 +57,31 @@ static void put_header(ty_out *out, const tally_result *r)
     ty_put(out, r->squares ? ",sum_squares\n" : "\n");
 }
 
+/* An edge; of times as ISO 8601 has it. */
+static void put_edge(ty_out *out, const tally_result *r, uint32_t d, uint64_t edge,
+                     calendar_precision precision)
+{
+    char text[TY_LABEL_SIZE];
+    const double value = tally_axis_edge(&r->axes[d], edge);
+    if (!r->times[d]) {
+        ty_put_double(out, value);
+        return;
+    }
+    ty_time_print(value, r->times[d], precision, 1, text);
+    ty_put(out, text);
+}
+
+static void find_precisions(const tally_result *r, calendar_precision *precisions)
+{
+    for (uint32_t d = 0; d < r->dimensions; d++)
+        precisions[d] = r->times[d] ? ty_time_edges(&r->axes[d], r->times[d]) : CALENDAR_SECONDS;
+}
+
 static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
 {
     uint64_t at[TALLY_MAX_DIMENSIONS] = {0};
+    calendar_precision precisions[TALLY_MAX_DIMENSIONS];
+    find_precisions(r, precisions);
     for (uint64_t bin = 0; bin < r->bins && !out->failed; bin++) {
         ty_put_csv_name(out, r->names[h]);
         for (uint32_t d = 0; d < r->dimensions; d++) {
@@ -65,9 +90,9 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
                 ty_put_csv_name(out, ty_label(r->labels[d], at[d]));
                 continue;
             }
-            ty_put_double(out, tally_axis_edge(&r->axes[d], at[d]));
+            put_edge(out, r, d, at[d], precisions[d]);
             ty_put(out, ",");
-            ty_put_double(out, tally_axis_edge(&r->axes[d], at[d] + 1));
+            put_edge(out, r, d, at[d] + 1, precisions[d]);
         }
         ty_put(out, ",");
         ty_put_count(out, r, h * r->bins + bin);
@@ -87,6 +112,8 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
     const uint64_t count = ty_result_flow_count(r, h, flow);
     if (!count || (r->kind != TALLY_RESULT_COUNTS && !r->flow_sums))
         return;
+    calendar_precision precisions[TALLY_MAX_DIMENSIONS];
+    find_precisions(r, precisions);
     ty_put_csv_name(out, r->names[h]);
     for (uint32_t d = 0; d < r->dimensions; d++) {
         ty_put(out, ",");
@@ -97,12 +124,12 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
         if (lo)
             ty_put(out, lo);
         else
-            ty_put_double(out, r->axes[d].hi);
+            put_edge(out, r, d, r->axes[d].bins, precisions[d]);
         ty_put(out, ",");
         if (hi)
             ty_put(out, hi);
         else
-            ty_put_double(out, r->axes[d].lo);
+            put_edge(out, r, d, 0, precisions[d]);
     }
     ty_put(out, ",");
     if (r->kind == TALLY_RESULT_COUNTS)

@@ -1,6 +1,7 @@
 /* Axes of pictures: scales, ticks, labels, grid lines. */
 #if TALLY_HAVE_CAIRO
 
+#include "io/dates.h"
 #include "io/draw.h"
 
 #include <math.h>
@@ -87,6 +88,7 @@ static int fits(ty_draw *d, const ty_ticks *ticks, double room)
 static void choose_ticks(ty_draw *d, const tally_axis *axis, double room, double size,
                          ty_ticks *ticks)
 {
+    const tally_time time = d->result->times[axis - d->result->axes];
     int most = (int)(room / (size * d->s));
     most = most < 2 ? 2 : most > 14 ? 14 : most;
     for (;; most--) {
@@ -94,7 +96,9 @@ static void choose_ticks(ty_draw *d, const tally_axis *axis, double room, double
             category_ticks(d, axis, room, ticks);
             return;
         }
-        if (axis->kind == TALLY_AXIS_LOG)
+        if (time)
+            ty_ticks_time(axis->lo, axis->hi, most, time, ticks);
+        else if (axis->kind == TALLY_AXIS_LOG)
             ty_ticks_log(axis->lo, axis->hi, most, ticks);
         else if (axis->kind == TALLY_AXIS_INTEGER)
             ty_ticks_linear(axis->lo, axis->hi - 1 > axis->lo ? axis->hi - 1 : axis->hi, most, 0, 1,

@@ -1,6 +1,7 @@
 /* Histograms of two dimensions: a heat map, the first axis to the right and the second upwards. */
 #if TALLY_HAVE_CAIRO
 
+#include "io/dates.h"
 #include "io/draw.h"
 
 #include <math.h>
@@ -187,7 +188,10 @@ static void ticks_y(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
 {
     int most = (int)((d->bottom - d->top) / (52 * d->s));
     most = most < 2 ? 2 : most > 10 ? 10 : most;
-    if (axis->kind == TALLY_AXIS_LOG) {
+    const tally_time time = d->result->times[axis - d->result->axes];
+    if (time) {
+        ty_ticks_time(axis->lo, axis->hi, most, time, ticks);
+    } else if (axis->kind == TALLY_AXIS_LOG) {
         ty_ticks_log(axis->lo, axis->hi, most, ticks);
     } else if (!ty_draw_has_words(d, axis)) {
         int whole = axis->kind == TALLY_AXIS_INTEGER;

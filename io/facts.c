@@ -1,3 +1,4 @@
+#include "io/dates.h"
 #include "io/facts.h"
 
 #include <math.h>
@@ -68,11 +69,13 @@ int ty_facts_of(const tally_result *r, uint64_t h, ty_facts *facts)
         axis->under == TALLY_FLOW_CLAMP || axis->over == TALLY_FLOW_CLAMP)
         return 0;
     /* Bins of one integer each are for integers, though text has them as float64. */
-    const int discrete = ty_axis_is_discrete(axis, r->dtype, 1);
+    const int discrete = (axis->kind == TALLY_AXIS_INTEGER || !r->times[0]) &&
+                         ty_axis_is_discrete(axis, r->dtype, 1);
     const int integers = r->dtype >= TALLY_U8 && r->dtype <= TALLY_I64;
     const uint64_t *counts = (const uint64_t *)r->counts + h * r->bins;
     facts->is_exact = discrete && integers;
     facts->least = NAN;
+    facts->time = r->times[0];
     for (uint64_t i = 0; i < r->bins; i++) {
         if (!counts[i])
             continue;
@@ -102,7 +105,7 @@ void ty_print_short(double value, char text[TY_LABEL_SIZE])
     } else if (!isfinite(value)) {
         snprintf(text, TY_LABEL_SIZE, "%s", value < 0 ? "-inf" : "inf");
     } else {
-        ty_edge_print(value, (ty_edge_style){0, 5}, text);
+        ty_edge_print(value, (ty_edge_style){.digits = 5}, text);
     }
 }
 
@@ -129,6 +132,37 @@ static double rounded(const ty_facts *facts, double value)
     return isfinite(unit) && unit > 0 ? nearbyint(value / unit) * unit : value;
 }
 
+/* Of times: a mean and a median to an eighth of a bin, lengths as lengths. */
+static void print_times(const ty_facts *f, const char *const *words, char text[TY_FACTS_SIZE])
+{
+    const calendar_precision finest = ty_time_finest(f->time);
+    const calendar_precision about = f->is_exact ? finest : ty_time_precision(f->blur / 8, f->time);
+    const struct {
+        const char *words;
+        double value;
+        calendar_precision precision;
+    } facts[] = {{words[0], f->mean, about < finest ? about : finest},
+                 {words[1], f->deviation, finest},
+                 {words[2], f->median, about < finest ? about : finest},
+                 {f->is_exact ? "min " : "from ", f->least, finest},
+                 {f->is_exact ? "max " : "to ", f->most, finest}};
+    for (int i = 0; i < 5; i++) {
+        char value[TY_LABEL_SIZE];
+        const size_t used = strlen(text);
+        if (isnan(facts[i].value))
+            continue;
+        if (i == 1)
+            ty_time_print_span(facts[i].value, f->time, value);
+        else
+            ty_time_print_full(facts[i].value, f->time, facts[i].precision, value);
+        snprintf(text + used, TY_FACTS_SIZE - used, "%s%s%s",
+                 !i                                                 ? ""
+                 : i == 4 && !f->is_exact && !isnan(facts[3].value) ? " "
+                                                                    : ", ",
+                 facts[i].words, value);
+    }
+}
+
 void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE])
 {
     static const char *const exact[] = {"mean ", "sd ", "median "};
@@ -137,6 +171,10 @@ void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE])
     const char *const *words = facts->is_exact ? exact : ascii ? plain : about;
     const double values[] = {facts->mean, facts->deviation, facts->median};
     strcpy(text, facts->is_partly ? "in bins: " : "");
+    if (facts->time) {
+        print_times(facts, words, text);
+        return;
+    }
     for (int i = 0; i < 3; i++)
         add(text, i ? ", " : "", words[i], rounded(facts, values[i]));
     add(text, ", ", facts->is_exact ? "min " : "from ", facts->least);

@@ -10,6 +10,7 @@ typedef struct ty_facts {
     int is_exact;                                /* else within their bins */
     int is_partly;                               /* there are samples below or above the bins */
     double blur;                                 /* how wide a sample's bin is, on average */
+    tally_time time;                             /* of times, in this unit */
 } ty_facts;
 
 /* Of histogram `h`; 0 where that has no such facts: it is of words or bytes, of several axes, of

@@ -208,6 +208,12 @@ static int keeps(const tally_input *in)
     return in->decoder->keeps && in->decoder->keeps(in->state);
 }
 
+/* How many views a read hands out. */
+static uint32_t views_of(const tally_input *in)
+{
+    return in->info.table ? in->info.table : in->info.dimensions;
+}
+
 size_t tally_input_file_length(const char *path)
 {
     struct stat about;
@@ -419,6 +425,13 @@ tally_status tally_input_view(tally_input *input, tally_view *views, tally_error
 uint64_t tally_input_position(const tally_input *input)
 {
     return input ? ty_stream_stored(input->stream) : 0;
+}
+
+tally_time tally_input_time(const tally_input *input, uint32_t view)
+{
+    return input && input->decoder->time && view < views_of(input)
+               ? input->decoder->time(input->state, view)
+               : TALLY_TIME_NONE;
 }
 
 tally_words *ty_input_words(const tally_input *input, uint32_t view)

@@ -82,6 +82,8 @@ typedef struct ty_decoder {
     int (*keeps)(const void *state);
     /* Of a view with codes of words their texts, else NULL. NULL: it has none. */
     tally_words *(*words)(const void *state, uint32_t view);
+    /* The unit of a view's times. NULL: it has none. */
+    tally_time (*time)(const void *state, uint32_t view);
     /* Where samples lie in the file as they are handed out, but for the order of their bytes: fills
      * *stored and returns 1; else 0. NULL: never. */
     int (*stored)(const void *state, struct ty_stored *stored);

@@ -8,10 +8,10 @@
 #include "core/error.h"
 #include "io/result.h"
 
-enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY, LABELS, OTHERS };
+enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY, LABELS, OTHERS, TIME };
 static const char *const axis_keys[] = {"kind",  "bins",       "lo",    "hi",    "edges",
                                         "first", "categories", "last",  "under", "over",
-                                        "nan",   "labels",     "others"};
+                                        "nan",   "labels",     "others", "time"};
 #define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
 
 static tally_status read_edges(ty_json_axes *a, uint32_t d, const size_t *found)
@@ -108,6 +108,19 @@ static tally_status read_labels(ty_json_axes *a, uint32_t d, const size_t *found
     return status;
 }
 
+static tally_status read_time(ty_json_axes *a, uint32_t d, const size_t *found)
+{
+    static const char *const units[] = {"day", "s", "ms", "us", "ns"};
+    unsigned chosen = 0;
+    if (found[TIME] == TY_JSON_NONE)
+        return TALLY_OK;
+    if (a->labels[d] || a->axes[d].kind == TALLY_AXIS_CATEGORY)
+        return ty_json_error(a->json, found[TIME], "an axis of categories has no unit of time");
+    tally_status status = ty_json_need_choice(a->json, found[TIME], "time", units, 5, &chosen);
+    a->times[d] = (tally_time)(TALLY_TIME_DAY + chosen);
+    return status;
+}
+
 static tally_status read_policies(ty_json_axes *a, uint32_t d, const size_t *found)
 {
     static const char *const ends[] = {"closed", "open"}, *const flows[] = {"count", "clamp",
@@ -188,6 +201,8 @@ static tally_status read_axis(ty_json_axes *a, uint32_t d, size_t at)
     }
     if (!status)
         status = read_labels(a, d, found);
+    if (!status)
+        status = read_time(a, d, found);
     if (!status)
         status = read_policies(a, d, found);
     return status ? status : check_edges(a, d, at);

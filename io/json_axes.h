@@ -13,6 +13,7 @@ typedef struct ty_json_axes {
     double *edges[TALLY_MAX_DIMENSIONS];
     uint16_t categories[TALLY_MAX_DIMENSIONS][256];
     ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* NULL where an axis has none */
+    tally_time times[TALLY_MAX_DIMENSIONS];
 } ty_json_axes;
 
 /* Reads the array of axes at `list` into `axes`, which is all zero before and released after, also

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/columns.h"
+#include "io/dates.h"
 #include "io/input.h"
 
 enum { BLOCK_BYTES = 1 << 20, PARTS_MOST = 64, NAMES_MOST = 4096, CHUNK_BYTES = 4 << 20 };
@@ -153,10 +154,13 @@ static tally_status say_fault(const ty_jsonl_state *s, const ty_jsonl_part *part
                         s->name, line, column, s->wish.names[f->name],
                         *f->at == '{' ? "an object" : "an array", s->wish.names[f->name]);
     char *text = ty_text_copy(f->at, f->size < SHOWN ? f->size : SHOWN);
-    tally_status status = ty_error(
-        error, TALLY_ERROR_FORMAT,
-        "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found %s%s; --na takes words for missing",
-        s->name, line, column, text ? text : "text", f->size > SHOWN ? "..." : "");
+    tally_status status =
+        ty_error(error, TALLY_ERROR_FORMAT,
+                 "%s:%" PRIu64 ":%" PRIu64 ": %s found %s%s; --na takes words for missing", s->name,
+                 line, column,
+                 s->wish.is_time[f->name] ? ty_time_expected(f->at + 1, f->at + f->size - 1)
+                                          : "expected a number,",
+                 text ? text : "text", f->size > SHOWN ? "..." : "");
     ty_free(text);
     return status;
 }
@@ -385,14 +389,14 @@ static tally_status choose(ty_jsonl_state *s, const ty_jsonl_names *all,
     return TALLY_OK;
 }
 
-/* Whether the first records have strings for a name, and no numbers. */
-static int is_text(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
+/* What the first records have for a name: strings that are all times, strings, or numbers. */
+static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
 {
     const ty_jsonl_wish one = {.names = s->wish.names + name,
                                .name_bytes = {s->wish.name_bytes[name]},
                                .count = 1,
                                .missing = s->wish.missing};
-    int texts = 0;
+    unsigned texts = 0, times = 0;
     for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
         const char *stop = line_end(p, end);
         double value;
@@ -402,17 +406,19 @@ static int is_text(const ty_jsonl_state *s, uint32_t name, const char *p, const 
         if (p < stop && ty_jsonl_read(&one, p, stop, &value, &seen, &fault)) {
             if (fault.what || *fault.at != '"')
                 break;
-            texts = 1;
+            texts++;
+            times +=
+                fault.size > 2 && ty_time_parse(fault.at + 1, fault.at + fault.size - 1, &value);
         } else if (p < stop && value == value) {
-            return 0;
+            return TY_FIELD_NUMBER;
         }
         p = stop + 1;
     }
-    return texts;
+    return !texts ? TY_FIELD_NUMBER : times == texts ? TY_FIELD_TIME : TY_FIELD_TEXT;
 }
 
-/* Which of the names that may be of words are. */
-static tally_status choose_words(ty_jsonl_state *s, const tally_input_options *options,
+/* Which of the names are of words, or of times. */
+static tally_status choose_kinds(ty_jsonl_state *s, const tally_input_options *options,
                                  tally_error *error)
 {
     const unsigned char *head;
@@ -423,9 +429,13 @@ static tally_status choose_words(ty_jsonl_state *s, const tally_input_options *o
     const char *first = memchr(head, '{', size), *end = (const char *)head + size;
     while (size == HEAD_BYTES && end > first && end[-1] != '\n')
         end--; /* whole lines */
-    for (uint32_t c = 0; c < s->wish.count; c++)
-        if (options->words[c] && (options->all_words || is_text(s, c, first, end)))
+    for (uint32_t c = 0; c < s->wish.count; c++) {
+        const ty_field_kind kind = kind_of(s, c, first, end);
+        if (options->words && (options->all_words || kind == TY_FIELD_TEXT))
             s->wish.words[c] = options->words[c];
+        s->wish.is_time[c] =
+            !s->wish.words[c] && (kind == TY_FIELD_TIME || options->times >> c & 1);
+    }
     return TALLY_OK;
 }
 
@@ -459,7 +469,7 @@ static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *opt
     if (options->missing &&
         !(s->wish.missing = ty_text_copy(options->missing, strlen(options->missing))))
         return ty_error_memory(error, "words for missing values", strlen(options->missing) + 1);
-    status = options->words ? choose_words(s, options, error) : TALLY_OK;
+    status = choose_kinds(s, options, error);
     if (status)
         return status;
     const uint64_t bytes = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
@@ -512,6 +522,11 @@ static tally_words *jsonl_words(const void *state, uint32_t view)
     return ((const ty_jsonl_state *)state)->wish.words[view];
 }
 
+static tally_time jsonl_time(const void *state, uint32_t view)
+{
+    return ((const ty_jsonl_state *)state)->wish.is_time[view] ? TY_TEXT_TIME : TALLY_TIME_NONE;
+}
+
 const ty_decoder ty_json_lines = {
     .format = "jsonl",
     .has_columns = 1,
@@ -521,5 +536,6 @@ const ty_decoder ty_json_lines = {
     .rewind = jsonl_rewind,
     .channel_name = jsonl_channel_name,
     .words = jsonl_words,
+    .time = jsonl_time,
     .close = jsonl_close,
 };

@@ -12,7 +12,8 @@ typedef struct ty_jsonl_wish {
     size_t name_bytes[TALLY_MAX_DIMENSIONS];
     uint32_t count;
     const char *missing; /* words for it besides the usual, with commas between; NULL: none */
-    tally_words *words[TALLY_MAX_DIMENSIONS]; /* names[i] is of words; NULL: of numbers */
+    tally_words *words[TALLY_MAX_DIMENSIONS];    /* names[i] is of words; NULL: of numbers */
+    unsigned char is_time[TALLY_MAX_DIMENSIONS]; /* or of times, as text has them */
 } ty_jsonl_wish;
 
 typedef struct ty_jsonl_fault {

@@ -377,6 +377,7 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
     r->shape.dimensions = r->axes.count;
     r->shape.axes = r->axes.axes;
     memcpy(r->shape.labels, r->axes.labels, sizeof r->shape.labels);
+    memcpy(r->shape.times, r->axes.times, sizeof r->shape.times);
     r->shape.names = (const char *const *)r->names;
     tally_result *made;
     status = ty_result_create(&r->shape, &made, r->json.error);

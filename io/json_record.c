@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "io/dates.h"
 #include "io/json.h"
 #include "io/json_lines.h"
 #include "io/number.h"
@@ -127,6 +128,10 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
     } words[] = {{"true", 1}, {"false", 0}, {"null", NAN}};
     const ty_spelling spelling = {r->wish->missing, '.', 0};
     const size_t size = (size_t)(end - p);
+    if (*p == '"' && r->wish->is_time[name]) {
+        const ty_field field = {.begin = p + 1, .size = size - 2};
+        return ty_time_read(&field, &spelling, value) ? end : not_a_number(r, p, end, name);
+    }
     if (*p == '"') {
         const ty_field field = {.begin = p + 1, .size = size - 2};
         const ty_field_kind kind = ty_field_read(&field, &spelling, value);
@@ -138,7 +143,7 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
             *value = words[i].value;
             return end;
         }
-    if (ty_number_parse(p, end, value) != end)
+    if (ty_number_parse(p, end, value) != end || r->wish->is_time[name])
         return not_a_number(r, p, end, name);
     if (r->wish->missing) {
         const ty_field field = {.begin = p, .size = size};

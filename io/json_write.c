@@ -7,7 +7,9 @@
  * - "counter" when not u64; "weights" ("f64" or "i64") when the counts are sums of weights;
  * - on an axis "last":"open", "under", "over", "nan" ("clamp", "fail"), "first" of an integer axis,
  *   "categories" of a category axis (256 numbers, null for a byte in no bin), "labels" of an axis
- *   of words, "others" if the last is for so many values together;
+ *   of words, "others" if the last is for so many values together; "time", of an axis of times the
+ *   unit that its numbers count since 1970-01-01T00:00Z ("day", "s", "ms", "us", "ns"), and
+ *   "dates", its edges as ISO 8601 has them, which follow from the rest and are not read;
  * - "weight_limit" of a plan that had one; then beside the counts "units", which are what counts
  * are rounded from and merging adds: each sum in 2^-63 of the power of two above the limit, as 32
  *   hexadecimal digits of two's complement; and "flow_units", those of the four below;
@@ -19,6 +21,7 @@
  * (seconds). Sums that are no JSON numbers are the strings "inf", "-inf" and "nan". Tables of
  * several dimensions are flat, the last axis fastest.
  */
+#include "io/dates.h"
 #include "io/facts.h"
 #include "io/write.h"
 
@@ -94,7 +97,22 @@ static void put_labels(ty_out *out, const ty_labels *labels)
     }
 }
 
-static void put_axis(ty_out *out, const tally_axis *axis, const ty_labels *labels)
+/* The unit, and the edges as dates: to the second, or with as many digits as the unit has. */
+static void put_times(ty_out *out, const tally_axis *axis, tally_time time)
+{
+    char text[TY_LABEL_SIZE];
+    const calendar_precision precision = ty_time_edges(axis, time);
+    ty_put(out, ",\"time\":\"");
+    ty_put(out, ty_time_name(time));
+    for (uint64_t i = 0; i <= axis->bins && !out->failed; i++) {
+        ty_time_print(tally_axis_edge(axis, i), time, precision, 1, text);
+        ty_put(out, i ? "\",\"" : "\",\"dates\":[\"");
+        ty_put(out, text);
+    }
+    ty_put(out, "\"]");
+}
+
+static void put_axis(ty_out *out, const tally_axis *axis, const ty_labels *labels, tally_time time)
 {
     ty_put(out, "{\"kind\":\"");
     ty_put(out, ty_axis_kind_name(axis->kind));
@@ -124,6 +142,8 @@ static void put_axis(ty_out *out, const tally_axis *axis, const ty_labels *label
     }
     if (labels)
         put_labels(out, labels);
+    if (time)
+        put_times(out, axis, time);
     if (axis->last == TALLY_LAST_OPEN)
         ty_put(out, ",\"last\":\"open\"");
     put_flow(out, "under", axis->under);
@@ -267,7 +287,7 @@ void ty_write_json(ty_out *out, const tally_result *result)
     ty_put(out, ",\n\"axes\":[");
     for (uint32_t d = 0; d < result->dimensions; d++) {
         ty_put(out, d ? ",\n" : "");
-        put_axis(out, &result->axes[d], result->labels[d]);
+        put_axis(out, &result->axes[d], result->labels[d], result->times[d]);
     }
     ty_put(out, "],\n\"histograms\":[");
     for (uint64_t h = 0; h < result->histograms; h++) {

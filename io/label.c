@@ -1,4 +1,4 @@
-#include "io/label.h"
+#include "io/dates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,9 +32,11 @@ static int significant_digits(double edge, double tolerance)
     return 17;
 }
 
-ty_edge_style ty_edge_style_choose(const tally_axis *axis, uint64_t group)
+ty_edge_style ty_edge_style_choose(const tally_axis *axis, tally_time time, uint64_t group)
 {
-    ty_edge_style fixed = {1, 0}, significant = {0, 2};
+    ty_edge_style fixed = {.is_fixed = 1}, significant = {.digits = 2};
+    if (time)
+        return ty_time_style(axis, time, group);
     double narrowest = INFINITY, widest = 0;
     for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
         uint64_t next = axis->bins - i < group ? axis->bins : i + group;
@@ -65,6 +67,10 @@ void ty_edge_print(double edge, ty_edge_style style, char text[TY_LABEL_SIZE])
 {
     char number[TY_NUMBER_SIZE];
     double size = fabs(edge);
+    if (style.time) {
+        ty_time_print(edge, style.time, style.precision, 0, text);
+        return;
+    }
     if (style.is_fixed)
         ty_print_fixed(edge, style.digits, number);
     else if (edge != 0 && (size >= 1e7 || size < 1e-4))
@@ -123,15 +129,16 @@ double ty_axis_last_integer(const tally_axis *axis, tally_dtype dtype, uint64_t 
     return last < largest ? last : largest;
 }
 
-ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, uint64_t group,
-                                 int ascii)
+ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, tally_time time,
+                                 uint64_t group, int ascii)
 {
     ty_row_style style = {.dtype = dtype, .ascii = ascii};
     char text[TY_LABEL_SIZE];
-    style.discrete = ty_axis_is_discrete(axis, dtype, group);
-    style.edges = ty_edge_style_choose(axis, group);
-    if (style.discrete)
-        style.edges = (ty_edge_style){1, 0};
+    style.discrete =
+        time ? axis->kind == TALLY_AXIS_INTEGER : ty_axis_is_discrete(axis, dtype, group);
+    style.edges = ty_edge_style_choose(axis, time, group);
+    if (style.discrete && !time)
+        style.edges = (ty_edge_style){.is_fixed = 1};
     for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
         double edge = tally_axis_edge(axis, i);
         if (style.discrete && i == axis->bins)

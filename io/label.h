@@ -2,22 +2,25 @@
 #ifndef TY_LABEL_H
 #define TY_LABEL_H
 
-#include "io/result.h"
+#include "../common/calendar.h"
 #include "io/print.h"
+#include "io/result.h"
 
 #define TY_LABEL_SIZE 64
 #define TY_ROW_SIZE   192
 
 /* How the edges of a table's rows are written: all with `digits` decimals, or each with `digits`
- * significant digits, in exponents where they would be long. */
+ * significant digits, in exponents where they would be long; or as times, to a precision. */
 typedef struct ty_edge_style {
     int is_fixed;
     int digits;
+    tally_time time;
+    calendar_precision precision;
 } ty_edge_style;
 
 /* The fewest digits that keep every shown edge within a hundredth of its row. The rows are `group`
  * bins each, the last one what is left. */
-ty_edge_style ty_edge_style_choose(const tally_axis *axis, uint64_t group);
+ty_edge_style ty_edge_style_choose(const tally_axis *axis, tally_time time, uint64_t group);
 void ty_edge_print(double edge, ty_edge_style style, char text[TY_LABEL_SIZE]);
 
 /* Whether samples are integers and so are the edges: rows are then "0 … 7", not "[0, 8)". */
@@ -35,8 +38,8 @@ typedef struct ty_row_style {
     size_t columns;
 } ty_row_style;
 
-ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, uint64_t group,
-                                 int ascii);
+ty_row_style ty_row_style_choose(const tally_axis *axis, tally_dtype dtype, tally_time time,
+                                 uint64_t group, int ascii);
 void ty_row_label(const tally_axis *axis, const ty_row_style *style, uint64_t first, uint64_t end,
                   char text[TY_ROW_SIZE]);
 

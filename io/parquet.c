@@ -454,6 +454,12 @@ static tally_words *parquet_words(const void *state, uint32_t view)
     return ((const ty_pq_state *)state)->words[view];
 }
 
+static tally_time parquet_time(const void *state, uint32_t view)
+{
+    const ty_pq_state *s = state;
+    return s->footer.columns[s->picks[view]].time;
+}
+
 const ty_decoder ty_parquet = {
     .format = "parquet",
     .has_columns = 1,
@@ -465,4 +471,5 @@ const ty_decoder ty_parquet = {
     .close = parquet_close,
     .view = parquet_view,
     .words = parquet_words,
+    .time = parquet_time,
 };

@@ -40,6 +40,7 @@ typedef struct ty_pq_column {
     int repeated;    /* a row may have any number of values */
     int is_unsigned; /* INT32 or INT64 */
     int is_f16;      /* FIXED of 2 bytes */
+    tally_time time; /* dates and timestamps, in this unit */
     int is_decimal;  /* INT32, INT64 or FIXED, times 10^-scale */
     int scale;
 } ty_pq_column;

@@ -25,10 +25,34 @@ typedef struct ty_pq_element {
     ty_pq_column column;
 } ty_pq_element;
 
-enum { CONVERTED_DECIMAL = 5, CONVERTED_UINT_8 = 11, CONVERTED_UINT_64 = 14 };
-enum { LOGICAL_DECIMAL = 5, LOGICAL_INTEGER = 10, LOGICAL_F16 = 15 };
+enum {
+    CONVERTED_DECIMAL = 5,
+    CONVERTED_DATE = 6,
+    CONVERTED_MILLISECONDS = 9,
+    CONVERTED_MICROSECONDS = 10,
+    CONVERTED_UINT_8 = 11,
+    CONVERTED_UINT_64 = 14
+};
+enum {
+    LOGICAL_DECIMAL = 5,
+    LOGICAL_DATE = 6,
+    LOGICAL_TIMESTAMP = 8,
+    LOGICAL_INTEGER = 10,
+    LOGICAL_F16 = 15
+};
 
-/* Of an INTEGER or DECIMAL: what they say beside their names. */
+/* A union of milli-, micro- and nanoseconds: its only field says which. */
+static tally_time read_unit(ty_thrift *t)
+{
+    int field = 0, chosen = 0;
+    for (ty_thrift_type type; (type = ty_thrift_field(t, &field)) != TY_THRIFT_STOP;) {
+        chosen = field;
+        ty_thrift_skip(t, type);
+    }
+    return chosen >= 1 && chosen <= 3 ? (tally_time)(TALLY_TIME_SECOND + chosen) : TALLY_TIME_NONE;
+}
+
+/* Of an INTEGER, a DECIMAL or a TIMESTAMP: what they say beside their names. */
 static void read_logical_fields(ty_thrift *t, int kind, ty_pq_column *column)
 {
     int field = 0;
@@ -38,6 +62,8 @@ static void read_logical_fields(ty_thrift *t, int kind, ty_pq_column *column)
         else if (kind == LOGICAL_INTEGER && field == 2 &&
                  (type == TY_THRIFT_TRUE || type == TY_THRIFT_FALSE))
             column->is_unsigned = type == TY_THRIFT_FALSE;
+        else if (kind == LOGICAL_TIMESTAMP && field == 2 && type == TY_THRIFT_STRUCT)
+            column->time = read_unit(t);
         else
             ty_thrift_skip(t, type);
     }
@@ -98,6 +124,14 @@ static void read_element(ty_thrift *t, ty_pq_element *element)
         element->converted >= CONVERTED_UINT_8 && element->converted <= CONVERTED_UINT_64;
     column->is_decimal =
         element->converted == CONVERTED_DECIMAL || element->logical == LOGICAL_DECIMAL;
+    if (element->converted == CONVERTED_DATE || element->logical == LOGICAL_DATE)
+        column->time = TALLY_TIME_DAY;
+    else if (element->converted == CONVERTED_MILLISECONDS && !column->time)
+        column->time = TALLY_TIME_MILLISECOND;
+    else if (element->converted == CONVERTED_MICROSECONDS && !column->time)
+        column->time = TALLY_TIME_MICROSECOND;
+    if (column->type != TY_PQ_INT32 && column->type != TY_PQ_INT64)
+        column->time = TALLY_TIME_NONE;
     column->is_f16 = element->logical == LOGICAL_F16 && column->type_bytes == 2;
 }
 

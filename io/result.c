@@ -155,6 +155,7 @@ static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_er
     r->kind = shape->kind;
     r->dtype = shape->dtype;
     r->histograms = shape->histograms;
+    memcpy(r->times, shape->times, sizeof r->times);
     r->bins = 1;
     for (uint32_t d = 0; d < shape->dimensions; d++) {
         status = own_axis(shape, d, r, error);
@@ -229,6 +230,27 @@ void tally_result_destroy_all(tally_result **results, size_t count)
     for (size_t i = 0; results && i < count; i++)
         tally_result_destroy(results[i]);
     ty_free(results);
+}
+
+tally_time tally_result_time(const tally_result *result, uint32_t axis)
+{
+    return result && axis < result->dimensions ? result->times[axis] : TALLY_TIME_NONE;
+}
+
+tally_status tally_result_time_set(tally_result *result, uint32_t axis, tally_time time,
+                                   tally_error *error)
+{
+    if (!result)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "result is NULL");
+    if (axis >= result->dimensions || (unsigned)time > TALLY_TIME_NANOSECOND)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "axis %u of %u cannot have the unit of time %d; 0 to %d are known", axis,
+                        result->dimensions, (int)time, TALLY_TIME_NANOSECOND);
+    if (time && (result->labels[axis] || result->axes[axis].kind == TALLY_AXIS_CATEGORY))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "axis %u is of categories, not of times",
+                        axis);
+    result->times[axis] = time;
+    return TALLY_OK;
 }
 
 tally_output tally_result_output(tally_result *result)

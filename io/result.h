@@ -28,6 +28,7 @@ struct tally_result {
     char **names;                            /* histograms of them, never NULL */
     ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* a label for each bin of an axis whose bins are words
                                                 (INTEGER from 0); else NULL */
+    tally_time times[TALLY_MAX_DIMENSIONS];  /* of axes of times their unit */
     void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
@@ -49,6 +50,7 @@ typedef struct ty_result_shape {
     /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
     const char *const *names;
     const ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result */
+    tally_time times[TALLY_MAX_DIMENSIONS];
 } ty_result_shape;
 
 /* An all-zero result that owns copies of everything in `shape`. */

@@ -81,6 +81,7 @@ static tally_status make(const tally_result *joint, const tally_flows *flows, co
                              .axes = &joint->axes[1],
                              .kind = TALLY_RESULT_COUNTS,
                              .dtype = joint->dtype,
+                             .times = {joint->times[1]},
                              .histograms = histograms,
                              .names = names};
     if (!status)

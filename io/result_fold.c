@@ -176,7 +176,7 @@ tally_status tally_result_project(const tally_result *result, const uint32_t *ax
     ty_result_shape shape = {.dimensions = count, .axes = kept};
     shape.dtype = axes[0] == 0 ? result->dtype : (tally_dtype)0;
     for (uint32_t k = 0; k < count; k++)
-        shape.labels[k] = result->labels[axes[k]];
+        shape.labels[k] = result->labels[axes[k]], shape.times[k] = result->times[axes[k]];
     fold f;
     status = begin(&f, result, &shape, error);
     uint64_t stride = 1;
@@ -232,6 +232,7 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
     ty_result_shape shape = {
         .dimensions = result->dimensions, .axes = axes, .dtype = result->dtype};
     memcpy(shape.labels, result->labels, sizeof shape.labels);
+    memcpy(shape.times, result->times, sizeof shape.times);
     fold f = {.from = result};
     if (!status)
         status = begin(&f, result, &shape, error);
@@ -255,6 +256,7 @@ tally_status ty_result_move_bins(const tally_result *result, uint32_t axis, cons
     memcpy(axes, result->axes, sizeof axes);
     axes[axis] = tally_axis_integer(labels->count, 0);
     memcpy(shape.labels, result->labels, sizeof shape.labels);
+    memcpy(shape.times, result->times, sizeof shape.times);
     shape.labels[axis] = labels;
     fold f;
     tally_status status = begin(&f, result, &shape, error);

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/dates.h"
 
 static tally_status differ(tally_error *error, uint32_t d, const char *what, const char *into,
                            const char *from)
@@ -72,7 +73,11 @@ static const char *kind_name(const tally_result *r)
                                               : "i64 sums";
 }
 
-/* *united: the labels of words are the same, too. */
+static const char *time_name(const tally_result *r, uint32_t d)
+{
+    return r->times[d] ? ty_time_name(r->times[d]) : "none";
+}
+
 /* What decides the unit of wide sums; of others less than any. */
 static int exponent_of(const tally_result *r)
 {
@@ -82,6 +87,7 @@ static int exponent_of(const tally_result *r)
     return exponent;
 }
 
+/* *united: the labels of words are the same, too. */
 static tally_status check_same(const tally_result *into, const tally_result *from, int *united,
                                tally_error *error)
 {
@@ -108,6 +114,8 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
     for (uint32_t d = 0; d < into->dimensions; d++) {
         int same = 1;
         tally_status status = ty_result_check_labels(into, from, d, &same, error);
+        if (!status && into->times[d] != from->times[d])
+            status = differ(error, d, "the unit of time", time_name(into, d), time_name(from, d));
         if (!status)
             status = check_axis(&into->axes[d], &from->axes[d], d, into->labels[d] != NULL, error);
         if (status)

@@ -23,6 +23,7 @@ typedef struct slice {
     ty_numbers numbers;
     uint64_t *counts; /* of words, by code */
     size_t room;
+    ty_shift shift;
     int failed; /* memory is out */
 } slice;
 
@@ -104,16 +105,56 @@ static double load(tally_dtype dtype, const void *at)
     return x.f64;
 }
 
-/* f64 of a piece of a view, in `room` where it is of another type. */
-static const double *as_doubles(const tally_view *view, size_t first, size_t count, double *room)
+static int is_long(const tally_view *view)
+{
+    return view->dtype == TALLY_I64 || view->dtype == TALLY_U64;
+}
+
+/* The 64-bit integer at `at`; an unsigned one less 2^63. */
+static int64_t long_at(const tally_view *view, const unsigned char *at)
+{
+    uint64_t bits;
+    memcpy(&bits, at, sizeof bits);
+    return (int64_t)(bits ^ (view->dtype == TALLY_U64 ? UINT64_C(1) << 63 : 0));
+}
+
+/* How far 64-bit integers are from shift->from, whose least and most become theirs, too. */
+static void load_long(const tally_view *view, const unsigned char *at, int64_t step, size_t count,
+                      ty_shift *shift, double *room)
+{
+    for (size_t i = 0; i < count; i++, at += step) {
+        const int64_t value = long_at(view, at);
+        shift->least = value < shift->least ? value : shift->least;
+        shift->most = value > shift->most ? value : shift->most;
+        room[i] = value >= shift->from ? (double)((uint64_t)value - (uint64_t)shift->from)
+                                       : -(double)((uint64_t)shift->from - (uint64_t)value);
+    }
+}
+
+/* The value numbered `index`, and how far apart they are. */
+static const unsigned char *value_at(const tally_view *view, size_t index, int64_t *step)
 {
     const size_t size = tally_dtype_bytes(view->dtype);
-    const int64_t step = view->column_stride_bytes ? view->column_stride_bytes : (int64_t)size;
-    const unsigned char *at = (const unsigned char *)view->data + (int64_t)first * step;
-    if (view->dtype == TALLY_F64 && step == sizeof(double))
+    *step = view->column_stride_bytes ? view->column_stride_bytes : (int64_t)size;
+    return (const unsigned char *)view->data + (int64_t)index * *step;
+}
+
+/* f64 of a piece of a view, in `room` where it is of another type or shifted. */
+static const double *as_doubles(const tally_view *view, size_t first, size_t count, ty_shift *shift,
+                                double *room)
+{
+    int64_t step;
+    const unsigned char *at = value_at(view, first, &step);
+    if (shift->is_used && is_long(view)) {
+        load_long(view, at, step, count, shift, room);
+        return room;
+    }
+    if (view->dtype == TALLY_F64 && step == sizeof(double) && !shift->is_used)
         return (const double *)(const void *)at;
     for (size_t i = 0; i < count; i++, at += step)
         room[i] = load(view->dtype, at);
+    for (size_t i = 0; i < count && shift->is_used; i++)
+        room[i] -= isnan(room[i]) ? 0 : (double)shift->from;
     return room;
 }
 
@@ -131,11 +172,26 @@ static void add_slice(void *arg, unsigned part, unsigned worker)
     for (size_t i = first; i < end && !s->failed; i += PIECE) {
         double room[PIECE];
         const size_t count = end - i < PIECE ? end - i : PIECE;
-        const double *values = as_doubles(view, i, count, room);
+        const double *values = as_doubles(view, i, count, &s->shift, room);
         tally_words *words = r->words[column];
         s->failed = words ? !add_words(s, values, count, tally_words_count(words))
                           : !ty_numbers_add(&s->numbers, values, count);
     }
+}
+
+/* Times and 64-bit integers are taken from the one numbered `first`. */
+static void set_shift(const reading *r, uint32_t column, size_t first)
+{
+    slice *s = r->slices + column * r->share;
+    const tally_view *view = r->views + column;
+    int64_t step;
+    if (!is_long(view) && !r->summary->columns[column].time)
+        return;
+    s->shift = (ty_shift){.is_used = 1, .is_unsigned = view->dtype == TALLY_U64};
+    s->shift.from =
+        is_long(view) ? long_at(view, value_at(view, first, &step)) : (int64_t)s->numbers.base;
+    s->shift.least = s->shift.most = s->shift.from;
+    s->numbers.base = 0;
 }
 
 /* Squares of all slices are taken from one number: the first that is finite. */
@@ -147,13 +203,17 @@ static void set_base(const reading *r, uint32_t column)
         return;
     for (size_t i = 0; i < view->rows * view->columns && !s->numbers.has_base; i++) {
         double room[1];
-        const double value = *as_doubles(view, i, 1, room);
+        ty_shift none = {0};
+        const double value = *as_doubles(view, i, 1, &none, room);
         s->numbers.has_base = isfinite(value);
         s->numbers.base = value;
+        if (s->numbers.has_base)
+            set_shift(r, column, i);
     }
     for (unsigned k = 1; k < r->share; k++) {
         s[k].numbers.has_base = s->numbers.has_base;
         s[k].numbers.base = s->numbers.base;
+        s[k].shift = s->shift;
     }
 }
 
@@ -238,8 +298,13 @@ static tally_status finish_column(const reading *r, uint32_t column, tally_error
     int ok = 1;
     c->is_words = r->words[column] != NULL;
     c->is_full = c->is_words && ty_words_is_full(r->words[column]);
-    for (unsigned k = 0; k < r->share && ok; k++)
+    c->shift = slices->shift;
+    for (unsigned k = 0; k < r->share && ok; k++) {
+        const ty_shift *shift = &slices[k].shift;
+        c->shift.least = shift->least < c->shift.least ? shift->least : c->shift.least;
+        c->shift.most = shift->most > c->shift.most ? shift->most : c->shift.most;
         ok = ty_numbers_merge(&c->numbers, &slices[k].numbers);
+    }
     if (ok && c->is_words)
         ok = finish_words(r, column);
     else if (ok)
@@ -314,8 +379,10 @@ static tally_status read_all(reading *r, tally_error *error)
     r->views = ty_calloc(columns, sizeof *r->views);
     if (!r->slices || !r->words || !r->views)
         return ty_error_memory(error, "a summary", columns * r->share * sizeof *r->slices);
-    for (uint32_t c = 0; c < columns; c++)
+    for (uint32_t c = 0; c < columns; c++) {
         r->words[c] = ty_input_words(r->input, c);
+        r->summary->columns[c].time = r->words[c] ? TALLY_TIME_NONE : tally_input_time(r->input, c);
+    }
     tally_status status = TALLY_OK;
     for (int done = 0; !status;) {
         status = tally_input_read(r->input, r->views, &done, error);

@@ -33,9 +33,20 @@ typedef struct ty_word_count {
     const char *text;
 } ty_word_count;
 
+/*
+ * Times and 64-bit integers are counted by how far they are from one of them, `from`, so that
+ * quartiles near it are exact. Unsigned ones are integers less 2^63.
+ */
+typedef struct ty_shift {
+    int is_used, is_unsigned;
+    int64_t from, least, most; /* least, most: of 64-bit integers */
+} ty_shift;
+
 typedef struct ty_summary_column {
     char *name, *why; /* why: it could not be read; else NULL */
     int is_words;
+    tally_time time; /* of times, their unit */
+    ty_shift shift;
     ty_numbers
         numbers; /* of words `count`, `missing` and `odd`, which came when there were too many */
     /* words */

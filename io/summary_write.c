@@ -13,6 +13,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/dates.h"
 #include "io/facts.h"
 #include "io/summary.h"
 #include "io/table.h"
@@ -34,21 +35,68 @@ static double fact_of(const ty_summary_column *c, int f)
     return of[f];
 }
 
+/* A least (0) or greatest (4) number, or a quartile, of 64-bit integers; unsigned ones less 2^63.
+ */
+static int64_t integer_of(const ty_summary_column *c, int f)
+{
+    const double apart = nearbyint(fact_of(c, f));
+    if (f == 0 || f == 4)
+        return f ? c->shift.most : c->shift.least;
+    const uint64_t size = fabs(apart) < 0x1p63 ? (uint64_t)fabs(apart) : (uint64_t)1 << 63;
+    return (int64_t)((uint64_t)c->shift.from + (apart < 0 ? 0 - size : size));
+}
+
+/* The same as float64; a mean, too, and a standard deviation. */
+static double value_of(const ty_summary_column *c, int f)
+{
+    const double fact = fact_of(c, f);
+    if (!c->shift.is_used || f == 6)
+        return fact;
+    const double from = (double)c->shift.from + (c->shift.is_unsigned ? 0x1p63 : 0);
+    return from + fact;
+}
+
 static const char *type_of(const ty_summary_column *c)
 {
     if (c->why)
         return "-";
     return c->is_words                ? "words"
+           : c->time                  ? "time"
            : !c->numbers.count        ? "empty"
            : c->numbers.has_fractions ? "number"
                                       : "integer";
 }
 
+static int is_about(const ty_summary_column *c, int f)
+{
+    return f >= 1 && f <= 3 && !c->is_exact && isfinite(fact_of(c, f));
+}
+
+/* A time to a hundredth of where all are. */
+static void print_time(const ty_summary_column *c, int f, char text[TY_LABEL_SIZE])
+{
+    char time[TY_LABEL_SIZE] = "";
+    const double value = value_of(c, f), apart = fabs(fact_of(c, f)) / 1000;
+    double span = (c->numbers.most - c->numbers.least) / 100;
+    span = is_about(c, f) && apart > span ? apart : span;
+    const calendar_precision wanted = ty_time_precision(span, c->time),
+                             finest = ty_time_finest(c->time);
+    if (!isnan(value) && f == 6)
+        ty_time_print_span(value, c->time, time);
+    else if (!isnan(value))
+        ty_time_print_cut(value, c->time, wanted < finest ? wanted : finest, time);
+    snprintf(text, TY_LABEL_SIZE, "%s%.60s", is_about(c, f) ? "~" : "", time);
+}
+
 static void print_fact(const ty_summary_column *c, int f, char text[TY_LABEL_SIZE])
 {
     char number[TY_LABEL_SIZE];
-    double value = fact_of(c, f);
-    const int about = f >= 1 && f <= 3 && !c->is_exact && isfinite(value);
+    double value = value_of(c, f);
+    const int about = is_about(c, f);
+    if (c->time) {
+        print_time(c, f, text);
+        return;
+    }
     if (about && value != 0) { /* no more digits than are known */
         const double unit = pow(10, floor(log10(fabs(value))) - 3);
         value = nearbyint(value / unit) * unit;
@@ -245,6 +293,34 @@ static void put_number(ty_out *out, double value)
         ty_put_double(out, value);
 }
 
+/* For programs: integers as they are, of times ISO 8601, and a standard deviation in seconds. */
+static void put_fact(ty_out *out, const ty_summary_column *c, int f, const char *quote)
+{
+    char text[TY_LABEL_SIZE];
+    const double value = value_of(c, f);
+    const int64_t ticks = calendar_ticks(c->time), whole = c->shift.is_used ? integer_of(c, f) : 0;
+    if (c->time && f == 6 && isfinite(value)) {
+        put_number(out, ticks ? value / (double)ticks : value * 86400);
+    } else if (c->time && isfinite(value)) {
+        ty_time_print(value, c->time,
+                      c->time == TALLY_TIME_DAY && f < 5 ? CALENDAR_DAYS
+                      : value == nearbyint(value) && fmod(value, (double)(ticks + !ticks)) == 0
+                          ? CALENDAR_SECONDS
+                          : ty_time_finest(c->time),
+                      1, text);
+        ty_put(out, quote);
+        ty_put(out, text);
+        ty_put(out, quote);
+    } else if (c->shift.is_used && f < 5 && isfinite(value)) {
+        if (c->shift.is_unsigned)
+            ty_put_u64(out, (uint64_t)whole ^ UINT64_C(1) << 63);
+        else
+            ty_put_i64(out, whole);
+    } else {
+        put_number(out, value);
+    }
+}
+
 static void put_key(ty_out *out, const char *key)
 {
     ty_put(out, ",\"");
@@ -288,7 +364,7 @@ static void put_json_column(ty_out *out, const ty_summary_column *c)
     ty_put_u64(out, c->numbers.odd);
     for (int f = 0; f < FACTS; f++) {
         put_key(out, keys[f]);
-        put_number(out, fact_of(c, f));
+        put_fact(out, c, f, "\"");
     }
     put_key(out, "quartiles_exact");
     ty_put(out, c->is_exact ? "true" : "false");
@@ -336,7 +412,9 @@ static void put_csv(ty_out *out, const tally_summary *s)
             ty_put_u64(out, c->numbers.odd);
         for (int f = 0; f < FACTS; f++) {
             ty_put(out, ",");
-            if (!c->is_words && !c->why && !isnan(fact_of(c, f)))
+            if (!c->is_words && !c->why && !isnan(fact_of(c, f)) && c->shift.is_used)
+                put_fact(out, c, f, "");
+            else if (!c->is_words && !c->why && !isnan(fact_of(c, f)))
                 ty_put_double(out, fact_of(c, f));
         }
         ty_put(out, "\n");

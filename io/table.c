@@ -196,7 +196,8 @@ static void survey(block *b, const tally_write_options *options)
     b->rows = (r->bins - 1) / b->group + 1;
     b->style.ascii = options->ascii;
     if (!r->labels[0])
-        b->style = ty_row_style_choose(&r->axes[0], r->dtype, b->group, options->ascii);
+        b->style =
+            ty_row_style_choose(&r->axes[0], r->dtype, r->times[0], b->group, options->ascii);
     for (uint64_t i = 0; i < b->rows; i++) {
         row row = get_row(b, i);
         sum += row.value;
@@ -457,7 +458,8 @@ static tally_status make_marginal(const tally_result *r, uint32_t d, tally_resul
                              .dtype = d == 0 ? r->dtype : (tally_dtype)0,
                              .histograms = r->histograms,
                              .names = (const char *const *)r->names,
-                             .labels = {r->labels[d]}};
+                             .labels = {r->labels[d]},
+                             .times = {r->times[d]}};
     tally_status status = ty_result_create(&shape, marginal, error);
     if (status)
         return status;

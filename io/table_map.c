@@ -31,10 +31,10 @@ static void print_end(const tally_result *r, uint32_t d, uint64_t group, int upp
     if (r->labels[d]) {
         const char *word = ty_label(r->labels[d], upper ? axis->bins - 1 : 0);
         printable(word, (size_t)ty_text_fit(word, 24), text, TY_LABEL_SIZE);
-    } else if (ty_print_shortest(edge, whole) <= 8)
+    } else if (!r->times[d] && ty_print_shortest(edge, whole) <= 8)
         strcpy(text, whole);
     else
-        ty_edge_print(edge, ty_edge_style_choose(axis, group), text);
+        ty_edge_print(edge, ty_edge_style_choose(axis, r->times[d], group), text);
 }
 
 static void sum_cells(map *m, const tally_result *r, uint64_t h)

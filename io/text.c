@@ -4,6 +4,7 @@
  *
  * - Places in messages are FILE:LINE:COLUMN, from 1; COLUMN counts bytes, a byte order mark apart.
  * - NaN stands for nan, an empty field, "-", and NA, N/A and null in any case.
+ * - Dates and times are microseconds since 1970, in columns that hold nothing else (io/dates.h).
  * - Numbers on one line, and nothing else, are samples, unless a column or a region is asked for.
  * - A record must have as many fields as the first; one empty field more, from a delimiter at the
  *   line's end, is let pass.
@@ -18,6 +19,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/dates.h"
 #include "io/text_state.h"
 
 /* Tests have smaller ones. */
@@ -542,6 +544,15 @@ static tally_words *text_words(const void *state, uint32_t view)
     return NULL;
 }
 
+static tally_time text_time(const void *state, uint32_t view)
+{
+    const ty_text_state *s = state;
+    for (uint32_t i = 0; i < s->views; i++)
+        if (s->picks[i].view == view)
+            return s->picks[i].is_time ? TY_TEXT_TIME : TALLY_TIME_NONE;
+    return TALLY_TIME_NONE;
+}
+
 static int text_keeps(const void *state)
 {
     const ty_text_state *s = state;
@@ -559,4 +570,5 @@ const ty_decoder ty_text = {
     .close = text_close,
     .keeps = text_keeps,
     .words = text_words,
+    .time = text_time,
 };

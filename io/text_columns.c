@@ -96,28 +96,31 @@ static tally_status make_labels(ty_text_state *state, tally_error *error)
     return TALLY_OK;
 }
 
-/* Which picks, in the options' order, are of words. */
-static tally_status choose_words(ty_text_state *state, const tally_input_options *options,
+/* Which picks, in the options' order, are of words or of times. */
+static tally_status choose_kinds(ty_text_state *state, const tally_input_options *options,
                                  tally_error *error)
 {
-    if (!(options->words || state->is_whole) || state->in_line)
+    if (state->in_line)
         return TALLY_OK;
-    for (uint32_t i = 0; !state->is_whole && i < state->views; i++)
-        state->knows_words |= options->words[i] != NULL;
-    uint8_t *is_text = ty_calloc(state->layout.columns, 1);
-    if (!is_text)
+    uint8_t *kinds = ty_calloc(state->layout.columns, 1);
+    if (!kinds)
         return ty_error_memory(error, "the columns of a text", state->layout.columns);
-    tally_status status = TALLY_OK;
-    if (!options->all_words || state->is_whole)
-        status = ty_layout_texts(&state->layout, state->wish.spelling, state->buffer + state->begin,
-                                 state->end - state->begin, state->ended, is_text, error);
-    for (uint32_t i = 0; !status && i < state->views && state->is_whole; i++)
-        if (is_text[i])
-            status = ty_words_create(TY_SUMMARY_WORDS, &state->picks[i].words, error);
-    for (uint32_t i = 0; !status && i < state->views && !state->is_whole; i++)
-        if (options->all_words || is_text[state->picks[i].column])
-            state->picks[i].words = options->words[i];
-    ty_free(is_text);
+    tally_status status =
+        ty_layout_kinds(&state->layout, state->wish.spelling, state->buffer + state->begin,
+                        state->end - state->begin, state->ended, kinds, error);
+    for (uint32_t i = 0; !status && i < state->views; i++) {
+        ty_pick *pick = state->picks + i;
+        const int is_text = kinds[pick->column] == TY_FIELD_TEXT;
+        tally_words *words = options->words && !state->is_whole ? options->words[i] : NULL;
+        state->knows_words |= words != NULL;
+        if (state->is_whole && is_text)
+            status = ty_words_create(TY_SUMMARY_WORDS, &pick->words, error);
+        else if (options->all_words || is_text)
+            pick->words = words;
+        pick->is_time = !pick->words && (kinds[pick->column] == TY_FIELD_TIME ||
+                                         (i < 32 && options->times >> i & 1));
+    }
+    ty_free(kinds);
     return status;
 }
 
@@ -148,7 +151,7 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
     }
     for (uint32_t i = 0; state->is_whole && i < state->views; i++)
         state->picks[i].column = state->picks[i].view = i;
-    tally_status status = choose_words(state, options, error);
+    tally_status status = choose_kinds(state, options, error);
     if (status)
         return status;
     qsort(state->picks, state->views, sizeof *state->picks, compare_picks);

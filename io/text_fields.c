@@ -1,3 +1,4 @@
+#include "../common/calendar.h"
 #include "../common/printable.h"
 #include "io/text_fields.h"
 
@@ -137,7 +138,7 @@ static int is_listed(const ty_field *field, const char *list)
 
 static int is_missing(const ty_field *field)
 {
-    static const char *const words[] = {"-", "na", "n/a", "null", "none", "#n/a", "<na>"};
+    static const char *const words[] = {"-", "na", "n/a", "null", "none", "nat", "#n/a", "<na>"};
     int found = field->size == 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         found |= equals_word(field, words[i]);
@@ -186,7 +187,7 @@ static int read_number(const ty_field *field, const ty_spelling *spelling, doubl
     return field->size && ty_number_parse(field->begin, end, value) == end;
 }
 
-ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, double *value)
+ty_field ty_field_trim(const ty_field *from)
 {
     ty_field field = *from;
     while (field.quoted && field.size && (*field.begin == ' ' || *field.begin == '\t')) {
@@ -196,6 +197,18 @@ ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, d
     while (field.quoted && field.size &&
            (field.begin[field.size - 1] == ' ' || field.begin[field.size - 1] == '\t'))
         field.size--;
+    return field;
+}
+
+int ty_field_is_missing(const ty_field *trimmed, const ty_spelling *spelling)
+{
+    return (spelling && is_listed(trimmed, spelling->missing)) || is_missing(trimmed);
+}
+
+ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, double *value)
+{
+    const ty_field field = ty_field_trim(from);
+    calendar_time time;
     if (spelling && is_listed(&field, spelling->missing)) {
         *value = NAN;
         return TY_FIELD_MISSING;
@@ -206,6 +219,8 @@ ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, d
         *value = NAN;
         return TY_FIELD_MISSING;
     }
+    if (calendar_parse(field.begin, field.begin + field.size, &time))
+        return TY_FIELD_TIME;
     return has_decimal_comma(&field) || ty_field_has_thousands(&field) ? TY_FIELD_COMMA
                                                                        : TY_FIELD_TEXT;
 }

@@ -61,6 +61,7 @@ typedef enum ty_field_kind {
     TY_FIELD_NUMBER,
     TY_FIELD_MISSING, /* empty, "-", a word for it (text_fields.c): read as NaN */
     TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
+    TY_FIELD_TIME,    /* a date, or a date and a time of day */
     TY_FIELD_TEXT
 } ty_field_kind;
 
@@ -75,6 +76,10 @@ typedef struct ty_spelling {
 /* What a field is; for a number and a missing one also its value. `spelling` NULL: as usual, with a
  * point. */
 ty_field_kind ty_field_read(const ty_field *field, const ty_spelling *spelling, double *value);
+
+/* A field without the white space within its quotes; whether such a one is missing. */
+ty_field ty_field_trim(const ty_field *field);
+int ty_field_is_missing(const ty_field *trimmed, const ty_spelling *spelling);
 
 /* Whether its commas stand where thousands begin: "1,234". */
 int ty_field_has_thousands(const ty_field *field);
@@ -99,10 +104,11 @@ typedef struct ty_layout_wish {
 tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
                               ty_layout *layout, tally_error *error);
 
-/* Sets is_text[i] of each column in whose first records, of a layout that was told, there is text
- * and no number; `text` begins behind the headings. */
-tally_status ty_layout_texts(const ty_layout *layout, const ty_spelling *spelling, const char *text,
-                             size_t size, int ended, uint8_t *is_text, tally_error *error);
+/* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
+ * there are dates and nothing else, TY_FIELD_TEXT if there is text and no number, TY_FIELD_NUMBER.
+ * `text` begins behind the headings. */
+tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
+                             size_t size, int ended, uint8_t *kinds, tally_error *error);
 
 /* Nonzero when the bytes look like text: no control characters but tabs and line ends, and UTF-8,
  * or another character set with mostly ASCII in it. Nothing at all is text too. */

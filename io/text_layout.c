@@ -22,7 +22,7 @@ typedef struct ty_survey {
 /* What the records' columns hold, the first record apart. */
 typedef struct ty_column_survey {
     uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
-    uint32_t numbers, texts;
+    uint32_t numbers, texts, times;        /* times count as numbers, too */
 } ty_column_survey;
 
 /* Passes over blank lines and comments. NULL: no record begins before `end`. */
@@ -42,8 +42,9 @@ static void note_field(ty_column_survey *column, ty_field_kind kind, int is_firs
         column->first_is_text = kind == TY_FIELD_TEXT;
     } else if (kind != TY_FIELD_MISSING) {
         if (!column->numbers && !column->texts)
-            column->next_is_number = kind == TY_FIELD_NUMBER;
-        column->numbers += kind == TY_FIELD_NUMBER;
+            column->next_is_number = kind != TY_FIELD_TEXT;
+        column->numbers += kind != TY_FIELD_TEXT;
+        column->times += kind == TY_FIELD_TIME;
         column->texts += kind == TY_FIELD_TEXT;
     }
 }
@@ -159,6 +160,11 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
             *best = survey;
         }
     }
+    if (delimiter == ' ') { /* a blank may be between a date and a time */
+        ty_survey whole = survey_text('\n', spelling, text, end, ended);
+        if (whole.numbers == whole.fields && whole.records)
+            delimiter = '\n';
+    }
     if (delimiter == '\n')
         *best = survey_text(delimiter, spelling, text, end, ended);
     return delimiter;
@@ -199,8 +205,8 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
     return TALLY_OK;
 }
 
-tally_status ty_layout_texts(const ty_layout *layout, const ty_spelling *spelling, const char *text,
-                             size_t size, int ended, uint8_t *is_text, tally_error *error)
+tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
+                             size_t size, int ended, uint8_t *kinds, tally_error *error)
 {
     const char *p = text, *end = text + size;
     ty_survey survey = {.width = layout->columns, .records = 1};
@@ -212,8 +218,12 @@ tally_status ty_layout_texts(const ty_layout *layout, const ty_spelling *spellin
         if (p)
             p = survey_record(layout->delimiter, spelling, p, end, ended, &survey, columns);
     }
-    for (uint32_t i = 0; i < layout->columns; i++)
-        is_text[i] = columns[i].texts && !columns[i].numbers;
+    for (uint32_t i = 0; i < layout->columns; i++) {
+        const ty_column_survey *c = columns + i;
+        kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers ? TY_FIELD_TIME
+                             : c->numbers == c->times && c->texts            ? TY_FIELD_TEXT
+                                                                             : TY_FIELD_NUMBER);
+    }
     ty_free(columns);
     return TALLY_OK;
 }

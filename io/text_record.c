@@ -7,6 +7,7 @@
 #include "../common/printable.h"
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/dates.h"
 #include "io/number.h"
 #include "io/text_state.h"
 
@@ -39,13 +40,26 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", r->text->name,
                     line, column, found, shown < field->size ? "..." : "",
-                    kind == TY_FIELD_TEXT && r->text->knows_words
+                    kind >= TY_FIELD_TIME && r->text->knows_words
                         ? "; --categories counts a column's values as words"
                     : kind != TY_FIELD_COMMA ? ""
                     : ty_field_has_thousands(field)
                         ? ": a comma between thousands; numbers are written without, as 1234 (and "
                           "with a decimal point), or --thousands , or --decimal , says how"
                         : ": a decimal comma; write a decimal point, or give --decimal ,");
+}
+
+static tally_status refuse_time(const ty_record *r, const ty_field *field, tally_error *error)
+{
+    char found[FOUND_BYTES];
+    const ty_field trimmed = ty_field_trim(field);
+    const size_t shown = printable(field->begin, field->size, found, sizeof found);
+    uint64_t line, column;
+    locate(r, field->at, &line, &column);
+    return ty_error(error, TALLY_ERROR_FORMAT, "%s:%" PRIu64 ":%" PRIu64 ": %s found '%s%s'",
+                    r->text->name, line, column,
+                    ty_time_expected(trimmed.begin, trimmed.begin + trimmed.size), found,
+                    shown < field->size ? "..." : "");
 }
 
 static tally_status refuse_quote(const ty_record *r, const ty_field *field, tally_error *error)
@@ -128,13 +142,16 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
             *status = ty_error_memory(error, "a word", field.size);
         return NULL;
     }
-    ty_field_kind kind = ty_field_read(&field, r->text->wish.spelling, value);
-    if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
+    ty_field_kind kind = TY_FIELD_TIME;
+    if (!pick->is_time)
+        kind = ty_field_read(&field, r->text->wish.spelling, value);
+    if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING ||
+        (pick->is_time && ty_time_read(&field, r->text->wish.spelling, value)))
         return stop;
     *value = ty_odd_value();
     if (r->text->is_whole)
         return stop;
-    *status = refuse_field(r, &field, kind, error);
+    *status = pick->is_time ? refuse_time(r, &field, error) : refuse_field(r, &field, kind, error);
     return NULL;
 }
 
@@ -166,7 +183,7 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
             const ty_pick *now = s->picks + pick;
-            const char *stop = s->wish.spelling || now->words
+            const char *stop = s->wish.spelling || now->words || now->is_time
                                    ? NULL
                                    : read_plain(s->layout.delimiter, p, end, &value);
             const char *from = p;

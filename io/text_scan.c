@@ -5,6 +5,7 @@
 
 #include "cpu/features.h"
 #include "cpu/isa.h"
+#include "io/dates.h"
 
 const ty_scan_loops *ty_text_scan_loops_get(void)
 {
@@ -31,7 +32,7 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *
     scan->columns = columns;
     scan->positions = (uint32_t)count;
     scan->picks = views;
-    scan->has_words = 0;
+    scan->has_others = 0;
     for (uint32_t i = 0; i < views; i++) {
         ty_scan_pick *pick = scan->pick + i;
         const uint32_t column = picks[i].column;
@@ -40,7 +41,8 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *
         pick->is_last = column == columns - 1;
         pick->view = picks[i].view;
         pick->words = picks[i].words;
-        scan->has_words |= pick->words != NULL;
+        pick->is_time = picks[i].is_time;
+        scan->has_others |= pick->words || pick->is_time;
     }
     for (uint32_t met = 0; met < columns; met++) {
         scan->ends[met] = scan->wanted[met] = 0;
@@ -98,4 +100,19 @@ int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, co
     const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->spelling);
     *value = code == TY_WORDS_MISSING ? NAN : code == TY_WORDS_FAILED ? ty_odd_value() : code;
     return code != TY_WORDS_FAILED || scan->lenient;
+}
+
+int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value)
+{
+    ty_field field;
+    const int quoted = end - p > 2 && *p == '"' && end[-1] == '"';
+    if (!scan->spelling && ty_time_parse(p + quoted, end - quoted, value))
+        return 1;
+    if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open ||
+        (field.size == 0 && !field.quoted && scan->columns == 1))
+        return 0;
+    if (ty_time_read(&field, scan->spelling, value))
+        return 1;
+    *value = ty_odd_value();
+    return scan->lenient;
 }

@@ -22,6 +22,7 @@ typedef struct ty_scan_pick {
     int is_last; /* its field ends where the record does */
     uint32_t view;
     tally_words *words; /* as in ty_pick */
+    int is_time;
 } ty_scan_pick;
 
 /* What is to be found in every record; nothing in it changes while records are read. Separators
@@ -32,8 +33,8 @@ typedef struct ty_scan {
     uint32_t columns;            /* a record's fields, and so its separators */
     uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
-    int has_words; /* some pick has */
-    int lenient;   /* as in ty_text_state */
+    int has_others; /* some pick is of words or times */
+    int lenient;    /* as in ty_text_state */
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
      * which are wanted. */
     uint64_t ends[TY_SCAN_COLUMNS], wanted[TY_SCAN_COLUMNS];
@@ -87,5 +88,8 @@ int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, doub
 /* The same of a word; 0 also where it cannot be kept. */
 int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
                       double *value);
+
+/* The same of a time. */
+int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value);
 
 #endif

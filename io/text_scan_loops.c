@@ -424,9 +424,9 @@ INLINE size_t put_values(const ty_scan *scan, const uint32_t *positions, size_t 
     return records;
 }
 
-/* The same where some are words. */
-static size_t put_words(const ty_scan *scan, const uint32_t *positions, size_t records,
-                        const char *base, const char *end, double *samples, size_t stride)
+/* The same where some are words or times. */
+static size_t put_others(const ty_scan *scan, const uint32_t *positions, size_t records,
+                         const char *base, const char *end, double *samples, size_t stride)
 {
     for (size_t r = 0; r < records; r++, positions += scan->positions) {
         for (uint32_t i = 0; i < scan->picks; i++) {
@@ -434,8 +434,9 @@ static size_t put_words(const ty_scan *scan, const uint32_t *positions, size_t r
             const char *from = base + positions[pick->begin] + 1, *to = base + positions[pick->end];
             double *sample = samples + pick->view * stride + r;
             to -= pick->is_last && to > from && to[-1] == '\r';
-            if (!(pick->words ? ty_text_scan_word(scan, pick->words, from, to, sample)
-                              : field_value(scan, from, to, end, sample)))
+            if (!(pick->is_time ? ty_text_scan_time(scan, from, to, sample)
+                  : pick->words ? ty_text_scan_word(scan, pick->words, from, to, sample)
+                                : field_value(scan, from, to, end, sample)))
                 return r;
         }
     }
@@ -465,8 +466,8 @@ static size_t read_records(const ty_scan *scan, const char **at, const char *sto
         }
         size_t whole = count / scan->positions;
         size_t done =
-            scan->has_words
-                ? put_words(scan, positions, whole, base, end, samples + records, stride)
+            scan->has_others
+                ? put_others(scan, positions, whole, base, end, samples + records, stride)
                 : put_values(scan, positions, whole, base, end, samples + records, stride);
         size_t used = done * scan->positions;
         records += done;

@@ -12,6 +12,7 @@
 typedef struct ty_pick {
     uint32_t column, view;
     tally_words *words; /* its values are words: samples are their codes; NULL: numbers */
+    int is_time;        /* they are times: microseconds since 1970 (io/dates.h) */
 } ty_pick;
 
 typedef struct ty_block ty_block;

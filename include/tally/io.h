@@ -26,6 +26,19 @@ TALLY_API void tally_words_destroy(tally_words *words);
 /* How many there are; more than were handed out where text was read ahead. */
 TALLY_API uint64_t tally_words_count(const tally_words *words);
 
+/* ---- Times ---- */
+
+/* What numbers that are dates and times count since 1970-01-01T00:00Z, in the proleptic Gregorian
+ * calendar, without leap seconds. */
+typedef enum tally_time {
+    TALLY_TIME_NONE = 0, /* they are no times */
+    TALLY_TIME_DAY = 1,
+    TALLY_TIME_SECOND = 2,
+    TALLY_TIME_MILLISECOND = 3,
+    TALLY_TIME_MICROSECOND = 4,
+    TALLY_TIME_NANOSECOND = 5
+} tally_time;
+
 /* ---- Results ---- */
 
 /* Axes and one or more named histograms with their flows: what is saved, merged and drawn. Not
@@ -119,6 +132,12 @@ TALLY_API tally_status tally_result_by(const tally_result *joint, const tally_wo
                                        tally_result **result, tally_error *error);
 /* The text of a bin that is a word, UTF-8 (what is none is written as \xhh); NULL for any other. */
 TALLY_API const char *tally_result_label(const tally_result *result, uint32_t axis, uint64_t bin);
+
+/* The unit of an axis of times: its edges are shown as dates. TALLY_TIME_NONE of any other. */
+TALLY_API tally_time tally_result_time(const tally_result *result, uint32_t axis);
+/* Makes `axis`, of numbers in that unit, one of times, or of numbers again (TALLY_TIME_NONE). */
+TALLY_API tally_status tally_result_time_set(tally_result *result, uint32_t axis, tally_time time,
+                                             tally_error *error);
 
 /* ---- What a result says ---- */
 
@@ -259,12 +278,14 @@ typedef struct tally_input_options {
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
+    uint32_t times;      /* text, JSON lines: bit d: the d-th column is of dates and times; others are
+                            if their first values, 100 at most, are */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0                                               \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                                             \
     }
 
 typedef struct tally_input_info {
@@ -304,6 +325,10 @@ TALLY_API size_t tally_input_file_length(const char *path);
 TALLY_API tally_status tally_input_info_get(const tally_input *input, tally_input_info *info);
 /* "R", "G", "B", "A", "grey", a column's heading … */
 TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_t channel);
+
+/* What the numbers of a view count if they are dates and times: microseconds, as f64, in text and
+ * JSON lines, else in the file's unit. TALLY_TIME_NONE: they are none. */
+TALLY_API tally_time tally_input_time(const tally_input *input, uint32_t view);
 
 /* The next chunk: fills views[0 … dimensions), valid until the next call on `input`. *done is set
  * instead when there is no more. */

@@ -22,8 +22,8 @@ mistake 2 'no word nonsense; .tally help' help nonsense
 mistake 1 'do you mean `tally merge`' mege r.json
 
 # Two numbers, edges, weights.
-mistake 2 '--range needs LO HI: two numbers, as in --range 0 1 or --range=0,1' n.txt --range 0,1
-mistake 2 '--range: 0,1 is not a finite number.*--range 0 1' --range 0,1 n.txt
+mistake 2 '--range needs LO HI: two numbers, as in --range 0 1 or --range=0,1' n.txt --range 0
+mistake 2 '--range=0,1,2: needs 2 values' --range 0,1,2 n.txt
 mistake 2 '--range: 0:1 is not' --range 0:1 n.txt
 mistake 2 'needs 2 values' --range=0..1 n.txt
 mistake 1 '^tally: 2 is taken for a file' n.txt --range 0 1 2

@@ -356,6 +356,12 @@ static void words(tally_context *context)
     REFUSED_SILENTLY(tally_result_by(NULL, NULL, NULL, 0, NULL, NULL));
     ANSWERS(NULL, tally_result_label(NULL, 0, 0));
     ANSWERS(NULL, tally_result_label(result, 0, 0));
+    ANSWERS(TALLY_TIME_NONE, tally_result_time(NULL, 0));
+    ANSWERS(TALLY_TIME_NONE, tally_result_time(result, 9));
+    ANSWERS(TALLY_TIME_NONE, tally_input_time(NULL, 0));
+    REFUSED(tally_result_time_set(NULL, 0, TALLY_TIME_DAY, &error));
+    REFUSED(tally_result_time_set(result, 9, TALLY_TIME_DAY, &error));
+    REFUSED(tally_result_time_set(result, 0, (tally_time)9, &error));
     CHECK(!none);
     tally_result_destroy(result);
     tally_words_destroy(codes);

@@ -1,0 +1,248 @@
+#include "io/dates.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Reading ---- */
+
+int ty_time_parse(const char *p, const char *end, double *value)
+{
+    calendar_time time;
+    return calendar_parse(p, end, &time) && calendar_value(&time, TY_TEXT_TIME, value);
+}
+
+int ty_time_read(const ty_field *from, const ty_spelling *spelling, double *value)
+{
+    const ty_field field = ty_field_trim(from);
+    if (!(spelling && spelling->missing) &&
+        ty_time_parse(field.begin, field.begin + field.size, value))
+        return 1;
+    double number;
+    const int is_nan =
+        ty_field_read(&field, spelling, &number) <= TY_FIELD_MISSING && isnan(number);
+    if (is_nan) {
+        *value = NAN;
+        return 1;
+    }
+    return ty_time_parse(field.begin, field.begin + field.size, value);
+}
+
+const char *ty_time_expected(const char *p, const char *end)
+{
+    calendar_time time;
+    if (!calendar_parse(p, end, &time))
+        return "expected a date or a time such as 2026-11-23T02:49:22.5Z, as above,";
+    return time.is_finer || time.nanoseconds % 1000
+               ? "expected a time in whole microseconds, which is what times are held in,"
+               : "expected a time that microseconds hold exactly in 53 bits (fractions of seconds "
+                 "from 1684 to 2255),";
+}
+
+/* ---- Words ---- */
+
+const char *ty_time_name(tally_time time)
+{
+    static const char *const names[] = {NULL, "day", "s", "ms", "us", "ns"};
+    return time <= TALLY_TIME_NANOSECOND ? names[time] : NULL;
+}
+
+void ty_time_print(double value, tally_time time, calendar_precision precision, int iso,
+                   char text[TY_LABEL_SIZE])
+{
+    calendar_time at;
+    if (calendar_of(value, time, &at)) {
+        at = calendar_round(at, precision);
+        calendar_print(&at, precision, iso, text);
+    } else {
+        ty_edge_print(value, (ty_edge_style){.digits = 17}, text);
+    }
+}
+
+void ty_time_print_cut(double value, tally_time time, calendar_precision precision,
+                       char text[TY_LABEL_SIZE])
+{
+    calendar_time at;
+    if (calendar_of(value, time, &at))
+        calendar_print(&at, precision, 0, text);
+    else
+        ty_time_print(value, time, precision, 0, text);
+}
+
+void ty_time_print_full(double value, tally_time time, calendar_precision precision,
+                        char text[TY_LABEL_SIZE])
+{
+    calendar_time at;
+    int own = CALENDAR_DAYS;
+    if (calendar_of(value, time, &at)) {
+        at = calendar_round(at, precision);
+        const int64_t second = at.seconds - calendar_floor(at.seconds, CALENDAR_DAY) * CALENDAR_DAY;
+        own = at.nanoseconds ? CALENDAR_MILLISECONDS
+              : second % 60  ? CALENDAR_SECONDS
+              : second       ? CALENDAR_MINUTES
+                             : CALENDAR_DAYS;
+        while (at.nanoseconds % calendar_step((calendar_precision)own) && own > CALENDAR_SECONDS)
+            own++;
+    }
+    ty_time_print(value, time, own < (int)precision ? (calendar_precision)own : precision, 0, text);
+}
+
+/* In nanoseconds. */
+static double unit_of(tally_time time)
+{
+    const int64_t ticks = calendar_ticks(time);
+    return ticks ? 1e9 / (double)ticks : 86400e9;
+}
+
+calendar_precision ty_time_precision(double span, tally_time time)
+{
+    int precision = CALENDAR_DAYS;
+    while (precision < CALENDAR_NANOSECONDS &&
+           (double)calendar_step((calendar_precision)precision) > span * unit_of(time))
+        precision++;
+    return (calendar_precision)precision;
+}
+
+calendar_precision ty_time_finest(tally_time time)
+{
+    static const calendar_precision finest[] = {CALENDAR_DAYS,         CALENDAR_DAYS,
+                                                CALENDAR_SECONDS,      CALENDAR_MILLISECONDS,
+                                                CALENDAR_MICROSECONDS, CALENDAR_NANOSECONDS};
+    return finest[time <= TALLY_TIME_NANOSECOND ? time : 0];
+}
+
+/* The coarsest precision, years and months among them, that an edge is within `tolerance` of. */
+static calendar_precision precision_of(double edge, tally_time time, double tolerance)
+{
+    calendar_time at;
+    if (!calendar_of(edge, time, &at))
+        return CALENDAR_YEARS;
+    if (at.seconds % CALENDAR_DAY == 0 && !at.nanoseconds) {
+        const calendar_date date = calendar_of_days(calendar_floor(at.seconds, CALENDAR_DAY));
+        if (date.day == 1)
+            return date.month == 1 ? CALENDAR_YEARS : CALENDAR_MONTHS;
+        return CALENDAR_DAYS;
+    }
+    for (int p = CALENDAR_DAYS; p < CALENDAR_NANOSECONDS; p++) {
+        const calendar_time near = calendar_round(at, (calendar_precision)p);
+        const double apart =
+            (double)(near.seconds - at.seconds) * 1e9 + (double)(near.nanoseconds - at.nanoseconds);
+        if (fabs(apart) <= tolerance * unit_of(time))
+            return (calendar_precision)p;
+    }
+    return CALENDAR_NANOSECONDS;
+}
+
+ty_edge_style ty_time_style(const tally_axis *axis, tally_time time, uint64_t group)
+{
+    ty_edge_style style = {.time = time, .precision = CALENDAR_YEARS};
+    double before = INFINITY;
+    for (uint64_t i = 0;; i = axis->bins - i < group ? axis->bins : i + group) {
+        const uint64_t next = axis->bins - i < group ? axis->bins : i + group;
+        const double edge = tally_axis_edge(axis, i);
+        const double after = next > i ? tally_axis_edge(axis, next) - edge : INFINITY;
+        const calendar_precision own = precision_of(edge, time, fmin(before, after) / 100);
+        style.precision = own > style.precision ? own : style.precision;
+        before = after;
+        if (i == axis->bins)
+            return style;
+    }
+}
+
+calendar_precision ty_time_edges(const tally_axis *axis, tally_time time)
+{
+    const ty_edge_style style = ty_time_style(axis, time, 1);
+    const calendar_precision finest = ty_time_finest(time);
+    if (finest <= CALENDAR_SECONDS || style.precision <= CALENDAR_SECONDS)
+        return finest < CALENDAR_SECONDS ? finest : CALENDAR_SECONDS;
+    return finest;
+}
+
+void ty_time_print_span(double span, tally_time time, char text[TY_LABEL_SIZE])
+{
+    static const struct {
+        const char *name;
+        double nanoseconds;
+    } units[] = {{"days", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}};
+    char number[TY_LABEL_SIZE];
+    const double nanoseconds = span * unit_of(time);
+    size_t i = 0;
+    while (i < 3 && nanoseconds < 2 * units[i].nanoseconds)
+        i++;
+    ty_edge_print(nanoseconds / units[i].nanoseconds, (ty_edge_style){.digits = 3}, number);
+    snprintf(text, TY_LABEL_SIZE, "%.40s %s", number, units[i].name);
+}
+
+/* ---- Ticks ---- */
+
+/* A step is so many months, or seconds, and labels are written to a precision. */
+typedef struct tick_step {
+    int64_t months, seconds;
+    calendar_precision precision;
+} tick_step;
+
+static const tick_step steps[] = {{0, 1, CALENDAR_SECONDS},        {0, 5, CALENDAR_SECONDS},
+                                  {0, 15, CALENDAR_SECONDS},       {0, 30, CALENDAR_SECONDS},
+                                  {0, 60, CALENDAR_MINUTES},       {0, 300, CALENDAR_MINUTES},
+                                  {0, 900, CALENDAR_MINUTES},      {0, 1800, CALENDAR_MINUTES},
+                                  {0, 3600, CALENDAR_MINUTES},     {0, 3 * 3600, CALENDAR_MINUTES},
+                                  {0, 6 * 3600, CALENDAR_MINUTES}, {0, 12 * 3600, CALENDAR_MINUTES},
+                                  {0, 86400, CALENDAR_DAYS},       {0, 2 * 86400, CALENDAR_DAYS},
+                                  {0, 7 * 86400, CALENDAR_DAYS},   {1, 0, CALENDAR_MONTHS},
+                                  {3, 0, CALENDAR_MONTHS},         {6, 0, CALENDAR_MONTHS},
+                                  {12, 0, CALENDAR_YEARS},         {24, 0, CALENDAR_YEARS},
+                                  {60, 0, CALENDAR_YEARS},         {120, 0, CALENDAR_YEARS},
+                                  {240, 0, CALENDAR_YEARS},        {600, 0, CALENDAR_YEARS},
+                                  {1200, 0, CALENDAR_YEARS},       {6000, 0, CALENDAR_YEARS},
+                                  {12000, 0, CALENDAR_YEARS}};
+
+/* The k-th multiple of a step, in seconds; of weeks they are Mondays. */
+static int64_t tick_at(const tick_step *step, int64_t k)
+{
+    if (step->months) {
+        const int64_t month = k * step->months;
+        const calendar_date date = {calendar_floor(month, 12),
+                                    (int)(month - 12 * calendar_floor(month, 12)) + 1, 1};
+        return calendar_days(date) * CALENDAR_DAY;
+    }
+    return k * step->seconds - (step->seconds == 7 * CALENDAR_DAY ? 3 * CALENDAR_DAY : 0);
+}
+
+/* The first multiple at or behind a second. */
+static int64_t first_tick(const tick_step *step, int64_t seconds)
+{
+    int64_t k;
+    if (step->months) {
+        const calendar_date date = calendar_of_days(calendar_floor(seconds, CALENDAR_DAY));
+        k = calendar_floor(12 * date.year + date.month - 1, step->months);
+    } else {
+        k = calendar_floor(seconds, step->seconds);
+    }
+    while (tick_at(step, k) < seconds)
+        k++;
+    return k;
+}
+
+void ty_ticks_time(double lo, double hi, int most, tally_time time, ty_ticks *ticks)
+{
+    const double second = 1e9 / unit_of(time); /* in the axis' units */
+    calendar_time from, to;
+    memset(ticks, 0, sizeof *ticks);
+    if (!calendar_of(lo, time, &from) || !calendar_of(hi, time, &to) ||
+        to.seconds - from.seconds < 3) {
+        ty_ticks_linear(lo, hi, most, 0, 0, ticks);
+        return;
+    }
+    from.seconds += from.nanoseconds > 0;
+    most = most < TY_TICKS_MOST ? most : TY_TICKS_MOST;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const int64_t first = first_tick(steps + i, from.seconds);
+        if (tick_at(steps + i, first + most) <= to.seconds)
+            continue;
+        for (int64_t k = first; tick_at(steps + i, k) <= to.seconds; k++) {
+            const calendar_time at = {tick_at(steps + i, k), 0, 0, 0};
+            calendar_print(&at, steps[i].precision, 0, ticks->labels[ticks->count]);
+            ticks->values[ticks->count++] = (double)at.seconds * second;
+        }
+        return;
+    }
+}
