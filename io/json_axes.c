@@ -8,9 +8,24 @@
 #include "core/error.h"
 #include "io/result.h"
 
-enum { KIND, BINS, LO, HI, EDGES, FIRST, CATEGORIES, LAST, UNDER, OVER, NAN_KEY, LABELS, OTHERS, TIME };
-static const char *const axis_keys[] = {"kind",  "bins",       "lo",    "hi",    "edges",
-                                        "first", "categories", "last",  "under", "over",
+enum {
+    KIND,
+    BINS,
+    LO,
+    HI,
+    EDGES,
+    FIRST,
+    CATEGORIES,
+    LAST,
+    UNDER,
+    OVER,
+    NAN_KEY,
+    LABELS,
+    OTHERS,
+    TIME
+};
+static const char *const axis_keys[] = {"kind",  "bins",       "lo",     "hi",    "edges",
+                                        "first", "categories", "last",   "under", "over",
                                         "nan",   "labels",     "others", "time"};
 #define AXIS_KEYS (sizeof axis_keys / sizeof *axis_keys)
 

@@ -2,6 +2,8 @@
 #ifndef TY_JSON_AXES_H
 #define TY_JSON_AXES_H
 
+#include <tally/io.h>
+
 #include "io/json.h"
 #include "io/labels.h"
 
