@@ -278,14 +278,14 @@ typedef struct tally_input_options {
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
-    uint32_t times;      /* text, JSON lines: bit d: the d-th column is of dates and times; others are
-                            if their first values, 100 at most, are */
+    uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
+                       if their first values, 100 at most, are */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                                             \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                                            \
     }
 
 typedef struct tally_input_info {
