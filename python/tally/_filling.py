@@ -159,7 +159,7 @@ def _add_outer(hist, call, arrays, weights):
     """To the flow bins: which, and with what weights, by axes with two bins more."""
     if not all(axis.take_exactly(a) for axis, a in zip(hist.axes, arrays)):
         raise NotImplementedError(
-            "64-bit integers outside an axis that ends beyond 2^53: convert them to float64"
+            "64-bit integers outside an axis that ends beyond 2^53 or -2^53: convert them to float64"
         )
     call.method = call.progress = None
     axes = [axis.with_ends() for axis in hist.axes]

@@ -212,7 +212,7 @@ class Axis:
     def take_exactly(self, array):
         """Whether `with_ends` counts these samples: no integer is between the last edge and the next
         float64."""
-        beyond = self.axis.last == c.LAST_CLOSED and self.edges[-1] >= EXACT
+        beyond = self.axis.last == c.LAST_CLOSED and not -EXACT <= self.edges[-1] < EXACT
         return not (beyond and array.dtype.kind in "iu" and array.dtype.itemsize == 8)
 
     def has_ends(self):

@@ -147,3 +147,20 @@ def test_control_c_stops_a_long_bin_rule():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("end", [2**54, -(2**54)])
+@pytest.mark.parametrize("storage", ["count", "sum", "weight"])
+def test_integers_after_a_closed_end(end, storage):
+    """Beyond 2^53 there are integers between an end and the next float64: they are over, or refused."""
+    axis = tally.Variable([end - 64, end - 32, end])
+    x = np.array([end - 64, end, end + 1, end + 2, end - 1])
+    h = tally.Hist(axis, storage=storage)
+    if storage == "count":
+        assert h.fill(x).values(flow=True).tolist() == [0, 1, 2, 2]
+    else:
+        with pytest.raises(NotImplementedError, match="convert"):
+            h.fill(x)
+        assert not h.values(flow=True).any()
+    with pytest.raises(NotImplementedError, match="convert"):
+        tally.Hist(axis, tally.Regular(99, 0, 1)).fill(x, np.full(5, 0.5))
