@@ -195,6 +195,16 @@ class Cpu:
         yield "histogram, rule auto", "float64", {
             "tally": lambda: tally.histogram(x, "auto"), "numpy": lambda: np.histogram(x, "auto"),
         }  # fmt: skip
+        yield "histogram_bin_edges", "float64", {
+            "tally": lambda: tally.histogram_bin_edges(x, 100), "numpy": lambda: np.histogram_bin_edges(x, 100),
+        }  # fmt: skip
+        whole = self.rng.integers(0, 1000, self.n)
+        yield "histogram int64", "int64", {
+            "tally": lambda: tally.histogram(whole, 100, (0, 1000)),
+            "numpy": lambda: np.histogram(whole, 100, (0, 1000)),
+            "boost-histogram": lambda: bh.numpy.histogram(whole, 100, (0, 1000)),
+            "fast-histogram": lambda: fh.histogram1d(whole, 100, (0, 1000)),
+        }  # fmt: skip
 
     def weighted(self):
         np, tally, bh, fh = self.np, self.tally, self.bh, self.fh
@@ -219,6 +229,10 @@ class Cpu:
         yield "digitize", "float64", {
             "tally": lambda: tally.digitize(x, edges), "numpy": lambda: np.digitize(x, edges),
         }  # fmt: skip
+        whole, wholes = self.rng.integers(0, 1000, self.n), np.arange(0, 1000, 10)
+        yield "digitize int64", "int64", {
+            "tally": lambda: tally.digitize(whole, wholes), "numpy": lambda: np.digitize(whole, wholes),
+        }  # fmt: skip
 
     def joint(self):
         np, tally, bh, fh = self.np, self.tally, self.bh, self.fh
@@ -231,13 +245,18 @@ class Cpu:
                 "boost-histogram": lambda: bh.numpy.histogram2d(x, y, 64, ends, **extra),
                 "fast-histogram": lambda: fh.histogram2d(x, y, 64, ends, **extra),
             }  # fmt: skip
-        ends = ((0, 1),) * 3
-        yield "histogramdd 10×10×10", "float64", {
-            "tally": lambda: tally.histogramdd((x, y, z), 10, ends),
-            "numpy": lambda: np.histogramdd((x, y, z), 10, ends),
-            "boost-histogram": lambda: bh.numpy.histogramdd((x, y, z), 10, ends),
-            "fast-histogram": lambda: fh.histogramdd((x, y, z), 10, ends),
+        yield "histogram2d 64×64, no range", "float64", {
+            "tally": lambda: tally.histogram2d(x, y, 64), "numpy": lambda: np.histogram2d(x, y, 64),
+            "boost-histogram": lambda: bh.numpy.histogram2d(x, y, 64),
         }  # fmt: skip
+        ends = ((0, 1),) * 3
+        for case, extra in (("histogramdd 10×10×10", {}), ("histogramdd 10×10×10, weights", {"weights": np.floor(w * 9)})):
+            yield case, "float64", {
+                "tally": lambda: tally.histogramdd((x, y, z), 10, ends, **extra),
+                "numpy": lambda: np.histogramdd((x, y, z), 10, ends, **extra),
+                "boost-histogram": lambda: bh.numpy.histogramdd((x, y, z), 10, ends, **extra),
+                "fast-histogram": lambda: fh.histogramdd((x, y, z), 10, ends, **extra),
+            }  # fmt: skip
 
     def quantiles(self):
         np, tally = self.np, self.tally
@@ -250,6 +269,9 @@ class Cpu:
             yield f"quantile {dtype}, five", dtype, {
                 "tally": lambda: tally.quantile(x, five), "numpy": lambda: np.quantile(x, five),
             }  # fmt: skip
+        yield "percentile", "float64", {
+            "tally": lambda: tally.percentile(x, 90), "numpy": lambda: np.percentile(x, 90),
+        }  # fmt: skip
 
     def kept(self):
         """Histograms to keep, emptied for the first answer, which is compared, then filled again and again."""
@@ -280,12 +302,18 @@ class Cpu:
             "Hist.fill, weights": lambda: np.histogram(x, 100, (0, 1), weights=w),
             "Hist.fill, weights, a third outside": lambda: np.histogram(wide, 100, (0, 1), weights=w),
             "Hist.fill, 2 axes": lambda: np.histogram2d(x, y, 10, ((0, 1), (0, 1))),
+            "Hist.fill, 2 axes, weights": lambda: np.histogram2d(x, y, 10, ((0, 1), (0, 1)), weights=w),
+            "Hist.fill, 2 axes, weights, a third outside": lambda: np.histogram2d(
+                wide, y, 10, ((0, 1), (0, 1)), weights=w
+            ),
         }
         for case, bins, samples, storages in (
             ("Hist.fill", (100,), (x,), ("count", "Int64")),
             ("Hist.fill, weights", (100,), (x,), ("weight", "Weight")),
             ("Hist.fill, weights, a third outside", (100,), (wide,), ("weight", "Weight")),
             ("Hist.fill, 2 axes", (10, 10), (x, y), ("count", "Int64")),
+            ("Hist.fill, 2 axes, weights", (10, 10), (x, y), ("weight", "Weight")),
+            ("Hist.fill, 2 axes, weights, a third outside", (10, 10), (wide, y), ("weight", "Weight")),
         ):
             extra = [{"weight": w}] * 2 if "weights" in case else [{}, {}]
             calls = {"tally": filler(ours(*bins, storage=storages[0]), *samples, **extra[0])}
@@ -296,6 +324,14 @@ class Cpu:
     def cases(self):
         for part in (self.bincounts, self.even, self.weighted, self.joint, self.quantiles, self.kept):
             yield from part()
+
+
+def numpys(calls, finish):
+    """NumPy's answer, or None where it has none (quantiles of nothing)."""
+    try:
+        return finish(calls["numpy"]())
+    except IndexError:
+        return None
 
 
 def cpu(options):
@@ -314,7 +350,7 @@ def cpu(options):
         for case, dtype, calls in size.cases():
             if bench.wants(case):
                 compared = n < COMPARED and bench.serves(case, "numpy", n)
-                expected = finish(calls["numpy"]()) if compared else None
+                expected = numpys(calls, finish) if compared else None
                 bench.measure(case, size.given(calls), n, dtype, expected)
 
 

@@ -255,8 +255,10 @@ def _median(name, a, axis, out, keepdims, skip=False):
     found = _plain(a, None, 1, skip, axis, out, keepdims)
     if found is not None:
         return found
-    samples = _Samples(a, axis, keepdims)
-    answer = samples.answer(_middle, skip) if samples.served() else None
+    answer = None
+    if not isinstance(a, np.ndarray) or a.size:
+        samples = _Samples(a, axis, keepdims)
+        answer = samples.answer(_middle, skip) if samples.served() else None
     if answer is None:
         return getattr(np, name)(np.asarray(a), axis, out, keepdims=keepdims)
     return _finish(samples, answer, (), out)
