@@ -3,8 +3,9 @@
  * arrays, with a flow bin at both ends of every axis.
  *
  * On one axis samples are added to the bins where they are kept, and what is in no bin to the ends.
- * On several, samples that are all in bins are counted apart, if that costs no more than they do;
- * else on axes whose end bins take all that lies there, to the whole array.
+ * On several, what is in bins is counted apart and then what is not, if the bins are few and the
+ * samples outside too; else all is, on axes whose end bins take what lies there, to the whole
+ * array.
  */
 #include <math.h>
 #include <string.h>
@@ -116,81 +117,84 @@ static int is_closed(const tally_axis *axis)
     return axis->kind != TALLY_AXIS_INTEGER && axis->last == TALLY_LAST_CLOSED;
 }
 
-/* Whether all samples are in bins, as far as a look at their extremes tells. */
-static int all_inside(const filling *w)
+/* The largest number in a bin of axis d. */
+static double last_inside(const filler *f, uint32_t d)
 {
-    for (uint32_t d = 0; d < w->f->dimensions; d++) {
-        const tally_axis *axis = &w->f->axes[PLAIN][d];
-        tally_stats s;
-        if (!ends_stats(&w->samples[d], &s) || s.finite != s.samples || s.min < w->f->lo[d] ||
-            s.max > w->f->hi[d] || (s.max == w->f->hi[d] && !is_closed(axis)) || s.max > 0x1p53 ||
-            s.min < -0x1p53)
-            return 0;
-    }
-    return 1;
-}
-
-/* What a sample is: by the first axis on which it is in no bin, but NaN by any. Numbers as wide as
- * the samples, chosen without a branch: the compiler makes vectors of them. */
-#define INSIDE     0.0
-#define UNDER      1.0
-#define OVER       2.0
-#define NAN_SAMPLE 3.0
-enum { AT_ONCE = 512 };
-
-/* The outcomes of samples begin … begin+n-1. */
-static void look_at(const filling *w, uint64_t begin, uint64_t n, double *outcome)
-{
-    double memory[AT_ONCE];
-    memset(outcome, 0, n * sizeof *outcome);
-    for (uint32_t d = 0; d < w->f->dimensions; d++) {
-        const double *x = array_doubles(&w->samples[d], begin, n, memory);
-        const double lo = w->f->lo[d], hi = w->f->hi[d];
-        const double last = is_closed(&w->f->axes[PLAIN][d]) ? hi : nextafter(hi, -INFINITY);
-        for (uint64_t i = 0; i < n; i++) {
-            const double low = x[i] < lo ? UNDER : INSIDE, is = x[i] > last ? OVER : low;
-            const double first = outcome[i] == INSIDE ? is : outcome[i];
-            outcome[i] = x[i] != x[i] ? NAN_SAMPLE : first;
-        }
-    }
+    return is_closed(&f->axes[PLAIN][d]) ? f->hi[d] : nextafter(f->hi[d], -INFINITY);
 }
 
 /* Numbers that stay in registers, as sums in an array would not, and what comparing them gives. */
 typedef double lanes __attribute__((vector_size(16)));
 typedef int64_t lane_masks __attribute__((vector_size(16)));
-enum { LANES = sizeof(lanes) / sizeof(double) };
+enum { AT_ONCE = 512, LOOKED_AT = 128, LANES = sizeof(lanes) / sizeof(double) };
 
-/* Adds up how many of each outcome there are. */
-static void add_outcomes(const double *outcome, uint64_t n, tally_flows *flows)
+/* Takes those of n samples, an even number, that are under or over on one axis from the points that
+ * are in bins on all axes before it: inside[i] is 1 for such a point, else 0. Adds up how many are
+ * under, and says how many are left. Returns 0 if there are NaN. */
+static int look_at(const double *x, uint64_t n, double lo, double last, double *inside,
+                   uint64_t *under, uint64_t *left)
 {
-    lane_masks under = {0}, over = {0}, nan = {0}; /* less 1 for each */
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes at;
-        memcpy(&at, outcome + i, sizeof at);
-        under += at == (lanes){UNDER, UNDER};
-        over += at == (lanes){OVER, OVER};
-        nan += at == (lanes){NAN_SAMPLE, NAN_SAMPLE};
+    const lanes los = {lo, lo}, lasts = {last, last};
+    lanes low_sum = {0}, is_sum = {0};
+    lane_masks nan = {0};
+    for (uint64_t i = 0; i < n; i += LANES) {
+        lanes v, is;
+        memcpy(&v, x + i, sizeof v);
+        memcpy(&is, inside + i, sizeof is);
+        const lanes low = (lanes)((lane_masks)(v < los) & (lane_masks)is);
+        const lanes high = (lanes)((lane_masks)(v > lasts) & (lane_masks)is);
+        low_sum += low;
+        is -= low + high;
+        is_sum += is;
+        nan |= v != v;
+        memcpy(inside + i, &is, sizeof is);
     }
-    for (; i < n; i++) {
-        under[0] -= outcome[i] == UNDER;
-        over[0] -= outcome[i] == OVER;
-        nan[0] -= outcome[i] == NAN_SAMPLE;
+    *under += (uint64_t)(low_sum[0] + low_sum[1]);
+    *left = (uint64_t)(is_sum[0] + is_sum[1]);
+    return !(nan[0] | nan[1]);
+}
+
+/* The same of one point after the other, where some are NaN: NaN on any axis, else by the first
+ * axis. */
+static void look_closely(const filling *w, uint64_t begin, uint64_t n, tally_flows *flows)
+{
+    for (uint64_t i = begin; i < begin + n; i++) {
+        double memory;
+        int under = 0, over = 0, nan = 0;
+        for (uint32_t d = 0; d < w->f->dimensions; d++) {
+            const double x = *array_doubles(&w->samples[d], i, 1, &memory);
+            nan |= x != x;
+            under |= !over && x < w->f->lo[d];
+            over |= !under && x > last_inside(w->f, d);
+        }
+        flows->nan += (uint64_t)nan;
+        flows->under += (uint64_t)(under && !nan);
+        flows->over += (uint64_t)(over && !nan);
     }
-    flows->under -= (uint64_t)(under[0] + under[1]);
-    flows->over -= (uint64_t)(over[0] + over[1]);
-    flows->nan -= (uint64_t)(nan[0] + nan[1]);
 }
 
 /* Adds up the flows. */
 static void look(filling *w)
 {
-    double outcome[AT_ONCE];
-    const uint64_t all = w->samples[0].n;
-    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
-        const uint64_t n = all - begin < AT_ONCE ? all - begin : AT_ONCE;
-        look_at(w, begin, n, outcome);
-        add_outcomes(outcome, n, &w->flows);
+    double memory[AT_ONCE], inside[AT_ONCE];
+    const uint64_t all = w->samples[0].n, whole = all - all % LANES;
+    look_closely(w, whole, all % LANES, &w->flows);
+    for (uint64_t begin = 0; begin < whole; begin += AT_ONCE) {
+        const uint64_t n = whole - begin < AT_ONCE ? whole - begin : AT_ONCE;
+        uint64_t under = 0, left = n;
+        int numbers = 1;
+        for (uint64_t i = 0; i < AT_ONCE; i++)
+            inside[i] = 1;
+        for (uint32_t d = 0; d < w->f->dimensions; d++) {
+            const double *x = array_doubles(&w->samples[d], begin, n, memory);
+            numbers &= look_at(x, n, w->f->lo[d], last_inside(w->f, d), inside, &under, &left);
+        }
+        if (!numbers) {
+            look_closely(w, begin, n, &w->flows);
+            continue;
+        }
+        w->flows.under += under;
+        w->flows.over += n - under - left;
     }
 }
 
@@ -211,8 +215,7 @@ static void square_ends(const filling *w, double *squares)
 {
     double x_memory[AT_ONCE], v_memory[AT_ONCE];
     const uint64_t all = w->samples[0].n;
-    const double lo = w->f->lo[0], hi = w->f->hi[0];
-    const double last = is_closed(&w->f->axes[PLAIN][0]) ? hi : nextafter(hi, -INFINITY);
+    const double lo = w->f->lo[0], last = last_inside(w->f, 0);
     const lanes los = {lo, lo}, lasts = {last, last};
     lanes under[2] = {{0}}, over[2] = {{0}};
     if (w->weight.data == &w->scalar) {
@@ -300,17 +303,107 @@ static const void *add_bins(const filling *w, uint32_t d, void *to, const void *
     return sums + n;
 }
 
-static int add_inner(filling *w, uint64_t bins)
+/* The numbers of samples begin … begin+n-1 that are under or over, to `list`; how many. (By numbers
+ * as wide as the samples, of which the compiler makes vectors: 1, or 0 of what is outside.) */
+static uint64_t list_outside(const filling *w, uint64_t begin, uint64_t n, uint32_t *list)
+{
+    double memory[AT_ONCE], inside[AT_ONCE];
+    uint64_t m = 0;
+    for (uint64_t i = 0; i < n; i++)
+        inside[i] = 1;
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        const double *x = array_doubles(&w->samples[d], begin, n, memory);
+        const double lo = w->f->lo[d], last = last_inside(w->f, d);
+        for (uint64_t i = 0; i < n; i++) {
+            const double low = x[i] < lo ? 0.0 : inside[i];
+            inside[i] = x[i] > last ? 0.0 : low;
+        }
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &inside[i], sizeof bits);
+        list[m] = (uint32_t)i;
+        m += !bits;
+    }
+    return m;
+}
+
+/* The listed samples of an array behind the n that `to` has. */
+static void append(array *to, uint64_t n, const array *from, uint64_t begin, uint64_t count,
+                   const uint32_t *list, uint64_t m)
+{
+    double memory[AT_ONCE];
+    const double *x = array_doubles(from, begin, count, memory);
+    double *at = (double *)(uintptr_t)to->data + n;
+    for (uint64_t i = 0; i < m; i++)
+        at[i] = x[list[i]];
+}
+
+/* The samples that are in no bin, and their weights, alone: 0 without memory for them. */
+static int take_outside(const filling *w, filling *outside)
+{
+    const uint32_t dimensions = w->f->dimensions;
+    const int weighted = w->f->storage && w->weight.data != &w->scalar;
+    const uint64_t n = w->flows.under + w->flows.over + w->flows.nan, all = w->samples[0].n;
+    double *memory = PyMem_Malloc((dimensions + (uint64_t)weighted) * n * sizeof *memory);
+    uint32_t list[AT_ONCE];
+    uint64_t found = 0;
+    if (!memory)
+        return 0;
+    *outside = *w;
+    for (uint32_t d = 0; d < dimensions; d++)
+        outside->samples[d] = (array){.data = memory + d * n, .dtype = TALLY_F64, .n = n};
+    if (weighted)
+        outside->weight = (array){.data = memory + dimensions * n, .dtype = TALLY_F64, .n = n};
+    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
+        const uint64_t count = all - begin < AT_ONCE ? all - begin : AT_ONCE;
+        const uint64_t m = list_outside(w, begin, count, list);
+        if (found + m > n) /* they change meanwhile */
+            break;
+        for (uint32_t d = 0; d < dimensions; d++)
+            append(&outside->samples[d], found, &w->samples[d], begin, count, list, m);
+        if (weighted)
+            append(&outside->weight, found, &w->weight, begin, count, list, m);
+        found += m;
+    }
+    for (uint32_t d = 0; d < dimensions; d++)
+        outside->samples[d].n = found;
+    outside->weight.n = weighted ? found : 1;
+    return 1;
+}
+
+/* Into the whole array, flow bins and all, but NaN. */
+static int add_ended(const filling *w)
+{
+    const int squared = w->f->storage == SQUARES;
+    const tally_output output = {.struct_size = sizeof output,
+                                 .counts = (void *)(uintptr_t)w->sums.data,
+                                 .sum_squares =
+                                     squared ? (double *)(uintptr_t)w->squares.data : NULL,
+                                 .accumulate = TALLY_ACCUMULATE_ADD};
+    return count(w, ENDED, &output);
+}
+
+/* What is in bins apart, then what is in none. */
+static int add_apart(filling *w, uint64_t bins)
 {
     const storage kind = w->f->storage;
+    filling outside;
     double *memory = PyMem_Malloc((kind == SQUARES ? 2 : 1) * bins * sizeof *memory);
     if (!memory)
         return 0;
-    tally_output output = {.struct_size = sizeof output,
-                           .counts = memory,
-                           .flows = &w->flows,
-                           .sum_squares = kind == SQUARES ? memory + bins : NULL};
-    const int good = count(w, PLAIN, &output);
+    const tally_output output = {.struct_size = sizeof output,
+                                 .counts = memory,
+                                 .flows = &w->flows,
+                                 .sum_squares = kind == SQUARES ? memory + bins : NULL};
+    int good = count(w, PLAIN, &output);
+    if (good && (w->flows.under || w->flows.over)) {
+        good = take_outside(w, &outside);
+        if (good) {
+            good = add_ended(&outside);
+            PyMem_Free((void *)(uintptr_t)outside.samples[0].data);
+        }
+    }
     if (good)
         add_bins(w, 0, (void *)(uintptr_t)w->sums.data, memory, kind == COUNTS);
     if (good && kind == SQUARES)
@@ -319,18 +412,13 @@ static int add_inner(filling *w, uint64_t bins)
     return good;
 }
 
-/* All that are no NaN into the whole array. */
-static int add_all(filling *w)
+/* Whether more than an eighth of the first samples are in no bin: it costs less then to count all
+ * into the whole array. */
+static int are_many_outside(const filling *w)
 {
-    const int squared = w->f->storage == SQUARES;
-    tally_output output = {.struct_size = sizeof output,
-                           .counts = (void *)(uintptr_t)w->sums.data,
-                           .sum_squares = squared ? (double *)(uintptr_t)w->squares.data : NULL,
-                           .accumulate = TALLY_ACCUMULATE_ADD};
-    if (!count(w, ENDED, &output))
-        return 0;
-    look(w);
-    return 1;
+    uint32_t list[LOOKED_AT];
+    const uint64_t n = w->samples[0].n < LOOKED_AT ? w->samples[0].n : LOOKED_AT;
+    return list_outside(w, 0, n, list) > n / 8;
 }
 
 static int add_several(filling *w)
@@ -338,7 +426,12 @@ static int add_several(filling *w)
     uint64_t bins = 1;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         bins *= w->f->axes[PLAIN][d].bins;
-    return bins <= 1024 + w->samples[0].n / 2 && all_inside(w) ? add_inner(w, bins) : add_all(w);
+    if (bins <= 1024 + w->samples[0].n / 2 && !are_many_outside(w))
+        return add_apart(w, bins);
+    if (!add_ended(w))
+        return 0;
+    look(w);
+    return 1;
 }
 
 /* ---- calls ---- */

@@ -195,13 +195,16 @@ static void count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32
     uint32_t outside = 0; /* the top bit: some slot is above the last bin */
     for (size_t i = 0; i < n; i++)
         outside |= bins - 1 - slots[i];
-    /* A pass each, without a branch, which samples on both sides of an end would mislead. */
-    for (uint32_t f = 0; outside >> 31 && f < TY_SLOT_EXTRA; f++) {
-        uint32_t found = 0;
-        for (size_t i = 0; i < n; i++)
-            found += slots[i] == bins + f;
-        flows[f] += found;
+    if (!(outside >> 31))
+        return;
+    /* Without a branch, which samples on both sides of an end would mislead. */
+    uint32_t found[TY_SLOT_EXTRA] = {0};
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t f = 0; f < TY_SLOT_EXTRA; f++)
+            found[f] += slots[i] == bins + f;
     }
+    for (uint32_t f = 0; f < TY_SLOT_EXTRA; f++)
+        flows[f] += found[f];
 }
 
 /* Asks for the weights of blocks to come, as the samples are (even_loops.h): the second cache far
@@ -240,8 +243,10 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
         add_f64((double *)(tables + l.sums), l.shift, block.slots, from, n);
     if (job->squares) {
         double w[TY_BLOCK];
-        ty_weights_f64(from, dtype, n, w);
-        add_squares((double *)(tables + l.squares), l.shift, block.slots, (unsigned char *)w, n);
+        const void *as_f64 = dtype == TALLY_F64 ? from : w;
+        if (dtype != TALLY_F64)
+            ty_weights_f64(from, dtype, n, w);
+        add_squares((double *)(tables + l.squares), l.shift, block.slots, as_f64, n);
     }
     if (plan->weighted == TALLY_RESULT_SUMS_WIDE) {
         int64_t wi[TY_BLOCK];
