@@ -418,6 +418,7 @@ tally_status tally_input_view(tally_input *input, tally_view *views, tally_error
     if (!s->find && (size < s->start || size - s->start < s->rows->rows * s->rows->row_bytes))
         return TALLY_OK;
     s->source.user = s;
+    ty_stream_map(input->stream);
     ty_stored_view(s, views);
     return TALLY_OK;
 }

@@ -56,6 +56,11 @@ int ty_stream_file(const ty_stream *stream, uint64_t *start);
  * reading in order is. Fails as that does, by the place, where the file was cut. */
 tally_status ty_stream_read_at(const ty_stream *stream, uint64_t offset, void *bytes, size_t size,
                                tally_error *error);
+/* Such bytes where they lie in memory, after ty_stream_map; NULL: they are to be read. To be
+ * returned soon (io/mapping.h). By any number of threads at once. */
+void ty_stream_map(ty_stream *stream);
+const void *ty_stream_lend(const ty_stream *stream, uint64_t offset, size_t size);
+void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size);
 
 struct ty_stored; /* io/stored.h */
 

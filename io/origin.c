@@ -1,5 +1,4 @@
-/* Stored bytes, from a file or a pipe. Plain read(2) and no mapping: a file cut short while it is
- * mapped would raise SIGBUS. */
+/* Stored bytes, from a file or a pipe. */
 #define _FILE_OFFSET_BITS 64
 
 #include "io/origin.h"
@@ -288,6 +287,7 @@ tally_status ty_origin_open_member(ty_origin *o, const ty_member *member, tally_
 
 void ty_origin_close(ty_origin *o)
 {
+    ty_mapping_free(o->mapping);
     if (o->owned && o->file >= 0)
         close(o->file);
     ty_spool_clear(&o->spool);

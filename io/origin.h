@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "io/input.h"
+#include "io/mapping.h"
 #include "io/spool.h"
 
 /* A part of a file that is an input by itself. */
@@ -34,6 +35,7 @@ typedef struct ty_origin {
     ty_pool *pool;
     off_t start;   /* where in the file the stream begins */
     uint64_t size; /* bytes when it was opened, 0 unknown; what is added later is not read */
+    ty_mapping *mapping;
     ty_spool spool;
     uint64_t position; /* bytes taken */
     int wake;          /* a descriptor; when it can be read, waiting for a pipe ends. -1: none */

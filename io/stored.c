@@ -43,10 +43,41 @@ static tally_status read_source(void *user, uint64_t begin, uint64_t count, void
     return status;
 }
 
+/* What lies in the file in one run, as it is handed out. What is wrong with it is found, and said,
+ * where it is read. */
+static const void *lend_source(void *user, uint64_t begin, uint64_t count)
+{
+    const ty_stored *s = user;
+    const ty_rows *r = s->rows;
+    const uint64_t columns = r->column_end - r->column_begin, column = begin % columns;
+    const uint64_t row = r->row_begin + begin / columns, bytes = count * r->pixel_bytes;
+    const uint64_t from = row * r->row_bytes + (r->column_begin + column) * r->pixel_bytes;
+    uint64_t at = s->start + from, length = bytes;
+    tally_error error;
+    if (s->swap || (columns != r->columns && count > columns - column) ||
+        (s->find && (s->find(s->state, from, &at, &length, &error) || length < bytes)))
+        return NULL;
+    const void *lent = ty_stream_lend(s->stream, at, (size_t)bytes);
+    if (lent && s->check && s->check(s->state, lent, count * r->channels, at, &error)) {
+        ty_stream_give_back(s->stream, lent, (size_t)bytes);
+        return NULL;
+    }
+    return lent;
+}
+
+static void give_back_source(void *user, const void *lent, uint64_t begin, uint64_t count)
+{
+    const ty_stored *s = user;
+    (void)begin;
+    ty_stream_give_back(s->stream, lent, (size_t)(count * s->rows->pixel_bytes));
+}
+
 void ty_stored_make(ty_stored *s, const ty_stream *stream, const ty_rows *rows)
 {
     *s = (ty_stored){.source = TALLY_SOURCE_INIT, .stream = stream, .rows = rows};
     s->source.read = read_source;
+    s->source.lend = lend_source;
+    s->source.give_back = give_back_source;
     s->source.user = s;
 }
 

@@ -105,6 +105,18 @@ static tally_status read_slice(void *user, uint64_t begin, uint64_t count, void 
     return s->from->read(s->from->user, s->offset + begin, count, to, error);
 }
 
+static const void *lend_slice(void *user, uint64_t begin, uint64_t count)
+{
+    const slice *s = user;
+    return s->from->lend ? s->from->lend(s->from->user, s->offset + begin, count) : NULL;
+}
+
+static void give_back_slice(void *user, const void *lent, uint64_t begin, uint64_t count)
+{
+    const slice *s = user;
+    s->from->give_back(s->from->user, lent, s->offset + begin, count);
+}
+
 /* Of the elements of all views this rank's. */
 static void cut(const team *t, tally_view *views, uint32_t count, slice *slices,
                 tally_source *sources)
@@ -116,6 +128,8 @@ static void cut(const team *t, tally_view *views, uint32_t count, slice *slices,
         slices[v].offset = part * rank + (rank < rest ? rank : rest);
         sources[v] = (tally_source)TALLY_SOURCE_INIT;
         sources[v].read = read_slice;
+        sources[v].lend = lend_slice;
+        sources[v].give_back = give_back_slice;
         sources[v].user = &slices[v];
         views[v].source = &sources[v];
         views[v].rows = 1;

@@ -105,16 +105,22 @@ typedef enum tally_device_type {
  * packed. It is called from several threads at once, for any ranges in any order, and again by
  * every call that takes the view. After a failure it is asked for nothing more behind the failure,
  * and the call returns the status and message of the one with the smallest `begin`.
+ *
+ * `lend`, where it is not NULL, returns where elements [begin, begin + count) lie in memory,
+ * packed, with any alignment, for as long as `give_back` has not been called with what it returned;
+ * NULL: they are to be read. Of several threads likewise. Only the processor borrows.
  */
 typedef struct tally_source {
     size_t struct_size;
     tally_status (*read)(void *user, uint64_t begin, uint64_t count, void *to, tally_error *error);
     void *user;
+    const void *(*lend)(void *user, uint64_t begin, uint64_t count);
+    void (*give_back)(void *user, const void *lent, uint64_t begin, uint64_t count);
 } tally_source;
 
 #define TALLY_SOURCE_INIT                                                                          \
     {                                                                                              \
-        sizeof(tally_source), NULL, NULL                                                           \
+        sizeof(tally_source), NULL, NULL, NULL, NULL                                               \
     }
 
 /*

@@ -200,10 +200,10 @@ static tally_status count_source(ty_job *job, double *const *edges, tally_error 
     for (uint64_t n, begin = 0; begin < job->elements && !status; begin += n) {
         ty_job piece = *job;
         count = ty_job_grids(&piece, grids);
-        n = job->elements - begin < buffers.elements ? job->elements - begin : buffers.elements;
-        ty_source_load(&buffers, 0, grids, count, begin, n);
+        n = ty_source_load(&buffers, 0, grids, count, begin, job->elements - begin);
         piece.elements = n;
         status = count_all(&piece, edges, error);
+        ty_source_unload(grids, count, begin);
     }
     ty_source_buffers_free(&buffers);
     return status;

@@ -8,6 +8,9 @@
 /* What a worker reads at a time: it is counted while the second-level cache has it. */
 enum { PART_BYTES = 256 << 10, PART_ALIGNED = 4096 };
 
+/* What it borrows at a time: to borrow takes some microseconds. */
+enum { LENT_BYTES = 4 << 20 };
+
 void ty_source_begin(ty_source_failure *failure)
 {
     pthread_mutex_init(&failure->lock, NULL);
@@ -93,6 +96,10 @@ tally_status ty_source_buffers_make(ty_source_buffers *buffers, ty_grid *const *
     /* Whole blocks of counting loops, whose sums hang on where blocks begin. */
     const uint64_t fit = PART_BYTES / element / PART_ALIGNED * PART_ALIGNED;
     buffers->elements = fit ? fit : PART_ALIGNED;
+    buffers->lent = LENT_BYTES / element / PART_ALIGNED * PART_ALIGNED;
+    for (unsigned i = 0; i < count; i++)
+        if (!grids[i]->source->lend)
+            buffers->lent = 0;
     buffers->bytes = (size_t)(buffers->elements * element);
     buffers->memory = element > SIZE_MAX / PART_ALIGNED / workers
                           ? NULL
@@ -108,16 +115,56 @@ void ty_source_buffers_free(ty_source_buffers *buffers)
     buffers->memory = NULL;
 }
 
-void ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
-                    unsigned count, uint64_t begin, uint64_t n)
+static void set_data(ty_grid *g, const void *data, uint64_t n)
 {
-    unsigned char *at = buffers->memory + worker * buffers->bytes;
+    g->data = data;
+    g->columns = n;
+}
+
+/* All of the grids, or none. */
+static int lend_all(ty_grid *const *grids, unsigned count, uint64_t begin, uint64_t n)
+{
+    const void *lent[TALLY_MAX_DIMENSIONS + 2];
     for (unsigned i = 0; i < count; i++) {
-        ty_grid *g = grids[i];
-        ty_source_read(g, begin, n, at);
-        g->data = at;
-        g->source = NULL;
-        g->columns = n;
-        at += buffers->elements * (uint64_t)g->column_stride;
+        const tally_source *s = grids[i]->source;
+        lent[i] = s->lend(s->user, begin, n);
+        if (lent[i])
+            continue;
+        while (i-- > 0)
+            grids[i]->source->give_back(grids[i]->source->user, lent[i], begin, n);
+        return 0;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        set_data(grids[i], lent[i], n);
+        grids[i]->lender = grids[i]->source;
+        grids[i]->source = NULL;
+    }
+    return 1;
+}
+
+uint64_t ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
+                        unsigned count, uint64_t begin, uint64_t most)
+{
+    uint64_t n = most < buffers->lent ? most : buffers->lent;
+    if (n && lend_all(grids, count, begin, n))
+        return n;
+    unsigned char *at = buffers->memory + worker * buffers->bytes;
+    n = most < buffers->elements ? most : buffers->elements;
+    for (unsigned i = 0; i < count; i++) {
+        ty_source_read(grids[i], begin, n, at);
+        set_data(grids[i], at, n);
+        grids[i]->source = NULL;
+        at += buffers->elements * (uint64_t)grids[i]->column_stride;
+    }
+    return n;
+}
+
+void ty_source_unload(ty_grid *const *grids, unsigned count, uint64_t begin)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const tally_source *s = grids[i]->lender;
+        if (s)
+            s->give_back(s->user, grids[i]->data, begin, grids[i]->columns);
+        grids[i]->lender = NULL;
     }
 }

@@ -39,15 +39,20 @@ typedef struct ty_source_buffers {
     unsigned char *memory; /* owned */
     size_t bytes;          /* of one worker */
     uint64_t elements;     /* that fit, of all grids together */
+    uint64_t lent;         /* that are borrowed at once; 0: a source does not lend */
 } ty_source_buffers;
 
-/* For parts of `count` grids. */
+/* For parts of `count` grids. Each part that is got by ty_source_load is given to
+ * ty_source_unload. */
 tally_status ty_source_buffers_make(ty_source_buffers *buffers, ty_grid *const *grids,
                                     unsigned count, unsigned workers, tally_error *error);
 void ty_source_buffers_free(ty_source_buffers *buffers);
-/* Elements [begin, begin + n), n at most buffers->elements, to a worker's buffer: the grids become
- * those n elements in memory. */
-void ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
-                    unsigned count, uint64_t begin, uint64_t n);
+/* Elements from `begin` on, at most `most` (> 0), read to a worker's buffer or lent by the sources:
+ * the grids become those in memory. Returns how many; all but the last of a part are whole blocks
+ * of counting loops. */
+uint64_t ty_source_load(const ty_source_buffers *buffers, unsigned worker, ty_grid *const *grids,
+                        unsigned count, uint64_t begin, uint64_t most);
+/* Returns what was lent; `begin` as above. */
+void ty_source_unload(ty_grid *const *grids, unsigned count, uint64_t begin);
 
 #endif

@@ -194,10 +194,10 @@ static void add_read(const stats_job *job, unsigned worker, uint64_t at, uint64_
         ty_grid *grids[2];
         stats_job piece = *job;
         const unsigned count = grids_of(&piece, grids);
-        n = end - at < job->buffers.elements ? end - at : job->buffers.elements;
-        ty_source_load(&job->buffers, worker, grids, count, at, n);
+        n = ty_source_load(&job->buffers, worker, grids, count, at, end - at);
         piece.elements = n;
         add_blocks(&piece, 0, n, into);
+        ty_source_unload(grids, count, at);
     }
 }
 

@@ -26,8 +26,12 @@ static tally_status check_source(const tally_view *view, const char *what, tally
 {
     if (view->source->struct_size != sizeof *view->source || !view->source->read)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its source's %s", what,
-                        view->source->read ? "struct_size is wrong; start from TALLY_SOURCE_INIT"
-                                           : "read is NULL");
+                        view->source->struct_size != sizeof *view->source
+                            ? "struct_size is wrong; start from TALLY_SOURCE_INIT"
+                            : "read is NULL");
+    if (view->source->lend && !view->source->give_back)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: its source lends, but give_back is NULL",
+                        what);
     if (view->data || view->device > TALLY_DEVICE_CPU || view->batches > 1 ||
         view->batch_stride_bytes || view->row_stride_bytes || view->column_stride_bytes ||
         view->channel_stride_bytes)
@@ -71,6 +75,7 @@ tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *gri
                       view->column_stride_bytes,
                       view->channel_stride_bytes,
                       view->source,
+                      NULL,
                       NULL};
     if (view->source) {
         tally_status status = check_source(view, what, error);

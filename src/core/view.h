@@ -13,6 +13,7 @@ typedef struct ty_grid {
     uint64_t batches, rows, columns, channels;
     int64_t batch_stride, row_stride, column_stride, channel_stride; /* bytes */
     const tally_source *source;        /* NULL, or what reads it: packed, of one batch */
+    const tally_source *lender;        /* NULL, or what gets `data` back */
     struct ty_source_failure *failure; /* where a failure to read is kept; the call's */
 } ty_grid;
 

@@ -103,9 +103,9 @@ static void count_elements(run *r, unsigned worker, uint64_t batch, uint64_t beg
         ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
         ty_job piece = *r->job;
         const unsigned count = ty_job_grids(&piece, grids);
-        n = end - begin < r->buffers.elements ? end - begin : r->buffers.elements;
-        ty_source_load(&r->buffers, worker, grids, count, begin, n);
+        n = ty_source_load(&r->buffers, worker, grids, count, begin, end - begin);
         r->method->count(state, &piece, 0, 0, n);
+        ty_source_unload(grids, count, begin);
     }
 }
 

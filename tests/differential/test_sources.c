@@ -5,6 +5,7 @@
  *
  *     test_sources [SEED [CASES [DEVICE [SECONDS]]]]
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ typedef struct memory {
 } memory;
 
 static uint64_t compared, failures, statistics;
+static int lends; /* the case's sources */
+static atomic_ullong lent, returned;
 
 static double now(void)
 {
@@ -43,6 +46,30 @@ static tally_status read_memory(void *user, uint64_t begin, uint64_t count, void
     }
     memcpy(to, (const unsigned char *)m->view->data + begin * pixel, (size_t)count * pixel);
     return TALLY_OK;
+}
+
+/* Most ranges, as copies at odd addresses, so that one used for too long is found. */
+static const void *lend_memory(void *user, uint64_t begin, uint64_t count)
+{
+    const memory *m = user;
+    const size_t pixel = tally_dtype_bytes(m->view->dtype) * (size_t)m->view->channels;
+    unsigned char *copy = NULL;
+    if ((begin / 4096 + count + (uintptr_t)m / sizeof *m) % 8 &&
+        !(m->fails_at >= begin && m->fails_at < begin + count))
+        copy = malloc(count * pixel + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy + 1, (const unsigned char *)m->view->data + begin * pixel, (size_t)count * pixel);
+    atomic_fetch_add(&lent, count);
+    return copy + 1;
+}
+
+static void return_memory(void *user, const void *there, uint64_t begin, uint64_t count)
+{
+    (void)user;
+    (void)begin;
+    atomic_fetch_add(&returned, count);
+    free((unsigned char *)(uintptr_t)there - 1);
 }
 
 /* The view's first batch, packed, in memory of its own. */
@@ -113,6 +140,10 @@ static random_case read_case(const random_case *c, memory *memories, tally_sourc
         sources[i] = (tally_source)TALLY_SOURCE_INIT;
         sources[i].read = read_memory;
         sources[i].user = &memories[i];
+        if (lends) {
+            sources[i].lend = lend_memory;
+            sources[i].give_back = return_memory;
+        }
         views[i]->data = NULL;
         views[i]->source = &sources[i];
     }
@@ -203,6 +234,7 @@ static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
     if (random_case_make(&c, seed, CASE_LARGE, NULL))
         return 0;
     pack_case(&c, &r);
+    lends = seed % 4 != 0;
     tally_context *context = contexts[rng_below(&r, 3)];
     for (uint32_t m = cpu ? 0 : tally_method_count(); m <= tally_method_count() && ok; m++) {
         tally_method_info info = TALLY_METHOD_INFO_INIT;
@@ -259,5 +291,8 @@ int main(int argc, char **argv)
     printf("%llu cases: %llu comparisons, %llu failing sources, %llu statistics; %llu failed\n",
            (unsigned long long)tried, (unsigned long long)compared, (unsigned long long)failures,
            (unsigned long long)statistics, (unsigned long long)failed);
-    return failed || !compared || !failures || !statistics;
+    if (lent != returned)
+        printf("FAILED: %llu elements were lent, %llu given back\n", (unsigned long long)lent,
+               (unsigned long long)returned);
+    return failed || !compared || !failures || !statistics || (cpu && !lent) || lent != returned;
 }

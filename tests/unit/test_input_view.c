@@ -1,11 +1,20 @@
-/* Files whose samples threads read themselves: the same as in chunks, from any element on; cut and
- * changed files by their place; which inputs have no such view. */
+/* Files whose samples threads read themselves: the same as in chunks, from any element on, and
+ * where they are lent, also while others wish to cut the file; cut and changed files by their
+ * place; which inputs have no such view. */
+#define _GNU_SOURCE /* F_SETLEASE */
 #include "input_help.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+static unsigned lent; /* pieces that were lent and compared */
 
 static tally_input *open_view(const char *path, const tally_input_options *o, tally_view *view)
 {
@@ -36,6 +45,12 @@ static void check_same(const char *path, const tally_input_options *o)
                   error.message);
         CHECK_SAY(!memcmp(to, c.samples.bytes + begin * pixel, count * pixel), "%s", path);
         free(to);
+        const void *there = view.source->lend(view.source->user, begin, count);
+        if (!there)
+            continue;
+        lent++;
+        CHECK_SAY(!memcmp(there, c.samples.bytes + begin * pixel, count * pixel), "%s", path);
+        view.source->give_back(view.source->user, there, begin, count);
     }
     tally_input_close(in);
     blob_free(&c.samples);
@@ -113,6 +128,7 @@ static void test_pnm(void)
           view.source->read(view.source->user, 0, 4, to, &error) == TALLY_ERROR_FORMAT &&
           strstr(error.message, "above the maxval (near byte 9)"));
     CHECK(view.source && !view.source->read(view.source->user, 0, 3, to, &error));
+    CHECK(view.source && !view.source->lend(view.source->user, 0, 4));
     tally_input_close(in);
     in = open_view(help_write("c.pgm", "P5 4 1 9\n\1\2\3", 12), NULL, &view);
     CHECK(!view.source);
@@ -193,6 +209,141 @@ static void test_cut(void)
                        "cut: was cut while it was read: it ends after 70000 bytes and had 100000"),
         "%s", error.message);
     tally_input_close(in);
+}
+
+/* ---- Lent bytes ---------------------------------------------------------------------------- */
+
+/* Whether leases are to be had where the tests' files are. */
+static int has_leases(const char *path)
+{
+    const int file = open(path, O_RDONLY);
+    const int has = fcntl(file, F_SETLEASE, F_RDLCK) == 0;
+    close(file);
+    return has;
+}
+
+static void *cut_file(void *path)
+{
+    CHECK(!truncate(path, 5000));
+    return NULL;
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Who wants to cut the file waits until lent bytes are returned, and gets in then. */
+static void check_cutter(const char *path, const tally_source *s, const unsigned char *bytes)
+{
+    pthread_t cutter;
+    tally_error error = {""};
+    unsigned char to[10];
+    const void *one = s->lend(s->user, 0, 100000), *two = s->lend(s->user, 50000, 10);
+    CHECK(one && two && !pthread_create(&cutter, NULL, cut_file, (void *)(uintptr_t)path));
+    if (!one || !two)
+        return;
+    const void *more = one;
+    for (int i = 0; i < 5000 && more; i++) {
+        more = s->lend(s->user, 7, 9);
+        if (more)
+            s->give_back(s->user, more, 7, 9);
+        pause_shortly();
+    }
+    CHECK(!more && !memcmp(one, bytes, 100000));
+    s->give_back(s->user, one, 0, 100000);
+    CHECK(!memcmp(two, bytes + 50000, 10));
+    s->give_back(s->user, two, 50000, 10);
+    CHECK(!pthread_join(cutter, NULL));
+    CHECK(!s->lend(s->user, 0, 10));
+    CHECK(s->read(s->user, 50000, 10, to, &error) == TALLY_ERROR_IO &&
+          strstr(error.message, "lent: was cut"));
+}
+
+static void test_lent(void)
+{
+    static unsigned char bytes[100000];
+    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    tally_view view;
+    int state = 1;
+    help_fill(bytes, sizeof bytes);
+    o.dtype = TALLY_U8;
+    const char *path = help_write("lent", bytes, sizeof bytes);
+    if (!has_leases(path)) {
+        printf("no leases here: nothing is lent\n");
+        CHECK(!lent);
+        return;
+    }
+    CHECK(lent > 0);
+    tally_input *in = open_view(path, &o, &view);
+    const tally_source *s = view.source;
+    int writer = open(path, O_WRONLY);
+    CHECK(!s->lend(s->user, 0, 10));
+    close(writer);
+    const void *there = s->lend(s->user, 99990, 10);
+    CHECK(there && !memcmp(there, bytes + 99990, 10));
+    const pid_t child = fork();
+    if (!child)
+        _exit(s->lend(s->user, 0, 10) != NULL);
+    CHECK(waitpid(child, &state, 0) == child && state == 0);
+    CHECK(open(path, O_WRONLY | O_NONBLOCK) < 0 && errno == EWOULDBLOCK);
+    CHECK(!s->lend(s->user, 0, 10)); /* somebody may wait */
+    s->give_back(s->user, there, 99990, 10);
+    writer = open(path, O_WRONLY | O_NONBLOCK);
+    CHECK(writer >= 0);
+    close(writer);
+    check_cutter(path, s, bytes);
+    tally_input_close(in);
+}
+
+typedef struct cut_at {
+    const char *path;
+    int done;
+} cut_at;
+
+static int cut_once(void *user, uint64_t done, uint64_t total)
+{
+    cut_at *c = user;
+    (void)total;
+    if (!c->done++)
+        CHECK(!truncate(c->path, (off_t)done));
+    return 0;
+}
+
+/* Cut while it is counted: an error with the place, and no counts, unless other threads have read
+ * all before. */
+static void check_cut_counting(uint32_t threads)
+{
+    enum { BYTES = 40 << 20 };
+    uint64_t counts[256] = {0};
+    tally_context_options where = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_plan_options o = TALLY_PLAN_OPTIONS_INIT;
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
+    tally_input_options raw = TALLY_INPUT_OPTIONS_INIT;
+    tally_output out = TALLY_OUTPUT_INIT;
+    tally_context *context = NULL;
+    tally_plan *plan = NULL;
+    tally_error error = {""};
+    tally_view view;
+    raw.dtype = o.dtypes[0] = TALLY_U8;
+    where.threads = threads;
+    o.axes[0] = tally_axis_even(256, 0, 256);
+    cut_at cut = {help_write("counted", "", 0), 0};
+    CHECK(!truncate(cut.path, BYTES));
+    CHECK(!tally_context_create(&where, &context, &error));
+    CHECK(!tally_plan_create(context, &o, &plan, &error));
+    how.progress = cut_once;
+    how.user = &cut;
+    out.counts = counts;
+    tally_input *in = open_view(cut.path, &raw, &view);
+    const tally_status status = tally_execute(plan, &view, &how, &out, &error);
+    CHECK_SAY((threads > 1 && !status && counts[0] == BYTES) ||
+                  (status == TALLY_ERROR_IO && strstr(error.message, "counted: was cut") &&
+                   strstr(error.message, "had 41943040 when") && !counts[0]),
+              "%d: %s", (int)status, error.message);
+    tally_input_close(in);
+    tally_plan_destroy(plan);
+    tally_context_destroy(context);
 }
 
 static void test_none(void)
@@ -340,6 +491,9 @@ int main(int argc, char **argv)
     test_pnm();
     test_tiff();
     test_cut();
+    test_lent();
+    check_cut_counting(1);
+    check_cut_counting(3);
     test_none();
     test_pnm_pages();
     test_tiff_pages();

@@ -463,6 +463,14 @@ static tally_status read_nothing(void *user, uint64_t begin, uint64_t count, voi
     return DATA;
 }
 
+static const void *lend_nothing(void *user, uint64_t begin, uint64_t count)
+{
+    (void)user;
+    (void)begin;
+    (void)count;
+    return NULL;
+}
+
 static void test_sources(void)
 {
     tally_plan_options o = help_options(TALLY_F64, tally_axis_even(10, 0, 10));
@@ -478,6 +486,9 @@ static void test_sources(void)
     source.struct_size = 4;
     EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "TALLY_SOURCE_INIT");
     source.struct_size = sizeof source;
+    source.lend = lend_nothing;
+    EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "give_back is NULL");
+    source.lend = NULL;
     v.column_stride_bytes = 8;
     EXPECT_NO_RUN(plan, &v, NULL, NULL, ARGUMENT, "no data, device or strides");
     v.column_stride_bytes = 0;
