@@ -86,7 +86,7 @@ const cli_option cli_option_table[] = {
     {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "a histogram for each file instead of one of all"},
     {CLI_PAGE, "page", 0, CLI_UINT, 1, "N", CLI_RUN, "Input", NULL, 1, ANY, 0,
-     "the N-th image, from 1, of a TIFF or PNM file that holds several (all of them)"},
+     "the N-th image, from 1, of a TIFF, PNM, PNG, GIF or WebP file of several (all of them)"},
     {CLI_KEEP_GOING, "keep-going", 'k', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "name each file that cannot be counted, count the others and end with exit code 1"},
     {CLI_INDEX, "index", 0, CLI_UINT, 1, "N", CLI_SHOW | CLI_PLOT, "Input", NULL, 1, ANY, 0,
@@ -160,7 +160,8 @@ const cli_word cli_word_table[] = {
     {CLI_RUN, "run", "[FILE...|-]", 0, 0, cli_run, "count files and show the histogram",
      "Counts the samples of each FILE, or of standard input, and shows the histogram; of a table "
      "without --column all columns at a glance. The files' "
-     "content says what they are: PNG, JPEG, TIFF, PNM, .npy, FITS, HDF5 (FILE:/GROUP/DATASET), "
+     "content says what they are: PNG, JPEG, TIFF, WebP, GIF, BMP, PNM, .npy, FITS, HDF5 "
+     "(FILE:/GROUP/DATASET), "
      "Parquet, "
      "Arrow IPC (Feather), JSON lines, CSV, TSV, one number a line, also as gzip, zstd, xz or "
      "bzip2; a file in a ZIP archive or npz is "

@@ -32,9 +32,9 @@ struct tally_input {
 };
 
 /* The order matters only to text, which takes whatever looks like characters. */
-static const ty_decoder *const decoders[] = {&ty_png,  &ty_jpeg,       &ty_tiff, &ty_npy,
-                                             &ty_pnm,  &ty_parquet,    &ty_hdf5, &ty_arrow,
-                                             &ty_fits, &ty_json_lines, &ty_text};
+static const ty_decoder *const decoders[] = {
+    &ty_png,   &ty_jpeg, &ty_tiff, &ty_npy, &ty_pnm,  &ty_parquet,    &ty_hdf5,
+    &ty_arrow, &ty_fits, &ty_gif,  &ty_bmp, &ty_webp, &ty_json_lines, &ty_text};
 
 /* A caller built against an older or newer header has a smaller or larger struct. */
 static tally_status copy_options(const tally_input_options *from, tally_input_options *options,
@@ -101,15 +101,12 @@ static const struct {
     const char *what, *instead;
 } strangers[] = {
     {"%PDF-", 5, 0, 1, "a PDF document", "pdfimages takes its pictures out, pdftotext its text"},
-    {"GIF8", 4, 0, 0, "a GIF image", "convert it to PNG: magick FILE out.png"},
-    {"WEBP", 4, 8, 0, "a WebP image", "convert it to PNG: dwebp FILE -o out.png"},
     {"WAVE", 4, 8, 0, "a WAV sound", "sox FILE -t raw - gives raw samples (--dtype i16)"},
     {"ftyp", 4, 4, 0, "an HEIF or AVIF image, or a film", "convert it to PNG: magick FILE out.png"},
     {"\0\0\0\x0cjP  ", 8, 0, 0, "a JPEG 2000 image",
      "convert it: opj_decompress -i FILE -o out.png"},
     {"\xff\x0a", 2, 0, 0, "a JPEG XL image", "convert it to PNG: djxl FILE out.png"},
     {"v/1\x01", 4, 0, 0, "an OpenEXR image", "convert it to TIFF: magick FILE out.tiff"},
-    {"BM", 2, 0, 0, "a BMP image", "convert it to PNG: magick FILE out.png"},
     {"\xd0\xcf\x11\xe0", 4, 0, 0, "an old Office document", "save a spreadsheet as CSV"},
     {"SQLite format 3", 16, 0, 0, "an SQLite database",
      "sqlite3 -csv FILE 'SELECT ...' | tally - counts a query"},
@@ -148,7 +145,8 @@ static tally_status unknown_format(const char *name, const unsigned char *head, 
         snprintf(hex + 3 * i, 4, " %02x", head[i]);
     return ty_error(
         error, TALLY_ERROR_FORMAT,
-        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, npy, "
+        "%s: not a format that is known: it begins with%s; PNG, JPEG, TIFF, PNM, GIF, BMP, WebP, "
+        "npy, "
         "npz, FITS, Parquet, Arrow, HDF5, JSON lines and text (CSV, TSV, numbers) are told by "
         "their content; raw "
         "data need a dtype "
@@ -179,11 +177,12 @@ static tally_status find_decoder(tally_input *in, const tally_input_options *opt
         status = refuse_stranger(name, head, size, 0, error);
         return status ? status : unknown_format(name, head, size, error);
     }
-    if (options->page > 1 && in->decoder != &ty_tiff && in->decoder != &ty_pnm)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: page %" PRIu64
-                        " is asked for; TIFF and PNM have several, and this is %s",
-                        name, options->page, in->decoder->format);
+    if (options->page > 1 && !in->decoder->has_pages)
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "%s: page %" PRIu64
+            " is asked for; TIFF, PNM, PNG, GIF and WebP may have several, and this is %s",
+            name, options->page, in->decoder->format);
     if (options->inside && !in->decoder->has_inside)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: this is %s, and has nothing called '%s' in it", name,

@@ -65,10 +65,12 @@ void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size
 struct ty_stored; /* io/stored.h */
 
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c
- * arrow.c json_lines.c fits.c ---- */
+ * arrow.c json_lines.c fits.c gif.c bmp.c webp.c
+ * ---- */
 typedef struct ty_decoder {
     const char *format;
     int has_columns; /* they are chosen by name or number (tally_input_options.columns) */
+    int has_pages;   /* several images (tally_input_options.page) */
     int has_inside;  /* what is read may be named (tally_input_options.inside) */
     /* Nonzero when the first bytes are this format's. NULL: only on request (raw). */
     int (*probe)(const unsigned char *head, size_t size);
@@ -103,6 +105,6 @@ tally_words *ty_input_words(const tally_input *input, uint32_t view);
 ty_pool *ty_input_pool(const tally_input *input);
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
-    ty_hdf5, ty_arrow, ty_json_lines, ty_fits;
+    ty_hdf5, ty_arrow, ty_json_lines, ty_fits, ty_gif, ty_bmp, ty_webp;
 
 #endif

@@ -7,8 +7,8 @@
 
 const char *tally_io_libraries(void)
 {
-    static const char all[] =
-        IF(TALLY_HAVE_PNG, "PNG") IF(TALLY_HAVE_JPEG, "JPEG") IF(TALLY_HAVE_TIFF, "TIFF")
+    static const char all[] = IF(TALLY_HAVE_PNG, "PNG") IF(TALLY_HAVE_JPEG, "JPEG")
+        IF(TALLY_HAVE_TIFF, "TIFF") IF(TALLY_HAVE_WEBP, "WebP")
 #if TALLY_HAVE_ISAL
             ", gzip (ISA-L)"
 #elif TALLY_HAVE_ZLIB

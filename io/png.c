@@ -1,6 +1,7 @@
 /* PNG by libpng, row by row. Samples are as stored: no gamma, no colour profile, no transparent
  * colour. Palettes become R, G, B (and A where the palette has it); grey of 1, 2 and 4 bits is
- * scaled to 8. Interlaced images are decoded whole. Of an animation the first picture is read. */
+ * scaled to 8. Interlaced images are decoded whole. Of an animation all pictures are read, as they
+ * are stored. */
 #include "io/rows.h"
 
 static int png_probe(const unsigned char *head, size_t size)
@@ -17,12 +18,15 @@ static int png_probe(const unsigned char *head, size_t size)
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/png_frames.h"
 
 /* What an interlaced image may take when decoded. */
 #define TY_PNG_WHOLE_MOST (UINT64_C(1) << 30)
 
 typedef struct ty_png_state {
     ty_stream *stream;
+    ty_png_frames frames;
+    tally_input_options options; /* region, chunk and page of each */
     ty_rows rows;
     png_structp png;
     png_infop info;
@@ -91,7 +95,7 @@ static void on_read(png_structp png, png_bytep bytes, size_t size)
 {
     ty_png_state *s = png_get_io_ptr(png);
     size_t got;
-    s->status = ty_stream_read(s->stream, bytes, size, &got, s->error);
+    s->status = ty_png_frames_read(&s->frames, bytes, size, &got, s->error);
     if (s->status)
         png_error(png, "reading failed");
     if (got < size)
@@ -268,9 +272,16 @@ static void png_close(void *state)
     ty_free(s);
 }
 
-static tally_status open_image(ty_png_state *s, const tally_input_options *options,
-                               tally_input_info *info, tally_error *error)
+/* The image that comes next. */
+static tally_status begin_image(ty_png_state *s, tally_input_info *info, tally_error *error)
 {
+    png_destroy_read_struct(&s->png, &s->info, NULL);
+    ty_rows_close(&s->rows);
+    ty_free(s->whole);
+    ty_free(s->indices);
+    s->whole = s->indices = NULL;
+    s->whole_ready = 0;
+    s->row = 0;
     tally_status status = guarded(s, start, NULL, error);
     if (status)
         return status;
@@ -279,7 +290,7 @@ static tally_status open_image(ty_png_state *s, const tally_input_options *optio
     info->columns = s->width;
     info->channels = s->channels;
     info->is_image = 1;
-    status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, options, info, error);
+    status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 0, &s->options, info, error);
     if (status)
         return status;
     if (s->interlaced && s->rows.row_bytes * s->height > TY_PNG_WHOLE_MOST)
@@ -291,6 +302,25 @@ static tally_status open_image(ty_png_state *s, const tally_input_options *optio
     return guarded(s, prepare, NULL, error);
 }
 
+/* The first image that is wanted. */
+static tally_status open_image(ty_png_state *s, tally_input_info *info, tally_error *error)
+{
+    int more = 1;
+    uint64_t page = 1;
+    ty_png_frames_start(&s->frames, s->stream);
+    tally_status status = begin_image(s, info, error);
+    while (!status && page < s->options.page &&
+           !(status = ty_png_frames_next(&s->frames, &more, error))) {
+        if (!more)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "%s: page %" PRIu64 " is asked for, but it has %" PRIu64,
+                            ty_stream_name(s->stream), s->options.page, page);
+        status = begin_image(s, info, error);
+        page++;
+    }
+    return status;
+}
+
 static tally_status png_open(ty_stream *stream, const tally_input_options *options, void **state,
                              tally_input_info *info, tally_error *error)
 {
@@ -298,7 +328,8 @@ static tally_status png_open(ty_stream *stream, const tally_input_options *optio
     if (!s)
         return ty_error_memory(error, "an input", sizeof *s);
     s->stream = stream;
-    tally_status status = open_image(s, options, info, error);
+    s->options = *options;
+    tally_status status = open_image(s, info, error);
     if (status)
         png_close(s);
     else
@@ -309,26 +340,36 @@ static tally_status png_open(ty_stream *stream, const tally_input_options *optio
 static tally_status png_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_png_state *s = state;
-    return ty_rows_read(&s->rows, take, s, views, done, error);
+    for (;;) {
+        int more;
+        tally_input_info info;
+        tally_status status = ty_rows_read(&s->rows, take, s, views, done, error);
+        if (status || !*done || s->options.page)
+            return status;
+        status = ty_png_frames_next(&s->frames, &more, error);
+        if (status || !more || (status = begin_image(s, &info, error)))
+            return status;
+    }
 }
 
 static tally_status png_rewind(void *state, tally_error *error)
 {
     ty_png_state *s = state;
+    tally_input_info info;
     ty_rows_rewind(&s->rows);
     s->row = 0;
-    if (s->whole_ready)
+    if (s->whole_ready && !s->frames.is_animated)
         return TALLY_OK;
-    png_destroy_read_struct(&s->png, &s->info, NULL);
-    png_uint_32 width = s->width, height = s->height;
-    int depth = s->depth, color = s->color, interlaced = s->interlaced;
-    unsigned channels = s->channels;
-    tally_status status = guarded(s, start, NULL, error);
-    if (!status && (s->width != width || s->height != height || s->depth != depth ||
-                    s->color != color || s->interlaced != interlaced || s->channels != channels))
+    const int depth = s->depth, color = s->color;
+    const unsigned channels = s->channels;
+    const int was_animated = s->frames.is_animated;
+    const png_uint_32 width = s->width, height = s->height;
+    tally_status status = open_image(s, &info, error);
+    if (!status && (s->depth != depth || s->color != color || s->channels != channels ||
+                    (!was_animated && (s->width != width || s->height != height))))
         status = ty_error(error, TALLY_ERROR_FORMAT, "%s: changed while it was being read",
                           ty_stream_name(s->stream));
-    return status ? status : guarded(s, prepare, NULL, error);
+    return status;
 }
 
 static const char *png_name(const void *state, uint64_t channel)
@@ -338,6 +379,7 @@ static const char *png_name(const void *state, uint64_t channel)
 
 const ty_decoder ty_png = {
     .format = "png",
+    .has_pages = 1,
     .probe = png_probe,
     .open = png_open,
     .read = png_read,
@@ -359,6 +401,7 @@ static tally_status png_open(ty_stream *stream, const tally_input_options *optio
 
 const ty_decoder ty_png = {
     .format = "png",
+    .has_pages = 1,
     .probe = png_probe,
     .open = png_open,
 };

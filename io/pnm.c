@@ -479,6 +479,7 @@ static int pnm_stored(const void *state, ty_stored *stored)
 
 const ty_decoder ty_pnm = {
     .format = "pnm",
+    .has_pages = 1,
     .probe = pnm_probe,
     .open = pnm_open,
     .read = pnm_read,

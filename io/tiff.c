@@ -562,6 +562,7 @@ static const char *tiff_name(const void *state, uint64_t channel)
 
 const ty_decoder ty_tiff = {
     .format = "tiff",
+    .has_pages = 1,
     .probe = tiff_probe,
     .open = tiff_open,
     .read = tiff_read,
@@ -584,6 +585,7 @@ static tally_status tiff_open(ty_stream *stream, const tally_input_options *opti
 
 const ty_decoder ty_tiff = {
     .format = "tiff",
+    .has_pages = 1,
     .probe = tiff_probe,
     .open = tiff_open,
 };

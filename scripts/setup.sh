@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=(
     gcc libc6-dev make cmake pkg-config
-    libpng-dev libjpeg-dev libtiff-dev zlib1g-dev libisal-dev libzstd-dev liblzma-dev libbz2-dev liblz4-dev libcairo2-dev libhdf5-dev
+    libpng-dev libjpeg-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev libzstd-dev liblzma-dev libbz2-dev liblz4-dev libcairo2-dev libhdf5-dev
     fonts-dejavu-core
 )
 check=(

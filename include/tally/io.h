@@ -265,8 +265,8 @@ typedef struct tally_input_options {
     int32_t header;       /* text: 1 the first record is headings, -1 it is data, 0 it tells */
     char delimiter;       /* text: between fields, ' ' for runs of white space; 0: it tells */
     const char *missing;  /* text, JSON lines: more words for missing, with commas between */
-    uint64_t page;        /* TIFF, PNM: which image of several, from 1; 0: all, which must be of
-                             one dtype and channels */
+    uint64_t page; /* TIFF, PNM, PNG, GIF, WebP: which image of several, from 1; 0: all, which must
+                      be of one dtype and channels */
     const char *inside; /* HDF5: the dataset that is read, FITS: the extension, ZIP (npz): the file;
                            NULL: as the path says, else the only one */
     tally_words *const *words; /* text, JSON lines, Parquet: columns_count of them, or one without
@@ -290,8 +290,8 @@ typedef struct tally_input_options {
 
 typedef struct tally_input_info {
     size_t struct_size;
-    const char *format; /* "png", "jpeg", "tiff", "pnm", "npy", "parquet", "arrow", "hdf5", "fits",
-                           "jsonl", "text", "raw" */
+    const char *format; /* "png", "jpeg", "tiff", "pnm", "gif", "bmp", "webp", "npy", "parquet",
+                           "arrow", "hdf5", "fits", "jsonl", "text", "raw" */
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "deflate" (in ZIP) or "" */
     tally_dtype dtype;
     uint64_t rows, columns; /* 0 rows: unknown before the end */

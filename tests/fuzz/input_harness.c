@@ -180,6 +180,12 @@ static const char *recognised(const uint8_t *data, size_t size)
         return "tiff";
     if (!memcmp(data, "\x93NUMPY", 6))
         return "npy";
+    if (!memcmp(data, "GIF8", 4))
+        return "gif";
+    if (!memcmp(data, "BM", 2))
+        return "bmp";
+    if (size >= 12 && !memcmp(data, "RIFF", 4) && !memcmp(data + 8, "WEBP", 4))
+        return "webp";
     return data[0] == 'P' && data[1] >= '1' && data[1] <= '7' ? "pnm" : "";
 }
 

@@ -231,6 +231,36 @@ def pictures(make):
     save("tiff", "RGB-jpeg", "RGB", compression="jpeg")
 
 
+def other_pictures(make):
+    """GIF, BMP, WebP and APNG: all frames, one behind the other."""
+    def save(name, frames, want, **options):
+        path = make.path("png" if name.endswith(".png") else "frames", name)
+        try:
+            frames[0].save(path, append_images=frames[1:], **options)
+        except (KeyError, OSError):
+            return  # a Pillow without it
+        make.note(path, np.concatenate([np.asarray(image) for image in want]))
+    grey, colour, four = make.smooth(1), make.smooth(3), Image.fromarray(make.smooth(4), "RGBA")
+    grey, colour = Image.fromarray(grey), Image.fromarray(colour)
+    few, many = colour.quantize(6), colour.quantize(256)
+    for name, image in (("1", grey.convert("1")), ("L", grey), ("RGB", colour), ("P", few), ("P256", many)):
+        save(name + ".bmp", [image], [image.convert("RGB")])
+    for name, image in (("L", grey), ("P", few), ("P256", many)):
+        save(name + ".gif", [image], [image.convert("RGB")], interlace=0)
+        save(name + "-interlaced.gif", [image], [image.convert("RGB")], interlace=1)
+    noise = [Image.fromarray(make.random.integers(0, 256, (ROWS, COLUMNS, 3)).astype(np.uint8)) for _ in range(3)]
+    save("animated.png", noise, noise, save_all=True)
+    save("animated.webp", noise, noise, save_all=True, lossless=True)
+    save("RGB.webp", [colour], [colour], lossless=True)
+    save("RGBA.webp", [four], [four], lossless=True, exact=True)
+    lossy = make.path("frames", "lossy.webp")
+    try:
+        colour.save(lossy)
+    except (KeyError, OSError):
+        return
+    make.note(lossy, read_back(lossy))
+
+
 def copies(make):
     """libtiff's own writer: tiles, planes, byte orders, BigTIFF."""
     ways = {"big": ("-B",), "little": ("-L",), "bigtiff": ("-8",), "reversed": ("-f", "lsb2msb"),
@@ -305,6 +335,7 @@ def make_all(folder):
     compressed(make)
     if Image:
         pictures(make)
+        other_pictures(make)
     if Image and shutil.which("tiffcp"):
         copies(make)
     return make.made
