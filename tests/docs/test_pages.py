@@ -7,6 +7,8 @@ Examples are told by the language behind their fence:
     console   `$ COMMAND` lines, each with all that it prints; run in a folder that has data/
     pycon     a Python session, one a page, run by doctest
     c         a whole program if it has a main; what it prints is the `text` block behind it
+
+With TALLY_INSTALLED the Python package and the library (by pkg-config) are those that are installed.
 """
 
 import os
@@ -18,6 +20,7 @@ import tempfile
 
 ROOT = os.environ.get("SRCDIR") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 FOLDERS = "bench|cli|cmake|common|data|docs|include|io|python|scripts|src|tests|tools"
+INSTALLED = "TALLY_INSTALLED" in os.environ
 failures = []
 
 
@@ -110,8 +113,9 @@ def check_python(page, content, line, folder):
     code = ("import doctest, sys\n"
             "test = doctest.DocTestParser().get_doctest(sys.stdin.read(), {}, sys.argv[1], sys.argv[1], 0)\n"
             "sys.exit(doctest.DocTestRunner().run(test).failed != 0)\n")
+    own = {} if INSTALLED else {"PYTHONPATH": os.path.join(ROOT, "python")}
     done = subprocess.run([sys.executable, "-c", code, page], input=content, cwd=folder, text=True, timeout=120,
-                          env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")},
+                          env={**os.environ, **own},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
         fail(page, line, done.stdout)
@@ -121,11 +125,14 @@ def check_c(page, content, line, folder, expected):
     source, program = os.path.join(folder, "example.c"), os.path.join(folder, "example")
     with open(source, "w", encoding="utf-8") as file:
         file.write(content)
-    library = os.environ["TALLY_LIBRARY"]
-    where = os.path.dirname(library)
+    if INSTALLED:
+        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "tally"], text=True).split()
+    else:
+        library = os.environ["TALLY_LIBRARY"]
+        where = os.path.dirname(library)
+        flags = ["-I", os.path.join(ROOT, "include"), library, f"-Wl,-rpath,{where}", f"-L{where}"]
     command = shlex.split(os.environ.get("CC", "cc")) + [
-        "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", os.path.join(ROOT, "include"), source, "-o", program,
-        library, f"-Wl,-rpath,{where}", f"-L{where}"]
+        "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if not done.returncode:
         done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
@@ -137,7 +144,7 @@ def check_c(page, content, line, folder, expected):
 def check_examples(page, text):
     """How many were run."""
     found, ran = blocks(text), 0
-    can_link = os.environ.get("TALLY_LIBRARY") and not os.environ.get("SANITIZE")
+    can_link = INSTALLED or (os.environ.get("TALLY_LIBRARY") and not os.environ.get("SANITIZE"))
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(ROOT, "data"), os.path.join(folder, "data"))
         sessions = [(content, line) for language, content, line in found if language == "pycon"]
@@ -158,7 +165,7 @@ def check_examples(page, text):
 
 def main(pages):
     everything = not pages
-    pages = pages or sorted(["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md"] + [
+    pages = pages or sorted(["README.md", "SECURITY.md", "python/README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md"] + [
         f"{folder}/{name}" for folder in ("docs", "bench/record") for name in os.listdir(os.path.join(ROOT, folder))
         if name.endswith(".md")])
     ran = 0
