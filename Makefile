@@ -7,7 +7,7 @@ BUILD   = build/release
 export JOBS
 
 .DEFAULT_GOAL = build
-.PHONY: help build kernels demo check check-all install uninstall bench format tidy clean
+.PHONY: help build kernels demo check check-all install uninstall bench docs format tidy clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -28,8 +28,8 @@ check: ## install what is missing, build and run every test
 	@scripts/setup.sh check
 	@scripts/check.sh
 
-check-all: ## the same and the slow rest: clang, no optional packages, static, same bytes from any folder
-	@scripts/setup.sh check
+check-all: ## and the slow rest: clang, static, other platforms, packages in clean root folders, same bytes
+	@scripts/setup.sh all
 	@scripts/check.sh all
 
 install: build ## install under PREFIX (default /usr/local); DESTDIR is obeyed
@@ -42,6 +42,9 @@ uninstall: ## remove what `make install` installed
 bench: ## build and time this machine (installs nothing; scripts/peers.sh gets the peers)
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/tally-bench
+
+docs: ## the site, from README, docs/, headers and docstrings: build/site/html
+	@scripts/site.py
 
 format: ## lay out every C file by .clang-format
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' '*.hpp' '*.cpp' '*.cl' | grep -v '_table\.c$$' | xargs clang-format -i
