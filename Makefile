@@ -28,7 +28,7 @@ check: ## install what is missing, build and run every test
 	@scripts/setup.sh check
 	@scripts/check.sh
 
-check-all: ## and the slow rest: clang, static, other platforms, packages in clean root folders, same bytes
+check-all: ## and the slow rest: clang, static, packages in clean root folders, same bytes
 	@scripts/setup.sh all
 	@scripts/check.sh all
 

@@ -6,4 +6,5 @@ if(TARGET tally_command)
   install(TARGETS tally_command RUNTIME DESTINATION tally/bin COMPONENT python)
 endif()
 
+install(FILES ${TALLY_KERNELS_FILE} DESTINATION tally/lib COMPONENT python OPTIONAL)
 install(TARGETS tally_fast LIBRARY DESTINATION tally COMPONENT python)

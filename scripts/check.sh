@@ -16,7 +16,7 @@ export JOBS=${JOBS:-$(nproc)}
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 # python comes before fuzz, whose first tables its environments write.
 usual=(format layers tidy gcc asan tsan python fuzz valgrind)
-every=(format layers tidy analyzer gcc same clang bare static asan tsan python fuzz valgrind)
+every=(format layers tidy analyzer gcc same clang bare static abi asan tsan python wheel debian site fuzz valgrind)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -143,6 +143,29 @@ stage_valgrind() {
 # The wheel, in clean environments of two Pythons.
 stage_python() {
     scripts/python.sh
+}
+
+# The libraries' binary interface and the one that was stored.
+stage_abi() {
+    scripts/abi.sh
+}
+
+# The release's wheel, with CUDA kernels where NVRTC is here, and the source distribution, by pip alone in a clean root folder.
+stage_wheel() {
+    if ldconfig -p | grep -q libnvrtc.so || ls /usr/local/cuda/lib*/libnvrtc.so* >/dev/null 2>&1; then
+        export TALLY_PREBUILT=ptx
+    fi
+    scripts/wheel.sh && scripts/wheel_clean.sh
+}
+
+# The site: no warning, every link leads somewhere.
+stage_site() {
+    scripts/site.py
+}
+
+# Debian's packages, installed, tried and removed in a clean root folder.
+stage_debian() {
+    scripts/debian.sh
 }
 
 case "${1:-}" in

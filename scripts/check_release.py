@@ -13,6 +13,9 @@ SAID = {
     "pyproject.toml": r'^version = "([\d.]+)"$',
     "CITATION.cff": r"^version: ([\d.]+)$",
     "CHANGELOG.md": r"^## ([\d.]+)",
+    "debian/changelog": r"^tally \(([\d.]+)",
+    "packaging/conda/recipe.yaml": r"^  version: ([\d.]+)$",
+    "packaging/homebrew/tally.rb": r"tally-([\d.]+)\.tar\.gz\"",
     "include/tally/tally.h": r"VERSION_MAJOR (\d+)\n.*VERSION_MINOR (\d+)\n.*VERSION_PATCH (\d+)",
 }
 failed = []

