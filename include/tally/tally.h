@@ -569,6 +569,7 @@ TALLY_API tally_status tally_histogram(const void *samples, tally_dtype dtype, u
 #endif
 
 #include <tally/methods.h>
+#include <tally/parts.h>
 #include <tally/quantile.h>
 #include <tally/rules.h>
 

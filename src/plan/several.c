@@ -22,6 +22,21 @@ struct ty_several {
 
 static const ty_backend several_backend;
 
+unsigned ty_several_count(const ty_several *several)
+{
+    return several->count;
+}
+
+tally_context *ty_several_context(const ty_several *several, unsigned i)
+{
+    return several->contexts[i];
+}
+
+const char *ty_several_id(const ty_several *several, unsigned i)
+{
+    return several->ids[i];
+}
+
 /* ---- the list of devices ---- */
 
 static const ty_backend *find_kind(const char *name, size_t length)
@@ -313,15 +328,29 @@ static tally_status run_piece(const deal *d, const ty_job *totals, uint64_t begi
     return status;
 }
 
-/* Adds a device's totals to the call's. */
-static void add_totals(ty_job *to, const ty_job *from)
+tally_status ty_several_reserve(ty_job *totals, const ty_job *whole, const tally_plan *plan,
+                                tally_error *error)
 {
-    const uint64_t cells = to->histograms * to->plan->slots;
+    *totals = *whole;
+    totals->plan = plan;
+    totals->stream = NULL;
+    totals->progress = NULL;
+    totals->device_seconds = totals->merge_seconds = NULL;
+    totals->totals = NULL;
+    totals->totals_buffer = NULL;
+    totals->isums = totals->carries = NULL;
+    totals->failure = NULL;
+    return ty_job_reserve(totals, error);
+}
+
+void ty_several_add(ty_job *whole, const ty_job *totals)
+{
+    const uint64_t cells = whole->histograms * whole->plan->slots;
     for (uint64_t i = 0; i < cells; i++)
-        to->totals[i] += from->totals[i];
-    for (uint64_t i = 0; to->isums && i < cells; i++) {
-        ty_carry_add(&to->isums[i], &to->carries[i], from->isums[i]);
-        to->carries[i] += from->carries[i];
+        whole->totals[i] += totals->totals[i];
+    for (uint64_t i = 0; whole->isums && i < cells; i++) {
+        ty_carry_add(&whole->isums[i], &whole->carries[i], totals->isums[i]);
+        whole->carries[i] += totals->carries[i];
     }
 }
 
@@ -343,18 +372,10 @@ static void count_on_device(void *arg, unsigned part, unsigned worker)
     static const tally_error cancelled = {"the call was cancelled"};
     deal *d = arg;
     const ty_several *s = d->job->plan->context->several;
-    ty_job totals = *d->job;
+    ty_job totals;
     tally_error error = {""};
     uint64_t begin = 0, n;
-    totals.plan = d->job->plan->several[part];
-    totals.stream = NULL;
-    totals.progress = NULL;
-    totals.device_seconds = totals.merge_seconds = NULL;
-    totals.totals = NULL;
-    totals.totals_buffer = NULL;
-    totals.isums = totals.carries = NULL;
-    totals.failure = NULL;
-    tally_status status = ty_job_reserve(&totals, &error);
+    tally_status status = ty_several_reserve(&totals, d->job, d->job->plan->several[part], &error);
     while (!status && (n = next_piece(d, &begin))) {
         status = run_piece(d, &totals, begin, n, &error);
         if (!status && is_cancelled(d, worker, n))
@@ -364,7 +385,7 @@ static void count_on_device(void *arg, unsigned part, unsigned worker)
         fail(d, begin, status, "%s: %s", s->ids[part], &error);
     pthread_mutex_lock(&d->lock);
     if (!d->status)
-        add_totals(d->job, &totals);
+        ty_several_add(d->job, &totals);
     pthread_mutex_unlock(&d->lock);
     ty_job_release(&totals);
 }

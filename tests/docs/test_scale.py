@@ -46,13 +46,20 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("%%d %%s %%g %%llu %%llu\\n", (int)status, error.message, options.axes[0].hi,
                (unsigned long long)sum, (unsigned long long)counts[99]);
+    const tally_view shares[2] = {view, view};
+    %s
+    sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += counts[i];
+    if (rank == 0)
+        printf("%%d %%s %%llu\\n", (int)counted, error.message, (unsigned long long)sum);
     MPI_Finalize();
     return 0;
 }
 """
 
 page = (root / "docs/SCALE.md").read_text()
-several, c = re.findall(r"^```C\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+several, parts, c = re.findall(r"^```C\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 (shell,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 environment = os.environ | {
     "PATH": f"{command}:{os.environ['PATH']}", "OMPI_CC": os.environ.get("CC", "cc"), "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -68,12 +75,12 @@ def run(words, folder):
 
 
 with tempfile.TemporaryDirectory() as work:
-    pathlib.Path(work, "page.c").write_text(AROUND % (several.replace('cuda:*,cpu', 'cpu'), c))
+    pathlib.Path(work, "page.c").write_text(AROUND % (several.replace('cuda:*,cpu', 'cpu'), c, parts.replace('.device = i;', '.device = 0;')))
     where = os.path.dirname(library)
     run(["mpicc", "-std=c11", "-Wall", "-Wextra", f"-I{root}/include", "page.c", "-o", "page", f"-L{where}", "-ltally", "-lm",
          f"-Wl,-rpath,{where}"], work)
     said = run(["mpirun", "-n", "2", "./page"], work)
-    assert said == "0  1999 2000 20\n", said
+    assert said == "0  1999 2000 20\n0  2000\n", said
     os.symlink(root / "data", pathlib.Path(work, "data"))
     run(["bash", "-ec", shell], work)
     shown = run(["tally", "show", "twice.json"], work)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tally/parts.h>
 #include <tally/quantile.h>
 
 #include "execute_help.h"
@@ -190,6 +191,15 @@ static void plans(tally_context *context)
     REFUSED(tally_execute_reference(plan, &empty, NULL, &output, &error));
     REFUSED(tally_execute_reference(plan, &view, NULL, &nowhere, &error));
     REFUSED_SILENTLY(tally_execute_reference(NULL, NULL, NULL, NULL, NULL));
+    tally_part part = TALLY_PART_INIT;
+    REFUSED(tally_execute_parts(plan, &part, 1, NULL, &output, &error)); /* without views */
+    part.views = &view;
+    REFUSED(tally_execute_parts(NULL, &part, 1, NULL, &output, &error));
+    REFUSED(tally_execute_parts(plan, NULL, 1, NULL, &output, &error));
+    REFUSED(tally_execute_parts(plan, &part, 0, NULL, &output, &error));
+    REFUSED(tally_execute_parts(plan, &part, 1, NULL, NULL, &error));
+    REFUSED(tally_execute_parts(plan, &part, 1, NULL, &nowhere, &error));
+    REFUSED_SILENTLY(tally_execute_parts(NULL, NULL, 0, NULL, NULL, NULL));
     tally_plan_destroy(plan);
 }
 
@@ -449,7 +459,8 @@ static void inputs(void)
 static void check_all_met(void)
 {
     const char *source = getenv("SRCDIR");
-    const char *const headers[] = {"tally.h", "rules.h", "quantile.h", "methods.h", "io.h"};
+    const char *const headers[] = {"tally.h", "rules.h",   "quantile.h",
+                                   "parts.h", "methods.h", "io.h"};
     char path[1024], name[80];
     int functions = 0;
     if (!source) {
