@@ -1,89 +1,148 @@
 /* A block is its size as a varint, then elements: literal bytes, or copies of what was unpacked
- * before, told apart by the lowest two bits of their first byte. */
+ * before, told apart by the lowest two bits of their first byte, the tag. */
 #include <string.h>
 
 #include "io/snappy.h"
 #include "io/thrift.h"
 
-/* The little-endian number of `bytes` bytes, 1 to 4, at t->at. */
-static inline size_t take(ty_thrift *t, unsigned bytes)
+/* While so many bytes are left on both sides, elements of up to 64 bytes are copied by whole
+ * blocks, which read and write more than is theirs. */
+enum { SLACK = 160 };
+
+typedef struct unpacking {
+    const unsigned char *at, *end; /* what is packed */
+    unsigned char *into, *to, *stop;
+} unpacking;
+
+/* What a copy's tag says of its length. */
+static inline size_t copied(unsigned tag)
 {
-    size_t value = 0;
-    if ((size_t)(t->end - t->at) < bytes) {
-        t->failed = 1;
-        return 0;
+    return (tag & 3) == 1 ? (tag >> 2 & 7) + 4 : (tag >> 2) + 1;
+}
+
+/* The little-endian number of 2 bytes. */
+static inline size_t take2(const unsigned char *at)
+{
+    return at[0] | (size_t)at[1] << 8;
+}
+
+static inline void copy8(unsigned char *to, const unsigned char *from)
+{
+    memcpy(to, from, 8);
+}
+
+/* Up to 64 bytes from `distance` before `to`: what is copied may be copied again. */
+static inline void copy_again(unsigned char *to, size_t distance, size_t length)
+{
+    const unsigned char *from = to - distance, *end = to + length;
+    if (distance >= 16) {
+        memcpy(to, from, 16);
+        for (to += 16, from += 16; to < end; to += 16, from += 16)
+            memcpy(to, from, 16);
+        return;
     }
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (size_t)t->at[i] << 8 * i;
-    t->at += bytes;
-    return value;
+    for (; distance < 8; distance *= 2) { /* of every 8 bytes `distance` are right */
+        copy8(to, from);
+        to += distance;
+    }
+    for (; to < end; to += 8, from += 8)
+        copy8(to, from);
 }
 
-enum { WIDE = 16 }; /* bytes that a wide copy may write, and read, behind the last */
-
-/* `step` bytes at a time, 8 or 16, which do not overlap. */
-static inline void copy_wide(unsigned char *to, const unsigned char *from, size_t length,
-                             size_t step)
+/* Elements, a literal and a copy at a time, as long as there is SLACK and they are short. Each kind
+ * has a branch of its own: the processor foretells by it where the next element begins, and does
+ * not wait for its tag. 1: damaged. */
+static int unpack_short(unpacking *u)
 {
-    for (size_t i = 0; i < length; i += step)
-        memcpy(to + i, from + i, step);
+    const unsigned char *at = u->at, *const last = u->end - SLACK, *const into = u->into;
+    unsigned char *to = u->to, *const stop = u->stop - SLACK;
+    int damaged = 0;
+    while (at <= last && to <= stop) {
+        unsigned tag = *at;
+        size_t distance, length;
+        if (!(tag & 3)) {
+            length = (tag >> 2) + 1;
+            memcpy(to, at + 1, 16);
+            if (length > 16) {
+                if (length > 60)
+                    break;
+                memcpy(to + 16, at + 17, 48);
+            }
+            to += length;
+            at += 1 + length;
+            tag = *at; /* mostly of a copy; SLACK has it */
+            if (!(tag & 3))
+                continue;
+        }
+        if ((tag & 3) == 2) {
+            distance = take2(at + 1);
+            length = (tag >> 2) + 1;
+            at += 3;
+        } else if ((tag & 3) == 1) {
+            distance = (size_t)(tag >> 5) << 8 | at[1];
+            length = (tag >> 2 & 7) + 4;
+            at += 2;
+        } else {
+            distance = take2(at + 1) | take2(at + 3) << 16;
+            length = (tag >> 2) + 1;
+            at += 5;
+        }
+        if (distance - 1 >= (size_t)(to - into)) {
+            damaged = 1;
+            break;
+        }
+        copy_again(to, distance, length);
+        to += length;
+    }
+    u->at = at;
+    u->to = to;
+    return damaged;
 }
 
-/* `length` bytes from `distance` before `to`, which may overlap: what is copied may be copied
- * again. There are `room` bytes to write at `to`. */
-static inline void copy_again(unsigned char *to, size_t distance, size_t length, size_t room)
+/* One element of any length, at the end as well. 1: damaged. */
+static int unpack_one(unpacking *u)
 {
-    const unsigned char *from = to - distance;
-    if (distance >= 16 && room >= length + WIDE) {
-        copy_wide(to, from, length, 16);
-    } else if (distance >= 8 && room >= length + WIDE) {
-        copy_wide(to, from, length, 8);
+    const unsigned tag = *u->at++, kind = tag & 3;
+    const size_t more =
+        kind ? (size_t)(kind == 3 ? 4 : kind) : (tag >> 2 > 59 ? (tag >> 2) - 59 : 0);
+    size_t number = 0, length = kind ? copied(tag) : (tag >> 2) + 1;
+    if ((size_t)(u->end - u->at) < more)
+        return 1;
+    for (size_t i = 0; i < more; i++)
+        number |= (size_t)u->at[i] << 8 * i;
+    u->at += more;
+    if (!kind && more)
+        length = number + 1;
+    if (length > (size_t)(u->stop - u->to))
+        return 1;
+    if (!kind) {
+        if (length > (size_t)(u->end - u->at))
+            return 1;
+        memcpy(u->to, u->at, length);
+        u->at += length;
     } else {
+        const size_t distance = number | (kind == 1 ? (size_t)(tag >> 5) << 8 : 0);
+        if (distance - 1 >= (size_t)(u->to - u->into))
+            return 1;
         for (size_t i = 0; i < length; i++)
-            to[i] = from[i];
+            u->to[i] = (u->to - distance)[i];
     }
+    u->to += length;
+    return 0;
 }
 
 int ty_snappy_unpack(const unsigned char *packed, size_t packed_size, unsigned char *into,
                      size_t size)
 {
     ty_thrift t = {packed, packed + packed_size, 0};
-    unsigned char *to = into, *const end = into + size;
-    if (ty_thrift_varint(&t) != size)
+    if (ty_thrift_varint(&t) != size || t.failed)
         return 1;
-    while (t.at < t.end) {
-        const unsigned tag = *t.at++;
-        size_t length = tag >> 2, distance = 0;
-        switch (tag & 3) {
-        case 0: /* a literal; lengths above 60 follow in 1 to 4 bytes */
-            length = length < 60 ? length : take(&t, (unsigned)length - 59);
-            length++;
-            break;
-        case 1: /* 4 to 11 bytes, from up to 2047 before */
-            distance = (size_t)(tag >> 5) << 8 | take(&t, 1);
-            length = (tag >> 2 & 7) + 4;
-            break;
-        default:
-            distance = take(&t, (tag & 3) == 2 ? 2 : 4);
-            length++;
-        }
-        if (t.failed || length > (size_t)(end - to))
+    unpacking u = {t.at, t.end, into, into, into + size};
+    while (u.at < u.end) {
+        if (u.end - u.at > SLACK && u.stop - u.to > SLACK && unpack_short(&u))
             return 1;
-        if ((tag & 3) == 0) {
-            if (length > (size_t)(t.end - t.at))
-                return 1;
-            if (length <= 64 && (size_t)(t.end - t.at) >= length + WIDE &&
-                (size_t)(end - to) >= length + WIDE)
-                copy_wide(to, t.at, length, 16);
-            else
-                memcpy(to, t.at, length);
-            t.at += length;
-        } else {
-            if (!distance || distance > (size_t)(to - into))
-                return 1;
-            copy_again(to, distance, length, (size_t)(end - to));
-        }
-        to += length;
+        if (unpack_one(&u))
+            return 1;
     }
-    return t.failed || to != end;
+    return u.to != u.stop;
 }
