@@ -19,10 +19,23 @@ ty_labels *ty_labels_create(uint64_t count, size_t bytes)
     return labels;
 }
 
+/* How many of the bytes, from the first on, are surely ASCII. */
+static size_t plain_bytes(const char *text, size_t size)
+{
+    size_t i = 0;
+    for (uint64_t x; i + 8 <= size; i += 8) {
+        memcpy(&x, text + i, 8);
+        if (x & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return i;
+}
+
 size_t ty_label_bytes(const char *text, size_t size)
 {
-    size_t bytes = 1;
-    for (size_t i = 0, n; i < size; i += n ? n : 1) {
+    const size_t plain = plain_bytes(text, size);
+    size_t bytes = 1 + plain;
+    for (size_t i = plain, n; i < size; i += n ? n : 1) {
         n = utf8_length(text + i, size - i);
         bytes += n ? n : 4;
     }
@@ -32,8 +45,11 @@ size_t ty_label_bytes(const char *text, size_t size)
 void ty_labels_add(ty_labels *labels, const char *text, size_t size)
 {
     char *to = labels->text + labels->used;
+    const size_t plain = plain_bytes(text, size);
     labels->at[labels->count++] = labels->used;
-    for (size_t i = 0, n; i < size; i += n ? n : 1) {
+    memcpy(to, text, plain);
+    to += plain;
+    for (size_t i = plain, n; i < size; i += n ? n : 1) {
         n = utf8_length(text + i, size - i);
         if (n)
             memcpy(to, text + i, n);

@@ -75,31 +75,66 @@ int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, doub
     return scan->lenient;
 }
 
-int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
-                      double *value)
+/* Takes quotes and white space from a field; 0: it is to be read by ty_field_scan. */
+static int trim_word(const ty_scan *scan, const char **begin, const char **end)
+{
+    const char *p = *begin, *stop = *end;
+    while (p < stop && *p == ' ')
+        p++;
+    if (p < stop && *p == '"') { /* most likely it ends with one, too, and has none within */
+        const size_t size = (size_t)(stop - p);
+        if (size < 2 || stop[-1] != '"' || memchr(p + 1, '"', size - 2))
+            return 0;
+        p++;
+        stop--;
+    } else if (p < stop && (*p == '\t' || stop[-1] == ' ' || stop[-1] == '\t')) {
+        p = ty_skip_blanks(scan->delimiter, p, stop);
+        while (stop > p && (stop[-1] == ' ' || stop[-1] == '\t'))
+            stop--;
+    }
+    *begin = p;
+    *end = stop;
+    return 1;
+}
+
+int ty_text_scan_is_word(const ty_scan *scan, const char *p, const char *end)
 {
     ty_field field;
-    while (p < end && *p == ' ')
-        p++;
-    if (p < end && *p == '"') { /* most likely it ends with one, too, and has none within */
-        const size_t size = (size_t)(end - p);
-        if (size < 2 || end[-1] != '"' || memchr(p + 1, '"', size - 2)) {
-            if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
-                return 0;
-            return ty_word_value(words, &field, scan->spelling, value);
+    const char *begin = p, *stop = end;
+    if (trim_word(scan, &begin, &stop))
+        return begin < stop || scan->columns > 1; /* else a blank line */
+    return ty_field_scan(scan->delimiter, p, end, &field) == end && !field.open;
+}
+
+size_t ty_text_scan_words(const ty_scan *scan, tally_words *words, const char *const *from,
+                          const char *const *to, size_t count, double *values)
+{
+    const char *texts[TY_WORDS_BATCH] = {NULL};
+    size_t sizes[TY_WORDS_BATCH] = {0}, plain[TY_WORDS_BATCH], kept = count;
+    uint32_t codes[TY_WORDS_BATCH];
+    size_t n = 0;
+    for (size_t i = 0; i < kept; i++) {
+        const char *begin = from[i], *end = to[i];
+        ty_field field;
+        if (trim_word(scan, &begin, &end)) {
+            texts[n] = begin;
+            sizes[n] = (size_t)(end - begin);
+            plain[n++] = i;
+            continue;
         }
-        p++;
-        end--;
-    } else if (p < end && (*p == '\t' || end[-1] == ' ' || end[-1] == '\t')) {
-        p = ty_skip_blanks(scan->delimiter, p, end);
-        while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
-            end--;
+        ty_field_scan(scan->delimiter, begin, end, &field);
+        if (!ty_word_value(words, &field, scan->spelling, values + i))
+            kept = i;
     }
-    if (p == end && scan->columns == 1)
-        return 0; /* a blank line */
-    const uint32_t code = ty_words_code(words, p, (size_t)(end - p), scan->spelling);
-    *value = code == TY_WORDS_MISSING ? NAN : code == TY_WORDS_FAILED ? ty_odd_value() : code;
-    return code != TY_WORDS_FAILED || scan->lenient;
+    ty_words_codes(words, texts, sizes, n, scan->spelling, codes);
+    for (size_t i = 0; i < n; i++) {
+        values[plain[i]] = codes[i] == TY_WORDS_MISSING  ? NAN
+                           : codes[i] == TY_WORDS_FAILED ? ty_odd_value()
+                                                         : codes[i];
+        if (codes[i] == TY_WORDS_FAILED && !scan->lenient && plain[i] < kept)
+            kept = plain[i];
+    }
+    return kept;
 }
 
 int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value)

@@ -85,9 +85,13 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *
  * none; 0 if it is none. */
 int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, double *value);
 
-/* The same of a word; 0 also where it cannot be kept. */
-int ty_text_scan_word(const ty_scan *scan, tally_words *words, const char *p, const char *end,
-                      double *value);
+/* Whether the field [p, end) is a word, or missing. */
+int ty_text_scan_is_word(const ty_scan *scan, const char *p, const char *end);
+
+/* The codes of fields that are words, `from` to `to` each, at most TY_WORDS_BATCH. Returns of how
+ * many: fewer where one cannot be kept. */
+size_t ty_text_scan_words(const ty_scan *scan, tally_words *words, const char *const *from,
+                          const char *const *to, size_t count, double *values);
 
 /* The same of a time. */
 int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value);

@@ -9,6 +9,7 @@
 
 #include "cpu/isa.h"
 #include "io/number.h"
+#include "io/words.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -424,21 +425,53 @@ INLINE size_t put_values(const ty_scan *scan, const uint32_t *positions, size_t 
     return records;
 }
 
-/* The same where some are words or times. */
+/* The field of a record. */
+INLINE void find_field(const ty_scan_pick *pick, const uint32_t *positions, const char *base,
+                       const char **from, const char **to)
+{
+    *from = base + positions[pick->begin] + 1;
+    *to = base + positions[pick->end];
+    *to -= pick->is_last && *to > *from && (*to)[-1] == '\r';
+}
+
+/* The same where some are words or times, of at most TY_WORDS_BATCH records. Words are looked up
+ * when all records are known to be plain, so that none is kept that the text has not. */
+static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t records,
+                        const char *base, const char *end, double *samples, size_t stride)
+{
+    const char *from[TY_WORDS_BATCH], *to[TY_WORDS_BATCH];
+    for (size_t r = 0; r < records; r++) {
+        for (uint32_t i = 0; i < scan->picks; i++) {
+            const ty_scan_pick *pick = scan->pick + i;
+            double *sample = samples + pick->view * stride + r;
+            find_field(pick, positions + r * scan->positions, base, from, to);
+            if (!(pick->is_time ? ty_text_scan_time(scan, *from, *to, sample)
+                  : pick->words ? ty_text_scan_is_word(scan, *from, *to)
+                                : field_value(scan, *from, *to, end, sample)))
+                records = r;
+        }
+    }
+    for (uint32_t i = 0; i < scan->picks; i++) {
+        const ty_scan_pick *pick = scan->pick + i;
+        if (!pick->words)
+            continue;
+        for (size_t r = 0; r < records; r++)
+            find_field(pick, positions + r * scan->positions, base, from + r, to + r);
+        records =
+            ty_text_scan_words(scan, pick->words, from, to, records, samples + pick->view * stride);
+    }
+    return records;
+}
+
 static size_t put_others(const ty_scan *scan, const uint32_t *positions, size_t records,
                          const char *base, const char *end, double *samples, size_t stride)
 {
-    for (size_t r = 0; r < records; r++, positions += scan->positions) {
-        for (uint32_t i = 0; i < scan->picks; i++) {
-            const ty_scan_pick *pick = scan->pick + i;
-            const char *from = base + positions[pick->begin] + 1, *to = base + positions[pick->end];
-            double *sample = samples + pick->view * stride + r;
-            to -= pick->is_last && to > from && to[-1] == '\r';
-            if (!(pick->is_time ? ty_text_scan_time(scan, from, to, sample)
-                  : pick->words ? ty_text_scan_word(scan, pick->words, from, to, sample)
-                                : field_value(scan, from, to, end, sample)))
-                return r;
-        }
+    for (size_t r = 0; r < records; r += TY_WORDS_BATCH) {
+        const size_t n = records - r < TY_WORDS_BATCH ? records - r : TY_WORDS_BATCH;
+        const size_t done =
+            put_batch(scan, positions + r * scan->positions, n, base, end, samples + r, stride);
+        if (done < n)
+            return r + done;
     }
     return records;
 }

@@ -247,6 +247,8 @@ static table *grow(tally_words *words, shard *s)
     for (size_t i = 0; i < slots; i++)
         atomic_init(&made->slot[i], NULL);
     for (size_t i = 0; old && i < old->slots; i++) {
+        const size_t ahead = i + 16 < old->slots ? i + 16 : i;
+        __builtin_prefetch(atomic_load_explicit(&old->slot[ahead], memory_order_relaxed));
         const word *w = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
         if (w)
             put(made, w);
@@ -341,12 +343,10 @@ int ty_words_is_full(const tally_words *words)
     return atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY;
 }
 
-static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
-                        const ty_spelling *spelling, int present)
+static inline uint32_t code_by(tally_words *words, uint64_t hash, const uint64_t ends[2],
+                               const char *text, size_t size, const ty_spelling *spelling,
+                               int present)
 {
-    uint64_t ends[2];
-    find_ends(text, size, ends);
-    const uint64_t hash = hash_of(seed, text, size, ends);
     shard *s = words->shards + (hash >> 58);
     table *t = atomic_load_explicit(&s->table, memory_order_acquire);
     const word *w = t ? find(t, hash, text, size, ends) : NULL;
@@ -360,6 +360,39 @@ static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, siz
     const uint32_t code = w ? w->code : add(words, s, hash, text, size, spelling, present);
     pthread_mutex_unlock(&s->lock);
     return code;
+}
+
+static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
+                        const ty_spelling *spelling, int present)
+{
+    uint64_t ends[2];
+    find_ends(text, size, ends);
+    return code_by(words, hash_of(seed, text, size, ends), ends, text, size, spelling, present);
+}
+
+/* Where a word with this hash would be in its shard's table; NULL: there is none. */
+static inline slot *slot_of(tally_words *words, uint64_t hash)
+{
+    table *t = atomic_load_explicit(&words->shards[hash >> 58].table, memory_order_acquire);
+    return t ? &t->slot[hash & (t->slots - 1)] : NULL;
+}
+
+void ty_words_codes(tally_words *words, const char *const *texts, const size_t *sizes, size_t count,
+                    const ty_spelling *spelling, uint32_t *codes)
+{
+    uint64_t hashes[TY_WORDS_BATCH], ends[TY_WORDS_BATCH][2];
+    for (size_t i = 0; i < count; i++) {
+        find_ends(texts[i], sizes[i], ends[i]);
+        hashes[i] = hash_of(words->seed, texts[i], sizes[i], ends[i]);
+        __builtin_prefetch(slot_of(words, hashes[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        slot *there = slot_of(words, hashes[i]);
+        if (there)
+            __builtin_prefetch(atomic_load_explicit(there, memory_order_relaxed));
+    }
+    for (size_t i = 0; i < count; i++)
+        codes[i] = code_by(words, hashes[i], ends[i], texts[i], sizes[i], spelling, 0);
 }
 
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size,

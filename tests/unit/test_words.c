@@ -34,6 +34,30 @@ static void *meet(void *arg)
     return NULL;
 }
 
+/* The same, many words at a time: new ones, known ones, and some twice. */
+static void *meet_many(void *arg)
+{
+    work *w = arg;
+    char text[TY_WORDS_BATCH][64];
+    const char *texts[TY_WORDS_BATCH];
+    size_t sizes[TY_WORDS_BATCH];
+    uint32_t codes[TY_WORDS_BATCH];
+    unsigned met[TY_WORDS_BATCH];
+    for (unsigned i = 0; i < WORDS;) {
+        const unsigned wanted = 1 + i % TY_WORDS_BATCH;
+        unsigned n = 0;
+        for (; n < wanted && i < WORDS; n++) {
+            met[n] = n && n % 5 == 0 ? met[n - 1] : (i++ * 7 + w->first) % WORDS;
+            sizes[n] = name(met[n], text[n]);
+            texts[n] = text[n];
+        }
+        ty_words_codes(w->words, texts, sizes, n, NULL, codes);
+        for (unsigned k = 0; k < n; k++)
+            w->codes[met[k]] = codes[k];
+    }
+    return NULL;
+}
+
 static void check_threads(void)
 {
     static work works[THREADS];
@@ -45,7 +69,7 @@ static void check_threads(void)
     for (unsigned t = 0; t < THREADS; t++) {
         works[t].words = words;
         works[t].first = t * 1000;
-        assert(pthread_create(&threads[t], NULL, meet, &works[t]) == 0);
+        assert(pthread_create(&threads[t], NULL, t % 2 ? meet_many : meet, &works[t]) == 0);
     }
     for (unsigned t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
@@ -81,7 +105,13 @@ static void check_alike(void)
     assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
     assert(ty_words_code(words, "", 0, NULL) == TY_WORDS_MISSING);
     assert(ty_words_code(words, "gone", 4, &(ty_spelling){"x,gone", '.', 0}) == TY_WORDS_MISSING);
-    assert(tally_words_count(words) == 23);
+    const char *const texts[] = {"NA", "aa", "never seen", "aa", ""};
+    const size_t sizes[] = {2, 2, 10, 2, 0};
+    uint32_t codes[5];
+    ty_words_codes(words, texts, sizes, 5, NULL, codes);
+    assert(codes[0] == TY_WORDS_MISSING && codes[4] == TY_WORDS_MISSING);
+    assert(codes[1] == 4 && codes[2] == 23 && codes[3] == 4);
+    assert(tally_words_count(words) == 24);
     tally_words_destroy(words);
 }
 
