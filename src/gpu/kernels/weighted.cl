@@ -217,11 +217,14 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
         TY_STEP(row, column, columns, rows, places);                                               \
     } while (0)
 
-/* Samples of one slot that follow each other are put together first: `sums` are those of slot `run`
- * that the table, whose slots are `step` words apart, does not have yet. `t` are a weight's terms,
- * `odd` what cannot be added of it. */
-#define WEIGHTED_ADD(slot, t, odd, run, sums, table, step, plane, flows, bins, odds)               \
+/* A slot's weight into the table. Samples of one slot that follow each other are put together
+ * first: `sums` are those of slot `run` that the table, whose slots are `step` words apart, does
+ * not have yet. */
+#define WEIGHTED_ADD(slot, weight, exponent, base, square_base, largest, run, sums, table, step,   \
+                     plane, flows, bins, odds)                                                     \
     do {                                                                                           \
+        ty_u32 odd = 0; /* what cannot be added of it */                                           \
+        ty_terms t = ty_terms_of(weight, exponent, base, square_base, &(largest), &odd);           \
         if (odd)                                                                                   \
             TY_OR_GLOBAL(&(odds)[slot], odd);                                                      \
         if ((slot) >= (bins))                                                                      \
@@ -237,9 +240,10 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
     } while (0)
 
 #if !TY_GLOBAL_TABLE
-/* The group's table, each sum's copies added up, into its partial at `to`, unless there is none. */
-TY_FN void weighted_leave(TY_LOCAL const ty_u32 *table, ty_u32 slots, ty_u32 copies, ty_u32 plane,
-                          int idle, TY_GLOBAL ty_u32 *out)
+/* The group's table, each sum's copies added up, and flows into its partial at `to`, unless there
+ * is none. */
+TY_FN void weighted_leave(TY_LOCAL const ty_u32 *table, TY_LOCAL const ty_u32 *flows, ty_u32 slots,
+                          ty_u32 copies, ty_u32 plane, int idle, TY_GLOBAL ty_u32 *out)
 {
     for (ty_u32 s = TY_LID; s < slots && !idle; s += TY_ANY_GROUP) {
         TY_GLOBAL ty_u32 *to = out + s;
@@ -258,6 +262,8 @@ TY_FN void weighted_leave(TY_LOCAL const ty_u32 *table, ty_u32 slots, ty_u32 cop
                 to[(first_word + 2) * slots] = (ty_u32)sum.high;
         }
     }
+    if (TY_LID < TY_FLOW_WORDS && !idle)
+        out[TY_WORDS * slots + TY_LID] = flows[TY_LID];
 }
 #endif
 
@@ -282,8 +288,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     ty_terms sums = {{0, 0}, {0, 0}};
     ty_u64 row = i / columns, column = i - row * columns;
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
-    if (idle)
-        end = 0;
+    end = idle ? 0 : end;
 #if TY_GLOBAL_TABLE
     ty_u32 plane = slots, step_words = 1;
     TY_GLOBAL ty_u32 *table = out + (ty_u64)here * cells, *flows = table + TY_WORDS * slots;
@@ -307,19 +312,17 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
             WEIGHTED_NEXT(slot[k], weight[k], b, row, column, columns, step_rows, step_columns,
                           offset, mask, masked, weights, weight_offset, bins, axis);
         TY_UNROLL
-        for (int k = 0; k < TY_AHEAD; k++) {
-            ty_u32 odd = 0;
-            ty_terms t = ty_terms_of(weight[k], exponent, base, square_base, &largest, &odd);
-            WEIGHTED_ADD(slot[k], t, odd, run, sums, table, step_words, plane, flows, bins, odds);
-        }
+        for (int k = 0; k < TY_AHEAD; k++)
+            WEIGHTED_ADD(slot[k], weight[k], exponent, base, square_base, largest, run, sums, table,
+                         step_words, plane, flows, bins, odds);
     }
     for (; i < end; i += step) {
-        ty_u32 slot, odd = 0;
+        ty_u32 slot;
         ty_u64 weight;
         WEIGHTED_NEXT(slot, weight, b, row, column, columns, step_rows, step_columns, offset, mask,
                       masked, weights, weight_offset, bins, axis);
-        ty_terms t = ty_terms_of(weight, exponent, base, square_base, &largest, &odd);
-        WEIGHTED_ADD(slot, t, odd, run, sums, table, step_words, plane, flows, bins, odds);
+        WEIGHTED_ADD(slot, weight, exponent, base, square_base, largest, run, sums, table,
+                     step_words, plane, flows, bins, odds);
     }
     WEIGHTED_PUT(table + run * step_words, plane, sums);
     if (largest && !round)
@@ -328,9 +331,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     if (lid == 0 && !round && *top)
         TY_MAX_GLOBAL(&own_state[1], *top);
 #if !TY_GLOBAL_TABLE
-    weighted_leave(ty_local, slots, copies, plane, idle, out + (ty_u64)TY_GROUP * cells);
-    if (lid < TY_FLOW_WORDS && !idle)
-        out[(ty_u64)TY_GROUP * cells + TY_WORDS * slots + lid] = flows[lid];
+    weighted_leave(ty_local, flows, slots, copies, plane, idle, out + (ty_u64)TY_GROUP * cells);
 #endif
 }
 
