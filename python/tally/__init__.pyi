@@ -34,6 +34,7 @@ _Array: TypeAlias = Any  # of the lender's kind
 _Bins: TypeAlias = int | str | ArrayLike | _OnDevices | _Axis
 _JointBins: TypeAlias = int | ArrayLike | _Axis | Sequence[Any]
 _Range: TypeAlias = tuple[float, float] | None
+_Where: TypeAlias = str | list[str] | tuple[str, ...] | None
 _Progress: TypeAlias = Callable[[int, int], object] | None
 _Storage: TypeAlias = Literal["count", "sum", "weight", "mean", "weighted_mean"]
 _H = TypeVar("_H", bound=Hist)
@@ -73,7 +74,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L]: ...
 @overload
@@ -83,7 +84,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, Flows]: ...
 @overload
@@ -93,7 +94,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, NDArray[Any]]: ...
 @overload
@@ -103,7 +104,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, NDArray[Any], Flows]: ...
 @overload
@@ -113,7 +114,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload
@@ -123,7 +124,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], Flows]: ...
 @overload
@@ -133,7 +134,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 @overload
@@ -143,7 +144,7 @@ def histogram(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
 @overload
@@ -165,7 +166,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, list[_L]]: ...
 @overload
@@ -175,7 +176,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, list[_L], Flows]: ...
 @overload
@@ -185,7 +186,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, list[_L], NDArray[Any]]: ...
 @overload
@@ -195,7 +196,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, list[_L], NDArray[Any], Flows]: ...
 @overload
@@ -205,7 +206,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]: ...
 @overload
@@ -215,7 +216,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], list[NDArray[Any]], Flows]: ...
 @overload
@@ -225,7 +226,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], list[NDArray[Any]], NDArray[Any]]: ...
 @overload
@@ -235,7 +236,7 @@ def histogramdd(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], list[NDArray[Any]], NDArray[Any], Flows]: ...
 @overload
@@ -245,7 +246,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, _L]: ...
 @overload
@@ -255,7 +256,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, _L, Flows]: ...
 @overload
@@ -265,7 +266,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, _L, NDArray[Any]]: ...
 @overload
@@ -275,7 +276,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, _L, _L, NDArray[Any], Flows]: ...
 @overload
@@ -285,7 +286,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 @overload
@@ -295,7 +296,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
 @overload
@@ -305,7 +306,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 @overload
@@ -315,7 +316,7 @@ def histogram2d(
     weights: _Samples | None = None,
     *,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Flows]: ...
 @overload
@@ -324,7 +325,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> _L: ...
 @overload
@@ -333,7 +334,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, Flows]: ...
 @overload
@@ -342,7 +343,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, NDArray[Any]]: ...
 @overload
@@ -351,7 +352,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_L, NDArray[Any], Flows]: ...
 @overload
@@ -360,7 +361,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -369,7 +370,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: None = None,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], Flows]: ...
 @overload
@@ -378,7 +379,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["clamp", "raise"] | None = None, by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload
@@ -387,7 +388,7 @@ def bincount(
     *,
     axis: int | tuple[int, ...] | None = None,
     where: _Samples | None = None, flow: Literal["count"], by: _Samples,
-    out: Any = None, device: str | None = None, method: str | None = None, threads: int | None = None,
+    out: Any = None, device: _Where = None, method: str | None = None, threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[NDArray[Any], NDArray[Any], Flows]: ...
 @overload
@@ -542,7 +543,7 @@ class Hist:
         weight: _Samples | float | None = None,
         sample: _Samples | float | None = None,
         where: _Samples | None = None,
-        device: str | None = None,
+        device: _Where = None,
         method: str | None = None,
         threads: int | None = None,
         progress: _Progress = None,

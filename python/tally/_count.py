@@ -49,17 +49,23 @@ _NAMES = {"auto": c.AUTO, "cpu": c.CPU, "cuda": c.CUDA, "opencl": c.OPENCL}
 
 
 def parse_device(device):
-    """"cpu", "cuda", "cuda:1" … as (type, index); None as the processor."""
+    """"cpu", "cuda", "cuda:1" … as (type, index); None as the processor; several, a list or "cuda:*,cpu", as the text
+    that names them all, and 0."""
     if device is None:
         return c.CPU, 0
-    name, _, index = str(device).partition(":")
+    text = ",".join(map(str, device)) if isinstance(device, (list, tuple)) else str(device)
+    if "," in text or "*" in text:
+        return text, 0
+    name, _, index = text.partition(":")
     if name not in _NAMES or (index and not index.isdigit()):
-        raise ValueError(f"device={device!r}: 'auto', 'cpu', 'cuda', 'opencl' or e.g. 'cuda:1'")
+        raise ValueError(
+            f"device={device!r}: 'auto', 'cpu', 'cuda', 'opencl', e.g. 'cuda:1', or several: ['cuda:0', 'cpu'], 'cuda:*'"
+        )
     return _NAMES[name], int(index or 0)
 
 
 def context(device, index=0, threads=None):
-    """The context of a device: opened once, shared by all calls and threads."""
+    """The context of a device, or of several (`parse_device`): opened once, shared by all calls and threads."""
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least 1")
     key = (device, index, threads or 0)
@@ -68,7 +74,8 @@ def context(device, index=0, threads=None):
         with _lock:
             found = _contexts.get(key)
             if found is None:
-                options = c.ContextOptions(device=device, index=index, threads=threads or 0)
+                one = {"devices": device.encode()} if isinstance(device, str) else {"device": device, "index": index}
+                options = c.ContextOptions(threads=threads or 0, **one)
                 pointer = ctypes.c_void_p()
                 c.context_create(ctypes.byref(options), ctypes.byref(pointer))
                 found = _contexts[key] = _Owned(pointer, c.context_destroy)

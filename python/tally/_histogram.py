@@ -118,9 +118,10 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
         the nearest end bin (not NaN); an error.
     out : array, optional
         Counts to add to: int64, uint64, or float64 for float weights, in the shape of the result.
-    device : str, optional
+    device : str or list of str, optional
         Where to count samples that lie in host memory: 'cpu' (the default), 'cuda', 'opencl',
-        'cuda:1', 'auto'. Samples on a device are counted there.
+        'cuda:1', 'auto'; several share them: ['cuda:0', 'cuda:1'], 'cuda:*,cpu', but float weights.
+        Samples on a device are counted there.
     method : str, optional
         A method's name, with settings as the command takes them: 'cpu-overlap',
         'lane-private:group=512'.

@@ -209,7 +209,7 @@ def _finish(samples, answer, lead, out):
     if out is not None:
         out[...] = answer
         return out
-    answer = samples.home.give(answer)
+    answer = samples.home.result(answer)
     return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
 
 

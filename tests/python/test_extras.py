@@ -146,6 +146,28 @@ def test_opencl():
     )
 
 
+def test_several_devices():
+    """Samples in host memory are shared out; every answer is that of one device."""
+    a = rng.random((3, 5000)).astype(np.float32)
+    others = [d.id for d in tally.devices() if d.available and d.id != "cpu"]
+    if not others:
+        pytest.skip("no device here but the processor")
+    kind, both = others[0].partition(":")[0], ["cpu", others[0]]
+    for device in (both, f"{others[0]},cpu", (f"{kind}:*", "cpu"), [others[0]]):
+        counts, edges = tally.histogram(a, 50, (0, 1), device=device)
+        np.testing.assert_array_equal(counts, np.histogram(a, 50, (0, 1))[0])
+    np.testing.assert_array_equal(
+        tally.histogram(a, 50, (0, 1), axis=1, device=both)[0], tally.histogram(a, 50, (0, 1), axis=1)[0]
+    )
+    h = tally.Hist(tally.Regular(50, 0, 1)).fill(a, device=both)
+    np.testing.assert_array_equal(h.values(), np.histogram(a, 50, (0, 1))[0])
+    with pytest.raises(NotImplementedError, match="weight"):
+        tally.histogram(a, 5, (0, 1), weights=a, device=["cpu", others[0]])
+    for wrong in ([], ["cpu", "abacus"], "abacus:*", ["cpu", ""], ["cpu", "cpu"]):
+        with pytest.raises(ValueError, match="device"):
+            tally.histogram(a, 5, (0, 1), device=wrong)
+
+
 def test_progress_of_a_call_that_fails():
     for a in (np.array([0.5, 7]), np.full(1 << 24, 7.0)):
         with pytest.raises(ValueError, match="above 1, the last edge"):

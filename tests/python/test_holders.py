@@ -137,6 +137,7 @@ def test_answers_in_kind(lender):
     for found in (
         tally.histogram(x, 3), tally.histogram(x, 3, (0, 1)), tally.histogram(x, edges),
         tally.histogram2d(x[0], x[1], 2)[:2], [tally.histogram_bin_edges(x, 4)],
+        [tally.median(x), tally.quantile(x, [0.25, 0.5], axis=1)],
     ):  # fmt: skip
         assert all(isinstance(f, kind) for f in found)
     np.testing.assert_array_equal(np.asarray(tally.histogram(x, 3)[0]), np.histogram(a, 3)[0])
