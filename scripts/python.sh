@@ -42,9 +42,15 @@ environment() { # python
     local own
     own=$folder/$(version_of "$1")
     [ -x "$own/bin/python" ] || "$1" -m venv "$own"
-    cmp -s tests/python/requirements.txt "$own/requirements.txt" && return
-    pip_install "$own/bin/python" -r tests/python/requirements.txt
-    cp tests/python/requirements.txt "$own/"
+    if ! cmp -s tests/python/requirements.txt "$own/requirements.txt"; then
+        pip_install "$own/bin/python" -r tests/python/requirements.txt
+        cp tests/python/requirements.txt "$own/"
+    fi
+    [ "${TALLY_CHECK:-}" = all ] && [ "$1" = "${pythons[-1]}" ] || return 0
+    pip_install "$own/bin/python" jax
+    # The package index has torch for CUDA alone, of several GB.
+    pip_install "$own/bin/python" --index-url https://download.pytorch.org/whl/cpu torch ||
+        echo "python: no torch for the processor can be had from here: its tests are skipped"
 }
 
 # Beside the wheel's build, for it waits for the network.

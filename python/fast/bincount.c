@@ -231,30 +231,46 @@ PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args
 
 /* ---- digitize ---- */
 
-/* How many of `n` increasing edges are at most x (`right`: below x); NaN is above all. */
-__attribute__((always_inline)) static inline int64_t place_of(double x, const double *edges,
-                                                              uint64_t n, int right)
+enum { LANES = 8 };
+
+/* How many of `n` increasing edges are at most each x (`right`: below x); NaN is above all. Some at
+ * a time, for each waits for what it reads. */
+__attribute__((always_inline)) static inline void find_few(const double *x, const double *edges,
+                                                           uint64_t n, int right, int64_t *to)
 {
-    uint64_t at = 0;
+    uint64_t at[LANES] = {0};
     for (uint64_t length = n; length; length = length >> 1) {
         const uint64_t half = (length + 1) >> 1;
-        const double edge = edges[at + half - 1];
-        const int above = right ? !(edge >= x) : !(edge > x);
-        at += above ? half : 0;
+        for (int i = 0; i < LANES; i++) {
+            const double edge = edges[at[i] + half - 1];
+            const int above = right ? !(edge >= x[i]) : !(edge > x[i]);
+            at[i] += above ? half : 0;
+        }
     }
-    return (int64_t)at;
+    memcpy(to, at, sizeof at);
 }
 
 /* Samples as float64, as NumPy compares them with such edges; integers near to whole edges are
  * exact. */
 static void find_places(const array *a, const double *edges, uint64_t n, int right, int64_t *to)
 {
-    double memory[AT_ONCE];
+    double memory[AT_ONCE], few[LANES] = {0};
+    int64_t found[LANES];
     for (uint64_t begin = 0; begin < a->n; begin += AT_ONCE) {
         const uint64_t count = a->n - begin < AT_ONCE ? a->n - begin : AT_ONCE;
         const double *x = array_doubles(a, begin, count, memory);
-        for (uint64_t i = 0; i < count; i++)
-            to[begin + i] = place_of(x[i], edges, n, right);
+        uint64_t i = 0;
+        for (; i + LANES <= count; i += LANES) {
+            if (right)
+                find_few(x + i, edges, n, 1, to + begin + i);
+            else
+                find_few(x + i, edges, n, 0, to + begin + i);
+        }
+        if (i < count) {
+            memcpy(few, x + i, (count - i) * sizeof *few);
+            find_few(few, edges, n, right, found);
+            memcpy(to + begin + i, found, (count - i) * sizeof *to);
+        }
     }
 }
 
