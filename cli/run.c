@@ -43,6 +43,11 @@ static int finish(cli_job *job)
     if (status)
         return cli_fail_status(status, &error);
     warn_nothing_finite(job);
+    if (source->rounded)
+        cli_note(job->options,
+                 "%s: integers beyond 2^53 were rounded to float64: one file whose column has "
+                 "nothing but 64-bit integers, counted alone, is counted exactly",
+                 cli_shown(source->paths[0]));
     double bytes = (double)job->elements * (double)source->kind.channels *
                    (double)tally_dtype_bytes(source->kind.dtype) * source->dimensions;
     cli_say(job->options, "%llu elements in %.6f s of counting (%.2f GB/s)",

@@ -100,6 +100,7 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->thousands = (char)(strcmp(text, "space") == 0 ? ' ' : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
     wanted->whole_table = cli_glance_wanted(options);
+    wanted->f64_only = source->count > 1 && !wanted->whole_table;
     wanted->words = source->words;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
@@ -241,6 +242,8 @@ tally_status cli_source_file(cli_source *source, size_t i, tally_input **input, 
 
 void cli_source_file_done(cli_source *source, size_t i, tally_input *input)
 {
+    if (tally_input_rounded(input))
+        __atomic_store_n(&source->rounded, 1, __ATOMIC_RELAXED);
     if (input != source->inputs[i])
         tally_input_close(input);
 }
@@ -461,6 +464,8 @@ static tally_status finish_current(cli_source *source, tally_error *error)
         status = cli_sidecar_end(&source->weights, path, error);
     /* A file can be opened again, so that any number of them can be read. The only one stays open:
      * if it grows, every pass reads what the first one read. */
+    if (tally_input_rounded(source->inputs[source->current]))
+        source->rounded = 1;
     if (source->sizes[source->current] && source->count > 1) {
         tally_input_close(source->inputs[source->current]);
         source->inputs[source->current] = NULL;

@@ -434,6 +434,11 @@ tally_time tally_input_time(const tally_input *input, uint32_t view)
                : TALLY_TIME_NONE;
 }
 
+int32_t tally_input_rounded(const tally_input *input)
+{
+    return input && input->decoder->rounded && input->decoder->rounded(input->state);
+}
+
 tally_words *ty_input_words(const tally_input *input, uint32_t view)
 {
     return input->decoder->words ? input->decoder->words(input->state, view) : NULL;

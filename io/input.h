@@ -89,6 +89,8 @@ typedef struct ty_decoder {
     int (*keeps)(const void *state);
     /* Of a view with codes of words their texts, else NULL. NULL: it has none. */
     tally_words *(*words)(const void *state, uint32_t view);
+    /* As tally_input_rounded. NULL: none ever is. */
+    int (*rounded)(const void *state);
     /* The unit of a view's times. NULL: it has none. */
     tally_time (*time)(const void *state, uint32_t view);
     /* Where samples lie in the file as they are handed out, but for the order of their bytes: fills

@@ -172,7 +172,7 @@ static tally_status read_row(ty_text_state *s, size_t i, int *found, tally_error
         tally_status status = find_record(s, found, error);
         if (status || !*found)
             return status;
-        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended};
+        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended, &s->rounded};
         const char *stop = ty_record_read(&record, s->row >= s->row_begin ? s->samples + i : NULL,
                                           s->stride, &status, error);
         if (stop) {
@@ -217,7 +217,7 @@ static tally_status read_line(ty_text_state *s, tally_error *error)
     tally_status status = find_record(s, &found, error);
     if (status || !found)
         return status;
-    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1};
+    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1, &s->rounded};
     size_t count = ty_record_numbers(&record, NULL);
     if (!count)
         return ty_error(error, TALLY_ERROR_IO, "%s: changed while it was read", s->name);
@@ -289,7 +289,7 @@ static tally_status text_read(void *state, tally_view *views, int *done, tally_e
     for (uint32_t v = 0; count && v < s->views; v++) {
         tally_view view = TALLY_VIEW_INIT;
         view.data = s->out + v * s->out_stride + s->taken;
-        view.dtype = TALLY_F64;
+        view.dtype = s->dtypes ? s->dtypes[v] : TALLY_F64;
         view.rows = 1;
         view.columns = count;
         views[v] = view;
@@ -335,7 +335,7 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
         return status;
     s->layout.columns -= (uint32_t)s->layout.row_names;
     for (;;) {
-        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended};
+        ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, s->ended, &s->rounded};
         stop = ty_record_read(&record, NULL, 0, &status, error);
         if (stop || status)
             break;
@@ -351,58 +351,30 @@ static tally_status pass_header(ty_text_state *s, int keep, tally_error *error)
     return status;
 }
 
-/* Whether `c` may be part of a number or a word. */
-static int is_word(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static tally_status take_wishes(ty_text_state *s, const tally_input_options *options,
-                                tally_error *error)
-{
-    const char c = options->delimiter;
-    if (c && c != '\t' && c != ' ' && (c < '!' || c > '~' || strchr("\"#+-.", c) || is_word(c)))
-        return ty_error(
-            error, TALLY_ERROR_ARGUMENT,
-            "delimiter is character %d; a tab, a space or a sign other than \" # + - . can "
-            "be one",
-            (unsigned char)c);
-    if (options->header < -1 || options->header > 1)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "header is %" PRId32 "; -1, 0 and 1 are known",
-                        options->header);
-    s->wish.delimiter = c;
-    s->wish.header = options->header;
-    const char decimal = options->decimal ? options->decimal : '.';
-    const char thousands = options->thousands;
-    if ((decimal != '.' && decimal != ',') || decimal == thousands ||
-        (thousands && !strchr(",.' _", thousands)))
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "decimal is '%c' and thousands '%c'; the first is a point or a comma, the "
-                        "second another of . , ' _ and a space, or nothing",
-                        decimal, thousands ? thousands : ' ');
-    s->spelling = (ty_spelling){NULL, decimal, thousands};
-    if (options->missing) {
-        const size_t size = strlen(options->missing) + 1;
-        char *missing = ty_malloc(size);
-        if (!missing)
-            return ty_error_memory(error, "words for missing", size);
-        memcpy(missing, options->missing, size);
-        s->spelling.missing = missing;
-    }
-    if (options->missing || decimal != '.' || thousands)
-        s->wish.spelling = &s->spelling;
-    return TALLY_OK;
-}
-
 /* Numbers on one line, without anything else, are samples. */
 static void find_line(ty_text_state *s)
 {
     if (!s->ended || s->layout.records != 1 || s->layout.columns == 1 || has_region(s))
         return;
-    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1};
+    ty_record record = {s, s->buffer + s->begin, s->buffer + s->end, 1, &s->rounded};
     s->in_line = ty_record_numbers(&record, NULL) > 0;
     if (s->in_line)
         s->layout.columns = 1;
+}
+
+/* The type of each view is known. */
+static tally_status choose_dtypes(ty_text_state *s, tally_error *error)
+{
+    s->dtypes = ty_malloc(s->views * sizeof *s->dtypes);
+    if (!s->dtypes)
+        return ty_error_memory(error, "the types of columns", s->views * sizeof *s->dtypes);
+    for (uint32_t i = 0; i < s->views; i++) {
+        const ty_pick *pick = s->picks + i;
+        s->dtypes[pick->view] = !pick->integers                            ? TALLY_F64
+                                : pick->integers->flags & TY_INTEGER_LARGE ? TALLY_U64
+                                                                           : TALLY_I64;
+    }
+    return TALLY_OK;
 }
 
 /* What to look for in every record, and how much to read at a time. */
@@ -415,12 +387,46 @@ static tally_status make_scan(ty_text_state *s, tally_error *error)
     if (!s->scan)
         return ty_error_memory(error, "a text's columns", sizeof *s->scan);
     s->scan->lenient = s->is_whole;
+    s->scan->rounded = &s->rounded;
     if (!ty_text_scan_make(s->scan, s->layout.delimiter, s->wish.spelling, s->layout.columns,
                            s->picks, s->views)) {
         ty_free(s->scan);
         s->scan = NULL;
     }
     return TALLY_OK;
+}
+
+static tally_status restart(ty_text_state *s, tally_error *error)
+{
+    int found;
+    tally_status status = find_first(s, &found, error);
+    return status ? status : pass_header(s, 0, error);
+}
+
+/* Columns that may be of 64-bit integers are read through to know, but in a pipe that is read once:
+ * there they are f64. */
+static tally_status settle_integers(ty_text_state *s, const tally_input_options *options,
+                                    tally_error *error)
+{
+    uint32_t candidates = 0;
+    const int again = options->rewindable || ty_stream_size(s->stream) > 0;
+    for (uint32_t i = 0; i < s->views; i++)
+        candidates += s->picks[i].integers != NULL;
+    /* of several columns, none is of integers unless all are */
+    const int hopeless = !again || (!s->is_whole && candidates < s->views);
+    for (uint32_t i = 0; i < s->views && hopeless; i++) {
+        ty_free(s->picks[i].integers);
+        s->picks[i].integers = NULL;
+    }
+    tally_status status = TALLY_OK;
+    if (candidates) {
+        status = hopeless ? TALLY_OK : ty_integers_settle(s, read_rows, restart, error);
+        ty_free(s->scan);
+        s->scan = NULL;
+        status = status ? status : make_scan(s, error);
+    }
+    s->rounded = 0;
+    return status ? status : choose_dtypes(s, error);
 }
 
 static tally_status open_text(ty_text_state *s, const tally_input_options *options,
@@ -431,7 +437,7 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
                         "%s: a region of columns is for images; choose columns of text by name or "
                         "number (--column)",
                         s->name);
-    tally_status status = take_wishes(s, options, error);
+    tally_status status = ty_text_wishes(s, options, error);
     if (status)
         return status;
     s->row_begin = options->row_begin;
@@ -462,7 +468,8 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
         s->chunk *= 8; /* it is copied nowhere */
     else if (options->rewindable && !(s->keep = ty_keep_create()))
         return ty_error_memory(error, "a text's columns", 0);
-    return make_scan(s, error);
+    status = make_scan(s, error);
+    return status ? status : settle_integers(s, options, error);
 }
 
 static void text_close(void *state)
@@ -474,6 +481,9 @@ static void text_close(void *state)
         ty_free(s->labels[i]);
     for (uint32_t i = 0; s->is_whole && i < s->views; i++)
         tally_words_destroy(s->picks[i].words);
+    for (uint32_t i = 0; s->picks && i < s->views; i++)
+        ty_free(s->picks[i].integers);
+    ty_free(s->dtypes);
     ty_free(s->headings);
     ty_free(s->labels);
     ty_free(s->picks);
@@ -501,7 +511,7 @@ static tally_status text_open(ty_stream *stream, const tally_input_options *opti
         text_close(s);
         return status;
     }
-    info->dtype = TALLY_F64;
+    info->dtype = s->is_whole ? TALLY_F64 : s->dtypes[0];
     info->rows = 0;
     info->columns = 1;
     info->channels = 1;
@@ -517,14 +527,12 @@ static tally_status text_open(ty_stream *stream, const tally_input_options *opti
 static tally_status text_rewind(void *state, tally_error *error)
 {
     ty_text_state *s = state;
-    int found;
     if (s->keep) {
         ty_keep_rewind(s->keep);
         s->taken = s->ready = 0;
         return TALLY_OK;
     }
-    tally_status status = find_first(s, &found, error);
-    return status ? status : pass_header(s, 0, error);
+    return restart(s, error);
 }
 
 /* The heading of the i-th column asked for, "column N" where it has none, or NULL for the only
@@ -553,6 +561,11 @@ static tally_time text_time(const void *state, uint32_t view)
     return TALLY_TIME_NONE;
 }
 
+static int text_rounded(const void *state)
+{
+    return __atomic_load_n(&((const ty_text_state *)state)->rounded, __ATOMIC_RELAXED) != 0;
+}
+
 static int text_keeps(const void *state)
 {
     const ty_text_state *s = state;
@@ -571,4 +584,5 @@ const ty_decoder ty_text = {
     .keeps = text_keeps,
     .words = text_words,
     .time = text_time,
+    .rounded = text_rounded,
 };

@@ -23,6 +23,7 @@ typedef struct part {
 
 struct ty_block {
     const ty_text_state *text;
+    unsigned *rounded; /* the text's */
     const ty_scan_loops *loops;
     const char *end; /* the text's */
     part *parts;
@@ -104,7 +105,7 @@ static void place_parts(ty_block *block)
 static int read_line(const ty_block *block, const char **at, double *samples)
 {
     const ty_text_state *s = block->text;
-    ty_record record = {s, *at, block->end, 0};
+    ty_record record = {s, *at, block->end, 0, block->rounded};
     /* Of views, as far as it is good. */
     double few[TALLY_MAX_DIMENSIONS];
     double *values = s->views <= TALLY_MAX_DIMENSIONS ? few : ty_malloc(s->views * sizeof *values);
@@ -250,6 +251,7 @@ tally_status ty_block_read(ty_text_state *s, ty_pool *pool, tally_error *error)
         if (!s->block)
             return ty_error_memory(error, "a block of text", sizeof *s->block);
         s->block->text = s;
+        s->block->rounded = &s->rounded;
         s->block->loops = ty_text_scan_loops_get();
     }
     ty_block *block = s->block;

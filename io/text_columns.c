@@ -1,4 +1,4 @@
-/* A text's headings, and the columns that were asked for. */
+/* What was asked for of a text: how it is written, its headings, its columns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,49 @@
 #include "io/columns.h"
 #include "io/summary.h"
 #include "io/text_state.h"
+
+/* Whether `c` may be part of a number or a word. */
+static int is_word(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+tally_status ty_text_wishes(ty_text_state *s, const tally_input_options *options,
+                            tally_error *error)
+{
+    const char c = options->delimiter;
+    if (c && c != '\t' && c != ' ' && (c < '!' || c > '~' || strchr("\"#+-.", c) || is_word(c)))
+        return ty_error(
+            error, TALLY_ERROR_ARGUMENT,
+            "delimiter is character %d; a tab, a space or a sign other than \" # + - . can "
+            "be one",
+            (unsigned char)c);
+    if (options->header < -1 || options->header > 1)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "header is %" PRId32 "; -1, 0 and 1 are known",
+                        options->header);
+    s->wish.delimiter = c;
+    s->wish.header = options->header;
+    const char decimal = options->decimal ? options->decimal : '.';
+    const char thousands = options->thousands;
+    if ((decimal != '.' && decimal != ',') || decimal == thousands ||
+        (thousands && !strchr(",.' _", thousands)))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "decimal is '%c' and thousands '%c'; the first is a point or a comma, the "
+                        "second another of . , ' _ and a space, or nothing",
+                        decimal, thousands ? thousands : ' ');
+    s->spelling = (ty_spelling){NULL, decimal, thousands};
+    if (options->missing) {
+        const size_t size = strlen(options->missing) + 1;
+        char *missing = ty_malloc(size);
+        if (!missing)
+            return ty_error_memory(error, "words for missing", size);
+        memcpy(missing, options->missing, size);
+        s->spelling.missing = missing;
+    }
+    if (options->missing || decimal != '.' || thousands)
+        s->wish.spelling = &s->spelling;
+    return TALLY_OK;
+}
 
 /* A heading as its owner wrote it: doubled quotes are one. */
 static char *copy_heading(const ty_field *field)
@@ -119,6 +162,9 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
             pick->words = words;
         pick->is_time = !pick->words && (kinds[pick->column] == TY_FIELD_TIME ||
                                          (i < 32 && options->times >> i & 1));
+        if (kinds[pick->column] == TY_FIELD_INTEGER && !pick->words && !pick->is_time &&
+            !options->f64_only && !(pick->integers = ty_calloc(1, sizeof *pick->integers)))
+            status = ty_error_memory(error, "a column of integers", sizeof *pick->integers);
     }
     ty_free(kinds);
     return status;

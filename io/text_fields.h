@@ -62,7 +62,8 @@ typedef enum ty_field_kind {
     TY_FIELD_MISSING, /* empty, "-", a word for it (text_fields.c): read as NaN */
     TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
     TY_FIELD_TIME,    /* a date, or a date and a time of day */
-    TY_FIELD_TEXT
+    TY_FIELD_TEXT,
+    TY_FIELD_INTEGER /* of a column alone */
 } ty_field_kind;
 
 /* How values are written. */
@@ -104,8 +105,28 @@ typedef struct ty_layout_wish {
 tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
                               ty_layout *layout, tally_error *error);
 
+/* text_integers.c: what is known of a column that may be of 64-bit integers. */
+enum {
+    TY_INTEGER_NEGATIVE = 1,
+    TY_INTEGER_LARGE = 2,
+    TY_INTEGER_BAD = 4
+}; /* LARGE: from 2^63 on */
+typedef struct ty_integers {
+    unsigned flags; /* of the values so far; threads share it */
+    int is_settled; /* all values are known: another one is refused */
+} ty_integers;
+
+/* Its bits as an integer, to *value; 0: it is not like those before. */
+int ty_integer_read(const ty_field *field, const ty_spelling *spelling, ty_integers *integers,
+                    double *value);
+/* Sets *rounded if [p, end) is an integer, of which `value` was made by rounding. */
+void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, double value);
+/* Whether [p, end) is a 64-bit integer beyond 2^53; *is_integer: whether it is one at all. */
+int ty_integer_is_wide(const char *p, const char *end, int *is_integer);
+
 /* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
- * there are dates and nothing else, TY_FIELD_TEXT if there is text and no number, TY_FIELD_NUMBER.
+ * there are dates and nothing else, TY_FIELD_TEXT if there is text and no number, TY_FIELD_INTEGER
+ * if there are 64-bit integers, some beyond 2^53, and nothing else, TY_FIELD_NUMBER.
  * `text` begins behind the headings. */
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error);

@@ -23,6 +23,7 @@ typedef struct ty_survey {
 typedef struct ty_column_survey {
     uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
     uint32_t numbers, texts, times;        /* times count as numbers, too */
+    uint8_t has_wide, has_others;          /* integers beyond 2^53; what is no integer */
 } ty_column_survey;
 
 /* Passes over blank lines and comments. NULL: no record begins before `end`. */
@@ -36,11 +37,19 @@ static const char *find_record(ty_delimiter delimiter, const char *p, const char
     return p < end ? p : NULL;
 }
 
-static void note_field(ty_column_survey *column, ty_field_kind kind, int is_first)
+static void note_field(ty_column_survey *column, const ty_field *from, ty_field_kind kind,
+                       int is_first)
 {
+    const ty_field field = ty_field_trim(from);
+    int is_integer;
     if (is_first) {
         column->first_is_text = kind == TY_FIELD_TEXT;
-    } else if (kind != TY_FIELD_MISSING) {
+        return;
+    }
+    column->has_wide |=
+        (uint8_t)ty_integer_is_wide(field.begin, field.begin + field.size, &is_integer);
+    column->has_others |= (uint8_t)!is_integer;
+    if (kind != TY_FIELD_MISSING) {
         if (!column->numbers && !column->texts)
             column->next_is_number = kind != TY_FIELD_TEXT;
         column->numbers += kind != TY_FIELD_TEXT;
@@ -71,7 +80,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
             kind = TY_FIELD_MISSING;
         numbers += kind != TY_FIELD_TEXT;
         if (columns && width < survey->width)
-            note_field(columns + width, kind, record == survey->first);
+            note_field(columns + width, &field, kind, record == survey->first);
         width++;
         if (p == end || ty_is_line_end(*p))
             break;
@@ -222,6 +231,7 @@ tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spellin
         const ty_column_survey *c = columns + i;
         kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers ? TY_FIELD_TIME
                              : c->numbers == c->times && c->texts            ? TY_FIELD_TEXT
+                             : c->has_wide && !c->has_others                 ? TY_FIELD_INTEGER
                                                                              : TY_FIELD_NUMBER);
     }
     ty_free(columns);

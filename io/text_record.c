@@ -142,9 +142,19 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
             *status = ty_error_memory(error, "a word", field.size);
         return NULL;
     }
+    if (pick->integers) {
+        if (ty_integer_read(&field, r->text->wish.spelling, pick->integers, value))
+            return stop;
+        *status = ty_error(error, TALLY_ERROR_IO, "%s: changed while it was read", r->text->name);
+        return NULL;
+    }
     ty_field_kind kind = TY_FIELD_TIME;
     if (!pick->is_time)
         kind = ty_field_read(&field, r->text->wish.spelling, value);
+    if (kind == TY_FIELD_NUMBER && fabs(*value) >= 0x1p53) {
+        const ty_field number = ty_field_trim(&field);
+        ty_integer_note_rounded(r->rounded, number.begin, number.begin + number.size, *value);
+    }
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING ||
         (pick->is_time && ty_time_read(&field, r->text->wish.spelling, value)))
         return stop;
@@ -183,13 +193,15 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
             const ty_pick *now = s->picks + pick;
-            const char *stop = s->wish.spelling || now->words || now->is_time
+            const char *stop = s->wish.spelling || now->words || now->is_time || now->integers
                                    ? NULL
                                    : read_plain(s->layout.delimiter, p, end, &value);
             const char *from = p;
+            if (stop && fabs(value) >= 0x1p53) /* which it may have been rounded to */
+                stop = NULL;
             p = stop ? stop : read_field(r, p, now, &value, status, error);
             for (; p && pick < s->views && s->picks[pick].column == column; pick++) {
-                if (s->picks[pick].words != now->words &&
+                if ((s->picks[pick].words != now->words || now->integers) &&
                     !read_field(r, from, s->picks + pick, &value, status, error))
                     return NULL;
                 now = s->picks + pick;

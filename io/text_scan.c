@@ -42,7 +42,8 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *
         pick->view = picks[i].view;
         pick->words = picks[i].words;
         pick->is_time = picks[i].is_time;
-        scan->has_others |= pick->words || pick->is_time;
+        pick->integers = picks[i].integers;
+        scan->has_others |= pick->words || pick->is_time || pick->integers;
     }
     for (uint32_t met = 0; met < columns; met++) {
         scan->ends[met] = scan->wanted[met] = 0;
@@ -69,6 +70,10 @@ int ty_text_scan_value(const ty_scan *scan, const char *p, const char *end, doub
     if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open)
         return 0;
     ty_field_kind kind = ty_field_read(&field, scan->spelling, value);
+    if (kind == TY_FIELD_NUMBER && fabs(*value) >= 0x1p53) {
+        field = ty_field_trim(&field);
+        ty_integer_note_rounded(scan->rounded, field.begin, field.begin + field.size, *value);
+    }
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING)
         return 1;
     *value = ty_odd_value();
@@ -150,4 +155,14 @@ int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, doubl
         return 1;
     *value = ty_odd_value();
     return scan->lenient;
+}
+
+int ty_text_scan_integer(const ty_scan *scan, ty_integers *integers, const char *p, const char *end,
+                         double *value)
+{
+    ty_field field;
+    if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open ||
+        (field.size == 0 && !field.quoted && scan->columns == 1))
+        return 0;
+    return ty_integer_read(&field, scan->spelling, integers, value);
 }

@@ -23,6 +23,7 @@ typedef struct ty_scan_pick {
     uint32_t view;
     tally_words *words; /* as in ty_pick */
     int is_time;
+    ty_integers *integers;
 } ty_scan_pick;
 
 /* What is to be found in every record; nothing in it changes while records are read. Separators
@@ -33,8 +34,9 @@ typedef struct ty_scan {
     uint32_t columns;            /* a record's fields, and so its separators */
     uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
-    int has_others; /* some pick is of words or times */
-    int lenient;    /* as in ty_text_state */
+    int has_others;    /* some pick is of words, times or integers */
+    unsigned *rounded; /* as in ty_text_state */
+    int lenient;       /* as in ty_text_state */
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
      * which are wanted. */
     uint64_t ends[TY_SCAN_COLUMNS], wanted[TY_SCAN_COLUMNS];
@@ -92,6 +94,10 @@ int ty_text_scan_is_word(const ty_scan *scan, const char *p, const char *end);
  * many: fewer where one cannot be kept. */
 size_t ty_text_scan_words(const ty_scan *scan, tally_words *words, const char *const *from,
                           const char *const *to, size_t count, double *values);
+
+/* The same of an integer of 64 bits. */
+int ty_text_scan_integer(const ty_scan *scan, ty_integers *integers, const char *p, const char *end,
+                         double *value);
 
 /* The same of a time. */
 int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value);

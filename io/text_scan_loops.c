@@ -255,8 +255,11 @@ INLINE int field_value(const ty_scan *scan, const char *p, const char *end, cons
     }
     if (short_number(p, stop, value))
         return 1;
-    if (ty_number_parse(p, text_end, value) == stop)
+    if (ty_number_parse(p, text_end, value) == stop) {
+        if (fabs(*value) >= 0x1p53)
+            ty_integer_note_rounded(scan->rounded, p, stop, *value);
         return 1;
+    }
     return ty_text_scan_value(scan, begin, end, value);
 }
 
@@ -434,7 +437,7 @@ INLINE void find_field(const ty_scan_pick *pick, const uint32_t *positions, cons
     *to -= pick->is_last && *to > *from && (*to)[-1] == '\r';
 }
 
-/* The same where some are words or times, of at most TY_WORDS_BATCH records. Words are looked up
+/* The same where some are words, times or integers, of at most TY_WORDS_BATCH records. Words are looked up
  * when all records are known to be plain, so that none is kept that the text has not. */
 static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t records,
                         const char *base, const char *end, double *samples, size_t stride)
@@ -445,9 +448,10 @@ static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t r
             const ty_scan_pick *pick = scan->pick + i;
             double *sample = samples + pick->view * stride + r;
             find_field(pick, positions + r * scan->positions, base, from, to);
-            if (!(pick->is_time ? ty_text_scan_time(scan, *from, *to, sample)
-                  : pick->words ? ty_text_scan_is_word(scan, *from, *to)
-                                : field_value(scan, *from, *to, end, sample)))
+            if (!(pick->is_time    ? ty_text_scan_time(scan, *from, *to, sample)
+                  : pick->words    ? ty_text_scan_is_word(scan, *from, *to)
+                  : pick->integers ? ty_text_scan_integer(scan, pick->integers, *from, *to, sample)
+                                   : field_value(scan, *from, *to, end, sample)))
                 records = r;
         }
     }

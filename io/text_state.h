@@ -11,8 +11,9 @@
 /* A column that was asked for: where it is in a record and which view it fills. */
 typedef struct ty_pick {
     uint32_t column, view;
-    tally_words *words; /* its values are words: samples are their codes; NULL: numbers */
-    int is_time;        /* they are times: microseconds since 1970 (io/dates.h) */
+    tally_words *words;    /* its values are words: samples are their codes; NULL: numbers */
+    int is_time;           /* they are times: microseconds since 1970 (io/dates.h) */
+    ty_integers *integers; /* samples are 64-bit integers, in the bytes of the doubles; else NULL */
 } ty_pick;
 
 typedef struct ty_block ty_block;
@@ -38,12 +39,14 @@ typedef struct ty_text_state {
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
     int is_whole;  /* all columns, for a summary: values that are not their column's are let pass */
-    int knows_words; /* whoever reads it can do with words */
-    int in_line;     /* its only record is numbers, each a sample; layout.columns is 1 then */
+    int knows_words;  /* whoever reads it can do with words */
+    unsigned rounded; /* an integer of a column of float64 was; threads share it */
+    int in_line;      /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;
-    ty_pick *picks; /* `views` of them, by column */
-    char **labels;  /* a name for each view, or NULL; in one block with the text */
-    ty_scan *scan;  /* NULL: records are read one by one */
+    ty_pick *picks;      /* `views` of them, by column */
+    tally_dtype *dtypes; /* of each view */
+    char **labels;       /* a name for each view, or NULL; in one block with the text */
+    ty_scan *scan;       /* NULL: records are read one by one */
     ty_block *block;
     ty_keep *keep;     /* NULL: it is not read again, or then from its start */
     double *samples;   /* what is read now, of each view `stride` */
@@ -59,6 +62,7 @@ typedef struct ty_record {
     const ty_text_state *text;
     const char *p, *end;
     int ended;
+    unsigned *rounded; /* the text's */
 } ty_record;
 
 /* Reads it, and writes its numbers to samples[view * stride] unless that is NULL. Returns its line
@@ -105,7 +109,20 @@ tally_status ty_keep_next(ty_text_state *state, int *found, tally_error *error);
 /* Test hook: at most so many bytes in memory; UINT64_MAX as usual. */
 void ty_keep_limit(uint64_t bytes);
 
+/* ---- text_integers.c ---- */
+
+/* Finds out which of the columns with `integers` are, by reading all of the text; *read brings the
+ * next rows, none at the end, *restart starts over after the stream. */
+tally_status ty_integers_settle(ty_text_state *state,
+                                tally_status (*read)(ty_text_state *, tally_error *),
+                                tally_status (*restart)(ty_text_state *, tally_error *),
+                                tally_error *error);
+
 /* ---- text_columns.c ---- */
+
+/* Takes delimiter, header, signs of numbers and words for missing from the options. */
+tally_status ty_text_wishes(ty_text_state *state, const tally_input_options *options,
+                            tally_error *error);
 
 /* Copies the headings from the record in [p, end). */
 tally_status ty_text_headings(ty_text_state *state, const char *p, const char *end,

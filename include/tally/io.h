@@ -278,6 +278,7 @@ typedef struct tally_input_options {
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
+    int32_t f64_only;    /* text: numbers are f64, where all are integers beyond 2^53, too */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
 } tally_input_options;
@@ -285,7 +286,7 @@ typedef struct tally_input_options {
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                                            \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                         \
     }
 
 typedef struct tally_input_info {
@@ -329,6 +330,11 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
 /* What the numbers of a view count if they are dates and times: microseconds, as f64, in text and
  * JSON lines, else in the file's unit. TALLY_TIME_NONE: they are none. */
 TALLY_API tally_time tally_input_time(const tally_input *input, uint32_t view);
+
+/* Nonzero when an integer beyond 2^53 has been rounded so far: in text with fractions or missing
+ * values in the same column, with other columns, or from a pipe that is not rewindable. Elsewhere a
+ * column of text of which all are 64-bit integers, some beyond 2^53, is i64 or u64. */
+TALLY_API int32_t tally_input_rounded(const tally_input *input);
 
 /* The next chunk: fills views[0 … dimensions), valid until the next call on `input`. *done is set
  * instead when there is no more. */

@@ -1,0 +1,157 @@
+"""Columns of 64-bit integers in text are counted exactly; others say that they were rounded.
+
+test_integers.py [seed]
+"""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+TALLY = os.environ.get("TALLY", "tally")
+ROUNDED = "integers beyond 2^53 were rounded"
+failures = 0
+
+
+def check(good, *words):
+    global failures
+    if not good:
+        failures += 1
+        print(*words)
+
+
+def run(*arguments, code=0, says="", text=None):
+    done = subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, input=text)
+    check(done.returncode == code and says in done.stderr, arguments, done.returncode, done.stderr)
+    check(says == ROUNDED or ROUNDED not in done.stderr, arguments, done.stderr)
+    return done.stdout
+
+
+def saved(*arguments, **how):
+    text = run(*arguments, "-f", "json", **how)
+    return json.loads(text) if text else {}
+
+
+def table(path, ids, quoted=0.1):
+    with open(path, "w") as out:
+        out.write("id,x\n")
+        for i, one in enumerate(ids):
+            text = f"+{one}" if isinstance(one, int) and one >= 0 and random.random() < 0.1 else str(one)
+            out.write(f'"{text}",{i}\n' if random.random() < quoted else f"{text},{i}\n")
+
+
+def exact(ids, axis):
+    """By Python's comparisons of integers with floats, which are exact."""
+    edges, counts = axis["edges"], [0] * axis["bins"]
+    for one in ids:
+        i = sum(one >= edge for edge in edges) - 1
+        counts[min(i, len(counts) - 1)] += 1
+    return counts
+
+
+def same(path, ids, dtype, *how):
+    for options in ((), ("-j", 1), ("-j", 3)):
+        got = saved(path, "-c", "id", "-b", 8, *how, *options)
+        check(got["dtype"] == dtype, path, how, got["dtype"], dtype)
+        check(got["histograms"][0]["counts"] == exact(ids, got["axes"][0]), path, how, options)
+
+
+def test_exact():
+    """float64 has every other integer from 2^53 on: an edge at 2^53 + 2 tells those on its two sides apart."""
+    for centre, least, dtype in ((2**53, -2**63, "i64"), (-2**53, -2**63, "i64"), (2**63 - 3000, -2**63, "i64"),
+                                 (2**63, 0, "u64"), (2**64 - 2**10, 0, "u64"), (-2**63 + 2**10, -2**63, "i64")):
+        most = 2**63 - 1 if dtype == "i64" else 2**64 - 1
+        reach = 1000 if abs(centre) == 2**53 else 2**21
+        ids = [max(least, min(most, centre + random.randrange(-reach, reach))) for _ in range(3000)]
+        if dtype == "u64":
+            ids[random.randrange(3000)] = most
+        ids[0] = max(ids[0], 2**53 + 1) if centre > 0 else min(ids[0], -2**53 - 1)
+        table("t.csv", ids)
+        same("t.csv", ids, dtype)
+        low, high = float(centre - 2**14), float(centre + 2**14)
+        if low < high and least <= centre - 2**14 and centre + 2**14 <= most:
+            inside = [i for i in ids if low <= i <= high]
+            got = saved("t.csv", "-c", "id", "-b", 2, "--range", repr(low), repr(high))
+            check(got["histograms"][0]["counts"] == exact(inside, got["axes"][0]), centre, "with a range")
+        column = saved("t.csv")["columns"][0]
+        ordered = sorted(ids)
+        check((column["min"], column["max"]) == (ordered[0], ordered[-1]) and column["type"] == "integer", column)
+        quartiles = [ordered[-(-len(ids) * q // 4) - 1] for q in (1, 2, 3)]
+        spread = max(1, max(abs(i - ids[0]) for i in quartiles) // 1000)
+        for got, want in zip((column["q1"], column["median"], column["q3"]), quartiles):
+            check(abs(got - want) <= spread and (got == want or not column["quartiles_exact"]), column, quartiles)
+
+
+def test_one_apart():
+    """Neighbours that float64 does not tell apart."""
+    table("t.csv", [2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3])
+    got = saved("t.csv", "-c", "id", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4}")
+    check(got["histograms"][0]["counts"] == [2, 2], got["histograms"])
+    table("t.csv", [2**53 + 1] * 100 + [2**53 - 1])
+    column = saved("t.csv")["columns"][0]
+    check([column[k] for k in ("min", "q1", "median", "max")] == [2**53 - 1] + [2**53 + 1] * 3, column)
+
+
+def test_kept():
+    """From files, gzip and pipes, in memory; several passes see the same."""
+    ids = [random.randrange(2**60, 2**60 + 10**6) for _ in range(20000)]
+    table("t.csv", ids)
+    text = open("t.csv").read()
+    with gzip.open("t.csv.gz", "wt") as out:
+        out.write(text)
+    same("t.csv", ids, "i64")
+    same("t.csv.gz", ids, "i64")
+    got = saved("-", "-c", "id", "-b", 5, text=text)
+    check(got["histograms"][0]["counts"] == exact(ids, got["axes"][0]) and got["dtype"] == "i64", "a pipe")
+    got = saved("t.csv", "-c", "id", "-b", 5, "--rows", "100:200")
+    check(got["histograms"][0]["counts"] == exact(ids[100:200], got["axes"][0]), "rows")
+    got = saved("t.csv", "-c", "id", "-b", "auto", "--verify")
+    check(sum(got["histograms"][0]["counts"]) == len(ids), "auto")
+
+
+def test_rounded():
+    big = [2**60 + 1 + 10**6 * i for i in range(300)]
+    how = ("-c", "id", "-b", 3)
+    table("t.csv", big + [0.5])
+    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "with a fraction")
+    table("t.csv", big + [""])
+    check(saved("t.csv", *how, says=ROUNDED)["histograms"][0]["nan"] == 1, "with a missing value")
+    table("t.csv", big + [2**64])
+    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "past 2^64")
+    table("t.csv", big + [-1, 2**63])
+    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "of both signs")
+    table("t.csv", list(range(200)) + big)
+    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "late")
+    table("t.csv", big)
+    saved("t.csv", "t.csv", *how, says=ROUNDED)
+    saved("t.csv", "-c", "id,x", "-b", 3, says=ROUNDED)
+    saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open("t.csv").read())
+    saved("t.csv", *how, "--na", str(big[7]), says=ROUNDED)
+    table("t.csv", [2**60 + 2**20 * i for i in range(300)] + [0.5])
+    saved("t.csv", *how)  # all are exact
+    table("t.csv", ["1e18", "12345678901234567890.5"])
+    saved("t.csv", *how)
+    columns = saved("t.csv")["columns"]
+    check(columns[0]["type"] == "integer" and columns[0]["max"] == 12345678901234567890.5, columns)
+    table("t.csv", big + ["x"])
+    run("t.csv", *how, code=1, says="t.csv:302:1: expected a number, found 'x'")
+    check(saved("t.csv")["columns"][0]["not_numbers"] == 1, "not a number in the glance")
+    table("t.csv", big)
+    run("t.csv", "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^52")
+
+
+if __name__ == "__main__":
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
+    print("seed", seed)
+    random.seed(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for test in (test_exact, test_one_apart, test_kept, test_rounded):
+            test()
+        os.chdir("/")
+    print(failures, "failed")
+    sys.exit(failures != 0)
