@@ -130,6 +130,7 @@ def test_rounded():
     saved("t.csv", "t.csv", *how, says=ROUNDED)
     saved("t.csv", "-c", "id,x", "-b", 3, says=ROUNDED)
     saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open("t.csv").read())
+    table("t.csv", [str(one) for one in big])
     saved("t.csv", *how, "--na", str(big[7]), says=ROUNDED)
     table("t.csv", [2**60 + 2**20 * i for i in range(300)] + [0.5])
     saved("t.csv", *how)  # all are exact
