@@ -437,8 +437,8 @@ INLINE void find_field(const ty_scan_pick *pick, const uint32_t *positions, cons
     *to -= pick->is_last && *to > *from && (*to)[-1] == '\r';
 }
 
-/* The same where some are words, times or integers, of at most TY_WORDS_BATCH records. Words are looked up
- * when all records are known to be plain, so that none is kept that the text has not. */
+/* The same where some are words, times or integers, of at most TY_WORDS_BATCH records. Words are
+ * looked up when all records are known to be plain, so that none is kept that the text has not. */
 static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t records,
                         const char *base, const char *end, double *samples, size_t stride)
 {
