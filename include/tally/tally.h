@@ -572,5 +572,6 @@ TALLY_API tally_status tally_histogram(const void *samples, tally_dtype dtype, u
 #include <tally/parts.h>
 #include <tally/quantile.h>
 #include <tally/rules.h>
+#include <tally/statistics.h>
 
 #endif

@@ -16,10 +16,12 @@
 #include "cpu/even.h"
 #include "cpu/features.h"
 #include "cpu/in_place.h"
+#include "cpu/statistics.h"
 #include "cpu/threads.h"
 #include "plan/registry.h"
 
 extern const ty_method ty_cpu_tables, ty_cpu_weights;
+extern const ty_cpu_method ty_statistics_method;
 
 /* Tables up to this size live on the stack of a call that one thread does alone. */
 enum { small_bytes = 8 << 10 };
@@ -100,8 +102,13 @@ static void count_elements(run *r, unsigned worker, uint64_t batch, uint64_t beg
         return;
     }
     for (uint64_t n; begin < end && !ty_source_stopped(r->job->failure, begin); begin += n) {
-        ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+        ty_grid *grids[TY_JOB_GRIDS];
         ty_job piece = *r->job;
+        ty_statistics statistics;
+        if (piece.statistics) {
+            statistics = *piece.statistics;
+            piece.statistics = &statistics;
+        }
         const unsigned count = ty_job_grids(&piece, grids);
         n = ty_source_load(&r->buffers, worker, grids, count, begin, end - begin);
         r->method->count(state, &piece, 0, 0, n);
@@ -363,11 +370,17 @@ static void choose_sharing(run *r)
     r->parts = r->whole && r->parts > job->batches ? job->batches : r->parts;
 }
 
+static const ty_cpu_method *method_of(const ty_job *job)
+{
+    return job->statistics ? &ty_statistics_method
+           : job->walk     ? &ty_in_place_method
+                           : ((const ty_cpu_plan *)job->plan->state)->method;
+}
+
 /* Workers, parts and tables. */
 static void arrange(run *r, ty_job *job)
 {
-    const ty_cpu_plan *state = job->plan->state;
-    *r = (run){.job = job, .method = job->walk ? &ty_in_place_method : state->method};
+    *r = (run){.job = job, .method = method_of(job)};
     r->total = job->batches * job->elements;
     r->bytes = (r->method->state_bytes(job) + 63) & ~(size_t)63;
     r->workers = choose_workers(r, job->plan->context->pool);
@@ -378,7 +391,7 @@ static void arrange(run *r, ty_job *job)
 
 static tally_status run_read(run *r, tally_error *error)
 {
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid *grids[TY_JOB_GRIDS];
     const unsigned count = ty_job_grids(r->job, grids);
     tally_status status =
         ty_source_buffers_make(&r->buffers, grids, count, (unsigned)r->workers, error);
@@ -390,12 +403,11 @@ static tally_status run_read(run *r, tally_error *error)
 
 static tally_status cpu_run(ty_job *job, tally_error *error)
 {
-    const ty_cpu_plan *state = job->plan->state;
     run r;
     if (!job->batches || !job->elements)
         return TALLY_OK;
-    if (state->method->whole)
-        return state->method->whole(job, error);
+    if (method_of(job)->whole)
+        return method_of(job)->whole(job, error);
     arrange(&r, job);
     if (r.workers == 1 && !job->progress && !job->failure && r.method->straight &&
         r.method->straight(job))

@@ -94,6 +94,9 @@ static inline void ty_weight_add(int64_t *sum, int64_t *carries, int64_t w, int 
         ty_carry(carries, is_u64 || w >= 0);
 }
 
+/* Adds how many of n slots are each of the flows behind `bins` bins. */
+void ty_count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32_t bins);
+
 /* The totals (slots of them) of one histogram. */
 uint64_t *ty_totals_of(const ty_job *job, uint64_t batch, uint64_t active);
 

@@ -6,6 +6,7 @@
 #include "cpu/join.h"
 #include "cpu/order.h"
 #include "cpu/pack.h"
+#include "cpu/statistics.h"
 #include "cpu/stats.h"
 
 const ty_buckets_loops *ty_buckets_loops_get(void)
@@ -36,4 +37,9 @@ const ty_pack_loops *ty_pack_loops_get(void)
 const ty_stats_loops *ty_stats_loops_get(void)
 {
     TY_ISA_BEST(stats);
+}
+
+const ty_statistics_loops *ty_statistics_loops_get(void)
+{
+    TY_ISA_BEST(statistics);
 }

@@ -190,7 +190,7 @@ static void add_squares(double *sums, unsigned shift, const uint32_t *slots,
     ADD(double, SQUARE)
 }
 
-static void count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32_t bins)
+void ty_count_flows(uint64_t *flows, const uint32_t *slots, size_t n, uint32_t bins)
 {
     uint32_t outside = 0; /* the top bit: some slot is above the last bin */
     for (size_t i = 0; i < n; i++)
@@ -259,7 +259,7 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
         add_integers((int64_t *)(tables + l.sums), block.slots, wi, n, dtype == TALLY_U64,
                      job->carries + first_slot(plan, batch, active));
     }
-    count_flows((uint64_t *)(tables + l.flows), block.slots, n, plan->bins);
+    ty_count_flows((uint64_t *)(tables + l.flows), block.slots, n, plan->bins);
 }
 
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)

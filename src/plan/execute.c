@@ -4,8 +4,9 @@
 #include "plan/plan.h"
 
 typedef tally_status (*counter)(ty_job *job, tally_error *error);
+typedef tally_status (*committer)(const ty_job *job, tally_error *error);
 
-static tally_status attempt(ty_job *job, counter run, tally_error *error)
+static tally_status attempt(ty_job *job, counter run, committer commit, tally_error *error)
 {
     tally_status status = ty_job_reserve(job, error);
     if (!status)
@@ -13,24 +14,29 @@ static tally_status attempt(ty_job *job, counter run, tally_error *error)
     if (!status && job->failure)
         status = ty_source_status(job->failure, error);
     if (!status && !job->wrapped)
-        status = ty_job_commit(job, error);
+        status = commit(job, error);
     ty_job_release(job);
     return status;
 }
 
 /* The same of samples that are read while they are counted: never straight into the output, as
  * reading may fail. */
-static tally_status attempt_source(ty_job *job, counter run, tally_error *error)
+static tally_status attempt_source(ty_job *job, counter run, committer commit, tally_error *error)
 {
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid *grids[TY_JOB_GRIDS];
     ty_source_failure failure;
     ty_source_begin(&failure);
     job->failure = &failure;
     for (unsigned i = 0, n = ty_job_grids(job, grids); i < n; i++)
         grids[i]->failure = &failure;
-    tally_status status = attempt(job, run, error);
+    tally_status status = attempt(job, run, commit, error);
     ty_source_end(&failure);
     return status;
+}
+
+tally_status ty_job_execute(ty_job *job, counter run, committer commit, tally_error *error)
+{
+    return (job->samples[0].source ? attempt_source : attempt)(job, run, commit, error);
 }
 
 /* Whether the counts need no totals, as they are written or added to the output at once. */
@@ -56,14 +62,14 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
         return plan->context->backend->run(&job, error);
     const counter run = plan->context->backend->run;
     if (job.samples[0].source)
-        return attempt_source(&job, run, error);
+        return attempt_source(&job, run, ty_job_commit, error);
     choose_walk(&job);
-    status = attempt(&job, run, error);
+    status = attempt(&job, run, ty_job_commit, error);
     if (status || !job.wrapped)
         return status;
     job.direct = job.wrapped = 0; /* commit says which bin it was */
     job.walk = TY_WALK_NONE;
-    return attempt(&job, run, error);
+    return attempt(&job, run, ty_job_commit, error);
 }
 
 tally_status tally_plan_memory(const tally_plan *plan, uint64_t n, uint64_t *host_bytes,
@@ -107,6 +113,5 @@ tally_status tally_execute_reference(const tally_plan *plan, const tally_view *v
     }
     if (output->on_device)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "the reference writes to host memory only");
-    return job.samples[0].source ? attempt_source(&job, ty_reference_run, error)
-                                 : attempt(&job, ty_reference_run, error);
+    return ty_job_execute(&job, ty_reference_run, ty_job_commit, error);
 }

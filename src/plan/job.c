@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "cpu/statistics.h"
 #include "plan/plan.h"
 
 /* An extent of 1 is repeated along the samples'. */
@@ -96,6 +97,12 @@ static tally_status take_extra(const tally_view *view, tally_dtype dtype, const 
     return check_extents(grid, samples, what, error);
 }
 
+tally_status ty_job_extra(const ty_job *job, const tally_view *view, const char *what,
+                          ty_grid *grid, tally_error *error)
+{
+    return take_extra(view, view->dtype, what, &job->samples[0], job->view_device, grid, error);
+}
+
 static tally_status take_extras(const tally_plan *plan, const tally_execute_options *options,
                                 ty_job *job, tally_error *error)
 {
@@ -160,7 +167,6 @@ static tally_status check_output(const tally_plan *plan, const ty_job *job, tall
     return TALLY_OK;
 }
 
-/* Samples, mask and weights: what is there of them, at most TALLY_MAX_DIMENSIONS + 2. */
 unsigned ty_job_grids(ty_job *job, ty_grid **grids)
 {
     unsigned n = 0;
@@ -170,13 +176,15 @@ unsigned ty_job_grids(ty_job *job, ty_grid **grids)
         grids[n++] = &job->mask;
     if (job->weights.data)
         grids[n++] = &job->weights;
+    for (uint32_t i = 0; job->statistics && i < job->statistics->count; i++)
+        grids[n++] = &job->statistics->values[i];
     return n;
 }
 
 /* Views with a source stand among their like, each with all elements. */
 static tally_status check_sources(ty_job *job, tally_error *error)
 {
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid *grids[TY_JOB_GRIDS];
     const unsigned count = ty_job_grids(job, grids);
     unsigned sources = 0;
     for (unsigned i = 0; i < count; i++)
@@ -201,7 +209,7 @@ static tally_status check_sources(ty_job *job, tally_error *error)
 /* Everything that shares extents is reshaped together. */
 static void coalesce(ty_job *job)
 {
-    ty_grid all[TALLY_MAX_DIMENSIONS + 2], *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid all[TY_JOB_GRIDS], *grids[TY_JOB_GRIDS];
     const unsigned n = ty_job_grids(job, grids);
     for (unsigned i = 0; i < n; i++)
         all[i] = *grids[i];
@@ -210,9 +218,9 @@ static void coalesce(ty_job *job)
         *grids[i] = all[i];
 }
 
-tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
-                         const tally_execute_options *options, const tally_output *output,
-                         ty_job *job, tally_error *error)
+tally_status ty_job_begin(const tally_plan *plan, const tally_view *views,
+                          const tally_execute_options *options, const tally_output *output,
+                          ty_job *job, tally_error *error)
 {
     if (!plan || !views || !output)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
@@ -254,12 +262,23 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches * elements pass 2^64");
     if (__builtin_mul_overflow(job->batches, plan->active_count, &job->histograms))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view 0: batches * channels pass 2^64");
-    status = check_output(plan, job, error);
-    if (!status)
-        status = check_sources(job, error);
+    return check_output(plan, job, error);
+}
+
+tally_status ty_job_finish(ty_job *job, tally_error *error)
+{
+    tally_status status = check_sources(job, error);
     if (!status)
         coalesce(job);
     return status;
+}
+
+tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
+                         const tally_execute_options *options, const tally_output *output,
+                         ty_job *job, tally_error *error)
+{
+    tally_status status = ty_job_begin(plan, views, options, output, job, error);
+    return status ? status : ty_job_finish(job, error);
 }
 
 static int reserve_totals(ty_job *job, size_t cells)

@@ -11,6 +11,7 @@
 struct ty_backend;
 struct ty_offload;
 struct ty_several;
+struct ty_statistics;
 struct ty_method;
 struct ty_pool;
 struct ty_tuning;
@@ -99,6 +100,8 @@ typedef struct ty_job {
     int beyond;     /* nonzero: a weight is beyond the plan's limit */
     int *beyond_at; /* that of the job which this is a copy of, or its own; set from any thread */
     struct ty_source_failure *failure; /* samples, mask and weights are read; else NULL */
+    struct ty_statistics *statistics; /* what is found instead of counts (cpu/statistics.h), or NULL
+                                       */
 } ty_job;
 
 /* The totals of one histogram's bins, and of its flows. */
@@ -191,9 +194,22 @@ extern const ty_backend *const ty_backends[];
 tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
                          const tally_execute_options *options, const tally_output *output,
                          ty_job *job, tally_error *error);
-/* job.c: pointers to the grids of samples, mask and weights that there are, at most
- * TALLY_MAX_DIMENSIONS + 2; returns how many. */
+/* job.c: the same in two steps, between which more views may be taken, weights or values, of their
+ * own dtype. */
+tally_status ty_job_begin(const tally_plan *plan, const tally_view *views,
+                          const tally_execute_options *options, const tally_output *output,
+                          ty_job *job, tally_error *error);
+tally_status ty_job_extra(const ty_job *job, const tally_view *view, const char *what,
+                          ty_grid *grid, tally_error *error);
+tally_status ty_job_finish(ty_job *job, tally_error *error);
+/* job.c: pointers to the grids of samples, mask, weights and values that there are; returns how
+ * many. */
+enum { TY_JOB_GRIDS = TALLY_MAX_DIMENSIONS + 2 + TALLY_MAX_VALUES };
 unsigned ty_job_grids(ty_job *job, ty_grid **grids);
+/* execute.c: runs a job and commits what it found. */
+tally_status ty_job_execute(ty_job *job, tally_status (*run)(ty_job *job, tally_error *error),
+                            tally_status (*commit)(const ty_job *job, tally_error *error),
+                            tally_error *error);
 /* The bytes of totals and sums; TALLY_ERROR_MEMORY if no machine has so many. */
 tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error);
 /* Allocates and clears totals and sums; released by ty_job_release. */

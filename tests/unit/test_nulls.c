@@ -7,6 +7,7 @@
 
 #include <tally/parts.h>
 #include <tally/quantile.h>
+#include <tally/statistics.h>
 
 #include "execute_help.h"
 #include "input_help.h"
@@ -200,6 +201,34 @@ static void plans(tally_context *context)
     REFUSED(tally_execute_parts(plan, &part, 1, NULL, NULL, &error));
     REFUSED(tally_execute_parts(plan, &part, 1, NULL, &nowhere, &error));
     REFUSED_SILENTLY(tally_execute_parts(NULL, NULL, 0, NULL, NULL, NULL));
+    tally_plan_destroy(plan);
+}
+
+static void bin_statistics(tally_context *context)
+{
+    const unsigned char x[4] = {0, 1, 2, 3};
+    const tally_view view = tally_view_1d(x, TALLY_U8, 4), empty = tally_view_1d(NULL, TALLY_U8, 4);
+    tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
+    tally_plan *plan = NULL;
+    tally_statistics none = TALLY_STATISTICS_INIT, some = none, unset = {0};
+    double mean[4];
+    options.axes[0] = tally_axis_even(4, 0, 4);
+    options.dtypes[0] = TALLY_U8;
+    CHECK(!tally_plan_create(context, &options, &plan, &error));
+    some.mean = mean;
+    REFUSED(tally_bin_statistics(NULL, &view, &view, 1, NULL, &some, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, NULL, &view, 1, NULL, &some, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, &empty, &view, 1, NULL, &some, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, &view, NULL, 1, NULL, &some, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, &view, &empty, 1, NULL, &some, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, &view, &view, 1, NULL, NULL, NULL, &error));
+    REFUSED(tally_bin_statistics(plan, &view, &view, 1, NULL, &unset, NULL, &error));
+    REFUSED_SILENTLY(tally_bin_statistics(NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+    CHECK(!tally_bin_statistics(plan, &view, &view, 1, NULL, &none, NULL, NULL));
+    REFUSED(tally_statistics_merge(NULL, &some, 4, &error));
+    REFUSED(tally_statistics_merge(&some, NULL, 4, &error));
+    REFUSED(tally_statistics_merge(&some, &some, 4, &error));
+    REFUSED_SILENTLY(tally_statistics_merge(NULL, NULL, 4, NULL));
     tally_plan_destroy(plan);
 }
 
@@ -460,7 +489,7 @@ static void inputs(void)
 static void check_all_met(void)
 {
     const char *source = getenv("SRCDIR");
-    const char *const headers[] = {"tally.h", "rules.h",   "quantile.h",
+    const char *const headers[] = {"tally.h", "rules.h",   "quantile.h", "statistics.h",
                                    "parts.h", "methods.h", "io.h"};
     char path[1024], name[80];
     int functions = 0;
@@ -495,6 +524,7 @@ int main(int argc, char **argv)
     contexts(context);
     plans(context);
     quantiles();
+    bin_statistics(context);
     wide_sums();
     statistics(context);
     results(context);

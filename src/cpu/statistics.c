@@ -1,0 +1,277 @@
+/*
+ * tally_bin_statistics on the processor: a method whose slots have statistics instead of counts.
+ * Parts of the samples are fixed by the job and added up in order (ordered, as cpu-weights is), so
+ * that the same input gives the same bits.
+ */
+#include "cpu/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/stats.h"
+
+/* Samples, values and what is fetched ahead of both stay in one cache. */
+enum { BLOCK = TY_BLOCK / 2 };
+_Static_assert(BLOCK <= TY_STATS_BLOCK, "a block is decoded at once");
+
+size_t ty_statistics_bytes(ty_statistics_kind kind)
+{
+    static const size_t fields[] = {0, TY_SUMS_FIELDS, TY_MOMENTS_FIELDS, TY_WEIGHTED_FIELDS};
+    return kind == TY_STATISTICS_EXACT ? sizeof(ty_exact) : fields[kind] * sizeof(double);
+}
+
+void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan)
+{
+    enum { FEW = 1024 }; /* entries that may be four times as many */
+    s->entries = plan->slots + 1;
+    s->shift =
+        s->kind != TY_STATISTICS_EXACT && s->entries * plan->active_count * s->count <= FEW ? 2 : 0;
+}
+
+/* Where the tables of a channel's values begin in a state; and how long all are. */
+static size_t table_bytes(const ty_statistics *s, size_t entry)
+{
+    return (((size_t)s->entries << s->shift) * entry + 63) & ~(size_t)63;
+}
+
+static size_t sums_at(const ty_statistics *s, uint64_t active, uint32_t value)
+{
+    return (active * s->count + value) * table_bytes(s, ty_statistics_bytes(s->kind));
+}
+
+static size_t extremes_at(const ty_statistics *s, const tally_plan *plan, uint64_t active,
+                          uint32_t value)
+{
+    return sums_at(s, plan->active_count, 0) +
+           (active * s->count + value) * table_bytes(s, TY_EXTREMES_FIELDS * sizeof(double));
+}
+
+static size_t state_bytes(const ty_job *job)
+{
+    const ty_statistics *s = job->statistics;
+    return s->extremes ? extremes_at(s, job->plan, job->plan->active_count, 0)
+                       : sums_at(s, job->plan->active_count, 0);
+}
+
+/* Behind the cleared sums, no value has been seen. */
+static void begin(void *state, const ty_job *job)
+{
+    const ty_statistics *s = job->statistics;
+    const size_t all = state_bytes(job) / sizeof(double);
+    double *fields = state;
+    for (size_t i = extremes_at(s, job->plan, 0, 0) / sizeof *fields; i < all; i++)
+        fields[i] = -INFINITY;
+}
+
+/* Asks for what comes next of a packed column, as the weights' loops do. */
+static void fetch_ahead(const void *from, size_t bytes)
+{
+    enum { AHEAD_L2 = 16384, AHEAD_L1 = 4096 };
+    for (size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L2 + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L1 + i), 0, 3);
+    }
+}
+
+/* A column's elements as float64. */
+static void decode(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin, size_t n,
+                   double *to)
+{
+    unsigned char raw[BLOCK * 8];
+    const void *from = ty_grid_block(grid, batch, channel, begin, n, raw);
+    if (from != raw)
+        fetch_ahead(from, n * grid->size);
+    ty_stats_loops_get()->decode(grid->dtype, from, n, to);
+}
+
+/* The values as whole numbers; notes one that is beyond 2^exponent. */
+static void add_exact(const ty_job *job, ty_exact *table, int exponent, const uint32_t *slots,
+                      const double *values, size_t n)
+{
+    const double scale = ldexp(1, TY_EXACT_BITS - exponent);
+    int beyond = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double scaled = values[i] * scale, whole = scaled + 0x1.8p52; /* to nearest */
+        uint64_t q;
+        beyond |= !(fabs(scaled) < 0x1p50);
+        memcpy(&q, &whole, sizeof q);
+        q &= (UINT64_C(1) << 52) - 1;
+        ty_exact *to = &table[slots[i]];
+        const ty_u128 square = (ty_u128)q * q;
+        to->sum += q;
+        to->squares += square;
+        to->carries += to->squares < square;
+        to->n++;
+    }
+    if (beyond)
+        ty_job_beyond(job);
+}
+
+/* Values that are NaN: with skip_nan they go to the last entry, as 0; else the extremes become NaN
+ * and stay so. Returns the slots to use. */
+static const uint32_t *handle_nan(const ty_statistics *s, double *extremes, const uint32_t *slots,
+                                  double *values, size_t n, uint32_t *others)
+{
+    for (size_t i = 0; i < n; i++) {
+        others[i] = slots[i];
+        if (values[i] == values[i])
+            continue;
+        if (s->skip_nan) {
+            others[i] = (uint32_t)s->entries - 1;
+            values[i] = 0;
+        } else if (extremes) {
+            for (size_t k = 0; k < (size_t)TY_EXTREMES_FIELDS << s->shift; k++)
+                extremes[((size_t)slots[i] << s->shift) * TY_EXTREMES_FIELDS + k] = NAN;
+        }
+    }
+    return others;
+}
+
+/* One column of values, by their samples' slots. */
+static void add_values(const ty_job *job, unsigned char *state, uint64_t active, uint32_t value,
+                       const uint32_t *slots, double *values, const double *weights, size_t n)
+{
+    enum { NEAR = 1 << 20 }; /* bytes of a table that stays in a near cache */
+    const ty_statistics *s = job->statistics;
+    const ty_statistics_loops *loops = ty_statistics_loops_get();
+    void *sums = state + sums_at(s, active, value);
+    double *ends = (double *)(void *)(state + extremes_at(s, job->plan, active, value));
+    const int large = table_bytes(s, ty_statistics_bytes(s->kind)) > NEAR,
+              large_ends = table_bytes(s, TY_EXTREMES_FIELDS * sizeof *ends) > NEAR;
+    uint32_t others[BLOCK];
+    if (loops->any_nan(values, n))
+        slots = handle_nan(s, s->extremes ? ends : NULL, slots, values, n, others);
+    if (s->kind == TY_STATISTICS_SUMS)
+        loops->sums(sums, s->shift, large, slots, values, n);
+    else if (s->kind == TY_STATISTICS_MOMENTS)
+        loops->moments(sums, s->shift, large, slots, values, n);
+    else if (s->kind == TY_STATISTICS_WEIGHTED)
+        loops->weighted(sums, s->shift, large, slots, values, weights, n);
+    else if (s->kind == TY_STATISTICS_EXACT)
+        add_exact(job, sums, s->exponents[value], slots, values, n);
+    if (s->extremes)
+        loops->extremes(ends, s->shift, large_ends, slots, values, n);
+}
+
+static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint64_t begin,
+                        size_t n, unsigned char *state)
+{
+    const ty_statistics *s = job->statistics;
+    const uint64_t channel = job->plan->active[active];
+    double values[BLOCK], weights[BLOCK];
+    ty_block block;
+    ty_block_slots(job, batch, channel, begin, n, &block);
+    if (job->weights.data)
+        decode(&job->weights, batch, channel, begin, n, weights);
+    for (uint32_t i = 0; i < s->count; i++) {
+        decode(&s->values[i], batch, channel, begin, n, values);
+        add_values(job, state, active, i, block.slots, values, weights, n);
+    }
+    if (ty_plan_may_fail(job->plan)) {
+        uint64_t flows[TY_SLOT_EXTRA] = {0},
+                 *all = ty_job_flows(job, batch * job->plan->active_count + active);
+        ty_count_flows(flows, block.slots, n, job->plan->bins);
+        for (int k = 0; k < TY_SLOT_EXTRA; k++)
+            __atomic_fetch_add(&all[k], flows[k], __ATOMIC_RELAXED);
+    }
+}
+
+static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
+{
+    for (; begin < end; begin += BLOCK) {
+        const size_t n = end - begin < BLOCK ? (size_t)(end - begin) : BLOCK;
+        for (uint64_t a = 0; a < job->plan->active_count; a++)
+            count_block(job, batch, a, begin, n, state);
+    }
+}
+
+/* Moments about k become those about the k of `into`. */
+static void add_moments(double *into, const double *from)
+{
+    const double n = from[0], shift = from[3] - into[3];
+    into[0] += n;
+    into[2] += from[2] + shift * (2 * from[1] + n * shift);
+    into[1] += from[1] + n * shift;
+}
+
+static void add_exact_sums(ty_exact *into, const ty_exact *from)
+{
+    into->sum += from->sum;
+    into->squares += from->squares;
+    into->carries += from->carries + (into->squares < from->squares);
+    into->n += from->n;
+}
+
+void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from)
+{
+    double *to = into;
+    const double *more = from;
+    switch (kind) {
+    case TY_STATISTICS_NONE:
+        break;
+    case TY_STATISTICS_SUMS:
+        to[0] += more[0];
+        to[1] += more[1];
+        break;
+    case TY_STATISTICS_MOMENTS:
+    case TY_STATISTICS_WEIGHTED: {
+        const int n = kind == TY_STATISTICS_MOMENTS ? 0 : 5;
+        if (more[n] == 0)
+            break;
+        if (to[n] == 0)
+            to[3] = more[3];
+        add_moments(to, more);
+        if (n) {
+            to[4] += more[4];
+            to[5] += more[5];
+        }
+        break;
+    }
+    case TY_STATISTICS_EXACT:
+        add_exact_sums(into, from);
+        break;
+    }
+}
+
+void ty_extremes_add(double *into, const double *from)
+{
+    for (int i = 0; i < TY_EXTREMES_FIELDS; i++)
+        into[i] = from[i] > into[i] || from[i] != from[i] ? from[i] : into[i];
+}
+
+static void flush_table(const ty_statistics *s, uint64_t h, uint32_t value, uint64_t histograms,
+                        const unsigned char *sums, const double *ends)
+{
+    const size_t bytes = ty_statistics_bytes(s->kind);
+    const uint64_t first = (value * histograms + h) * s->entries;
+    for (uint64_t i = 0; i < s->entries << s->shift; i++) {
+        const uint64_t to = first + (i >> s->shift);
+        ty_statistics_add(s->kind, (unsigned char *)s->totals + to * bytes, sums + i * bytes);
+        if (s->extremes)
+            ty_extremes_add(&s->extreme_totals[TY_EXTREMES_FIELDS * to],
+                            &ends[TY_EXTREMES_FIELDS * i]);
+    }
+}
+
+static void flush(void *state, ty_job *job, uint64_t batch)
+{
+    const ty_statistics *s = job->statistics;
+    const uint64_t active = job->plan->active_count;
+    unsigned char *tables = state;
+    for (uint64_t a = 0; a < active; a++)
+        for (uint32_t i = 0; i < s->count; i++)
+            flush_table(s, batch * active + a, i, job->histograms, tables + sums_at(s, a, i),
+                        (double *)(void *)(tables + extremes_at(s, job->plan, a, i)));
+    memset(state, 0, sums_at(s, active, 0));
+    begin(state, job);
+}
+
+const ty_cpu_method ty_statistics_method = {
+    .state_bytes = state_bytes,
+    .begin = begin,
+    .count = count,
+    .flush = flush,
+    .most = UINT64_MAX,
+    .ordered = 1,
+};

@@ -1,0 +1,77 @@
+/* Statistics of values by the slots of their samples: the tables that are added to, and the loops
+ * in statistics_loops.c, compiled once for each instruction set. */
+#ifndef TY_STATISTICS_H
+#define TY_STATISTICS_H
+
+#include "plan/plan.h"
+
+/* What a table has for each slot. In each, n is a number of values. */
+typedef enum ty_statistics_kind {
+    TY_STATISTICS_NONE,     /* only extremes */
+    TY_STATISTICS_SUMS,     /* n, Σv */
+    TY_STATISTICS_MOMENTS,  /* n, Σd, Σd², k: d = v - k, k the first, or 0 */
+    TY_STATISTICS_WEIGHTED, /* Σw, Σwd, Σwd², k, Σw², n, and two that stay 0 */
+    TY_STATISTICS_EXACT     /* a ty_exact */
+} ty_statistics_kind;
+
+enum { TY_SUMS_FIELDS = 2, TY_MOMENTS_FIELDS = 4, TY_WEIGHTED_FIELDS = 8, TY_EXTREMES_FIELDS = 2 };
+
+__extension__ typedef unsigned __int128 ty_u128;
+
+/* Values q as whole numbers that are not negative, below 2^52: squares is without its carries. */
+typedef struct ty_exact {
+    ty_u128 sum, squares;
+    uint64_t carries, n;
+} ty_exact;
+
+/* Values are whole multiples q - TY_EXACT_ZERO of 2^(exponent - TY_EXACT_BITS). */
+#define TY_EXACT_BITS 50
+#define TY_EXACT_ZERO (UINT64_C(1) << 51)
+
+/* Of one call; a worker's state is `values` tables for each active channel, and of extremes as many
+ * again behind them. */
+typedef struct ty_statistics {
+    ty_grid values[TALLY_MAX_VALUES];
+    uint32_t count; /* of values */
+    ty_statistics_kind kind;
+    int extremes, skip_nan;
+    int exponents[TALLY_MAX_VALUES]; /* TY_STATISTICS_EXACT: values are below 2^exponent */
+    uint64_t entries;                /* of a table: the plan's slots, and one for what is skipped */
+    unsigned shift;                  /* a slot has 1 << shift of them */
+    /* The totals: count × histograms × entries, one each; of the kind's fields. */
+    void *totals;
+    double *extreme_totals; /* pairs: -min, max; or NULL */
+} ty_statistics;
+
+/* Bytes of a kind's fields. */
+size_t ty_statistics_bytes(ty_statistics_kind kind);
+
+/* Chooses the tables' layout, when all but that and the totals is set. */
+void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan);
+
+/* Adds the values of `from` to `into`. */
+void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from);
+void ty_extremes_add(double *into, const double *from);
+
+/* `slots` are of n samples, each with a value: entry slot << shift and those behind it, taken in
+ * turn. `large`: the table is in no near cache. Every instruction set gives the same bits. */
+typedef struct ty_statistics_loops {
+    void (*sums)(double *table, unsigned shift, int large, const uint32_t *slots,
+                 const double *values, size_t n);
+    void (*moments)(double *table, unsigned shift, int large, const uint32_t *slots,
+                    const double *values, size_t n);
+    void (*weighted)(double *table, unsigned shift, int large, const uint32_t *slots,
+                     const double *values, const double *weights, size_t n);
+    /* Values that are NaN change nothing; a NaN in the table stays. */
+    void (*extremes)(double *table, unsigned shift, int large, const uint32_t *slots,
+                     const double *values, size_t n);
+    int (*any_nan)(const double *values, size_t n);
+} ty_statistics_loops;
+
+/* The last two are there on x86-64. */
+extern const ty_statistics_loops ty_statistics_base, ty_statistics_avx2, ty_statistics_avx512;
+
+/* The fastest that this processor runs. */
+const ty_statistics_loops *ty_statistics_loops_get(void);
+
+#endif

@@ -1,0 +1,409 @@
+/* tally_bin_statistics: the arguments checked, the processor's totals made into the caller's
+ * statistics, and statistics merged. */
+#include <tally/statistics.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "cpu/statistics.h"
+#include "plan/plan.h"
+#include "plan/wide.h"
+
+/* One call: the job, and where its statistics go. */
+typedef struct statistics_call {
+    ty_job job; /* first: commit finds the rest by it */
+    ty_statistics found;
+    tally_statistics bins, flows;
+} statistics_call;
+
+/* One bin's. */
+typedef struct cell {
+    double count, weight, weight_squares, sum, mean, m2;
+} cell;
+
+/* ---- from totals ---- */
+
+static cell of_sums(const double *t)
+{
+    return (cell){t[0], t[0], t[0], t[1], t[1] / t[0], NAN};
+}
+
+static cell of_moments(const double *t)
+{
+    const double n = t[0], m2 = t[2] - t[1] * (t[1] / n);
+    return (cell){n, n, n, fma(n, t[3], t[1]), t[3] + t[1] / n, m2 < 0 ? 0 : m2};
+}
+
+static cell of_weighted(const double *t)
+{
+    const double w = t[0];
+    if (w == 0)
+        return (cell){t[5], w, t[4], t[1], NAN, NAN};
+    return (cell){t[5], w, t[4], fma(w, t[3], t[1]), t[3] + t[1] / w, t[2] - t[1] * (t[1] / w)};
+}
+
+/* Whole numbers of 192 bits, which wrap. */
+typedef struct u192 {
+    ty_u128 low;
+    uint64_t high;
+} u192;
+
+static u192 multiply(ty_u128 x, uint64_t y)
+{
+    const ty_u128 below = (ty_u128)(uint64_t)x * y, above = (x >> 64) * y;
+    u192 product = {below + (above << 64), (uint64_t)(above >> 64)};
+    product.high += product.low < below;
+    return product;
+}
+
+static u192 add(u192 x, u192 y)
+{
+    const u192 sum = {x.low + y.low, x.high + y.high};
+    return (u192){sum.low, sum.high + (sum.low < x.low)};
+}
+
+static u192 subtract(u192 x, u192 y)
+{
+    return (u192){x.low - y.low, x.high - y.high - (x.low < y.low)};
+}
+
+/* Σ(q - mean)² of whole numbers: about the mean's whole part, which is exact, less what the rest of
+ * the mean makes of it. */
+static double exact_m2(const ty_exact *t)
+{
+    const uint64_t whole = (uint64_t)(t->sum / t->n), rest = (uint64_t)(t->sum % t->n);
+    u192 about = {t->squares, t->carries};
+    about = subtract(about, multiply(t->sum, 2 * whole));
+    about = add(about, multiply((ty_u128)whole * whole, t->n));
+    const ty_u128 squared = (ty_u128)rest * rest;
+    if (!about.high && about.low < (ty_u128)1 << 64)
+        return (double)(about.low * t->n - squared) / (double)t->n;
+    return ldexp((double)about.high, 128) + (double)about.low - (double)squared / (double)t->n;
+}
+
+static cell of_exact(const ty_exact *t, int exponent)
+{
+    __extension__ typedef __int128 i128;
+    const int unit = exponent - TY_EXACT_BITS;
+    const double n = (double)t->n;
+    const i128 sum = (i128)(t->sum - (ty_u128)t->n * TY_EXACT_ZERO);
+    const tally_wide wide = {(uint64_t)sum, (int64_t)(sum >> 64)};
+    const double mean =
+        (double)(int64_t)(sum / (i128)t->n) + (double)(int64_t)(sum % (i128)t->n) / n;
+    return (cell){
+        n, n, n, ty_wide_value(wide, unit + 63), ldexp(mean, unit), ldexp(exact_m2(t), 2 * unit)};
+}
+
+/* Of one column's totals. */
+static cell cell_of(const ty_statistics *s, uint32_t value, const void *total)
+{
+    static const cell empty = {0, 0, 0, 0, NAN, NAN};
+    const double *t = total;
+    switch (s->kind) {
+    case TY_STATISTICS_SUMS:
+        return t[0] == 0 ? empty : of_sums(t);
+    case TY_STATISTICS_MOMENTS:
+        return t[0] == 0 ? empty : of_moments(t);
+    case TY_STATISTICS_WEIGHTED:
+        return t[5] == 0 ? empty : of_weighted(t);
+    case TY_STATISTICS_EXACT:
+        return ((const ty_exact *)total)->n ? of_exact(total, s->exponents[value]) : empty;
+    default:
+        return empty;
+    }
+}
+
+#define WRITE(field, value)                                                                        \
+    do {                                                                                           \
+        if (to->field)                                                                             \
+            to->field[at] = (value);                                                               \
+    } while (0)
+
+static void write_cell(const tally_statistics *to, uint64_t at, const cell *c, const double *ends)
+{
+    WRITE(count, (uint64_t)c->count);
+    WRITE(weight, c->weight);
+    WRITE(weight_squares, c->weight_squares);
+    WRITE(sum, c->sum);
+    WRITE(mean, c->mean);
+    WRITE(m2, c->m2);
+    if (!ends)
+        return;
+    const int empty = -ends[0] > ends[1];
+    WRITE(min, empty ? NAN : 0.0 - ends[0]);
+    WRITE(max, empty ? NAN : 0.0 + ends[1]);
+}
+
+/* One slot of a column's totals, added to another one. */
+static void move_total(ty_statistics *s, uint64_t to, uint64_t from)
+{
+    const size_t bytes = ty_statistics_bytes(s->kind);
+    unsigned char *totals = s->totals;
+    ty_statistics_add(s->kind, totals + to * bytes, totals + from * bytes);
+    memset(totals + from * bytes, 0, bytes);
+    if (!s->extreme_totals)
+        return;
+    double *from_ends = &s->extreme_totals[TY_EXTREMES_FIELDS * from];
+    ty_extremes_add(&s->extreme_totals[TY_EXTREMES_FIELDS * to], from_ends);
+    from_ends[0] = from_ends[1] = -INFINITY;
+}
+
+static void write_column(const statistics_call *call, ty_statistics *s, uint32_t value, uint64_t h)
+{
+    enum { FLOWS = 4 };
+    const tally_plan *plan = call->job.plan;
+    const uint64_t row = value * call->job.histograms + h, first = row * s->entries;
+    const size_t bytes = ty_statistics_bytes(s->kind);
+    for (uint32_t slot = plan->bins; slot < plan->slots; slot++)
+        if (ty_plan_clamped(plan, slot) != slot)
+            move_total(s, first + ty_plan_clamped(plan, slot), first + slot);
+    for (uint64_t i = 0; i < plan->bins + FLOWS; i++) {
+        const uint64_t at = first + i;
+        const double *ends = s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * at] : NULL;
+        const cell c = cell_of(s, value, (const unsigned char *)s->totals + at * bytes);
+        if (i < plan->bins)
+            write_cell(&call->bins, row * plan->bins + i, &c, ends);
+        else
+            write_cell(&call->flows, row * FLOWS + i - plan->bins, &c, ends);
+    }
+}
+
+static tally_status commit(const ty_job *job, tally_error *error)
+{
+    const statistics_call *call = (const statistics_call *)(const void *)job;
+    if (*job->beyond_at)
+        return ty_error(error, TALLY_ERROR_DATA,
+                        "a value is NaN, or beyond its limit (values stay below the next power of "
+                        "two)");
+    tally_status status = ty_job_check_flows(job, error);
+    for (uint32_t i = 0; !status && i < job->statistics->count; i++)
+        for (uint64_t h = 0; h < job->histograms; h++)
+            write_column(call, job->statistics, i, h);
+    return status;
+}
+
+/* ---- a call ---- */
+
+static int asked(const statistics_call *call, size_t field)
+{
+    double *const *bins = (double *const *)(const void *)((const char *)&call->bins + field);
+    double *const *flows = (double *const *)(const void *)((const char *)&call->flows + field);
+    return *bins || *flows;
+}
+#define ASKED(field) asked(call, offsetof(tally_statistics, field))
+
+static tally_status check_plan(const tally_plan *plan, tally_error *error)
+{
+    if (!plan)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "plan is NULL");
+    if (plan->context->backend != &ty_cpu_backend)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "statistics of bins are computed on the processor; the plan is on the %s "
+                        "device",
+                        plan->context->backend->name);
+    if (plan->weighted || plan->options.counter != TALLY_COUNTER_U64)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "the plan of statistics counts in u64 and has no weight_dtype; weights go "
+                        "into the options");
+    return TALLY_OK;
+}
+
+static tally_status take_limits(statistics_call *call, const double *limits, tally_error *error)
+{
+    ty_statistics *s = &call->found;
+    if (call->job.weights.data)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED, "limits of values go without weights");
+    s->kind = TY_STATISTICS_EXACT;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!(limits[i] >= 1e-250 && limits[i] <= 1e150))
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "limits[%" PRIu32 "] is %.17g; it must lie in 1e-250 to 1e150", i,
+                            limits[i]);
+        frexp(limits[i], &s->exponents[i]);
+    }
+    return TALLY_OK;
+}
+
+static tally_status take_options(statistics_call *call, const tally_statistics_options *options,
+                                 tally_error *error)
+{
+    ty_statistics *s = &call->found;
+    tally_status status = TALLY_OK;
+    if (options && options->weights)
+        status = ty_job_extra(&call->job, options->weights, "weights", &call->job.weights, error);
+    if (status)
+        return status;
+    s->extremes = ASKED(min) || ASKED(max);
+    s->skip_nan = options && options->skip_nan;
+    if (call->job.weights.data)
+        s->kind = TY_STATISTICS_WEIGHTED;
+    else if (ASKED(m2))
+        s->kind = TY_STATISTICS_MOMENTS;
+    else if (ASKED(mean) || ASKED(sum) || ASKED(count) || ASKED(weight) || ASKED(weight_squares))
+        s->kind = TY_STATISTICS_SUMS;
+    return options && options->limits && s->kind ? take_limits(call, options->limits, error)
+                                                 : TALLY_OK;
+}
+
+static tally_status take_values(statistics_call *call, const tally_view *values, uint32_t count,
+                                tally_error *error)
+{
+    static const char *const names[] = {"values 0", "values 1", "values 2", "values 3",
+                                        "values 4", "values 5", "values 6", "values 7"};
+    _Static_assert(sizeof names / sizeof *names == TALLY_MAX_VALUES, "a name for each column");
+    if (!values || !count || count > TALLY_MAX_VALUES)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "values: %" PRIu32 " columns%s; 1 to %d are possible", count,
+                        values ? "" : " at NULL", TALLY_MAX_VALUES);
+    call->found.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        tally_status status =
+            ty_job_extra(&call->job, &values[i], names[i], &call->found.values[i], error);
+        if (status)
+            return status;
+    }
+    return TALLY_OK;
+}
+
+static tally_status call_make(statistics_call *call, const tally_plan *plan,
+                              const tally_view *views, const tally_view *values, uint32_t count,
+                              const tally_statistics_options *options, const tally_output *output,
+                              tally_error *error)
+{
+    tally_execute_options execute = TALLY_EXECUTE_OPTIONS_INIT;
+    if (options && options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "options: struct_size is wrong; start from TALLY_STATISTICS_OPTIONS_INIT");
+    if (options) {
+        execute.mask = options->mask;
+        execute.progress = options->progress;
+        execute.user = options->user;
+    }
+    tally_status status = ty_job_begin(plan, views, &execute, output, &call->job, error);
+    if (!status)
+        status = take_values(call, values, count, error);
+    if (!status)
+        status = take_options(call, options, error);
+    call->job.statistics = &call->found;
+    call->job.direct = 1; /* the job's own totals are flows only */
+    return status ? status : ty_job_finish(&call->job, error);
+}
+
+static tally_status reserve(statistics_call *call, tally_error *error)
+{
+    ty_statistics *s = &call->found;
+    ty_statistics_lay_out(s, call->job.plan);
+    const size_t each =
+        ty_statistics_bytes(s->kind) + (s->extremes ? TY_EXTREMES_FIELDS * sizeof(double) : 0);
+    uint64_t cells, bytes;
+    if (__builtin_mul_overflow(call->job.histograms, s->entries * s->count, &cells) ||
+        __builtin_mul_overflow(cells, (uint64_t)each, &bytes) || bytes >> 62)
+        return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
+                        call->job.histograms);
+    tally_status status = ty_memory_check(bytes, "statistics", NULL, error);
+    if (status)
+        return status;
+    const size_t sums = (size_t)cells * ty_statistics_bytes(s->kind);
+    s->totals = ty_large((size_t)bytes + 1);
+    if (!s->totals)
+        return ty_error_memory(error, "statistics", (size_t)bytes);
+    memset(s->totals, 0, sums);
+    if (s->extremes)
+        s->extreme_totals = (double *)(void *)((unsigned char *)s->totals + sums);
+    for (uint64_t i = 0; s->extremes && i < cells * TY_EXTREMES_FIELDS; i++)
+        s->extreme_totals[i] = -INFINITY;
+    return TALLY_OK;
+}
+
+tally_status tally_bin_statistics(const tally_plan *plan, const tally_view *views,
+                                  const tally_view *values, uint32_t values_count,
+                                  const tally_statistics_options *options,
+                                  const tally_statistics *bins, const tally_statistics *flows,
+                                  tally_error *error)
+{
+    static double nothing; /* what counts would go to; no one writes it */
+    statistics_call call = {.bins = TALLY_STATISTICS_INIT, .flows = TALLY_STATISTICS_INIT};
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_status status = check_plan(plan, error);
+    if (status)
+        return status;
+    if (!bins || bins->struct_size != sizeof *bins ||
+        (flows && flows->struct_size != sizeof *flows))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s; start from TALLY_STATISTICS_INIT",
+                        bins ? "bins or flows: struct_size is wrong" : "bins is NULL");
+    output.counts = &nothing;
+    call.bins = *bins;
+    if (flows)
+        call.flows = *flows;
+    status = call_make(&call, plan, views, values, values_count, options, &output, error);
+    if (status)
+        return status;
+    status = reserve(&call, error);
+    if (!status)
+        status = ty_job_execute(&call.job, plan->context->backend->run, commit, error);
+    ty_free(call.found.totals);
+    return status;
+}
+
+/* ---- merging ---- */
+
+/* Chan, Golub and LeVeque's update. */
+static void merge_moments(const tally_statistics *into, const tally_statistics *from, uint64_t i)
+{
+    const double a = into->weight ? into->weight[i] : (double)into->count[i],
+                 b = from->weight ? from->weight[i] : (double)from->count[i];
+    if (b == 0)
+        return;
+    if (a == 0) {
+        into->mean[i] = from->mean[i];
+        if (into->m2)
+            into->m2[i] = from->m2[i];
+        return;
+    }
+    const double apart = from->mean[i] - into->mean[i], step = apart * (b / (a + b));
+    into->mean[i] += step;
+    if (into->m2)
+        into->m2[i] += from->m2[i] + apart * step * a;
+}
+
+/* NaN of no value gives way; any other NaN stays. */
+static double merged_extreme(double x, uint64_t has, double y, uint64_t more, int sign)
+{
+    if (!has || !more)
+        return has ? x : y;
+    return x != x || sign * x > sign * y ? x : y;
+}
+
+tally_status tally_statistics_merge(const tally_statistics *into, const tally_statistics *from,
+                                    uint64_t n, tally_error *error)
+{
+    if (!into || !from || into->struct_size != sizeof *into || from->struct_size != sizeof *from)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "into or from is NULL or of a wrong size");
+#define DIFFERS(field) (!into->field != !from->field)
+    if (!into->count || DIFFERS(count) || DIFFERS(weight) || DIFFERS(weight_squares) ||
+        DIFFERS(sum) || DIFFERS(mean) || DIFFERS(m2) || DIFFERS(min) || DIFFERS(max) ||
+        (into->m2 && !into->mean))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "both need the same arrays, count among them, and mean for m2");
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t has = into->count[i], more = from->count[i];
+        if (into->mean)
+            merge_moments(into, from, i);
+        if (into->min)
+            into->min[i] = merged_extreme(into->min[i], has, from->min[i], more, -1);
+        if (into->max)
+            into->max[i] = merged_extreme(into->max[i], has, from->max[i], more, 1);
+        if (into->sum)
+            into->sum[i] += from->sum[i];
+        if (into->weight)
+            into->weight[i] += from->weight[i];
+        if (into->weight_squares)
+            into->weight_squares[i] += from->weight_squares[i];
+        into->count[i] += more;
+    }
+    return TALLY_OK;
+}
