@@ -9,6 +9,7 @@ from ._core import Flows
 from ._index import loc, overflow, underflow
 from ._merge import merge
 from .axes import Category, Integer, Log, Regular, Variable
+from .binned import binned_statistic, binned_statistic_2d, binned_statistic_dd
 from .functions import (
     bincount,
     digitize,
@@ -32,6 +33,9 @@ __all__ = [
     "Regular",
     "Variable",
     "bincount",
+    "binned_statistic",
+    "binned_statistic_2d",
+    "binned_statistic_dd",
     "devices",
     "digitize",
     "histogram",

@@ -5,6 +5,10 @@ from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias,
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .binned import binned_statistic as binned_statistic
+from .binned import binned_statistic_2d as binned_statistic_2d
+from .binned import binned_statistic_dd as binned_statistic_dd
+
 __version__: str
 
 class _OnDevices(Protocol):

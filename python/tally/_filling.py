@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _kept
+from . import _arrays, _kept, _statistics
 from . import _cells as cells_
 from . import _library as c
 from ._core import Call, Flows, Weights, total
@@ -187,13 +187,51 @@ def _add_means(hist, arrays, weight, sample, options):
         raise NotImplementedError("means of samples on a device: copy them to the host")
     call.start(arrays[0])
     mask = call.mask([*arrays, *given])
+    values = [_floats(a) for a in given]
+    if all(hist.shape) and 2 * arrays[0].size >= hist._cells.sums.size:
+        flows = _means_counted(hist, arrays, values, mask, options["threads"])
+        if flows is not None:
+            return flows
     counted = np.ones(shape, bool) if mask is None else mask.owner.view(bool)
-    values = [_floats(a)[counted] for a in given]
+    values = [v[counted] for v in values]
     coordinates = [_floats(a)[counted] for a in arrays]
     cells, flows = _places(hist, coordinates)
     inside = cells >= 0
     _add_moments(hist, cells[inside], *(v[inside] for v in values))
     return (*flows, counted.size - coordinates[0].size)
+
+
+def _means_counted(hist, arrays, values, mask, threads):
+    """By the library, at the cost of all cells; the numbers of samples in no bin, or None where it does not
+    serve these axes."""
+    columns = [_statistics.column(a.numbers()) for a in arrays]
+    sample, weight = (*map(_statistics.column, values), None)[:2]
+    mask = None if mask is None else np.ascontiguousarray(mask.owner).reshape(-1)
+    wanted = ("count", "mean", "m2", *(("weight", "weight_squares") * (hist.storage == "weighted_mean")))
+
+    def find(axes):
+        return _statistics.find(axes, columns, [sample], wanted, mask, weight, threads)
+
+    found, outside = find([copy.copy(axis.axis) for axis in hist.axes])
+    flows = [int(n) for n in outside["count"][0]]
+    more = hist._cells.zeros(hist.storage, hist.axes.extent)
+    if hist.ndim == 1:
+        found = {n: np.concatenate([outside[n][:, :1], a, outside[n][:, 1:2]], 1) for n, a in found.items()}
+    elif flows[0] or flows[1]:
+        if not all(map(_has_ends, hist.axes, arrays)):
+            return None
+        found, _ = find([axis.with_ends() for axis in hist.axes])
+    else:
+        more = more.inside()
+    found = {n: a[0] for n, a in found.items()}
+    more.sums[...] = found.get("weight", found["count"])
+    if more.squares is not None:
+        more.squares[...] = found["weight_squares"]
+    some = more.sums != 0
+    np.copyto(more.means, found["mean"], where=some)
+    np.copyto(more.deltas, found["m2"], where=some)
+    (hist._cells if more.sums.shape == hist._cells.sums.shape else hist._cells.inside()).add(more)
+    return flows
 
 
 def _floats(array):

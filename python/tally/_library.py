@@ -111,6 +111,10 @@ stats_add = _checked(
     c_int,
     POINTER(Stats),
 )
+bin_statistics = _checked(
+    "tally_bin_statistics", c_void_p, POINTER(View), POINTER(View), c_uint32, POINTER(StatisticsOptions),
+    POINTER(Statistics), POINTER(Statistics),
+)  # fmt: skip
 order_statistics = _checked(
     "tally_order_statistics", c_void_p, POINTER(View), c_void_p, c_uint32, c_void_p, c_void_p, c_void_p
 )

@@ -30,6 +30,7 @@ EVEN, EDGES, LOG, INTEGER, CATEGORY = range(5)
 COUNT, CLAMP, FAIL = range(3)
 LAST_CLOSED, LAST_OPEN = range(2)
 MAX_DIMENSIONS = 8
+MAX_VALUES = 8
 U64_COUNTER = 0
 
 
@@ -154,6 +155,25 @@ class ExecuteOptions(Sized):
         ("user", c_void_p),
         ("device_seconds", POINTER(c_double)),
         ("merge_seconds", POINTER(c_double)),
+    ]
+
+
+class Statistics(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [
+        (name, c_void_p)
+        for name in ("count", "weight", "weight_squares", "sum", "mean", "m2", "min", "max")
+    ]
+
+
+class StatisticsOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("mask", POINTER(View)),
+        ("weights", POINTER(View)),
+        ("limits", c_void_p),
+        ("skip_nan", c_int32),
+        ("progress", PROGRESS),
+        ("user", c_void_p),
     ]
 
 

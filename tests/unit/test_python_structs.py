@@ -24,6 +24,8 @@ STRUCTS = {
     "tally_output": py.Output,
     "tally_execute_options": py.ExecuteOptions,
     "tally_stats": py.Stats,
+    "tally_statistics": py.Statistics,
+    "tally_statistics_options": py.StatisticsOptions,
     "tally_chunks": py.Chunks,
     "tally_rule_options": py.RuleOptions,
     "tally_result_info": py.ResultInfo,

@@ -1,0 +1,222 @@
+"""Statistics of values in bins: SciPy's `binned_statistic` and its kin, same arguments, same answers.
+
+What differs: a sample is in the last bin if it is at most the last edge, exactly, where SciPy rounds; NaN among a
+bin's values makes its min, max and median NaN, where SciPy leaves it out of min and sorts it last for the others;
+means and variances are taken about one of the bin's own values, so that nothing cancels; complex values are refused.
+"""
+
+import operator
+from collections import namedtuple
+
+import numpy as np
+
+from . import _arrays, _statistics
+from . import _library as c
+from ._count import Axis
+from .functions import digitize
+
+__all__ = ["binned_statistic", "binned_statistic_2d", "binned_statistic_dd"]
+
+BinnedStatisticResult = namedtuple("BinnedStatisticResult", "statistic bin_edges binnumber")
+BinnedStatistic2dResult = namedtuple("BinnedStatistic2dResult", "statistic x_edge y_edge binnumber")
+BinnedStatisticddResult = namedtuple("BinnedStatisticddResult", "statistic bin_edges binnumber")
+
+_FOUND = {"count": "count", "sum": "sum", "mean": "mean", "std": "m2", "min": "min", "max": "max"}
+_FUNCTIONS = {np.mean: "mean", np.std: "std", np.sum: "sum", np.median: "median", np.min: "min", np.max: "max"}
+
+
+def binned_statistic(x, values, statistic="mean", bins=10, range=None):
+    """A statistic of the values in each bin of `x`: scipy.stats.binned_statistic.
+
+    Parameters
+    ----------
+    x : array_like
+        What is binned.
+    values : (N,) or (k, N) array_like
+        A value for each x, or k columns of them.
+    statistic : {'mean', 'std', 'sum', 'count', 'min', 'max', 'median'} or a function, default 'mean'
+        The function gets the values of one bin.
+    bins : int or sequence of edges, default 10
+    range : (float, float), optional
+        Ends of the bins; else the smallest and the largest x.
+
+    Returns
+    -------
+    statistic, bin_edges, binnumber
+        NaN for a bin without values, but 0 for 'sum' and 'count'. binnumber: the bin of each x from 1 on; 0 is
+        below the first edge, len(edges) above the last.
+
+    >>> found = binned_statistic([0, 1, 1, 3], [5.0, 2.0, 4.0, 7.0], bins=2, range=(0, 4))
+    >>> print(found.statistic, found.binnumber)
+    [3.66666667 7.        ] [1 1 1 2]
+    """
+    bins, range = _one_axis(bins, range)
+    return BinnedStatisticResult(*_joined(_binned([x], values, statistic, bins, range, False)))
+
+
+def binned_statistic_2d(x, y, values, statistic="mean", bins=10, range=None, expand_binnumbers=False):
+    """A statistic of the values in each bin of (x, y): scipy.stats.binned_statistic_2d."""
+    try:
+        few = len(bins)
+    except TypeError:
+        few = 1
+    if few not in (1, 2):
+        bins = [np.asarray(bins, float)] * 2
+    found, edges, numbers = _binned([x, y], values, statistic, bins, range, expand_binnumbers)
+    return BinnedStatistic2dResult(found, *edges, numbers)
+
+
+def binned_statistic_dd(sample, values, statistic="mean", bins=10, range=None, expand_binnumbers=False,
+                        binned_statistic_result=None):  # fmt: skip
+    """A statistic of the values in each bin of `sample`, (N, D) or D arrays: scipy.stats.binned_statistic_dd."""
+    if binned_statistic_result is not None:
+        bins, range = binned_statistic_result.bin_edges, None
+    shape = getattr(sample, "shape", ())
+    columns = [sample[:, i] for i in np.arange(shape[1])] if len(shape) == 2 else list(sample)
+    if columns and np.ndim(columns[0]) == 0:  # one dimension
+        columns = [sample]
+    return BinnedStatisticddResult(*_binned(columns, values, statistic, bins, range, expand_binnumbers))
+
+
+def _one_axis(bins, range):
+    """The same for the one axis of several."""
+    try:
+        operator.index(bins)
+    except TypeError:
+        bins = [bins]
+    if range is not None and len(range) == 2:
+        range = [range]
+    return bins, range
+
+
+def _joined(found):
+    statistic, edges, numbers = found
+    return statistic, edges[0], numbers
+
+
+def _taken(x, what):
+    """A host array without nulls."""
+    array = _arrays.take(x)
+    if array.device != c.CPU:
+        raise TypeError(f"{what}: statistics of bins are found in host memory; copy the array there")
+    if array.valid is not None and not array.valid.all():
+        raise ValueError(f"{what}: nulls have no bin; drop them")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what}: {array.dtype} is not binned")
+    return array.numbers()
+
+
+def _edges(columns, bins, range):
+    """Edges of every axis, of the samples' floating type, as SciPy makes them."""
+    try:
+        bins = [operator.index(bins)] * len(columns)
+        if not all(np.isfinite(x).all() for x in columns):
+            raise ValueError("the samples contain non-finite values, and bins are a number")
+    except TypeError:
+        if len(bins) != len(columns):
+            raise AttributeError("The dimension of bins must be equal to the dimension of the sample x.") from None
+    if range is not None and len(range) != len(columns):
+        raise ValueError(f"range given for {len(range)} dimensions; {len(columns)} required")
+    return [_axis_edges(x, b, None if range is None else range[i]) for i, (x, b) in enumerate(zip(columns, bins))]
+
+
+def _axis_edges(x, bins, ends):
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(float)
+    if not np.isscalar(bins):
+        return np.asarray(bins, dtype)
+    low, high = ends if ends is not None else (float(x.min()), float(x.max()))
+    if high < low:
+        raise ValueError("In range, start must be <= stop")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, bins + 1, dtype=dtype)
+
+
+def _binned(columns, values, statistic, bins, range, expand):
+    statistic = _FUNCTIONS.get(statistic, statistic) if callable(statistic) else statistic
+    if not callable(statistic) and statistic != "median" and statistic not in _FOUND:
+        raise ValueError(f"invalid statistic {statistic!r}")
+    columns = [_taken(x, "samples").reshape(-1) for x in columns]
+    if len({x.size for x in columns}) > 1:
+        raise ValueError("the samples' dimensions differ in length")
+    values = _taken(values, "values")
+    lead, rows = values.shape[:-1], np.atleast_2d(values)
+    if rows.ndim > 2:
+        raise ValueError("values: one or two dimensions are expected")
+    if statistic == "count":
+        rows = np.broadcast_to(np.float32(0), (len(rows), columns[0].size))
+    elif rows.shape[1] != columns[0].size:
+        raise AttributeError("The number of `values` elements must match the length of each `sample` dimension.")
+    edges = _edges(columns, bins, range)
+    numbers = _numbers(columns, edges)
+    if statistic in _FOUND:
+        found = _find(columns, rows, edges, statistic)
+    else:
+        found = _sorted(rows, edges, _flat(numbers, edges), statistic)
+    found = found.reshape(*lead, *(len(e) - 1 for e in edges))
+    return found, edges, np.asarray(numbers) if expand and len(edges) > 1 else _flat(numbers, edges)
+
+
+def _numbers(columns, edges):
+    numbers = []
+    for x, e in zip(columns, edges):
+        at = digitize(x, e)
+        at[x == e[-1]] -= 1
+        numbers.append(at)
+    return numbers
+
+
+def _flat(numbers, edges):
+    return np.ravel_multi_index(numbers, [len(e) + 1 for e in edges])
+
+
+def _find(columns, rows, edges, statistic):
+    axes = [Axis(c.EDGES, len(e) - 1, edges=e) for e in edges]
+    name = _FOUND[statistic]
+    wanted = ("count", "mean", "m2") if name == "m2" else (name,)
+    bins, _ = _statistics.find(
+        axes, [_statistics.column(x) for x in columns], [_statistics.column(v) for v in rows], wanted
+    )
+    if statistic != "std":
+        return bins[name].astype(float, copy=False)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(bins["m2"] / bins["count"])
+
+
+def _sorted(rows, edges, numbers, statistic):
+    """Medians, or what a function says of each bin's values."""
+    shape = [len(e) + 1 for e in edges]
+    order = np.argsort(numbers, kind="stable")
+    ends = np.flatnonzero(np.diff(numbers[order], append=-1)) + 1
+    begins = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+    function = _median if statistic == "median" else statistic
+    found = None
+    for i, row in enumerate(rows):
+        grouped = row[order]
+        for begin, end in zip(begins, ends):
+            answer = function(grouped[begin:end])
+            if found is None:
+                found = np.full((len(rows), int(np.prod(shape))), _nothing(statistic), float)
+            found[i, numbers[order[begin]]] = answer
+    if found is None:
+        found = np.full((len(rows), int(np.prod(shape))), _nothing(statistic), float)
+    inside = (slice(None),) + (slice(1, -1),) * len(edges)
+    return found.reshape(len(rows), *shape)[inside]
+
+
+def _median(values):
+    values = np.sort(values)
+    middle = (len(values) - 1) / 2
+    low, high = float(values[int(np.floor(middle))]), float(values[int(np.ceil(middle))])
+    return values[-1] if values[-1] != values[-1] else low if low == high else (low + high) / 2
+
+
+def _nothing(statistic):
+    """What a function says of no values."""
+    if statistic == "median":
+        return np.nan
+    try:
+        with np.errstate(invalid="ignore"):
+            return statistic([])
+    except Exception:
+        return np.nan
