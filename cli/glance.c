@@ -4,10 +4,10 @@
 int cli_glance_wanted(const cli_options *options)
 {
     static const cli_id others[] = {
-        CLI_BINS,       CLI_EDGES,   CLI_RANGE,   CLI_LOG,    CLI_INTEGER, CLI_ALPHABET,
-        CLI_CATEGORIES, CLI_TOP,     CLI_BY,      CLI_COLUMN, CLI_DTYPE,   CLI_CHANNEL,
-        CLI_COLS,       CLI_MASK,    CLI_WEIGHTS, CLI_EACH,   CLI_PAGE,    CLI_SET,
-        CLI_KEEP_GOING, CLI_COUNTER, CLI_METHOD,  CLI_VERIFY, CLI_MAX_ROWS};
+        CLI_BINS,       CLI_EDGES,      CLI_RANGE,   CLI_LOG,    CLI_INTEGER, CLI_ALPHABET,
+        CLI_CATEGORIES, CLI_TOP,        CLI_BY,      CLI_COLUMN, CLI_DTYPE,   CLI_CHANNEL,
+        CLI_COLS,       CLI_MASK,       CLI_WEIGHTS, CLI_EACH,   CLI_PAGE,    CLI_SET,
+        CLI_OF,         CLI_KEEP_GOING, CLI_COUNTER, CLI_METHOD, CLI_VERIFY,  CLI_MAX_ROWS};
     cli_target target;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (cli_has(options, others[i]))

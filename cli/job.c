@@ -48,7 +48,8 @@ int cli_job_plan(cli_job *job)
     }
     wanted.channels = source->kind.channels;
     wanted.channel_mask = source->channel_mask;
-    wanted.weight_dtype = cli_source_weight_dtype(source);
+    wanted.weight_dtype =
+        cli_has(options, CLI_OF) ? (tally_dtype)0 : cli_source_weight_dtype(source);
     wanted.counter = cli_saturates(job->counter) ? job->counter : TALLY_COUNTER_U64;
     wanted.sum_squares = cli_has(options, CLI_SUM_SQUARES);
     const char *limit = cli_text(options, CLI_WEIGHT_LIMIT, NULL);

@@ -47,6 +47,11 @@ int cli_by_start(cli_job *job);
 void cli_by_add(cli_job *job, const cli_chunk *chunk);
 int cli_by_finish(cli_job *job);
 
+/* ---- of.c: --of ---- */
+
+/* Reads the source, and writes what it found to standard output. */
+int cli_of(cli_job *job);
+
 /* ---- verify.c: --verify ---- */
 
 /* Adds |w| of a chunk's finite weights. */

@@ -41,6 +41,7 @@ typedef enum cli_id {
     CLI_TOP,
     CLI_BY,
     CLI_SEPARATE,
+    CLI_OF,
     /* input */
     CLI_DTYPE,
     CLI_ENDIAN,

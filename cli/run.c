@@ -137,14 +137,19 @@ static int count_files(const cli_options *options, tally_context *context, const
         *failed = job.source.current;
     if (!code)
         code = cli_job_plan(&job);
-    if (!code)
+    const int of = cli_has(options, CLI_OF);
+    if (!code && of) {
+        describe_plan(&job);
+        code = cli_of(&job);
+    }
+    if (!code && !of)
         code = cli_tallied_make(&job, &job.ours);
     if (!code && cli_has(options, CLI_VERIFY))
         code = cli_tallied_make(&job, &job.reference);
     if (!code && cli_has(options, CLI_BY))
         code = cli_by_start(&job);
     int left_out = CLI_OK;
-    if (!code) {
+    if (!code && !of) {
         describe_plan(&job);
         progress.what = "counting";
         code = cli_job_count(&job);
@@ -156,9 +161,9 @@ static int count_files(const cli_options *options, tally_context *context, const
     cli_tallied_take(&job, &job.reference);
     if (!code && job.reference.result)
         code = cli_verify(&job);
-    if (!code)
+    if (!code && !of)
         code = finish(&job);
-    if (!code)
+    if (!code && !of)
         code = job.by_flows ? cli_by_finish(&job) : name_words(&job);
     if (!code)
         cli_say(options, "%.3f s in all", cli_seconds() - started);
@@ -220,7 +225,7 @@ static int count_columns(const cli_options *options, tally_context *context,
     size_t columns = 0;
     char **names = NULL;
     int code = cli_columns_parse(options, &names, &columns);
-    columns -= cli_text(options, CLI_WEIGHTS, "")[0] == ':' && columns;
+    columns -= cli_beside_column(options) && columns;
     for (size_t c = 0; c < columns && !code; c++) {
         cli_options one = *options;
         char *name = escaped(names[c]);

@@ -11,12 +11,18 @@ static int check_pairs(const cli_options *options)
     } pairs[] = {{CLI_SHAPE, CLI_DTYPE},         {CLI_ENDIAN, CLI_DTYPE},
                  {CLI_SUM_SQUARES, CLI_WEIGHTS}, {CLI_WEIGHT_LIMIT, CLI_WEIGHTS},
                  {CLI_SET, CLI_METHOD},          {CLI_SEPARATE, CLI_COLUMN}};
-    static const cli_id foes[][2] = {
-        {CLI_DTYPE, CLI_COLUMN},       {CLI_CHANNEL, CLI_COLUMN},  {CLI_WEIGHTS, CLI_COUNTER},
-        {CLI_KEEP_GOING, CLI_WEIGHTS}, {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
-        {CLI_BY, CLI_WEIGHTS},         {CLI_BY, CLI_CATEGORIES},   {CLI_BY, CLI_KEEP_GOING},
-        {CLI_BY, CLI_COUNTER},         {CLI_SEPARATE, CLI_BY},     {CLI_SEPARATE, CLI_EACH},
-        {CLI_SEPARATE, CLI_MASK},      {CLI_QUIET, CLI_VERBOSE}};
+    static const cli_id foes[][2] = {{CLI_DTYPE, CLI_COLUMN},    {CLI_CHANNEL, CLI_COLUMN},
+                                     {CLI_WEIGHTS, CLI_COUNTER}, {CLI_KEEP_GOING, CLI_WEIGHTS},
+                                     {CLI_KEEP_GOING, CLI_MASK}, {CLI_KEEP_GOING, CLI_VERIFY},
+                                     {CLI_BY, CLI_WEIGHTS},      {CLI_BY, CLI_CATEGORIES},
+                                     {CLI_BY, CLI_KEEP_GOING},   {CLI_BY, CLI_COUNTER},
+                                     {CLI_SEPARATE, CLI_BY},     {CLI_SEPARATE, CLI_EACH},
+                                     {CLI_SEPARATE, CLI_MASK},   {CLI_QUIET, CLI_VERBOSE},
+                                     {CLI_OF, CLI_WEIGHTS},      {CLI_OF, CLI_BY},
+                                     {CLI_OF, CLI_SEPARATE},     {CLI_OF, CLI_EACH},
+                                     {CLI_OF, CLI_COUNTER},      {CLI_OF, CLI_VERIFY},
+                                     {CLI_OF, CLI_KEEP_GOING},   {CLI_OF, CLI_CATEGORIES},
+                                     {CLI_OF, CLI_TOP}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
         return cli_usage(options->word, "--offset is for raw data and needs --dtype");
@@ -136,7 +142,7 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (columns)
         cli_split_free(columns, count);
     if (!code) {
-        uint32_t axes = (uint32_t)count - (cli_text(options, CLI_WEIGHTS, "")[0] == ':') -
+        uint32_t axes = (uint32_t)count - (cli_beside_column(options) != NULL) -
                         (uint32_t)cli_has(options, CLI_BY);
         code = cli_axes_check(options, axes && !cli_has(options, CLI_SEPARATE) ? axes : 1);
     }
@@ -144,6 +150,9 @@ int cli_run_check(const cli_options *options, cli_target *target)
         code = check_files(options);
     if (!code)
         code = cli_target_get(options, 0, target);
+    if (!code)
+        code =
+            cli_of_check(options, target, (uint32_t)count - (cli_beside_column(options) != NULL));
     int listed = target->format == TALLY_FORMAT_JSON ||
                  (target->format == TALLY_FORMAT_TABLE && !target->path);
     if (!code && cli_has(options, CLI_EACH) && options->operand_count > 1 && !listed)

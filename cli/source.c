@@ -13,9 +13,18 @@ tally_status(cli_error)(tally_error *error, tally_status status, const char *for
     return status;
 }
 
-int cli_columns_parse(const cli_options *options, char ***columns, size_t *count)
+const char *cli_beside_column(const cli_options *options)
 {
     const char *weights = cli_text(options, CLI_WEIGHTS, "");
+    return cli_has(options, CLI_OF) ? cli_text(options, CLI_OF, "")
+           : weights[0] == ':'      ? weights + 1
+                                    : NULL;
+}
+
+int cli_columns_parse(const cli_options *options, char ***columns, size_t *count)
+{
+    const char *beside = cli_beside_column(options);
+    const char *option = cli_has(options, CLI_OF) ? "--of " : "--weights :";
     const char *by = cli_text(options, CLI_BY, NULL);
     const char **texts = options->values[CLI_COLUMN].texts;
     *columns = calloc(TALLY_MAX_DIMENSIONS + 1, sizeof **columns);
@@ -41,22 +50,17 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
                          "--by %s: name one column that is counted for each value of %s, with "
                          "--column",
                          by, by);
-    if (weights[0] != ':')
+    if (!beside)
         return CLI_OK;
     if (*count == 0)
         return cli_usage(options->word,
-                         "--weights %s is a column of the table; name the samples' with --column",
-                         weights);
+                         "%s%s is a column of the table; name the samples' with --column", option,
+                         beside);
     if (*count == TALLY_MAX_DIMENSIONS)
-        return cli_usage(options->word, "--weights %s: at most %d columns in all", weights,
+        return cli_usage(options->word, "%s%s: at most %d columns in all", option, beside,
                          TALLY_MAX_DIMENSIONS);
-    size_t size = strlen(weights);
-    char *copy = malloc(size);
-    if (!copy)
-        return cli_fail("out of memory");
-    memcpy(copy, weights + 1, size);
-    (*columns)[(*count)++] = copy;
-    return CLI_OK;
+    (*columns)[(*count)++] = strdup(beside);
+    return (*columns)[*count - 1] ? CLI_OK : cli_fail("out of memory");
 }
 
 void cli_source_input_options(const cli_source *source, tally_input_options *wanted)
@@ -122,7 +126,7 @@ static tally_status offer_words(cli_source *source, tally_error *error)
                                      CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET};
     const cli_options *options = source->options;
     const size_t samples = source->column_count - (size_t)source->weights_inside;
-    int offered = samples > 0 || cli_has(options, CLI_CATEGORIES);
+    int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && samples <= 1; i++)
         offered &= !cli_has(options, numbers[i]);
     tally_status status = TALLY_OK;
@@ -405,7 +409,7 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
         cli_columns_parse(options, &source->columns, &source->column_count))
         status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
     if (!status) {
-        source->weights_inside = cli_text(options, CLI_WEIGHTS, "")[0] == ':';
+        source->weights_inside = cli_beside_column(options) != NULL;
         find_sizes(source);
         status = offer_words(source, error);
         if (source->words[1] ||

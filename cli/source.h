@@ -63,8 +63,14 @@ typedef struct cli_source {
  * after a message. */
 int cli_run_check(const cli_options *options, cli_target *target);
 
+/* The column of the same table that goes with the samples: of --of, or --weights :NAME; or NULL. */
+const char *cli_beside_column(const cli_options *options);
+
 /* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
 int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
+
+/* of.c: what --of writes, and to where. CLI_USAGE after a message. */
+int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes);
 
 /* glance.c: whether every column of a table is to be shown at a glance, for nothing else is asked
  * for; and that, for all files of a source. The first one is open as a whole table (kind.table), or

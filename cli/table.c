@@ -42,6 +42,9 @@ const cli_option cli_option_table[] = {
      "first; rows without one are left out, and --top N counts all but N together"},
     {CLI_SEPARATE, "separate", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "of several columns a histogram each, with bins of its own, instead of a joint one"},
+    {CLI_OF, "of", 0, CLI_TEXT, 1, "NAME", CLI_RUN, "Bins", NULL, 0, 0, 0,
+     "statistics of this column in each bin of --column: how many values, their mean with its "
+     "error, standard deviation, extremes; missing ones are left out. A table, csv or json"},
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
      "of values that are words keep the N largest, and count all others together"},
 
