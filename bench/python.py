@@ -153,12 +153,14 @@ class Cpu:
 
         self.n, self.np, self.tally = n, np, tally
         self.bh, self.fh = module("boost_histogram"), module("fast_histogram")
-        self.xh = module("xhistogram.core")
+        self.xh, self.sp = module("xhistogram.core"), module("scipy.stats")
+        self.ds, self.pd = module("datashader"), module("pandas")
         self.rng = np.random.default_rng(1)
 
     def given(self, calls):
         """Without those whose package is missing."""
-        have = {"boost-histogram": self.bh, "fast-histogram": self.fh, "xhistogram": self.xh}
+        have = {"boost-histogram": self.bh, "fast-histogram": self.fh, "xhistogram": self.xh, "scipy": self.sp,
+                "datashader": self.ds}  # fmt: skip
         return {name: call for name, call in calls.items() if have.get(name, True)}
 
     def bincounts(self):
@@ -258,6 +260,45 @@ class Cpu:
                 "fast-histogram": lambda: fh.histogramdd((x, y, z), 10, ends, **extra),
             }  # fmt: skip
 
+    def statistics(self):
+        """Means of values in bins: of whole numbers, so that sums are exact."""
+        np, tally, bh, sp, n = self.np, self.tally, self.bh, self.sp, self.n
+        x, y = self.rng.random(n), self.rng.random(n)
+        v = self.rng.integers(-900, 900, n).astype(float)
+        yield "binned_statistic, mean", "float64", {
+            "tally": lambda: tally.binned_statistic(x, v, "mean", 100, (0, 1)),
+            "numpy": lambda: np.divide(*(np.histogram(x, 100, (0, 1), weights=w)[0] for w in (v, None))),
+            "scipy": lambda: sp.binned_statistic(x, v, "mean", 100, (0, 1)),
+        }  # fmt: skip
+        for dtype, bins in (("float64", 100), ("float64", 4096), ("float32", 100), ("float32", 4096)):
+            yield f"Hist.fill {dtype}, mean, {bins} bins", dtype, self.means([x], v, [bins], dtype)
+        calls = self.means([x, y], v, [1024, 1024], "float64")
+        if self.ds and self.pd:
+            frame = self.pd.DataFrame({"x": x, "y": y, "v": v})
+            canvas = self.ds.Canvas(1024, 1024, x_range=(0, 1), y_range=(0, 1))
+            calls["datashader"] = lambda: canvas.points(frame, "x", "y", self.ds.mean("v")).values.T
+        yield "Hist.fill, mean, 1024×1024 bins", "float64", calls
+
+    def means(self, samples, v, bins, dtype):
+        """Histograms that are filled anew by each call; the answer is all their means, to nine digits."""
+        np, tally, bh = self.np, self.tally, self.bh
+        samples, v, ends = [x.astype(dtype) for x in samples], v.astype(dtype), [(0, 1)] * len(bins)
+        h = tally.Hist(*(tally.Regular(n, 0, 1) for n in bins), storage="mean")
+
+        def ours():
+            h.reset().fill(*samples, sample=v)
+            return np.round(h.values(), 9)
+
+        def theirs():
+            made = bh.Histogram(*(bh.axis.Regular(n, 0, 1) for n in bins), storage=bh.storage.Mean())
+            return np.round(made.fill(*samples, sample=v).values(), 9)
+
+        def numpys():
+            total, count = (np.histogramdd(samples, bins, ends, weights=w)[0] for w in (v, None))
+            return np.round(np.divide(total, count, out=np.zeros(bins), where=count > 0), 9)
+
+        return {"tally": ours, "boost-histogram": theirs, "numpy": numpys}
+
     def quantiles(self):
         np, tally = self.np, self.tally
         five = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -322,7 +363,7 @@ class Cpu:
             yield case, "float64", {**calls, "numpy": numpys[case]}
 
     def cases(self):
-        for part in (self.bincounts, self.even, self.weighted, self.joint, self.quantiles, self.kept):
+        for part in (self.bincounts, self.even, self.weighted, self.joint, self.statistics, self.quantiles, self.kept):
             yield from part()
 
 
@@ -343,7 +384,7 @@ def cpu(options):
             return None
         return np.asarray(answer[0] if isinstance(answer, tuple) else answer)
 
-    header(["numpy", "boost-histogram", "fast-histogram", "xhistogram"], clock="process time")
+    header(["numpy", "scipy", "boost-histogram", "fast-histogram", "xhistogram", "datashader"], clock="process time")
     bench = Bench("cpu", options, time.process_time, finish, 0.02)
     for n in options.sizes or [n for n in SIZES if n <= 10_000_000]:
         size = Cpu(n)
