@@ -130,7 +130,7 @@ def _settled(columns, bins, ranges):
     if any(isinstance(b, str) for b in bins):
         raise TypeError("a bin rule needs all samples at once: give a number of bins or edges")
     bins, ranges = dask.compute(bins, ranges)
-    ranges = [r if r is None else tuple(map(_scalar, r)) for r in ranges]
+    ranges = list(map(_pair, ranges))
     samples = [np.empty(0, c.dtype) for c in columns]
     if any(np.ndim(b) == 0 and r is None for b, r in zip(bins, ranges)):
         one = delayed(_extremes, pure=True)
@@ -138,6 +138,13 @@ def _settled(columns, bins, ranges):
         if all(pair is not None for pair in found):
             samples = [np.array(pair, c.dtype) for pair, c in zip(found, columns)]
     return bins, ranges, samples
+
+
+def _pair(ends):
+    """A range as a tuple of two numbers, or None."""
+    if ends is not None and (np.ndim(ends) != 1 or len(ends) != 2):
+        raise ValueError(f"range={ends!r}: two numbers are expected")
+    return None if ends is None else tuple(map(_scalar, ends))
 
 
 def _scalar(x):

@@ -57,6 +57,9 @@ def test_shapes_weights_density(client):
         tally.dask.histogram(x, weights=y[:5])
     with pytest.raises(TypeError, match="rule"):
         tally.dask.histogram(x, "auto")
+    for wrong in (1, [0], [0, 1, 2], [[0, 1]]):
+        with pytest.raises(ValueError, match="range"):
+            tally.dask.histogram(x, 10, wrong)
 
 
 def test_the_same_bits_every_time(client):
