@@ -322,3 +322,48 @@ def test_hist_stays_there(kind):
         assert there.fill(*given, weight=weight) == here.fill(*given, weight=weight)
     with pytest.raises(ValueError, match="None or 'cuda'"):
         tally.Hist(tally.Regular(2, 0, 1), device="opencl")
+
+
+def captured(kind, x, work):
+    """What `work` answers in a graph, and what runs the graph on other samples."""
+    if kind == "torch":
+        graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            work()
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph):
+            answers = work()
+        return answers, lambda new: (x.copy_(torch.from_numpy(new)), graph.replay(), torch.cuda.synchronize())
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        kept = work()  # memory for the answers in the pool
+        stream.synchronize()
+        del kept
+        stream.begin_capture()
+        answers = work()
+        graph = stream.end_capture()
+
+    def run(new):
+        x.set(new)
+        cupy.cuda.Device().synchronize()
+        graph.launch(stream)
+        stream.synchronize()
+
+    return answers, run
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_graphs(kind):
+    """A graph records calls that were made before, and counts what is there whenever it runs."""
+    first = samples("f4", 10_000)
+    x = cupy.asarray(first) if kind == "cupy" else torch.from_numpy(first).cuda()
+    edges, ends = [0.0, 1, 5, 70], ((0, 100), (0, 90))
+    answers, run = captured(kind, x, lambda: (
+        tally.histogram(x, 64, (0, 100))[0], tally.histogram(x, edges)[0], tally.histogramdd((x, x), 8, ends)[0],
+    ))  # fmt: skip
+    for _ in range(3):
+        a = samples("f4", 10_000)
+        run(a)
+        np.testing.assert_array_equal(host(answers[0]), np.histogram(a, 64, (0, 100))[0])
+        np.testing.assert_array_equal(host(answers[1]), np.histogram(a, edges)[0])
+        np.testing.assert_array_equal(host(answers[2]), np.histogramdd((a, a), 8, ends)[0])
