@@ -1,19 +1,20 @@
-/* Arrow IPC files and streams (Feather 2 is such a file): numbers of chosen columns, batch by
- * batch.
+/* Arrow IPC files and streams (Feather 2 is such a file): numbers and words of chosen columns,
+ * batch by batch.
  *
- * Types are as Parquet's (io/parquet.c): booleans are u8, dates, times and timestamps integers in
- * the file's unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so
- * are several columns of different types. */
-#include "io/arrow.h"
+ * Columns of text are words, as codes. Types are as Parquet's (io/parquet.c): booleans are u8,
+ * dates, times and timestamps integers in the file's unit, decimals f64. A column in which a value
+ * may be missing is f64 with NaN, and so are several columns of different types. */
+#include "io/arrow_span.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/columns.h"
 
-enum { CHUNK_BYTES = 4 << 20 };
+enum { CHUNK_BYTES = 4 << 20, PART_ROWS = 1 << 16 };
 
 typedef struct ty_arrow_state {
     ty_arrow_index index;
@@ -22,6 +23,9 @@ typedef struct ty_arrow_state {
     size_t chunk_rows;
     unsigned char *samples; /* as many times chunk_rows as columns are chosen */
     ty_arrow_reader **readers;
+    tally_words *words[TALLY_MAX_DIMENSIONS]; /* of column i; NULL: it is of numbers */
+    ty_pool *pool;                            /* NULL: the caller's thread alone */
+    int has_all_words;                        /* all were looked for */
     struct ty_arrow_source {
         tally_source source;
         ty_arrow_reader *reader;
@@ -36,9 +40,10 @@ static int arrow_probe(const unsigned char *head, size_t size)
 
 /* ---- Columns ---- */
 
-static tally_status find_picks(ty_arrow_index *index, const ty_columns *columns,
+static tally_status find_picks(ty_arrow_state *s, const ty_columns *columns,
                                const tally_input_options *options, tally_error *error)
 {
+    ty_arrow_index *index = &s->index;
     if (!options->columns_count && columns->count != 1)
         return columns->count
                    ? ty_columns_refuse_none(columns, error)
@@ -54,7 +59,9 @@ static tally_status find_picks(ty_arrow_index *index, const ty_columns *columns,
         if (status)
             return status;
         const ty_arrow_column *column = index->schema.columns + index->picks[i];
-        if (column->refused)
+        if (column->type.kind == TY_ARROW_WORDS && options->words && options->words[i])
+            s->words[i] = options->words[i];
+        else if (column->refused)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                             "%s: column '%s' holds %s; numbers, one a row, are counted",
                             index->in.name, column->name, column->refused);
@@ -62,9 +69,10 @@ static tally_status find_picks(ty_arrow_index *index, const ty_columns *columns,
     return TALLY_OK;
 }
 
-static tally_status choose(ty_arrow_index *index, const tally_input_options *options,
+static tally_status choose(ty_arrow_state *s, const tally_input_options *options,
                            tally_error *error)
 {
+    const ty_arrow_index *index = &s->index;
     const size_t count = index->schema.count;
     const char **names = ty_calloc(count ? count : 1, sizeof *names);
     if (!names || count > UINT32_MAX) {
@@ -74,7 +82,7 @@ static tally_status choose(ty_arrow_index *index, const tally_input_options *opt
     for (size_t i = 0; i < count; i++)
         names[i] = index->schema.columns[i].name;
     const ty_columns columns = {index->in.name, names, (uint32_t)count};
-    tally_status status = find_picks(index, &columns, options, error);
+    tally_status status = find_picks(s, &columns, options, error);
     ty_free(names);
     return status;
 }
@@ -107,13 +115,16 @@ static tally_status make_readers(ty_arrow_state *s, const tally_input_options *o
     if (!s->samples || !s->readers)
         return ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
     for (uint32_t p = 0; p < index->count; p++) {
-        s->readers[p] = ty_arrow_reader_open(index, p, s->dtype);
+        s->readers[p] = ty_arrow_reader_open(index, p, s->dtype, s->words[p]);
         if (!s->readers[p])
             return ty_error_memory(error, "a reader of an Arrow column", sizeof(uint64_t));
     }
     tally_status status = TALLY_OK;
-    for (size_t i = 0; i < index->chains && !status; i++)
-        status = ty_arrow_chain_load(index, index->chain + i, s->dtype, error);
+    for (size_t i = 0; i < index->chains * index->count && !status; i++) {
+        const uint32_t p = (uint32_t)(i % index->count);
+        status = ty_arrow_chain_load(index, index->chain + i / index->count, p, s->dtype,
+                                     s->words[p], error);
+    }
     return status;
 }
 
@@ -126,11 +137,12 @@ static tally_status open_arrow(ty_arrow_state *s, ty_stream *stream,
                         "%s: a region of columns is for images; choose columns of a table by name "
                         "or number (--column)",
                         ty_stream_name(stream));
+    s->pool = ty_stream_pool(stream);
     tally_status status = ty_seekable_open(stream, &index->in, error);
     if (!status)
         status = ty_arrow_index_open(index, error);
     if (!status)
-        status = choose(index, options, error);
+        status = choose(s, options, error);
     if (!status)
         status = ty_arrow_index_fill(index, error);
     if (status)
@@ -173,6 +185,8 @@ static tally_status arrow_open(ty_stream *stream, const tally_input_options *opt
     info->channels = 1;
     info->dimensions = s->index.count;
     info->is_image = 0;
+    for (uint32_t i = 0; i < s->index.count; i++)
+        info->words |= (uint32_t)(s->words[i] != NULL) << i;
     *state = s;
     return TALLY_OK;
 }
@@ -216,10 +230,70 @@ static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *
     return ty_arrow_read(s->reader, s->row_begin + begin, count, to, error);
 }
 
+/* All words of the rows: whoever counts codes of a view must know how many there are. */
+typedef struct ty_arrow_all {
+    const ty_arrow_state *state;
+    pthread_mutex_t lock; /* of the rest: what failed first */
+    unsigned part;
+    tally_status status;
+    tally_error error;
+} ty_arrow_all;
+
+static void find_words_of(void *arg, unsigned part, unsigned worker)
+{
+    double codes[TY_ARROW_PIECE];
+    ty_arrow_all *all = arg;
+    const ty_arrow_state *s = all->state;
+    tally_error error;
+    tally_status status = TALLY_OK;
+    uint64_t row = s->row_begin + (uint64_t)part * PART_ROWS;
+    const uint64_t end = s->row_end - row < PART_ROWS ? s->row_end : row + PART_ROWS;
+    (void)worker;
+    for (uint64_t n; row < end && !status; row += n) {
+        n = end - row < TY_ARROW_PIECE ? end - row : TY_ARROW_PIECE;
+        for (uint32_t p = 0; p < s->index.count && !status; p++)
+            if (s->words[p] && !s->index.schema.columns[s->index.picks[p]].has_dictionary)
+                status = ty_arrow_read(s->readers[p], row, n, codes, &error);
+    }
+    if (!status)
+        return;
+    pthread_mutex_lock(&all->lock);
+    if (!all->status || part < all->part) {
+        all->status = status;
+        all->error = error;
+        all->part = part;
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* Those of dictionaries were found when these were loaded. */
+static tally_status find_words(ty_arrow_state *s, tally_error *error)
+{
+    ty_arrow_all all = {.state = s};
+    const uint64_t rows = s->row_end - s->row_begin;
+    int any = 0;
+    for (uint32_t p = 0; p < s->index.count; p++)
+        any |= s->words[p] && !s->index.schema.columns[s->index.picks[p]].has_dictionary;
+    if (!any || s->has_all_words)
+        return TALLY_OK;
+    const unsigned parts = (unsigned)((rows + PART_ROWS - 1) / PART_ROWS);
+    pthread_mutex_init(&all.lock, NULL);
+    if (s->pool)
+        ty_pool_run(s->pool, 0, parts, find_words_of, &all);
+    else
+        for (unsigned i = 0; i < parts; i++)
+            find_words_of(&all, i, 0);
+    pthread_mutex_destroy(&all.lock);
+    s->has_all_words = !all.status;
+    return all.status ? ty_error(error, all.status, "%s", all.error.message) : TALLY_OK;
+}
+
 static tally_status arrow_view(void *state, tally_view *views, tally_error *error)
 {
     ty_arrow_state *s = state;
-    (void)error;
+    tally_status status = find_words(s, error);
+    if (status)
+        return status;
     for (uint32_t p = 0; p < s->index.count; p++) {
         struct ty_arrow_source *source = s->sources + p;
         source->source = (tally_source)TALLY_SOURCE_INIT;
@@ -249,6 +323,11 @@ static tally_time arrow_time(const void *state, uint32_t view)
     return index->schema.columns[index->picks[view]].type.time;
 }
 
+static tally_words *arrow_words(const void *state, uint32_t view)
+{
+    return ((const ty_arrow_state *)state)->words[view];
+}
+
 const ty_decoder ty_arrow = {
     .format = "arrow",
     .has_columns = 1,
@@ -260,4 +339,5 @@ const ty_decoder ty_arrow = {
     .time = arrow_time,
     .close = arrow_close,
     .view = arrow_view,
+    .words = arrow_words,
 };

@@ -1,7 +1,8 @@
 /* Arrow IPC: what its parts share. A stream is messages: a schema, then dictionaries and record
  * batches, each with metadata (FlatBuffers) and a body of buffers. A file is such messages between
  * two words, with a footer that says where they are. arrow_schema.c reads the schema, arrow_index.c
- * finds the buffers of chosen columns, arrow_values.c decodes them, arrow.c makes an input. */
+ * finds the buffers of chosen columns, arrow_values.c and arrow_words.c decode them, arrow.c makes
+ * an input. */
 #ifndef TY_ARROW_H
 #define TY_ARROW_H
 
@@ -12,7 +13,13 @@ enum { TY_ARROW_DEEPEST = 16, TY_ARROW_RATIO = 40000 };
 
 /* ---- arrow_schema.c ---- */
 
-typedef enum ty_arrow_kind { TY_ARROW_PLAIN, TY_ARROW_BITS, TY_ARROW_DECIMAL } ty_arrow_kind;
+/* TY_ARROW_WORDS has offsets of texts, 4 or 8 bytes each, or views of 16. */
+typedef enum ty_arrow_kind {
+    TY_ARROW_PLAIN,
+    TY_ARROW_BITS,
+    TY_ARROW_DECIMAL,
+    TY_ARROW_WORDS
+} ty_arrow_kind;
 
 /* Of values as stored. */
 typedef struct ty_arrow_type {
@@ -63,21 +70,21 @@ typedef struct ty_arrow_part {
     uint64_t rows;
     ty_arrow_codec codec;
     ty_arrow_buffer data;
-    size_t valid;   /* the first of its levels' buffers in the index's `valid` */
-    int missing;    /* a value may be */
-    size_t chain;   /* of dictionaries; SIZE_MAX: none */
-    uint64_t known; /* values of it that may be named */
+    size_t valid;       /* the first of its levels' buffers in the index's `valid` */
+    size_t text, texts; /* and of those with its texts */
+    int missing;        /* a value may be */
+    size_t chain;       /* of dictionaries; SIZE_MAX: none */
+    uint64_t known;     /* values of it that may be named */
 } ty_arrow_part;
 
 /* A dictionary and what was added to it. */
 typedef struct ty_arrow_chain {
     int64_t id;
-    uint32_t column; /* one that uses it */
     size_t parts, room;
     ty_arrow_part *part;
     uint64_t count;
-    int missing;           /* a value may be */
-    unsigned char *values; /* decoded, in the type that columns are handed out in */
+    int missing;            /* a value may be */
+    unsigned char **values; /* for each column chosen, in the type that it is handed out in */
 } ty_arrow_chain;
 
 typedef struct ty_arrow_index {
@@ -108,16 +115,16 @@ int ty_arrow_is_stream(const unsigned char *head, size_t size);
 /* A column chosen, read by any number of threads at once. */
 typedef struct ty_arrow_reader ty_arrow_reader;
 
-/* NULL when memory is out. `index` outlives it. Missing values are NaN, so `dtype` is f64 or a
- * float's own where one may be. */
-ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick,
-                                      tally_dtype dtype);
+/* NULL when memory is out. `index` and `words`, of a column of words, outlive it. Missing values
+ * are NaN, so `dtype` is f64 or a float's own where one may be. */
+ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick, tally_dtype dtype,
+                                      tally_words *words);
 void ty_arrow_reader_close(ty_arrow_reader *reader); /* NULL is fine */
 /* Rows [row, row + count) to `to`. */
 tally_status ty_arrow_read(ty_arrow_reader *reader, uint64_t row, uint64_t count, void *to,
                            tally_error *error);
-/* Decodes a dictionary's values to `dtype`, of the column that uses it. */
-tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain,
-                                 tally_dtype dtype, tally_error *error);
+/* Decodes a dictionary's values for a column chosen, if it uses that. */
+tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain, uint32_t pick,
+                                 tally_dtype dtype, tally_words *words, tally_error *error);
 
 #endif

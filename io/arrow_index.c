@@ -230,6 +230,33 @@ static tally_status find_buffer(const ty_arrow_scan *s, const ty_arrow_batch *b,
     return TALLY_OK;
 }
 
+/* Where a column's texts are: in one buffer, or as many as the batch says. */
+static tally_status find_texts(ty_arrow_scan *s, const ty_arrow_batch *b,
+                               const ty_arrow_level *level, const ty_arrow_type *type,
+                               ty_arrow_part *part, tally_error *error)
+{
+    ty_arrow_index *index = s->index;
+    uint64_t count = 1;
+    if (type->bytes == 16) {
+        if (level->views >= b->view_count)
+            return damaged(s, "its views are not counted", error);
+        count = load_u64(b->views + 8 * (size_t)level->views);
+    }
+    if (count > b->buffer_count)
+        return damaged(s, "a column's buffers are missing", error);
+    part->text = index->valids;
+    part->texts = (size_t)count;
+    tally_status status = TALLY_OK;
+    for (unsigned t = 0; t < count && !status; t++) {
+        status = make_room(&index->valid, index->valids, &index->valids_room, sizeof *index->valid,
+                           error);
+        if (!status)
+            status = find_buffer(s, b, level, 2 + t, index->valid + index->valids, error);
+        index->valids += !status;
+    }
+    return status;
+}
+
 /* The part of a column of `levels` levels in a batch, with values of `type`. */
 static tally_status take_part(ty_arrow_scan *s, const ty_arrow_batch *b,
                               const ty_arrow_level *level, uint32_t levels,
@@ -264,6 +291,8 @@ static tally_status take_part(ty_arrow_scan *s, const ty_arrow_batch *b,
     const uint64_t least = b->codec == TY_ARROW_NONE ? bytes : bytes / TY_ARROW_RATIO;
     if (!status && part->data.size < least)
         status = damaged(s, "a column's values are cut", error);
+    if (!status && type->kind == TY_ARROW_WORDS)
+        status = find_texts(s, b, level + levels - 1, type, part, error);
     return status;
 }
 
@@ -316,8 +345,8 @@ static tally_status take_batch(ty_arrow_scan *s, tally_error *error)
 /* ---- Dictionaries ---- */
 
 /* The chain that a dictionary is added to, or a new one. */
-static tally_status find_chain(ty_arrow_index *index, int64_t id, int is_delta, uint32_t column,
-                               size_t *found, tally_error *error)
+static tally_status find_chain(ty_arrow_index *index, int64_t id, int is_delta, size_t *found,
+                               tally_error *error)
 {
     for (size_t i = index->chains; is_delta && i-- > 0;)
         if (index->chain[i].id == id) {
@@ -329,8 +358,11 @@ static tally_status find_chain(ty_arrow_index *index, int64_t id, int is_delta, 
     if (status)
         return status;
     *found = index->chains++;
-    index->chain[*found] = (ty_arrow_chain){.id = id, .column = column};
-    return TALLY_OK;
+    index->chain[*found] = (ty_arrow_chain){.id = id};
+    index->chain[*found].values = ty_calloc(index->count, sizeof(unsigned char *));
+    return index->chain[*found].values
+               ? TALLY_OK
+               : ty_error_memory(error, "an Arrow dictionary", index->count * 8);
 }
 
 static tally_status take_dictionary(ty_arrow_scan *s, tally_error *error)
@@ -351,7 +383,7 @@ static tally_status take_dictionary(ty_arrow_scan *s, tally_error *error)
     size_t c;
     tally_status status = open_batch(s, table, &batch, error);
     if (!status)
-        status = find_chain(index, id, is_delta, index->picks[p], &c, error);
+        status = find_chain(index, id, is_delta, &c, error);
     if (status)
         return status;
     ty_arrow_chain *chain = index->chain + c;
@@ -476,6 +508,8 @@ void ty_arrow_index_close(ty_arrow_index *index)
 {
     for (size_t i = 0; i < index->chains; i++) {
         ty_free(index->chain[i].part);
+        for (uint32_t p = 0; index->chain[i].values && p < index->count; p++)
+            ty_free(index->chain[i].values[p]);
         ty_free(index->chain[i].values);
     }
     ty_free(index->chain);

@@ -127,8 +127,8 @@ static ty_arrow_type timed(tally_dtype dtype, tally_time time)
     return type;
 }
 
-/* The type of numbers; a dtype of 0: they are not counted. */
-static ty_arrow_type number_type(ty_flat *f, int type, size_t table)
+/* The type of numbers and words; a dtype of 0: they are not counted. */
+static ty_arrow_type value_type(ty_flat *f, int type, size_t table)
 {
     static const tally_dtype floats[] = {TALLY_F16, TALLY_F32, TALLY_F64};
     const ty_arrow_type none = {TY_ARROW_PLAIN, (tally_dtype)0, 0, 0, TALLY_TIME_NONE};
@@ -154,6 +154,12 @@ static ty_arrow_type number_type(ty_flat *f, int type, size_t table)
                                                        : TALLY_TIME_NONE);
     case TYPE_DURATION:
         return plain(TALLY_I64);
+    case TYPE_TEXT:
+        return (ty_arrow_type){TY_ARROW_WORDS, TALLY_F64, 4, 0, 0};
+    case TYPE_LARGE_TEXT:
+        return (ty_arrow_type){TY_ARROW_WORDS, TALLY_F64, 8, 0, 0};
+    case TYPE_TEXT_VIEW:
+        return (ty_arrow_type){TY_ARROW_WORDS, TALLY_F64, 16, 0, 0};
     default:
         return none;
     }
@@ -202,8 +208,8 @@ static tally_status add_column(ty_arrow_walk *w, size_t field, int type, tally_e
     ty_arrow_column *c = schema->columns + schema->count;
     memset(c, 0, sizeof *c);
     const size_t dictionary = ty_flat_table(w->flat, field, 4);
-    c->type = number_type(w->flat, type, ty_flat_table(w->flat, field, 3));
-    c->refused = c->type.dtype ? NULL : kind_words(type);
+    c->type = value_type(w->flat, type, ty_flat_table(w->flat, field, 3));
+    c->refused = c->type.dtype && c->type.kind != TY_ARROW_WORDS ? NULL : kind_words(type);
     if (dictionary) {
         const size_t index = ty_flat_table(w->flat, dictionary, 1);
         c->has_dictionary = 1;
@@ -215,7 +221,7 @@ static tally_status add_column(ty_arrow_walk *w, size_t field, int type, tally_e
     memcpy(c->level, w->level, sizeof c->level);
     c->levels = w->levels;
     if (c->levels == TY_ARROW_DEEPEST)
-        c->refused = "fields in too many groups";
+        c->refused = "fields in too many groups", c->type.kind = TY_ARROW_PLAIN;
     else
         c->level[c->levels++] = w->next;
     c->name = ty_text_copy(w->name, w->name_size);

@@ -1,36 +1,15 @@
-/* Arrow's buffers to samples: bits, indices and decimals decoded, missing values NaN. Compressed
- * buffers are unpacked once for all threads that read a batch. */
+/* Arrow's values to samples: bits, indices and decimals decoded, missing values NaN. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
-#if TALLY_HAVE_ZSTD
-#include <zstd.h>
-#endif
-#if TALLY_HAVE_LZ4
-#include <lz4frame.h>
-#endif
-
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
-#include "io/arrow.h"
+#include "io/arrow_span.h"
 
-enum { PIECE = 4096, WIDEST = 16 };
-
-/* A column's part of a batch as it is read: buffers in the file, or unpacked in memory. */
-typedef struct ty_arrow_block {
-    struct ty_arrow_block *next;
-    size_t batch;
-    unsigned users;
-    enum { MAKING, READY, BROKEN } state;
-    tally_status status;
-    tally_error error;
-    /* The values', then those of the levels; NULL: none is stored. */
-    unsigned char *buffers[TY_ARROW_DEEPEST + 1];
-    uint64_t sizes[TY_ARROW_DEEPEST + 1];
-} ty_arrow_block;
+enum { WIDEST = 16 };
 
 struct ty_arrow_reader {
     const ty_arrow_index *index;
@@ -39,118 +18,9 @@ struct ty_arrow_reader {
     tally_dtype dtype;
     pthread_mutex_t lock;
     pthread_cond_t made;
+    tally_words *words;
     ty_arrow_block *blocks; /* of compressed batches: those in use, and the last that was */
 };
-
-/* Rows [first, first + count) of a part, on their way to samples. */
-typedef struct ty_arrow_span {
-    const ty_arrow_index *index;
-    const char *name; /* the column's */
-    const ty_arrow_type *type;
-    const ty_arrow_part *part;
-    uint32_t levels;
-    const ty_arrow_chain *chain; /* NULL: values are stored themselves */
-    const ty_arrow_block *block; /* NULL: in the file */
-    tally_dtype dtype;
-} ty_arrow_span;
-
-static tally_status damaged(const ty_arrow_span *s, const char *what, tally_error *error)
-{
-    return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s: column '%s': %s, in the buffer at byte %" PRIu64, s->index->in.name,
-                    s->name, what, s->part->data.at);
-}
-
-/* ---- Unpacking ---- */
-
-#if TALLY_HAVE_LZ4
-static int unpack_lz4(const unsigned char *from, size_t packed, unsigned char *into, size_t size)
-{
-    LZ4F_dctx *state;
-    size_t at = 0, done = 0, left = 1;
-    if (LZ4F_isError(LZ4F_createDecompressionContext(&state, LZ4F_VERSION)))
-        return 1;
-    while (left && !LZ4F_isError(left)) {
-        size_t take = packed - at, give = size - done;
-        left = LZ4F_decompress(state, into + done, &give, from + at, &take, NULL);
-        at += take;
-        done += give;
-        if (!take && !give)
-            break;
-    }
-    LZ4F_freeDecompressionContext(state);
-    return left || done != size;
-}
-#endif
-
-/* Nonzero when damaged. */
-static int unpack(ty_arrow_codec codec, const unsigned char *from, size_t packed,
-                  unsigned char *into, size_t size)
-{
-#if TALLY_HAVE_ZSTD
-    if (codec == TY_ARROW_ZSTD)
-        return ZSTD_decompress(into, size, from, packed) != size;
-#endif
-#if TALLY_HAVE_LZ4
-    if (codec == TY_ARROW_LZ4)
-        return unpack_lz4(from, packed, into, size);
-#endif
-    (void)from;
-    (void)packed;
-    (void)into;
-    return codec != TY_ARROW_NONE || size;
-}
-
-/* A buffer begins with the number of bytes that it unpacks to, or -1: it is not packed. */
-static tally_status unpack_buffer(const ty_arrow_span *s, const ty_arrow_buffer *buffer,
-                                  unsigned char **bytes, uint64_t *size, tally_error *error)
-{
-    const ty_seekable *in = &s->index->in;
-    if (buffer->size < 8)
-        return buffer->size ? damaged(s, "a packed buffer is cut", error) : TALLY_OK;
-    if (buffer->size > SIZE_MAX)
-        return ty_error_memory(error, "a packed Arrow buffer", buffer->size);
-    unsigned char *stored = ty_malloc((size_t)buffer->size);
-    if (!stored)
-        return ty_error_memory(error, "a packed Arrow buffer", buffer->size);
-    tally_status status = ty_file_read_at(in->name, in->file, in->start + buffer->at, stored,
-                                          (size_t)buffer->size, error);
-    const uint64_t packed = buffer->size - 8;
-    uint64_t all = 0;
-    if (!status)
-        memcpy(&all, stored, sizeof all);
-    const int is_packed = all != UINT64_MAX;
-    all = is_packed ? all : packed;
-    if (!status && all / TY_ARROW_RATIO > packed + 1)
-        status = damaged(s, "more values than its packed bytes can hold", error);
-    if (!status && !(*bytes = ty_malloc(all ? (size_t)all : 1)))
-        status = ty_error_memory(error, "an Arrow buffer", all);
-    if (!status && !is_packed)
-        memcpy(*bytes, stored + 8, (size_t)all);
-    else if (!status && all &&
-             unpack(s->part->codec, stored + 8, (size_t)packed, *bytes, (size_t)all))
-        status = damaged(s, "its packed bytes are damaged", error);
-    *size = all;
-    ty_free(stored);
-    return status;
-}
-
-static tally_status make_block(const ty_arrow_span *s, ty_arrow_block *block, tally_error *error)
-{
-    tally_status status =
-        unpack_buffer(s, &s->part->data, &block->buffers[0], &block->sizes[0], error);
-    for (uint32_t l = 0; l < s->levels && s->part->missing && !status; l++)
-        status = unpack_buffer(s, s->index->valid + s->part->valid + l, &block->buffers[1 + l],
-                               &block->sizes[1 + l], error);
-    return status;
-}
-
-static void free_block(ty_arrow_block *block)
-{
-    for (size_t i = 0; i < sizeof block->buffers / sizeof *block->buffers; i++)
-        ty_free(block->buffers[i]);
-    ty_free(block);
-}
 
 /* The batch's block, made by the first thread that asks for it; NULL with a failure. */
 static ty_arrow_block *take_block(ty_arrow_reader *r, const ty_arrow_span *s, size_t batch,
@@ -162,7 +32,7 @@ static ty_arrow_block *take_block(ty_arrow_reader *r, const ty_arrow_span *s, si
         block = block->next;
     if (block) {
         block->users++;
-        while (block->state == MAKING)
+        while (block->state == TY_ARROW_MAKING)
             pthread_cond_wait(&r->made, &r->lock);
         pthread_mutex_unlock(&r->lock);
     } else if ((block = ty_calloc(1, sizeof *block))) {
@@ -171,9 +41,9 @@ static ty_arrow_block *take_block(ty_arrow_reader *r, const ty_arrow_span *s, si
         block->next = r->blocks;
         r->blocks = block;
         pthread_mutex_unlock(&r->lock);
-        block->status = make_block(s, block, &block->error);
+        block->status = ty_arrow_block_make(s, block, &block->error);
         pthread_mutex_lock(&r->lock);
-        block->state = block->status ? BROKEN : READY;
+        block->state = block->status ? TY_ARROW_BROKEN : TY_ARROW_READY;
         pthread_cond_broadcast(&r->made);
         pthread_mutex_unlock(&r->lock);
     } else {
@@ -192,50 +62,32 @@ static void give_block(ty_arrow_reader *r, ty_arrow_block *block)
     pthread_mutex_lock(&r->lock);
     block->users--;
     for (ty_arrow_block **at = &r->blocks, *one; (one = *at);) {
-        if (one->users || (one == block && one->state == READY)) {
+        if (one->users || (one == block && one->state == TY_ARROW_READY)) {
             at = &one->next;
             continue;
         }
         *at = one->next;
-        free_block(one);
+        ty_arrow_block_clear(one);
+        ty_free(one);
     }
     pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- Values ---- */
 
-/* Bytes [at, at + size) of buffer `which` of a span, at *bytes; `scratch` holds them if need be. */
-static tally_status look(const ty_arrow_span *s, unsigned which, uint64_t at, size_t size,
-                         unsigned char *scratch, const unsigned char **bytes, tally_error *error)
-{
-    const ty_arrow_buffer *buffer =
-        which ? s->index->valid + s->part->valid + which - 1 : &s->part->data;
-    const uint64_t there = s->block ? s->block->sizes[which] : buffer->size;
-    if (at > there || size > there - at)
-        return damaged(s, "its values are cut", error);
-    *bytes = scratch;
-    if (s->block) {
-        *bytes = s->block->buffers[which] + at;
-        return TALLY_OK;
-    }
-    const ty_seekable *in = &s->index->in;
-    return ty_file_read_at(in->name, in->file, in->start + buffer->at + at, scratch, size, error);
-}
-
 /* Which of `count` rows from `first` on have a value. */
 static tally_status find_valid(const ty_arrow_span *s, uint64_t first, size_t count,
                                unsigned char *valid, tally_error *error)
 {
-    unsigned char scratch[PIECE / 8 + 1];
+    unsigned char scratch[TY_ARROW_PIECE / 8 + 1];
     const unsigned char *bits;
     memset(valid, 1, count);
     for (uint32_t l = 0; l < s->levels; l++) {
-        const uint64_t size =
-            s->block ? s->block->sizes[1 + l] : s->index->valid[s->part->valid + l].size;
-        if (!size)
+        if (!ty_arrow_size(s, 1 + l))
             continue;
         const uint64_t from = first / 8, to = (first + count + 7) / 8;
-        tally_status status = look(s, 1 + l, from, (size_t)(to - from), scratch, &bits, error);
+        tally_status status =
+            ty_arrow_look(s, 1 + l, from, (size_t)(to - from), scratch, &bits, error);
         if (status)
             return status;
         for (size_t i = 0; i < count; i++)
@@ -362,9 +214,9 @@ static tally_status look_up(const ty_arrow_span *s, const unsigned char *from, s
         if (valid && !valid[i])
             memset(to, 0, size);
         else if (number >= s->part->known)
-            return damaged(s, "a number that its dictionary has not", error);
+            return ty_arrow_damaged(s, "a number that its dictionary has not", error);
         else
-            memcpy(to, s->chain->values + number * size, size);
+            memcpy(to, s->values + number * size, size);
     }
     return TALLY_OK;
 }
@@ -384,21 +236,23 @@ static void put_missing(tally_dtype dtype, const unsigned char *valid, size_t co
     }
 }
 
-/* At most PIECE rows. */
+/* At most TY_ARROW_PIECE rows. */
 static tally_status read_piece(const ty_arrow_span *s, uint64_t first, size_t count, void *to,
                                tally_error *error)
 {
-    unsigned char scratch[PIECE * WIDEST], mask[PIECE];
+    unsigned char scratch[TY_ARROW_PIECE * WIDEST], mask[TY_ARROW_PIECE];
     const unsigned char *from = scratch, *valid = s->part->missing ? mask : NULL;
     const size_t bytes = s->type->bytes;
     const uint64_t at = bytes ? first * bytes : first / 8;
     const size_t size = bytes ? count * bytes : (size_t)((first % 8 + count + 7) / 8);
     tally_status status = valid ? find_valid(s, first, count, mask, error) : TALLY_OK;
-    if (!status)
-        status = look(s, 0, at, size, scratch, &from, error);
-    if (!status)
-        status = s->chain ? look_up(s, from, count, valid, to, error)
-                          : convert(s, from, (unsigned)(first % 8), count, valid, to, error);
+    if (!status && s->type->kind == TY_ARROW_WORDS)
+        status = ty_arrow_words_read(s, first, count, valid, to, error);
+    else if (!status)
+        status = ty_arrow_look(s, 0, at, size, scratch, &from, error);
+    if (!status && s->type->kind != TY_ARROW_WORDS)
+        status = s->values ? look_up(s, from, count, valid, to, error)
+                           : convert(s, from, (unsigned)(first % 8), count, valid, to, error);
     if (!status && valid)
         put_missing(s->dtype, valid, count, to);
     return status;
@@ -410,12 +264,12 @@ static tally_status read_span(const ty_arrow_span *s, uint64_t first, uint64_t c
     const size_t size = tally_dtype_bytes(s->dtype);
     const unsigned char *from;
     /* Samples as they are stored, all at once. */
-    if (!s->chain && !s->block && !s->part->missing && s->type->kind == TY_ARROW_PLAIN &&
+    if (!s->values && !s->block && !s->part->missing && s->type->kind == TY_ARROW_PLAIN &&
         s->type->dtype == s->dtype)
-        return look(s, 0, first * size, (size_t)count * size, to, &from, error);
+        return ty_arrow_look(s, 0, first * size, (size_t)count * size, to, &from, error);
     tally_status status = TALLY_OK;
     for (size_t n; count && !status; first += n, count -= n, to += n * size) {
-        n = count < PIECE ? (size_t)count : PIECE;
+        n = count < TY_ARROW_PIECE ? (size_t)count : TY_ARROW_PIECE;
         status = read_piece(s, first, n, to, error);
     }
     return status;
@@ -423,7 +277,8 @@ static tally_status read_span(const ty_arrow_span *s, uint64_t first, uint64_t c
 
 /* ---- Readers ---- */
 
-ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick, tally_dtype dtype)
+ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick, tally_dtype dtype,
+                                      tally_words *words)
 {
     ty_arrow_reader *r = ty_calloc(1, sizeof *r);
     if (!r)
@@ -432,6 +287,7 @@ ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick
     r->column = index->schema.columns + index->picks[pick];
     r->pick = pick;
     r->dtype = dtype;
+    r->words = words;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->made, NULL);
     return r;
@@ -443,7 +299,8 @@ void ty_arrow_reader_close(ty_arrow_reader *r)
         return;
     for (ty_arrow_block *block = r->blocks, *next; block; block = next) {
         next = block->next;
-        free_block(block);
+        ty_arrow_block_clear(block);
+        ty_free(block);
     }
     pthread_cond_destroy(&r->made);
     pthread_mutex_destroy(&r->lock);
@@ -474,10 +331,11 @@ static tally_status read_batch(ty_arrow_reader *r, size_t batch, uint64_t first,
                           .type = c->has_dictionary ? &c->index : &c->type,
                           .part = part,
                           .levels = c->levels,
-                          .dtype = r->dtype};
+                          .dtype = r->dtype,
+                          .words = r->words};
     tally_status status = TALLY_OK;
     if (c->has_dictionary)
-        span.chain = r->index->chain + part->chain;
+        span.values = r->index->chain[part->chain].values[r->pick];
     if (part->codec == TY_ARROW_NONE)
         return read_span(&span, first, count, to, error);
     ty_arrow_block *block = take_block(r, &span, batch, &status, error);
@@ -506,16 +364,18 @@ tally_status ty_arrow_read(ty_arrow_reader *r, uint64_t row, uint64_t count, voi
     return status;
 }
 
-tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain,
-                                 tally_dtype dtype, tally_error *error)
+tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain, uint32_t pick,
+                                 tally_dtype dtype, tally_words *words, tally_error *error)
 {
-    const ty_arrow_column *c = index->schema.columns + chain->column;
+    const ty_arrow_column *c = index->schema.columns + index->picks[pick];
     const size_t size = tally_dtype_bytes(dtype);
-    chain->values =
+    if (!c->has_dictionary || c->dictionary != chain->id)
+        return TALLY_OK;
+    unsigned char *to =
         chain->count < SIZE_MAX / 16 ? ty_malloc((size_t)chain->count * size + 1) : NULL;
-    if (!chain->values)
+    chain->values[pick] = to;
+    if (!to)
         return ty_error_memory(error, "an Arrow dictionary", chain->count * size);
-    unsigned char *to = chain->values;
     tally_status status = TALLY_OK;
     for (size_t i = 0; i < chain->parts && !status; i++) {
         ty_arrow_block block;
@@ -525,15 +385,15 @@ tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *ch
                               .type = &c->type,
                               .part = chain->part + i,
                               .levels = 1,
-                              .dtype = dtype};
+                              .dtype = dtype,
+                              .words = words};
         if (span.part->codec != TY_ARROW_NONE) {
-            status = make_block(&span, &block, error);
+            status = ty_arrow_block_make(&span, &block, error);
             span.block = &block;
         }
         if (!status)
             status = read_span(&span, 0, span.part->rows, to, error);
-        for (size_t k = 0; k < 2; k++)
-            ty_free(block.buffers[k]);
+        ty_arrow_block_clear(&block);
         to += span.part->rows * size;
     }
     return status;

@@ -18,7 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     options.columns = columns + (data[size / 2] & 3);
     options.columns_count = 1;
+    tally_words *words = NULL;
+    if (tally_words_create(&words, NULL))
+        return 0;
+    options.words = &words;
     harness_read(data, size, &options, 56);
     harness_view(data, size, &options, "arrow");
+    tally_words_destroy(words);
     return 0;
 }

@@ -313,7 +313,11 @@ def arrows(folder, table, pa):
     few = pa.table({"named": pa.DictionaryArray.from_arrays(number, pa.array([2.5, None])),
                     "group": pa.StructArray.from_arrays([table["i64"].combine_chunks()], ["a"]),
                     "half": pa.array(np.arange(40, dtype=np.float16)), "text": pa.array(["a", None] * 20)})
-    for name, made in (("numbers", table), ("few", few)):
+    words = [None if i % 5 == 0 else f"w{i % 7}" * (1 + i % 9) for i in range(40)]
+    texts = {"utf8": pa.array(words), "large": pa.array(words, pa.large_string()), "numbered": pa.array(words).dictionary_encode()}
+    if hasattr(pa, "string_view"):
+        texts["view"] = pa.array(words, pa.string_view())
+    for name, made in (("numbers", table), ("few", few), ("words", pa.table(texts))):
         for how, writer in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
             for codec in (None, "lz4", "zstd"):
                 with writer(str(folder / f"{name}-{how}-{codec}"), made.schema,

@@ -1,5 +1,6 @@
 """Arrow files and streams that pyarrow writes are counted by the command as NumPy counts the columns."""
 
+import collections
 import json
 import subprocess
 
@@ -129,6 +130,59 @@ def test_threads_read_the_same(command, tmp_path, threads, packing):
     assert both["nan"] == (~there).sum()
 
 
+def word_columns(words):
+    """The kinds of text that Arrow has, of the same words; one is inside a group."""
+    made = {"utf8": pa.array(words), "large": pa.array(words, pa.large_string()),
+            "numbered": pa.array(words).dictionary_encode(),
+            "large numbered": pa.array(words, pa.large_string()).dictionary_encode(),
+            "whole": pa.array(["" if word is None else word for word in words])}
+    if hasattr(pa, "string_view"):
+        made["view"] = pa.array(words, pa.string_view())
+        made["long"] = pa.array([word and word * 9 for word in words], pa.string_view())
+    made["group"] = pa.StructArray.from_arrays([made["utf8"]], ["a"])
+    return made
+
+
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "version-4"])
+def test_words(command, tmp_path, variant):
+    seed = 20261123
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    known = ["", "ä", "NA", 'x"y'] + [f"w{n}" * (1 + n % 9) for n in range(200)]
+    words = [None if random.random() < 0.1 else known[int(random.exponential(40)) % 204] for _ in range(ROWS)]
+    path = tmp_path / "words.arrow"
+    how = VARIANTS[variant]
+    write(path, pa.table(made := word_columns(words)), **({} if how.get("stream") else {"unify_dictionaries": True}), **how)
+    for name in ("group.a" if name == "group" else name for name in made):
+        wanted = made[name].to_pylist() if name != "group.a" else words
+        histogram, = counted(command, path, "--column", name, "--top", 1000)
+        result = json.loads(subprocess.run((*command, path, "--column", name, "--top", "1000", "-f", "json"),
+                                           capture_output=True, check=True).stdout)
+        labels = result["axes"][0]["labels"]
+        assert dict(zip(labels, histogram["counts"])) == collections.Counter(w for w in wanted if w is not None), name
+        assert histogram["nan"] == sum(w is None for w in wanted), name
+    both, = counted(command, path, "--column", "numbered,utf8", "--rows", "100:900")
+    assert sum(both["counts"]) == sum(w is not None for w in words[100:900])
+
+
+def test_damaged_words(command, tmp_path):
+    """Any verdict, but no crash, and a message."""
+    seed = 20261123
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    words = [None if n % 7 == 0 else f"word {n % 19}" * (n % 3) for n in range(300)]
+    path = tmp_path / "bad.arrow"
+    write(path, pa.table(word_columns(words)), rows=90)
+    whole = np.frombuffer(path.read_bytes(), np.uint8)
+    for name in ("utf8", "numbered", "view") if hasattr(pa, "string_view") else ("utf8", "numbered"):
+        for _ in range(15):
+            bad = whole.copy()
+            bad[random.integers(0, len(bad), 6)] = random.integers(0, 256, 6)
+            path.write_bytes(bad.tobytes())
+            done = subprocess.run((*command, path, "--column", name), capture_output=True)
+            assert done.returncode in (0, 1, 3) and bool(done.stderr) >= bool(done.returncode), done
+
+
 def test_polars_writes_files(command, tmp_path):
     """Whose schema is in the footer alone."""
     polars = pytest.importorskip("polars")
@@ -138,6 +192,8 @@ def test_polars_writes_files(command, tmp_path):
         polars.DataFrame({"name": ["long enough a text"] * ROWS, "x": x}).write_ipc(path, compression=packing)
         histogram, = counted(command, path, "--column", "x", "--bins", BINS, "--range", *RANGE)
         assert histogram["counts"] == np.histogram(x, BINS, RANGE)[0].tolist()
+        histogram, = counted(command, path, "--column", "name")
+        assert histogram["counts"] == [ROWS]
 
 
 def test_what_is_refused(command, tmp_path):
@@ -152,7 +208,8 @@ def test_what_is_refused(command, tmp_path):
 
     glance = subprocess.run((*command, path), capture_output=True, text=True, check=True).stdout
     assert all(name in glance for name in ("text", "list", "none", "whole", "missing"))
-    for name, words in (("text", "text"), ("list", "lists"), ("none", "nothing")):
+    refused("holds text", "--column", "text", "--bins", "4", code=3)
+    for name, words in (("list", "lists"), ("none", "nothing")):
         refused("holds " + words, "--column", name, code=3)
     refused("no column 'z'", "--column", "z")
     refused("beyond 2^53", "--column", "missing", "--bins", "4", code=3)
