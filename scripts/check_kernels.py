@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The kernels' measures: no line wider than 100 characters, no file longer than 600 lines, no
-function longer than 60."""
+function longer than 60; what NAME.cl defines begins with NAME or its first words, but for kernels and for what
+a shared header asks of it."""
 import pathlib
 import re
 import sys
@@ -26,8 +27,20 @@ def functions(lines):
             begin = None
 
 
+def strangers(path, asked):
+    """Functions and macros with arguments of a .cl file whose names do not say whose they are."""
+    text = path.read_text(encoding="utf-8")
+    words = path.stem.split("_")
+    own = tuple("_".join(words[:n]) + "_" for n in range(1, len(words) + 1))
+    defined = re.findall(r"^TY_FN [\w *]*?(\w+)\(", text, re.M) + re.findall(r"^#define (\w+)\(", text, re.M)
+    return sorted({name for name in defined if not name.lower().startswith(own) and name not in asked})
+
+
 def main():
     failed = False
+    headers = pathlib.Path("src/gpu/kernels").rglob("*.h")
+    declared = [re.findall(r"^TY_FN [^{;]*?(\w+)\([^{;]*;", h.read_text(encoding="utf-8"), re.M) for h in headers]
+    asked = {name for names in declared for name in names}
     paths = [path for path in pathlib.Path("src/gpu/kernels").rglob("*") if path.is_file()]
     paths += [pathlib.Path("src/binning") / (name + ".h") for name in SHARED]
     for path in sorted(paths):
@@ -36,6 +49,9 @@ def main():
             if len(line) > WIDTH:
                 print(f"{path}:{number}: {len(line)} characters; {WIDTH} is the most")
                 failed = True
+        for name in strangers(path, asked) if path.suffix == ".cl" else ():
+            print(f"{path}: {name}: its name does not begin with {path.stem.split('_')[0]}")
+            failed = True
         lengths = [(path.name, len(lines), FILE)]
         lengths += [(f"{path.name}:{name}", length, FUNCTION) for name, length in functions(lines)]
         for name, length, most in lengths:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Which folder may include which: the flow of docs/ARCHITECTURE.md, kept. Also that the environment
-# is asked in one place, that messages are ASCII, that no file has outgrown 800 lines, that a release says the same everywhere, and that C and
-# kernels keep their measures.
+# is asked in one place, that messages are ASCII, that no file has outgrown 800 lines, that a release
+# says the same everywhere, that C, Python and kernels keep their measures, and that nothing compiled
+# is in git.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -91,6 +92,7 @@ done < <(git ls-files -co --exclude-standard -- '*.c' '*.h' '*.py' '*.sh' '*.cma
 
 python3 scripts/check_kernels.py >&2 || failed=1
 python3 scripts/check_lengths.py >&2 || failed=1
+python3 scripts/check_compiled.py >&2 || failed=1
 python3 scripts/check_release.py >&2 || failed=1
 
 exit $failed

@@ -16,7 +16,7 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 vectors, ty_u
 {
     TY_LOCAL_INIT
     const ty_decider decider = *(TY_GLOBAL const ty_decider *)(axis + TY_AXIS_MAP);
-    const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
+    const swizzled_keys keys = swizzled_keys_of(key, key * 0x9e3779b9u);
     const ty_u32 column = TY_LID & 15, row = TY_LID >> 4, at = TY_GROUP * 16 + column;
     const ty_u32 raw = TY_GROUP * 128 + TY_LID,
                  position = swizzled_word(raw + TY_CELL_BIAS, keys) & 127;

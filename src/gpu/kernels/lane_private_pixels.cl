@@ -20,24 +20,24 @@
 #define TY_WORDS ((TY_PIXEL * 256 + 1) * TY_LANES)
 
 /* Byte k of a word, shifted to where its row begins. */
-#define TY_ROW_OF(w, k)                                                                            \
+#define LANE_PRIVATE_ROW_OF(w, k)                                                                  \
     (((k)*8 > TY_SHIFT ? (w) >> (((k)*8 - TY_SHIFT) & 31) : (w) << ((TY_SHIFT - (k)*8) & 31)) &    \
      (0xffu << TY_SHIFT))
-#define TY_COUNT_OWN(address) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (address), 1)
-#define TY_COUNT_BYTE(w, m, k, j)                                                                  \
+#define LANE_PRIVATE_ADD(address) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (address), 1)
+#define LANE_PRIVATE_BYTE(w, m, k, j)                                                              \
     do {                                                                                           \
-        ty_u32 to = TY_ROW_OF(w, k) | own[((j) + (k)) % TY_PIXEL];                                 \
-        TY_COUNT_OWN(((m) & (0xffu << ((k)*8))) ? to : dustbin);                                   \
+        ty_u32 to = LANE_PRIVATE_ROW_OF(w, k) | own[((j) + (k)) % TY_PIXEL];                       \
+        LANE_PRIVATE_ADD(((m) & (0xffu << ((k)*8))) ? to : dustbin);                               \
     } while (0)
-#define TY_COUNT_WORD(w, m, j)                                                                     \
+#define LANE_PRIVATE_WORD(w, m, j)                                                                 \
     do {                                                                                           \
-        TY_COUNT_BYTE(w, m, 0, j);                                                                 \
-        TY_COUNT_BYTE(w, m, 1, j);                                                                 \
-        TY_COUNT_BYTE(w, m, 2, j);                                                                 \
-        TY_COUNT_BYTE(w, m, 3, j);                                                                 \
+        LANE_PRIVATE_BYTE(w, m, 0, j);                                                             \
+        LANE_PRIVATE_BYTE(w, m, 1, j);                                                             \
+        LANE_PRIVATE_BYTE(w, m, 2, j);                                                             \
+        LANE_PRIVATE_BYTE(w, m, 3, j);                                                             \
     } while (0)
 /* `ahead` vectors from vector q on. Where `masked` is 0 no byte is tested. */
-#define TY_COUNT_VECTORS(ahead, masked)                                                            \
+#define LANE_PRIVATE_VECTORS(ahead, masked)                                                        \
     do {                                                                                           \
         uint4 v[ahead], m[ahead];                                                                  \
         TY_UNROLL                                                                                  \
@@ -48,18 +48,18 @@
         }                                                                                          \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
-            TY_COUNT_WORD(v[k].x, (masked) ? m[k].x : ~0u, 0);                                     \
-            TY_COUNT_WORD(v[k].y, (masked) ? m[k].y : ~0u, 4);                                     \
-            TY_COUNT_WORD(v[k].z, (masked) ? m[k].z : ~0u, 8);                                     \
-            TY_COUNT_WORD(v[k].w, (masked) ? m[k].w : ~0u, 12);                                    \
+            LANE_PRIVATE_WORD(v[k].x, (masked) ? m[k].x : ~0u, 0);                                 \
+            LANE_PRIVATE_WORD(v[k].y, (masked) ? m[k].y : ~0u, 4);                                 \
+            LANE_PRIVATE_WORD(v[k].z, (masked) ? m[k].z : ~0u, 8);                                 \
+            LANE_PRIVATE_WORD(v[k].w, (masked) ? m[k].w : ~0u, 12);                                \
         }                                                                                          \
     } while (0)
-#define TY_WALK_VECTORS(ahead, masked)                                                             \
+#define LANE_PRIVATE_WALK(ahead, masked)                                                           \
     do {                                                                                           \
         for (; q + ((ahead)-1) * step < count; q += (ahead)*step)                                  \
-            TY_COUNT_VECTORS(ahead, masked);                                                       \
+            LANE_PRIVATE_VECTORS(ahead, masked);                                                   \
         for (; q < count; q += step)                                                               \
-            TY_COUNT_VECTORS(1, masked);                                                           \
+            LANE_PRIVATE_VECTORS(1, masked);                                                       \
     } while (0)
 
 /* The group's counts into its partials at `out`, of which a channel's are `parts` * `slots` apart:
@@ -121,16 +121,16 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     /* The work-items that are too many for whole pixels have nothing to do here. */
     q = q < step ? q : count;
     if (masked)
-        TY_WALK_VECTORS(TY_AHEAD / 2, 1);
+        LANE_PRIVATE_WALK(TY_AHEAD / 2, 1);
     else
-        TY_WALK_VECTORS(TY_AHEAD, 0);
+        LANE_PRIVATE_WALK(TY_AHEAD, 0);
     /* Bytes that are in no vector. */
     head = count ? head : 0;
     for (ty_u64 i = part * TY_GROUP_SIZE + lid; i < n - (ty_u64)count * 16;
          i += (ty_u64)parts * TY_GROUP_SIZE) {
         ty_u64 at = i < head ? i : i + (ty_u64)count * 16;
         ty_u32 to = (ty_u32)(at % channels) * TY_TABLE + start[at] * TY_ROW + lane * 4;
-        TY_COUNT_OWN(!masked || keep[at] ? to : dustbin);
+        LANE_PRIVATE_ADD(!masked || keep[at] ? to : dustbin);
     }
     TY_BARRIER();
     const ty_u32 results = channels == TY_PIXEL ? actives : 1;

@@ -13,8 +13,8 @@
  */
 
 /* One cell of the partials `row`, row + rows, … */
-TY_FN ty_u64 ty_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
-                         ty_u32 cells, ty_u32 cell)
+TY_FN ty_u64 merge_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
+                            ty_u32 cells, ty_u32 cell)
 {
     ty_u64 sum = 0;
     for (ty_u32 p = row; p < count; p += rows)
@@ -22,8 +22,8 @@ TY_FN ty_u64 ty_cell_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 
     return sum;
 }
 
-TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
-                         ty_u32 cells, TY_GLOBAL const ty_u32 *runs, ty_u32 slots, ty_u32 slot)
+TY_FN ty_u64 merge_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 row, ty_u32 rows,
+                            ty_u32 cells, TY_GLOBAL const ty_u32 *runs, ty_u32 slots, ty_u32 slot)
 {
 #if TY_RAW
     ty_u64 sum = 0;
@@ -38,17 +38,17 @@ TY_FN ty_u64 ty_slot_sum(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 
 #else
     (void)runs;
     (void)slots;
-    return ty_cell_sum(partials, count, row, rows, cells, slot);
+    return merge_cell_sum(partials, count, row, rows, cells, slot);
 #endif
 }
 
 /* A sum is kept as two words, for the group's memory is only promised to be aligned for one. */
-TY_FN ty_u64 ty_sum_get(TY_LOCAL const ty_u32 *sums, ty_u32 i)
+TY_FN ty_u64 merge_sum_get(TY_LOCAL const ty_u32 *sums, ty_u32 i)
 {
     return sums[i] | (ty_u64)sums[256 + i] << 32;
 }
 
-TY_FN void ty_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
+TY_FN void merge_sum_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_u64 sum)
 {
     sums[i] = (ty_u32)sum;
     sums[256 + i] = (ty_u32)(sum >> 32);
@@ -70,19 +70,20 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
     first += (ty_u64)here * bins;
     histogram += here;
     if (target < targets)
-        sum = ty_slot_sum(partials, count, row, rows, cells, runs, slots, target);
+        sum = merge_slot_sum(partials, count, row, rows, cells, runs, slots, target);
     if (ty_takes_under(target, how))
-        sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_UNDER);
+        sum += merge_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_UNDER);
     if (ty_takes_over(target, bins, how))
-        sum += ty_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_OVER);
-    ty_sum_put(ty_local, TY_LID, sum);
+        sum += merge_slot_sum(partials, count, row, rows, cells, runs, slots, bins + TY_SLOT_OVER);
+    merge_sum_put(ty_local, TY_LID, sum);
     for (ty_u32 stride = 128; stride >= wide; stride /= 2) {
         TY_BARRIER();
         if (TY_LID < stride)
-            ty_sum_put(ty_local, TY_LID,
-                       ty_sum_get(ty_local, TY_LID) + ty_sum_get(ty_local, TY_LID + stride));
+            merge_sum_put(ty_local, TY_LID,
+                          merge_sum_get(ty_local, TY_LID) +
+                              merge_sum_get(ty_local, TY_LID + stride));
     }
     if (TY_LID < wide && target < targets)
-        ty_store_sum(target, ty_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
+        ty_store_sum(target, merge_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
                      how);
 }

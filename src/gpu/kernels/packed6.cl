@@ -461,14 +461,14 @@ TY_FN ty_u32 packed6_count_stripes(const packed6 *p, ty_u32 form, ty_u32 stripe,
 {
     uint4 loads[PACKED6_AHEAD];
     packed6_progress g = {TY_LID * 4, 0, 0};
-    ty_u32 tile = packed6_tile(stripe, p->region, p->tiles, p->key);
+    ty_u32 tile = partitioned_packed6_tile(stripe, p->region, p->tiles, p->key);
     TY_GLOBAL const uint4 *from = packed6_tile_loads(p, tile);
     if (tile < p->tiles)
         packed6_load(loads, from);
     TY_ROLLED
     while (stripe < p->stripes) {
         const ty_u32 before = g.carried, steps = tile < p->tiles ? PACKED6_STEPS : 0;
-        const ty_u32 after = packed6_tile(next, p->region, p->tiles, p->key);
+        const ty_u32 after = partitioned_packed6_tile(next, p->region, p->tiles, p->key);
         TY_GLOBAL const uint4 *behind = after < p->tiles ? packed6_tile_loads(p, after) : from;
         ty_u32 taken = 0;
         g.full = 0;
@@ -521,7 +521,7 @@ packed6_count(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 
     p.axis = axis;
     p.out = out;
     p.tiles = tiles;
-    p.stripes = PACKED6_STRIPES(tiles);
+    p.stripes = PARTITIONED_STRIPES(tiles);
     p.region = TY_LID / PACKED6_READERS;
     p.key = key;
     p.more = key * 0x9e3779b9u;

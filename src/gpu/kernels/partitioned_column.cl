@@ -106,12 +106,12 @@ enum {
     PACKED6_DONE,    /* the first stripe that was not taken */
     PACKED6_LIST     /* the list begins here */
 };
-#define PACKED6_STOPPED        0x40000000u
-#define PACKED6_STRIPES(tiles) (((tiles) + PACKED6_REGIONS - 1) / PACKED6_REGIONS)
+#define PACKED6_STOPPED            0x40000000u
+#define PARTITIONED_STRIPES(tiles) (((tiles) + PACKED6_REGIONS - 1) / PACKED6_REGIONS)
 
 /* A stripe's tile in a region, of `tiles`; `tiles` or more if it has none. Data that repeats must
  * not come together from all regions, so each begins at another tile, by a hash, and goes round. */
-TY_FN ty_u32 packed6_tile(ty_u32 stripe, ty_u32 region, ty_u32 tiles, ty_u32 key)
+TY_FN ty_u32 partitioned_packed6_tile(ty_u32 stripe, ty_u32 region, ty_u32 tiles, ty_u32 key)
 {
     const ty_u32 each = tiles / PACKED6_REGIONS;
     const ty_u32 from = (key ^ region * 0x9e3779b9u) * 0x2c1b3c6du;
@@ -124,21 +124,23 @@ TY_FN ty_u32 packed6_tile(ty_u32 stripe, ty_u32 region, ty_u32 tiles, ty_u32 key
 
 /* How many tiles are left of `tiles`, not counting the first `before` of those, but no more than
  * `most`. */
-TY_FN ty_u32 packed6_left(TY_GLOBAL const ty_u32 *state, ty_u32 tiles, ty_u32 before, ty_u32 most)
+TY_FN ty_u32 partitioned_packed6_left(TY_GLOBAL const ty_u32 *state, ty_u32 tiles, ty_u32 before,
+                                      ty_u32 most)
 {
-    const ty_u32 stripes = state[PACKED6_LISTED] + PACKED6_STRIPES(tiles) - state[PACKED6_DONE];
+    const ty_u32 stripes = state[PACKED6_LISTED] + PARTITIONED_STRIPES(tiles) - state[PACKED6_DONE];
     const ty_u32 left = stripes * PACKED6_REGIONS;
     return left < before ? 0 : left - before < most ? left - before : most;
 }
 
 /* Tile i of those that are left; `tiles` or more if a stripe has none there. */
-TY_FN ty_u32 packed6_left_tile(TY_GLOBAL const ty_u32 *state, ty_u32 i, ty_u32 tiles, ty_u32 key)
+TY_FN ty_u32 partitioned_packed6_left_tile(TY_GLOBAL const ty_u32 *state, ty_u32 i, ty_u32 tiles,
+                                           ty_u32 key)
 {
     const ty_u32 n = i / PACKED6_REGIONS, region = i % PACKED6_REGIONS;
     const ty_u32 stripe = n < state[PACKED6_LISTED]
                               ? state[PACKED6_LIST + n]
                               : state[PACKED6_DONE] + n - state[PACKED6_LISTED];
-    return packed6_tile(stripe, region, tiles, key);
+    return partitioned_packed6_tile(stripe, region, tiles, key);
 }
 
 /* Sorts the tiles that are left of a chunk: at most `most`, from number `before` on. There may be
@@ -155,13 +157,13 @@ split(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis,
     const partitioned_sort s =
         partitioned_sort_of(scratch, stride, lists, sums, partitions, shift, key, ty_local);
     TY_GLOBAL const ty_u32 *state = (TY_GLOBAL const ty_u32 *)(scratch + states);
-    const ty_u32 tiles = packed6_left(state, all, before, most);
+    const ty_u32 tiles = partitioned_packed6_left(state, all, before, most);
     const ty_u32 eights = tiles > TY_GROUPS ? tiles / 64 * 7 : 0;
     const ty_u32 own = TY_GROUP < eights ? 8 : 1;
     const ty_u32 from = TY_GROUP < eights ? TY_GROUP * 8 : eights * 7 + TY_GROUP;
     TY_ROLLED
     for (ty_u32 i = from; i < from + own && i < tiles; i++) {
-        ty_u32 tile = packed6_left_tile(state, before + i, all, key);
+        ty_u32 tile = partitioned_packed6_left_tile(state, before + i, all, key);
         ty_u32 kept = tile < all ? ~0u : 0;
         tile = kept ? tile : 0;
         partitioned_split_tile(&s, partitioned_loads(data, offset, tile), axis, i, tiles, kept);

@@ -313,8 +313,8 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
     TY_GRID_TRIGGER();
     TY_GRID_WAIT();
 #if defined(PACKED6_REGIONS)
-    tiles =
-        packed6_left((TY_GLOBAL const ty_u32 *)(scratch + states), all_tiles, before_tile, tiles);
+    tiles = partitioned_packed6_left((TY_GLOBAL const ty_u32 *)(scratch + states), all_tiles,
+                                     before_tile, tiles);
 #endif
     TY_ROLLED
     for (ty_u32 p = from; p < to; p++)

@@ -5,9 +5,9 @@
  *
  *      word = cell ^ (row*(row*key + key') >> 27),     row = cell / 32
  *
- * or, of two-byte and float32 samples on NVIDIA's devices, by one of float32s (ty_moved), with keys
- * that the host draws for each launch. Equal samples of a warp are one word, which costs no more
- * than different banks do; the result never depends on the key.
+ * or, of two-byte and float32 samples on NVIDIA's devices, by one of float32s (swizzled_moved),
+ * with keys that the host draws for each launch. Equal samples of a warp are one word, which costs
+ * no more than different banks do; the result never depends on the key.
  *
  * Of few bins there may be several copies (TY_COPIES, a power of two), a word's side by side, which
  * the lanes take in turn: four lanes over four banks meet less often than 32 over 32.
@@ -19,17 +19,17 @@
 /* Where integer units are the busy ones, the hash is one of float32s: the lower bits of the whole
  * part of a square, (row*scale + offset)^2 below 2^23. A cell is a float32 as it is: with the bias
  * its lower bits, without one a multiple of 2^-149. */
-typedef struct ty_keys {
+typedef struct swizzled_keys {
     float scale, offset;
-} ty_keys;
-TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
+} swizzled_keys;
+TY_FN swizzled_keys swizzled_keys_of(ty_u32 key, ty_u32 more)
 {
-    ty_keys k;
+    swizzled_keys k;
     k.scale = TY_AS_FLOAT(0x3f000000u | key >> 9);
     k.offset = (float)(more >> 12) * (800.0f / 0x1p20f) - k.scale * 0x1p23f;
     return k;
 }
-TY_FN ty_u32 ty_moved(ty_u32 biased, ty_keys k)
+TY_FN ty_u32 swizzled_moved(ty_u32 biased, swizzled_keys k)
 {
     /* 2^23 + row */
     float row = TY_CELL_BIAS ? TY_FMA_DOWN(TY_AS_FLOAT(biased), 0x1p-5f, 0x1p23f - 0x1p18f)
@@ -41,31 +41,31 @@ TY_FN ty_u32 ty_moved(ty_u32 biased, ty_keys k)
 #define TY_COUNTS_AT
 #endif
 #else
-typedef struct ty_keys {
+typedef struct swizzled_keys {
     ty_u32 key, more;
-} ty_keys;
-TY_FN ty_keys ty_keys_of(ty_u32 key, ty_u32 more)
+} swizzled_keys;
+TY_FN swizzled_keys swizzled_keys_of(ty_u32 key, ty_u32 more)
 {
-    ty_keys k;
+    swizzled_keys k;
     k.key = key;
     k.more = more;
     return k;
 }
-TY_FN ty_u32 ty_moved(ty_u32 biased, ty_keys k)
+TY_FN ty_u32 swizzled_moved(ty_u32 biased, swizzled_keys k)
 {
     ty_u32 row = biased >> 5;
     return biased ^ (row * (row * k.key + k.more) >> 27);
 }
 #endif
 /* The word of a biased cell. */
-TY_FN ty_u32 swizzled_word(ty_u32 biased, ty_keys keys)
+TY_FN ty_u32 swizzled_word(ty_u32 biased, swizzled_keys keys)
 {
-    return ty_moved(biased, keys) & ~TY_CELL_BIAS;
+    return swizzled_moved(biased, keys) & ~TY_CELL_BIAS;
 }
 
 typedef struct ty_counters {
     TY_LOCAL ty_u32 *words;
-    ty_keys keys;
+    swizzled_keys keys;
     ty_u32 own; /* a work-item's copy; with TY_COUNTS_AT the address of its word 0, less the bias */
     ty_u32 size; /* TY_COUNTS_AT: bytes from a word to the next */
 } ty_counters;
@@ -74,7 +74,7 @@ TY_FN void ty_count_biased(const ty_counters *c, ty_u32 biased)
 {
 #if defined(TY_COUNTS_AT)
     /* A product by a number that the compiler does not know: a shift would be the busy units'. */
-    TY_INC_LOCAL_AT(ty_moved(biased, c->keys) * c->size + c->own);
+    TY_INC_LOCAL_AT(swizzled_moved(biased, c->keys) * c->size + c->own);
 #else
     TY_ADD_LOCAL(&c->words[swizzled_word(biased, c->keys) * TY_COPIES + c->own], 1);
 #endif
@@ -133,14 +133,14 @@ TY_FN ty_u32 swizzled_cell(ty_u32 number, const ty_decider *decider)
 }
 
 /* The word of a cell. */
-TY_FN ty_u32 swizzled_cell_word(ty_u32 cell, const ty_decider *decider, ty_keys keys)
+TY_FN ty_u32 swizzled_cell_word(ty_u32 cell, const ty_decider *decider, swizzled_keys keys)
 {
     return swizzled_word(swizzled_number(cell, decider) + TY_CELL_BIAS, keys);
 }
 
 /* What a slot counted. */
 TY_FN ty_u32 swizzled_result(TY_LOCAL const ty_u32 *words, ty_u32 slot, ty_u32 bins,
-                             const ty_decider *decider, ty_keys keys)
+                             const ty_decider *decider, swizzled_keys keys)
 {
     const ty_u32 cell = ty_cell_of_slot(slot, bins);
 #if TY_EXCEPTIONS
@@ -181,7 +181,7 @@ TY_FN uint4 swizzled_four(TY_LOCAL const ty_u32 *counters, ty_u32 word)
  * such counts. */
 TY_FN void swizzled_leave(TY_LOCAL const ty_u32 *counters, ty_u32 words, TY_GLOBAL ty_u32 *out,
                           TY_GLOBAL ty_u32 *table, ty_u32 bins, const ty_decider *decider,
-                          ty_keys keys)
+                          swizzled_keys keys)
 {
     for (ty_u32 w = TY_LID; w < words / 8; w += TY_GROUP_SIZE) {
         const ty_u32 word = w / 8 * 64 + w % 8 * 4;
@@ -211,7 +211,7 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
     TY_LOCAL_INIT
     TY_GRID_TRIGGER();
     ty_u32 lid = TY_LID;
-    const ty_keys keys = ty_keys_of(key, key * 0x9e3779b9u);
+    const swizzled_keys keys = swizzled_keys_of(key, key * 0x9e3779b9u);
     ty_counters c = {ty_local, keys, lid & (TY_COPIES - 1), 0};
 #if defined(TY_COUNTS_AT)
     c.size = TY_COPIES * 4 + pass;

@@ -34,15 +34,15 @@
 #define TY_FLOW_WORDS    8
 
 #if TY_GLOBAL_TABLE
-#define TY_SPACE                TY_GLOBAL
-#define TY_TABLE_ADD(to, value) TY_ADD_GLOBAL(to, value)
+#define TY_SPACE                      TY_GLOBAL
+#define WEIGHTED_TABLE_ADD(to, value) TY_ADD_GLOBAL(to, value)
 #else
-#define TY_SPACE                TY_LOCAL
-#define TY_TABLE_ADD(to, value) TY_ADD_LOCAL(to, value)
+#define TY_SPACE                      TY_LOCAL
+#define WEIGHTED_TABLE_ADD(to, value) TY_ADD_LOCAL(to, value)
 #endif
 
 /* A weight as float64: what its square is made of. */
-TY_FN double ty_weight(ty_u64 bits)
+TY_FN double weighted_value(ty_u64 bits)
 {
     return TY_WEIGHT == TY_F32   ? (double)TY_AS_FLOAT((ty_u32)bits)
            : TY_WEIGHT == TY_F64 ? TY_AS_DOUBLE(bits)
@@ -54,14 +54,14 @@ TY_FN double ty_weight(ty_u64 bits)
 }
 
 /* Its exponent as float32 or float64 store it; above TY_LARGEST it is infinite or NaN. */
-TY_FN ty_u32 ty_weight_exponent(ty_u64 bits)
+TY_FN ty_u32 weighted_exponent_of(ty_u64 bits)
 {
     return TY_WEIGHT == TY_F32 ? (ty_u32)bits >> 23 & 255
-                               : (ty_u32)(TY_BITS_OF(ty_weight(bits)) >> 52 & 2047);
+                               : (ty_u32)(TY_BITS_OF(weighted_value(bits)) >> 52 & 2047);
 }
 
 /* The exponent that sums are made for. */
-TY_FN int ty_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
+TY_FN int weighted_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
 {
     int e = (int)state[round] + (round ? 0 : TY_MARGIN);
     return e < 1 ? 1 : e > TY_LARGEST ? TY_LARGEST : e;
@@ -69,13 +69,13 @@ TY_FN int ty_exponent(TY_GLOBAL const ty_u32 *state, ty_u32 round)
 
 /* The worth of the last bit of sums, and of their squares', of 2^room terms. Every float64 is a
  * whole multiple of 2^-1074. */
-TY_FN int ty_sum_base(int exponent, int room)
+TY_FN int weighted_base(int exponent, int room)
 {
     int base = exponent - TY_EXPONENT_BIAS + 1 - (TY_SUM_WORDS * 32 - 2 - room);
     return TY_LIMITED ? room - 63 : !TY_FLOATS ? 0 : base > -1074 ? base : -1074;
 }
 
-TY_FN int ty_square_base(int exponent, int room)
+TY_FN int weighted_base2(int exponent, int room)
 {
     int top = TY_PROBED ? 2 * (exponent - TY_EXPONENT_BIAS + 1) : 16 * TY_WEIGHT_SIZE;
     int base = (top < 1024 ? top : 1024) - (94 - room);
@@ -83,23 +83,23 @@ TY_FN int ty_square_base(int exponent, int room)
 }
 
 /* Whose sums are the ones: the second round's only where the first had too little room. */
-TY_FN ty_u32 ty_round_of(TY_GLOBAL const ty_u32 *state)
+TY_FN ty_u32 weighted_round_of(TY_GLOBAL const ty_u32 *state)
 {
-    return TY_PROBED && (int)state[1] > ty_exponent(state, 0) ? 1 : 0;
+    return TY_PROBED && (int)state[1] > weighted_exponent(state, 0) ? 1 : 0;
 }
 
-typedef struct ty_terms {
+typedef struct weighted_terms {
     ty_wide sum, square;
-} ty_terms;
+} weighted_terms;
 
 /* A weight's terms; its exponent raises *largest; *odd gets the bits of what cannot be added. */
-TY_FN ty_terms ty_terms_of(ty_u64 bits, int exponent, int base, int square_base, ty_u32 *largest,
-                           ty_u32 *odd)
+TY_FN weighted_terms weighted_terms_of(ty_u64 bits, int exponent, int base, int square_base,
+                                       ty_u32 *largest, ty_u32 *odd)
 {
-    ty_terms t = {{0, 0}, {0, 0}};
-    double w = ty_weight(bits);
+    weighted_terms t = {{0, 0}, {0, 0}};
+    double w = weighted_value(bits);
     if (TY_PROBED) {
-        ty_u32 own = ty_weight_exponent(bits);
+        ty_u32 own = weighted_exponent_of(bits);
         if (own > TY_LARGEST) {
             *odd = w < 0 ? 2 | 1 << 3 : w > 0 ? 1 | 1 << 3 : 4 | 4 << 3;
             return t;
@@ -139,40 +139,40 @@ TY_FN ty_terms ty_terms_of(ty_u64 bits, int exponent, int base, int square_base,
 }
 
 /* Adds `words` words, `stride` apart. */
-TY_FN void ty_table_add(TY_SPACE ty_u32 *to, ty_u32 stride, int words, ty_wide x)
+TY_FN void weighted_table_add(TY_SPACE ty_u32 *to, ty_u32 stride, int words, ty_wide x)
 {
     ty_u32 old, word = (ty_u32)x.low, carry = 0;
     ty_u64 next;
     if (word) {
-        old = TY_TABLE_ADD(to, word);
+        old = WEIGHTED_TABLE_ADD(to, word);
         carry = old + word < old ? 1 : 0;
     }
     next = (x.low >> 32) + carry;
     word = (ty_u32)next;
     if (words == 2) {
         if (word)
-            TY_TABLE_ADD(to + stride, word);
+            WEIGHTED_TABLE_ADD(to + stride, word);
         return;
     }
     carry = (ty_u32)(next >> 32);
     if (word) {
-        old = TY_TABLE_ADD(to + stride, word);
+        old = WEIGHTED_TABLE_ADD(to + stride, word);
         carry += old + word < old ? 1 : 0;
     }
     word = (ty_u32)x.high + carry;
     if (word)
-        TY_TABLE_ADD(to + 2 * stride, word);
+        WEIGHTED_TABLE_ADD(to + 2 * stride, word);
 }
 
 /* Adds the terms of a slot to its sums, at `to`. */
 #define WEIGHTED_PUT(to, plane, terms)                                                             \
     do {                                                                                           \
-        ty_table_add(to, plane, TY_SUM_WORDS, (terms).sum);                                        \
+        weighted_table_add(to, plane, TY_SUM_WORDS, (terms).sum);                                  \
         if (TY_SQUARE_WORDS)                                                                       \
-            ty_table_add((to) + TY_SUM_WORDS * (plane), plane, 3, (terms).square);                 \
+            weighted_table_add((to) + TY_SUM_WORDS * (plane), plane, 3, (terms).square);           \
     } while (0)
 
-TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
+TY_FN ty_i64 weighted_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
 {
     for (int d = 0; d < TY_DIMS; d++)
         axis = ty_axis_next(axis);
@@ -187,7 +187,7 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
     ty_u64 b = (first + here) / actives, line = TY_GROUP - here * parts;
-    ty_i64 offset = channel * ty_channel_of(axis, first + here - b * actives);
+    ty_i64 offset = channel * weighted_channel_of(axis, first + here - b * actives);
     if (lid == 0)
         ty_local[0] = 0;
     TY_BARRIER();
@@ -195,7 +195,7 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
     for (ty_u64 i = begin + line * stride * TY_ANY_GROUP + lid; i < end;
          i += (ty_u64)parts * stride * TY_ANY_GROUP) {
         ty_u64 row = i / columns;
-        ty_u32 own = ty_weight_exponent(
+        ty_u32 own = weighted_exponent_of(
             ty_word_at(TY_GRID_AT(weights, b, row, i - row * columns) + offset, TY_WEIGHT_SIZE));
         if (own <= TY_LARGEST)
             largest = own > largest ? own : largest;
@@ -224,11 +224,12 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
                      plane, flows, bins, odds)                                                     \
     do {                                                                                           \
         ty_u32 odd = 0; /* what cannot be added of it */                                           \
-        ty_terms t = ty_terms_of(weight, exponent, base, square_base, &(largest), &odd);           \
+        weighted_terms t =                                                                         \
+            weighted_terms_of(weight, exponent, base, square_base, &(largest), &odd);              \
         if (odd)                                                                                   \
             TY_OR_GLOBAL(&(odds)[slot], odd);                                                      \
         if ((slot) >= (bins))                                                                      \
-            TY_TABLE_ADD(&(flows)[(slot) - (bins)], 1);                                            \
+            WEIGHTED_TABLE_ADD(&(flows)[(slot) - (bins)], 1);                                      \
         if ((slot) != (run)) {                                                                     \
             WEIGHTED_PUT((table) + (run) * (step), plane, sums);                                   \
             (sums) = (t);                                                                          \
@@ -279,13 +280,13 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_ANY_GROUP;
     TY_GLOBAL ty_u32 *own_state = state + here * 4;
     TY_GLOBAL ty_u32 *odds = state + histograms * 4 + (ty_u64)here * slots;
-    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
+    ty_i64 number = weighted_channel_of(axis, first + here - b * actives);
     ty_i64 offset = channel * number, weight_offset = weight_channel * number;
     ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_ANY_GROUP + lid;
-    int exponent = ty_exponent(own_state, round), base = ty_sum_base(exponent, (int)room);
-    int square_base = ty_square_base(exponent, (int)room);
-    int idle = round && !ty_round_of(own_state);
-    ty_terms sums = {{0, 0}, {0, 0}};
+    int exponent = weighted_exponent(own_state, round), base = weighted_base(exponent, (int)room);
+    int square_base = weighted_base2(exponent, (int)room);
+    int idle = round && !weighted_round_of(own_state);
+    weighted_terms sums = {{0, 0}, {0, 0}};
     ty_u64 row = i / columns, column = i - row * columns;
     ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
     end = idle ? 0 : end;
@@ -337,7 +338,8 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
 
 /* ---- from partials to sums ---- */
 
-TY_FN ty_wide ty_partial_sum(TY_GLOBAL const ty_u32 *partial, ty_u32 slots, ty_u32 slot, int words)
+TY_FN ty_wide weighted_partial(TY_GLOBAL const ty_u32 *partial, ty_u32 slots, ty_u32 slot,
+                               int words)
 {
     ty_wide sum;
     sum.low = partial[slot] | (ty_u64)partial[slots + slot] << 32;
@@ -348,14 +350,14 @@ TY_FN ty_wide ty_partial_sum(TY_GLOBAL const ty_u32 *partial, ty_u32 slots, ty_u
     return sum;
 }
 
-TY_FN ty_wide ty_wide_get(TY_LOCAL const ty_u32 *sums, ty_u32 i)
+TY_FN ty_wide weighted_get(TY_LOCAL const ty_u32 *sums, ty_u32 i)
 {
     ty_wide w = {sums[i] | (ty_u64)sums[256 + i] << 32,
                  sums[512 + i] | (ty_u64)sums[768 + i] << 32};
     return w;
 }
 
-TY_FN void ty_wide_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_wide w)
+TY_FN void weighted_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_wide w)
 {
     sums[i] = (ty_u32)w.low;
     sums[256 + i] = (ty_u32)(w.low >> 32);
@@ -364,7 +366,7 @@ TY_FN void ty_wide_put(TY_LOCAL ty_u32 *sums, ty_u32 i, ty_wide w)
 }
 
 /* A float64 sum, unless infinite or NaN weights decide. */
-TY_FN double ty_with_odds(double sum, ty_u32 odd)
+TY_FN double weighted_odd(double sum, ty_u32 odd)
 {
     if ((odd & 4) || (odd & 3) == 3)
         return TY_AS_DOUBLE((ty_u64)0x7ff8 << 48);
@@ -376,12 +378,13 @@ TY_FN double ty_with_odds(double sum, ty_u32 odd)
 /* Adds the group's 16 rows of 16 work-items up into the first: sums[i] of work-item i. */
 TY_FN void weighted_add_rows(TY_LOCAL ty_u32 *sums, ty_wide own)
 {
-    ty_wide_put(sums, TY_LID, own);
+    weighted_put(sums, TY_LID, own);
     for (ty_u32 stride = 128; stride >= 16; stride /= 2) {
         TY_BARRIER();
         if (TY_LID < stride)
-            ty_wide_put(sums, TY_LID,
-                        ty_wide_add(ty_wide_get(sums, TY_LID), ty_wide_get(sums, TY_LID + stride)));
+            weighted_put(
+                sums, TY_LID,
+                ty_wide_add(weighted_get(sums, TY_LID), weighted_get(sums, TY_LID + stride)));
     }
 }
 
@@ -402,7 +405,7 @@ weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 block
     int over = bins == all && target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
     TY_GLOBAL const ty_u32 *own_state = state + here * 4;
     TY_GLOBAL const ty_u32 *odds = state + histograms * 4 + (ty_u64)here * slots;
-    int exponent = ty_exponent(own_state, ty_round_of(own_state));
+    int exponent = weighted_exponent(own_state, weighted_round_of(own_state));
     ty_u32 odd = 0;
     partials += (ty_u64)here * count * cells;
     if (target < bins)
@@ -413,22 +416,23 @@ weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 block
         ty_wide sum = {0, 0};
         for (ty_u32 p = lid / 16; p < count && target < bins; p += 16) {
             TY_GLOBAL const ty_u32 *partial = partials + (ty_u64)p * cells + first_word * slots;
-            sum = ty_wide_add(sum, ty_partial_sum(partial, slots, target, words));
+            sum = ty_wide_add(sum, weighted_partial(partial, slots, target, words));
             if (under)
-                sum = ty_wide_add(sum, ty_partial_sum(partial, slots, all + TY_SLOT_UNDER, words));
+                sum =
+                    ty_wide_add(sum, weighted_partial(partial, slots, all + TY_SLOT_UNDER, words));
             if (over)
-                sum = ty_wide_add(sum, ty_partial_sum(partial, slots, all + TY_SLOT_OVER, words));
+                sum = ty_wide_add(sum, weighted_partial(partial, slots, all + TY_SLOT_OVER, words));
         }
         weighted_add_rows(ty_local, sum);
-        sum = ty_wide_get(ty_local, lid); /* its own: the others may still be writing theirs */
+        sum = weighted_get(ty_local, lid); /* its own: others may still be writing theirs */
         if (lid < 16 && target < bins && first_word) {
             TY_GLOBAL double *to = squares + square_at + (ty_u64)here * bins + target;
             *to = (add ? *to : 0.0) +
-                  ty_with_odds(ty_wide_value(sum, ty_square_base(exponent, (int)room)), odd >> 3);
+                  weighted_odd(ty_wide_value(sum, weighted_base2(exponent, (int)room)), odd >> 3);
         } else if (lid < 16 && target < bins && TY_FLOATS) {
             TY_GLOBAL double *to = (TY_GLOBAL double *)sums + sum_at + (ty_u64)here * bins + target;
             *to = (add ? *to : 0.0) +
-                  ty_with_odds(ty_wide_value(sum, ty_sum_base(exponent, (int)room)), odd & 7);
+                  weighted_odd(ty_wide_value(sum, weighted_base(exponent, (int)room)), odd & 7);
         } else if (lid < 16 && target < bins) {
             TY_GLOBAL ty_u64 *to = sums + sum_at + (ty_u64)here * bins + target;
             TY_GLOBAL ty_u64 *high = to + (high_at - sum_at); /* if there are upper words */

@@ -33,7 +33,7 @@
 #endif
 
 /* What a work-item adds to and by. */
-typedef struct ty_packed {
+typedef struct weighted_packed {
     TY_GLOBAL const ty_u8 *axis;
     ty_bins bins;
     ty_cell_map map;
@@ -46,10 +46,10 @@ typedef struct ty_packed {
     ty_u32 plane; /* bytes from a sum's lower word to its upper */
     double scale; /* 2^-base */
     float limit;  /* weights below it are added */
-} ty_packed;
+} weighted_packed;
 
 /* The cell of a sample + TY_PACKED_BIAS. */
-TY_FN ty_u32 ty_packed_cell(float x, const ty_packed *p)
+TY_FN ty_u32 weighted_packed_cell(float x, const weighted_packed *p)
 {
 #if TY_BINNING_0 == TY_BY_F32
     return ty_biased_cell_f32(x, &p->map);
@@ -63,24 +63,24 @@ TY_FN ty_u32 ty_packed_cell(float x, const ty_packed *p)
 #endif
 }
 
-TY_FN int ty_packed_fine(float w, const ty_packed *p)
+TY_FN int weighted_packed_fine(float w, const weighted_packed *p)
 {
     return TY_FABS(w) < p->limit;
 }
 
-TY_FN int ty_packed_inside(ty_u32 biased, const ty_packed *p)
+TY_FN int weighted_packed_inside(ty_u32 biased, const weighted_packed *p)
 {
     return biased - (TY_PACKED_BIAS + 1) < p->bins.bins;
 }
 
 /* Notes what is rare about a pair; returns the weight to be added. */
-TY_FN float ty_packed_rare(float w, ty_u32 biased, const ty_packed *p, ty_u32 *largest)
+TY_FN float weighted_packed_rare(float w, ty_u32 biased, const weighted_packed *p, ty_u32 *largest)
 {
     ty_u32 own = TY_FLOAT_BITS(w) >> 23 & 255;
     ty_u32 slot = ty_slot_of_cell(biased - TY_PACKED_BIAS, p->bins.bins);
-    if (!ty_packed_inside(biased, p))
+    if (!weighted_packed_inside(biased, p))
         TY_ADD_LOCAL(&p->flows[slot - p->bins.bins], 1);
-    if (ty_packed_fine(w, p))
+    if (weighted_packed_fine(w, p))
         return w;
     if (own <= TY_LARGEST)
         *largest = own > *largest ? own : *largest;
@@ -91,20 +91,21 @@ TY_FN float ty_packed_rare(float w, ty_u32 biased, const ty_packed *p, ty_u32 *l
 
 /* Adds n pairs: one with a term of any size, or four with small ones, whose lower words are all
  * under way before the first is looked at. */
-TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty_u32 *largest)
+TY_FN void weighted_packed_add(const float *x, float *w, int n, const weighted_packed *p,
+                               ty_u32 *largest)
 {
     ty_u32 biased[4], old[4];
     ty_u64 term[4];
     int usual = 1;
     TY_UNROLL
     for (int k = 0; k < n; k++) {
-        biased[k] = ty_packed_cell(x[k], p);
-        usual &= ty_packed_fine(w[k], p) & ty_packed_inside(biased[k], p);
+        biased[k] = weighted_packed_cell(x[k], p);
+        usual &= weighted_packed_fine(w[k], p) & weighted_packed_inside(biased[k], p);
     }
     if (!usual) {
         TY_UNROLL
         for (int k = 0; k < n; k++)
-            w[k] = ty_packed_rare(w[k], biased[k], p, largest);
+            w[k] = weighted_packed_rare(w[k], biased[k], p, largest);
     }
     TY_UNROLL
     for (int k = 0; k < n; k++) {
@@ -122,15 +123,15 @@ TY_FN void ty_packed_add(const float *x, float *w, int n, const ty_packed *p, ty
     }
 }
 
-TY_FN void ty_packed_vector(uint4 x, uint4 w, const ty_packed *p, ty_u32 *largest)
+TY_FN void weighted_packed_vector(uint4 x, uint4 w, const weighted_packed *p, ty_u32 *largest)
 {
     float samples[4] = {TY_AS_FLOAT(x.x), TY_AS_FLOAT(x.y), TY_AS_FLOAT(x.z), TY_AS_FLOAT(x.w)};
     float weights[4] = {TY_AS_FLOAT(w.x), TY_AS_FLOAT(w.y), TY_AS_FLOAT(w.z), TY_AS_FLOAT(w.w)};
-    ty_packed_add(samples, weights, 4, p, largest);
+    weighted_packed_add(samples, weights, 4, p, largest);
 }
 
 /* Four words that are aligned as words. */
-TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
+TY_FN uint4 weighted_packed_words(TY_GLOBAL const ty_u32 *from)
 {
     uint4 v;
     v.x = from[0];
@@ -140,10 +141,10 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
     return v;
 }
 
-#define TY_ALIGNED(q)   (((TY_GLOBAL const uint4 *)heavy)[q])
-#define TY_UNALIGNED(q) ty_packed_words(heavy + 4 * (ty_u64)(q))
+#define WEIGHTED_ALIGNED(q)   (((TY_GLOBAL const uint4 *)heavy)[q])
+#define WEIGHTED_UNALIGNED(q) weighted_packed_words(heavy + 4 * (ty_u64)(q))
 
-#define TY_PACKED_WALK(WEIGHTS)                                                                    \
+#define WEIGHTED_PACKED_WALK(WEIGHTS)                                                              \
     do {                                                                                           \
         for (; q + (TY_PACKED_TURN - 1) * step < vectors; q += TY_PACKED_TURN * step) {            \
             uint4 x[TY_PACKED_TURN], w[TY_PACKED_TURN];                                            \
@@ -154,10 +155,10 @@ TY_FN uint4 ty_packed_words(TY_GLOBAL const ty_u32 *from)
             }                                                                                      \
             TY_UNROLL                                                                              \
             for (ty_u32 k = 0; k < TY_PACKED_TURN; k++)                                            \
-                ty_packed_vector(x[k], w[k], &p, &largest);                                        \
+                weighted_packed_vector(x[k], w[k], &p, &largest);                                  \
         }                                                                                          \
         for (; q < vectors; q += step)                                                             \
-            ty_packed_vector(wide[q], WEIGHTS(q), &p, &largest);                                   \
+            weighted_packed_vector(wide[q], WEIGHTS(q), &p, &largest);                             \
     } while (0)
 
 /* The group's table, each sum's copies added up, into its partial at `to`. */
@@ -190,9 +191,10 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
     ty_u32 bins = slots - TY_SLOT_EXTRA, words = (bins + TY_CELLS_EXTRA) * TY_PACKED;
     ty_u64 b = (first + here) / actives;
-    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
+    ty_i64 number = weighted_channel_of(axis, first + here - b * actives);
     TY_GLOBAL ty_u32 *own_state = state + here * 4;
-    int exponent = ty_exponent(own_state, round), idle = round && !ty_round_of(own_state);
+    int exponent = weighted_exponent(own_state, round),
+        idle = round && !weighted_round_of(own_state);
     ty_u32 n = idle ? 0 : (ty_u32)(end - begin), largest = 0;
     TY_GLOBAL const float *light =
         (TY_GLOBAL const float *)(TY_GRID_AT(x0, b, 0, 0) + channel * number + begin * 4);
@@ -200,7 +202,7 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
                                                                weight_channel * number + begin * 4);
     ty_u32 head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
     TY_LOCAL ty_u32 *top = ty_local + 2 * words + TY_FLOW_WORDS - 1;
-    ty_packed p;
+    weighted_packed p;
     p.axis = axis;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
     p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
@@ -211,7 +213,7 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     p.odds = histograms * 4 + here * slots;
     p.from = ((lid & (TY_PACKED - 1)) - TY_PACKED_BIAS * TY_PACKED) * 4;
     p.plane = words * 4;
-    p.scale = ty_power(-ty_sum_base(exponent, (int)room));
+    p.scale = ty_power(-weighted_base(exponent, (int)room));
     p.limit = TY_AS_FLOAT((ty_u32)(exponent + 1) << 23);
     for (ty_u32 k = lid; k < (idle ? 0 : 2 * words + TY_FLOW_WORDS); k += TY_PACKED_GROUP)
         ty_local[k] = 0;
@@ -222,15 +224,15 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     for (ty_u32 j = q; j < loose; j += step) {
         ty_u32 i = j < head ? j : vectors * 4 + j;
         float x = light[i], w = TY_AS_FLOAT(heavy[i]);
-        ty_packed_add(&x, &w, 1, &p, &largest);
+        weighted_packed_add(&x, &w, 1, &p, &largest);
     }
     light += head;
     heavy += head;
     TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)light;
     if (((ty_u64)heavy & 15) == 0)
-        TY_PACKED_WALK(TY_ALIGNED);
+        WEIGHTED_PACKED_WALK(WEIGHTED_ALIGNED);
     else
-        TY_PACKED_WALK(TY_UNALIGNED);
+        WEIGHTED_PACKED_WALK(WEIGHTED_UNALIGNED);
     if (largest && !round)
         TY_MAX_LOCAL(top, largest);
     TY_BARRIER();
@@ -258,7 +260,7 @@ probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
     ty_u64 i = begin + line * stride * TY_ANY_GROUP + lid;
     TY_GLOBAL const ty_u32 *from =
         (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(weights, b, 0, 0) +
-                                   channel * ty_channel_of(axis, first + here - b * actives));
+                                   channel * weighted_channel_of(axis, first + here - b * actives));
     if (lid == 0)
         ty_local[0] = 0;
     TY_BARRIER();

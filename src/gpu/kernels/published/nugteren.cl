@@ -8,7 +8,7 @@
  * Corrected: the published code is compiled for 2048×2048 bytes; here a thread adds its counters up
  * before one can pass 65535, so any length does.
  */
-#define TY_BIN_ONE(b) ty_local[((b) >> 1) * 32 + TY_LID] += 1u << ((b)&1) * 16
+#define NUGTEREN_BIN_ONE(b) ty_local[((b) >> 1) * 32 + TY_LID] += 1u << ((b)&1) * 16
 
 TY_KERNEL(32) count(TY_COUNT_ARGS TY_LOCAL_ARG)
 {
@@ -27,14 +27,14 @@ TY_KERNEL(32) count(TY_COUNT_ARGS TY_LOCAL_ARG)
         for (ty_u32 turn = 0; turn < 16382 && at < w.count; turn++, at += step) {
             if (at + TY_LID < w.count) {
                 ty_u32 v = w.word[at + TY_LID];
-                TY_BIN_ONE(v & 255);
-                TY_BIN_ONE(v >> 8 & 255);
-                TY_BIN_ONE(v >> 16 & 255);
-                TY_BIN_ONE(v >> 24);
+                NUGTEREN_BIN_ONE(v & 255);
+                NUGTEREN_BIN_ONE(v >> 8 & 255);
+                NUGTEREN_BIN_ONE(v >> 16 & 255);
+                NUGTEREN_BIN_ONE(v >> 24);
             }
         }
         if (first && TY_GROUP == 0 && TY_LID < w.head + w.tail)
-            TY_BIN_ONE(ty_words_loose(&w, TY_LID));
+            NUGTEREN_BIN_ONE(ty_words_loose(&w, TY_LID));
         first = 0;
         TY_BARRIER();
         /* Thread t adds up bins 8t … 8t+7: four rows, starting at its own column. */

@@ -15,7 +15,7 @@
 
 #if TY_WARP == 32
 #if defined(__OPENCL_VERSION__)
-TY_FN int ty_any(int x)
+TY_FN int podlozhnyuk_any(int x)
 {
     ty_u32 result;
     __asm__ volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.any.pred p, p, 0xffffffff; "
@@ -25,16 +25,16 @@ TY_FN int ty_any(int x)
     return (int)result;
 }
 #else
-TY_FN int ty_any(int x)
+TY_FN int podlozhnyuk_any(int x)
 {
     return __any_sync(0xffffffffu, x);
 }
 #endif
-#define TY_ANY(x) ty_any(x)
+#define PODLOZHNYUK_ANY(x) podlozhnyuk_any(x)
 #else
 /* One word behind the tables tells whether any work-item of the group still has something to do. */
-#define TY_ANY(x) ty_any_group(x, ty_local + TY_WARPS * 256)
-TY_FN int ty_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
+#define PODLOZHNYUK_ANY(x) podlozhnyuk_any_group(x, ty_local + TY_WARPS * 256)
+TY_FN int podlozhnyuk_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
 {
     TY_BARRIER();
     if (TY_LID == 0)
@@ -49,11 +49,11 @@ TY_FN int ty_any_group(int x, volatile TY_LOCAL ty_u32 *flag)
 
 /* Adds 1 to own[bin] for every lane with `wanted`; all lanes of the warp (without warps: of the
  * group) call it together. */
-#define TY_ADD_TAGGED(own, bin, wanted)                                                            \
+#define PODLOZHNYUK_ADD_TAGGED(own, bin, wanted)                                                   \
     do {                                                                                           \
         ty_u32 bin_ = (bin), count_ = 0;                                                           \
         int left_ = (wanted);                                                                      \
-        while (TY_ANY(left_)) {                                                                    \
+        while (PODLOZHNYUK_ANY(left_)) {                                                           \
             if (left_)                                                                             \
                 count_ = tag | (((own)[bin_] & TY_TAG_COUNT) + 1);                                 \
             TY_WARP_SYNC();                                                                        \
@@ -80,15 +80,15 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     for (ty_u64 base = (ty_u64)TY_GROUP * TY_GROUP_SIZE; base < w.count; base += step) {
         int there = base + TY_LID < w.count;
         ty_u32 v = there ? w.word[base + TY_LID] : 0;
-        TY_ADD_TAGGED(own, v & 255, there);
-        TY_ADD_TAGGED(own, v >> 8 & 255, there);
-        TY_ADD_TAGGED(own, v >> 16 & 255, there);
-        TY_ADD_TAGGED(own, v >> 24, there);
+        PODLOZHNYUK_ADD_TAGGED(own, v & 255, there);
+        PODLOZHNYUK_ADD_TAGGED(own, v >> 8 & 255, there);
+        PODLOZHNYUK_ADD_TAGGED(own, v >> 16 & 255, there);
+        PODLOZHNYUK_ADD_TAGGED(own, v >> 24, there);
     }
     /* Loose bytes are the first group's; all groups pass the barriers. */
     int loose = TY_GROUP == 0 && TY_LID < w.head + w.tail;
     ty_u32 last = loose ? ty_words_loose(&w, TY_LID) : 0;
-    TY_ADD_TAGGED(own, last, loose);
+    PODLOZHNYUK_ADD_TAGGED(own, last, loose);
     TY_BARRIER();
     for (ty_u32 bin = TY_LID; bin < 256; bin += TY_GROUP_SIZE) {
         ty_u32 sum = 0;

@@ -22,21 +22,21 @@
 
 /* Bins bytes 0 and 2, then 1 and 3: (b & 0xfc) * T/4 is the row's first word, (b & 3) * 8 the
  * shift. */
-TY_FN void ty_bin_pair(ty_u32 pair, TY_LOCAL ty_u32 *column)
+TY_FN void trish_bin_pair(ty_u32 pair, TY_LOCAL ty_u32 *column)
 {
     ty_u32 rows = (pair & 0x00fc00fcu) * (TY_GROUP_SIZE / 4), shifts = (pair & 0x00030003u) << 3;
     column[rows & 0xffff] += 1u << (shifts & 31);
     column[rows >> 16] += 1u << (shifts >> 16);
 }
 
-TY_FN void ty_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
+TY_FN void trish_bin_word(ty_u32 v, TY_LOCAL ty_u32 *column)
 {
-    ty_bin_pair(v & 0x00ff00ffu, column);
-    ty_bin_pair(v >> 8 & 0x00ff00ffu, column);
+    trish_bin_pair(v & 0x00ff00ffu, column);
+    trish_bin_pair(v >> 8 & 0x00ff00ffu, column);
 }
 
 /* A thread's words of a turn, which lie TY_GROUP_SIZE apart. */
-TY_FN void ty_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
+TY_FN void trish_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
 {
     TY_UNROLL
     for (ty_u32 j = 0; j < TY_K; j += TY_BATCH) {
@@ -47,12 +47,12 @@ TY_FN void ty_bin_turn(TY_GLOBAL const ty_u32 *word, TY_LOCAL ty_u32 *column)
         TY_READ_FIRST();
         TY_UNROLL
         for (ty_u32 i = 0; i < TY_BATCH && j + i < TY_K; i++)
-            ty_bin_word(v[i], column);
+            trish_bin_word(v[i], column);
     }
 }
 
 /* Adds a word's four counters to the sums: as pairs, two to a word, or each to its own. */
-TY_FN void ty_add_counters(ty_u32 v, ty_u32 sums[4])
+TY_FN void trish_add_counters(ty_u32 v, ty_u32 sums[4])
 {
 #if TY_PAIRS
     sums[0] += v & 0x00ff00ffu;
@@ -71,7 +71,7 @@ TY_FN void ty_add_counters(ty_u32 v, ty_u32 sums[4])
  */
 #define TY_PIECE 16
 
-TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
+TY_FN void trish_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
 {
     ty_u32 sums[4] = {0, 0, 0, 0};
     TY_ROLLED
@@ -83,7 +83,7 @@ TY_FN void ty_add_row(TY_LOCAL ty_u32 *row, ty_u32 first, ty_u32 own[4])
         TY_UNROLL
         for (ty_u32 j = 0; j < TY_PIECE; j++) {
             row[(first + i + j) & 63] = 0;
-            ty_add_counters(v[j], sums);
+            trish_add_counters(v[j], sums);
         }
     }
     TY_UNROLL
@@ -112,14 +112,14 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     do {
         for (ty_u32 i = 0; i < TY_TURNS && at < words; i++, at += step) {
             if (at + turn <= words) {
-                ty_bin_turn(w.word + at + lid, column);
+                trish_bin_turn(w.word + at + lid, column);
             } else { /* the last, incomplete turn */
                 for (ty_u32 word = at + lid; word < words; word += TY_GROUP_SIZE)
-                    ty_bin_word(w.word[word], column);
+                    trish_bin_word(w.word[word], column);
             }
         }
         TY_BARRIER();
-        ty_add_row(row, lid, own);
+        trish_add_row(row, lid, own);
         TY_BARRIER();
     } while (at < words);
     TY_GLOBAL ty_u32 *to = out + ((ty_u64)TY_GROUP * TY_PARTS + lid / 64) * 256 + (lid & 63) * 4;

@@ -12,13 +12,13 @@
 #define TY_ROUNDS    ((TY_ROWS + TY_TALL - 1) / TY_TALL)
 #define TY_STRETCHES (64 / TY_TALL)
 
-TY_FN void ty_count_slot(ty_u32 slot, TY_LOCAL ty_u32 *column)
+TY_FN void trish_count_slot(ty_u32 slot, TY_LOCAL ty_u32 *column)
 {
     column[(slot >> 2) * 64] += 1u << (slot & 3) * 8;
 }
 
 /* Adds up and clears a thread's columns of a row. */
-TY_FN void ty_add_stretch(TY_LOCAL ty_u32 *stretch, ty_u32 first, ty_u32 own[4])
+TY_FN void trish_add_stretch(TY_LOCAL ty_u32 *stretch, ty_u32 first, ty_u32 own[4])
 {
     ty_u32 even = 0, odd = 0;
     for (ty_u32 i = 0; i < TY_TALL; i++) {
@@ -63,18 +63,18 @@ TY_KERNEL(64) count(TY_COUNT_ARGS TY_LOCAL_ARG)
                 }
                 TY_UNROLL
                 for (ty_u32 j = 0; j < TY_K; j++)
-                    ty_count_slot(slot[j], column);
+                    trish_count_slot(slot[j], column);
             } else { /* the last, incomplete turn */
                 for (ty_u32 s = at + lid; s < samples; s += 64)
-                    ty_count_slot(ty_slot_of(from[s], axis), column);
+                    trish_count_slot(ty_slot_of(from[s], axis), column);
             }
         }
         TY_BARRIER();
         TY_UNROLL
         for (ty_u32 i = 0; i < TY_ROUNDS; i++) {
             if (i * TY_TALL + row < TY_ROWS)
-                ty_add_stretch(ty_local + (i * TY_TALL + row) * 64 + stretch * TY_TALL, row,
-                               own[i]);
+                trish_add_stretch(ty_local + (i * TY_TALL + row) * 64 + stretch * TY_TALL, row,
+                                  own[i]);
         }
         TY_BARRIER();
     } while (at < samples);
