@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws measurements: the figures of the sources, and the heat map of the GPU benchmark.
+"""Draws measurements: the figures of the sources, the heat map of the GPU benchmark, and the Python package's calls.
 
     bench/plots.py [--check]                    all pictures of docs/, from the lines in bench/results
     bench/plots.py LINES.jsonl… -o DIR [--svg]  what these lines of `tally-bench --figure` hold, to DIR/NAME.png
@@ -16,6 +16,7 @@ import os
 import sys
 import textwrap
 
+import plots_python
 from figures import FIGURES
 from lines import ROOT, bins as bins_words, newest, read, thousands
 
@@ -356,6 +357,16 @@ def draw_heat_map(lines, path):
     plt.close(page)
 
 
+# ---- the Python package ----
+
+
+def draw_python(lines, path):
+    plt, _ = pyplot()
+    page = plots_python.draw(plt, COLOURS, lines)
+    save(page, path, digest(lines))
+    plt.close(page)
+
+
 # ---- which ----
 
 
@@ -366,7 +377,10 @@ def pictures():
             yield (f"{folder}/{name}.png", digest(FIGURES[name], lines),
                    lambda path, name=name, lines=lines: draw_figure(name, lines, path))
     lines = read(newest(r".*-gpu-.*\.jsonl"))
-    yield HEAT_MAP, heat_source(lines), lambda path: draw_heat_map(lines, path)
+    yield HEAT_MAP, heat_source(lines), lambda path, lines=lines: draw_heat_map(lines, path)
+    for where in ("cpu", "cuda"):
+        lines = read(newest(rf"python-{where}-.*\.jsonl"))
+        yield f"docs/python-{where}.svg", digest(lines), lambda path, lines=lines: draw_python(lines, path)
 
 
 def check():
