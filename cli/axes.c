@@ -246,10 +246,11 @@ int cli_axes_need_data(const cli_options *options)
     if (cli_has(options, CLI_EDGES) || cli_has(options, CLI_ALPHABET))
         return 0;
     const char *bins = cli_text(options, CLI_BINS, "1");
-    const char *dtype = cli_text(options, CLI_DTYPE, "");
+    int order;
+    const tally_dtype dtype = cli_dtype_parse(cli_text(options, CLI_DTYPE, ""), &order);
     int rule = cli_calendar_parse(bins) < 0 && strpbrk(bins, "abcdefghijklmnopqrstuvwxyz") != NULL;
     int equal = !cli_has(options, CLI_LOG) && !cli_has(options, CLI_INTEGER);
-    if (equal && !rule && (strcmp(dtype, "u8") == 0 || strcmp(dtype, "i8") == 0))
+    if (equal && !rule && (dtype == TALLY_U8 || dtype == TALLY_I8))
         return 0;
     if (!cli_has(options, CLI_RANGE))
         return 1;

@@ -55,32 +55,23 @@ static int unknown(const cli_word *word, const char *name, size_t length)
     return cli_usage(word, "no option --%s", text);
 }
 
-/* What other programs call the types. */
-static const char *dtype_meant(const char *text)
-{
-    static const char *const names[][2] = {
-        {"float", "f32"},   {"float32", "f32"}, {"single", "f32"}, {"double", "f64"},
-        {"float64", "f64"}, {"float16", "f16"}, {"half", "f16"},   {"bfloat16", "bf16"},
-        {"uint8", "u8"},    {"byte", "u8"},     {"uchar", "u8"},   {"int8", "i8"},
-        {"uint16", "u16"},  {"ushort", "u16"},  {"int16", "i16"},  {"short", "i16"},
-        {"uint32", "u32"},  {"uint", "u32"},    {"int32", "i32"},  {"int", "i32"},
-        {"uint64", "u64"},  {"ulong", "u64"},   {"int64", "i64"},  {"long", "i64"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i][0]) == 0)
-            return names[i][1];
-    return NULL;
-}
+#define DTYPE_NAMES "one of %s, or NumPy's name, such as float32, int16, <f4 and >u2"
 
 static int check(const cli_word *word, const cli_option *row, const char *text)
 {
     uint64_t integer;
     double real;
-    int is_date;
+    int is_date, order;
     switch (row->kind) {
     case CLI_CHOICE:
-        if (!has_word(row->choices, text) && row->id == CLI_DTYPE && dtype_meant(text))
-            return cli_usage(word, "--%s %s: is called %s here; one of %s", row->name, text,
-                             dtype_meant(text), row->choices);
+        if (row->id == CLI_DTYPE) {
+            if (cli_dtype_parse(text, &order))
+                break;
+            if (cli_dtype_meant(text))
+                return cli_usage(word, "--%s %s: is called %s here; " DTYPE_NAMES, row->name, text,
+                                 cli_dtype_meant(text), row->choices);
+            return cli_usage(word, "--%s %s: " DTYPE_NAMES, row->name, text, row->choices);
+        }
         if (!has_word(row->choices, text))
             return cli_usage(word, "--%s %s: one of %s", row->name, text, row->choices);
         break;

@@ -217,15 +217,26 @@ static char *escaped(const char *name)
     return text;
 }
 
-/* --separate: each column by itself, into results[0 ...]; *done counts them. */
-static int count_columns(const cli_options *options, tally_context *context,
-                         const char *const *paths, size_t count, tally_result **results,
-                         size_t *done)
+/* --separate: the columns, without the weights'; names[0 ... `made`) are the caller's. */
+static int find_columns(const cli_options *options, const char *path, char ***names, size_t *made,
+                        size_t *columns)
 {
-    size_t columns = 0;
-    char **names = NULL;
-    int code = cli_columns_parse(options, &names, &columns);
-    columns -= cli_beside_column(options) && columns;
+    if (cli_wants_all(options)) {
+        const int code = cli_all_columns(options, path, names, made);
+        *columns = *made;
+        return code;
+    }
+    const int code = cli_columns_parse(options, names, made);
+    *columns = *made - (cli_beside_column(options) && *made);
+    return code;
+}
+
+/* Each column by itself, into results[0 ...]; *done counts them. */
+static int count_columns(const cli_options *options, tally_context *context,
+                         const char *const *paths, size_t count, char *const *names, size_t columns,
+                         tally_result **results, size_t *done)
+{
+    int code = CLI_OK;
     for (size_t c = 0; c < columns && !code; c++) {
         cli_options one = *options;
         char *name = escaped(names[c]);
@@ -237,7 +248,6 @@ static int count_columns(const cli_options *options, tally_context *context,
         *done += results[*done] != NULL;
         free(name);
     }
-    cli_split_free(names, TALLY_MAX_DIMENSIONS + 1);
     return code;
 }
 
@@ -248,15 +258,18 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
     size_t count = options->operand_count ? options->operand_count : 1;
     const int separate = cli_has(options, CLI_SEPARATE);
     size_t groups = cli_has(options, CLI_EACH) ? count : 1;
-    size_t most = groups > TALLY_MAX_DIMENSIONS + 1 ? groups : TALLY_MAX_DIMENSIONS + 1;
+    char **names = NULL;
+    size_t made = 0, columns = 0, done = 0;
+    int code = separate ? find_columns(options, paths[0], &names, &made, &columns) : CLI_OK;
+    const size_t most = groups > columns ? groups : columns;
     tally_result **results = calloc(most, sizeof(tally_result *));
-    int code = results ? CLI_OK : cli_fail("out of memory");
-    size_t done = 0;
+    code = code || results ? code : cli_fail("out of memory");
     const int going = cli_has(options, CLI_KEEP_GOING);
     for (size_t g = 0; g < groups && (!code || (going && results)); g++) {
-        const int now = separate ? count_columns(options, context, paths, count, results, &done)
-                                 : count_group(options, context, paths + g, groups > 1 ? 1 : count,
-                                               &results[done]);
+        const int now =
+            separate
+                ? count_columns(options, context, paths, count, names, columns, results, &done)
+                : count_group(options, context, paths + g, groups > 1 ? 1 : count, &results[done]);
         code = code ? code : now;
         done += !separate && results[done] != NULL;
     }
@@ -268,11 +281,15 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
     for (size_t g = 0; results && g < most; g++)
         tally_result_destroy(results[g]);
     free(results);
+    cli_split_free(names, made);
     return code;
 }
 
-int cli_run(const cli_options *options)
+int cli_run(const cli_options *given)
 {
+    cli_options with_all = *given;
+    const cli_options *options = &with_all;
+    with_all.values[CLI_SEPARATE].count += (size_t)cli_wants_all(given);
     cli_target target = {.format = TALLY_FORMAT_TABLE};
     tally_context *context = NULL;
     int code = cli_run_check(options, &target);

@@ -48,6 +48,18 @@ static int check_settings(const cli_options *options)
     return CLI_OK;
 }
 
+static int check_dtype(const cli_options *options)
+{
+    const char *dtype = cli_text(options, CLI_DTYPE, ""),
+               *endian = cli_text(options, CLI_ENDIAN, NULL);
+    int order;
+    cli_dtype_parse(dtype, &order);
+    if (endian && order && (order > 0) != (*endian == 'b'))
+        return cli_usage(options->word, "--dtype %s and --endian %s contradict each other", dtype,
+                         endian);
+    return CLI_OK;
+}
+
 static int check_shape(const cli_options *options)
 {
     const char *text = cli_text(options, CLI_SHAPE, NULL);
@@ -131,6 +143,8 @@ int cli_run_check(const cli_options *options, cli_target *target)
     int code = check_pairs(options);
     if (!code)
         code = check_settings(options);
+    if (!code)
+        code = check_dtype(options);
     if (!code)
         code = check_shape(options);
     if (!code)

@@ -70,12 +70,13 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     *wanted = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
     wanted->rewindable = source->keep;
     wanted->threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);
+    int order = 0;
     if (text)
-        wanted->dtype = tally_dtype_parse(text);
+        wanted->dtype = cli_dtype_parse(text, &order);
     else if (cli_has(options, CLI_ALPHABET))
         wanted->dtype = TALLY_U8;
     text = cli_text(options, CLI_ENDIAN, "");
-    wanted->byte_order = *text == 'b' ? 1 : *text == 'l' ? -1 : 0;
+    wanted->byte_order = *text == 'b' ? 1 : *text == 'l' ? -1 : order;
     wanted->page = cli_uint(options, CLI_PAGE, 0);
     wanted->offset_bytes = cli_uint(options, CLI_OFFSET, 0);
     text = cli_text(options, CLI_SHAPE, NULL);

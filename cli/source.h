@@ -72,6 +72,11 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
 /* of.c: what --of writes, and to where. CLI_USAGE after a message. */
 int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes);
 
+/* all.c: whether all columns are asked for, each by itself; and those of the first file that the
+ * bins are for. An exit code, after a message. */
+int cli_wants_all(const cli_options *options);
+int cli_all_columns(const cli_options *options, const char *path, char ***names, size_t *count);
+
 /* glance.c: whether every column of a table is to be shown at a glance, for nothing else is asked
  * for; and that, for all files of a source. The first one is open as a whole table (kind.table), or
  * could not be opened, which `status` and `error` say. Returns an exit code, after a message. */

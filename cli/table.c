@@ -49,7 +49,7 @@ const cli_option cli_option_table[] = {
      "of values that are words keep the N largest, and count all others together"},
 
     {CLI_DTYPE, "dtype", 't', CLI_CHOICE, 1, "TYPE", CLI_RUN, "Input", DTYPES, 0, 0, 0,
-     "the file is raw samples of this type"},
+     "the file is raw samples of this type, also by NumPy's names: float32, <f4, >u2"},
     {CLI_ENDIAN, "endian", 0, CLI_CHOICE, 1, "ORDER", CLI_RUN, "Input", "little big", 0, 0, 0,
      "raw: byte order of the samples; the machine's unless given"},
     {CLI_SHAPE, "shape", 0, CLI_TEXT, 1, "H,W,C", CLI_RUN, "Input", NULL, 0, 0, 0,
@@ -58,7 +58,7 @@ const cli_option cli_option_table[] = {
      "raw: skip so many bytes first"},
     {CLI_COLUMN, "column", 'c', CLI_TEXT, 1, "NAME|N", CLI_RUN, "Input", NULL, 0, 0, 1,
      "table: the column by its heading or its number from 1; two or more, repeated or as a,b, make "
-     "a joint histogram"},
+     "a joint histogram; all: each column by itself, as --separate has them"},
     {CLI_DELIMITER, "delimiter", 0, CLI_TEXT, 1, "CHAR", CLI_RUN, "Input", "tab space", 0, 0, 0,
      "text: what is between fields; tab, space (any run of white space) or a character"},
     {CLI_HEADER, "header", 0, CLI_CHOICE, 1, "yes|no", CLI_RUN, "Input", "yes no", 0, 0, 0,

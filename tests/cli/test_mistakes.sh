@@ -37,8 +37,10 @@ mistake 1 "no column 'z'; there are: x, w" t.csv -c x -w :z
 mistake 2 'no option -r; do you mean --range, --rows' n.txt -r 0 1
 mistake 2 'no option -x \(' n.txt -x
 mistake 2 'do you mean --column' t.csv --columns x
-mistake 2 'float32: is called f32' --dtype float32 n.txt
-mistake 2 'uint16: is called u16' --dtype uint16 n.txt
+mistake 2 'f4: is called f32 here; one of u8 .* f64, or NumPy.s name, such as float32, int16, <f4 and >u2' --dtype f4 n.txt
+mistake 2 'f80: one of u8 ' --dtype f80 n.txt
+mistake 2 '>f3: one of u8 ' --dtype '>f3' n.txt
+mistake 2 'contradict' --dtype '>f4' --endian little n.txt
 mistake 2 '--dtype text: one of u8' --dtype text n.txt
 mistake 2 '--bins ten: a number or one of' n.txt --bins ten
 mistake 2 'out.xlsx: spreadsheets read .csv' n.txt -o out.xlsx
