@@ -214,7 +214,7 @@ def _means_counted(hist, arrays, values, mask, threads):
 
     found, outside = find([copy.copy(axis.axis) for axis in hist.axes])
     flows = [int(n) for n in outside["count"][0]]
-    more = hist._cells.zeros(hist.storage, hist.axes.extent)
+    to = hist._cells
     if hist.ndim == 1:
         found = {n: np.concatenate([outside[n][:, :1], a, outside[n][:, 1:2]], 1) for n, a in found.items()}
     elif flows[0] or flows[1]:
@@ -222,15 +222,17 @@ def _means_counted(hist, arrays, values, mask, threads):
             return None
         found, _ = find([axis.with_ends() for axis in hist.axes])
     else:
-        more = more.inside()
+        to = to.inside()
     found = {n: a[0] for n, a in found.items()}
+    more = to if not to.sums.any() and not to.deltas.any() else to.each(np.zeros_like)
     more.sums[...] = found.get("weight", found["count"])
     if more.squares is not None:
         more.squares[...] = found["weight_squares"]
     some = more.sums != 0
     np.copyto(more.means, found["mean"], where=some)
     np.copyto(more.deltas, found["m2"], where=some)
-    (hist._cells if more.sums.shape == hist._cells.sums.shape else hist._cells.inside()).add(more)
+    if more is not to:
+        to.add(more)
     return flows
 
 

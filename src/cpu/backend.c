@@ -409,8 +409,8 @@ static tally_status cpu_run(ty_job *job, tally_error *error)
     if (method_of(job)->whole)
         return method_of(job)->whole(job, error);
     arrange(&r, job);
-    if (r.workers == 1 && !job->progress && !job->failure && r.method->straight &&
-        r.method->straight(job))
+    const int once = r.workers == 1 && (!r.method->ordered || r.parts == 1);
+    if (once && !job->progress && !job->failure && r.method->straight && r.method->straight(job))
         return TALLY_OK;
     tally_status status = TALLY_OK;
     if (job->failure)

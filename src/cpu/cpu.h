@@ -62,8 +62,9 @@ typedef struct ty_cpu_method {
     void (*flush)(void *state, ty_job *job, uint64_t batch);
     uint64_t most; /* elements that a state takes between flushes */
     int ordered;   /* the order of additions matters: parts by the job alone, flushed in order */
-    /* Optional, for a job that one thread does and nobody watches: counts straight into the job's
-     * totals and returns 1, or returns 0 for the usual way. */
+    /* Optional, for a job that one thread does, of an ordered method in one part, and nobody
+     * watches: counts straight into the job's totals and returns 1, or returns 0 for the usual way.
+     */
     int (*straight)(ty_job *job);
     int direct; /* `flush` serves direct jobs, and sets what is fresh */
     /* If set, the whole job at once instead of the above. */

@@ -267,6 +267,16 @@ static void flush(void *state, ty_job *job, uint64_t batch)
     begin(state, job);
 }
 
+/* One column of one histogram in one part: the totals are laid out as a worker's tables. */
+static int straight(ty_job *job)
+{
+    const ty_statistics *s = job->statistics;
+    if (s->shift || s->count > 1 || job->histograms > 1 || s->extremes)
+        return 0;
+    count(s->totals, job, 0, 0, job->elements);
+    return 1;
+}
+
 const ty_cpu_method ty_statistics_method = {
     .state_bytes = state_bytes,
     .begin = begin,
@@ -274,4 +284,5 @@ const ty_cpu_method ty_statistics_method = {
     .flush = flush,
     .most = UINT64_MAX,
     .ordered = 1,
+    .straight = straight,
 };

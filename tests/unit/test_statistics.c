@@ -386,6 +386,48 @@ static void test_order(void)
     }
 }
 
+/* Many bins and few samples, without extremes: by another way, into the totals at once. */
+static void test_many_bins(tally_context *context)
+{
+    const uint64_t bins = 380;
+    const size_t n = 5000;
+    static double means[4 * most_bins], m2s[4 * most_bins];
+    static uint64_t counts[4 * most_bins];
+    tally_plan_options o = help_options(TALLY_F64, tally_axis_even(bins, 0, 1));
+    tally_statistics some = TALLY_STATISTICS_INIT;
+    tally_error error = {""};
+    o.dimensions = 2;
+    o.axes[1] = tally_axis_even(4, 0, 1);
+    o.dtypes[1] = TALLY_F64;
+    tally_plan *plan = help_plan(context, &o), *rows = plan_of(context, bins);
+    draw(n, 1000, 1);
+    const tally_view views[2] = {tally_view_1d(x, TALLY_F64, n), tally_view_1d(w, TALLY_F64, n)},
+                     y = tally_view_1d(v[0], TALLY_F64, n);
+    some.count = counts;
+    some.mean = means;
+    some.m2 = m2s;
+    for (size_t i = 0; i < n; i++)
+        w[i] = unit();
+    CHECK_SAY(!tally_bin_statistics(plan, views, &y, 1, NULL, &some, NULL, &error), "%s",
+              error.message);
+    find(rows, n, 1, NULL, &got);
+    for (uint64_t b = 0; b < bins; b++) {
+        double sum = 0, m2 = 0;
+        uint64_t number = 0;
+        for (uint64_t i = 4 * b; i < 4 * b + 4; i++) {
+            number += counts[i];
+            sum += counts[i] ? means[i] * (double)counts[i] : 0;
+        }
+        for (uint64_t i = 4 * b; i < 4 * b + 4; i++)
+            m2 += counts[i] ? m2s[i] + (double)counts[i] * pow(means[i] - MEAN(got, b), 2) : 0;
+        CHECK(number == got.count[b]);
+        CHECK(!number || (fabs(sum - got.of[2][b]) <= 1e-12 * sum &&
+                          fabs(m2 - M2(got, b)) <= 1e-9 * M2(got, b)));
+    }
+    tally_plan_destroy(plan);
+    tally_plan_destroy(rows);
+}
+
 /* ---- loops ---- */
 
 static void run_loops(const ty_statistics_loops *loops, const uint32_t *slots, size_t n, double *to)
@@ -549,6 +591,7 @@ int main(int argc, char **argv)
     test_exact(context);
     test_threads();
     test_order();
+    test_many_bins(context);
     test_loops();
     test_shapes(context);
     test_merge(context);
