@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Files counted by the command, beside DuckDB and Polars: JSON lines, after a first one that says of what
-# machine, compiler and commit they are, in bench/results/ (or OUT).
+# Files counted by the command, beside DuckDB and Polars, in about five minutes: JSON lines, after a first one that says
+# of what machine and commit they are, in bench/results/ (or OUT).
 #
 #     bench/files.sh [NAME [ARGUMENT OF files.py…]]      NAME: files-2026-11-22 unless given
 #
 # Then `bench/tables.py` puts the newest into docs/PERFORMANCE.md. The peers are installed into
 # build/files-venv from PyPI; one that cannot be is named, and the rest goes on. BUILD names a folder
-# with a build to use as it is.
+# with a build (and its target micro_files) to use as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,10 @@ name=${1:-files-$(date -u +%F)}
 [ $# -eq 0 ] || shift
 folder=${OUT:-bench/results}
 build=${BUILD:-build/release}
-[ -n "${BUILD:-}" ] || scripts/build.sh release -DTALLY_TESTS=OFF
+if [ -z "${BUILD:-}" ]; then
+    scripts/build.sh release -DTALLY_TESTS=OFF
+    TARGETS=micro_files scripts/build.sh release
+fi
 mkdir -p "$folder" build
 [ -x build/files-venv/bin/python ] || python3 -m venv build/files-venv
 for peer in duckdb polars; do

@@ -1,5 +1,6 @@
 /* A block is its size as a varint, then elements: literal bytes, or copies of what was unpacked
  * before, told apart by the lowest two bits of their first byte, the tag. */
+#include <stdint.h>
 #include <string.h>
 
 #include "io/snappy.h"
@@ -14,11 +15,21 @@ typedef struct unpacking {
     unsigned char *into, *to, *stop;
 } unpacking;
 
-/* What a copy's tag says of its length. */
-static inline size_t copied(unsigned tag)
-{
-    return (tag & 3) == 1 ? (tag >> 2 & 7) + 4 : (tag >> 2) + 1;
-}
+/* What a copy's tag says: the distance's upper bits, and the length. */
+typedef struct copy {
+    uint16_t high, length;
+} copy;
+
+#define IS_NEAR(t) (((t)&3) == 1)
+#define COPY(t)                                                                                    \
+    {                                                                                              \
+        IS_NEAR(t) ? ((t)&0xe0) << 3 : 0, IS_NEAR(t) ? ((t) >> 2 & 7) + 4 : ((t) >> 2) + 1         \
+    }
+#define COPIES_4(t)  COPY(t), COPY((t) + 1), COPY((t) + 2), COPY((t) + 3)
+#define COPIES_16(t) COPIES_4(t), COPIES_4((t) + 4), COPIES_4((t) + 8), COPIES_4((t) + 12)
+#define COPIES_64(t) COPIES_16(t), COPIES_16((t) + 16), COPIES_16((t) + 32), COPIES_16((t) + 48)
+
+static const copy copies[256] = {COPIES_64(0), COPIES_64(64), COPIES_64(128), COPIES_64(192)};
 
 /* The little-endian number of 2 bytes. */
 static inline size_t take2(const unsigned char *at)
@@ -49,17 +60,18 @@ static inline void copy_again(unsigned char *to, size_t distance, size_t length)
         copy8(to, from);
 }
 
-/* Elements, a literal and a copy at a time, as long as there is SLACK and they are short. Each kind
- * has a branch of its own: the processor foretells by it where the next element begins, and does
- * not wait for its tag. 1: damaged. */
+/* Elements, a literal and a copy at a time, as long as there is SLACK and they are short. A literal
+ * is mostly followed by a copy, which the processor foretells; not so whether that is of one byte
+ * of distance or of two, which take the same way. 1: damaged. */
 static int unpack_short(unpacking *u)
 {
+    static const size_t masks[2] = {0xffff, 0xff};
     const unsigned char *at = u->at, *const last = u->end - SLACK, *const into = u->into;
     unsigned char *to = u->to, *const stop = u->stop - SLACK;
     int damaged = 0;
     while (at <= last && to <= stop) {
         unsigned tag = *at;
-        size_t distance, length;
+        size_t length;
         if (!(tag & 3)) {
             length = (tag >> 2) + 1;
             memcpy(to, at + 1, 16);
@@ -74,25 +86,22 @@ static int unpack_short(unpacking *u)
             if (!(tag & 3))
                 continue;
         }
-        if ((tag & 3) == 2) {
-            distance = take2(at + 1);
-            length = (tag >> 2) + 1;
-            at += 3;
-        } else if ((tag & 3) == 1) {
-            distance = (size_t)(tag >> 5) << 8 | at[1];
-            length = (tag >> 2 & 7) + 4;
-            at += 2;
-        } else {
+        const copy c = copies[tag];
+        const size_t near = tag & 1;
+        size_t distance = (take2(at + 1) & masks[near]) | c.high;
+        if ((tag & 3) == 3) {
             distance = take2(at + 1) | take2(at + 3) << 16;
-            length = (tag >> 2) + 1;
             at += 5;
+        } else {
+            at += 3;
+            at -= near;
         }
         if (distance - 1 >= (size_t)(to - into)) {
             damaged = 1;
             break;
         }
-        copy_again(to, distance, length);
-        to += length;
+        copy_again(to, distance, c.length);
+        to += c.length;
     }
     u->at = at;
     u->to = to;
@@ -105,7 +114,7 @@ static int unpack_one(unpacking *u)
     const unsigned tag = *u->at++, kind = tag & 3;
     const size_t more =
         kind ? (size_t)(kind == 3 ? 4 : kind) : (tag >> 2 > 59 ? (tag >> 2) - 59 : 0);
-    size_t number = 0, length = kind ? copied(tag) : (tag >> 2) + 1;
+    size_t number = 0, length = kind ? copies[tag].length : (tag >> 2) + 1;
     if ((size_t)(u->end - u->at) < more)
         return 1;
     for (size_t i = 0; i < more; i++)
@@ -121,7 +130,7 @@ static int unpack_one(unpacking *u)
         memcpy(u->to, u->at, length);
         u->at += length;
     } else {
-        const size_t distance = number | (kind == 1 ? (size_t)(tag >> 5) << 8 : 0);
+        const size_t distance = number | copies[tag].high;
         if (distance - 1 >= (size_t)(u->to - u->into))
             return 1;
         for (size_t i = 0; i < length; i++)
