@@ -108,6 +108,16 @@ static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *
     return status;
 }
 
+/* The rows of a group, if all but the last have as many. */
+static uint64_t grain_of(const ty_pq_source *s)
+{
+    const uint64_t rows = s->groups ? s->group_begin[1] : 0;
+    for (size_t g = 1; g + 1 < s->groups; g++)
+        if (s->group_begin[g + 1] - s->group_begin[g] != rows)
+            return 0;
+    return rows && s->row_begin % rows == 0 ? rows : 0;
+}
+
 ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *chunks,
                                 uint32_t count, const ty_pq_cursor *cursor, uint64_t row_begin)
 {
@@ -128,6 +138,7 @@ ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *c
     s->row_begin = row_begin;
     s->groups = footer->group_count;
     s->group_begin = begin;
+    s->source.grain = grain_of(s);
     s->fresh.name = cursor->name;
     s->fresh.file = cursor->file;
     s->fresh.start = cursor->start;

@@ -109,6 +109,9 @@ typedef enum tally_device_type {
  * `lend`, where it is not NULL, returns where elements [begin, begin + count) lie in memory,
  * packed, with any alignment, for as long as `give_back` has not been called with what it returned;
  * NULL: they are to be read. Of several threads likewise. Only the processor borrows.
+ *
+ * `grain`, where it is not 0: so many elements are decoded as a whole, so that threads' parts
+ * should begin at its multiples.
  */
 typedef struct tally_source {
     size_t struct_size;
@@ -116,11 +119,12 @@ typedef struct tally_source {
     void *user;
     const void *(*lend)(void *user, uint64_t begin, uint64_t count);
     void (*give_back)(void *user, const void *lent, uint64_t begin, uint64_t count);
+    uint64_t grain;
 } tally_source;
 
 #define TALLY_SOURCE_INIT                                                                          \
     {                                                                                              \
-        sizeof(tally_source), NULL, NULL, NULL, NULL                                               \
+        sizeof(tally_source), NULL, NULL, NULL, NULL, 0                                            \
     }
 
 /*

@@ -48,6 +48,7 @@ typedef struct {
     size_t bytes;
     int clean;                      /* the states are zeros to begin with */
     uint64_t total, workers, parts; /* total: elements over all batches */
+    uint64_t grain;                 /* parts begin at its multiples */
     int whole;                      /* in place: a worker does whole batches */
     held_state *held;
     ty_source_buffers buffers; /* of samples that are read; else without memory */
@@ -137,7 +138,9 @@ static void count_span(run *r, unsigned worker, uint64_t begin, uint64_t end)
 
 static uint64_t part_start(const run *r, uint64_t part)
 {
-    return r->total / r->parts * part + (part < r->total % r->parts ? part : r->total % r->parts);
+    const uint64_t start =
+        r->total / r->parts * part + (part < r->total % r->parts ? part : r->total % r->parts);
+    return part < r->parts ? start - start % r->grain : start;
 }
 
 static void report(run *r, unsigned worker, uint64_t counted)
@@ -385,6 +388,7 @@ static void arrange(run *r, ty_job *job)
     r->bytes = (r->method->state_bytes(job) + 63) & ~(size_t)63;
     r->workers = choose_workers(r, job->plan->context->pool);
     r->parts = r->method->ordered ? choose_ordered(r) : choose_parts(r, r->workers);
+    r->grain = 1;
     if (job->walk)
         choose_sharing(r);
 }
@@ -393,6 +397,8 @@ static tally_status run_read(run *r, tally_error *error)
 {
     ty_grid *grids[TY_JOB_GRIDS];
     const unsigned count = ty_job_grids(r->job, grids);
+    const uint64_t grain = grids[0]->source->grain;
+    r->grain = grain && grain <= r->total / r->parts ? grain : 1;
     tally_status status =
         ty_source_buffers_make(&r->buffers, grids, count, (unsigned)r->workers, error);
     if (!status)

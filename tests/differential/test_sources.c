@@ -20,6 +20,7 @@ typedef struct memory {
 
 static uint64_t compared, failures, statistics;
 static int lends; /* the case's sources */
+static uint64_t grain;
 static atomic_ullong lent, returned;
 
 static double now(void)
@@ -140,6 +141,7 @@ static random_case read_case(const random_case *c, memory *memories, tally_sourc
         sources[i] = (tally_source)TALLY_SOURCE_INIT;
         sources[i].read = read_memory;
         sources[i].user = &memories[i];
+        sources[i].grain = grain;
         if (lends) {
             sources[i].lend = lend_memory;
             sources[i].give_back = return_memory;
@@ -235,6 +237,7 @@ static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
         return 0;
     pack_case(&c, &r);
     lends = seed % 4 != 0;
+    grain = seed % 3 ? 0 : 1 + rng_below(&r, 20000);
     tally_context *context = contexts[rng_below(&r, 3)];
     for (uint32_t m = cpu ? 0 : tally_method_count(); m <= tally_method_count() && ok; m++) {
         tally_method_info info = TALLY_METHOD_INFO_INIT;
