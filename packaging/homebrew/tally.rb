@@ -9,6 +9,7 @@ class Tally < Formula
 
   depends_on "cmake" => :build
   depends_on "pkgconf" => :build
+  depends_on "bzip2"
   depends_on "cairo"
   depends_on "isa-l"
   depends_on "jpeg-turbo"
@@ -16,6 +17,7 @@ class Tally < Formula
   depends_on "libtiff"
   depends_on :linux
   depends_on "lz4"
+  depends_on "webp"
   depends_on "xz"
   depends_on "zlib"
   depends_on "zstd"
