@@ -151,7 +151,8 @@ void harness_view(const uint8_t *data, size_t size, const tally_input_options *o
         return;
     tally_input_info_get(in, &info);
     const uint64_t count = strcmp(info.format, format) ? MOST + 1 : read_all(in, whole, MOST);
-    if (count > MOST || tally_input_view(in, views, NULL)) {
+    if (count > MOST || tally_input_view(in, views, NULL) || !views[0].source ||
+        views[0].rows != 1 || views[0].channels != 1) {
         tally_input_close(in);
         return;
     }
