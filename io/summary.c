@@ -63,46 +63,9 @@ static int add_words(slice *s, const double *codes, size_t count, uint64_t diffe
 
 static double load(tally_dtype dtype, const void *at)
 {
-    union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-        float f32;
-        double f64;
-    } x;
-    memcpy(&x, at, tally_dtype_bytes(dtype));
-    switch (dtype) {
-    case TALLY_U8:
-        return x.u8;
-    case TALLY_I8:
-        return x.i8;
-    case TALLY_U16:
-        return x.u16;
-    case TALLY_I16:
-        return x.i16;
-    case TALLY_U32:
-        return x.u32;
-    case TALLY_I32:
-        return x.i32;
-    case TALLY_U64:
-        return (double)x.u64;
-    case TALLY_I64:
-        return (double)x.i64;
-    case TALLY_F16:
-        return ty_f16_decode(x.u16);
-    case TALLY_BF16:
-        return ty_bf16_decode(x.u16);
-    case TALLY_F32:
-        return x.f32;
-    case TALLY_F64:
-        break;
-    }
-    return x.f64;
+    uint64_t bits = 0;
+    memcpy(&bits, at, tally_dtype_bytes(dtype));
+    return ty_dtype_value(dtype, bits);
 }
 
 static int is_long(const tally_view *view)

@@ -30,6 +30,36 @@ static inline float ty_f16_decode(uint16_t bits)
     return x * 0x1p112f;
 }
 
+/* A sample as a number, from its bits in the low end of `bits`; 64-bit integers are rounded. */
+static inline double ty_dtype_value(tally_dtype dtype, uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    double wide;
+    float narrow;
+    switch (dtype) {
+    case TALLY_I8:
+        return (int8_t)bits;
+    case TALLY_I16:
+        return (int16_t)bits;
+    case TALLY_I32:
+        return (int32_t)bits;
+    case TALLY_I64:
+        return (double)(int64_t)bits;
+    case TALLY_F16:
+        return (double)ty_f16_decode((uint16_t)bits);
+    case TALLY_BF16:
+        return (double)ty_bf16_decode((uint16_t)bits);
+    case TALLY_F32:
+        memcpy(&narrow, &low, sizeof narrow);
+        return (double)narrow;
+    case TALLY_F64:
+        memcpy(&wide, &bits, sizeof wide);
+        return wide;
+    default: /* unsigned */
+        return (double)bits;
+    }
+}
+
 static inline int ty_dtype_is_float(tally_dtype dtype)
 {
     return dtype >= TALLY_F16 && dtype <= TALLY_F64;

@@ -308,29 +308,5 @@ double ty_select_value(const ty_select *s, uint64_t key)
     uint64_t bits = key ^ flip_always(s);
     if (bits >> (s->width - 1)) /* the sample is negative, whatever was inverted besides */
         bits ^= flip_negative(s);
-    double x;
-    float y;
-    uint32_t half = (uint32_t)bits;
-    switch (s->dtype) {
-    case TALLY_F64:
-        memcpy(&x, &bits, sizeof x);
-        return x;
-    case TALLY_F32:
-        memcpy(&y, &half, sizeof y);
-        return (double)y;
-    case TALLY_F16:
-        return (double)ty_f16_decode((uint16_t)bits);
-    case TALLY_BF16:
-        return (double)ty_bf16_decode((uint16_t)bits);
-    case TALLY_I8:
-        return (int8_t)bits;
-    case TALLY_I16:
-        return (int16_t)bits;
-    case TALLY_I32:
-        return (int32_t)bits;
-    case TALLY_I64:
-        return (double)(int64_t)bits;
-    default:
-        return (double)bits;
-    }
+    return ty_dtype_value(s->dtype, bits);
 }
