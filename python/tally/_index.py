@@ -43,8 +43,25 @@ def where(axis, axes):
     raise ValueError(f"no axis {axis!r}")
 
 
+def _spelled_out(key, i):
+    """hist's shorthand: 0.5j is loc(0.5), 1 + 0.5j loc(0.5, 1), and 2j as a step joins two bins."""
+    if isinstance(key, list):
+        return [_spelled_out(k, i) for k in key]
+    if isinstance(key, slice):
+        step = key.step
+        if isinstance(step, complex):
+            step = _whole_part(step.imag, i) if not step.real else _number(step, i)
+        return slice(_spelled_out(key.start, i), _spelled_out(key.stop, i), step)
+    return loc(key.imag, _whole_part(key.real, i)) if isinstance(key, complex) else key
+
+
+def _whole_part(x, i):
+    return int(x) if x == int(x) else _number(x, i)
+
+
 def operation(key, i, axis):
     """What a key does along axis i: a Pick, a Sum, a Cut, or None for nothing."""
+    key = _spelled_out(key, i)
     if key is sum or _is_rebin(key):
         key = slice(None, None, key)
     if isinstance(key, list):
@@ -78,6 +95,7 @@ def _several(keys, i, axis):
 
 def selection(key, i, axis):
     """Cells that are assigned to: a cell, or a slice of bins and whether it is open at its ends."""
+    key = _spelled_out(key, i)
     if not isinstance(key, slice):
         return _cell(key, i, axis), False, False
     if key.step is not None:

@@ -451,7 +451,7 @@ class Hist:
         A number or tag picks a bin, of `weight` storages its sum. A slice keeps the axis: what it cuts
         off goes to the flow bins. A step joins so many bins, and what is left over at the end goes to
         the flow bin. With `sum` as step the axis goes: `[::sum]` adds flow bins too, `[0:len:sum]` the
-        bins only. The tags of `uhi`, `boost_histogram` and `hist` are understood, and so is
+        bins only. The tags of `uhi`, `boost_histogram` and `hist` are understood, `0.5j` for loc(0.5), and
         `{axis: key}`. A list picks categories by number or text; the others are over.
         """
         keys = _index.expanded(key, self.axes)

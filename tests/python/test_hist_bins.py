@@ -138,7 +138,7 @@ def test_tags_of_all_makers():
 
 
 @pytest.mark.parametrize(
-    "key", [0.5, "a", True, None, 1j, [0, 1], np.array([0, 1]), slice(0.5, None), slice(None, None, 1.5),
+    "key", [0.5, "a", True, None, 0.5 + 1j, [0, 1], np.array([0, 1]), slice(0.5, None), slice(None, None, 1.5),
             slice(None, None, np.sum), np.sum, max, slice("a", "b"), loc]
 )  # fmt: skip
 def test_keys_that_name_no_bin(key):
@@ -348,3 +348,15 @@ def test_keys_mean_what_they_mean_to_boost(storage):
                 np.testing.assert_allclose(one.edges, other.edges, rtol=0, atol=1e-14)
         else:
             assert ours == (theirs.value if storage == "weight" else theirs), f"seed {SEED}: {key}"
+
+
+def test_numbers_with_j():
+    """hist's shorthand for loc and rebin."""
+    h = tally.Hist(tally.Regular(10, -5, 5), tally.Integer(0, 4)).fill(rng.normal(0, 2, 500), rng.integers(0, 4, 500))
+    assert h[1.5j, 2j] == h[tally.loc(1.5), tally.loc(2)] and h[1 + 1.5j, 0] == h[tally.loc(1.5, 1), 0]
+    assert h[-2j:3j, :] == h[tally.loc(-2) : tally.loc(3), :] and h[::2j, ::4j] == h[::2, ::4]
+    h[0j, 1j] = 7
+    assert h[5, 1] == 7
+    for wrong in (np.s_[0.5 + 1j, 0], np.s_[::1.5j, :], np.s_[:: 1 + 2j, :]):
+        with pytest.raises(TypeError, match="axis 0"):
+            h[wrong]

@@ -13,10 +13,10 @@ import pytest
 NOT_RUN = {
     "hist.new and other ways to make a histogram": "StorageProxy or quick_construct or proxy or transform or from_array"
     " or from_columns or expand_cats or sorted or sum_empty or axestuple or copy_keeps",
-    "numbers with j for loc, True for a bin": "general_access or index_access or imag or fill_bool",
+    "True for a bin": "fill_bool or index_access",
     "wildcards among categories, and integrate": "wildcard",
     "no axis left, flow= of project": "general_project",
-    "categories without an overflow bin": "int_cat or str_cat",
+    "categories without an overflow bin": "int_cat or str_cat or general_access",
 }  # fmt: skip
 LONG = pytest.mark.skipif(os.environ.get("TALLY_CHECK") != "all", reason="of the network: by make check-all")
 
