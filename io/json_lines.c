@@ -11,6 +11,7 @@
 #include "io/columns.h"
 #include "io/dates.h"
 #include "io/input.h"
+#include "io/text_keep.h"
 
 enum { BLOCK_BYTES = 1 << 20, PARTS_MOST = 64, NAMES_MOST = 4096, CHUNK_BYTES = 4 << 20 };
 enum { HEAD_BYTES = 1 << 16, HEAD_LINES = 100 }; /* that are looked at before all is read */
@@ -41,6 +42,8 @@ typedef struct ty_jsonl_state {
     uint64_t line; /* of buffer[begin], from 1 */
     uint64_t row;  /* records before those of the parts that are handed out */
     uint64_t row_begin, row_end;
+    ty_keep *keep; /* of what was read, for the next time; NULL: it is not read again */
+    ty_kept kept;  /* rows of it that are handed out, as one view of all their values; or none */
     unsigned count, part; /* parts of the block, and the one that is handed out next */
     size_t taken;         /* rows of it that are */
     size_t chunk_rows;
@@ -233,7 +236,13 @@ static tally_status next_block(ty_jsonl_state *s, tally_error *error)
         return TALLY_OK;
     parse_block(s, s->buffer + s->begin, end);
     s->begin = (size_t)(end - s->buffer);
-    return check_parts(s, error);
+    tally_status status = check_parts(s, error);
+    for (unsigned i = 0; s->keep && i < s->count && !status; i++) {
+        const ty_kept rows = {s->parts[i].values, 0, s->parts[i].rows * s->wish.count, 1};
+        if (rows.rows)
+            status = ty_keep_add(s->keep, &rows, error);
+    }
+    return status;
 }
 
 /* A name that no record has is an error: a typing mistake would look like missing values. */
@@ -247,21 +256,20 @@ static tally_status check_seen(const ty_jsonl_state *s, tally_error *error)
 }
 
 /* The next rows of the part at hand that are wanted; 0: it has none left. */
-static int take_rows(ty_jsonl_state *s, tally_view *views)
+static int take_rows(ty_jsonl_state *s, const double *values, size_t all, tally_view *views)
 {
-    const ty_jsonl_part *part = s->parts + s->part;
     const uint32_t count = s->wish.count;
     if (s->row < s->row_begin) {
-        const uint64_t unwanted = s->row_begin - s->row, left = part->rows - s->taken;
+        const uint64_t unwanted = s->row_begin - s->row, left = all - s->taken;
         s->taken += (size_t)(unwanted < left ? unwanted : left);
         s->row += unwanted < left ? unwanted : left;
     }
-    size_t rows = part->rows - s->taken;
+    size_t rows = all - s->taken;
     rows = rows < s->chunk_rows ? rows : s->chunk_rows;
     rows = rows < s->row_end - s->row ? rows : (size_t)(s->row_end - s->row);
     for (uint32_t c = 0; c < count && rows; c++) {
         tally_view view = TALLY_VIEW_INIT;
-        view.data = part->values + s->taken * count + c;
+        view.data = values + s->taken * count + c;
         view.dtype = TALLY_F64;
         view.rows = 1;
         view.columns = rows;
@@ -278,9 +286,17 @@ static tally_status jsonl_read(void *state, tally_view *views, int *done, tally_
     ty_jsonl_state *s = state;
     *done = 0;
     for (;;) {
+        if (s->kept.rows && take_rows(s, s->kept.samples, s->kept.rows / s->wish.count, views))
+            return TALLY_OK;
         for (; s->part < s->count && s->row < s->row_end; s->part++, s->taken = 0)
-            if (take_rows(s, views))
+            if (take_rows(s, s->parts[s->part].values, s->parts[s->part].rows, views))
                 return TALLY_OK;
+        s->taken = 0;
+        tally_status status = s->keep ? ty_keep_next(s->keep, &s->kept, error) : TALLY_OK;
+        if (status)
+            return status;
+        if (s->kept.rows && s->row < s->row_end)
+            continue;
         *done = s->ended || s->row == s->row_end;
         if (s->ended && s->row_end != UINT64_MAX && s->row < s->row_end)
             return ty_error(error, TALLY_ERROR_ARGUMENT,
@@ -288,15 +304,15 @@ static tally_status jsonl_read(void *state, tally_view *views, int *done, tally_
                             s->name, s->row_begin, s->row_end, s->row);
         if (*done)
             return check_seen(s, error);
-        tally_status status = next_block(s, error);
+        status = next_block(s, error);
         if (status)
             return status;
     }
 }
 
-static tally_status jsonl_rewind(void *state, tally_error *error)
+/* The stream is at its start. */
+static tally_status start(ty_jsonl_state *s, tally_error *error)
 {
-    ty_jsonl_state *s = state;
     unsigned char mark[3];
     size_t got;
     const unsigned char *head;
@@ -309,6 +325,23 @@ static tally_status jsonl_rewind(void *state, tally_error *error)
     if (!status && got == sizeof mark && !memcmp(head, "\xef\xbb\xbf", sizeof mark))
         status = ty_stream_read(s->stream, mark, sizeof mark, &got, error);
     return status;
+}
+
+static tally_status jsonl_rewind(void *state, tally_error *error)
+{
+    ty_jsonl_state *s = state;
+    if (!s->keep)
+        return start(s, error);
+    ty_keep_rewind(s->keep);
+    s->kept.rows = s->taken = 0;
+    s->part = s->count = 0;
+    s->row = 0;
+    return TALLY_OK;
+}
+
+static int jsonl_keeps(const void *state)
+{
+    return ((const ty_jsonl_state *)state)->keep != NULL;
 }
 
 /* ---- Opening ---- */
@@ -449,6 +482,7 @@ static void jsonl_close(void *state)
     ty_free(s->names);
     ty_free((void *)s->wish.missing);
     ty_free(s->buffer);
+    ty_keep_free(s->keep);
     ty_free(s);
 }
 
@@ -481,7 +515,9 @@ static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *opt
     const unsigned threads = pool ? ty_pool_threads(pool) : 1;
     s->capacity = (size_t)BLOCK_BYTES * threads;
     s->buffer = ty_malloc(s->capacity);
-    return s->buffer ? jsonl_rewind(s, error) : ty_error_memory(error, "JSON lines", s->capacity);
+    if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
+        return ty_error_memory(error, "values of JSON lines", 0);
+    return s->buffer ? start(s, error) : ty_error_memory(error, "JSON lines", s->capacity);
 }
 
 static tally_status jsonl_open(ty_stream *stream, const tally_input_options *options, void **state,
@@ -537,5 +573,6 @@ const ty_decoder ty_json_lines = {
     .channel_name = jsonl_channel_name,
     .words = jsonl_words,
     .time = jsonl_time,
+    .keeps = jsonl_keeps,
     .close = jsonl_close,
 };

@@ -264,17 +264,22 @@ static tally_status read_block(ty_text_state *s, tally_error *error)
 /* Rows to hand out: those that were kept, then new ones; none at the end. */
 static tally_status read_rows(ty_text_state *s, tally_error *error)
 {
-    int kept = 0;
-    tally_status status = s->keep ? ty_keep_next(s, &kept, error) : TALLY_OK;
-    if (status || kept)
+    ty_kept kept = {NULL, 0, 0, s->views};
+    tally_status status = s->keep ? ty_keep_next(s->keep, &kept, error) : TALLY_OK;
+    if (status || kept.rows) {
+        s->out = kept.samples;
+        s->out_stride = s->ready = kept.rows;
+        s->taken = 0;
         return status;
+    }
     status = s->in_line      ? read_line(s, error)
              : has_region(s) ? read_region(s, error)
                              : read_block(s, error);
     s->out = s->samples;
     s->out_stride = s->stride;
+    kept = (ty_kept){s->samples, s->stride, s->ready, s->views};
     if (!status && s->keep && s->ready)
-        status = ty_keep_add(s, error);
+        status = ty_keep_add(s->keep, &kept, error);
     return status;
 }
 
@@ -466,7 +471,7 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     s->chunk += s->chunk == 0;
     if (s->is_whole)
         s->chunk *= 8; /* it is copied nowhere */
-    else if (options->rewindable && !(s->keep = ty_keep_create()))
+    else if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
         return ty_error_memory(error, "a text's columns", 0);
     status = make_scan(s, error);
     return status ? status : settle_integers(s, options, error);

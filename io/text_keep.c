@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "io/spool.h"
 #include "io/temp_file.h"
-#include "io/text_state.h"
+#include "io/text_keep.h"
 
 #define SLAB_BYTES ((size_t)16 << 20)  /* of memory at a time */
 #define MOST_BYTES ((uint64_t)1 << 30) /* in memory; a quarter of what is left, if that is less */
@@ -19,9 +19,13 @@ typedef struct kept {
     const double *samples; /* NULL: in the file */
     uint64_t offset;
     size_t rows;
+    uint32_t views;
 } kept;
 
 struct ty_keep {
+    const char *name; /* the file's */
+    double *buffer;   /* what was read from the file; for `buffered` samples */
+    size_t buffered;
     kept *blocks;
     size_t count, room, next; /* next: to be handed out again */
     double **slabs;           /* the last one has memory for `left` more samples, from `at` on */
@@ -39,7 +43,7 @@ void ty_keep_limit(uint64_t bytes)
     limit_wanted = bytes;
 }
 
-ty_keep *ty_keep_create(void)
+ty_keep *ty_keep_create(const char *name)
 {
     ty_keep *keep = ty_calloc(1, sizeof *keep);
     if (!keep)
@@ -49,6 +53,7 @@ ty_keep *ty_keep_create(void)
     if (limit_wanted < keep->limit)
         keep->limit = limit_wanted;
     keep->file = -1;
+    keep->name = name;
     return keep;
 }
 
@@ -62,6 +67,7 @@ void ty_keep_free(ty_keep *keep)
     if (keep->file >= 0)
         close(keep->file);
     ty_free(keep->blocks);
+    ty_free(keep->buffer);
     ty_free(keep);
 }
 
@@ -71,8 +77,8 @@ void ty_keep_rewind(ty_keep *keep)
 }
 
 /* Reads or writes all of `bytes` at `offset` of the file. */
-static tally_status transfer(const ty_keep *keep, const ty_text_state *s, void *bytes, size_t size,
-                             uint64_t offset, int writes, tally_error *error)
+static tally_status transfer(const ty_keep *keep, void *bytes, size_t size, uint64_t offset,
+                             int writes, tally_error *error)
 {
     char text[128], *at = bytes;
     while (size) {
@@ -83,7 +89,7 @@ static tally_status transfer(const ty_keep *keep, const ty_text_state *s, void *
         if (done <= 0)
             return ty_error(error, TALLY_ERROR_IO,
                             "%s: %s its columns in a temporary file (in TMPDIR) failed: %s",
-                            s->name, writes ? "keeping" : "finding",
+                            keep->name, writes ? "keeping" : "finding",
                             done ? ty_errno_text(errno, text) : "it was cut");
         at += done;
         size -= (size_t)done;
@@ -118,72 +124,72 @@ static tally_status add_slab(ty_keep *keep, size_t samples, tally_error *error)
     return TALLY_OK;
 }
 
-static tally_status add_to_memory(ty_keep *keep, const ty_text_state *s, kept *block,
+static tally_status add_to_memory(ty_keep *keep, const ty_kept *rows, kept *block,
                                   tally_error *error)
 {
-    size_t samples = block->rows * s->views;
+    size_t samples = rows->rows * rows->views;
     tally_status status = TALLY_OK;
     if (keep->left < samples)
         status = add_slab(keep, samples, error);
     if (status)
         return status;
-    for (uint32_t v = 0; v < s->views; v++)
-        memcpy(keep->at + v * block->rows, s->samples + v * s->stride,
-               block->rows * sizeof *s->samples);
+    for (uint32_t v = 0; v < rows->views; v++)
+        memcpy(keep->at + v * rows->rows, rows->samples + v * rows->stride,
+               rows->rows * sizeof *rows->samples);
     block->samples = keep->at;
     keep->at += samples;
     keep->left -= samples;
-    keep->bytes += samples * sizeof *s->samples;
+    keep->bytes += samples * sizeof *rows->samples;
     return TALLY_OK;
 }
 
-static tally_status add_to_file(ty_keep *keep, const ty_text_state *s, tally_error *error)
+static tally_status add_to_file(ty_keep *keep, const ty_kept *rows, tally_error *error)
 {
-    size_t size = s->ready * sizeof *s->samples;
+    size_t size = rows->rows * sizeof *rows->samples;
     if (keep->file < 0 && (keep->file = ty_spool_file(error)) < 0)
         return TALLY_ERROR_IO;
     tally_status status = TALLY_OK;
-    for (uint32_t v = 0; v < s->views && !status; v++)
-        status =
-            transfer(keep, s, s->samples + v * s->stride, size, keep->stored + v * size, 1, error);
-    keep->stored += s->views * size;
+    for (uint32_t v = 0; v < rows->views && !status; v++)
+        status = transfer(keep, (void *)(uintptr_t)(rows->samples + v * rows->stride), size,
+                          keep->stored + v * size, 1, error);
+    keep->stored += rows->views * size;
     return status;
 }
 
-tally_status ty_keep_add(ty_text_state *s, tally_error *error)
+tally_status ty_keep_add(ty_keep *keep, const ty_kept *rows, tally_error *error)
 {
-    ty_keep *keep = s->keep;
     kept *blocks = grown(keep->blocks, keep->count, &keep->room, sizeof *blocks);
     if (!blocks)
         return ty_error_memory(error, "a text's columns", 2 * keep->room * sizeof *blocks);
     keep->blocks = blocks;
     kept *block = blocks + keep->count;
-    *block = (kept){NULL, keep->stored, s->ready};
-    int fits = keep->bytes + s->ready * s->views * sizeof *s->samples <= keep->limit;
-    tally_status status =
-        fits && keep->file < 0 ? add_to_memory(keep, s, block, error) : add_to_file(keep, s, error);
+    *block = (kept){NULL, keep->stored, rows->rows, rows->views};
+    int fits = keep->bytes + rows->rows * rows->views * sizeof *rows->samples <= keep->limit;
+    tally_status status = fits && keep->file < 0 ? add_to_memory(keep, rows, block, error)
+                                                 : add_to_file(keep, rows, error);
     if (!status)
         keep->next = ++keep->count;
     return status;
 }
 
-tally_status ty_keep_next(ty_text_state *s, int *found, tally_error *error)
+tally_status ty_keep_next(ty_keep *keep, ty_kept *rows, tally_error *error)
 {
-    ty_keep *keep = s->keep;
-    *found = keep->next < keep->count;
-    if (!*found)
+    rows->rows = 0;
+    if (keep->next == keep->count)
         return TALLY_OK;
     const kept *block = keep->blocks + keep->next++;
-    tally_status status = TALLY_OK;
-    s->out = block->samples;
-    if (!block->samples) {
-        status = ty_text_reserve(s, block->rows, error);
-        s->out = s->samples;
-        if (!status)
-            status = transfer(keep, s, s->samples, block->rows * s->views * sizeof *s->samples,
-                              block->offset, 0, error);
+    const size_t samples = block->rows * block->views;
+    *rows = (ty_kept){block->samples, block->rows, block->rows, block->views};
+    if (block->samples)
+        return TALLY_OK;
+    if (samples > keep->buffered) {
+        ty_free(keep->buffer);
+        keep->buffered = 0;
+        keep->buffer = ty_malloc(samples * sizeof *keep->buffer);
+        if (!keep->buffer)
+            return ty_error_memory(error, "a text's columns", samples * sizeof *keep->buffer);
+        keep->buffered = samples;
     }
-    s->out_stride = s->ready = block->rows;
-    s->taken = 0;
-    return status;
+    rows->samples = keep->buffer;
+    return transfer(keep, keep->buffer, samples * sizeof *keep->buffer, block->offset, 0, error);
 }

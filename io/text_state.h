@@ -5,6 +5,7 @@
 #include "cpu/threads.h"
 #include "io/input.h"
 #include "io/text_fields.h"
+#include "io/text_keep.h"
 #include "io/text_scan.h"
 #include "io/words.h"
 
@@ -17,7 +18,6 @@ typedef struct ty_pick {
 } ty_pick;
 
 typedef struct ty_block ty_block;
-typedef struct ty_keep ty_keep;
 
 typedef struct ty_text_state {
     ty_stream *stream;
@@ -92,22 +92,6 @@ tally_status ty_text_reserve(ty_text_state *state, size_t rows, tally_error *err
 void ty_block_part_size(size_t bytes);
 
 void ty_block_free(ty_block *block); /* NULL is fine */
-
-/* ---- text_keep.c ---- */
-
-/* NULL: memory is out. */
-ty_keep *ty_keep_create(void);
-void ty_keep_free(ty_keep *keep); /* NULL is fine */
-void ty_keep_rewind(ty_keep *keep);
-
-/* Keeps the rows that were just read, which stay to be handed out. */
-tally_status ty_keep_add(ty_text_state *state, tally_error *error);
-
-/* Brings the next rows that were kept; *found is 0 when all have been. */
-tally_status ty_keep_next(ty_text_state *state, int *found, tally_error *error);
-
-/* Test hook: at most so many bytes in memory; UINT64_MAX as usual. */
-void ty_keep_limit(uint64_t bytes);
 
 /* ---- text_integers.c ---- */
 

@@ -260,7 +260,7 @@ typedef struct tally_input_options {
     uint64_t column_begin, column_end;
     uint64_t chunk_bytes; /* most decoded bytes a read hands out, 0 for 4 MiB */
     int32_t rewindable;   /* nonzero: tally_input_rewind will be called; a large pipe
-                             is spooled to a temporary file, text is kept parsed */
+                             is spooled to a temporary file, text and JSON lines are kept parsed */
     uint32_t threads;     /* that read and decode, the caller's included; 0 for one a processor */
     int32_t header;       /* text: 1 the first record is headings, -1 it is data, 0 it tells */
     char delimiter;       /* text: between fields, ' ' for runs of white space; 0: it tells */

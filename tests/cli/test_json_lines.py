@@ -114,6 +114,26 @@ def check_parts(folder, random):
         check(done.returncode == 1 and ":50001:8: the line ends" in done.stderr, done.stderr)
 
 
+def check_once(folder, random):
+    """Without a range the values are kept: the same counts by any threads, rows and pipe, and the file is read once."""
+    numbers = random.integers(-1000, 1000, 200_000).astype(float)
+    path = folder / "kept.jsonl"
+    path.write_text("".join(f'{{"n":{n:g},"m":{i}}}\n' for i, n in enumerate(numbers)))
+    for first, last, more in ((0, len(numbers), ()), (0, len(numbers), ("-j", 3)), (1000, 70_001, ("--rows", "1000:70001"))):
+        want = np.histogram(numbers[first:last], 12)[0].tolist()
+        check(counted(path, "-c", "n", "-b", 12, *more)["counts"] == want, "kept", more)
+    with open(path, "rb") as file, subprocess.Popen("cat", stdin=file, stdout=subprocess.PIPE) as pipe:
+        check(counted("-", "-c", "n", "-b", 12, stdin=pipe.stdout)["counts"] == np.histogram(numbers, 12)[0].tolist(), "pipe")
+    joint = counted(path, "-c", "n,m", "--bins", "4,5")
+    check(joint["counts"] == np.histogram2d(numbers, np.arange(len(numbers)), (4, 5))[0].ravel().tolist(), "kept, joint")
+    # the shell's count of what it and its children have read
+    done = subprocess.run(["sh", "-c", f'"$0" "$@" >/dev/null && cat /proc/$$/io', TALLY, path, "-c", "n", "-b", "12"],
+                          capture_output=True, text=True)
+    read = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("rchar")]
+    size = path.stat().st_size
+    check(not read or read[0] < size * 1.5 + 1_000_000, "read more than once:", read, size)
+
+
 def check_words(folder, random):
     """Strings are counted as Python reads them; a column is of words if its first values are no numbers."""
     path = folder / "words.jsonl"
@@ -186,6 +206,7 @@ def main():
         folder = pathlib.Path(name)
         check_random(folder, random)
         check_parts(folder, random)
+        check_once(folder, random)
         check_words(folder, random)
         check_refused(folder)
     print(failures, "failures")
