@@ -46,6 +46,6 @@ foreach(row IN LISTS rows)
   tally_page(tally-${word}.1 man ${word})
   list(APPEND TALLY_MAN_PAGES ${TALLY_PAGES}/tally-${word}.1)
 endforeach()
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT CMAKE_CROSSCOMPILING AND NOT TALLY_WHEEL) # a wheel has none
   add_custom_target(tally_pages ALL DEPENDS ${TALLY_PAGE_FILES})
 endif()

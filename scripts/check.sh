@@ -16,7 +16,7 @@ export JOBS=${JOBS:-$(nproc)}
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 # python comes before fuzz, whose first tables its environments write.
 usual=(format layers tidy gcc asan tsan python fuzz valgrind)
-every=(format layers tidy analyzer gcc same clang bare static abi asan tsan python wheel debian site fuzz valgrind)
+every=(format layers tidy analyzer gcc same clang bare static platforms abi asan tsan python wheel debian site fuzz valgrind)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -143,6 +143,11 @@ stage_valgrind() {
 # The wheel, in clean environments of two Pythons.
 stage_python() {
     scripts/python.sh
+}
+
+# aarch64, musl, the newest compilers; a big-endian machine is refused.
+stage_platforms() {
+    scripts/platforms.sh
 }
 
 # The libraries' binary interface and the one that was stored.

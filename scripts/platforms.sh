@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Other machines, C libraries and compilers than the usual check has; each that is not installed is named and left out. The
+# libraries and the command are built, every method on the processor is compared with the reference, and a table counted.
+#
+#     scripts/platforms.sh [aarch64|bigendian|musl|newest]…
+#
+#     aarch64     cross-compiled, run by qemu
+#     bigendian   refused when configured
+#     musl        musl's C library, and C11 without GNU's extensions
+#     newest      the newest gcc and clang here, if they are newer than the usual ones
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# configured FOLDER ARGUMENT…: no optional packages, warnings are errors.
+configured() {
+    local folder=build/$1
+    shift
+    mkdir -p "$folder"
+    cmake --preset bare -B "$folder" -DTALLY_TESTS=OFF -DTALLY_BENCH=OFF "$@" >"$folder/configure.log" 2>&1 || {
+        cat "$folder/configure.log"
+        return 1
+    }
+}
+
+# tried FOLDER [EMULATOR…]
+tried() {
+    local folder=build/$1 run=("${@:2}")
+    cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target tally tally_io tally_command >"$folder/build.log" 2>&1 || {
+        grep -E 'error|warning|undefined' "$folder/build.log" || tail -n 20 "$folder/build.log"
+        return 1
+    }
+    run+=("$folder/tally")
+    "${run[@]}" selftest --device cpu --seconds 5 || return 1
+    # The README's histogram.
+    "${run[@]}" data/flights.csv -c dep_delay --range -30 150 --bins 9 --format csv --no-header >"$folder/counts"
+    cut -d, -f4 "$folder/counts" | paste -sd' ' | grep -q '^532 19755 2703 1199 708 469 328 213 138 353' || {
+        cat "$folder/counts"
+        return 1
+    }
+}
+
+missing() {
+    command -v "$1" >/dev/null && return 1
+    echo "platforms: no $1 here: $2 is left out"
+}
+
+# Warnings are no errors: gcc 12 takes a loop in io/json_lines.c, bounded by the number of columns, for one that is not.
+try_aarch64() {
+    missing aarch64-linux-gnu-gcc aarch64 && return
+    missing qemu-aarch64-static aarch64 && return
+    configured aarch64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
+        -DTALLY_WERROR=OFF && tried aarch64 qemu-aarch64-static -L /usr/aarch64-linux-gnu
+}
+
+try_bigendian() {
+    missing s390x-linux-gnu-gcc bigendian && return
+    rm -rf build/bigendian
+    if configured bigendian -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=s390x -DCMAKE_C_COMPILER=s390x-linux-gnu-gcc >/dev/null; then
+        echo "platforms: a big-endian machine was not refused"
+        return 1
+    fi
+    grep 'this one is big-endian' build/bigendian/configure.log || {
+        cat build/bigendian/configure.log
+        return 1
+    }
+}
+
+try_musl() {
+    missing musl-gcc musl && return
+    configured musl -DCMAKE_C_COMPILER=musl-gcc -DCMAKE_C_EXTENSIONS=OFF "-DCMAKE_C_FLAGS=-D_GNU_SOURCE= -pedantic-errors" && tried musl
+}
+
+try_newest() {
+    local name compiler
+    for name in gcc clang; do
+        compiler=$(compgen -c "$name-" | grep -E "^$name-[0-9]+\$" | sort -t- -k2 -n | tail -n 1)
+        if [ -z "$compiler" ] || [ "$("$compiler" -dumpversion)" = "$("$name" -dumpversion)" ]; then
+            echo "platforms: $name $($name -dumpversion), the usual one, is the newest here"
+            continue
+        fi
+        configured "$compiler" "-DCMAKE_C_COMPILER=$compiler" && tried "$compiler" || return 1
+    done
+}
+
+what=("$@")
+[ $# -gt 0 ] || what=(bigendian aarch64 musl newest)
+failed=0
+for one in "${what[@]}"; do
+    printf -- '-- %s\n' "$one"
+    (try_"$one") || {
+        echo "platforms: $one failed"
+        failed=1
+    }
+done
+exit $failed
