@@ -278,6 +278,7 @@ tally_status ty_origin_open_member(ty_origin *o, const ty_member *member, tally_
     o->start = (off_t)member->start;
     o->size = member->size;
     o->seekable = o->is_member = 1;
+    o->is_alone = member->is_alone;
     o->is_wrapped = member->is_deflated;
     memcpy(o->wrap.head, gzip, sizeof gzip);
     put32(o->wrap.tail, member->check);

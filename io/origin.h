@@ -13,6 +13,7 @@
 typedef struct ty_member {
     const char *name; /* for messages */
     int file;         /* outlives what is opened; nobody else reads it in order */
+    int is_alone;     /* nobody else has that descriptor */
     uint64_t start, size;
     int is_deflated;   /* and then: */
     uint32_t check;    /* CRC-32 of what is unpacked */
@@ -39,7 +40,7 @@ typedef struct ty_origin {
     ty_spool spool;
     uint64_t position; /* bytes taken */
     int wake;          /* a descriptor; when it can be read, waiting for a pipe ends. -1: none */
-    int is_member;
+    int is_member, is_alone;
     int is_wrapped; /* `wrap` is around the stored bytes; it is not in `size` and `position` */
     ty_wrap wrap;
 } ty_origin;
@@ -58,6 +59,8 @@ tally_status ty_origin_rewind(ty_origin *origin, tally_error *error);
 tally_status ty_origin_read_at(const ty_origin *origin, uint64_t offset, void *bytes, size_t size,
                                tally_error *error);
 
+/* Whether nobody else has the descriptor of a stream. */
+int ty_stream_is_alone(const ty_stream *stream);
 /* As ty_stream_open, of a part of a file. */
 tally_status ty_stream_open_member(const ty_member *member, ty_stream **stream, tally_error *error);
 

@@ -253,16 +253,23 @@ tally_status ty_stream_read_at(const ty_stream *stream, uint64_t offset, void *b
     return ty_origin_read_at(&stream->origin, offset, bytes, size, error);
 }
 
+int ty_stream_is_alone(const ty_stream *stream)
+{
+    return stream->origin.owned;
+}
+
 void ty_stream_map(ty_stream *stream)
 {
     ty_origin *o = &stream->origin;
-    if (!o->mapping && o->owned && !o->start && o->seekable && !stream->unpack.codec)
-        o->mapping = ty_mapping_make(o->file, o->size);
+    const int whole = o->owned && !o->start;
+    if (!o->mapping && (whole || o->is_alone) && o->seekable && !stream->unpack.codec)
+        o->mapping = ty_mapping_make(o->file, (uint64_t)o->start + o->size);
 }
 
 const void *ty_stream_lend(const ty_stream *stream, uint64_t offset, size_t size)
 {
-    return ty_mapping_lend(stream->origin.mapping, offset, size);
+    const ty_origin *o = &stream->origin;
+    return ty_mapping_lend(o->mapping, (uint64_t)o->start + offset, size);
 }
 
 void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size)

@@ -39,6 +39,7 @@ typedef struct ty_zip_entry {
 
 typedef struct ty_zip {
     const ty_seekable *in;
+    int is_alone; /* as of ty_member */
     uint64_t directory_at, directory_size;
     unsigned char *directory;
     size_t count;
@@ -335,6 +336,7 @@ static tally_status open_member(const ty_zip *z, const ty_zip_entry *e, ty_strea
                                 tally_error *error)
 {
     ty_member m = {.file = z->in->file,
+                   .is_alone = z->is_alone,
                    .size = e->stored,
                    .is_deflated = e->method == DEFLATED,
                    .check = e->check,
@@ -361,7 +363,7 @@ static tally_status open_member(const ty_zip *z, const ty_zip_entry *e, ty_strea
 tally_status ty_zip_open(ty_stream *stream, const char *inside, ty_seekable *archive,
                          ty_stream **member, tally_error *error)
 {
-    ty_zip z = {.in = archive};
+    ty_zip z = {.in = archive, .is_alone = ty_stream_is_alone(stream)};
     uint64_t count = 0;
     const ty_zip_entry *chosen = NULL;
     tally_status status = ty_seekable_open(stream, archive, error);
