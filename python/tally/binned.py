@@ -161,13 +161,13 @@ def _numbers(columns, edges):
     numbers = []
     for x, e in zip(columns, edges):
         at = digitize(x, e)
-        at[x == e[-1]] -= 1
+        np.subtract(at, x == e[-1], out=at)
         numbers.append(at)
     return numbers
 
 
 def _flat(numbers, edges):
-    return np.ravel_multi_index(numbers, [len(e) + 1 for e in edges])
+    return numbers[0] if len(numbers) == 1 else np.ravel_multi_index(numbers, [len(e) + 1 for e in edges])
 
 
 def _find(columns, rows, edges, statistic):
