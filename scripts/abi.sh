@@ -26,9 +26,9 @@ for name in tally tally-io; do
     if [ "${1:-}" = renew ]; then
         cp $folder/lib$name.abi $stored
         echo "abi: stored $stored"
-    elif abidiff --no-show-locs $stored $folder/lib$name.abi >$folder/lib$name.diff; then
+    elif abidiff --no-show-locs --suppressions packaging/abi/suppressions $stored $folder/lib$name.abi >$folder/lib$name.diff; then
         echo "abi: lib$name: as it was stored"
-    elif [ $(($? & 8)) = 0 ] && abidiff --no-show-locs --no-added-syms $stored $folder/lib$name.abi >/dev/null; then
+    elif [ $(($? & 8)) = 0 ] && abidiff --no-show-locs --suppressions packaging/abi/suppressions --no-added-syms $stored $folder/lib$name.abi >/dev/null; then
         cat $folder/lib$name.diff
         echo "abi: lib$name: only more than was stored"
     else
