@@ -7,7 +7,7 @@ import re
 import sys
 
 WIDTH, FILE, FUNCTION = 100, 600, 60
-SHARED = ("dialect", "bin", "cell", "cell_lookup")  # the host compiles them too
+SHARED = ("dialect", "bin", "cell", "cell_lookup", "place")  # the host compiles them too
 
 
 def functions(lines):

@@ -24,6 +24,7 @@
 #include "cpu/threads.h"
 #include "gpu/method.h"
 #include "gpu/kernels_file.h"
+#include "gpu/order.h"
 #include "gpu/call.h"
 #include "plan/cost.h"
 #include "plan/registry.h"
@@ -209,6 +210,9 @@ static void add_target(ty_target target, const double *edges)
             add_plans(&context, target, (tally_dtype)dtype, bins, edges);
         for (uint64_t bins = 10; bins <= 4096 && dtype >= TALLY_F32; bins *= 2)
             add_joint(&context, target, (tally_dtype)dtype, bins);
+        ty_defines o;
+        ty_order_options(&device, (tally_dtype)dtype, &o);
+        add(target, &ty_order_kernels, o.text);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * Exact quantiles: samples by their rank, found without sorting. Part of libtally; samples in host
- * memory, counted on the processor.
+ * memory are counted on the processor, samples on a device there.
  */
 #ifndef TALLY_QUANTILE_H
 #define TALLY_QUANTILE_H
@@ -38,13 +38,17 @@ typedef struct tally_quantile_options {
     tally_quantile_method method; /* of tally_quantiles */
     int32_t skip_nan;             /* nonzero: NaN are left out; 0: a group with one has NaN only */
     /* batches × rows × columns of u8, channels 1: a sample counts where it is nonzero. NULL: all.
-     * Dimensions of extent 1 are repeated along the samples'. */
+     * Dimensions of extent 1 are repeated along the samples'. It lies where the samples do. */
     const tally_view *mask;
+    void *stream; /* of samples on a device: cudaStream_t or cl_command_queue; NULL: one of ours */
+    /* tally_quantiles: `out` is memory of the samples' device, which has float64. On a stream the
+     * call then returns before the answer is there, and a CUDA graph can record it. */
+    int32_t on_device;
 } tally_quantile_options;
 
 #define TALLY_QUANTILE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(tally_quantile_options), (tally_quantile_method)0, 0, NULL                          \
+        sizeof(tally_quantile_options), (tally_quantile_method)0, 0, NULL, NULL, 0                 \
     }
 
 /*
@@ -52,10 +56,11 @@ typedef struct tally_quantile_options {
  * batches × channels × count values, the channels of a batch together. Samples are compared
  * exactly; a quantile that is a sample is that sample rounded to float64, one between two of them
  * is computed from both in float64 as NumPy does. NaN for a group without samples.
- * `context`: one on the processor gives its threads; NULL: the calling thread alone. The answer
- * is the same with any. Takes memory for a part of the samples, in bad cases for all of them.
- * TALLY_ERROR_ARGUMENT for a q outside 0 … 1, TALLY_ERROR_UNSUPPORTED for samples on a device or
- * with a source, TALLY_ERROR_MEMORY; then `out` is as it was. Thread-safe.
+ * `context`: of samples on a device a context of that device; else it gives its threads, or is
+ * NULL: the calling thread alone. The answer is the same with any. Takes memory where the samples
+ * are for a part of them, on the processor in bad cases for all.
+ * TALLY_ERROR_ARGUMENT for a q outside 0 … 1, TALLY_ERROR_UNSUPPORTED for samples with a source,
+ * TALLY_ERROR_MEMORY; then `out` is as it was, unless it is on the device. Thread-safe.
  */
 TALLY_API tally_status tally_quantiles(tally_context *context, const tally_view *view,
                                        const double *q, uint32_t count,

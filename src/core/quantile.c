@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binning/place.h"
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
@@ -42,88 +43,12 @@ int tally_quantile_method_parse(const char *name)
     return -1;
 }
 
-/* Between samples x[low] and x[high]: x[low] + (x[high] - x[low]) * part. */
-typedef struct place {
-    uint64_t low, high;
-    double part;
-} place;
+#define RANK_WRONG "rank %" PRIu64 " of %" PRIu64 " samples: ranks begin at 0"
 
-/* Hyndman and Fan's continuous definitions: q's place, from 0. */
-static double place_of(double n, double q, double alpha, double beta)
-{
-    return n * q + (alpha + q * (1 - alpha - beta)) - 1;
-}
-
-/* The next sample, but the one before where `before` holds of the exact place. */
-static place one_of(double at, int before, uint64_t n)
-{
-    double index = floor(at) + !before;
-    index = index < 0 ? 0 : index > (double)(n - 1) ? (double)(n - 1) : index;
-    return (place){(uint64_t)index, (uint64_t)index, 0};
-}
-
-static place between(double at, double part, uint64_t n)
-{
-    if (at >= (double)(n - 1))
-        return (place){n - 1, n - 1, 0};
-    if (at < 0)
-        return (place){0, 0, 0};
-    return (place){(uint64_t)at, (uint64_t)at + 1, part};
-}
-
-/* NumPy's arithmetic, step for step, so that the same neighbours are found. n is at least 1. */
-static place find_place(tally_quantile_method method, double q, uint64_t n)
-{
-    const double count = (double)n;
-    double at = (count - 1) * q;
-    switch (method) {
-    case TALLY_QUANTILE_LOWER:
-        return one_of(floor(at), 1, n);
-    case TALLY_QUANTILE_HIGHER:
-        return one_of(ceil(at), 1, n);
-    case TALLY_QUANTILE_NEAREST:
-        return one_of(nearbyint(at), 1, n);
-    case TALLY_QUANTILE_MIDPOINT:
-        at = 0.5 * (floor(at) + ceil(at));
-        return between(at, at == floor(at) ? 0 : 0.5, n);
-    case TALLY_QUANTILE_INVERTED_CDF:
-        at = count * q - 1;
-        return one_of(at, at == floor(at), n);
-    case TALLY_QUANTILE_CLOSEST_OBSERVATION:
-        at = count * q - 1 - 0.5;
-        return one_of(at, at == floor(at) && fmod(floor(at), 2) != 0, n);
-    case TALLY_QUANTILE_AVERAGED_INVERTED_CDF:
-        at = count * q - 1;
-        return between(at, at == floor(at) ? 0.5 : 1, n);
-    case TALLY_QUANTILE_INTERPOLATED_INVERTED_CDF:
-        at = place_of(count, q, 0, 1);
-        break;
-    case TALLY_QUANTILE_HAZEN:
-        at = place_of(count, q, 0.5, 0.5);
-        break;
-    case TALLY_QUANTILE_WEIBULL:
-        at = place_of(count, q, 0, 0);
-        break;
-    case TALLY_QUANTILE_MEDIAN_UNBIASED:
-        at = place_of(count, q, 1 / 3.0, 1 / 3.0);
-        break;
-    case TALLY_QUANTILE_NORMAL_UNBIASED:
-        at = place_of(count, q, 3 / 8.0, 3 / 8.0);
-        break;
-    default:
-        break;
-    }
-    return between(at, at - floor(at), n);
-}
-
-/* As NumPy: from the nearer end. Equal ends are not subtracted, for they may be infinite. */
-static double mix(double low, double high, double part)
-{
-    if (low == high || part == 0)
-        return low;
-    const double gap = high - low;
-    return part >= 0.5 ? high - gap * (1 - part) : low + gap * part;
-}
+_Static_assert(TY_PLACE_NORMAL_UNBIASED == (int)TALLY_QUANTILE_NORMAL_UNBIASED &&
+                   TY_PLACE_NEAREST == (int)TALLY_QUANTILE_NEAREST &&
+                   TY_PLACE_CLOSEST == (int)TALLY_QUANTILE_CLOSEST_OBSERVATION,
+               "place.h has tally_quantile_method's numbers");
 
 /* One call; `groups` of it are batches × channels. */
 typedef struct quantile_job {
@@ -135,7 +60,10 @@ typedef struct quantile_job {
     uint32_t count;
     tally_quantile_method method;
     int skip_nan;
-    ty_pool *pool; /* within a group, or over groups */
+    ty_pool *pool;         /* within a group, or over groups */
+    tally_context *device; /* where the samples are on one; else NULL */
+    void *stream;
+    int on_device; /* the answers, too */
     double *values;
     unsigned char *statistics;
     uint64_t *nan;
@@ -170,19 +98,19 @@ static int64_t key_of(const uint64_t *ranks, const int64_t *keys, unsigned count
 typedef struct group_space {
     uint64_t *ranks;
     int64_t *keys;
-    place *places;
+    ty_place *places;
 } group_space;
 
 static void write_quantiles(const quantile_job *job, const group_space *space, unsigned found,
                             double *out)
 {
     for (uint32_t i = 0; i < job->count; i++) {
-        const place *at = &space->places[i];
+        const ty_place *at = &space->places[i];
         const double low =
             ty_order_value(job->dtype, key_of(space->ranks, space->keys, found, at->low));
         const double high =
             ty_order_value(job->dtype, key_of(space->ranks, space->keys, found, at->high));
-        out[i] = mix(low, high, at->part);
+        out[i] = ty_place_mix(low, high, at->part);
     }
 }
 
@@ -210,7 +138,7 @@ static tally_status group_quantiles(const quantile_job *job, const ty_order_grou
     if (!n)
         return TALLY_OK;
     for (uint32_t i = 0; i < job->count; i++) {
-        space->places[i] = find_place(job->method, job->q[i], n);
+        space->places[i] = ty_place_find((uint32_t)job->method, job->q[i], n);
         space->ranks[2 * i] = space->places[i].low;
         space->ranks[2 * i + 1] = space->places[i].high;
     }
@@ -232,9 +160,7 @@ static tally_status group_statistics(const quantile_job *job, const ty_order_gro
         return status;
     for (uint32_t i = 0; i < job->count; i++)
         if (job->ranks[i] >= kinds.count)
-            return ty_error(error, TALLY_ERROR_ARGUMENT,
-                            "rank %" PRIu64 " of %" PRIu64 " samples: ranks begin at 0",
-                            job->ranks[i], kinds.count);
+            return ty_error(error, TALLY_ERROR_ARGUMENT, RANK_WRONG, job->ranks[i], kinds.count);
     memcpy(space->ranks, job->ranks, job->count * sizeof *space->ranks);
     const unsigned found = distinct(space->ranks, job->count);
     status = ty_order_find(group, kinds.count, space->ranks, found, space->keys, &found_nan, error);
@@ -251,12 +177,12 @@ static tally_status do_group(const quantile_job *job, uint64_t g, ty_pool *pool,
 {
     const ty_order_group group = {&job->samples, job->mask.data ? &job->mask : NULL,
                                   g / job->samples.channels, g % job->samples.channels, pool};
-    const size_t bytes = job->count * (4 * sizeof(uint64_t) + sizeof(place)) + 1;
+    const size_t bytes = job->count * (4 * sizeof(uint64_t) + sizeof(ty_place)) + 1;
     uint64_t *memory = ty_malloc(bytes);
     if (!memory)
         return ty_error_memory(error, "finding quantiles", bytes);
     const group_space space = {memory, (int64_t *)(memory + 2 * job->count),
-                               (place *)(memory + 4 * job->count)};
+                               (ty_place *)(memory + 4 * job->count)};
     tally_status status =
         job->q ? group_quantiles(job, &group, &space, job->values + g * job->count, error)
                : group_statistics(job, &group, &space,
@@ -320,41 +246,154 @@ static tally_status do_groups(const quantile_job *job, tally_error *error)
     return status;
 }
 
+/* ---- samples on a device ---- */
+
+static ty_order_source source_of(const quantile_job *job)
+{
+    return (ty_order_source){&job->samples, job->mask.data ? &job->mask : NULL, job->groups,
+                             job->elements, job->stream};
+}
+
+/* Of all groups. */
+static tally_status count_groups(const quantile_job *job, ty_order_kinds *kinds, tally_error *error)
+{
+    const ty_order_source source = source_of(job);
+    const int skip = job->q && job->skip_nan && ty_dtype_is_float(job->dtype);
+    for (uint64_t g = 0; g < job->groups; g++)
+        kinds[g] = (ty_order_kinds){job->elements, 0};
+    if (!job->elements || (!source.mask && !skip && job->count))
+        return TALLY_OK;
+    return job->device->backend->order->kinds(job->device, &source, kinds, error);
+}
+
+/* A group's ranks, two for each quantile, or one. */
+static tally_status set_ranks(const quantile_job *job, const ty_order_kinds *kinds, uint64_t *ranks,
+                              ty_place *places, tally_error *error)
+{
+    const uint64_t n = kinds->count - (job->q && job->skip_nan ? kinds->nan : 0);
+    for (uint32_t i = 0; i < job->count; i++) {
+        if (!job->q && job->ranks[i] >= n)
+            return ty_error(error, TALLY_ERROR_ARGUMENT, RANK_WRONG, job->ranks[i], n);
+        if (!job->q) {
+            ranks[i] = job->ranks[i];
+            continue;
+        }
+        places[i] = (ty_place){UINT64_MAX, UINT64_MAX, 0};
+        if (n)
+            places[i] = ty_place_find((uint32_t)job->method, job->q[i], n);
+        ranks[2 * i] = places[i].low;
+        ranks[2 * i + 1] = places[i].high;
+    }
+    return TALLY_OK;
+}
+
+static void take_keys(const quantile_job *job, uint64_t g, const int64_t *keys, uint64_t nan,
+                      const ty_place *places)
+{
+    const size_t size = tally_dtype_bytes(job->dtype);
+    for (uint32_t i = 0; i < job->count; i++) {
+        const uint64_t at = g * job->count + i;
+        if (!job->q)
+            ty_order_sample(job->dtype, keys[i], job->statistics + at * size);
+        else if (places[i].low == UINT64_MAX || (nan && !job->skip_nan))
+            job->values[at] = NAN;
+        else
+            job->values[at] =
+                ty_place_mix(ty_order_value(job->dtype, keys[2 * i]),
+                             ty_order_value(job->dtype, keys[2 * i + 1]), places[i].part);
+    }
+    if (job->nan)
+        job->nan[g] = nan;
+}
+
+/* The device finds samples by rank; what is between two of them is found here. */
+static tally_status do_on_device(const quantile_job *job, tally_error *error)
+{
+    const ty_order_source source = source_of(job);
+    const uint64_t all = job->groups * job->count, each = job->q ? 2 : 1, ranks_all = each * all;
+    const size_t bytes = (ranks_all * 2 + job->groups * 3) * 8 + all * sizeof(ty_place);
+    uint64_t *memory = ty_malloc(bytes + 1), *ranks = memory, *nan = ranks + 2 * ranks_all;
+    if (!memory)
+        return ty_error_memory(error, "finding quantiles", bytes);
+    int64_t *keys = (int64_t *)(ranks + ranks_all);
+    ty_order_kinds *kinds = (ty_order_kinds *)(nan + job->groups);
+    ty_place *places = (ty_place *)(kinds + job->groups);
+    tally_status status = count_groups(job, kinds, error);
+    for (uint64_t g = 0; g < job->groups; g++)
+        nan[g] = kinds[g].nan;
+    for (uint64_t g = 0; g < job->groups && !status; g++)
+        status = set_ranks(job, &kinds[g], ranks + g * each * job->count,
+                           places + (job->q ? g * job->count : 0), error);
+    if (!status && all && job->elements)
+        status = job->device->backend->order->find(job->device, &source, ranks,
+                                                   (uint32_t)each * job->count, keys, nan, error);
+    for (uint64_t g = 0; g < job->groups && !status; g++)
+        take_keys(job, g, keys + g * each * job->count, nan[g],
+                  places + (job->q ? g * job->count : 0));
+    ty_free(memory);
+    return status;
+}
+
+/* ---- calls ---- */
+
+static tally_status check_options(quantile_job *job, const tally_view *view,
+                                  const tally_quantile_options *options, tally_error *error)
+{
+    if (!options)
+        return TALLY_OK;
+    if (options->struct_size != sizeof *options)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "options: struct_size is wrong; start from TALLY_QUANTILE_OPTIONS_INIT");
+    if (!tally_quantile_method_name(options->method))
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "method %d is none", (int)options->method);
+    if ((options->stream || options->on_device) && !job->device)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "stream and on_device are for samples on a device");
+    job->method = options->method;
+    job->skip_nan = options->skip_nan != 0;
+    job->stream = options->stream;
+    job->on_device = options->on_device;
+    if (!options->mask)
+        return TALLY_OK;
+    tally_status status =
+        ty_grid_mask(options->mask, &job->samples, view->device, &job->mask, error);
+    return status ? status : ty_grid_in_memory(&job->mask, "mask", error);
+}
+
+static tally_status find_device(quantile_job *job, tally_context *context, const tally_view *view,
+                                tally_error *error)
+{
+    job->pool = context ? context->pool : NULL;
+    if (view->device <= TALLY_DEVICE_CPU)
+        return TALLY_OK;
+    if (!context || context->several || context->device != view->device || !context->backend->order)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "view: device %d; samples there need a context of that device alone",
+                        (int)view->device);
+    job->device = context;
+    return TALLY_OK;
+}
+
 static tally_status job_make(quantile_job *job, tally_context *context, const tally_view *view,
                              const tally_quantile_options *options, tally_error *error)
 {
     tally_status status = ty_grid_make(view, "view", &job->samples, error);
+    if (!status)
+        status = find_device(job, context, view, error);
+    if (!status)
+        status = ty_grid_in_memory(&job->samples, "view", error);
+    if (!status)
+        status = check_options(job, view, options, error);
     if (status)
         return status;
-    if (view->device > TALLY_DEVICE_CPU)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "view: device %d; quantiles need samples in host memory",
-                        (int)view->device);
-    if ((status = ty_grid_in_memory(&job->samples, "view", error)))
-        return status;
-    if (options && options->struct_size != sizeof *options)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "options: struct_size is wrong; start from TALLY_QUANTILE_OPTIONS_INIT");
     const ty_grid *g = &job->samples;
-    if (options && options->mask) {
-        status = ty_grid_mask(options->mask, g, &job->mask, error);
-        if (!status)
-            status = ty_grid_in_memory(&job->mask, "mask", error);
-        if (status)
-            return status;
-    }
     if (__builtin_mul_overflow(g->rows, g->columns, &job->elements) ||
         __builtin_mul_overflow(g->batches, g->channels, &job->groups) ||
         job->elements > UINT64_C(1) << 53)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view: more than 2^53 samples");
-    if (options && !tally_quantile_method_name(options->method))
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "method %d is none", (int)options->method);
     if (!job->mask.data)
         ty_grid_coalesce(&job->samples, 1);
     job->dtype = g->dtype;
-    job->method = options ? options->method : TALLY_QUANTILE_LINEAR;
-    job->skip_nan = options && options->skip_nan;
-    job->pool = context ? context->pool : NULL;
     return TALLY_OK;
 }
 
@@ -377,13 +416,27 @@ static tally_status answer(quantile_job *job, void *out, size_t size, uint64_t *
     job->nan = nan ? (uint64_t *)memory : NULL;
     job->values = (double *)(memory + nan_bytes);
     job->statistics = memory + nan_bytes;
-    tally_status status = do_groups(job, error);
+    tally_status status = job->device ? do_on_device(job, error) : do_groups(job, error);
     if (!status && bytes)
         memcpy(out, memory + nan_bytes, bytes);
     if (!status && nan_bytes)
         memcpy(nan, memory, nan_bytes);
     ty_free(memory);
     return status;
+}
+
+static tally_status leave_on_device(const quantile_job *job, void *out, tally_error *error)
+{
+    const ty_order_source source = source_of(job);
+    if (!job->groups || !job->count)
+        return TALLY_OK;
+    if (!out)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "out: NULL");
+    if (!job->elements)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "view: no samples, whose quantiles cannot be left on the device");
+    return job->device->backend->order->quantiles(job->device, &source, job->method, job->skip_nan,
+                                                  job->q, job->count, out, error);
 }
 
 tally_status tally_quantiles(tally_context *context, const tally_view *view, const double *q,
@@ -400,6 +453,8 @@ tally_status tally_quantiles(tally_context *context, const tally_view *view, con
         if (!(q[i] >= 0 && q[i] <= 1))
             return ty_error(error, TALLY_ERROR_ARGUMENT, "q[%" PRIu32 "] is %g; it must be 0 to 1",
                             i, q[i]);
+    if (job.on_device)
+        return leave_on_device(&job, out, error);
     return count ? answer(&job, out, sizeof *out, NULL, error) : TALLY_OK;
 }
 
@@ -414,5 +469,8 @@ tally_status tally_order_statistics(tally_context *context, const tally_view *vi
         return status;
     if (!ranks && count)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "ranks: NULL");
+    if (job.on_device)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "on_device: order statistics are left in host memory");
     return answer(&job, out, tally_dtype_bytes(job.dtype), nan, error);
 }

@@ -262,7 +262,7 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
     if (channel >= g->channels)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "channel %" PRIu64 ": the view has %" PRIu64 "", channel, g->channels);
-    if (mask && (status = ty_grid_mask(mask, g, &job->mask, error)))
+    if (mask && (status = ty_grid_mask(mask, g, TALLY_DEVICE_CPU, &job->mask, error)))
         return status;
     if (__builtin_mul_overflow(g->rows, g->columns, &job->elements) ||
         __builtin_mul_overflow(job->elements, g->batches, &job->total))

@@ -177,15 +177,18 @@ static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
     return *extent == to;
 }
 
-tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, ty_grid *mask,
-                          tally_error *error)
+tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, tally_device_type device,
+                          ty_grid *mask, tally_error *error)
 {
     tally_status status = ty_grid_make(view, "mask", mask, error);
     if (status)
         return status;
-    if (view->device > TALLY_DEVICE_CPU)
+    if (view->device != device && (view->device > TALLY_DEVICE_CPU || device > TALLY_DEVICE_CPU))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "mask: device %d; it must be in host memory", (int)view->device);
+                        device > TALLY_DEVICE_CPU
+                            ? "mask: device %d; it must be where the samples are"
+                            : "mask: device %d; it must be in host memory",
+                        (int)view->device);
     if (mask->dtype != TALLY_U8 || mask->channels != 1)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "mask: %s with %" PRIu64 " channels; it must be u8 with one",

@@ -22,10 +22,10 @@ typedef struct ty_grid {
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,
                           tally_error *error);
 
-/* A mask of `samples`, in host memory: u8 with one channel; dimensions of extent 1 are repeated
+/* A mask of `samples`, on their device: u8 with one channel; dimensions of extent 1 are repeated
  * along the samples'. */
-tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, ty_grid *mask,
-                          tally_error *error);
+tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, tally_device_type device,
+                          ty_grid *mask, tally_error *error);
 
 tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error);
 

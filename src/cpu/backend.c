@@ -555,5 +555,5 @@ static void cpu_arch(const tally_context *context, char *arch, size_t size)
 const ty_backend ty_cpu_backend = {
     TALLY_DEVICE_CPU,  "cpu",       cpu_count,  cpu_info, NULL, NULL,
     cpu_arch,          cpu_prepare, cpu_finish, cpu_run,  0,    cpu_directs,
-    cpu_adds_in_place, cpu_memory,
+    cpu_adds_in_place, cpu_memory,  NULL,
 };

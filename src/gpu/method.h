@@ -37,7 +37,8 @@ enum {
     TY_READS_MASKED = 1,   /* packed columns of one channel, with or without a mask */
     TY_READS_ROWS = 2,     /* the same, or long rows with gaps between them */
     TY_READS_CHANNELS = 3, /* packed with all channels interleaved; with a mask one channel */
-    TY_READS_ANY = 4       /* any strides, channels, mask, number of columns */
+    TY_READS_ANY = 4,      /* any strides, channels, mask, number of columns */
+    TY_READS_KEYS = 5      /* any layout, by no axis: not a method (gpu/order.c) */
 };
 
 /* Which affine maps a kernel finds cells by, where the plan proves one (gpu/axes.c); else it

@@ -15,6 +15,7 @@
 #include "gpu/axes.h"
 #include "gpu/call.h"
 #include "gpu/kernels_file.h"
+#include "gpu/order.h"
 #include "plan/cost.h"
 #include "plan/registry.h"
 
@@ -45,6 +46,7 @@ static tally_status open_with(const ty_device_ops *ops, tally_context *context,
 static void backend_close(tally_context *context)
 {
     ty_device *device = context->state;
+    ty_orders_close(device);
     ty_programs_close(device);
     device->ops->close(device);
 }
@@ -233,7 +235,7 @@ static tally_status take_route(const ty_job *job, ty_route *route, const tally_p
     o.method = route->method->name;
     o.settings = NULL;
     o.settings_count = 0;
-    pthread_mutex_lock(&own->lock);
+    pthread_mutex_lock(&own->spaces.lock);
     if (route->missing)
         status = ty_error(error, TALLY_ERROR_UNSUPPORTED, "method %s: its kernels cannot be had",
                           o.method);
@@ -241,7 +243,7 @@ static tally_status take_route(const ty_job *job, ty_route *route, const tally_p
         status = tally_plan_create(job->plan->context, &o, &route->plan, error);
     route->missing = status == TALLY_ERROR_UNSUPPORTED;
     *plan = route->plan;
-    pthread_mutex_unlock(&own->lock);
+    pthread_mutex_unlock(&own->spaces.lock);
     return status;
 }
 
@@ -299,7 +301,7 @@ static tally_status prepare(tally_plan *plan, tally_error *error)
     ty_gpu_plan *own = ty_calloc(1, sizeof *own);
     if (!own)
         return ty_error_memory(error, "a plan", sizeof *own);
-    pthread_mutex_init(&own->lock, NULL);
+    pthread_mutex_init(&own->spaces.lock, NULL);
     plan->state = own;
     tally_status status = ty_gpu_axes_make(plan, error);
     if (!status)
@@ -320,11 +322,11 @@ static void finish(tally_plan *plan)
     if (!own)
         return;
     ty_device *device = device_of(plan);
-    ty_workspaces_close(plan);
+    ty_workspaces_close(device, &own->spaces);
     for (int i = 0; i < TY_ROUTES; i++)
         tally_plan_destroy(own->routes[i].plan);
     ty_program_give(device, own->program);
-    pthread_mutex_destroy(&own->lock);
+    pthread_mutex_destroy(&own->spaces.lock);
     ty_free(own);
 }
 
@@ -406,6 +408,7 @@ static void info_with(const ty_device_ops *ops, int32_t index, tally_device_info
         .has_memory = 1,                                                                           \
         .directs = backend_directs,                                                                \
         .memory = ty_gpu_memory,                                                                   \
+        .order = &ty_gpu_order,                                                                    \
     };
 
 BACKEND(opencl, TALLY_DEVICE_OPENCL)

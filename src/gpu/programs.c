@@ -113,6 +113,7 @@ void ty_program_give(ty_device *device, ty_program *program)
 void ty_programs_open(ty_device *device)
 {
     device->programs = NULL;
+    device->orders = NULL;
     pthread_mutex_init(&device->programs_lock, NULL);
 }
 

@@ -164,9 +164,9 @@ tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, 
     plan.context = &context;
     plan.state = &own;
     same.plan = &plan;
-    pthread_mutex_init(&own.lock, NULL);
+    pthread_mutex_init(&own.spaces.lock, NULL);
     const tally_status status = job->elements ? rehearse(&call, error) : TALLY_OK;
-    pthread_mutex_destroy(&own.lock);
+    pthread_mutex_destroy(&own.spaces.lock);
     *host += r.host_bytes;
     *device += r.device_bytes;
     return status;

@@ -8,21 +8,27 @@
 #include "gpu/method.h"
 #include "kernel_texts.h"
 
-/* What all kernels share, then what those that read one packed column do, or those that read any
- * layout, then the method's own: one text for both runtimes. */
+/* What all kernels share, then what those that count do, of one packed column or of any layout,
+ * then the method's own: one text for both runtimes. */
 char *ty_gpu_text(const ty_gpu_method *method)
 {
-    const int column = method->reads == TY_READS_COLUMN;
+    const int column = method->reads == TY_READS_COLUMN, counts = method->reads != TY_READS_KEYS;
     const char *parts[] = {ty_text_dialect_h,
                            ty_text_bin_h,
-                           ty_text_cell_h,
-                           ty_text_cell_lookup_h,
-                           column ? ty_text_sample_h : ty_text_view_h,
+                           counts ? ty_text_cell_h : "",
+                           counts ? ty_text_cell_lookup_h : "",
+                           column ? "" : ty_text_grid_h,
+                           column   ? ty_text_sample_h
+                           : counts ? ty_text_view_h
+                                    : "",
                            column ? ty_text_vectors_h : "",
-                           ty_text_words_h,
-                           ty_text_output_h,
-                           ty_text_merge,
-                           ty_text_finish_h,
+                           counts ? ty_text_words_h : "",
+                           counts ? ty_text_output_h : "",
+                           counts ? ty_text_merge : "",
+                           counts ? ty_text_finish_h : "",
+                           counts ? "" : ty_text_place_h,
+                           counts ? "" : ty_text_order_state_h,
+                           counts ? "" : ty_text_order_h,
                            method->texts[0] ? method->texts[0] : "",
                            method->texts[1] ? method->texts[1] : "",
                            method->texts[2] ? method->texts[2] : "",

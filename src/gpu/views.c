@@ -6,24 +6,22 @@
 
 /* ---- what kernels read ---- */
 
-/* The bytes of a grid lie inside the caller's memory object. */
-static tally_status check_extent(const ty_call *c, const ty_grid *g, const char *what,
-                                 tally_error *error)
+tally_status ty_view_check(ty_device *device, const ty_grid *g, const char *what,
+                           tally_error *error)
 {
     const uint64_t extents[4] = {g->batches, g->rows, g->columns, g->channels};
     const int64_t strides[4] = {g->batch_stride, g->row_stride, g->column_stride,
                                 g->channel_stride};
     int64_t low = 0, high = g->size;
     uint64_t bytes = 0;
-    if (!c->device->ops->extent)
+    if (!device->ops->extent)
         return TALLY_OK;
     for (int i = 0; i < 4; i++) {
         int64_t span = (int64_t)(extents[i] - 1) * strides[i];
         low += span < 0 ? span : 0;
         high += span > 0 ? span : 0;
     }
-    tally_status status =
-        c->device->ops->extent(c->device, (ty_memory)(uintptr_t)g->data, &bytes, error);
+    tally_status status = device->ops->extent(device, (ty_memory)(uintptr_t)g->data, &bytes, error);
     if (!status && (low < 0 || (uint64_t)high > bytes))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: its samples, bytes %" PRId64 " to %" PRId64
@@ -32,7 +30,7 @@ static tally_status check_extent(const ty_call *c, const ty_grid *g, const char 
     return status;
 }
 
-static ty_strided strided_of(const ty_grid *g)
+ty_strided ty_view_strided(const ty_grid *g)
 {
     return (ty_strided){(ty_memory)(uintptr_t)g->data, 0, g->batch_stride, g->row_stride,
                         g->column_stride};
@@ -55,16 +53,16 @@ tally_status ty_views_begin(ty_call *c, tally_error *error)
             : method->reads == TY_READS_CHANNELS ? " and, with a mask, in one channel"
                                                  : " and in one channel, and so is a mask");
     for (uint32_t d = 0; d < c->plan->options.dimensions && !status; d++) {
-        c->samples[d] = strided_of(&job->samples[d]);
-        status = check_extent(c, &job->samples[d], "view", error);
+        c->samples[d] = ty_view_strided(&job->samples[d]);
+        status = ty_view_check(c->device, &job->samples[d], "view", error);
     }
     if (job->mask.data && !status)
-        status = check_extent(c, &job->mask, "mask", error);
+        status = ty_view_check(c->device, &job->mask, "mask", error);
     if (job->weights.data && !status)
-        status = check_extent(c, &job->weights, "weights", error);
+        status = ty_view_check(c->device, &job->weights, "weights", error);
     c->masked = job->mask.data != NULL;
-    c->mask = strided_of(&job->mask);
-    c->weights = strided_of(&job->weights);
+    c->mask = ty_view_strided(&job->mask);
+    c->weights = ty_view_strided(&job->weights);
     c->channel = job->samples[0].channel_stride;
     c->weight_channel = job->weights.channel_stride;
     c->columns = job->samples[0].columns;

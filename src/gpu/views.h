@@ -10,7 +10,12 @@ enum { TY_VIEW_ARGS = 5 * (TALLY_MAX_DIMENSIONS + 2) + 20 }; /* more than any ke
  * that they lie inside the caller's memory objects. */
 tally_status ty_views_begin(ty_call *call, tally_error *error);
 
-/* Appends one grid's arguments (TY_GRID_ARGS of kernels/view.h); returns where they end. */
+/* Whether the bytes of a grid lie inside the caller's memory object. */
+tally_status ty_view_check(ty_device *device, const ty_grid *grid, const char *what,
+                           tally_error *error);
+ty_strided ty_view_strided(const ty_grid *grid);
+
+/* Appends one grid's arguments (TY_GRID_ARGS of kernels/grid.h); returns where they end. */
 unsigned ty_view_grid(ty_arg *args, unsigned n, const ty_strided *grid);
 /* The arguments of a kernel up to the axes: grids of samples, mask and weights. */
 unsigned ty_view_grids(const ty_call *call, ty_arg *args);

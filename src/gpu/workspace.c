@@ -128,17 +128,12 @@ tally_status ty_workspace_table(const tally_plan *plan, ty_workspace *w, tally_e
     return status ? status : device->ops->wait(device, w->queue, error);
 }
 
-static tally_status make(const tally_plan *plan, ty_workspace **made, tally_error *error)
+static tally_status make(ty_device *device, ty_workspace **made, tally_error *error)
 {
-    ty_device *device = plan->context->state;
     ty_workspace *w = ty_calloc(1, sizeof *w);
     if (!w)
         return ty_error_memory(error, "a workspace", sizeof *w);
     tally_status status = device->ops->queue_open(device, NULL, &w->queue, error);
-    if (!status)
-        status = make_axes(plan, device, w, error);
-    if (!status)
-        status = device->ops->wait(device, w->queue, error);
     if (status)
         ty_workspace_close(device, w);
     else
@@ -193,10 +188,8 @@ static tally_status drain(ty_device *device, ty_workspace *list, tally_error *er
     return status;
 }
 
-void ty_workspaces_close(const tally_plan *plan)
+void ty_workspaces_close(ty_device *device, ty_workspaces *own)
 {
-    ty_gpu_plan *own = plan->state;
-    ty_device *device = plan->context->state;
     int busy = own->recorded != NULL;
     for (const ty_workspace *w = own->idle; w; w = w->next)
         busy |= w->busy;
@@ -214,7 +207,7 @@ void ty_workspaces_close(const tally_plan *plan)
 
 /* Unlinks the best idle workspace for `stream`: the one of its last run, else one that nothing is
  * under way on. */
-static ty_workspace *pick(ty_gpu_plan *own, const void *stream, unsigned *busy)
+static ty_workspace *pick(ty_workspaces *own, const void *stream, unsigned *busy)
 {
     ty_workspace **best = NULL;
     *busy = 0;
@@ -246,11 +239,9 @@ static tally_status borrow(ty_device *device, ty_workspace *w, void *stream, tal
     return status;
 }
 
-tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,
-                               ty_workspace **taken, tally_error *error)
+tally_status ty_workspaces_take(ty_device *device, ty_workspaces *own, void *stream, int recording,
+                                ty_workspace **taken, tally_error *error)
 {
-    ty_gpu_plan *own = plan->state;
-    ty_device *device = plan->context->state;
     tally_status status = TALLY_OK;
     ty_workspace *w = NULL;
     unsigned busy = 0;
@@ -265,12 +256,43 @@ tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recordi
     }
     pthread_mutex_unlock(&own->lock);
     if (!w && !status)
-        status = make(plan, &w, error);
+        status = make(device, &w, error);
     if (status)
         return status;
     status = borrow(device, w, stream, error);
     if (status)
-        ty_workspace_give(plan, w, 0, 0);
+        ty_workspaces_give(own, w, 0, 0);
+    else
+        *taken = w;
+    return status;
+}
+
+void ty_workspaces_give(ty_workspaces *own, ty_workspace *w, int recording, int busy)
+{
+    pthread_mutex_lock(&own->lock);
+    ty_workspace **list = recording ? &own->recorded : &own->idle;
+    w->busy = busy;
+    w->next = *list;
+    *list = w;
+    pthread_mutex_unlock(&own->lock);
+}
+
+tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,
+                               ty_workspace **taken, tally_error *error)
+{
+    ty_gpu_plan *own = plan->state;
+    ty_device *device = plan->context->state;
+    ty_workspace *w = NULL;
+    tally_status status = ty_workspaces_take(device, &own->spaces, stream, recording, &w, error);
+    if (status || w->axes) {
+        *taken = w;
+        return status;
+    }
+    status = make_axes(plan, device, w, error);
+    if (!status)
+        status = device->ops->wait(device, w->queue, error);
+    if (status)
+        ty_workspace_close(device, w);
     else
         *taken = w;
     return status;
@@ -278,13 +300,7 @@ tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recordi
 
 void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, int busy)
 {
-    ty_gpu_plan *own = plan->state;
-    pthread_mutex_lock(&own->lock);
-    ty_workspace **list = recording ? &own->recorded : &own->idle;
-    w->busy = busy;
-    w->next = *list;
-    *list = w;
-    pthread_mutex_unlock(&own->lock);
+    ty_workspaces_give(&((ty_gpu_plan *)plan->state)->spaces, w, recording, busy);
 }
 
 /* ---- buffers ---- */

@@ -40,15 +40,27 @@ typedef struct ty_workspace {
     struct ty_workspace *next;
 } ty_workspace;
 
-/* A workspace for a call on the caller's `stream`, or our own queue if that is NULL. With
- * `recording` it is a new one, that stays with the plan. */
+/* Those that no call uses now, and those of graphs. */
+typedef struct ty_workspaces {
+    pthread_mutex_t lock;
+    ty_workspace *idle, *recorded;
+} ty_workspaces;
+
+/* A workspace for a call on the caller's `stream`, or our own queue if that is NULL; a new one has
+ * a queue only. With `recording` it is a new one, that stays in the list. */
+tally_status ty_workspaces_take(ty_device *device, ty_workspaces *all, void *stream, int recording,
+                                ty_workspace **taken, tally_error *error);
+/* Gives it back; `busy`: the call may be under way still. */
+void ty_workspaces_give(ty_workspaces *all, ty_workspace *w, int recording, int busy);
+/* Waits for what is under way. */
+void ty_workspaces_close(ty_device *device, ty_workspaces *all);
+
+/* The same of a plan, with the axes. */
 tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,
                                ty_workspace **taken, tally_error *error);
-/* Gives it back; `busy`: the call may be under way still. */
 void ty_workspace_give(const tally_plan *plan, ty_workspace *w, int recording, int busy);
 /* After a failure a queue may be in any state: such a workspace is not used again. */
 void ty_workspace_close(ty_device *device, ty_workspace *w);
-void ty_workspaces_close(const tally_plan *plan);
 
 /* 64-bit words of one histogram's totals. */
 static inline uint64_t ty_totals_words(const tally_plan *plan)
@@ -89,8 +101,7 @@ enum { TY_ROUTE_ANY, TY_ROUTE_MASKED, TY_ROUTE_ROWS, TY_ROUTE_IN_PLACE, TY_ROUTE
 /* plan->state */
 typedef struct ty_gpu_plan {
     ty_program *program;
-    pthread_mutex_t lock; /* of the lists and the routes */
-    ty_workspace *idle, *recorded;
+    ty_workspaces spaces; /* their lock is the routes' too */
     ty_route routes[TY_ROUTES];
 } ty_gpu_plan;
 

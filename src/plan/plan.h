@@ -13,6 +13,7 @@ struct ty_offload;
 struct ty_several;
 struct ty_statistics;
 struct ty_method;
+struct ty_order_ops;
 struct ty_pool;
 struct ty_tuning;
 
@@ -183,6 +184,7 @@ typedef struct ty_backend {
     /* Adds what `run` takes for such a job, at most: bytes of the host besides ty_job_bytes, and of
      * the device's memory. Counts nothing. */
     tally_status (*memory)(const ty_job *job, uint64_t *host, uint64_t *device, tally_error *error);
+    const struct ty_order_ops *order; /* core/order.h, of samples on the device; NULL: none */
 } ty_backend;
 
 extern const ty_backend ty_cpu_backend, ty_opencl_backend, ty_cuda_backend;

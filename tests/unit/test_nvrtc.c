@@ -20,6 +20,7 @@
 #include "core/alloc.h"
 #include "binning/affine.h"
 #include "gpu/method.h"
+#include "gpu/order.h"
 #include "kernel_texts.h"
 #include "plan/registry.h"
 
@@ -43,7 +44,7 @@ static int make_plan(tally_context *host, uint32_t dimensions, tally_dtype dtype
 
 /* One compilation; `key` NULL: standard settings. */
 typedef struct job {
-    const ty_method *method;
+    const ty_method *method; /* NULL: the kernels of order statistics */
     tally_dtype dtype;
     uint64_t bins;
     uint32_t dimensions, capability;
@@ -138,6 +139,19 @@ static void add_joint(const ty_method *m, uint32_t arch)
     }
 }
 
+/* Order statistics, of every type on one architecture. */
+static void add_orders(uint32_t arch)
+{
+    for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++)
+        if (all || arch == 90 || dtype == TALLY_F32 || dtype == TALLY_F64)
+            add(NULL, dtype, 0, arch, NULL, NULL);
+}
+
+static const char *name_of(const job *j)
+{
+    return j->method ? j->method->name : "order";
+}
+
 static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "partitioned-columns"))
@@ -224,15 +238,15 @@ static void add_method(const ty_method *m, uint32_t arch)
 /* Whether a spill is only noted: in our own methods as they come. */
 static int is_noted(const job *j)
 {
-    return !strcmp(j->method->source, "tally") && !j->key &&
-           (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind));
+    return !j->method || (!strcmp(j->method->source, "tally") && !j->key &&
+                          (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind)));
 }
 
 /* Whom its compilation stands for. */
 static void make_signature(const job *j, char *to, size_t size)
 {
     char reason[8];
-    const char *passed = j->key ? j->key : j->method->name; /* what is asked of it differs */
+    const char *passed = j->key ? j->key : name_of(j); /* what is asked of it differs */
     snprintf(to, size, "passed|%s|sm_%u|nvrtc %s", passed, j->capability,
              ty_nvrtc_version(reason, sizeof reason));
 }
@@ -255,34 +269,26 @@ static int check_registers(const job *j, const char *log)
         if (stack || stores || loads) {
             int own = is_noted(j) && strncmp(name, "merge", 5) != 0 &&
                       !(j->proof == TY_PROVEN_AFFINE && !strncmp(name, "count'", 6) &&
-                        strcmp(j->method->name, "packed16") != 0); /* counts values, has no line */
+                        strcmp(name_of(j), "packed16") != 0); /* counts values, has no line */
             fprintf(stderr, "%s %s %s sm_%u %s: %.*s: a stack of %u bytes, %u stored, %u loaded\n",
-                    own ? "note:" : "FAILED", j->method->name, tally_dtype_name(j->dtype),
-                    j->capability, j->key ? j->key : "", (int)strcspn(name, "'"), name, stack,
-                    stores, loads);
+                    own ? "note:" : "FAILED", name_of(j), tally_dtype_name(j->dtype), j->capability,
+                    j->key ? j->key : "", (int)strcspn(name, "'"), name, stack, stores, loads);
             ok = ok && own;
         }
     }
     if (kernels < 2)
-        fprintf(stderr, "FAILED %s sm_%u: the assembler tells of %d kernels\n%s\n", j->method->name,
+        fprintf(stderr, "FAILED %s sm_%u: the assembler tells of %d kernels\n%s\n", name_of(j),
                 j->capability, kernels, log ? log : "");
     return ok && kernels >= 2;
 }
 
-/* The job's plan looked at as its device's. */
-static int compile_plan(const job *j, tally_plan *plan)
+static int compile_text(const job *j, const ty_gpu_method *kernel, const ty_defines *o)
 {
-    const ty_gpu_method *kernel = j->method->backend;
-    ty_device device = ty_device_virtual(j->capability);
-    ty_defines o;
-    char options[sizeof o.text + 32], *log = NULL;
+    char options[sizeof o->text + 32], *log = NULL;
     tally_error error = {""};
     void *code = NULL;
     size_t size = 0;
-    plan->axes[0].lookup_kind = j->lookup_kind;
-    plan->axes[0].positive = j->positive;
-    ty_gpu_options(plan, &device, &o);
-    snprintf(options, sizeof options, "%s --ptxas-options=--verbose", o.text);
+    snprintf(options, sizeof options, "%s --ptxas-options=--verbose", o->text);
     char *text = ty_gpu_text(kernel), signature[96];
     make_signature(j, signature, sizeof signature);
     if ((code = ty_cache_get(text, options, signature, &size)) != NULL) {
@@ -293,7 +299,7 @@ static int compile_plan(const job *j, tally_plan *plan)
     tally_status status =
         ty_nvrtc_compile(text, options, j->capability, &code, &size, &log, &error);
     if (status)
-        fprintf(stderr, "FAILED %s sm_%u %s: %s\n", j->method->name, j->capability,
+        fprintf(stderr, "FAILED %s sm_%u %s: %s\n", name_of(j), j->capability,
                 tally_dtype_name(j->dtype), error.message);
     int ok = !status && check_registers(j, log);
     if (ok)
@@ -304,10 +310,31 @@ static int compile_plan(const job *j, tally_plan *plan)
     return ok;
 }
 
+/* The job's plan looked at as its device's. */
+static int compile_plan(const job *j, tally_plan *plan)
+{
+    ty_device device = ty_device_virtual(j->capability);
+    ty_defines o;
+    plan->axes[0].lookup_kind = j->lookup_kind;
+    plan->axes[0].positive = j->positive;
+    ty_gpu_options(plan, &device, &o);
+    return compile_text(j, j->method->backend, &o);
+}
+
+static int compile_order(const job *j)
+{
+    const ty_device device = ty_device_virtual(j->capability);
+    ty_defines o;
+    ty_order_options(&device, j->dtype, &o);
+    return compile_text(j, &ty_order_kernels, &o);
+}
+
 static int compile(const job *j)
 {
     tally_plan *plan = NULL;
     char key[16], value[16], *settings[] = {key, value};
+    if (!j->method)
+        return compile_order(j);
     /* Weights of one type for each type of samples. */
     tally_dtype weight = strncmp(j->method->name, "weighted", 8) != 0      ? (tally_dtype)0
                          : j->dtype == TALLY_F16 || j->dtype == TALLY_BF16 ? TALLY_F32
@@ -388,6 +415,9 @@ int main(int argc, char **argv)
                 add_method(ty_methods[i], ty_architectures[a]);
         }
     }
+    for (unsigned a = 0; ty_architectures[a]; a++)
+        if (architecture_wanted(ty_architectures[a]) && (!only || !strcmp(only, "order")))
+            add_orders(ty_architectures[a]);
     if (job_count > most_jobs)
         return 1;
     compile_all();

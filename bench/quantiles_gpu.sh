@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Exact quantiles on a GPU: builds what is needed, compares with the processor, times, compares again
+# with what time is left; ends by itself after LIMIT seconds (150). Results go to the folder named by OUT.
+set -u
+cd "$(dirname "$0")/.." || exit
+out=${OUT:-build/gpu-results} build=${BUILD:-build/gpu} limit=${LIMIT:-150}
+mkdir -p "$out"
+export TALLY_CACHE_DIR=${TALLY_CACHE_DIR:-/tmp/tally-kernels} TALLY_KERNELS_FILE=none
+if command -v nvidia-smi >/dev/null && [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && [ -w /etc ]; then
+    mkdir -p /etc/OpenCL/vendors
+    echo libnvidia-opencl.so.1 >/etc/OpenCL/vendors/nvidia.icd
+fi
+
+# said MOST NAME COMMAND…: at most MOST seconds of what is left; its words go to NAME.log.
+said() {
+    local most=$1 name=$2 begin=$SECONDS left=$((limit - SECONDS))
+    shift 2
+    ((left > 1)) || left=1
+    timeout $((most < left ? most : left)) "$@" >"$out/$name.log" 2>&1
+    echo "$name: exit $?, $((SECONDS - begin)) s: $(tail -n 1 "$out/$name.log" | cut -c1-200)"
+}
+
+timed() {
+    "$build/bench/micro_quantiles" cuda -c "$build/bench/camera.png" -p "$build/bench/photograph.png" "$@"
+}
+export -f timed
+export build
+
+said 60 configure cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
+said 80 build cmake --build "$build" -j"$(nproc)" --target device_test_quantiles micro_quantiles
+said 40 cuda "$build/tests/device/test_quantiles" cuda 1 60
+said 45 f32 bash -c 'timed -d f32'
+said 30 f64 bash -c 'timed -d f64 -i uniform,zeros,sorted,camera'
+said 20 cuda-2 "$build/tests/device/test_quantiles" cuda 2 400
+said 20 opencl "$build/tests/device/test_quantiles" opencl 1 40
+grep -h '^{' "$out"/f32.log "$out"/f64.log >"$out/quantiles-cuda.jsonl"
+sed -E 's/.*"dtype":"([a-z0-9]+)","n":([0-9]+),"rows":([0-9]+),"data":"([a-z]+)","quantiles":([0-9]+),"median_s":([0-9.]+).*"fraction_of_read":([0-9.]+),"verified":([a-z]+)}/\1 \2 \3 \4 \5 \6 \7 \8/' "$out/quantiles-cuda.jsonl"
+echo "$SECONDS s"

@@ -1,0 +1,142 @@
+/*
+ * Samples as keys: unsigned integers that order as the samples do, of 32 bits for samples of up to
+ * 4 bytes, else of 64. NaN are all the largest key, which no number has. The processor's keys
+ * (cpu/order.h) are these with the upper bit flipped.
+ */
+#ifndef TY_ORDER_KERNEL_H
+#define TY_ORDER_KERNEL_H
+
+#include "gpu/kernels/grid.h"
+#include "gpu/kernels/order_state.h"
+
+#if TY_TYPE_IS_WHOLE64(TY_DTYPE) || TY_DTYPE == TY_F64
+typedef ty_u64 order_key;
+#define ORDER_KEY_WORDS 2
+#define ORDER_SIZE      8
+#define ORDER_EACH      8 /* samples of a work-item in a tile */
+#else
+typedef ty_u32 order_key;
+#define ORDER_KEY_WORDS 1
+#define ORDER_SIZE      (TY_TYPE_IS_BYTE(TY_DTYPE) ? 1 : TY_TYPE_IS_HALFWORD(TY_DTYPE) ? 2 : 4)
+#define ORDER_EACH      16
+#endif
+#define ORDER_NAN  ((order_key) ~(order_key)0)
+#define ORDER_TOP  ((order_key)1 << (32 * ORDER_KEY_WORDS - 1))
+#define ORDER_TILE (TY_GROUP_SIZE * ORDER_EACH)
+
+#define ORDER_IS_FLOAT (TY_TYPE_IS_HALF(TY_DTYPE) || TY_DTYPE == TY_F32 || TY_DTYPE == TY_F64)
+
+#if defined(__OPENCL_VERSION__)
+#define ORDER_POPCOUNT(x) ((ty_u32)popcount((ty_u32)(x)))
+#else
+#define ORDER_POPCOUNT(x) ((ty_u32)__popc(x))
+#endif
+
+TY_FN order_key order_key_of(ty_u64 bits)
+{
+#if TY_DTYPE == TY_I8
+    return (ty_u32)(ty_i32)(ty_i8)(ty_u8)bits ^ ORDER_TOP;
+#elif TY_DTYPE == TY_I16
+    return (ty_u32)(ty_i32)(ty_i16)(ty_u16)bits ^ ORDER_TOP;
+#elif TY_DTYPE == TY_U8 || TY_DTYPE == TY_U16 || TY_DTYPE == TY_I32 || TY_DTYPE == TY_I64
+    return (order_key)bits ^ ORDER_TOP;
+#elif TY_DTYPE == TY_U32 || TY_DTYPE == TY_U64
+    return (order_key)bits;
+#elif TY_TYPE_IS_HALF(TY_DTYPE)
+    const ty_u32 low = (ty_u32)bits, infinite = TY_DTYPE == TY_F16 ? 0x7c00u : 0x7f80u;
+    const ty_i32 whole = (ty_i16)(ty_u16)low;
+    const ty_u32 key = (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole) ^ ORDER_TOP;
+    return (low & 0x7fffu) > infinite ? ORDER_NAN : key;
+#elif TY_DTYPE == TY_F32
+    const ty_u32 low = (ty_u32)bits, key = low >> 31 ? ~low : low | ORDER_TOP;
+    return (low & 0x7fffffffu) > 0x7f800000u ? ORDER_NAN : key;
+#else
+    const ty_u64 key = bits >> 63 ? ~bits : bits | ORDER_TOP;
+    return (bits & ~ORDER_TOP) > (ty_u64)0x7ff << 52 ? ORDER_NAN : key;
+#endif
+}
+
+#if !defined(TY_NO_FP64)
+/* A key's sample, rounded to float64. */
+TY_FN double order_value(order_key key)
+{
+    const order_key flipped = key ^ ORDER_TOP;
+#if TY_DTYPE == TY_U32 || TY_DTYPE == TY_U64
+    (void)flipped;
+    return (double)key;
+#elif TY_DTYPE == TY_I64
+    return (double)(ty_i64)flipped;
+#elif TY_DTYPE == TY_F64
+    return key == ORDER_NAN ? TY_AS_DOUBLE((ty_u64)0x7ff8 << 48)
+                            : TY_AS_DOUBLE(key >> 63 ? flipped : ~key);
+#elif TY_DTYPE == TY_F32
+    return key == ORDER_NAN ? (double)TY_AS_FLOAT(0x7fc00000u)
+                            : (double)TY_AS_FLOAT(key >> 31 ? flipped : ~key);
+#elif TY_TYPE_IS_HALF(TY_DTYPE)
+    const ty_i32 whole = (ty_i32)flipped;
+    const ty_u32 bits = key == ORDER_NAN ? 0x7fffu : (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole);
+    const ty_u32 sign = (bits & 0x8000u) << 16, rest = (bits & 0x7fffu) << 13;
+    if (TY_DTYPE == TY_BF16)
+        return (double)TY_AS_FLOAT(bits << 16);
+    return rest >= 0x0f800000u ? (double)TY_AS_FLOAT(sign | 0x70000000u | rest)
+                               : (double)TY_AS_FLOAT(sign | rest) * 0x1p112;
+#else
+    return (double)(ty_i32)flipped;
+#endif
+}
+#endif
+
+/* Position `at` of a batch: whether it counts, and its key. */
+#define ORDER_COUNTS(b, row, column) (!masked || *TY_GRID_AT(mask, b, row, column))
+#define ORDER_KEY_AT(b, row, column)                                                               \
+    order_key_of(ty_word_at(TY_GRID_AT(x0, b, row, column), ORDER_SIZE))
+
+/* How many of `count` ascending keys are below x; with `or_equal` or equal. */
+#define ORDER_BELOW(keys, count, x, or_equal, to)                                                  \
+    do {                                                                                           \
+        ty_u32 most_ = (ty_u32)(count);                                                            \
+        (to) = 0;                                                                                  \
+        while ((to) < most_) {                                                                     \
+            const ty_u32 half_ = ((to) + most_) / 2;                                               \
+            if ((keys)[half_] < (x) || ((or_equal) && (keys)[half_] == (x)))                       \
+                (to) = half_ + 1;                                                                  \
+            else                                                                                   \
+                most_ = half_;                                                                     \
+        }                                                                                          \
+    } while (0)
+
+/* Sums of `count` numbers in local memory, a power of two, each of itself and all before. */
+#define ORDER_SCAN(type, sums, count)                                                              \
+    for (ty_u32 far_ = 1; far_ < (count); far_ *= 2) {                                             \
+        type before_[(count) / TY_GROUP_SIZE + 1];                                                 \
+        for (ty_u32 i = TY_LID, k_ = 0; i < (count); i += TY_GROUP_SIZE, k_++)                     \
+            before_[k_] = i >= far_ ? (sums)[i - far_] : 0;                                        \
+        TY_BARRIER();                                                                              \
+        for (ty_u32 i = TY_LID, k_ = 0; i < (count); i += TY_GROUP_SIZE, k_++)                     \
+            (sums)[i] += before_[k_];                                                              \
+        TY_BARRIER();                                                                              \
+    }
+
+/* Sorts `count` keys in local memory, a power of two, by the group. */
+TY_FN void order_sort(TY_LOCAL order_key *keys, ty_u32 count)
+{
+    for (ty_u32 run = 2; run <= count; run *= 2)
+        for (ty_u32 apart = run / 2; apart; apart /= 2) {
+            for (ty_u32 p = TY_LID; p < count / 2; p += TY_GROUP_SIZE) {
+                const ty_u32 i = 2 * p - (p & (apart - 1)), j = i + apart;
+                const order_key a = keys[i], b = keys[j];
+                if ((a > b) == !(i & run)) {
+                    keys[i] = b;
+                    keys[j] = a;
+                }
+            }
+            TY_BARRIER();
+        }
+}
+
+/* What is before this kernel on the queue is done, and what is behind it may start. */
+#define ORDER_BEGIN()                                                                              \
+    TY_GRID_WAIT();                                                                                \
+    TY_GRID_TRIGGER()
+
+#endif

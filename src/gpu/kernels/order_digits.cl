@@ -1,0 +1,244 @@
+/*
+ * order, 4: what needs no drawn keys. `order_kinds` counts samples and NaN; `order_digits` finds
+ * ranks by the digits of keys, a group for each batch and channel: for many small ones, and for the
+ * ranks that were lost; `order_ranks` and `order_finish` make quantiles of ranks.
+ */
+#define ORDER_DIGIT_BITS 11
+#define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
+#define ORDER_DIGITS_ALL ((32 * ORDER_KEY_WORDS + ORDER_DIGIT_BITS - 1) / ORDER_DIGIT_BITS)
+#define ORDER_CHUNK      ((ty_u64)1 << 31)              /* samples whose counts fit 32 bits */
+#define ORDER_OWN        (ORDER_DIGITS / TY_GROUP_SIZE) /* digits of a work-item */
+
+/* Batches and channels from number `first` on, `parts` groups for each: state[kinds], … get how
+ * many samples count, and how many of them are NaN. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_kinds(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 columns,
+            ty_u64 n, ty_u64 channels, ty_u64 first, ty_u32 parts, TY_GLOBAL ty_u64 *state,
+            ty_u64 kinds TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ORDER_BEGIN();
+    const ty_u32 here = TY_GROUP / parts;
+    const ty_u64 g = first + here, b = g / channels, step = (ty_u64)parts * TY_GROUP_SIZE;
+    ty_u64 i = (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_SIZE + TY_LID;
+    ty_u64 row = i / columns, column = i - row * columns;
+    const ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
+    ty_u32 count = 0, nan = 0;
+    x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
+    for (; i < n; i += step) {
+        if (ORDER_COUNTS(b, row, column)) {
+            count++;
+            nan += ORDER_IS_FLOAT && ORDER_KEY_AT(b, row, column) == ORDER_NAN;
+        }
+        TY_STEP(row, column, columns, step_rows, step_columns);
+    }
+    if (TY_LID < 2)
+        ty_local[TY_LID] = 0;
+    TY_BARRIER();
+    TY_ADD_LOCAL(&ty_local[0], count);
+    TY_ADD_LOCAL(&ty_local[1], nan);
+    TY_BARRIER();
+    if (TY_LID < 2 && ty_local[TY_LID])
+        TY_ADD_WIDE(state + kinds + 2 * here + TY_LID, (ty_u64)ty_local[TY_LID]);
+}
+
+/* What is known of a key, and where it is. */
+typedef struct order_digits {
+    order_key prefix;    /* its upper digits, at the lower end */
+    ty_u64 rank;         /* among the keys of that prefix */
+    ty_u64 before, same; /* keys below those of that prefix, and of it */
+} order_digits;
+
+/* Adds a digit of the samples [begin, end) that have the prefix to the counters. Returns NaN. */
+TY_FN ty_u32 order_count_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
+                               ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u32 digit,
+                               order_key prefix, TY_LOCAL ty_u32 *counts)
+{
+    const ty_u32 shift = digit * ORDER_DIGIT_BITS;
+    const ty_u64 step_rows = TY_GROUP_SIZE / columns;
+    const ty_u64 step_columns = TY_GROUP_SIZE - step_rows * columns;
+    ty_u64 i = begin + TY_LID, row = i / columns, column = i - row * columns;
+    ty_u32 nan = 0;
+    for (; i < end; i += TY_GROUP_SIZE) {
+        if (ORDER_COUNTS(b, row, column)) {
+            const order_key key = ORDER_KEY_AT(b, row, column);
+            if (key >> shift >> ORDER_DIGIT_BITS == prefix)
+                TY_ADD_LOCAL(&counts[key >> shift & (ORDER_DIGITS - 1)], 1);
+            nan += key == ORDER_NAN;
+        }
+        TY_STEP(row, column, columns, step_rows, step_columns);
+    }
+    return nan;
+}
+
+/* The digit that has the rank: sums[] are the work-items' counts up to and with each one's, own[]
+ * this one's. The one that has it tells the others. */
+TY_FN void order_choose(const ty_u64 *own, TY_LOCAL const ty_u64 *sums, TY_LOCAL ty_u64 *told,
+                        order_digits *d)
+{
+    ty_u64 before = TY_LID ? sums[TY_LID - (TY_LID != 0)] : 0;
+    for (ty_u32 k = 0; k < ORDER_OWN; k++) {
+        if (d->rank >= before && d->rank - before < own[k]) {
+            told[0] = TY_LID * ORDER_OWN + k;
+            told[1] = before;
+            told[2] = own[k];
+        }
+        before += own[k];
+    }
+    TY_BARRIER();
+    d->prefix = (d->prefix << ORDER_DIGIT_BITS) | (order_key)told[0];
+    d->rank -= told[1];
+    d->before += told[1];
+    d->same = told[2];
+    TY_BARRIER();
+}
+
+/* One more digit, of samples [0, n). Returns NaN. */
+TY_FN ty_u32 order_next_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
+                              ty_u64 columns, ty_u64 n, ty_u32 digit, order_digits *d,
+                              TY_LOCAL ty_u32 *counts)
+{
+    TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)(counts + ORDER_DIGITS);
+    TY_LOCAL ty_u64 *told = sums + TY_GROUP_SIZE;
+    ty_u64 own[ORDER_OWN], sum = 0;
+    ty_u32 nan = 0;
+    for (ty_u32 k = 0; k < ORDER_OWN; k++)
+        own[k] = 0;
+    for (ty_u64 at = 0; at == 0 || at < n; at += ORDER_CHUNK) {
+        for (ty_u32 k = TY_LID; k < ORDER_DIGITS; k += TY_GROUP_SIZE)
+            counts[k] = 0;
+        TY_BARRIER();
+        nan += order_count_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, at,
+                                 n - at < ORDER_CHUNK ? n : at + ORDER_CHUNK, digit, d->prefix,
+                                 counts);
+        TY_BARRIER();
+        for (ty_u32 k = 0; k < ORDER_OWN; k++)
+            own[k] += counts[TY_LID * ORDER_OWN + k];
+        TY_BARRIER();
+    }
+    for (ty_u32 k = 0; k < ORDER_OWN; k++)
+        sum += own[k];
+    sums[TY_LID] = sum;
+    if (TY_LID < 3)
+        told[TY_LID] = 0;
+    TY_BARRIER();
+    ORDER_SCAN(ty_u64, sums, TY_GROUP_SIZE)
+    order_choose(own, sums, told, d);
+    return nan;
+}
+
+/* Batches and channels from number `first` on; with `lost` only ranks that were lost there. NaN are
+ * counted, unless `lost`, where there is a rank. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 columns,
+                ty_u64 n, ty_u64 channels, ty_u64 first, TY_GLOBAL ty_u64 *state, ty_u64 ranks,
+                ty_u64 found, ty_u64 nans, ty_u32 rank_count, ty_u32 lost TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ORDER_BEGIN();
+    const ty_u64 g = first + TY_GROUP, b = g / channels, at = (ty_u64)TY_GROUP * rank_count;
+    order_digits d = {0, 0, 0, 0};
+    ty_u32 nan = 0, have = 0;
+    if (lost && !state[ORDER_FAILED])
+        return;
+    x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
+    for (ty_u32 r = 0; r < rank_count; r++) {
+        const ty_u64 rank = state[ranks + at + r];
+        const int wanted = rank != ORDER_NO_RANK && (!lost || state[ORDER_WHAT + r] == ORDER_LOST);
+        const int known = have && rank >= d.before && rank - d.before < d.same;
+        order_digits next = {0, rank, 0, 0};
+        for (ty_u32 digit = ORDER_DIGITS_ALL; digit--;) {
+            const ty_u32 seen =
+                order_next_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns,
+                                 wanted && !known ? n : 0, digit, &next, ty_local);
+            nan += have || digit + 1 < ORDER_DIGITS_ALL ? 0 : seen;
+        }
+        if (wanted && !known) {
+            d = next;
+            have = 1;
+        }
+        if (TY_LID == 0 && (wanted || !lost))
+            state[found + at + r] = wanted ? d.prefix : ORDER_NAN;
+    }
+    if (TY_LID == 0)
+        ty_local[0] = 0;
+    TY_BARRIER();
+    TY_ADD_LOCAL(&ty_local[0], nan);
+    TY_BARRIER();
+    if (!lost && TY_LID == 0)
+        state[nans + TY_GROUP] = ORDER_IS_FLOAT ? ty_local[0] : 0;
+}
+
+/* Words that are known when the kernel is put on the queue. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_put(TY_GLOBAL ty_u64 *state, ty_u64 at, ty_u32 count, ty_u64 w0, ty_u64 w1, ty_u64 w2,
+          ty_u64 w3, ty_u64 w4, ty_u64 w5, ty_u64 w6, ty_u64 w7, ty_u64 w8, ty_u64 w9, ty_u64 w10,
+          ty_u64 w11, ty_u64 w12, ty_u64 w13, ty_u64 w14, ty_u64 w15 TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT(void) ty_local;
+    ORDER_BEGIN();
+#define ORDER_PUT(k)                                                                               \
+    if (TY_LID == 0 && (k) < count)                                                                \
+    state[at + (k)] = w##k
+    ORDER_PUT(0);
+    ORDER_PUT(1);
+    ORDER_PUT(2);
+    ORDER_PUT(3);
+    ORDER_PUT(4);
+    ORDER_PUT(5);
+    ORDER_PUT(6);
+    ORDER_PUT(7);
+    ORDER_PUT(8);
+    ORDER_PUT(9);
+    ORDER_PUT(10);
+    ORDER_PUT(11);
+    ORDER_PUT(12);
+    ORDER_PUT(13);
+    ORDER_PUT(14);
+    ORDER_PUT(15);
+}
+
+#if !defined(TY_NO_FP64)
+/* The ranks on both sides of `quantiles` quantiles of each of `all` batches and channels, and how
+ * far from the lower each lies. `counted`: samples that count, and NaN, which are left out with
+ * `skip`, are at `kinds`; else `elements` is their number. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_ranks(TY_GLOBAL ty_u64 *state, ty_u64 q, ty_u32 quantiles, ty_u64 all, ty_u32 method,
+            ty_u64 elements, ty_u64 kinds, ty_u32 counted, ty_u32 skip, ty_u64 ranks,
+            ty_u64 parts TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT(void) ty_local;
+    ORDER_BEGIN();
+    const ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID, g = i / quantiles;
+    if (g >= all)
+        return;
+    const ty_u64 number = i - g * quantiles;
+    const ty_u64 n =
+        !counted ? elements : state[kinds + 2 * g] - (skip ? state[kinds + 2 * g + 1] : 0);
+    ty_place place = {ORDER_NO_RANK, ORDER_NO_RANK, 0};
+    if (n)
+        place = ty_place_find(method, TY_AS_DOUBLE(state[q + number]), n);
+    state[ranks + 2 * i] = place.low;
+    state[ranks + 2 * i + 1] = place.high;
+    state[parts + i] = TY_BITS_OF(place.part);
+}
+
+/* Quantiles from the keys of their ranks. NaN where there is no rank, or any NaN that is not left
+ * out. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_finish(TY_GLOBAL const ty_u64 *state, ty_u32 quantiles, ty_u64 all, ty_u32 skip, ty_u64 ranks,
+             ty_u64 parts, ty_u64 found, ty_u64 nans, TY_GLOBAL ty_u64 *out, ty_u64 first,
+             ty_u64 stride TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT(void) ty_local;
+    ORDER_BEGIN();
+    const ty_u64 i = (ty_u64)TY_GROUP * TY_GROUP_SIZE + TY_LID, g = i / quantiles;
+    if (g >= all)
+        return;
+    const double low = order_value((order_key)state[found + 2 * i]);
+    const double high = order_value((order_key)state[found + 2 * i + 1]);
+    const int none = state[ranks + 2 * i] == ORDER_NO_RANK || (!skip && state[nans + g]);
+    const double mixed = ty_place_mix(low, high, TY_AS_DOUBLE(state[parts + i]));
+    out[first + g * stride + (i - g * quantiles)] = none ? (ty_u64)0x7ff8 << 48 : TY_BITS_OF(mixed);
+}
+#endif

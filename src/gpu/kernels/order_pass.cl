@@ -1,0 +1,283 @@
+/*
+ * order, 3: all keys once. Counts those equal to each edge and in each gap, and keeps those of the
+ * gaps that are searched.
+ *
+ * Local memory, in words:
+ *
+ *     0              keys on their way out: those of a tile, and of tiles before that kept few
+ *     ORDER_AT_EDGE  edges, ascending, filled up with the largest key
+ *     ORDER_AT_CELL  a count for each cell
+ *     ORDER_AT_BITS  a bit for each gap that is searched
+ *     ORDER_AT_FILL  keys on their way; where they go
+ *
+ * Phases: tiles are counted, a work-item ORDER_EACH keys at a time; after each, if another might
+ * not fit, the kept keys are written out together; the counts are added to the call's.
+ */
+#define ORDER_STAGE    (ORDER_TILE + ORDER_EXTRA)
+#define ORDER_AT_EDGE  (ORDER_STAGE * ORDER_KEY_WORDS)
+#define ORDER_AT_CELL  (ORDER_AT_EDGE + ORDER_TABLE * ORDER_KEY_WORDS)
+#define ORDER_AT_BITS  (ORDER_AT_CELL + ORDER_CELLS)
+#define ORDER_AT_FILL  (ORDER_AT_BITS + ORDER_TABLE / 32)
+#define ORDER_FEW      3 /* edges that are held in registers */
+#define ORDER_EDGES_AT ((TY_LOCAL order_key *)(area + ORDER_AT_EDGE))
+
+/* What a work-item holds of a pass. */
+typedef struct order_pass {
+    int few;              /* few edges, and only the gap between the first two is searched */
+    ty_u32 edges, middle; /* half the table that is searched */
+    order_key a, b;       /* few edges: the first two; and the next after a, and how many up to b */
+    order_key next, span;
+    ty_u32 wanted; /* few edges: whether those between are kept */
+    ty_u32 below, inside, equal, all;
+    ty_u32 none; /* of these, what is no key of the source */
+} order_pass;
+
+TY_FN order_pass order_pass_begin(TY_GLOBAL const ty_u64 *state, TY_LOCAL ty_u32 *area)
+{
+    order_pass p;
+    p.edges = (ty_u32)state[ORDER_EDGES];
+    for (p.middle = 1; 2 * p.middle - 1 < p.edges; p.middle *= 2)
+        ;
+    for (ty_u32 i = TY_LID; i < ORDER_CELLS + ORDER_TABLE / 32 + 2; i += TY_GROUP_SIZE)
+        area[ORDER_AT_CELL + i] = 0;
+    TY_BARRIER();
+    for (ty_u32 i = TY_LID; i < 2 * p.middle; i += TY_GROUP_SIZE) {
+        ORDER_EDGES_AT[i] = (order_key)state[ORDER_EDGE + i];
+        if (state[ORDER_WANTED + i])
+            TY_ADD_LOCAL(&area[ORDER_AT_BITS + i / 32], 1u << i % 32);
+    }
+    TY_BARRIER();
+    p.a = (order_key)state[ORDER_EDGE];
+    p.b = (order_key)state[ORDER_EDGE + 1];
+    p.next = p.a + 1;
+    p.span = p.b > p.a ? p.b - p.a - 1 : 0;
+    p.wanted = state[ORDER_WANTED + 1] != 0;
+    p.few = p.edges <= ORDER_FEW && !state[ORDER_WANTED + 2];
+    p.below = p.inside = p.equal = p.all = p.none = 0;
+    return p;
+}
+
+/* Keeps the keys of `x` whose bits are set. */
+TY_FN void order_keep(const order_key *x, ty_u32 kept, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL order_key *stage = (TY_LOCAL order_key *)area;
+    ty_u32 at;
+    if (!kept)
+        return;
+    at = TY_ADD_LOCAL(&area[ORDER_AT_FILL], ORDER_POPCOUNT(kept));
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        if (kept >> j & 1)
+            stage[at++] = x[j];
+}
+
+/* By comparisons. What is equal to an edge is seldom, or all is. */
+TY_FN void order_tile_few(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *area)
+{
+    ty_u32 strictly = 0;
+    int some_equal = 0;
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+        p->below += x[j] < p->a;
+        strictly |= (ty_u32)((order_key)(x[j] - p->next) < p->span) << j;
+        some_equal |= x[j] == p->a || x[j] == p->b || x[j] == ORDER_NAN;
+    }
+    if (some_equal) {
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+            const ty_u32 edge = x[j] == ORDER_NAN ? p->edges - 1 : x[j] == p->a ? 0 : 1;
+            if (x[j] == p->a || x[j] == p->b || x[j] == ORDER_NAN) {
+                TY_ADD_LOCAL(&area[ORDER_AT_CELL + 2 * edge + 1], 1);
+                p->equal++;
+            }
+        }
+    }
+    p->inside += ORDER_POPCOUNT(strictly);
+    order_keep(x, p->wanted ? strictly : 0, area);
+}
+
+/* By search, all keys of a work-item at once. */
+TY_FN void order_tile_many(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL const order_key *edges = ORDER_EDGES_AT;
+    ty_u32 at[ORDER_EACH], kept = 0;
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        at[j] = 0;
+    for (ty_u32 step = p->middle; step; step /= 2) {
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++)
+            at[j] += edges[at[j] + step - 1] <= x[j] ? step : 0;
+    }
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+        const ty_u32 gap = at[j] < p->edges ? at[j] : p->edges;
+        const ty_u32 equal = gap != 0 && edges[gap - (gap != 0)] == x[j];
+        TY_ADD_LOCAL(&area[ORDER_AT_CELL + 2 * gap - equal], 1);
+        kept |= (area[ORDER_AT_BITS + gap / 32] >> gap % 32 & 1 & (equal ^ 1)) << j;
+    }
+    order_keep(x, kept, area);
+}
+
+TY_FN void order_tile(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *area)
+{
+    p->all += ORDER_EACH;
+    if (p->few)
+        order_tile_few(x, p, area);
+    else
+        order_tile_many(x, p, area);
+}
+
+/* After a tile; `last`: whatever is there is written. */
+TY_FN void order_flush(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *out, ty_u64 most, int last,
+                       TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL const order_key *stage = (TY_LOCAL const order_key *)area;
+    TY_BARRIER();
+    const ty_u32 fill = area[ORDER_AT_FILL];
+    const int full = fill > ORDER_EXTRA || last;
+    if (full && TY_LID == 0)
+        area[ORDER_AT_FILL + 1] = fill ? TY_ADD_GLOBAL(state + ORDER_KEPT, fill) : 0;
+    TY_BARRIER();
+    const ty_u32 base = area[ORDER_AT_FILL + 1];
+    for (ty_u32 k = TY_LID; full && k < fill; k += TY_GROUP_SIZE)
+        if ((ty_u64)base + k < most)
+            out[(ty_u64)base + k] = stage[k];
+    if (full && TY_LID == 0)
+        area[ORDER_AT_FILL] = 0;
+    TY_BARRIER();
+}
+
+/* Adds the group's counts to the call's; what was no key was counted as the largest. */
+TY_FN void order_pass_end(TY_GLOBAL ty_u64 *state, const order_pass *p, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL ty_u32 *cells = area + ORDER_AT_CELL;
+    if (p->few) {
+        TY_ADD_LOCAL(&cells[0], p->below);
+        TY_ADD_LOCAL(&cells[2], p->inside);
+        TY_ADD_LOCAL(&cells[4], p->all - p->below - p->inside - p->equal);
+    }
+    if (p->none)
+        TY_ADD_LOCAL(&cells[2 * p->edges - 1], 0u - p->none);
+    TY_BARRIER();
+    for (ty_u32 c = TY_LID; c < 2 * p->edges; c += TY_GROUP_SIZE)
+        if (cells[c])
+            TY_ADD_WIDE(state + ORDER_CELL + c, (ty_u64)cells[c]);
+}
+
+/* A tile's keys from so many bytes in loads of 16. */
+TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
+{
+    enum { loads = ORDER_EACH * ORDER_SIZE / 16, words = loads * 4 };
+    ty_u32 w[words];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < loads; k++) {
+        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
+        w[4 * k] = v.x;
+        w[4 * k + 1] = v.y;
+        w[4 * k + 2] = v.z;
+        w[4 * k + 3] = v.w;
+    }
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+#if ORDER_KEY_WORDS == 2
+        x[j] = order_key_of((ty_u64)w[2 * j] | (ty_u64)w[2 * j + 1] << 32);
+#else
+        const ty_u32 each = 4 / ORDER_SIZE, word = w[j / each];
+        x[j] = order_key_of(ORDER_SIZE == 4 ? word
+                                            : word >> j % each * (8 * ORDER_SIZE % 32) &
+                                                  ((1u << 8 * ORDER_SIZE % 32) - 1u));
+#endif
+    }
+}
+
+/* Packed samples: whole tiles in loads of 16 bytes, what is before and behind one by one. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_pass_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL ty_u64 *state,
+                  TY_GLOBAL order_key *out, ty_u64 out_at, ty_u64 most TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ORDER_BEGIN();
+    if (!state[ORDER_N])
+        return;
+    TY_GLOBAL const ty_u8 *samples = data + offset;
+    ty_u64 head = (0u - (ty_u32)(ty_u64)samples & 15u) / ORDER_SIZE;
+    head = head < n ? head : n;
+    const ty_u64 full = (n - head) / ORDER_TILE, rest = n - full * ORDER_TILE;
+    const ty_u64 tiles = full + (rest + ORDER_TILE - 1) / ORDER_TILE;
+    TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)(samples + head * ORDER_SIZE);
+    order_pass p = order_pass_begin(state, ty_local);
+    for (ty_u64 t = TY_GROUP; t < tiles; t += TY_GROUPS) {
+        order_key x[ORDER_EACH];
+        if (t < full)
+            order_load(vectors + t * (ORDER_TILE * ORDER_SIZE / 16) + TY_LID, x);
+        for (ty_u32 j = 0; t >= full && j < ORDER_EACH; j++) {
+            const ty_u64 e = (t - full) * ORDER_TILE + j * TY_GROUP_SIZE + TY_LID;
+            const ty_u64 i = e < head ? e : e + full * ORDER_TILE;
+            x[j] = e < rest ? order_key_of(ty_word_at(samples + i * ORDER_SIZE, ORDER_SIZE))
+                            : ORDER_NAN;
+            p.none += e >= rest;
+        }
+        order_tile(x, &p, ty_local);
+        order_flush(state, out + out_at, most, 0, ty_local);
+    }
+    order_flush(state, out + out_at, most, 1, ty_local);
+    order_pass_end(state, &p, ty_local);
+}
+
+/* Samples of any layout. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_pass_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
+                ty_u64 n, TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *out, ty_u64 out_at,
+                ty_u64 most TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ORDER_BEGIN();
+    if (!state[ORDER_N])
+        return;
+    const ty_u64 tiles = (n + ORDER_TILE - 1) / ORDER_TILE;
+    const ty_u64 step_rows = TY_GROUP_SIZE / columns;
+    const ty_u64 step_columns = TY_GROUP_SIZE - step_rows * columns;
+    order_pass p = order_pass_begin(state, ty_local);
+    for (ty_u64 t = TY_GROUP; t < tiles; t += TY_GROUPS) {
+        order_key x[ORDER_EACH];
+        ty_u64 i = t * ORDER_TILE + TY_LID, row = i / columns, column = i - row * columns;
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++, i += TY_GROUP_SIZE) {
+            const int counts = i < n && ORDER_COUNTS(b, row, column);
+            x[j] = counts ? ORDER_KEY_AT(b, row, column) : ORDER_NAN;
+            p.none += !counts;
+            TY_STEP(row, column, columns, step_rows, step_columns);
+        }
+        order_tile(x, &p, ty_local);
+        order_flush(state, out + out_at, most, 0, ty_local);
+    }
+    order_flush(state, out + out_at, most, 1, ty_local);
+    order_pass_end(state, &p, ty_local);
+}
+
+/* Keys that were kept before. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_pass_kept(TY_GLOBAL const order_key *keys, ty_u64 from, TY_GLOBAL ty_u64 *state,
+                TY_GLOBAL order_key *out, ty_u64 out_at, ty_u64 most TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ORDER_BEGIN();
+    const ty_u64 n = state[ORDER_N], tiles = (n + ORDER_TILE - 1) / ORDER_TILE;
+    if (!n)
+        return;
+    order_pass p = order_pass_begin(state, ty_local);
+    for (ty_u64 t = TY_GROUP; t < tiles; t += TY_GROUPS) {
+        order_key x[ORDER_EACH];
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+            const ty_u64 i = t * ORDER_TILE + j * TY_GROUP_SIZE + TY_LID;
+            x[j] = i < n ? keys[from + i] : ORDER_NAN;
+            p.none += i >= n;
+        }
+        order_tile(x, &p, ty_local);
+        order_flush(state, out + out_at, most, 0, ty_local);
+    }
+    order_flush(state, out + out_at, most, 1, ty_local);
+    order_pass_end(state, &p, ty_local);
+}

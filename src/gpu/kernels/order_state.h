@@ -1,0 +1,44 @@
+/*
+ * What the kernels of order statistics (order_*.cl) and their host (gpu/order.c) agree on: where a
+ * call's numbers lie in the device's memory, as 64-bit words.
+ */
+#ifndef TY_ORDER_STATE_H
+#define TY_ORDER_STATE_H
+
+#define ORDER_RANKS 254 /* ranks of one call, at most */
+#define ORDER_TABLE 512 /* edges, at most: two a rank, and one; rounded up to a power of two */
+#define ORDER_CELLS 1024
+
+/* One word each. */
+#define ORDER_N      0 /* keys that are left to search; 0: none, and the kernels return at once */
+#define ORDER_DRAWN  1 /* of the positions drawn, those whose samples count */
+#define ORDER_KEPT   2 /* keys written for the next level */
+#define ORDER_EDGES  3 /* edges there are */
+#define ORDER_FAILED 4 /* nonzero: some rank was not found */
+#define ORDER_COUNT  5 /* samples that count */
+
+/* ORDER_RANKS words each, padded: of each rank the rank among the keys that are left, the gap
+ * between two keys that it is in (both outside), the keys of that gap, its rank among them, and
+ * what became of it. */
+#define ORDER_RANK      16
+#define ORDER_LOW       (ORDER_RANK + 256)
+#define ORDER_HIGH      (ORDER_LOW + 256)
+#define ORDER_GAP_COUNT (ORDER_HIGH + 256)
+#define ORDER_GAP_RANK  (ORDER_GAP_COUNT + 256)
+#define ORDER_WHAT      (ORDER_GAP_RANK + 256)
+#define ORDER_EDGE      (ORDER_WHAT + 256)         /* ORDER_TABLE keys, ascending */
+#define ORDER_WANTED    (ORDER_EDGE + ORDER_TABLE) /* whether the gap before an edge is searched */
+#define ORDER_CELL      (ORDER_WANTED + ORDER_TABLE) /* counts: 2e before edge e, 2e+1 equal */
+#define ORDER_WORDS     (ORDER_CELL + ORDER_CELLS)
+
+/* ORDER_WHAT */
+#define ORDER_FOUND  0
+#define ORDER_SOUGHT 1
+#define ORDER_LOST   2
+
+#define ORDER_NO_RANK (~(ty_u64)0) /* a rank of a group without samples */
+
+#define ORDER_RUN   2048 /* keys that a group sorts */
+#define ORDER_EXTRA 768  /* keys that a group keeps besides those of one tile */
+
+#endif

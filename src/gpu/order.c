@@ -1,0 +1,307 @@
+/*
+ * Order statistics on a device. Many small groups of samples are searched by one group of
+ * work-items each, by the digits of keys. A large one by levels: keys drawn at random and sorted
+ * put a bracket around each rank; a pass counts what is below, and keeps what is inside, which the
+ * next level searches in the same way, until all that is left can be sorted. What becomes of a rank
+ * is decided on the device, by exact counts: a rank that is outside its bracket is searched by
+ * digits at the end. The launches are always the same, so that a graph can record them.
+ */
+#include "gpu/order.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/dtype.h"
+#include "core/error.h"
+#include "gpu/order_run.h"
+#include "gpu/views.h"
+#include "kernel_texts.h"
+
+const ty_gpu_method ty_order_kernels = {
+    .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_pass, ty_text_order_digits},
+    .reads = TY_READS_KEYS,
+};
+
+enum { MOST_WORDS = 1 << 22 }; /* of ranks, keys and so on of one round of groups */
+
+/* What a device keeps for these. */
+struct ty_orders {
+    ty_workspaces spaces;
+    ty_program *programs[TALLY_F64 + 1]; /* by dtype */
+};
+
+/* ---- programs ---- */
+
+void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *o)
+{
+    uint32_t size = 1;
+    while (size < 256 && 2 * size <= device->group_max)
+        size *= 2;
+    *o = (ty_defines){"", 0};
+    ty_define(o, "TY_DTYPE", dtype);
+    ty_define(o, "TY_WARP", device->warp);
+    ty_define(o, "TY_GROUP_SIZE", size);
+    if (!device->has_fp64)
+        ty_define(o, "TY_NO_FP64", 1);
+}
+
+static tally_status orders_of(ty_device *device, struct ty_orders **own, tally_error *error)
+{
+    pthread_mutex_lock(&device->programs_lock);
+    if (!device->orders) {
+        device->orders = ty_calloc(1, sizeof *device->orders);
+        if (device->orders)
+            pthread_mutex_init(&device->orders->spaces.lock, NULL);
+    }
+    *own = device->orders;
+    pthread_mutex_unlock(&device->programs_lock);
+    return *own ? TALLY_OK : ty_error_memory(error, "quantiles", sizeof **own);
+}
+
+static tally_status program_of(ty_device *device, struct ty_orders *own, tally_dtype dtype,
+                               void **program, tally_error *error)
+{
+    ty_defines o;
+    ty_program *made = NULL;
+    tally_status status = TALLY_OK;
+    pthread_mutex_lock(&own->spaces.lock);
+    if (!own->programs[dtype]) {
+        ty_order_options(device, dtype, &o);
+        status = ty_program_take(device, &ty_order_kernels, o.text, &made, error);
+        own->programs[dtype] = status ? NULL : made;
+    }
+    *program = status ? NULL : own->programs[dtype]->handle;
+    pthread_mutex_unlock(&own->spaces.lock);
+    return status;
+}
+
+void ty_orders_close(ty_device *device)
+{
+    struct ty_orders *own = device->orders;
+    if (!own)
+        return;
+    ty_workspaces_close(device, &own->spaces);
+    for (int d = 0; d <= TALLY_F64; d++)
+        ty_program_give(device, own->programs[d]);
+    pthread_mutex_destroy(&own->spaces.lock);
+    ty_free(own);
+}
+
+/* ---- calls ---- */
+
+static tally_status begin(ty_order_run *r, tally_context *context, const ty_order_source *source,
+                          tally_error *error)
+{
+    ty_device *device = context->state;
+    const ty_device_ops *ops = device->ops;
+    *r = (ty_order_run){.source = source, .device = device, .width = ty_order_sizes_used.width};
+    r->key_words = source->samples->size == 8 ? 2 : 1;
+    for (r->group_size = 1; r->group_size < 256 && 2 * r->group_size <= device->group_max;)
+        r->group_size *= 2;
+    if (device->local_bytes < 32 << 10)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "quantiles on a device need 32 KiB of local memory; it has %" PRIu32
+                        " bytes",
+                        device->local_bytes);
+    if (ops->enter)
+        ops->enter(device);
+    r->entered = ops->enter != NULL;
+    tally_status status = ty_view_check(device, source->samples, "view", error);
+    if (!status && source->mask)
+        status = ty_view_check(device, source->mask, "mask", error);
+    if (!status && source->stream && ops->recording)
+        status = ops->recording(device, source->stream, &r->recording, error);
+    if (!status && r->recording)
+        r->capture_mode = ops->relax(-1);
+    if (!status)
+        status = orders_of(device, &r->own, error);
+    if (!status)
+        status = program_of(device, r->own, source->samples->dtype, &r->program, error);
+    if (!status)
+        status =
+            ty_workspaces_take(device, &r->own->spaces, source->stream, r->recording, &r->w, error);
+    if (!status)
+        r->queue = source->stream ? r->w->borrowed : r->w->queue;
+    return status;
+}
+
+/* `busy`: the call is under way still. */
+static tally_status end(ty_order_run *r, tally_status status, int busy, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    if (r->w && !status && !busy)
+        status = ops->wait(r->device, r->queue, error);
+    else if (r->w && status && !r->recording)
+        ops->wait(r->device, r->queue, NULL);
+    if (r->w && (!status || r->recording))
+        ty_workspaces_give(&r->own->spaces, r->w, r->recording, busy);
+    else if (r->w)
+        ty_workspace_close(r->device, r->w);
+    if (r->recording)
+        ops->relax(r->capture_mode);
+    if (r->entered)
+        ops->leave(r->device);
+    return status;
+}
+
+/* Where the numbers of a round of `groups` groups with `each` ranks lie. */
+static tally_status lay_out(ty_order_run *r, uint64_t groups, uint32_t each, tally_error *error)
+{
+    r->groups = groups;
+    r->each = each;
+    r->q = ORDER_WORDS;
+    r->kinds = r->q + TY_ORDER_PAIRS;
+    r->nan = r->kinds + 2 * groups;
+    r->ranks = r->nan + groups;
+    r->found = r->ranks + groups * each;
+    r->parts = r->found + groups * each;
+    r->words = r->parts + groups * ((each + 1) / 2);
+    tally_status status = ty_workspace_stages(r->device, r->w, r->words * 8, 0, error);
+    r->state = r->w->samples;
+    return status;
+}
+
+/* Groups of one round with so many ranks each. */
+static uint64_t most_groups(uint32_t each)
+{
+    return MOST_WORDS / (3 * (uint64_t)each + 4);
+}
+
+static tally_status kinds(tally_context *context, const ty_order_source *source,
+                          ty_order_kinds *found, tally_error *error)
+{
+    ty_order_run r;
+    tally_status status = begin(&r, context, source, error);
+    for (; r.first < source->groups && !status; r.first += r.groups) {
+        const uint64_t left = source->groups - r.first, most = most_groups(0);
+        status = lay_out(&r, left < most ? left : most, 0, error);
+        if (!status)
+            status = ty_order_count(&r, error);
+        if (!status)
+            status = r.device->ops->download(r.device, r.queue, found + r.first, r.state,
+                                             r.kinds * 8, r.groups * sizeof *found, error);
+        if (!status)
+            status = r.device->ops->wait(r.device, r.queue, error);
+    }
+    return end(&r, status, 0, error);
+}
+
+_Static_assert(sizeof(ty_order_kinds) == 16, "as the device has it");
+
+/* A round of ranks [at, at + each) of `count`: `words` has space for those of all its groups. */
+static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t count, uint32_t at,
+                               uint64_t *words, int64_t *keys, uint64_t *nan, tally_error *error)
+{
+    const ty_device_ops *ops = r->device->ops;
+    const uint64_t flip = UINT64_C(1) << (r->key_words * 32 - 1);
+    for (uint64_t g = 0; g < r->groups; g++)
+        memcpy(words + g * r->each, ranks + (r->first + g) * count + at, r->each * sizeof *words);
+    tally_status status = ops->upload(r->device, r->queue, r->state, r->ranks * 8, words,
+                                      r->groups * r->each * 8, error);
+    if (!status && r->counted)
+        status = ty_order_count(r, error);
+    if (!status)
+        status = ty_order_search(r, error);
+    if (!status)
+        status = ops->download(r->device, r->queue, nan + r->first, r->state, r->nan * 8,
+                               r->groups * 8, error);
+    if (!status)
+        status = ops->wait(r->device, r->queue, error); /* `words` has been read */
+    if (!status)
+        status = ops->download(r->device, r->queue, words, r->state, r->found * 8,
+                               r->groups * r->each * 8, error);
+    if (!status)
+        status = ops->wait(r->device, r->queue, error);
+    for (uint64_t i = 0; i < r->groups * r->each && !status; i++)
+        keys[(r->first + i / r->each) * count + at + i % r->each] =
+            r->key_words == 2 ? (int64_t)(words[i] ^ flip) : (int32_t)(uint32_t)(words[i] ^ flip);
+    return status;
+}
+
+static tally_status find_keys(tally_context *context, const ty_order_source *source,
+                              const uint64_t *ranks, uint32_t count, int64_t *keys, uint64_t *nan,
+                              tally_error *error)
+{
+    ty_order_run r;
+    uint64_t *words = NULL;
+    tally_status status = begin(&r, context, source, error);
+    const uint32_t most = count < ORDER_RANKS ? count : ORDER_RANKS;
+    const uint64_t groups = source->groups < most_groups(most) ? source->groups : most_groups(most);
+    if (!status && !(words = ty_malloc(groups * most * sizeof *words)))
+        status = ty_error_memory(error, "quantiles", groups * most * sizeof *words);
+    for (; r.first < source->groups && !status; r.first += r.groups) {
+        const uint64_t left = source->groups - r.first;
+        for (uint32_t at = 0; at < count && !status; at += r.each) {
+            status = lay_out(&r, left < groups ? left : groups,
+                             count - at < most ? count - at : most, error);
+            r.counted = source->mask != NULL;
+            if (!status)
+                status = find_round(&r, ranks, count, at, words, keys, nan, error);
+        }
+    }
+    status = end(&r, status, 0, error); /* before the memory that copies are on their way to */
+    ty_free(words);
+    return status;
+}
+
+/* Quantiles [at, at + each/2) of `count`, of a round of groups, to the caller's memory. */
+static tally_status quantile_round(ty_order_run *r, uint32_t method, int skip, const double *q,
+                                   uint32_t count, uint32_t at, void *out, tally_error *error)
+{
+    const ty_grid *samples = r->source->samples;
+    const uint32_t number = r->each / 2;
+    const uint64_t all = (r->groups * number + r->group_size - 1) / r->group_size;
+    uint64_t bits[TY_ORDER_PAIRS];
+    memcpy(bits, q + at, number * sizeof *bits);
+    r->counted = r->source->mask || (skip && ty_dtype_is_float(samples->dtype));
+    const ty_arg ranks[] = {ty_arg_memory(r->state),    ty_arg_u64(r->q),
+                            ty_arg_u32(number),         ty_arg_u64(r->groups),
+                            ty_arg_u32(method),         ty_arg_u64(r->source->elements),
+                            ty_arg_u64(r->kinds),       ty_arg_u32((uint32_t)r->counted),
+                            ty_arg_u32((uint32_t)skip), ty_arg_u64(r->ranks),
+                            ty_arg_u64(r->parts)};
+    const ty_arg finish[] = {ty_arg_memory(r->state),
+                             ty_arg_u32(number),
+                             ty_arg_u64(r->groups),
+                             ty_arg_u32((uint32_t)skip),
+                             ty_arg_u64(r->ranks),
+                             ty_arg_u64(r->parts),
+                             ty_arg_u64(r->found),
+                             ty_arg_u64(r->nan),
+                             ty_arg_memory((ty_memory)(uintptr_t)out),
+                             ty_arg_u64(r->first * count + at),
+                             ty_arg_u64(count)};
+    tally_status status = ty_order_put(r, r->q, bits, number, error);
+    if (!status && r->counted)
+        status = ty_order_count(r, error);
+    if (!status)
+        status = TY_ORDER_LAUNCH(r, "order_ranks", all, 0, ranks, error);
+    if (!status)
+        status = ty_order_search(r, error);
+    return status ? status : TY_ORDER_LAUNCH(r, "order_finish", all, 0, finish, error);
+}
+
+static tally_status quantiles(tally_context *context, const ty_order_source *source,
+                              tally_quantile_method method, int skip, const double *q,
+                              uint32_t count, void *out, tally_error *error)
+{
+    ty_order_run r;
+    const uint32_t most = count < TY_ORDER_PAIRS ? count : TY_ORDER_PAIRS;
+    tally_status status = begin(&r, context, source, error);
+    if (!status && !r.device->has_fp64)
+        status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                          "out: the device has no float64; take the quantiles to host memory");
+    for (; r.first < source->groups && !status; r.first += r.groups) {
+        const uint64_t left = source->groups - r.first, groups = most_groups(2 * most);
+        for (uint32_t at = 0; at < count && !status; at += r.each / 2) {
+            status = lay_out(&r, left < groups ? left : groups,
+                             2 * (count - at < most ? count - at : most), error);
+            if (!status)
+                status = quantile_round(&r, (uint32_t)method, skip, q, count, at, out, error);
+        }
+    }
+    return end(&r, status, source->stream != NULL, error);
+}
+
+const ty_order_ops ty_gpu_order = {kinds, find_keys, quantiles};

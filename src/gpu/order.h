@@ -1,0 +1,29 @@
+/* Order statistics of samples on a device (core/order.h). */
+#ifndef TY_GPU_ORDER_H
+#define TY_GPU_ORDER_H
+
+#include "core/order.h"
+#include "gpu/method.h"
+
+extern const ty_order_ops ty_gpu_order;
+
+/* Their kernels, which are no method's, and what they are compiled with. */
+extern const ty_gpu_method ty_order_kernels;
+void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *options);
+
+/* Their programs' and calls' memory, when the device is closed. */
+void ty_orders_close(ty_device *device);
+
+/* Sizes of a search; tests set others. */
+typedef struct ty_order_sizes {
+    uint32_t take; /* so many keys are all sorted */
+    uint32_t draw; /* so many are drawn, at least; and of how many draws at most */
+    uint32_t most;
+    uint32_t width;      /* of a bracket to either side, in sixteenths of standard deviations */
+    uint64_t small;      /* a group of so many samples is searched by one group of work-items; */
+    uint64_t many_small; /* if there are `many` groups, of so many */
+    uint64_t many;
+} ty_order_sizes;
+extern ty_order_sizes ty_order_sizes_used;
+
+#endif

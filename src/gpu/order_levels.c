@@ -1,0 +1,324 @@
+/*
+ * What a search for order statistics does on the device: by digits, or by levels (order.c).
+ */
+#include "gpu/order_run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "gpu/views.h"
+
+ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
+                                      .draw = 1 << 15,
+                                      .most = 1 << 20,
+                                      .width = 72,
+                                      .small = 1 << 14,
+                                      .many_small = 1 << 20,
+                                      .many = 64};
+
+enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */, MERGED = 16 /* runs */ };
+
+/* One level: of at most `keys` keys, `drawn` are drawn, or all taken if there are no more. What is
+ * kept goes to `to`. */
+typedef struct level {
+    uint64_t keys, from, to;
+    uint32_t drawn;
+} level;
+
+/* ---- launches ---- */
+
+tally_status ty_order_launch(const ty_order_run *r, const char *kernel, uint64_t groups,
+                             uint32_t local, const ty_arg *args, unsigned count, tally_error *error)
+{
+    const ty_launch l = {(uint32_t)groups, r->group_size, local, args, count, !r->recording};
+    return r->device->ops->launch(r->device, r->queue, r->program, kernel, &l, error);
+}
+
+/* Samples, mask, whether there is one. With `channel` that of group g, or all of them. */
+static unsigned grids(const ty_order_run *r, ty_arg *args, int each, uint64_t channel)
+{
+    const ty_grid *samples = r->source->samples, *mask = r->source->mask;
+    ty_strided at = ty_view_strided(samples);
+    if (!each)
+        at.at += (uint64_t)((int64_t)channel * samples->channel_stride);
+    unsigned n = ty_view_grid(args, 0, &at);
+    if (each)
+        args[n++] = ty_arg_u64((uint64_t)samples->channel_stride);
+    at = ty_view_strided(mask ? mask : samples);
+    n = ty_view_grid(args, n, &at);
+    args[n++] = ty_arg_u32(mask != NULL);
+    return n;
+}
+
+tally_status ty_order_put(const ty_order_run *r, uint64_t at, const uint64_t *words, uint32_t count,
+                          tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    for (uint32_t i = 0; i < count && !status; i += PUT) {
+        const uint32_t now = count - i < PUT ? count - i : PUT;
+        ty_arg args[3 + PUT] = {ty_arg_memory(r->state), ty_arg_u64(at + i), ty_arg_u32(now)};
+        for (uint32_t k = 0; k < PUT; k++)
+            args[3 + k] = ty_arg_u64(k < now ? words[i + k] : 0);
+        status = TY_ORDER_LAUNCH(r, "order_put", 1, 0, args, error);
+    }
+    return status;
+}
+
+/* Groups of work-items that fill the device with so much local memory each. */
+static uint64_t fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
+{
+    const ty_device *d = r->device;
+    uint64_t each = d->unit_local_bytes / (local + 1024);
+    if (d->warp != 32)
+        each = 4;
+    else if (each > d->unit_threads / r->group_size)
+        each = d->unit_threads / r->group_size;
+    const uint64_t most = d->units * (each ? each : 1);
+    return tiles < 1 ? 1 : tiles < most ? tiles : most;
+}
+
+tally_status ty_order_count(const ty_order_run *r, tally_error *error)
+{
+    const ty_order_source *s = r->source;
+    const uint64_t useful = s->elements / (r->group_size * 16) + 1, all = fill(r, 0, useful);
+    const uint64_t parts = (all + r->groups - 1) / r->groups;
+    ty_arg args[24];
+    unsigned n = grids(r, args, 1, 0);
+    args[n++] = ty_arg_u64(s->samples->columns);
+    args[n++] = ty_arg_u64(s->elements);
+    args[n++] = ty_arg_u64(s->samples->channels);
+    args[n++] = ty_arg_u64(r->first);
+    args[n++] = ty_arg_u32((uint32_t)parts);
+    args[n++] = ty_arg_memory(r->state);
+    args[n++] = ty_arg_u64(r->kinds);
+    tally_status status = r->device->ops->clear(r->device, r->queue, r->state, r->kinds * 8,
+                                                2 * r->groups * 8, error);
+    return status ? status
+                  : ty_order_launch(r, "order_kinds", parts * r->groups, 8, args, n, error);
+}
+
+/* Groups from number g on, by digits; with `lost` what is still to be found of one. */
+static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count, int lost,
+                              tally_error *error)
+{
+    const ty_order_source *s = r->source;
+    ty_arg args[28];
+    unsigned n = grids(r, args, 1, 0);
+    args[n++] = ty_arg_u64(s->samples->columns);
+    args[n++] = ty_arg_u64(s->elements);
+    args[n++] = ty_arg_u64(s->samples->channels);
+    args[n++] = ty_arg_u64(r->first + g);
+    args[n++] = ty_arg_memory(r->state);
+    args[n++] = ty_arg_u64(r->ranks + g * r->each);
+    args[n++] = ty_arg_u64(r->found + g * r->each);
+    args[n++] = ty_arg_u64(r->nan + g);
+    args[n++] = ty_arg_u32(r->each);
+    args[n++] = ty_arg_u32((uint32_t)lost);
+    return ty_order_launch(r, "order_by_digits", count, 2048 * 4 + r->group_size * 8 + 64, args, n,
+                           error);
+}
+
+/* ---- levels ---- */
+
+/* Keys to draw of n for `pairs` brackets, a power of two: what sorting more of them takes, and what
+ * keeping less saves, in balance on an H200. */
+static uint32_t draws(uint64_t n, uint32_t pairs)
+{
+    const ty_order_sizes *z = &ty_order_sizes_used;
+    const double best = pow((double)n * pairs / 32, 2 / 3.0);
+    uint32_t drawn = ORDER_RUN;
+    while (drawn < z->draw || (drawn < z->most && drawn * 1.5 < best))
+        drawn *= 2;
+    return drawn;
+}
+
+/* The levels for `elements` samples; *kept gets the keys of their buffers. */
+static unsigned plan_levels(uint64_t elements, uint32_t pairs, level *levels, uint64_t *kept)
+{
+    const ty_order_sizes *z = &ty_order_sizes_used;
+    uint64_t n = elements, size[2] = {0, 0};
+    unsigned count = 0;
+    for (;;) {
+        level *l = &levels[count++];
+        *l = (level){n, 0, 0, ORDER_RUN};
+        if (n <= z->take || count == MOST_LEVELS) {
+            while (l->drawn < n && l->drawn < z->take)
+                l->drawn *= 2;
+            break;
+        }
+        l->drawn = draws(n, pairs);
+        const double m = l->drawn, width = z->width / 16.0;
+        double share = count == 1 ? pairs * (width / sqrt(m) + 6 / m)
+                                  : width * sqrt(pairs / m) + 6 * pairs / m;
+        share *= pairs < 8 ? 1.3 : 1.05;
+        const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + z->take / 2 : n;
+        n = next < n ? next : n;
+        size[count & 1] = size[count & 1] > n ? size[count & 1] : n;
+    }
+    size[0] = (size[0] + 3) / 4 * 4;
+    size[1] = (size[1] + 3) / 4 * 4;
+    for (unsigned i = 0; i < count; i++) {
+        levels[i].from = i & 1 ? 0 : size[1];
+        levels[i].to = i & 1 ? size[1] : 0;
+    }
+    *kept = size[0] + size[1];
+    return count;
+}
+
+static tally_status draw(const ty_order_run *r, const level *l, int first, uint64_t g,
+                         tally_error *error)
+{
+    const ty_grid *samples = r->source->samples;
+    const uint64_t key = (uint64_t)ty_random_u32() << 32 | ty_random_u32();
+    ty_arg args[24];
+    unsigned n = 0;
+    if (first) {
+        n = grids(r, args, 0, g % samples->channels);
+        args[n++] = ty_arg_u64(g / samples->channels);
+        args[n++] = ty_arg_u64(samples->columns);
+    } else {
+        args[n++] = ty_arg_memory(r->kept);
+        args[n++] = ty_arg_u64(l->from);
+    }
+    args[n++] = ty_arg_u64(key);
+    args[n++] = ty_arg_u64(l->drawn);
+    args[n++] = ty_arg_memory(r->state);
+    args[n++] = ty_arg_memory(r->drawn);
+    return ty_order_launch(r, first ? "order_draw" : "order_draw_kept", l->drawn / ORDER_RUN,
+                           ORDER_RUN * r->key_words * 4 + 16, args, n, error);
+}
+
+/* The sorted runs to one; *at gets where it is. */
+static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    uint64_t from = 0, to = l->drawn;
+    for (uint32_t length = ORDER_RUN, ways; length < l->drawn && !status; length *= ways) {
+        ways = l->drawn / length < MERGED ? l->drawn / length : MERGED;
+        const ty_arg args[] = {ty_arg_memory(r->state), ty_arg_memory(r->drawn), ty_arg_u64(from),
+                               ty_arg_memory(r->drawn), ty_arg_u64(to),          ty_arg_u32(length),
+                               ty_arg_u32(ways)};
+        status = TY_ORDER_LAUNCH(r, "order_merge", l->drawn / r->group_size, 0, args, error);
+        const uint64_t swap = from;
+        from = to;
+        to = swap;
+    }
+    *at = from;
+    return status;
+}
+
+/* Whether all samples of a batch and channel follow each other, each at a multiple of its size. */
+static int packed(const ty_order_run *r)
+{
+    const ty_grid *g = r->source->samples;
+    const uintptr_t start = r->device->ops->extent ? 0 : (uintptr_t)g->data;
+    const int64_t size = g->size;
+    return !r->source->mask && g->column_stride == size &&
+           (g->rows == 1 || g->row_stride == size * (int64_t)g->columns) &&
+           ((start | (uint64_t)(g->batches > 1 ? g->batch_stride : 0) |
+             (uint64_t)(g->channels > 1 ? g->channel_stride : 0)) &
+            (uint64_t)(size - 1)) == 0;
+}
+
+static tally_status pass(const ty_order_run *r, const level *l, const level *next, int first,
+                         uint64_t g, tally_error *error)
+{
+    const ty_grid *samples = r->source->samples;
+    const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
+    const uint32_t local =
+        ((tile + ORDER_EXTRA + ORDER_TABLE) * r->key_words + ORDER_CELLS + ORDER_TABLE / 32 + 4) *
+        4;
+    const uint64_t b = g / samples->channels, channel = g % samples->channels;
+    const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
+    ty_arg args[28];
+    unsigned n = 0;
+    if (first && packed(r)) {
+        kernel = "order_pass_packed";
+        args[n++] = ty_arg_memory((ty_memory)(uintptr_t)samples->data);
+        args[n++] = ty_arg_u64((uint64_t)((int64_t)b * samples->batch_stride +
+                                          (int64_t)channel * samples->channel_stride));
+        args[n++] = ty_arg_u64(r->source->elements);
+    } else if (first) {
+        n = grids(r, args, 0, channel);
+        args[n++] = ty_arg_u64(b);
+        args[n++] = ty_arg_u64(samples->columns);
+        args[n++] = ty_arg_u64(r->source->elements);
+    } else {
+        args[n++] = ty_arg_memory(r->kept);
+        args[n++] = ty_arg_u64(l->from);
+    }
+    args[n++] = ty_arg_memory(r->state);
+    args[n++] = ty_arg_memory(r->kept);
+    args[n++] = ty_arg_u64(l->to);
+    args[n++] = ty_arg_u64(next->keys);
+    return ty_order_launch(r, kernel, fill(r, local, l->keys / tile + 1), local, args, n, error);
+}
+
+static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, int first, int last,
+                          uint64_t g, tally_error *error)
+{
+    const ty_arg args[] = {ty_arg_memory(r->state),
+                           ty_arg_memory(r->drawn),
+                           ty_arg_u64(at),
+                           ty_arg_u64(l->drawn),
+                           ty_arg_u32((uint32_t)first),
+                           ty_arg_u32((uint32_t)last),
+                           ty_arg_u32(r->width),
+                           ty_arg_u64(r->found + g * r->each),
+                           ty_arg_u64(r->nan + g),
+                           ty_arg_u32(r->each)};
+    return TY_ORDER_LAUNCH(r, "order_edges", 1, (2 * ORDER_TABLE * r->key_words + ORDER_TABLE) * 4,
+                           args, error);
+}
+
+/* A group of samples, the g-th of this round. */
+static tally_status by_levels(const ty_order_run *r, const level *levels, unsigned count,
+                              uint64_t g, tally_error *error)
+{
+    const ty_arg begin[] = {ty_arg_memory(r->state),      ty_arg_u64(r->ranks + g * r->each),
+                            ty_arg_u32(r->each),          ty_arg_u64(r->source->elements),
+                            ty_arg_u64(r->kinds + 2 * g), ty_arg_u32((uint32_t)r->counted),
+                            ty_arg_u64(r->nan + g)};
+    tally_status status = TY_ORDER_LAUNCH(r, "order_begin", 1, 0, begin, error);
+    for (unsigned i = 0; i < count && !status; i++) {
+        const level *l = &levels[i];
+        const int first = i == 0, last = i + 1 == count;
+        const ty_arg settle[] = {ty_arg_memory(r->state),     ty_arg_u64(last ? 0 : l[1].keys),
+                                 ty_arg_u32((uint32_t)first), ty_arg_u64(r->found + g * r->each),
+                                 ty_arg_u64(r->nan + g),      ty_arg_u32(r->each)};
+        uint64_t at = 0;
+        status = draw(r, l, first, r->first + g, error);
+        if (!status)
+            status = merge(r, l, &at, error);
+        if (!status)
+            status = edges(r, l, at, first, last, g, error);
+        if (!status && !last)
+            status = pass(r, l, &l[1], first, r->first + g, error);
+        if (!status && !last)
+            status = TY_ORDER_LAUNCH(r, "order_settle", 1, ORDER_CELLS * 16, settle, error);
+    }
+    return status ? status : by_digits(r, g, 1, 1, error);
+}
+
+/* The keys of the ranks that are in the state. */
+tally_status ty_order_search(ty_order_run *r, tally_error *error)
+{
+    const ty_order_sizes *z = &ty_order_sizes_used;
+    const uint64_t n = r->source->elements;
+    level levels[MOST_LEVELS];
+    uint64_t kept, most = 0;
+    if (n <= z->small || (n <= z->many_small && r->source->groups >= z->many))
+        return by_digits(r, 0, r->groups, 0, error);
+    const unsigned count = plan_levels(n, (r->each + 1) / 2, levels, &kept);
+    for (unsigned i = 0; i < count; i++)
+        most = levels[i].drawn > most ? levels[i].drawn : most;
+    tally_status status = ty_workspace_scratch(r->device, r->w, 2 * most * r->key_words * 4, error);
+    if (!status)
+        status = ty_workspace_partials(r->device, r->w, (kept + 4) * r->key_words * 4, error);
+    r->drawn = r->w->scratch;
+    r->kept = r->w->partials;
+    for (uint64_t g = 0; g < r->groups && !status; g++)
+        status = by_levels(r, levels, count, g, error);
+    return status;
+}

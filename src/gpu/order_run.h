@@ -1,0 +1,43 @@
+/* A search for order statistics on its way through a device: order.c begins and ends calls,
+ * order_levels.c is what happens on the device. */
+#ifndef TY_ORDER_RUN_H
+#define TY_ORDER_RUN_H
+
+#include "gpu/call.h"
+#include "gpu/kernels/order_state.h"
+#include "gpu/order.h"
+
+enum { TY_ORDER_PAIRS = ORDER_RANKS / 2 }; /* quantiles of one search */
+
+/* A call under way, of groups [first, first + groups). Offsets are in words of the state. */
+typedef struct ty_order_run {
+    const ty_order_source *source;
+    ty_device *device;
+    struct ty_orders *own;
+    void *program, *queue;
+    ty_workspace *w;
+    ty_memory state, drawn, kept;
+    uint32_t group_size, key_words, width;
+    uint32_t each; /* ranks of a group */
+    uint64_t first, groups;
+    uint64_t q, ranks, parts, found, nan, kinds, words;
+    int counted; /* the kinds are there */
+    int recording, capture_mode, entered;
+} ty_order_run;
+
+/* One kernel of the program. */
+tally_status ty_order_launch(const ty_order_run *run, const char *kernel, uint64_t groups,
+                             uint32_t local, const ty_arg *args, unsigned count,
+                             tally_error *error);
+#define TY_ORDER_LAUNCH(r, kernel, groups, local, args, error)                                     \
+    ty_order_launch(r, kernel, groups, local, args, sizeof(args) / sizeof *(args), error)
+
+/* Words to the state from word `at` on, which the caller need not keep. */
+tally_status ty_order_put(const ty_order_run *run, uint64_t at, const uint64_t *words,
+                          uint32_t count, tally_error *error);
+/* The groups' samples that count, and NaN, to `kinds`. */
+tally_status ty_order_count(const ty_order_run *run, tally_error *error);
+/* The keys of `ranks` to `found`, and the numbers of NaN. */
+tally_status ty_order_search(ty_order_run *run, tally_error *error);
+
+#endif
