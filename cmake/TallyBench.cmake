@@ -37,6 +37,7 @@ foreach(source IN LISTS micro)
   list(APPEND TALLY_MICRO ${program})
 endforeach()
 target_sources(micro_own PRIVATE ${PROJECT_SOURCE_DIR}/bench/own_inputs.c)
+target_sources(micro_quantiles PRIVATE ${PROJECT_SOURCE_DIR}/bench/gpu_inputs.c)
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(TALLY_DEFLATE QUIET IMPORTED_TARGET libdeflate) # micro_inflate's peer
 endif()

@@ -367,7 +367,7 @@ static tally_status find_device(quantile_job *job, tally_context *context, const
     if (view->device <= TALLY_DEVICE_CPU)
         return TALLY_OK;
     if (!context || context->several || context->device != view->device || !context->backend->order)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "view: device %d; samples there need a context of that device alone",
                         (int)view->device);
     job->device = context;

@@ -72,8 +72,8 @@ static uint64_t fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
     uint64_t each = d->unit_local_bytes / (local + 1024);
     if (d->warp != 32)
         each = 4;
-    else if (each > d->unit_threads / r->group_size)
-        each = d->unit_threads / r->group_size;
+    else if (each > d->unit_threads / 2 / r->group_size) /* by their registers */
+        each = d->unit_threads / 2 / r->group_size;
     const uint64_t most = d->units * (each ? each : 1);
     return tiles < 1 ? 1 : tiles < most ? tiles : most;
 }
@@ -226,9 +226,9 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
 {
     const ty_grid *samples = r->source->samples;
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
-    const uint32_t local =
-        ((tile + ORDER_EXTRA + ORDER_TABLE) * r->key_words + ORDER_CELLS + ORDER_TABLE / 32 + 4) *
-        4;
+    const uint32_t local = ((tile + ORDER_EXTRA + 2 * ORDER_TABLE) * r->key_words + ORDER_CELLS +
+                            ORDER_TABLE / 32 + 4) *
+                           4;
     const uint64_t b = g / samples->channels, channel = g % samples->channels;
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];

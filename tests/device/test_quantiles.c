@@ -18,7 +18,7 @@
 #include "open_device.h"
 #include "plan/plan.h"
 
-enum { most = 400000, most_ranks = 300 };
+enum { most = 150000, most_ranks = 300 };
 
 static tally_context *device;
 static const ty_order_sizes standard = {1 << 17, 1 << 15, 1 << 20, 72, 1 << 14, 1 << 20, 64};
@@ -251,7 +251,7 @@ static void check_refusals(const memories *m)
     tally_error error = {""};
     const double q = 0.5;
     double out = 7;
-    CHECK(tally_quantiles(NULL, &moved, &q, 1, NULL, &out, &error) == TALLY_ERROR_ARGUMENT);
+    CHECK(tally_quantiles(NULL, &moved, &q, 1, NULL, &out, &error) == TALLY_ERROR_UNSUPPORTED);
     o.on_device = 1;
     CHECK(tally_quantiles(device, &host, &q, 1, &o, &out, &error) == TALLY_ERROR_ARGUMENT);
     const uint64_t rank = 3;
@@ -267,7 +267,7 @@ static void check_refusals(const memories *m)
 int main(int argc, char **argv)
 {
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20261123;
-    const int cases = argc > 3 ? atoi(argv[3]) : 120;
+    const int cases = argc > 3 ? atoi(argv[3]) : 36;
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_U8,  TALLY_I32,
                                          TALLY_F16, TALLY_U64, TALLY_I8,  TALLY_U16,
                                          TALLY_I16, TALLY_U32, TALLY_I64, TALLY_BF16};
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
     check_refusals(&m);
     /* A type after the other, as each has kernels to compile; most cases are of the first two. */
     for (int i = 0; i < cases; i++)
-        check_case(&m, dtypes[i < cases / 2 ? i & 1 : (unsigned)i % 12]);
+        check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);
     tally_memory_destroy(device, m.there);
     tally_memory_destroy(device, m.mask_there);
     tally_memory_destroy(device, m.out);

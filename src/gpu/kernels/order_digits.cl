@@ -6,7 +6,8 @@
 #define ORDER_DIGIT_BITS 11
 #define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
 #define ORDER_DIGITS_ALL ((32 * ORDER_KEY_WORDS + ORDER_DIGIT_BITS - 1) / ORDER_DIGIT_BITS)
-#define ORDER_CHUNK      ((ty_u64)1 << 31)              /* samples whose counts fit 32 bits */
+#define ORDER_CHUNK      ((ty_u64)1 << 31) /* samples whose counts fit 32 bits */
+#define ORDER_AHEAD      8                 /* samples that a work-item reads at a time */
 #define ORDER_OWN        (ORDER_DIGITS / TY_GROUP_SIZE) /* digits of a work-item */
 
 /* Batches and channels from number `first` on, `parts` groups for each: state[kinds], … get how
@@ -59,14 +60,25 @@ TY_FN ty_u32 order_count_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 mask
     const ty_u64 step_columns = TY_GROUP_SIZE - step_rows * columns;
     ty_u64 i = begin + TY_LID, row = i / columns, column = i - row * columns;
     ty_u32 nan = 0;
-    for (; i < end; i += TY_GROUP_SIZE) {
-        if (ORDER_COUNTS(b, row, column)) {
-            const order_key key = ORDER_KEY_AT(b, row, column);
-            if (key >> shift >> ORDER_DIGIT_BITS == prefix)
-                TY_ADD_LOCAL(&counts[key >> shift & (ORDER_DIGITS - 1)], 1);
-            nan += key == ORDER_NAN;
+    while (i < end) {
+        order_key keys[ORDER_AHEAD];
+        ty_u32 counted = 0;
+        TY_UNROLL
+        for (ty_u32 k = 0; k < ORDER_AHEAD; k++, i += TY_GROUP_SIZE) {
+            keys[k] = 0;
+            if (i < end && ORDER_COUNTS(b, row, column)) {
+                keys[k] = ORDER_KEY_AT(b, row, column);
+                counted |= 1u << k;
+            }
+            TY_STEP(row, column, columns, step_rows, step_columns);
         }
-        TY_STEP(row, column, columns, step_rows, step_columns);
+        TY_UNROLL
+        for (ty_u32 k = 0; k < ORDER_AHEAD; k++) {
+            const int here = counted >> k & 1;
+            if (here && keys[k] >> shift >> ORDER_DIGIT_BITS == prefix)
+                TY_ADD_LOCAL(&counts[keys[k] >> shift & (ORDER_DIGITS - 1)], 1);
+            nan += here && keys[k] == ORDER_NAN;
+        }
     }
     return nan;
 }
@@ -127,9 +139,39 @@ TY_FN ty_u32 order_next_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 maske
     return nan;
 }
 
+/* The least key above `key` of samples [0, n); `least` holds one of each work-item. */
+TY_FN order_key order_least_above(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
+                                  ty_u64 columns, ty_u64 n, order_key key,
+                                  TY_LOCAL order_key *least)
+{
+    const ty_u64 step_rows = TY_GROUP_SIZE / columns;
+    const ty_u64 step_columns = TY_GROUP_SIZE - step_rows * columns;
+    ty_u64 row = TY_LID / columns, column = TY_LID - row * columns;
+    order_key own = ORDER_NAN;
+    TY_UNROLL4
+    for (ty_u64 i = TY_LID; i < n; i += TY_GROUP_SIZE) {
+        if (ORDER_COUNTS(b, row, column)) {
+            const order_key x = ORDER_KEY_AT(b, row, column);
+            own = x > key && x < own ? x : own;
+        }
+        TY_STEP(row, column, columns, step_rows, step_columns);
+    }
+    least[TY_LID] = own;
+    TY_BARRIER();
+    for (ty_u32 half_ = TY_GROUP_SIZE / 2; half_; half_ /= 2) {
+        if (TY_LID < half_ && least[TY_LID + half_] < least[TY_LID])
+            least[TY_LID] = least[TY_LID + half_];
+        TY_BARRIER();
+    }
+    own = least[0];
+    TY_BARRIER();
+    return own;
+}
+
 /* Batches and channels from number `first` on; with `lost` only ranks that were lost there. NaN are
- * counted, unless `lost`, where there is a rank. */
-TY_KERNEL(TY_GROUP_SIZE)
+ * counted, unless `lost`, where there is a rank. The rank behind one that was found, as the second
+ * of a quantile often is, takes one more pass. */
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 3)
 order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 columns,
                 ty_u64 n, ty_u64 channels, ty_u64 first, TY_GLOBAL ty_u64 *state, ty_u64 ranks,
                 ty_u64 found, ty_u64 nans, ty_u32 rank_count, ty_u32 lost TY_LOCAL_ARG)
@@ -146,14 +188,20 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
         const ty_u64 rank = state[ranks + at + r];
         const int wanted = rank != ORDER_NO_RANK && (!lost || state[ORDER_WHAT + r] == ORDER_LOST);
         const int known = have && rank >= d.before && rank - d.before < d.same;
+        const int behind = have && rank == d.before + d.same;
+        const order_key above =
+            order_least_above(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns,
+                              wanted && behind ? n : 0, d.prefix, (TY_LOCAL order_key *)ty_local);
         order_digits next = {0, rank, 0, 0};
-        for (ty_u32 digit = ORDER_DIGITS_ALL; digit--;) {
-            const ty_u32 seen =
-                order_next_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns,
-                                 wanted && !known ? n : 0, digit, &next, ty_local);
+        for (ty_u32 digit = wanted && !known && !behind ? ORDER_DIGITS_ALL : 0; digit--;) {
+            const ty_u32 seen = order_next_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b,
+                                                 columns, n, digit, &next, ty_local);
             nan += have || digit + 1 < ORDER_DIGITS_ALL ? 0 : seen;
         }
-        if (wanted && !known) {
+        if (wanted && behind) {
+            d.before = rank, d.same = 1;
+            d.prefix = above;
+        } else if (wanted && !known) {
             d = next;
             have = 1;
         }

@@ -6,8 +6,8 @@
  *
  *     0              keys on their way out: those of a tile, and of tiles before that kept few
  *     ORDER_AT_EDGE  edges, ascending, filled up with the largest key
- *     ORDER_AT_CELL  a count for each cell
- *     ORDER_AT_BITS  a bit for each gap that is searched
+ *     ORDER_AT_TREE  the same as a tree: the children of node k are 2k and 2k + 1, node 1 is the
+ * root ORDER_AT_CELL  a count for each cell ORDER_AT_BITS  a bit for each gap that is searched
  *     ORDER_AT_FILL  keys on their way; where they go
  *
  * Phases: tiles are counted, a work-item ORDER_EACH keys at a time; after each, if another might
@@ -15,11 +15,13 @@
  */
 #define ORDER_STAGE    (ORDER_TILE + ORDER_EXTRA)
 #define ORDER_AT_EDGE  (ORDER_STAGE * ORDER_KEY_WORDS)
-#define ORDER_AT_CELL  (ORDER_AT_EDGE + ORDER_TABLE * ORDER_KEY_WORDS)
+#define ORDER_AT_TREE  (ORDER_AT_EDGE + ORDER_TABLE * ORDER_KEY_WORDS)
+#define ORDER_AT_CELL  (ORDER_AT_TREE + ORDER_TABLE * ORDER_KEY_WORDS)
 #define ORDER_AT_BITS  (ORDER_AT_CELL + ORDER_CELLS)
 #define ORDER_AT_FILL  (ORDER_AT_BITS + ORDER_TABLE / 32)
 #define ORDER_FEW      3 /* edges that are held in registers */
 #define ORDER_EDGES_AT ((TY_LOCAL order_key *)(area + ORDER_AT_EDGE))
+#define ORDER_TREE_AT  ((TY_LOCAL order_key *)(area + ORDER_AT_TREE))
 
 /* What a work-item holds of a pass. */
 typedef struct order_pass {
@@ -46,6 +48,9 @@ TY_FN order_pass order_pass_begin(TY_GLOBAL const ty_u64 *state, TY_LOCAL ty_u32
         if (state[ORDER_WANTED + i])
             TY_ADD_LOCAL(&area[ORDER_AT_BITS + i / 32], 1u << i % 32);
     }
+    for (ty_u32 step = p.middle, nodes = 1; step; step /= 2, nodes *= 2)
+        for (ty_u32 i = TY_LID; i < nodes; i += TY_GROUP_SIZE)
+            ORDER_TREE_AT[nodes + i] = (order_key)state[ORDER_EDGE + (2 * i + 1) * step - 1];
     TY_BARRIER();
     p.a = (order_key)state[ORDER_EDGE];
     p.b = (order_key)state[ORDER_EDGE + 1];
@@ -99,19 +104,19 @@ TY_FN void order_tile_few(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *ar
 /* By search, all keys of a work-item at once. */
 TY_FN void order_tile_many(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *area)
 {
-    TY_LOCAL const order_key *edges = ORDER_EDGES_AT;
-    ty_u32 at[ORDER_EACH], kept = 0;
+    TY_LOCAL const order_key *edges = ORDER_EDGES_AT, *tree = ORDER_TREE_AT;
+    ty_u32 node[ORDER_EACH], kept = 0;
     TY_UNROLL
     for (ty_u32 j = 0; j < ORDER_EACH; j++)
-        at[j] = 0;
+        node[j] = 1;
     for (ty_u32 step = p->middle; step; step /= 2) {
         TY_UNROLL
         for (ty_u32 j = 0; j < ORDER_EACH; j++)
-            at[j] += edges[at[j] + step - 1] <= x[j] ? step : 0;
+            node[j] = 2 * node[j] + (tree[node[j]] <= x[j]);
     }
     TY_UNROLL
     for (ty_u32 j = 0; j < ORDER_EACH; j++) {
-        const ty_u32 gap = at[j] < p->edges ? at[j] : p->edges;
+        const ty_u32 at = node[j] - 2 * p->middle, gap = at < p->edges ? at : p->edges;
         const ty_u32 equal = gap != 0 && edges[gap - (gap != 0)] == x[j];
         TY_ADD_LOCAL(&area[ORDER_AT_CELL + 2 * gap - equal], 1);
         kept |= (area[ORDER_AT_BITS + gap / 32] >> gap % 32 & 1 & (equal ^ 1)) << j;

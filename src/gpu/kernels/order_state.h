@@ -39,6 +39,6 @@
 #define ORDER_NO_RANK (~(ty_u64)0) /* a rank of a group without samples */
 
 #define ORDER_RUN   2048 /* keys that a group sorts */
-#define ORDER_EXTRA 768  /* keys that a group keeps besides those of one tile */
+#define ORDER_EXTRA 256  /* keys that a group keeps besides those of one tile */
 
 #endif
