@@ -203,6 +203,17 @@ class Chunks(Structure):
     _fields_ = [("read", READ), ("rewind", REWIND), ("user", c_void_p)]
 
 
+class QuantileOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("method", c_int),
+        ("skip_nan", c_int32),
+        ("mask", POINTER(View)),
+        ("stream", c_void_p),
+        ("on_device", c_int32),
+    ]
+
+
 class RuleOptions(Sized):
     _fields_ = [
         ("struct_size", c_size_t),

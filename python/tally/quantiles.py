@@ -2,6 +2,7 @@
 those that leave NaN out. Same arguments, same answers; samples are found, not sorted.
 
 What the library has no type for (booleans, dates, complex numbers), weights and empty arrays are left to NumPy.
+Arrays on a device are read there, and the answer is an array of the lender's there.
 """
 
 import ctypes
@@ -74,27 +75,34 @@ class _Samples:
 
     def __init__(self, a, axis, keepdims):
         array = _arrays.take(a)
-        if array.device != c.CPU:
-            raise TypeError("quantiles are found in host memory; copy the array there")
-        x = array.numbers()
-        x = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
-        self.home = array.home
+        self.home, self.there = array.home, array.device != c.CPU
+        x = array if self.there else array.numbers()
+        if not self.there and not x.dtype.isnative:
+            x = x.astype(x.dtype.newbyteorder("="))
         if array.valid is not None:
-            if axis is not None and x.ndim > 1:
+            if axis is not None and len(x.shape) > 1:
                 raise ValueError("an array with nulls has quantiles of all its values only, not along an axis")
             x = x[array.valid]
-        self.dtype = x.dtype
-        axes = range(x.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim) if hasattr(
-            np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, x.ndim)  # fmt: skip
-        rest = [i for i in range(x.ndim) if i not in axes]
-        self.shape = tuple(x.shape[i] for i in rest)
+        self.dtype, shape, dimensions = x.dtype, x.shape, len(x.shape)
+        axes = range(dimensions) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, dimensions) if hasattr(
+            np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, dimensions)  # fmt: skip
+        rest = [i for i in range(dimensions) if i not in axes]
+        self.shape = tuple(shape[i] for i in rest)
         if keepdims and keepdims is not _NONE:
-            self.kept = tuple(1 if i in axes else x.shape[i] for i in range(x.ndim))
+            self.kept = tuple(1 if i in axes else shape[i] for i in range(dimensions))
         else:
             self.kept = self.shape
         groups = int(np.prod(self.shape, dtype=np.intp))
-        self.count = int(np.prod([x.shape[i] for i in axes], dtype=np.intp))
-        self.rows = np.ascontiguousarray(x.transpose(rest + list(axes))).reshape(groups, self.count)
+        self.count = int(np.prod([shape[i] for i in axes], dtype=np.intp))
+        if self.there:
+            self.rows = _Lent(array, rest, sorted(axes), groups, self.count)
+        else:
+            self.rows = np.ascontiguousarray(x.transpose(rest + list(axes))).reshape(groups, self.count)
+
+    def refuse(self):
+        """What is left to NumPy is so on the host only."""
+        if self.there:
+            raise TypeError(f"these quantiles of {self.dtype} are left to NumPy; copy the array to the host")
 
     def served(self):
         return self.rows.size and self.dtype.kind in "iuf" and self.dtype in _arrays.CODES
@@ -108,22 +116,74 @@ class _Samples:
                 found[:, nan > 0] = np.nan
             return found
         counts = self.count - order_statistics(self.rows, ())[1]
-        if not counts.all():
+        if self.there:
+            counts = np.maximum(counts, 1)  # a row without a number has NaN first
+        elif not counts.all():
             return None
         whole = None
         for n in np.unique(counts):
             chosen = counts == n
-            part, _ = of_rows(self.rows if chosen.all() else self.rows[chosen], int(n))
+            part, _ = of_rows(self.rows if chosen.all() or self.there else self.rows[chosen], int(n))
             if whole is None:
                 whole = np.empty((len(part), len(counts)), part.dtype)
-            whole[:, chosen] = part
+            whole[:, chosen] = part[:, chosen] if self.there else part
         return whole
+
+
+def _runs(array, dimensions):
+    """These dimensions, the outermost first, as at most two: [(extent, stride in bytes)]; or None."""
+    found = []
+    for i in dimensions:
+        extent, stride = array.shape[i], array.strides[i]
+        if extent > 1 and found and found[-1][1] == extent * stride:
+            found[-1] = found[-1][0] * extent, stride
+        elif extent > 1:
+            found.append((extent, stride))
+    # A stride of 0 is to the library one that it works out.
+    return found if len(found) < 3 and all(stride for _, stride in found) else None
+
+
+class _Lent:
+    """The rows of an array on a device, where they lie: those along `axes`, for each index of the rest."""
+
+    def __init__(self, array, rest, axes, groups, count):
+        runs = _runs(array, rest), _runs(array, axes)
+        if None in runs:
+            array = array.contiguous()
+            runs = _runs(array, rest), _runs(array, axes)
+        if None in runs:
+            raise TypeError("on a device quantiles are not along these axes; copy the array to the host")
+        one = [(1, 0), (1, 0)]
+        (batches, batch), (channels, channel) = (runs[0] + one)[:2]
+        (rows, row), (columns, column) = (one + runs[1])[-2:]
+        self.array, self.groups, self.size = array, groups, groups * count
+        self.view = c.View(
+            data=array.pointer, dtype=array.code, device=array.device, batches=batches, rows=rows, columns=columns,
+            channels=channels, batch_stride=batch, row_stride=row, column_stride=column, channel_stride=channel,
+        )  # fmt: skip
+
+    def __len__(self):
+        return self.groups
+
+    def order_statistics(self, ranks):
+        array = self.array
+        half = array.code == c.DTYPES["bf16"]
+        found = np.empty((self.groups, len(ranks)), np.uint16 if half else array.dtype)
+        nan = np.empty(self.groups, np.uint64)
+        options = c.QuantileOptions(stream=array.home.stream)
+        c.order_statistics(
+            context(array.device, array.index).pointer, ctypes.byref(self.view), ranks.ctypes.data, len(ranks),
+            ctypes.byref(options), found.ctypes.data, nan.ctypes.data,
+        )  # fmt: skip
+        return (found.astype(np.uint32) << 16).view(np.float32) if half else found, nan
 
 
 def order_statistics(rows, ranks):
     """Samples of these ranks of each row, 0 the smallest, as an array of (row, rank); and the numbers of NaN, which
     rank last."""
     ranks = np.asarray(ranks, np.uint64)
+    if isinstance(rows, _Lent):
+        return rows.order_statistics(ranks)
     found, nan = np.empty((len(rows), len(ranks)), rows.dtype), np.empty(len(rows), np.uint64)
     view = c.View(data=rows.ctypes.data, dtype=_arrays.CODES[rows.dtype], batches=len(rows), rows=1,
                   columns=rows.shape[1], channels=1)  # fmt: skip
@@ -207,9 +267,9 @@ def _of_rows(rows, n, q, method, weak):
 def _finish(samples, answer, lead, out):
     answer = answer.reshape(lead + samples.kept)
     if out is not None:
-        out[...] = answer
+        out[...] = samples.home.give(answer) if samples.there else answer
         return out
-    answer = samples.home.result(answer)
+    answer = samples.home.give(answer)
     return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
 
 
@@ -228,10 +288,12 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
     theirs = functools.partial(getattr(np, name), method=method, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
     if not samples.served() or method not in _PLACES:
+        samples.refuse()
         return theirs(np.asarray(a), q, axis, out)
     weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
     quantiles = np.asanyarray(q)
     if quantiles.dtype.kind not in "iuf":
+        samples.refuse()
         return theirs(np.asarray(a), q, axis, out)
     if quantiles.ndim > 1:
         raise ValueError("q must be a scalar or 1d")
@@ -242,6 +304,7 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
     flat = np.atleast_1d(quantiles).astype(np.float64 if weak else quantiles.dtype, copy=False)
     answer = samples.answer(lambda rows, n: _of_rows(rows, n, flat, method, weak), skip)
     if answer is None:
+        samples.refuse()
         return theirs(np.asarray(a), q, axis, out)  # with its warnings
     return _finish(samples, answer, quantiles.shape, out)
 
@@ -255,10 +318,9 @@ def _median(name, a, axis, out, keepdims, skip=False):
     found = _plain(a, None, 1, skip, axis, out, keepdims)
     if found is not None:
         return found
-    answer = None
-    if not isinstance(a, np.ndarray) or a.size:
-        samples = _Samples(a, axis, keepdims)
-        answer = samples.answer(_middle, skip) if samples.served() else None
+    samples = _Samples(a, axis, keepdims)
+    answer = samples.answer(_middle, skip) if samples.served() else None
     if answer is None:
+        samples.refuse()
         return getattr(np, name)(np.asarray(a), axis, out, keepdims=keepdims)
     return _finish(samples, answer, (), out)

@@ -152,7 +152,7 @@ static unsigned plan_levels(uint64_t elements, uint32_t pairs, level *levels, ui
         double share = count == 1 ? pairs * (width / sqrt(m) + 6 / m)
                                   : width * sqrt(pairs / m) + 6 * pairs / m;
         share *= pairs < 8 ? 1.3 : 1.05;
-        const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + z->take / 2 : n;
+        const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + (pairs + 4) * 1024 : n;
         n = next < n ? next : n;
         size[count & 1] = size[count & 1] > n ? size[count & 1] : n;
     }

@@ -367,3 +367,27 @@ def test_graphs(kind):
         np.testing.assert_array_equal(host(answers[0]), np.histogram(a, 64, (0, 100))[0])
         np.testing.assert_array_equal(host(answers[1]), np.histogram(a, edges)[0])
         np.testing.assert_array_equal(host(answers[2]), np.histogramdd((a, a), 8, ends)[0])
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_quantiles(kind):
+    """NumPy's answers, in kind; rows along any axis where they lie; NaN left out or not."""
+    give = cupy.asarray if kind == "cupy" else lambda a: torch.from_numpy(a).cuda()
+    expected = cupy.ndarray if kind == "cupy" else torch.Tensor
+    for dtype in DTYPES:
+        a = samples(dtype, 100_000).reshape(4, 250, 100)
+        if dtype.startswith("f"):
+            a[1, :, 7] = np.nan
+        for function in (np.quantile, np.nanquantile):
+            ours = getattr(tally, function.__name__)
+            for axis in (None, 0, 1, 2, (0, 1), (1, 2)):
+                for method in ("linear", "lower", "hazen"):
+                    wanted = function(a, [0.1, 0.5, 0.99], axis, method=method)
+                    found = ours(give(a), [0.1, 0.5, 0.99], axis, method=method)
+                    assert isinstance(found, expected)
+                    np.testing.assert_array_equal(host(found), wanted)
+        np.testing.assert_array_equal(host(tally.median(give(a), 1, keepdims=True)), np.median(a, 1, keepdims=True))
+    part = samples("f4")[: 99_999].reshape(3, -1)
+    np.testing.assert_array_equal(host(tally.median(give(part)[:, 5::7], 1)), np.median(part[:, 5::7], 1))
+    with pytest.raises(TypeError, match="host"):
+        tally.median(give(part) > 50)

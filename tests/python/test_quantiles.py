@@ -1,11 +1,16 @@
 """Quantiles against NumPy's: every type, method, axis and kind of q, with NaN and infinities."""
+import ctypes
 import os
+import types
 import warnings
 
 import numpy as np
 import pytest
 
 import tally
+from tally import _arrays
+from tally import _library as c
+from tally._count import context
 
 SEED = int(os.environ.get("SEED", "20261123"))
 METHODS = [
@@ -136,3 +141,63 @@ def test_torch_comes_back():
     torch = pytest.importorskip("torch")
     answer = tally.quantile(torch.arange(11, dtype=torch.float32), 0.5)
     assert isinstance(answer, torch.Tensor) and float(answer) == 5
+
+
+class Lender(_arrays.Home):
+    """In the place of a library whose arrays are on a device; its answers are NumPy's."""
+
+    stream = None
+
+    def copied(self, array):
+        x = np.ascontiguousarray(array.owner)
+        return there(x).array
+
+
+def there(x):
+    """A NumPy array's samples in the memory of an OpenCL device, with its shape and strides."""
+    try:
+        device = context(c.OPENCL).pointer
+    except NotImplementedError:
+        pytest.skip("no OpenCL device here")
+    whole = x if x.base is None else x.base
+    memory = ctypes.c_void_p()
+    error = c.Error()
+    bytes_ = np.ascontiguousarray(whole)
+    assert not c.lib.tally_memory_create(device, ctypes.c_uint64(max(bytes_.nbytes, 1)), ctypes.byref(memory), ctypes.byref(error))
+    assert not c.lib.tally_memory_write(
+        device, memory, ctypes.c_uint64(0), ctypes.c_void_p(bytes_.ctypes.data), ctypes.c_uint64(bytes_.nbytes), ctypes.byref(error)
+    )  # fmt: skip
+    array = _arrays.Array(
+        memory.value, _arrays.CODES.get(x.dtype, 0), x.dtype, x.shape, x.strides, x, Lender(), c.OPENCL
+    )  # fmt: skip
+    return types.SimpleNamespace(array=array)
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    take = _arrays.take
+    monkeypatch.setattr(_arrays, "take", lambda x: x.array if isinstance(x, types.SimpleNamespace) else take(x))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2"])
+def test_device(devices, dtype):
+    random = np.random.default_rng(SEED)
+    x = samples(random, dtype, (3, 40, 7))
+    if dtype == "f4":
+        x[1, :, 3] = np.nan
+    for axis in (None, 0, 1, 2, (0, 1), (1, 2), (0, 2)):
+        for method in ("linear", "higher", "hazen"):
+            same(tally.quantile(there(x), [0.1, 0.5, 1], axis, method=method),
+                 tally.quantile(x, [0.1, 0.5, 1], axis, method=method))  # fmt: skip
+        same(tally.nanmedian(there(x), axis), tally.nanmedian(x, axis))
+    turned = x.transpose(2, 1, 0)
+    same(tally.median(there(turned), 1, keepdims=True), tally.median(turned, 1, keepdims=True))
+    out = np.empty((3, 7), np.float64)
+    assert tally.percentile(there(x), 30, 1, out=out) is out
+    same(out, np.asarray(tally.percentile(x, 30, 1), np.float64))
+
+
+def test_device_refusals(devices):
+    for x in (np.zeros(3, bool), np.zeros(0, "f4")):
+        with pytest.raises(TypeError, match="copy the array to the host"):
+            tally.median(there(x))

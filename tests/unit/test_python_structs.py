@@ -28,6 +28,7 @@ STRUCTS = {
     "tally_statistics_options": py.StatisticsOptions,
     "tally_chunks": py.Chunks,
     "tally_rule_options": py.RuleOptions,
+    "tally_quantile_options": py.QuantileOptions,
     "tally_result_info": py.ResultInfo,
     "tally_parameter": py.Parameter,
     "tally_method_info": py.MethodInfo,
@@ -37,7 +38,7 @@ BYTES = {"batch_stride", "row_stride", "column_stride", "channel_stride"}  # the
 if not shutil.which("cc"):
     print("skipped: no cc here")
     sys.exit(77)
-lines, here = ["#include <stdio.h>", "#include <tally/io.h>", "int main(void) {"], []
+lines, here = ["#include <stdio.h>", "#include <tally/io.h>", "#include <tally/quantile.h>", "int main(void) {"], []
 for name, struct in STRUCTS.items():
     lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
     here.append(f"{name} {ctypes.sizeof(struct)}")

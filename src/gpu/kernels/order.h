@@ -105,10 +105,11 @@ TY_FN double order_value(order_key key)
         }                                                                                          \
     } while (0)
 
-/* Sums of `count` numbers in local memory, a power of two, each of itself and all before. */
-#define ORDER_SCAN(type, sums, count)                                                              \
+/* Sums of `count` numbers in local memory, a power of two and at most `most`, a constant: each of
+ * itself and all before. */
+#define ORDER_SCAN(type, sums, count, most)                                                        \
     for (ty_u32 far_ = 1; far_ < (count); far_ *= 2) {                                             \
-        type before_[(count) / TY_GROUP_SIZE + 1];                                                 \
+        type before_[(most) / TY_GROUP_SIZE + 1];                                                  \
         for (ty_u32 i = TY_LID, k_ = 0; i < (count); i += TY_GROUP_SIZE, k_++)                     \
             before_[k_] = i >= far_ ? (sums)[i - far_] : 0;                                        \
         TY_BARRIER();                                                                              \
@@ -116,6 +117,15 @@ TY_FN double order_value(order_key key)
             (sums)[i] += before_[k_];                                                              \
         TY_BARRIER();                                                                              \
     }
+
+/* More edges than there can be with so many ranks, a power of two. */
+TY_FN ty_u32 order_table(ty_u32 ranks)
+{
+    ty_u32 table = 8;
+    while (table < 2 * ranks + 2)
+        table *= 2;
+    return table;
+}
 
 /* Sorts `count` keys in local memory, a power of two, by the group. */
 TY_FN void order_sort(TY_LOCAL order_key *keys, ty_u32 count)

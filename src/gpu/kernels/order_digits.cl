@@ -134,7 +134,7 @@ TY_FN ty_u32 order_next_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 maske
     if (TY_LID < 3)
         told[TY_LID] = 0;
     TY_BARRIER();
-    ORDER_SCAN(ty_u64, sums, TY_GROUP_SIZE)
+    ORDER_SCAN(ty_u64, sums, TY_GROUP_SIZE, TY_GROUP_SIZE)
     order_choose(own, sums, told, d);
     return nan;
 }
@@ -180,7 +180,7 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
     ORDER_BEGIN();
     const ty_u64 g = first + TY_GROUP, b = g / channels, at = (ty_u64)TY_GROUP * rank_count;
     order_digits d = {0, 0, 0, 0};
-    ty_u32 nan = 0, have = 0;
+    ty_u32 nan = 0, have = 0, counted = 0; /* whether d is a key, whether all of them are counted */
     if (lost && !state[ORDER_FAILED])
         return;
     x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
@@ -188,7 +188,7 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
         const ty_u64 rank = state[ranks + at + r];
         const int wanted = rank != ORDER_NO_RANK && (!lost || state[ORDER_WHAT + r] == ORDER_LOST);
         const int known = have && rank >= d.before && rank - d.before < d.same;
-        const int behind = have && rank == d.before + d.same;
+        const int behind = counted && rank == d.before + d.same;
         const order_key above =
             order_least_above(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns,
                               wanted && behind ? n : 0, d.prefix, (TY_LOCAL order_key *)ty_local);
@@ -201,9 +201,10 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
         if (wanted && behind) {
             d.before = rank, d.same = 1;
             d.prefix = above;
+            counted = 0;
         } else if (wanted && !known) {
             d = next;
-            have = 1;
+            have = counted = 1;
         }
         if (TY_LID == 0 && (wanted || !lost))
             state[found + at + r] = wanted ? d.prefix : ORDER_NAN;

@@ -64,6 +64,7 @@ TY_FN void order_bracket(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_ke
 TY_FN void order_unite(TY_GLOBAL ty_u64 *state, ty_u32 ranks, TY_LOCAL order_key *low,
                        TY_LOCAL order_key *high, TY_LOCAL order_key *ends, TY_LOCAL ty_u32 *sums)
 {
+    const ty_u32 table = order_table(ranks);
     for (ty_u32 p = TY_LID; p < ranks / 2; p += TY_GROUP_SIZE) {
         const ty_u32 a = 2 * p, b = a + 1;
         if (state[ORDER_WHAT + a] == ORDER_SOUGHT && state[ORDER_WHAT + b] == ORDER_SOUGHT &&
@@ -74,24 +75,24 @@ TY_FN void order_unite(TY_GLOBAL ty_u64 *state, ty_u32 ranks, TY_LOCAL order_key
         }
     }
     TY_BARRIER();
-    for (ty_u32 i = TY_LID; i < ORDER_TABLE; i += TY_GROUP_SIZE) {
+    for (ty_u32 i = TY_LID; i < table; i += TY_GROUP_SIZE) {
         const int sought = i / 2 < ranks && state[ORDER_WHAT + i / 2] == ORDER_SOUGHT;
         ends[i] = !sought ? ORDER_NAN : i & 1 ? high[i / 2] : low[i / 2];
     }
     TY_BARRIER();
-    order_sort(ends, ORDER_TABLE);
-    for (ty_u32 i = TY_LID; i < ORDER_TABLE; i += TY_GROUP_SIZE)
+    order_sort(ends, table);
+    for (ty_u32 i = TY_LID; i < table; i += TY_GROUP_SIZE)
         sums[i] = !i || ends[i] != ends[i - 1];
     TY_BARRIER();
-    ORDER_SCAN(ty_u32, sums, ORDER_TABLE)
-    for (ty_u32 i = TY_LID; i < ORDER_TABLE; i += TY_GROUP_SIZE) {
+    ORDER_SCAN(ty_u32, sums, table, ORDER_TABLE)
+    for (ty_u32 i = TY_LID; i < table; i += TY_GROUP_SIZE) {
         if (!i || ends[i] != ends[i - 1])
             state[ORDER_EDGE + sums[i] - 1] = ends[i];
-        if (i >= sums[ORDER_TABLE - 1])
+        if (i >= sums[table - 1])
             state[ORDER_EDGE + i] = ORDER_NAN;
     }
     if (TY_LID == 0)
-        state[ORDER_EDGES] = sums[ORDER_TABLE - 1];
+        state[ORDER_EDGES] = sums[table - 1];
     TY_WHOLE_BARRIER();
 }
 
@@ -100,8 +101,8 @@ TY_FN void order_want(TY_GLOBAL ty_u64 *state, ty_u32 ranks, TY_LOCAL const orde
                       TY_LOCAL const order_key *high, TY_LOCAL ty_u32 *sums)
 {
     TY_GLOBAL const ty_u64 *edges = state + ORDER_EDGE;
-    const ty_u32 count = (ty_u32)state[ORDER_EDGES];
-    for (ty_u32 i = TY_LID; i < ORDER_TABLE; i += TY_GROUP_SIZE)
+    const ty_u32 count = (ty_u32)state[ORDER_EDGES], table = order_table(ranks);
+    for (ty_u32 i = TY_LID; i < table; i += TY_GROUP_SIZE)
         sums[i] = 0;
     TY_BARRIER();
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE) {
@@ -111,14 +112,14 @@ TY_FN void order_want(TY_GLOBAL ty_u64 *state, ty_u32 ranks, TY_LOCAL const orde
         ORDER_BELOW(edges, count, low[r], 0, a);
         ORDER_BELOW(edges, count, high[r], 0, b);
         TY_ADD_LOCAL(&sums[a + 1], 1);
-        if (b + 1 < ORDER_TABLE)
+        if (b + 1 < table)
             TY_ADD_LOCAL(&sums[b + 1], 0xffffffffu);
     }
     TY_BARRIER();
-    ORDER_SCAN(ty_u32, sums, ORDER_TABLE)
-    for (ty_u32 i = TY_LID; i < ORDER_TABLE; i += TY_GROUP_SIZE)
+    ORDER_SCAN(ty_u32, sums, table, ORDER_TABLE)
+    for (ty_u32 i = TY_LID; i < table; i += TY_GROUP_SIZE)
         state[ORDER_WANTED + i] = sums[i] != 0;
-    for (ty_u32 i = TY_LID; i < ORDER_CELLS; i += TY_GROUP_SIZE)
+    for (ty_u32 i = TY_LID; i < 2 * table; i += TY_GROUP_SIZE)
         state[ORDER_CELL + i] = 0;
     if (TY_LID == 0)
         state[ORDER_KEPT] = 0;
@@ -167,17 +168,17 @@ order_edges(TY_GLOBAL ty_u64 *state, TY_GLOBAL const order_key *drawn_keys, ty_u
 
 /* What became of rank r, by the sums of the cells and of those of them that were kept. */
 TY_FN void order_settle_rank(TY_GLOBAL ty_u64 *state, TY_LOCAL const ty_u64 *sums,
-                             TY_LOCAL const ty_u64 *kept, ty_u64 most, ty_u64 found, ty_u32 r)
+                             TY_LOCAL const ty_u64 *kept, ty_u32 cells, ty_u64 most, ty_u64 found,
+                             ty_u32 r)
 {
     const ty_u64 rank = state[ORDER_RANK + r];
     ty_u32 cell, edge;
-    ORDER_BELOW(sums, ORDER_CELLS, rank, 1, cell);
+    ORDER_BELOW(sums, cells, rank, 1, cell);
     edge = cell / 2;
-    if (cell < ORDER_CELLS && (cell & 1)) {
+    if (cell < cells && (cell & 1)) {
         state[found + r] = state[ORDER_EDGE + edge];
         state[ORDER_WHAT + r] = ORDER_FOUND;
-    } else if (edge && cell < ORDER_CELLS && state[ORDER_WANTED + edge] &&
-               kept[ORDER_CELLS - 1] <= most) {
+    } else if (edge && cell < cells && state[ORDER_WANTED + edge] && kept[cells - 1] <= most) {
         state[ORDER_LOW + r] = state[ORDER_EDGE + edge - 1];
         state[ORDER_HIGH + r] = state[ORDER_EDGE + edge];
         state[ORDER_GAP_COUNT + r] = sums[cell] - sums[cell - 1];
@@ -197,25 +198,25 @@ order_settle(TY_GLOBAL ty_u64 *state, ty_u64 most, ty_u32 first, ty_u64 found, t
     TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)ty_local, *kept = sums + ORDER_CELLS;
     ORDER_BEGIN();
     const ty_u64 n = state[ORDER_N];
-    const ty_u32 cells = 2 * (ty_u32)state[ORDER_EDGES];
+    const ty_u32 cells = 2 * (ty_u32)state[ORDER_EDGES], all = 2 * order_table(ranks);
     TY_WHOLE_BARRIER();
     if (!n)
         return;
-    for (ty_u32 c = TY_LID; c < ORDER_CELLS; c += TY_GROUP_SIZE) {
+    for (ty_u32 c = TY_LID; c < all; c += TY_GROUP_SIZE) {
         const ty_u64 count = c < cells ? state[ORDER_CELL + c] : 0;
         sums[c] = count;
         kept[c] = !(c & 1) && c < cells && state[ORDER_WANTED + c / 2] ? count : 0;
     }
     TY_BARRIER();
-    ORDER_SCAN(ty_u64, sums, ORDER_CELLS)
-    ORDER_SCAN(ty_u64, kept, ORDER_CELLS)
+    ORDER_SCAN(ty_u64, sums, all, ORDER_CELLS)
+    ORDER_SCAN(ty_u64, kept, all, ORDER_CELLS)
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
         if (state[ORDER_WHAT + r] == ORDER_SOUGHT)
-            order_settle_rank(state, sums, kept, most, found, r);
+            order_settle_rank(state, sums, kept, all, most, found, r);
     if (TY_LID == 0) {
         if (first && ORDER_IS_FLOAT)
             state[nan] = state[ORDER_CELL + cells - 1];
-        state[ORDER_N] = kept[ORDER_CELLS - 1] <= most ? kept[ORDER_CELLS - 1] : 0;
+        state[ORDER_N] = kept[all - 1] <= most ? kept[all - 1] : 0;
         state[ORDER_DRAWN] = 0;
     }
 }
