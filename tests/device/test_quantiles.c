@@ -127,7 +127,7 @@ static tally_view there(const tally_view *view, void *memory)
 
 static int same(double a, double b)
 {
-    return !memcmp(&a, &b, sizeof a) || (isnan(a) && isnan(b));
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
 }
 
 typedef struct memories {
