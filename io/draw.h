@@ -63,7 +63,7 @@ void ty_draw_bin_label(const ty_draw *d, const tally_axis *axis, uint64_t bin,
                        char label[TY_LABEL_SIZE]);
 int ty_draw_has_words(const ty_draw *d, const tally_axis *axis);
 /* Whether bins differ in width although the axis is drawn evenly. */
-int ty_draw_is_uneven(const tally_axis *axis);
+int ty_draw_is_uneven(const ty_draw *d, const tally_axis *axis);
 
 /* draw_series.c: one dimension; draw_map.c: two. */
 void ty_draw_series(ty_draw *d);

@@ -27,13 +27,15 @@ ty_scale ty_draw_scale_of(const tally_axis *axis, double from, double to)
     return (ty_scale){axis->lo, axis->hi, from, to, axis->kind == TALLY_AXIS_LOG};
 }
 
-int ty_draw_is_uneven(const tally_axis *axis)
+int ty_draw_is_uneven(const ty_draw *d, const tally_axis *axis)
 {
+    /* months and years are taken for as long as each other */
+    const double apart = d->result->times[axis - d->result->axes] ? 0.1 : 1e-6;
     if (axis->kind != TALLY_AXIS_EDGES)
         return 0;
     double mean = axis->hi / (double)axis->bins - axis->lo / (double)axis->bins;
     for (uint64_t i = 0; i < axis->bins; i++)
-        if (fabs(ty_bin_width(axis, i) - mean) > 1e-6 * mean)
+        if (fabs(ty_bin_width(axis, i) - mean) > apart * mean)
             return 1;
     return 0;
 }

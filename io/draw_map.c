@@ -31,7 +31,7 @@ static double bin_value(const ty_draw *d, uint64_t i, uint64_t j, int density)
 static tally_status make_grid(ty_draw *d, grid *g, tally_error *error)
 {
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
-    g->density = ty_draw_is_uneven(x) || ty_draw_is_uneven(y);
+    g->density = ty_draw_is_uneven(d, x) || ty_draw_is_uneven(d, y);
     g->log = d->options->log_counts;
     g->across = (uint64_t)((double)x->bins / (d->right - d->left)) + 1;
     g->up = (uint64_t)((double)y->bins / (d->bottom - d->top)) + 1;

@@ -232,7 +232,7 @@ void ty_draw_series(ty_draw *d)
 {
     const tally_axis *axis = &d->result->axes[0];
     double s = d->s, line = (d->title[0] ? 60 : 38) * s;
-    int density = ty_draw_is_uneven(axis);
+    int density = ty_draw_is_uneven(d, axis);
     ty_ticks ticks;
     d->crowded = (double)axis->bins > (d->width - 110 * s) / 1.5;
     if (d->crowded)
