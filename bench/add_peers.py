@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts other libraries into the lines of the figure `today`.
 
     bench/add_peers.py LINES.jsonl PEERS.jsonl…

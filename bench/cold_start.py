@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """From the start of the process to the first counts, by the command, with the kernels file and without.
 
     bench/cold_start.py TALLY KERNELS [PTX] [-r REPEATS] > bench/results/NAME-cold-start.jsonl

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A profiler's counters of the kernels of table 1 of source 003, each of one launch over the whole input, added to the
 # lines of its figure as the paper defines its columns: of one multiprocessor, in the mean. Needs ncu and a device on
 # which it may count; clocks are left alone.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One command that records this processor: builds, runs tally-bench, and leaves its JSON lines, after
 # a first line that says what machine, compiler and commit they are of, in bench/results/ (or OUT).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the figures of `tally-bench --figure` are drawn, and what their sources published (bench/published).
 
 Data only.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The sources' experiments on one GPU in one go: builds, checks the methods against the reference while all kernels that
 # will be measured are compiled and tried, measures every figure, under CUDA and then OpenCL, and counts table 1's
 # columns with ncu where it may.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times the command on files beside DuckDB and Polars, as JSON lines; bench/files.sh runs it.
 
     bench/files.py --build FOLDER [--rows N] [--rounds N] [--seconds S] [--threads N,…] [--only REGEX]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files counted by the command, beside DuckDB and Polars, in about five minutes: JSON lines, after a first one that says
 # of what machine and commit they are, in bench/results/ (or OUT).
 #

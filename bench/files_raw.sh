@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files that need no decoding, raw and npy of float32 in the page cache: all threads reading them and nothing else,
 # counting the same samples from memory, and counting the file; then the command, its start included, on it and on a
 # folder of 200 photographs. JSON lines.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One command on a machine with a GPU: builds, checks every kernel method against the reference, runs
 # the memory and race checkers where they are, then times everything: each method (time), and Tally
 # in turn with the peers that are there (peers). Results go to the folder named by OUT (or

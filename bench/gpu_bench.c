@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The GPU benchmark: Tally and its peers on the same samples in device memory, timed by events,
  * every count compared; JSON lines on standard output. bench/gpu.sh builds and runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the GPU benchmark's files share. */
 #ifndef GPU_BENCH_H
 #define GPU_BENCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU benchmark's peers, in this process and in Python. */
 #include <dlfcn.h>
 #include <errno.h>

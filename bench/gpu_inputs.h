@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU benchmark's inputs: made by index, so that any number of threads fills them. */
 #ifndef GPU_INPUTS_H
 #define GPU_INPUTS_H

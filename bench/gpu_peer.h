@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A peer of the GPU benchmark: a shared object that counts samples in device memory by another
  * library. Made by nvcc from bench/peers/NAME.cu; exports gpu_peers and gpu_peer_version.

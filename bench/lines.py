@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts here share: recorded lines, tables in Markdown, and pages whose tables are made from lines."""
 
 import glob

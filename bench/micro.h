@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the micro programs share: the end of one that failed, a clock, numbers drawn at random. */
 #ifndef MICRO_H
 #define MICRO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a call costs that adds samples to a histogram of many bins: even axes from 0 to 1, uniform
  * float32 samples, u64 counts. On a graphics processor samples and counts lie in its memory.

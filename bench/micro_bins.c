@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed of methods for many bins on a device, by the device's own clock, on samples made there,
  * beside a pass that only reads: JSON lines on standard output, a table on standard error. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed of the byte-counting variants on one thread, beside three classical loops in the same run.
  * Usage: micro_bytes [largest MiB [input or "all" [size in bytes]]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counting a file that needs no decoding, beside what bounds it: all threads reading the file with
  * pread and nothing else, and the same samples counted from memory. The page cache has the file. In

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Floating-point samples on one thread: the processor's methods through tally_execute beside the
  * usual scalar loop, in one run, on inputs of every kind. GB/s of samples from the fastest of the

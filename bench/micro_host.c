@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples in the host's memory: counted by the processor, by a CUDA device that they are copied to
  * while it counts what came before, and where `auto` decides, each from a call to filled counts on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches of byte images in device memory, an image a histogram, one call: numbers and sizes of
  * images by methods and their settings. JSON lines on standard output, a table on standard error.

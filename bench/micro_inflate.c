@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip undone by zlib, ISA-L and libdeflate, as far as they are here: processor seconds of one
  * thread, in turn, the fastest of all rounds; JSON lines. libdeflate wants all of a file and of

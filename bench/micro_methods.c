@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed of every kernel method on a device, on one buffer of device memory an input, by the
  * device's own clock, beside a pass that only reads: JSON lines on standard output, a table on

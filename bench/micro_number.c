@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ty_number_parse against strtod, on the same text in the same run: one JSON line a column shape.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our own kernel methods on inputs of every kind, by the device's own clock, as fractions of a pass
  * that only reads in the same run: JSON lines on standard output, the worst input of each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact quantiles of samples in device memory, left there, beside a pass that only reads the same
  * bytes, by the device's own clock: JSON lines on standard output. Every answer is compared with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ceiling that the micro programs measure beside: a pass that only reads, by the device's own
  * clock. */
 #ifndef MICRO_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples in the host's memory counted by contexts of one and of several devices, in turns, by the
  * clock on the wall; counts are compared. JSON lines on standard output.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small calls, samples and counts in device memory, one behind the other on a stream: microseconds
  * a call by the device's clock and what the host takes to submit one, beside CUB where its peer

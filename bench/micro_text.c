@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text decoder, bytes to views: one JSON line a shape, in MB of text a second.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Layouts on a device: channels, regions, batches, masks, joint tables, weights, and small inputs
  * called one after the other; samples and outputs in device memory. JSON lines on standard output,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums of f32 weights over f32 samples in device memory, several ways beside each other: every
  * round runs each of them once, by the device's own clock, against a pass that only reads as many

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bench/mpi.sh [BUILD]: what adding up over the ranks of MPI takes (bench/mpi_reduce.c), by 1, 2 and 4 of
 # them on this machine; JSON lines to standard output. BUILD: a folder with libtally.so (build/release).
 set -euo pipefail

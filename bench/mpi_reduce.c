@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long tally_mpi_reduce takes to add up the ranks' counts and sums at rank 0, beside MPI_Reduce
  * of as many bytes in the same run: the least of several, in JSON lines. bench/mpi.sh runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What micro_own counts: every kind of input, drawn or read from files. */
 #include "own_inputs.h"
 

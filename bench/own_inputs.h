@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* micro_own's state, and its inputs. */
 #ifndef OWN_INPUTS_H
 #define OWN_INPUTS_H

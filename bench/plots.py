@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws measurements: the figures of the sources, the heat map of the GPU benchmark, and the Python package's calls.
 
     bench/plots.py [--check]                    all pictures of docs/, from the lines in bench/results

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart of a call's time from 0 to 10^9 samples, by the lines of bench/python.py: one panel a case."""
 
 WHO = ("tally", "tally on torch", "numpy", "boost-histogram", "fast-histogram", "xhistogram", "cupy", "torch")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times the Python package and its peers in turn, as JSON lines; bench/tables.py makes tables of them.
 
     bench/python.py cpu|cuda [-n SAMPLES,…] [-c REGEX] [-s SECONDS] > bench/results/python-….jsonl

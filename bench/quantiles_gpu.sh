@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Exact quantiles on a GPU: builds what is needed, compares with the processor, times, compares again
 # with what time is left; ends by itself after LIMIT seconds (150). Results go to the folder named by OUT.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tally's aggregates in DuckDB beside DuckDB's own histogram() and GROUP BY, on one table in memory, in turns; JSON
 lines on standard output.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts the recorded measurements into docs/.
 
     bench/tables.py [--check]      all tables

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The processor's tables: of the newest bench/results/cpu-DATE.jsonl, and -avx2, -baseline, -threads that go with it.
 
 Only ratios are quoted: of the medians of one run, in which all took turns on the same data.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of docs/FIGURES.md: of h200-figures-cuda.jsonl, which bench/figures.sh wrote.
 
 Published values are those of bench/figures.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files' table: of the newest files-DATE.jsonl, which bench/files.sh makes."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The GPU benchmark's tables: of the newest bench/results/*-gpu-DATE.jsonl, which `bench/gpu.sh peers` makes."""
 
 import collections

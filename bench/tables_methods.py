@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of docs/METHODS.md: of h200-methods-{cuda,opencl}.jsonl, which `bench/gpu.sh time` writes."""
 
 import lines

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python package's tables: of the newest python-cpu-*.jsonl and python-cuda-*.jsonl, which bench/python.py makes.
 
 docs/PYTHON.md has two sizes of each; `bench/tables.py --show python-cpu-all` (python-cuda-all) shows every size and

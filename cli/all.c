@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `--column all`: which columns there are, and which of them the bins are for. */
 #include "dates.h"
 #include "source.h"

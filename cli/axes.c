@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From options and data to axes. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A source as the chunks that bin rules read. */
 #include "source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --by: a histogram for each value of a column. The joint histogram says how many samples of each
  * value are in each bin, but not how many in none, so these are counted here. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the command's files share: the words, messages, output and small parsers. */
 #ifndef CLI_H
 #define CLI_H

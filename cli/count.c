@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counting the files of one result, one after the other or several at once. */
 #include "job.h"
 #include "many.h"

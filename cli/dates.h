@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dates on the command line: ends of ranges, edges, and bins of calendar units. */
 #ifndef CLI_DATES_H
 #define CLI_DATES_H

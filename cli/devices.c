@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which devices there are. Drivers are asked by a child process each: one that ends the process
  * which loads it (a broken installation, a library of another version) is then missing, with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Types of raw samples, by their names here or NumPy's. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally equalize`: spread an image's tones evenly. */
 #include "source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder among the operands stands for the files in it. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The man page and the shells' completions, made from the tables. */
 #include "cli.h"
 

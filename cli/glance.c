@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally TABLE` without a column: every column at a glance. */
 #include "source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* After a failure of `tally run`: what may have been meant. */
 #include <unistd.h>
 

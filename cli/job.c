@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one result is counted by, and where to. */
 #include "job.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One result in the making: what the files of `tally run` share. */
 #ifndef CLI_JOB_H
 #define CLI_JOB_H

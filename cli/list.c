@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally methods` and `tally devices`. */
 #include "cli.h"
 

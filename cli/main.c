@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally: the command. */
 #include <errno.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many files side by side. */
 #ifndef CLI_MANY_H
 #define CLI_MANY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally merge`: saved results added up. Threads read and parse files side by side; the results are
  * added in the files' order, so that sums of floats have the same bits on any number of threads,
  * and the first file in that order that cannot be added is the one that is named. At most `window`

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes to standard error. */
 #include <stdarg.h>
 

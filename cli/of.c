@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally run --of`: statistics of one column in each bin of another, as a table, CSV or JSON. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing the command line by the table. */
 #include "cli.h"
 #include "dates.h"

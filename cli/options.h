@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command line as one table. Each row of cli_option_table names an option, its arguments, the
  * words it belongs to and its help; parsing, --help, the man page and the shell completions are all

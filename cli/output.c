@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Standard output, and where and how results are written. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small parsers of option values. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The progress line on standard error. One at a time. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options of `tally run`, as far as they can be checked before a file is opened. */
 #include <ctype.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An output never replaces what the command reads. */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Saved results: read, show, plot. */
 #include "source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally selftest`: every method on every device against the reference. */
 #include <time.h>
 

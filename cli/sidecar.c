@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Masks and weights: files read in step with the samples. */
 #include "source.h"
 

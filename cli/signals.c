@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Interrupts end the process by their signal; a file that is being written is finished first. */
 #include <signal.h>
 #include <unistd.h>

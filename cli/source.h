@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files of one histogram as one run of chunks, with the mask and weights that are read in step.
  */
 #ifndef CLI_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the terminal and the clock are like. */
 #include <sys/ioctl.h>
 #include <time.h>

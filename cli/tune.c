@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally tune`: the library measures its methods on a device, for `auto`. */
 #include "cli.h"
 #include "progress.h"

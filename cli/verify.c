@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --verify: the counts beside those of the slow reference. */
 #include <math.h>
 

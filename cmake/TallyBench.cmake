@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tally-bench, its data and its peers; bench/micro_*.c: small programs that time one part from
 # inside. ${PROJECT_BINARY_DIR}/bench holds the photographs, the book, and peers/, shared objects made
 # from bench/peers/ for the libraries found here.

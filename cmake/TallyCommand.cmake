@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The command, and what it prints about itself: the man page and the completions.
 
 file(GLOB TALLY_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tests/device: drivers that fail, drivers that are not there, and PoCL's.
 
 # Stand-ins for the driver libraries, by the real ones' names, in a folder of their own.

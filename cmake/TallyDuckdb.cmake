@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tally.duckdb_extension: aggregates for DuckDB, built against its stable C API; one file, libtally inside, that
 # every DuckDB from 1.2 on loads. scripts/duckdb_headers.py fetches the two headers, if no package brings them.
 

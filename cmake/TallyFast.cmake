@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tally._fast, the compiled part of the Python package: CPython's stable interface, so that one file serves every
 # CPython from 3.9 on. Its headers have had all of it since 3.11. A wheel is not built without it, nor with TALLY_FAST=ON; a build for the
 # tests has it where there are such headers.

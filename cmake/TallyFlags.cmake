@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Language, warnings and sanitizers.
 
 set(CMAKE_C_STANDARD 11)

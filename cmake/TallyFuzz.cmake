@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # libFuzzer targets. fuzz_NAME starts from tests/fuzz/corpus/NAME and from what tests/fuzz/make_seeds.py
 # writes to fuzz/seeds/NAME of the build folder, before each build; what it finds goes there too. The library is instrumented through TALLY_SANITIZE, as in the fuzz preset.
 

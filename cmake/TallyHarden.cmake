@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is built to be used, not debugged: hardened where compiler and linker can, and the same bytes
 # from any folder. Fuzzers and sanitizers bring checks of their own.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Headers, libraries, command, pkg-config file, CMake package, man page, completions.
 
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The loops over samples, compiled once for each instruction set:
 #
 #   NAME_loops.c                 once for each, with TY_ISA its name (src/cpu/isa.h)

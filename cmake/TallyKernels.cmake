@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The kernels file: kernels compiled ahead of time by tools/prebuild.c. TALLY_PREBUILT says for what
 # every build makes it; the target `kernels` makes it when asked. Where NVRTC is not found when
 # building, no file is made and nothing else changes.

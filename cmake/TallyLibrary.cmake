@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two libraries: libtally counts and needs the C library alone; libtally-io has results, files and
 # pictures, and is the only user of the optional packages. Every source is compiled once, into
 # objects, but for the loops over samples (TallyIsa.cmake): both libraries are made from them, and so is tally_internal, a static library of all whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MPI, for the program tally-mpi and the tests of tally/mpi.h. The libraries know nothing of it.
 
 set(TALLY_WITH_MPI AUTO CACHE STRING "tally-mpi: AUTO, ON or OFF")

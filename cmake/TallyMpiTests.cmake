@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tests/mpi: each program and script by 1, 2 and 4 ranks, more than there are processors if need be.
 
 if(NOT TALLY_HAVE_MPI OR NOT MPIEXEC_EXECUTABLE OR TALLY_SANITIZE) # whose tools report MPI's own

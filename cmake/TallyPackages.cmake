@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The optional packages. Each is AUTO (used when found), ON (an error when missing) or OFF, and ends
 # as TALLY_HAVE_NAME, 0 or 1, in the library's sources. One that is LOADED is not linked: the program
 # opens TY_NAME_LIBRARY when it is needed. One that pkg-config may not know is looked for by its BARE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tally_sqlite.so: the aggregates for SQLite, one file with libtally inside.
 
 find_path(TALLY_SQLITE_INCLUDE sqlite3ext.h)

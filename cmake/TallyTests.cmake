@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests are found by their place and name:
 #
 #   tests/{unit,property,differential}/test_*.c   a program each; the folder's other .c files are

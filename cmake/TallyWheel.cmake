@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a Python wheel holds besides python/tally: the libraries and the command, in the package.
 
 set_target_properties(tally tally_io PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 cmake_policy(VERSION 3.20)
 # Writes OUTPUT: each kernel file as a C string ty_text_NAME, with #line so that a compiler's message
 # names our file and line. Includes among them are dropped: the texts are put together in order.
@@ -14,6 +15,9 @@ foreach(file IN LISTS FILES)
   set(content "${head}${content}")
   # '#include "…' at the start of a line becomes '//nclude "…', which keeps the line count.
   string(REPLACE "0a23696e636c756465202" "0a2f2f6e636c756465202" content "${content}")
+  # The last line, the licence, is no part of the text.
+  string(HEX "/* SPDX-License-Identifier: Apache-2.0 */\n" licence)
+  string(REGEX REPLACE "${licence}$" "" content "${content}")
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," content "${content}")
   string(APPEND text "const char ty_text_${stem}[] = {${content}0};\n")
 endforeach()

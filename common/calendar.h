@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dates and times of the proleptic Gregorian calendar, UTC without leap seconds, as ISO 8601 writes
  * them. */
 #ifndef COMMON_CALENDAR_H

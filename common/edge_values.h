@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values on edges and next to them, for random tests: where a way of counting is wrong it is so for
  * samples that are an edge or the value beside one, and on axes whose edges are not quite the round

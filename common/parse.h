@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of options, as the command and tally-bench take them. Each returns 0 for any other text.
  */
 #ifndef PARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Foreign text (names of files and columns, values quoted from files, a driver's words) as people
  * are shown it: valid UTF-8 that prints stays; everything that could drive a terminal or make text

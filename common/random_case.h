@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls of the library: dtype, axes, layout, mask, weights, special values. Everything
  * follows from one 64-bit seed, or from a fuzzer's bytes and a seed. */
 #ifndef RANDOM_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings of a method drawn within the limits of its parameters, for the self-test and the tests.
  */
 #ifndef RANDOM_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SplitMix64, by Steele, Lea and Flood: random numbers from any 64-bit state. */
 #ifndef SPLITMIX_H
 #define SPLITMIX_H

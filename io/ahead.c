@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that unpacks while its caller uses what came before: a ring of blocks, which one fills
  * and the other empties. */
 #define _GNU_SOURCE

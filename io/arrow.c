@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow IPC files and streams (Feather 2 is such a file): numbers and words of chosen columns,
  * batch by batch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow IPC: what its parts share. A stream is messages: a schema, then dictionaries and record
  * batches, each with metadata (FlatBuffers) and a body of buffers. A file is such messages between
  * two words, with a footer that says where they are. arrow_schema.c reads the schema, arrow_index.c

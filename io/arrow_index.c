@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow's messages, from the first to the last: where the buffers of chosen columns are. */
 #include <inttypes.h>
 #include <string.h>

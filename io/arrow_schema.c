@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow's schema: a tree of fields, walked in the order in which batches have their nodes and
  * buffers. */
 #include <string.h>

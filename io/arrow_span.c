@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow's buffers, in the file or unpacked in memory. Compressed ones are unpacked once for all
  * threads that read a batch. */
 #include <inttypes.h>

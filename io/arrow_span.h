@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow: rows of a batch on their way to samples, shared by what decodes them. */
 #ifndef TY_ARROW_SPAN_H
 #define TY_ARROW_SPAN_H

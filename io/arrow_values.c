@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow's values to samples: bits, indices and decimals decoded, missing values NaN. */
 #include <inttypes.h>
 #include <math.h>

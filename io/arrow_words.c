@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrow's text to codes of words: offsets into one buffer, or views, which have short texts in
  * themselves and say in which of several buffers the others are. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BMP, as R, G, B, and A where a mask says so: palettes are looked up, samples of 16 bits a pixel
  * are scaled to 8 bits as others do it (255 × value / largest, rounded down). Rows are counted from
  * the top, however they are stored. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Columns chosen by the caller, of a table of any format: by heading, matched whole and
  * case-sensitively, or else by number from 1. */
 #ifndef TY_COLUMNS_H

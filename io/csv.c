@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts as CSV: one row a bin, "histogram,lo,hi,count", or lo0,hi0,lo1,hi1,… in several
  * dimensions; full precision, a point whatever the locale, "\n" at line ends. Sums of weights have

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times as they are read from text and shown: numbers of a unit since 1970-01-01T00:00Z. */
 #ifndef TY_DATES_H
 #define TY_DATES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PNG and SVG pictures: surfaces, and what goes on them. */
 #include "io/write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures of results, through cairo. Units are pixels of the picture; `s` scales sizes that were
  * chosen for 1000 × 600. */
 #ifndef TY_DRAW_H

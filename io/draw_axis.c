@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Axes of pictures: scales, ticks, labels, grid lines. */
 #if TALLY_HAVE_CAIRO
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Histograms of two dimensions: a heat map, the first axis to the right and the second upwards. */
 #if TALLY_HAVE_CAIRO
 

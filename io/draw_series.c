@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Histograms of one dimension: filled steps, bars, or envelopes when bins outnumber pixels. */
 #if TALLY_HAVE_CAIRO
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text on pictures, and the words around a plot. */
 #if TALLY_HAVE_CAIRO
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What counts say of the samples in bins, in a line. */
 #ifndef TY_FACTS_H
 #define TY_FACTS_H

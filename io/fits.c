@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FITS: an image of any rank, or numeric columns of a binary table.
  *
  * Values are physical ones, zero + scale × stored. The zeros by which the format writes unsigned

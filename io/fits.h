@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FITS: what its parts share. A file is units, each a header of cards and its data. fits_header.c
  * finds the units and reads their headers, fits.c makes an input of one. */
 #ifndef TY_FITS_H

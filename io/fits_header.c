@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FITS headers: cards of 80 characters in blocks of 2880 bytes, up to END. */
 #include <inttypes.h>
 #include <stdio.h>

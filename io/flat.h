@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FlatBuffers, as Arrow's metadata are written: tables read in place, every step checked. What lies
  * outside the bytes sets `failed`, which stays, and is read as if it were not there. */
 #ifndef TY_FLAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images of several frames in a file that can seek: GIF and WebP. All frames are read one after the
  * other, or the page that was asked for, each as it is stored. */
 #ifndef TY_FRAMES_H

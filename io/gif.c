@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GIF: every frame as it is stored, the part of the picture that it has, with its colours looked
  * up: R, G, B, and A if a frame has a transparent colour. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HDF5: one dataset of numbers, of any rank and layout, read through libhdf5 in its own order.
  *
  * Shapes are io/shape.h's. A dataset of records (a compound type) is a table: fields of numbers are

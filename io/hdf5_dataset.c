@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file's HDF5 dataset: found by its path, or the only one, and opened. */
 #include "io/hdf5_dataset.h"
 

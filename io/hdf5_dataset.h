@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hdf5_dataset.c: an HDF5 file opened, and its dataset found. All of it under ty_h5_lock. */
 #ifndef TY_HDF5_DATASET_H
 #define TY_HDF5_DATASET_H

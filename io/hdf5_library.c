@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "io/hdf5_library.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libhdf5, opened when the first HDF5 file is met: linked, it and the thirty libraries that it
  * needs would take as long to load as all else that a small call of the command does. */
 #ifndef TY_HDF5_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images written as PNG or PNM, whole or not at all. */
 #include <inttypes.h>
 #include <stdio.h>

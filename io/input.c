@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A public input: options checked, the format told by content, one decoder behind it.
  *
  * With a dtype the data are raw, whatever they look like; without one the first bytes decide. gzip

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How bytes become views: stream (file, pipe, gzip, zstd) -> decoder (one a format) -> tally_input.
  */
 #ifndef TY_INPUT_H

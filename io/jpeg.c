@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JPEG by libjpeg, row by row: grey, R G B, or C M Y K as stored (Adobe's files store them
  * inverted). What libjpeg only warns of, a cut or damaged scan, is an error here. */
 #include "io/rows.h"

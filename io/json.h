@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A strict reader of JSON (RFC 8259). The whole text is checked once; after that values are walked
  * by their position (the byte where they start), which cannot fail and allocates nothing.

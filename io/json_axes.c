@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Axes of the saved form, "tally/1". */
 #include "io/json_axes.h"
 

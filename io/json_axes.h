@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_axes.c: the axes of the saved form, "tally/1". */
 #ifndef TY_JSON_AXES_H
 #define TY_JSON_AXES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON lines: blocks of lines, their parts parsed by all threads. Named values are columns of
  * float64, or of codes of words; a record that does not have one has it missing. */
 #include "io/json_lines.h"

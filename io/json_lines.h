@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON lines: one object a line, of which named values are read as float64. */
 #ifndef TY_JSON_LINES_H
 #define TY_JSON_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The saved form, "tally/1", back into a result. Everything is measured against the text before it
  * is allocated, so a small file cannot ask for much memory. */
 #include <inttypes.h>

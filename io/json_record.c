@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One record of JSON lines: keys looked for, values read or passed over, in one walk. */
 #include <math.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The saved form, "tally/1": "schema", "source", "dtype", "samples", "axes", "histograms", and last
  * "run": "device", "method" and "seconds", all that may differ when the same is counted again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words for bins and numbers that people read: short, aligned, no more digits than they need. */
 #ifndef TY_LABEL_H
 #define TY_LABEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words that are the bins of an axis (tally_result_words). */
 #ifndef TY_LABELS_H
 #define TY_LABELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <tally/io.h>
 
 #define HAVE_0(text)

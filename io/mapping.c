@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE       /* F_SETLEASE, F_SETSIG */
 #define _FILE_OFFSET_BITS 64
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a file where the page cache has them, lent and not copied.
  *
  * A file that is cut while it is mapped would end the process with SIGBUS. So bytes are lent under

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NumPy's .npy, versions 1.0, 2.0 and 3.0. The header is a Python literal and is read strictly:
  * what NumPy writes and nothing else.
  *

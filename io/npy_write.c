@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts as a NumPy array (format 1.0, little-endian, C order): shape (bins,) for one histogram,
  * one more dimension in front for several, an extent for each axis in several dimensions. u64

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decimal text -> float64, correctly rounded (half to even), whatever the length and the locale. */
 #ifndef TY_NUMBER_H
 #define TY_NUMBER_H

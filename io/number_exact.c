@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Float64s of any decimal digits, exactly: by integers of as many bits as it takes. */
 #include "io/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Made by scripts/number_table.py; do not edit. */
 #include "io/number.h"
 

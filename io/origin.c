@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stored bytes, from a file or a pipe. */
 #define _FILE_OFFSET_BITS 64
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a stream's stored bytes come from: a file or a pipe, in order or, of a file, at any place.
  */
 #ifndef TY_ORIGIN_H

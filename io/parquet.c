@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet: numbers of chosen columns that have one value a row, row group by row group.
  *
  * Types: booleans are u8, dates i32 (days from 1970), times of day and timestamps i64 in the file's

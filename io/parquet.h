@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet: what its parts share. A file is row groups of column chunks of pages; its footer says
  * where they are. parquet_footer.c reads that, parquet_pages.c goes from page to page of one chunk,
  * parquet_values.c decodes a page's values, parquet.c makes an input of chosen columns. */

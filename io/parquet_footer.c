@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet's footer: the schema, and where the chunks of columns are. */
 #include <inttypes.h>
 #include <string.h>

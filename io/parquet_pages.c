@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pages of a column chunk, one after the other: read, unpacked, and their rows handed out. */
 #include <inttypes.h>
 #include <math.h>

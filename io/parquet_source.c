@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Parquet column read in parts by several threads. Each part goes on from where an earlier one
  * ended, if a cursor is there, or else begins its row group anew, passing over pages unread. */
 #include <pthread.h>

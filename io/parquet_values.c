@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The values of a Parquet page, by encoding, and what becomes of their types. */
 #include <math.h>
 #include <string.h>

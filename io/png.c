@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PNG by libpng, row by row. Samples are as stored: no gamma, no colour profile, no transparent
  * colour. Palettes become R, G, B (and A where the palette has it); grey of 1, 2 and 4 bits is
  * scaled to 8. Interlaced images are decoded whole. Of an animation all pictures are read, as they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* APNG: the images of an animation, each as a PNG file of its own. */
 #ifndef TY_PNG_FRAMES_H
 #define TY_PNG_FRAMES_H

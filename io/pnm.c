@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PBM, PGM, PPM (P1 … P6) and PAM (P7); the first image of a file. Samples are as stored: a maxval
  * other than 255 or 65535 scales nothing, a bitmap's samples are 0 (white) and 1 (black). */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text on its way to a sink, and numbers as text that no locale changes. */
 #ifndef TY_PRINT_H
 #define TY_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples without a header: dtype, shape, offset and byte order come from the caller. */
 #include <inttypes.h>
 #include <string.h>

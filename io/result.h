@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is inside a tally_result, for the code that fills, merges, writes, reads and draws it. */
 #ifndef TY_RESULT_H
 #define TY_RESULT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A histogram for each value of a column of words, from the joint one of words and values. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result that a plan fills. */
 #include "io/result.h"
 

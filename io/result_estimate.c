@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What counts say of the samples: density, mean and quantiles. */
 #include <float.h>
 #include <inttypes.h>

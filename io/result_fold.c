@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results with fewer bins: summed over axes, or neighbours joined. Each axis has a table of where
  * its bins go; a bin of the new result is the sum of all that go there. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adding one result to another: everything is checked before anything changes. */
 #include "io/result.h"
 

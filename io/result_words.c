@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results of words: the bins of an axis have labels, and an order by what is in them. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of samples handed out in chunks of bounded size, cropped to the region asked for: what every
  * decoder but text shares. */
 #ifndef TY_ROWS_H

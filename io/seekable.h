@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file that is read from any place: formats whose directory is at the end, or anywhere. */
 #ifndef TY_SEEKABLE_H
 #define TY_SEEKABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an array's shape means, of any format that has arrays.
  *
  * () is one sample; (n,) a column of n; (h,w) rows and columns; (h,w,c) has c channels, if c is 1 …

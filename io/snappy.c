@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is its size as a varint, then elements: literal bytes, or copies of what was unpacked
  * before, told apart by the lowest two bits of their first byte, the tag. */
 #include <stdint.h>

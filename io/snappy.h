@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Snappy's raw format, which Parquet packs pages by. */
 #ifndef TY_SNAPPY_H
 #define TY_SNAPPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of a source that cannot seek, kept to be read again: in memory, from 16 MiB on in a
  * temporary file without a name. */
 #ifndef TY_SPOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that lie in a file as they are handed out: read by any number of threads at once. */
 #ifndef TY_STORED_H
 #define TY_STORED_H

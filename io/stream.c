@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes in order, from a file, a part of one, or a pipe (origin.c), compression undone
  * (unpack.c). */
 #define _FILE_OFFSET_BITS 64

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A chunk's columns are cut into slices, so that there is work for every thread; a slice of a
  * column has sums of its own, which are added up at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table at a glance: what each column holds, in one pass (tally_summary in tally/io.h). */
 #ifndef TY_SUMMARY_H
 #define TY_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of a column at a glance (summary.h). */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table at a glance, as text, JSON ("tally-summary/1") or CSV. As text a line a column: of
  * numbers their least, quartiles, greatest, mean and a small histogram from the least to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Histograms for a terminal: a row for each bin, or for a few neighbouring bins, with a bar. */
 #include "io/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pieces of the table format. */
 #ifndef TY_TABLE_H
 #define TY_TABLE_H

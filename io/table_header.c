@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands above a table: where the samples came from, and the facts of the result. */
 #include <inttypes.h>
 #include <stdio.h>

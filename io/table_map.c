@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of two dimensions as a map of shades: the first axis to the right, the second upwards. */
 #include "io/table.h"
 

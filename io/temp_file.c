@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The XSI strerror_r is the portable one. */
 #undef _GNU_SOURCE
 

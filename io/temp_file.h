@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files or none: bytes go to a temporary file in the target's folder, which takes its place
  * when all is written. Where the system has files without a name, a process that is killed leaves
  * nothing behind; elsewhere "TARGET.tmp-HEX" stays and is removed when the target is written an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text: columns of numbers as f64, one view for each column asked for. text_fields.h says what
  * lines and fields are, text_layout.c how delimiter and header are found, text_columns.c how
  * columns are chosen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was asked for of a text: how it is written, its headings, its columns. */
 #include <inttypes.h>
 #include <stdio.h>

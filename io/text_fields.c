@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../common/calendar.h"
 #include "../common/printable.h"
 #include "io/text_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines and fields of text: CSV, TSV, semicolons, runs of white space, or one number a line.
  *
  * A line ends in LF, CR LF or CR. Fields may have spaces (and tabs, where these do not separate)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns of 64-bit integers, which float64 would round. A column in whose first records are
  * nothing but integers, some of them beyond 2^53, may be one: all of the text is read for that, and

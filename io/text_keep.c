@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The samples of a text that is to be read again: parsed once, kept in memory up to a limit, behind
  * that in a temporary file without a name. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that are to be read again: parsed once, kept in memory up to a limit, behind that in a
  * temporary file without a name. */
 #ifndef TY_TEXT_KEEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which delimiter a text has, and whether its first line is a heading. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One record of text: its fields, and what is said of one that is no good. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "io/text_state.h"
 
 #include <math.h>

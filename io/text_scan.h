@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain records of text, found by masks of 64 bytes at a time (text_scan_loops.c). */
 #ifndef TY_TEXT_SCAN_H
 #define TY_TEXT_SCAN_H

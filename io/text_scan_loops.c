@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain records of text (text_scan.h). Bit i of a mask stands for the i-th of 64 bytes. */
 #include "io/text_scan.h"
 

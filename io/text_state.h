@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the text decoder's files share. */
 #ifndef TY_TEXT_STATE_H
 #define TY_TEXT_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "io/thrift.h"
 
 enum { DEEPEST = 32 }; /* structs and lists inside each other */

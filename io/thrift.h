@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading Thrift's compact protocol, in which Parquet keeps what describes its data. Nothing is
  * copied; damage is noted in `failed`, and then everything reads as 0 or ends. */
 #ifndef TY_THRIFT_H

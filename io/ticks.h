@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an axis of a picture has its ticks, and what stands beside them. */
 #ifndef TY_TICKS_H
 #define TY_TICKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file that libtiff reads: its calls back, its messages, its handles. */
 #define _FILE_OFFSET_BITS 64
 

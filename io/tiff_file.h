@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TIFF image's state, and the file as libtiff reads it. Only with libtiff 4.5 or later: before,
  * messages go to handlers of the whole process, which are not a library's to change. */
 #ifndef TY_TIFF_FILE_H

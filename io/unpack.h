@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed bytes undone: members (gzip) or frames (zstd) one behind the other. */
 #ifndef TY_UNPACK_H
 #define TY_UNPACK_H

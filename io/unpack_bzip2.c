@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bzip2, by libbz2. */
 #include "io/unpack.h"
 

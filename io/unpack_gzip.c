@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gzip, by ISA-L where it was there at build time, else by zlib. */
 #include "io/unpack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members that are whole in memory, each unpacked by one of several threads. What is not good about
  * one is left for reading it in order to say. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xz, by liblzma. */
 #include "io/unpack.h"
 

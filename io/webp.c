@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WebP, by libwebp: R, G, B, and A where the file says so; of an animation every frame as it is
  * stored. The container is read here. */
 #include "io/frames.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words are looked for without a lock: a slot of the hash table goes from empty to a word once, by
  * a release store. A table that is too full is copied to a larger one; the old ones, together

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The different values of a column of words, and a number for each (tally_words in tally/io.h). */
 #ifndef TY_WORDS_H
 #define TY_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results on their way out: one entry for every format. */
 #include "io/write.h"
 

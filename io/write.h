@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writers of each format: called by write.c with checked arguments. */
 #ifndef TY_WRITE_H
 #define TY_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The directory of a ZIP archive, of more than 4 GiB too (zip64). It is read strictly: it must end
  * the file, and the files that it lists must lie one behind the other before it, so that a few
  * bytes cannot stand for many files. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives, as npz files are: one of the files in them as a stream. */
 #ifndef TY_ZIP_H
 #define TY_ZIP_H

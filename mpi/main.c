@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally-mpi: one histogram of files, counted by all ranks under mpirun.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tally-mpi's files share. */
 #ifndef TALLY_MPI_PROGRAM_H
 #define TALLY_MPI_PROGRAM_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compares the libraries' binary interface with the one that was stored in packaging/abi. What is added to it passes and is
 # listed; what programs that are built already would notice fails. Needs libabigail (abidw, abidiff).
 #

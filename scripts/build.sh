@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Configures a preset of CMakePresets.json (once) and builds it, quietly: build/PRESET.
 #
 #     [TARGETS="TARGET…"] scripts/build.sh PRESET [CMAKE ARGUMENT…]

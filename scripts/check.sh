@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds and tests in stages, one line for each at the end; fails if any stage does.
 #
 #     scripts/check.sh            the stages of `make check`

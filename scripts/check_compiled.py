@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """No compiled file is in git: programs, libraries, objects, Python's bytecode."""
 import pathlib
 import subprocess

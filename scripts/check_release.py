@@ -1,5 +1,11 @@
 #!/usr/bin/env python3
-"""What a release says of itself is the same everywhere: its version, and that CITATION.cff and the recipes under packaging/ can be read."""
+# SPDX-License-Identifier: Apache-2.0
+"""What a release says of itself is the same everywhere: its version and, in each source file, its licence; CITATION.cff and the
+recipes under packaging/ can be read.
+
+    scripts/check_release.py          check
+    scripts/check_release.py --fix    and write the licence's line into source files that lack it
+"""
 import pathlib
 import re
 import shutil
@@ -18,7 +24,42 @@ SAID = {
     "packaging/homebrew/tally.rb": r"tally-([\d.]+)\.tar\.gz\"",
     "include/tally/tally.h": r"VERSION_MAJOR (\d+)\n.*VERSION_MINOR (\d+)\n.*VERSION_PATCH (\d+)",
 }
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
 failed = []
+
+
+def sources():
+    """The source files' names, without those that are deleted."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split("\n")  # fmt: skip
+    kinds = (".c", ".h", ".hpp", ".cpp", ".cl", ".cu", ".py", ".pyi", ".sh", ".cmake", "CMakeLists.txt")
+    return [name for name in listed if name.endswith(kinds) and (ROOT / name).is_file()]
+
+
+def is_kernel(name):
+    """Of the texts that are compiled for devices: what is in front of them would be part of them, so theirs is the last line,
+    which cmake/embed.cmake leaves out."""
+    embedded = [f"src/binning/{stem}.h" for stem in ("dialect", "bin", "cell", "cell_lookup")]
+    return name.startswith("src/gpu/kernels/") or name in embedded
+
+
+def identifier(name):
+    return f"# {LICENCE}" if name.endswith((".py", ".pyi", ".sh", ".cmake", ".txt")) else f"/* {LICENCE} */"
+
+
+def licences(fix):
+    for name in sources():
+        lines = (ROOT / name).read_text(encoding="utf-8").split("\n")
+        where = lines[-2:-1] if is_kernel(name) else lines[:2]
+        if identifier(name) in where:
+            continue
+        if fix:
+            lines.insert(len(lines) - 1 if is_kernel(name) else int(lines[0].startswith("#!")), identifier(name))
+            (ROOT / name).write_text("\n".join(lines), encoding="utf-8")
+        else:
+            place = "last" if is_kernel(name) else "first (a script's second)"
+            failed.append(f"{name}: its {place} line should be: {identifier(name)} (scripts/check_release.py --fix writes it)")
 
 
 def versions():
@@ -54,6 +95,7 @@ def recipes():
 
 if __name__ == "__main__":
     versions()
+    licences(sys.argv[1:] == ["--fix"])
     recipes()
     print("\n".join(failed), file=sys.stderr, end="\n" if failed else "")
     sys.exit(bool(failed))

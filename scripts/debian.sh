@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Debian's packages: builds them from a clean copy, asks lintian, and in a root folder of its own, with nothing else in it,
 # installs them, runs their tests (debian/tests) and removes them. Needs root (or fakechroot's rights for mmdebstrap).
 #

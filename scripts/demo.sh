@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Counts the bundled photograph and the bundled table, and draws both.
 set -euo pipefail
 cd "$(dirname "$0")/.."

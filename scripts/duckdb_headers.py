@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fetches duckdb.h and duckdb_extension.h to build/duckdb/include, out of the source package of the same version as
 the `duckdb` that this Python has (or VERSION), from PyPI or the index that pip uses. Nothing is kept in the project.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes io/number_table.c: the powers of ten that ty_number_parse multiplies by.
 
     scripts/number_table.py > io/number_table.c
@@ -21,6 +22,7 @@ def entry(q):
 
 
 def main():
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/number_table.py; do not edit. */")
     print('#include "io/number.h"\n')
     print("/* clang-format off */")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Gets what tally-bench compares with: Debian's OpenCV, GSL and Boost, and NumPy and fast-histogram
 # from PyPI in build/peers-venv. Nothing but the benchmark needs them; what is missing is skipped.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Other machines, C libraries and compilers than the usual check has; each that is not installed is named and left out. The
 # libraries and the command are built, every method on the processor is compared with the reference, and a table counted.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the wheel (scripts/wheel.sh) and tests it where nothing else is (scripts/wheel_bare.sh). Installs it into a clean environment for the oldest and for the newest
 # CPython found here, and tests it there: the functions, NumPy's own tests, the examples in the docstrings.
 # Environments are kept in build/python.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The site (`make docs`): README, docs/, the headers' comments, the docstrings and a gallery, by MkDocs, into build/site.
 
     scripts/site.py          any warning, and any link that leads nowhere, is an error

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the command under valgrind: every word, good and bad input. Any error or leak fails.
 #
 #     scripts/valgrind.sh TALLY

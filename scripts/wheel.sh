@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the release's wheel, with the libraries and licences that were chosen for it, into build/python/wheel.
 #
 #     [TALLY_PREBUILT=ptx|all] scripts/wheel.sh [PYTHON]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Tests a wheel where nothing else is: in a root folder of its own that holds a Python, what Python itself
 # needs, NumPy, and the wheel. Everything that the wheel needs besides must be in it.
 #

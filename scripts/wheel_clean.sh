@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The wheel, and then the source distribution, installed by pip alone in a clean Debian root folder, and three examples by each:
 # the session of python/README.md, the command on a file, a histogram that is kept. For the source distribution the folder
 # gets a C compiler and Python's headers; CMake and Ninja come as build requirements. Needs root; scripts/wheel.sh made the wheel.

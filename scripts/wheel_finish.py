@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts the licences of the libraries that a repaired wheel carries into it; refuses others.
 
     scripts/wheel_finish.py WHEEL

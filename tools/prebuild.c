@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiles ahead of time the kernels that `auto` may choose, for every architecture, into the
  * kernels file (src/gpu/kernels_file.h). Run by the build:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Boost.Histogram: fill over a span, axes without flow bins (its fastest), 64-bit counters.
 #include <array>
 #include <boost/histogram.hpp>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUB's DeviceHistogram::HistogramEven, and HistogramRange on the same bins spelt out. 32-bit
  * counters, its fastest; levels of the samples' own type, as its examples have them. */
 #include <cub/cub.cuh>

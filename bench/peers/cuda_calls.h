@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What peers in CUDA share: a stream with two events on it, calls timed between them, counts
  * fetched. */
 #ifndef CUDA_CALLS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch and CuPy for the GPU benchmark: a process that reads problems on standard input, a JSON line
 each, and answers with a line an available call. The samples come in a file, the reference's counts in
 another; times are the device's, by events."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GSL: gsl_histogram and gsl_histogram2d. Samples become double, as its interface has it. */
 #include <gsl/gsl_histogram.h>
 #include <gsl/gsl_histogram2d.h>

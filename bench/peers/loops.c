@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loops that people write: one table; four and eight tables in turn, which do not wait for the
  * last store when values repeat; a multiplication by a scale for floating-point samples. Always

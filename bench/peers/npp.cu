@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NPP's HistogramEven of one 8-bit channel. The samples are an image 4096 wide; it has signed 32-bit
  * counters. */
 #include <cstdio>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // OpenCV: calcHist, on one thread. Counts are float32 there.
 #include <new>
 #include <opencv2/core.hpp>

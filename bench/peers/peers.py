@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark's Python peers: NumPy and fast-histogram.
 
 tally-bench starts this with the descriptor of a shared file and its size, and talks in lines:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of tally-bench share. A case is a problem on generated data; a contender is a
  * program that solves it: Tally on one thread and on all, several one-thread Tallies at once (what

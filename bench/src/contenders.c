@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who takes part: Tally, the reading loop, and the peers that are installed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

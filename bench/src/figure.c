@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `tally-bench --figure`: choosing, running, and the files that come out. */
 #include <errno.h>
 #include <sys/stat.h>

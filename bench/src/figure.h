@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `tally-bench --figure`: the experiments of the sources, measured again. An experiment measures
  * points; a point is a line of JSON. bench/plots.py draws the lines.

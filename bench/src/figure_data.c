@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The samples of the experiments: a period, made here or read from the bundled files, that is
  * repeated on the device, so that the slow reference has only the period to count. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pictures of the experiments: photographs and a made one, tiled in two dimensions. */
 #include <math.h>
 #include <tally/io.h>

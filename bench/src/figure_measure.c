@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One point: plan, warm-up, repeats, comparison with the reference, a line. */
 #include <math.h>
 

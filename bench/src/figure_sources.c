@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The experiments of sources 000, 001, 002 and 004, and all methods side by side. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The figures. What is published, and how they are drawn, is in bench/figures.py. */
 #include "figure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The experiments of source 003: TRISH, compared with Podlozhnyuk's and Nugteren's methods. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measurements as flat objects of JSON, one a line, and as CSV. */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally-bench: how fast Tally counts, and the figures of its sources measured again. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timing: every contender is warmed up, then all take turns, round after round, so that whatever
  * else the machine does falls on all of them. A short call is repeated until the clock has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Standard error, the end of standard output, and the progress line. */
 #include <errno.h>
 #include <stdarg.h>

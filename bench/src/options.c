@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options as one table, which parsing and --help are made from. */
 #include "options.h"
 

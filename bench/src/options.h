@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of tally-bench, and what it says on standard error. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a peer of the benchmark is to tally-bench: a shared object in the folder bench/peers
  * next to the program that exports tally_bench_peers. Made from bench/peers/ where a library is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Python peers: one child process, spoken to in lines; the data pass through a shared file. */
 #define _GNU_SOURCE
 #include <errno.h>

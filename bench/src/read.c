@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A loop that only reads: the ceiling that the others are quoted against. */
 #include <pthread.h>
 

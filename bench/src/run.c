@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast this processor counts, in turn with other libraries on the same data. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The samples: generated, or the bundled photograph's. */
 #include <math.h>
 #include <sys/mman.h>

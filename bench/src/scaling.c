@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the machine gives to several at once: as many callers as threads, each a Tally of its own on
  * one thread with its own share of the samples. No more than that can threads gain.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured, as a table or as lines of JSON. */
 #include <math.h>
 

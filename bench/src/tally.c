@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tally as a contender, and the reference that every contender's counts are compared with. */
 #include "bench.h"
 

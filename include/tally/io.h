@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally's files: results that are kept, merged, written and drawn; inputs that are read chunk by
  * chunk. By libtally-io, which uses libtally and the libraries of the formats.

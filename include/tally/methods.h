@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The methods of counting: what there is, what each may be set to, and which is fastest on a
  * device. Part of libtally.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally over MPI: outputs of all ranks added up, and one range for all. All of it is in this
  * header: Tally's libraries know nothing of MPI, and a program links the MPI that it likes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One histogram of samples that lie in several places: the chunks of a column, or a share on each
  * of several devices. Part of libtally.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact quantiles: samples by their rank, found without sorting. Part of libtally; samples in host
  * memory are counted on the processor, samples on a device there.

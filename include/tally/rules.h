@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranges and bin rules: what a pass over samples tells of them, and the axis that a rule of NumPy's
  * chooses. Part of libtally; samples in host memory or with a source.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of each bin: of values that go with the samples, by the bins of a plan. Part of
  * libtally; computed on the processor.

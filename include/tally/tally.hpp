@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally from C++17: objects that own their handles, views of any contiguous container, exceptions.
  * Header only, over tally/tally.h, whose comments say what everything means; get() gives the C

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NumPy's arrays, read and made without its headers: the two structs and three functions below have
  * been the same in every NumPy from 1.7 to 2 (the type's number, but not what follows it), and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NumPy's `bins` and `range`: numbers, edges, rules. */
 #include <math.h>
 #include <string.h>

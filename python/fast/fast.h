@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compiled part of the Python package: the short way for plain arrays of NumPy, torch and CuPy,
  * one call from Python instead of the dozen that ctypes needs. It counts through the library, whose

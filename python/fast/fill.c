@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hist.fill. A filler holds the axes of a histogram and plans on them; the counts are the caller's
  * arrays, with a flow bin at both ends of every axis.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* histogram, histogram_bin_edges and histogramdd. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What jax.jit calls: handlers of XLA's foreign function interface, version 0. Its structs are
  * declared here as far as they are read; they say their own sizes, and grow at their ends.

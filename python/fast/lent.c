@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrays on CUDA devices, as torch and CuPy have them: read where they lie, and made by their own
  * allocators. A lender is described once, from Python (lend()). Arrays are read by DLPack's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that were used last, found by what they are for without an object of Python's. */
 #include <math.h>
 #include <string.h>

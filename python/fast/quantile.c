@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantile, percentile, median and those without NaN: NumPy's "linear" between samples that the
  * library finds. */
 #include <math.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact histograms at the speed of memory: NumPy's histogram functions, and histograms to keep.
 
 `histogram`, `histogram2d`, `histogramdd`, `histogram_bin_edges`, `bincount` and `digitize` take what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a caller's samples lie: arrays of every kind, read without a copy.
 
 `take(x)` turns an object into an `Array`: pointer, type, shape, strides and device, and the object

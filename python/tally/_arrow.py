@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns with nulls: the Arrow C data and stream interfaces, and pandas' nullable types.
 
 What is null is masked, whoever lends it and whatever lies under it. Integers and floats of one chunk are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What NumPy's functions share here: the way to an answer, and to NumPy for what is not counted."""
 
 import math

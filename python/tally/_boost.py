@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms of boost-histogram and hist as those of this package, and back."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a `Hist` keeps in its cells, which are its bins with the flow bins around them."""
 
 from collections import namedtuple

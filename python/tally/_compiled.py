@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled part: counts plain NumPy arrays of up to 64 MiB in one call from Python.
 
 `fast` is the module, or None, of which a warning tells, where it does not load. Its functions answer None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functions share: their extra arguments, weights, masks, and the way to an answer."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contexts, plans and calls: what lies between an Array and its counts."""
 
 import _thread

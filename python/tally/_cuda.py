@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUDA arrays that are not torch's: CuPy, and whatever has `__cuda_array_interface__` or DLPack.
 
 Work is put on the stream that CuPy (or torch) has current, so that it is in order with what the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DLPack: memory that another library lends, on the host or a CUDA device.
 
 The lender gives a capsule with a `DLManagedTensor`. It is kept as long as the Array, and then told

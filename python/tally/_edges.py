@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's `bins` and `range` as edges and an axis of the library."""
 
 import copy

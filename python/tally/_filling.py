@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples into a `Hist`, by the package's Python: all that the compiled part does not take."""
 
 import copy

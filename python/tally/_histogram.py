@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """histogram and histogram_bin_edges."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands in a `Hist`'s brackets: numbers of bins, slices, and tags as UHI describes them.
 
 Along each axis a histogram has cells: cell 0 is what lies under, cell i + 1 is bin i, the last cell

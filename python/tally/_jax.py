@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JAX arrays come by DLPack, and go back by it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """histogramdd and histogram2d."""
 
 import builtins

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What fills have added to a `Hist` on a device, until it is asked for."""
 
 import numpy as np

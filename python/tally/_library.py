@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shared library: finding it, its functions, its errors as exceptions.
 
 ctypes releases the interpreter's lock while a function runs.

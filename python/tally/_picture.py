@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A histogram as a small picture in a notebook, and drawn by matplotlib."""
 
 import html as escaping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms in the command's saved form, written and read by the library.
 
 What only Python knows is a member "hist" of its own, which the command does not read: of each axis

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of values in bins: the library's call on NumPy arrays."""
 
 import ctypes

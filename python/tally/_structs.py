@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `tally.h` and `io.h` declare, spelled for ctypes: constants and structs. The headers say what they mean.
 
 tests/unit/test_python_structs.py compares every size and offset with the compiler's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch tensors, on the host and on CUDA devices: read where they lie, answered in kind."""
 
 import numpy as np

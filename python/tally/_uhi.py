@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """UHI's form of a histogram, version 1: a dictionary of axes and storage, for `uhi.io` and others.
 
 What this form has no words for is under "writer_info", "tally": kinds of axes, growth, `flows`.

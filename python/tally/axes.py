@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axes of a `Hist`: where its bins begin and end, and how the library is told."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of values in bins: SciPy's `binned_statistic` and its kin, same arguments, same answers.
 
 What differs: a sample is in the last bin if it is at most the last edge, exactly, where SciPy rounds; NaN among a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms of Dask arrays: chunks are counted where they are, and the counts are added in a tree.
 
 Counts are exact and sums are added in the order of the chunks, so that the answer does not depend on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's histogram functions, with more to ask for."""
 
 from ._histogram import histogram, histogram_bin_edges

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms to keep: filled again and again, added, cut, drawn and saved."""
 
 import copy

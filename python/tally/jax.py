@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting inside `jax.jit`, on the processor and on CUDA.
 
 Answers have the types that JAX has: without `jax_enable_x64` counts are int32, and weights are refused, whose sums

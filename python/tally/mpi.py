@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms over MPI: every rank counts its own samples, and all of them get the sum.
 
 The functions are collective: all ranks of the communicator call them, in the same order. Where one

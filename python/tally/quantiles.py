@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact quantiles in one or two readings of the samples: NumPy's `quantile`, `percentile` and `median`, and
 those that leave NaN out. Same arguments, same answers; samples are found, not sorted.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms of Spark data frames: partitions are counted where they are, as Arrow's batches, and
 the counts are added by the driver. What a task has counted comes with its result, so a task that is
 lost and run again is counted once."""

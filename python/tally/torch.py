@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting inside `torch.compile`: operators that know the shapes of their answers.
 
 After `import tally.torch`, `torch.ops.tally.histogram` and `torch.ops.tally.bincount` are there. The functions below

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms of xarray's arrays along named dimensions, by the arguments of xhistogram."""
 
 import builtins

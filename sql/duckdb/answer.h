@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a group has counted, written into DuckDB's result vector. */
 #ifndef TALLY_DUCKDB_ANSWER_H
 #define TALLY_DUCKDB_ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DuckDB's C API of version 1.2.0, the first that extensions can be built against: a later DuckDB
  * loads what is built for an earlier one. */
 #ifndef TALLY_DUCKDB_API_H

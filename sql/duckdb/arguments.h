@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of one call of an aggregate, as DuckDB hands them over: a chunk of rows. */
 #ifndef TALLY_DUCKDB_ARGUMENTS_H
 #define TALLY_DUCKDB_ARGUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally in DuckDB: aggregates that count a column into bins, exactly, in one pass (docs/SQL.md).
  * DuckDB's own threads call; each group of a query is a `group`, on axes that all rows agree on.

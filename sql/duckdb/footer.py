@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """footer.py FILE PLATFORM VERSION: appends what DuckDB reads before it loads an extension: a custom section in
 WebAssembly's form, eight fields of 32 bytes, last first, and room for a signature, which is empty here."""
 import sys

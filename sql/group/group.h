@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one group of a query has counted, and the axes it counts on. The axes come with every row,
  * as arguments of the SQL function; rows of a group must agree on them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally in SQLite: the aggregates of docs/SQL.md for one column. What DuckDB gets as lists and
  * structs is JSON here, which SQLite's own functions take apart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As much of JSON as the aggregates need: arrays of numbers read, text that grows written. */
 #ifndef TALLY_SQLITE_JSON_H
 #define TALLY_SQLITE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cells of 16- and 32-bit samples by an affine map, proved for every value that a sample can have.
  *

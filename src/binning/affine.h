@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Affine maps of 16- and 32-bit samples to cells: their constants, and the proof that they find
  * what the edges would. */
 #ifndef TY_AFFINE_H

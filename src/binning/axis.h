@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A public axis, checked and resolved for one dtype: what the backends bin by. */
 #ifndef TY_AXIS_H
 #define TY_AXIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An edge by the definition of an axis, and the bin of one value: edges are compared with it. */
 #include <inttypes.h>
 #include <math.h>

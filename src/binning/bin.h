@@ -145,3 +145,4 @@ TY_SLOTS_OF_WHOLE64(u64, ty_u64, 18446744073709551616.0)
 #endif
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -294,3 +294,4 @@ TY_FN ty_u32 ty_slot_of_cell(ty_u32 cell, ty_u32 bins)
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

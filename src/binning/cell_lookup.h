@@ -327,3 +327,4 @@ TY_FN ty_u32 ty_global_cell_whole(ty_u64 bits, const ty_lookup *g, TY_GLOBAL con
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

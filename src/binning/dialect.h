@@ -574,3 +574,4 @@ TY_FN ty_u32 ty_mad_upper(ty_u32 a, ty_u32 b, ty_u64 c)
 #endif
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

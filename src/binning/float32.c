@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Float32 arithmetic that decides as the float64 edges do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The constants of ty_cell_f32 for an axis, and the proof that they decide every sample rightly. */
 #ifndef TY_FLOAT32_H
 #define TY_FLOAT32_H

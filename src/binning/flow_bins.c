@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Axes whose flows have bins of their own (TALLY_FLOW_BIN): as axes with a bin more at an end, into
  * which samples outside are clamped. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Thresholds are edges as keys; everything is whole numbers from there on. How many words a kind of
  * table takes is found by trying every number of lower bits: the fewest words count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of binning/cell_lookup.h. */
 #ifndef TY_LOOKUP_H
 #define TY_LOOKUP_H

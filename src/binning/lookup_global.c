@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lookup tables of entries, and those in global memory: kinds 7 to 10 of binning/cell_lookup.h.
  * Nothing here decides a cell; that is the thresholds' (binning/lookup.c): a table only says which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a quantile lies among n samples in order, x[0] … x[n-1], and what is between two of them:
  * by NumPy's arithmetic, step for step, so that the same neighbours are found. For the host and for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation for the whole library, in one place so that a test can make any one of them fail. */
 #ifndef TY_ALLOC_H
 #define TY_ALLOC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory for large tables that outlives a call: new pages cost as much as counting some millions of
  * samples, so a context keeps the buffer that its last call used for the next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sample types: sizes, names, and exact decoding of the 16-bit floats. */
 #ifndef TY_DTYPE_H
 #define TY_DTYPE_H

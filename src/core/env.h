@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The environment, as far as whoever set it may decide for this process. */
 #ifndef TY_ENV_H
 #define TY_ENV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a caller's tally_error. */
 #ifndef TY_ERROR_H
 #define TY_ERROR_H

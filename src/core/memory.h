@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory is left on this machine. Linux lends more than there is and ends a program that
  * uses it; what is large is asked for here first. */
 #ifndef TY_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Order statistics of one batch and channel of samples in memory. A random sample of them brackets
  * each wanted rank; one pass counts what lies below the brackets and keeps what lies inside, among

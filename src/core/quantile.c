@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles: which ranks a method asks for, and what is between two of them. */
 #include <tally/quantile.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A number that nobody can know beforehand, from the operating system. */
 #ifndef TY_RANDOM_H
 #define TY_RANDOM_H

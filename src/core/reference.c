@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The slow obvious reference: the oracle that every method is compared with. It shares nothing with
  * bin.h or the fast loops: samples become long double, which holds every dtype exactly, edges are a

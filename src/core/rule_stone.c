@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stone's rule: of 1 … max(100, sqrt n) bins, the number whose histogram has the least estimated
  * squared error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The number of bins as numpy.histogram_bin_edges chooses it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the bin rules share. */
 #ifndef TY_RULES_H
 #define TY_RULES_H

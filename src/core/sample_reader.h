@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a tally_chunks pass by pass, as packed runs of the samples that count. */
 #ifndef TY_SAMPLE_READER_H
 #define TY_SAMPLE_READER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order statistics. Few samples are kept and sorted so far as is needed. More are counted: passes
  * over the samples, each settling 16 more bits of the wanted samples' keys. Memory: at most four
  * tables of 65536 counters a thread, of at most TY_SELECT_THREADS. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that a view's source reads: at once by several threads, with the first failure kept. */
 #ifndef TY_SOURCE_H
 #define TY_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally_stats: extremes, kinds of samples and moments of one channel in one pass.
  *

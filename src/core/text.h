@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Strings that end up in results: always valid UTF-8. */
 #ifndef TY_TEXT_H
 #define TY_TEXT_H

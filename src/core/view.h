@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A public view, checked, with every stride filled in. */
 #ifndef TY_VIEW_H
 #define TY_VIEW_H

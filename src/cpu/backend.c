@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The processor as a device: parts of a job over the pool's threads, tables a worker, then totals.
  */
 #include <inttypes.h>

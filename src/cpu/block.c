@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One block of elements, whatever its layout: slots of all dimensions joined, mask applied. */
 #include <string.h>
 

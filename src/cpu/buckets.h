@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An index of uneven edges: the axis is cut into many buckets of a monotone scale, and each bucket
  * knows the bin at its beginning. What is left is to compare with the few edges inside the bucket.

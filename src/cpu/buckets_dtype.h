@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loops for one dtype, DTYPE by name and TYPE in C; included once for each by
  * buckets_loops.c. */
 #define PASTE2(a, b) a##_##b

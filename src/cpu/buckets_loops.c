@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slots of samples on uneven axes (buckets.h). */
 #include "cpu/buckets.h"
 #include "cpu/isa.h"

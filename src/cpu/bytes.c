@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/bytes_tables.h"
 
 enum { SMALL = 8192 }; /* bytes up to which runs are not looked for */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counting bytes in 256 bins on one thread, whatever the data. */
 #ifndef TY_CPU_BYTES_H
 #define TY_CPU_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables; and for blocks that are mostly one value, the leader: compare, keep the others together
  * with PEXT, and count only those.

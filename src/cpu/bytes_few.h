@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine of bytes_planes.h for a few KiB: every stream is complete before it is counted, so a
  * block is just as long as it has to be, parity counts are stored instead of added, and nothing is

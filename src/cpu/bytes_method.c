@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-bytes: one-byte samples on any axis. The 256 values are counted and find their slots when a
  * worker's counts are flushed. Whole runs go to the engine of cpu/bytes.h as they lie; interleaved

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine of bytes_avx512.c: bytes are split into four streams by their two top bits, and full
  * blocks of a stream are counted by the parities of their six low bit planes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counting bytes in tables, a store a byte or two, for processors without AVX-512 and for short
  * inputs. Included by each bytes_*.c, which compiles the loops for its instructions.

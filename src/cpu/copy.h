@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies that a device, and nobody else, reads: written past the caches. */
 #ifndef TY_COPY_H
 #define TY_COPY_H

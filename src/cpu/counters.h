@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of 32-bit counters, one a channel, as several methods keep them: each slot has 1 << shift
  * counters side by side, taken in turn by neighbouring samples, so that equal neighbours do not
  * wait for each other's store. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a method of the processor offers, and what the methods share. */
 #ifndef TY_CPU_H
 #define TY_CPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Even axes on vectors: samples to slots, and slots straight into a table. In even_loops.c,
  * compiled once for each instruction set. */
 #ifndef TY_EVEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Proven cells: found by an affine map, one float64 product and sum, that is proved right for every
  * sample; of float32, and of float64 between edges that are binary fractions. Included by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loops for one dtype; included once for each by even_loops.c with
  *   DTYPE     its name, TYPE the C type of its bits

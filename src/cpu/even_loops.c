@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of even axes: their slots, and counting them at once (even.h). */
 #include "cpu/even.h"
 #include "cpu/isa.h"

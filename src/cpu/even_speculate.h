@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speculative cells: found by an affine map whose error is bounded, so that it is known when a
  * sample is too near an edge to tell. Included by even_loops.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this processor can run, decided once a process. */
 #ifndef TY_CPU_FEATURES_H
 #define TY_CPU_FEATURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-in-place: slots by blocks, then each sample is added to its count in the caller's output. No
  * tables: a call costs what its samples do. `auto` goes this way for calls with few samples a bin.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples added one by one to the caller's output: a call costs what its samples do, however many
  * bins there are. */
 #ifndef TY_IN_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops over samples are compiled once for each instruction set: a file NAME_loops.c becomes one
  * object for each, with TY_ISA its name (cmake/TallyIsa.cmake). Such a file defines static

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slots of several axes joined into one table's, and masks applied. In join_loops.c,
  * compiled once for each instruction set. */
 #ifndef TY_JOIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Joint slots and masks (join.h); the loops are vectorised by the compiler. */
 #include "cpu/join.h"
 #include "cpu/isa.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which table of loops this processor runs fastest. */
 #include "cpu/buckets.h"
 #include "cpu/even.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops over samples behind order statistics: order_loops.c, compiled once for each instruction
  * set. */
 #ifndef TY_ORDER_LOOPS_H

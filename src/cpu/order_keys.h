@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Order statistics of one width of keys; included once for each by order_loops.c with
  *   T     the keys' type, U its unsigned twin

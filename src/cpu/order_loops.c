@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order statistics of packed samples (order.h). */
 #include "cpu/order.h"
 #include "cpu/isa.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-overlap: one axis. The slots of a block are found with vectors (cpu/even.h; for uneven edges,
  * the buckets of cpu/buckets.h) while those of an earlier block are counted, so that the two kinds

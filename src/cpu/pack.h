@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes brought together for counting: one channel of several, or those that a mask keeps. */
 #ifndef TY_PACK_H
 #define TY_PACK_H

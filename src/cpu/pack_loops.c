@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes brought together (pack.h); most loops are vectorised by the compiler. */
 #include "cpu/pack.h"
 #include "cpu/isa.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 004 on the host: 16-bit counters that stick at 65535, one thread. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serial: one thread, one table, on the host, as every source starts from; here it is the
  * reference. */
 #include "cpu/cpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vectors for the instruction set that the including file is compiled for. Samples on an axis are
  * taken as float64 or, where that is enough, as float32 with twice as many to a vector:

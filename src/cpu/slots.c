@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples to slots in portable C, for every dtype and axis; the choice among these and vectors. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally_bin_statistics on the processor: a method whose slots have statistics instead of counts.
  * Parts of the samples are fixed by the job and added up in order (ordered, as cpu-weights is), so

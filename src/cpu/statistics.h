@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of values by the slots of their samples: the tables that are added to, and the loops
  * in statistics_loops.c, compiled once for each instruction set. */
 #ifndef TY_STATISTICS_H

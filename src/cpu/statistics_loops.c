@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values added to tables of statistics (statistics.h). All fields of a slot are next to each other:
  * a sample takes one vector load, addition and store, in one cache line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops over packed samples behind tally_stats_add: stats_loops.c, compiled once for each
  * instruction set. */
 #ifndef TY_STATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extremes of one dtype; included once for each by stats_loops.h with
  *   T     the keys' type, ordered as the samples; U its unsigned twin

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-tables: slots by blocks, then one increment a sample. Every dtype, axis, layout and mask.
  */

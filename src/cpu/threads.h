@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of threads that the caller joins: a call never waits for a thread to start, and completes
  * even if none can be started. */
 #ifndef TY_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-weights: sums of weights (f64 or i64), with the sums of their squares on request. Parts of
  * the samples are fixed by the job, never by threads or timing, and are added up in order: the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu-words: 16-bit samples on any axis. The 65 536 bit patterns are counted and find their slots
  * when a worker's counts are flushed, so that a sample costs the same on an even axis and on any

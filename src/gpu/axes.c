@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a plan's kernels find cells: proofs and lookup tables for its axes. */
 #include "gpu/axes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TY_GPU_AXES_H
 #define TY_GPU_AXES_H
 

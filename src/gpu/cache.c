@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiled kernels on disk: $TALLY_CACHE_DIR, else $XDG_CACHE_HOME/tally, else ~/.cache/tally. An
  * entry's name is the SHA-256 of all that decides the code; its content starts with a magic, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calls that methods write their `enqueue` with. */
 #include "gpu/call.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One call on its way through a graphics processor: what a method's `enqueue` is given, and the
  * calls that it is written with.

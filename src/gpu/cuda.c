@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Devices by NVIDIA's driver API. One open device is a context (the device's primary one
  * unless the caller names another); a queue is a stream. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the CUDA runtime share: cuda_find.c (the driver, its devices and their limits)
  * and cuda.c (contexts, queues, memory, programs, launches). */
 #ifndef TY_CUDA_H

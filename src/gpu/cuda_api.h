@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of CUDA's driver API that cuda*.c call, declared here so that no toolkit is needed to
  * build. The numbers are the driver's. */
 #ifndef TY_CUDA_API_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's driver, opened at run time; its devices and what they can do. */
 #include <pthread.h>
 #include <stddef.h>

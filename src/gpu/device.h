@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a device does for the rest of Tally: memory, programs, launches. opencl*.c and cuda*.c
  * implement it and hold no algorithm; backend.c uses it and names no runtime.

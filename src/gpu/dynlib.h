@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that are opened at run time: one binary runs with and without them. */
 #ifndef TY_DYNLIB_H
 #define TY_DYNLIB_H

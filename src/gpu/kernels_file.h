@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernels file: code compiled when Tally was built (tools/prebuild.c), so that a machine with
  * only the driver counts at once. One file, `libtally-VERSION.kernels`, beside the library or where

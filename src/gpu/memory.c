@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory that callers keep: tally_memory_*. */
 #include <string.h>
 

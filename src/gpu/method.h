@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A method that counts on a graphics processor: a row of the registry (plan/registry.h) whose
  * `backend` is a ty_gpu_method. Its file in src/gpu/methods says how its kernels are launched, its

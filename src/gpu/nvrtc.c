@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVRTC, opened at run time: CUDA C to machine code for one architecture. Needs no device. */
 #include <pthread.h>
 #include <stdio.h>

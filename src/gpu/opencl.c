@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL 1.2, opened at run time. One open device is a context; a queue is a command queue. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the OpenCL runtime share: opencl_find.c (the library, its devices and their
  * limits), opencl_build.c (programs) and opencl.c (contexts, queues, memory, launches). */
 #ifndef TY_OPENCL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of OpenCL 1.2 that opencl*.c call, declared here so that no SDK is needed to build. The
  * numbers are the standard's. */
 #ifndef TY_OPENCL_API_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL programs: built from text, or from the binary that an earlier build left in the cache. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL, opened at run time: its library, its devices and what they can do. */
 #include <pthread.h>
 #include <stdio.h>

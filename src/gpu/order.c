@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Order statistics on a device. Many small groups of samples are searched by one group of
  * work-items each, by the digits of keys. A large one by levels: keys drawn at random and sorted

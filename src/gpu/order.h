@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order statistics of samples on a device (core/order.h). */
 #ifndef TY_GPU_ORDER_H
 #define TY_GPU_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a search for order statistics does on the device: by digits, or by levels (order.c).
  */

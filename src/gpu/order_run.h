@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search for order statistics on its way through a device: order.c begins and ends calls,
  * order_levels.c is what happens on the device. */
 #ifndef TY_ORDER_RUN_H

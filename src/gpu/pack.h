@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packing of the kernels file: texts of kernels, or their machine code, that repeat each other over
  * hundreds of kilobytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans of a graphics processor, for the backends "opencl" and "cuda", which are one algorithm over
  * device.h. A plan has its method's kernels compiled; if `auto` made it, it also has routes: which

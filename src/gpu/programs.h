@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device's programs, shared by the plans whose kernels are the same: plans differ in their axes'
  * numbers more often than in their kernels, and to compile, read or load one takes a millisecond or
  * many. Safe from several threads. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a call takes of memory, found by making it: the plan's own code runs over a device that does
  * nothing but add up what is asked of it. Of a large call the first batch that is sent from the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The main path on a graphics processor: a call taken apart into what one launch takes. */
 #include "core/error.h"
 #include "gpu/call.h"

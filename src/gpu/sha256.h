@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256 (FIPS 180-4), for the cache's keys. */
 #ifndef TY_SHA256_H
 #define TY_SHA256_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the counts go: a device's own output, or 64-bit totals that are fetched and committed on
  * the host. */
 #include <inttypes.h>

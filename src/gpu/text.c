@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A method's kernels as the compilers are given them: one text and its options. */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples of the host on their way to the device. They are packed, a piece at a time, into a ring
  * of pinned memory, by the context's threads; the calling thread alone speaks to the device: it

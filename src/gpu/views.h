@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples on the device in any layout: what run.c and the methods that read them share. */
 #ifndef TY_VIEWS_H
 #define TY_VIEWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual devices: they are not there: what the launches of kernels need to know of an
  * architecture. */
 #include "gpu/device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a call borrows from its plan: a queue, buffers, the axes on the device. */
 #ifndef TY_WORKSPACE_H
 #define TY_WORKSPACE_H

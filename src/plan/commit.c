@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a job's totals to the caller's output: policies, clamping, counter widths. All the checks
  * come before the first write, so that a refused call leaves the output as it was. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Public entry points that belong to no single part: version, status, views, contexts, devices. */
 #include <stdio.h>
 #include <string.h>

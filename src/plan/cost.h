@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What methods cost: the model behind `auto` (docs/AUTO.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The main path: check the arguments, run the plan's backend, commit the counts. */
 #include "core/error.h"
 #include "core/source.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_histogram: one context and the last plans, kept for the whole process. */
 #include <pthread.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A context of the processor that may count on a graphics processor: one opened with
  * TALLY_DEVICE_AUTO. */
 #ifndef TY_OFFLOAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_execute_parts: each device counts its parts, and what they count is added up. */
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, plans and jobs: what the public opaque types are inside. */
 #ifndef TY_PLAN_H
 #define TY_PLAN_H

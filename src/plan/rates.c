@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Default speeds, a block an architecture: METHOD, bytes of a sample (0: any), up to so many bins
  * (0: any), µs a call, GB/s (cpu: of one thread). The first row that serves counts. What

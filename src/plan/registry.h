@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The methods, one row each. */
 #ifndef TY_REGISTRY_H
 #define TY_REGISTRY_H

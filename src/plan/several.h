@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A context of several devices: a call's host samples are dealt to them in pieces, to whichever is
  * free, and what they count is added up. */
 #ifndef TY_SEVERAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_bin_statistics: the arguments checked, the processor's totals made into the caller's
  * statistics, and statistics merged. */
 #include <tally/statistics.h>

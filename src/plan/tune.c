@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures the speeds that `auto` chooses by. Each row is one method on samples of one size in one
  * class of bins: a small call and a large one, the time between them divided by the bytes between

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file: a line that says what it is, one with the methods' signature, one with the device, then
  * rows as in src/plan/rates.c. A file that says anything else is not used.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device's table of speeds on disk: measured by tally_tune, read when a context is made. */
 #ifndef TY_TUNING_H
 #define TY_TUNING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of float weights as whole numbers of 128 bits: the unit, additions, rounding. */
 #include "plan/wide.h"
 

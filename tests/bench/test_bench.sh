@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tally-bench: a quick run measures and verifies, its JSON lines are the contract's, wrong words are refused.
 . "$(dirname "$0")/../cli/lib.sh"
 need python3

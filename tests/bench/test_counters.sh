@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bench/counters.sh: a profiler's numbers (here a stand-in's) become the paper's columns, of the right launch.
 . "$(dirname "$0")/../cli/lib.sh"
 need python3

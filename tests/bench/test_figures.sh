@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tally-bench --figure: every figure of the sources is measured, every point verified; wrong words are
 # refused. test_plots.sh draws.
 . "$(dirname "$0")/../cli/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bench/plots.py: the recorded lines are drawn, every figure of them, whole or not at all; bench/add_peers.py puts other
 # libraries into lines. What pictures show has to be looked at; that those of docs/ are of the recorded lines is checked
 # by unit/test_tables.

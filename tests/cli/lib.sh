@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the command's tests share. A test sources this, calls the functions below, and ends with
 # `finish`. $TALLY is the command.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Saved results for the command's tests: the contract's schema, and counts by another road.
 
     python3 result.py check FILE            every key of the contract, and conservation

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # --column all: every column by itself, as one that is asked for alone; those that the bins are not for are named.
 . "$(dirname "$0")/lib.sh"
 need python3

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Bad input: the message names the file and the place, the exit code is 1, nothing is left behind.
 . "$(dirname "$0")/lib.sh"
 need python3 gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What is counted: axes, columns, channels, regions, masks, weights, counters, several files.
 . "$(dirname "$0")/lib.sh"
 need python3

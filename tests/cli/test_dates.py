@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of dates and times: counted by calendar units as Python's datetime has them, saved, merged, refused.
 
 test_dates.py [seed]

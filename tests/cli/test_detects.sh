@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # --verify and selftest find a wrong count: a library that is made to miscount stands in.
 . "$(dirname "$0")/lib.sh"
 CC=${CC:-cc}

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `tally devices` with drivers that are there, missing, old, broken: tests/device/fake's stand-ins,
 # found as the real ones are, on LD_LIBRARY_PATH.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How the command ends: full disks, closed pipes, interrupts; and what it says on the way.
 . "$(dirname "$0")/lib.sh"
 need truncate

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Histogram equalisation against the formula, computed by another road.
 . "$(dirname "$0")/lib.sh"
 need python3

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Mean, standard deviation, least, median and greatest beside every histogram: exact where the counts tell, else within
 # their bins, said so.
 . "$(dirname "$0")/lib.sh"

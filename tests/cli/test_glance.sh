@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A table without a column: every column at a glance, as Python's statistics have it.
 . "$(dirname "$0")/lib.sh"
 need python3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HDF5 datasets that h5py writes, of every layout and type, are counted as NumPy counts what h5py reads; damaged
 and lying files are refused."""
 

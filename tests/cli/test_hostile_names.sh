@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Names from files and the command line cannot drive a terminal, forge a line or become a formula.
 . "$(dirname "$0")/lib.sh"
 need python3

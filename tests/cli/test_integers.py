@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of 64-bit integers in text are counted exactly; others say that they were rounded.
 
 test_integers.py [seed]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JSON lines that Python's json writes are counted as NumPy counts what it reads; bad lines are named."""
 
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # methods, devices and selftest: their JSON is the contract's, and selftest finds what it should.
 . "$(dirname "$0")/lib.sh"
 need python3

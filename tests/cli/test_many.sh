@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Many files: side by side or one after the other, in any order and by any number of threads the same counts; folders;
 # files that fail.
 . "$(dirname "$0")/lib.sh"

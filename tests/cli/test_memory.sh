@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Out of memory: every allocation that the command makes fails in turn (unit/test_alloc does so to
 # the library's). Each time it says so, ends with exit code 1, has given back what it took and leaves
 # no file behind.

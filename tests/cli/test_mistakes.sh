@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a new user may type: the message says what would be right.
 . "$(dirname "$0")/lib.sh"
 seq 100 >n.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Odd and cut files of every format: what is damaged ends with exit code 1, a message that names the
 file and the place, and no output at all; what is merely odd is counted."""
 import os

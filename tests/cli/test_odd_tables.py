@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Odd text tables: every column as Python's csv reads it, and as pandas, DuckDB and pyarrow do where they are installed.
 
 test_odd_tables.py [seed]

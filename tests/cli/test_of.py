@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally --of: statistics of one column in each bin of another, from text, pipes, several files and Parquet, are those
 of exact fractions; what it does not do is refused."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Real files counted by each method on OpenCL that takes their bytes, end to end, verified against the
 # reference; then again with the kernels out of the disk cache.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The command line: words, options, help, exit codes, contradictions, colours.
 . "$(dirname "$0")/lib.sh"
 seq 1 100 >n.txt

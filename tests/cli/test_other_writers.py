@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that other programs wrote are counted as NumPy counts what their writer, or Pillow, reads."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A table packed by the programs that people have: the same counts by one thread and by several, from
 # files and pipes; cut and damaged files are refused.
 . "$(dirname "$0")/lib.sh"

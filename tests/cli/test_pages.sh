@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The man page and the shells' completions, made from the option table.
 . "$(dirname "$0")/lib.sh"
 

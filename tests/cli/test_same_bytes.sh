@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a run writes is decided by its input and options alone; how wide and in which characters tables
 # are is decided by the environment as elsewhere.
 . "$(dirname "$0")/lib.sh"

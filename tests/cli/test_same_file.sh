@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An output that is an input, by whatever name: refused before anything is read, and nothing changes.
 . "$(dirname "$0")/lib.sh"
 need sha256sum

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Saved results: the schema, merge, show, plot.
 . "$(dirname "$0")/lib.sh"
 need python3 gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of formats that are not read are named, with what would convert them; text that begins as they do is text."""
 
 import io

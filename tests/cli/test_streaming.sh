@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files larger than memory, more than 2^32 samples of one value, pipes that must be read twice.
 . "$(dirname "$0")/lib.sh"
 need python3 gzip truncate

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Types of raw samples by NumPy's names, and in the byte order that these say.
 . "$(dirname "$0")/lib.sh"
 need python3

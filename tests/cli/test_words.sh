@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Columns of words: each different value is counted; what makes a column one; --top, --categories, merging.
 . "$(dirname "$0")/lib.sh"
 need python3

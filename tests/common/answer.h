@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a call leaves in its outputs, owned, to compare with what another call leaves. */
 #ifndef ANSWER_H
 #define ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of a test program: one that fails is counted and printed, and the test goes on, but not
  * beyond a hundred. */
 #ifndef CHECK_H

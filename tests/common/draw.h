@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers of one program, from a seed that it sets and prints. */
 #ifndef DRAW_H
 #define DRAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text decoder over a block of memory: its source once more, with the stream's functions
  * renamed. A program that includes this has the decoder as text_in_memory (ty_text below). */
 #ifndef MEMORY_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef OPEN_DEVICE_H
 #define OPEN_DEVICE_H
 

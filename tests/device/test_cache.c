@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cache of compiled kernels: what is written is read, nothing else is, and its absence changes
  * nothing but time. With the stand-in drivers of fake/ where plans are made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every call to a driver fails in turn, once, or from there on as with a lost device; and every
  * allocation. Drivers are the stand-ins of fake/. Whatever fails, the call says so with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program with rights that its caller lacks: no library is loaded, no file is read and no folder
  * is used because the caller's environment says so. The program starts a copy of itself with

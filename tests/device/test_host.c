@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples of the host on their way to a device (src/gpu/send.c), long enough to go round the
  * ring of pinned memory: packed, with gaps, masked, weighted, in two dimensions, by several threads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples added to an output in device memory itself: which calls of a plan that `auto` made are
  * counted so, what those launch, clear and allocate, and atomic additions by several plans and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kernel method at small sizes, beside the edges of words, groups and buffers; a method that
  * needs no atomics, run again and again; more samples than 32 bits count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file of kernels compiled with Tally: what was saved is found, what is damaged, foreign or for
  * another device is not, and every plan that `auto` makes on a device is served from it, with no

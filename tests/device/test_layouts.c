@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `auto` counts layouts by: which method it takes for a plan and, in device memory, which of
  * its kernels counts a call, by the launches that are seen; every call against the reference.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The methods of the five texts, set as those ran them, against the texts' own arithmetic: each
  * listing written again for one thread that plays all work-items, on input for which the listing's

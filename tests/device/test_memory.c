@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory that the caller keeps, the two clocks of a call, and what is told of a kernel: on
  * the processor, and on each OpenCL and CUDA device there is. */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every OpenCL kernel under Oclgrind at small sizes: no data race, no access outside a buffer, no use
 # of memory that was never written, no wrong call of the API; counts as the reference's.
 . "$(dirname "$0")/../cli/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Outputs in device memory: every counter and policy against the reference, on our queue and on a
  * caller's, which the call does not wait for; under CUDA recorded in a graph and replayed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples in parts, in host memory and on several devices, count as they do in one piece: random
  * calls cut anywhere, to the bit; and what is refused.

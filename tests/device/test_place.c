@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TALLY_DEVICE_AUTO: plans stay on the processor or go to a stand-in CUDA device by what the tables
  * of speeds say, and a device that does not work changes nothing. */
 #include <dlfcn.h>

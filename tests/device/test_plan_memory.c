@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally_plan_memory on a device, against the memory that the first call of a plan really asks for:
  * few bins and many, samples of the host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantiles and order statistics of samples on a device are the processor's, to the bit: every
  * type, masks, strides, batches, channels; samples of every kind, and more levels than such sizes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * On the first OpenCL device: a caller's queue, samples in a caller's buffer, batches at odd
  * offsets, launches in small slabs, a row of 2^33 samples, several contexts and threads at once, a

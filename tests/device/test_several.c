@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A context of several devices counts what the reference does, to the bit, however pieces fall:
  * random calls, sources that are read, sums that need a limit, cancelling; and names who fails.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a repeated call on a caller's stream asks of a CUDA driver, by the stand-in that counts
  * calls: one launch where one will do, nothing allocated, compiled, copied or waited for; the same

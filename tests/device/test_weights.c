@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums of weights that are not small whole numbers: within what fixed point promises of the exact
  * sum (docs/METHODS.md), the same bits whatever the order and whenever, infinities and NaN, and one

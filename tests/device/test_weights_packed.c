@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The method weighted-packed: the same bits as by `weighted` (test_weights says that those are
  * right), flows as the reference's, on random lengths, alignments, axes and weights; by its own

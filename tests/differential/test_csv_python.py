@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables that Python's csv module writes, as that module and float() read them: the same counts, on one
 thread and on three. Text with delimiters, quotes and line ends in it is where parts of a file meet.
 

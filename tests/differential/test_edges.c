@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels that find cells of uneven and logarithmic edges by a lookup table
  * (src/binning/cell_lookup.h), in local memory or in the device's: edges of every spacing, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TALLY_FLOW_BIN: joint tables on random axes against cells found one by one with tally_axis_find
  * on the axes as they were asked for, by `auto`, the reference and the first OpenCL device; and

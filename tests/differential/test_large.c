@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every method of the processor against the reference on calls that are large enough for what small
  * ones never reach: several threads, flushed tables, patterns counted whole, streams of rows.

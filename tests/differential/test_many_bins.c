@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The methods that `auto` may take on OpenCL and CUDA devices, with more bins than local memory
  * holds, against the reference (up to a million bins) or the processor's counts: numbers of bins

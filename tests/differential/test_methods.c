@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every method of a device against the reference on random calls, with random settings of the
  * method: bit-identical counts and flows, conservation. Walks the registry, so a new method is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library against NumPy: histogram, histogramdd and bincount give the same counts, bit for bit.
 
 Usage: test_numpy.py [SEED [CASES [SECONDS]]]; the library is $TALLY_LIBRARY.

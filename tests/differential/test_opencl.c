@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kernel method on the first OpenCL device, each with bytes and floats, even bins and uneven
  * edges, against the reference: a fixed list of plans, so that each kernel is built a known number

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches of byte images in device memory against the reference: numbers of images, sizes, strides,
  * channels and alignments at random, by a few plans, each made once. Outputs on the host and in

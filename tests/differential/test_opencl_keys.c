@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The key that a launch draws scrambles where kernels write in local memory; counts must not depend
  * on it. Methods that have one, at 100 000 bins and more, under every key of a fixed list, on

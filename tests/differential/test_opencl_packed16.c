@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How `packed16` counts an epoch, and what 6-bit counters leave to the rest of `partitioned`,
  * depends on samples drawn; counts must not. Inputs for each way, inputs that change it from one

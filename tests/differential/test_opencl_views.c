@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random calls whose samples, mask, weights and outputs lie in device memory against the reference:
  * in any layout by the methods that take any, without gaps by those that count whole columns, and

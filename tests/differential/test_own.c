@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels of our own where random cases hardly go: 16-bit counters that overflow, with hot cells
  * drained and without, epochs of every length, keys fixed and drawn, samples on the edges. Counts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally_rule_bins against numpy.histogram_bin_edges, over random dtypes, sizes and distributions.
 
 Usage: test_rules_numpy.py [SEED [CASES]]; the library is $TALLY_LIBRARY.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples that are read while they are counted: what every method finds in memory, to the bit, also
  * sums of floats, by any number of threads; statistics likewise. A source that fails leaves the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums of integer weights against sums in 128 bits, by every method of the processor and of the
  * first OpenCL device that sums weights, and by the reference: parts of a sum pass int64 and come

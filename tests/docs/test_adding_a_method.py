@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of docs/ADDING_A_METHOD.md: its two files, built as the library builds a method, and laid out as ours are. Where
 there is an OpenCL device, it counts what the processor counts, by every one of some settings."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """README.md and docs/: every link leads somewhere, every file and function that is named exists, every example does what it says.
 
     tests/docs/test_pages.py [PAGE…]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of docs/C.md: each compiles without a warning and, on its command line, says what the page says. The GPU's is
 compiled against CUDA's header, or against what it takes of it, and run where there is a device and CUDA's library. The page's
 blocks are ```C and ```text, which test_pages.py leaves alone: a program may read a pipe or need a device."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/SCALE.md: its commands and its C run by two ranks (its Python is run by tests/python/test_scale_page.py)."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A random case (common/random_case.h) that the bytes steer, with what only a fuzzer asks: methods
  * and settings by name, weights of any bits, reversed and overlapping views, wrong arguments, NULLs

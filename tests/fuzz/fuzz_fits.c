@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FITS images and columns of tables: any chunk size, and parts in any order, give the same samples.
  * What starts is what make_seeds.py writes. */
 #include "input_harness.h"

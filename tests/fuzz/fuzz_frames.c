@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GIF, BMP and WebP: any chunk size gives the same samples. What starts is what Pillow writes
  * (make_seeds.py). */
 #include "input_harness.h"

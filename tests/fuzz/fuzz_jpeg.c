@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JPEG images: grey, RGB, CMYK; baseline and progressive. */
 #include "input_harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON lines, one or two of their values: any chunk size gives the same samples. What starts is
  * what Python's json writes (make_seeds.py). */
 #include "input_harness.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .npy files: a strict header, extents that lie, any chunk size gives the same samples. */
 #include "input_harness.h"
 

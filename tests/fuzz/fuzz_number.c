@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ty_number_parse accepts, strtod reads as the same number up to the same place. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels file's packing (gpu/pack.h): any bytes unpacked into any number of bytes, and any
  * bytes packed and unpacked. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet files, one of their first columns, at times as words: any chunk size, and parts in any
  * order, give the same samples. What starts is what pyarrow writes (make_seeds.py). */
 #include "input_harness.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PNG images. Checksums are put right after each mutation, or nothing behind them would be reached.
  */
 #include "input_harness.h"

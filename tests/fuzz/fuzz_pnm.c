@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PBM, PGM, PPM and PAM, text and binary. */
 #include "input_harness.h"
 

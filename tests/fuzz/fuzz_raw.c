@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Raw data: the first bytes choose dtype, shape, offset, region and chunk size. */
 #include "input_harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever text tally_result_parse accepts is written and read back as an equal result, and can be
  * shown. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gzip and zstd, any number of members and frames: the same bytes however they are asked for. */
 #include "input_harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text decoder on any bytes: it ends, its messages are sound; chunks of any size, parts of any
  * size, a second reading and reading record by record, as regions are, give the same. The first
  * byte chooses columns, region and chunk size. */

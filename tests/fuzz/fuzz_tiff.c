@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF images: strips and tiles, planes together and apart, all sample formats. */
 #include "input_harness.h"
 

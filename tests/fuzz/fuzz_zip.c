@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives: what is read of one does not depend on how it is read. What starts is what NumPy
  * writes (make_seeds.py). */
 #include "input_harness.h"

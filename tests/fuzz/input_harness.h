@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes read as an input: shared by the fuzz targets of the formats. */
 #ifndef INPUT_HARNESS_H
 #define INPUT_HARNESS_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small files as other programs write them: NumPy, Pillow, libtiff's tools, gzip, pigz, zstd, xz, bzip2.
 
     make_seeds.py FOLDER    writes FOLDER/FORMAT/…: more for the fuzzers to start from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A user's first program: eight samples in four bins, by the installed header and library. */
 #include <stdio.h>
 #include <string.h>

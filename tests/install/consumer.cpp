@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A user's program in C++: what tally/tally.hpp wraps, by the installed header and library. */
 #include <array>
 #include <cstdio>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A user of libtally-io: a result of three samples, saved, read again and compared. */
 #include <stdio.h>
 #include <string.h>

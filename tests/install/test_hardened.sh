@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What the build leaves in its files for an attacker: no address that is written after the start, no
 # executable stack, no unchecked array on the stack, and no folder of the machine that built them.
 set -euo pipefail

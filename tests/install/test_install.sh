@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs into a fresh prefix, then is a user of it: pkg-config, find_package, the command, the man
 # page, the completions. The libraries export what their headers declare and nothing else.
 set -euo pipefail

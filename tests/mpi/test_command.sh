@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tally-mpi: files counted by 1, 2 and 4 ranks are the same bytes, and what `tally run` counts; a file
 # that cannot be read and a rank that dies are named, and leave no result.
 set -uo pipefail

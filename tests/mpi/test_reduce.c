@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally/mpi.h: what all ranks counted of their parts, added up, is what one process counts of all;
  * failures of one rank reach all. Run under mpirun, by any number of ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What must hold whatever the answer is, for every method of the processor on random calls: the
  * order and the layout of samples do not matter, pieces add up to the whole, pairs of bins to bins

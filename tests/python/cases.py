@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the random tests draw, and how two answers are compared."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random arrays, strides, edges, weights: the same bits, types and errors as NumPy's.
 
 What is left out here is what docs/PYTHON.md lists as different.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrow files and streams that pyarrow writes are counted by the command as NumPy counts the columns."""
 
 import collections

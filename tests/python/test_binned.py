@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of bins against SciPy's and against exact fractions."""
 
 import fractions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled part answers as the package's Python does, bit for bit, and is there."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CuPy and torch arrays on a CUDA device: answered in kind, in stream order, not through the host."""
 
 import time

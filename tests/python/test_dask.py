@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dask arrays, on a real scheduler with worker processes."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dask's own tests of histograms, from the Dask that is installed, run against ours."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The extension for DuckDB, against NumPy: TALLY_DUCKDB_EXTENSION names the file, as scripts/python.sh does."""
 import math
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functions take beyond NumPy's arguments, and where samples may lie."""
 
 import array

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bins and flow bins of histograms: indices and tags, cuts, arithmetic, and what others make of them."""
 
 import copy

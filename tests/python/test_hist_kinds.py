@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means, axes that grow, and the forms in which others hold histograms."""
 
 import json

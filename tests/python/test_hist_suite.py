@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """hist's own tests of histograms, from the sources of the hist that is installed, run against ours."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people hold their samples in: pandas, awkward, masked arrays, files larger than memory."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally.jax: counting inside jax.jit."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integers beyond 2^53, numbers of bins beyond 2^31, nothing at all, and Ctrl-C anywhere."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where samples, weights, masks and labels may lie: views of every kind, and who may write there."""
 
 import itertools

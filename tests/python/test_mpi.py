@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally.mpi by 1, 2 and 4 ranks: what one process counts of all, to the bit."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nulls are masked, whoever lends them: as if Arrow had dropped them before NumPy counted."""
 
 import numpy as np

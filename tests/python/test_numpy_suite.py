@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's own tests, from the NumPy that is installed, run against our functions."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parquet files that pyarrow writes, in every encoding and codec of numbers, are counted by the command as
 NumPy counts the columns."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantiles against NumPy's: every type, method, axis and kind of q, with NaN and infinities."""
 import ctypes
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/SCALE.md: its Python."""
 
 import pathlib

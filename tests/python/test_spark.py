@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spark's partitions, as Arrow's batches: what the workers run, and the driver, without Spark itself."""
 
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Odd tables, as pandas and DuckDB read them: byte order marks, line ends, quotes, missing values, columns without
 end, long lines, other encodings. The random ones print their seed; SEED sets it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally.torch: operators that torch.compile takes as they are."""
 
 import numpy as np

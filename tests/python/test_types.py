@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stubs: what type checkers make of them, and that they say what there is."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tests of indexing that the makers of UHI publish."""
 
 import numpy as np

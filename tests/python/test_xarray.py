@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms along named dimensions, and xhistogram's own tests of them."""
 
 import os

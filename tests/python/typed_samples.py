@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people write, for type checkers: `test_types.py` runs mypy and pyright over it, and Python."""
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """test_sqlite.py EXTENSION: the aggregates in SQLite against NumPy. 77 where this Python's sqlite3 loads none."""
 import json
 import os

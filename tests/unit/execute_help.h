@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and calls that must succeed or be refused, outputs watched: for tests of the whole path. */
 #ifndef EXECUTE_HELP_H
 #define EXECUTE_HELP_H

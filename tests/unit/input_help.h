@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files made, read back through tally_input and compared: shared by the input tests. */
 #ifndef INPUT_HELP_H
 #define INPUT_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TY_LOCALE_HELP_H
 #define TY_LOCALE_HELP_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random results, a sink that keeps bytes, and checks that count failures: for the result tests. */
 #ifndef TY_TEST_RESULTS_H
 #define TY_TEST_RESULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The line of 16-bit samples: on random and on everyday axes every one of the 65536 values, against
  * the slow reference; or two lines (ty_cell_exceptions), or one and ties (ty_lowered). Axes that

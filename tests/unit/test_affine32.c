@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ty_cell_binary and ty_cell_whole against the rule (bin.h). Floats on random axes whose edges are
  * multiples of a power of two: every kind of float, edges and their neighbours; in the form for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Out of memory: every allocation of every part fails in turn. Each time the status is
  * TALLY_ERROR_MEMORY, the message says so and outputs stay as they were; that nothing leaks is for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the bound on a kernel's registers goes in the PTX of an OpenCL program, and that nothing is
  * made of what is no such text.

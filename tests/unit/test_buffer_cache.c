@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory kept between calls: methods with tables of every size, cancelled calls and weighted ones
  * take turns on one context, and each must count as if it were the first, into an output full of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every byte-counting variant that this processor runs, against a loop of one table. The data sit
  * between pages that may not be touched. Usage: test_bytes [seed]

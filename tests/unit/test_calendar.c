@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calendar, against one that goes from day to day; what is written reads back the same. */
 #include "../../common/calendar.h"
 

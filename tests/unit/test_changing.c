@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that change while they are read: one that is cut is an error, whatever its format, and of
  * one that grows what was there when it was opened is read, the same in every pass. */
 #include "input_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies past the caches: all bytes, at any alignment and length, and no other. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cost model behind `auto`: its tables are whole, its formula is the documented one, its choice
  * is the cheapest and says so. */
 #include <math.h>

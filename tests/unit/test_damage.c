@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Damage that an image library only warns of, or forgets: refused, in every pass alike. */
 #include "execute_help.h"
 #include "input_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every refusal of contexts, axes and plans, by status and message. Calls: test_refusals.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Density, mean and quantiles of results: against the samples that were counted, sorted, and
  * against the same arithmetic in long double. */
 #include <math.h>

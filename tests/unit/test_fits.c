@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FITS: images and columns of tables as they are written here, headers that lie. */
 #include "input_help.h"
 

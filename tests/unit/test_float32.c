@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cells without a branch against bin.h's rule: random even axes, samples on and beside every edge,
  * special values, and on some axes a sweep over the floats. Axes that float32 cannot serve must be

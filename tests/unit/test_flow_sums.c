@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The weights of samples in no bin: in an output, in results, saved, merged and shown. */
 #include "execute_help.h"
 #include "results.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_result_project and tally_result_rebin against sums made the slow way, on random results. */
 #include <time.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images of several frames, GIF, APNG and WebP, and BMP: as they are written here, cut and damaged.
  */
 #include "input_help.h"

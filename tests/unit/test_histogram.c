@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_histogram and tally_axis_find against the reference: on random axes, from many threads, in
  * children, with plans that were kept and arrays that change under them. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images and other files written whole or not at all. */
 #include "input_help.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PNG, JPEG and PNM: what the format's own library or a few lines by hand write is read back
  * sample by sample, whole, in regions and in small chunks, and refused when it is cut or damaged.
  */

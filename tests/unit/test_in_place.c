@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples added to what an output holds: a call touches what its samples do and no more, a count
  * that passes its counter takes everything back, and calls at the same time lose nothing if they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public struct with a struct_size has a macro TALLY_…_INIT, which sets it and, but for what its comment says, clears
 the rest: as C11 and as C++, without a warning."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams (pipes, gzip, zstd), raw data, .npy, and how inputs are told apart. */
 #include "input_help.h"
 

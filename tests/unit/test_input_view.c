@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files whose samples threads read themselves: the same as in chunks, from any element on, and
  * where they are lent, also while others wish to cut the file; cut and changed files by their
  * place; which inputs have no such view. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Objects that are compiled for newer instructions (cmake/TallyIsa.cmake) define only functions and
 # tables whose names say so. Any other name could be the linker's choice for the whole library.
 set -u

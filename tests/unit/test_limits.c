@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts at their limits: the ends of int64 and uint64, counters that stick, more than 2^32 samples
  * of one value streamed and in one call, and 32-bit partials emptied before they can wrap.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lookup tables of uneven edges against bin.h's rule: random edges of every kind, evenly and
  * unevenly spaced, clustered, next to each other, next to zero and at the ends of the types, by

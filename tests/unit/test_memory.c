@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the system says of its memory, from folders made like /proc and /sys; and that what is too
  * large for this machine is refused before it is asked for. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NULL for every pointer that a public function takes: refused with a message, answered with NULL
  * or 0, or fine where the header says so; never a crash. Every function of the header is met. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ty_number_parse against strtod and against answers known without it.
  *

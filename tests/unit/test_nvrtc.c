@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kernel compiled by NVRTC, with no device: the methods of the registry over a stand-in for
  * the device's limits. Of the sources' methods none may spill registers to memory or have a stack

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packing (gpu/pack.h): what was packed is unpacked to the same bytes; anything else is refused or
  * becomes some bytes, and no other memory is read or written (the sanitizers watch).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packed numbers of Parquet, of 0 to 32 bits, taken in pieces of any size. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally_plan_memory on the processor, against the bytes that a call really asks for: every method,
  * bins, samples, weights and counters.

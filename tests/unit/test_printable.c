@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text as it is shown: whole in, nothing out that could drive a terminal. */
 #include <stdio.h>
 #include <string.h>

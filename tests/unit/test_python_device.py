@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain calls on device arrays are prepared once: here on the driver that counts calls, with arrays in CuPy's place,
 and with some that DLPack's exchange table lends. The driver's kernels count nothing."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting arrays of the host loads no driver: here each ends the process that loads it."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The structs of python/tally/_structs.py are those of the header: sizes and offsets."""
 
 import ctypes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantiles and order statistics against sorting: every type, samples of every kind, masks,
  * strides, batches and channels, threads; every method by its definition; memory that runs out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every refusal of a call, by status and message, by the methods and by the reference: outputs stay
  * as they were. Wrong views, masks, weights and outputs; policies that fail; counters and sums that

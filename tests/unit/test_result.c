@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results: creating, narrowing and merging. `test_result [SEED]` */
 #include "results.h"
 

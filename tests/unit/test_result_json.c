@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The saved form of results, there and back, and damaged. `test_result_json [SEED]` */
 #include "locale_help.h"
 #include "results.h"

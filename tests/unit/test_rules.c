@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bin rules and their quantiles against sorting and plain loops. `test_rules [SEED]` */
 #include <inttypes.h>
 #include <math.h>

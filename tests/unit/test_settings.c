@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings of a method: what is no whole number within the limits is refused with the limits,
  * before the method's own supports() sees it; those that tests draw are within the limits of every

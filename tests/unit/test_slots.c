@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every instruction set's loops against bin.h's rule, one sample at a time: edges and their
  * neighbours, zeros, denormals, infinities, NaN, integer extremes, on ordinary and nasty axes.

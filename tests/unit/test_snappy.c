@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snappy's blocks: elements put together at random, unpacked to what they mean; and blocks that are
  * cut, of another size, or copy from before their beginning, which are refused. Buffers end where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of values by bins: known ones, flows, masks, NaN and policies; those of long doubles
  * within the stated error, of whole numbers exactly; the same bits with any number of threads,

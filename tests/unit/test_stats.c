@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally_stats_add against a plain loop, and its promise of equal bits. `test_stats [SEED]` */
 #include <inttypes.h>
 #include <math.h>

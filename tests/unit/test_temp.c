@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are written whole or not at all: what stands in the folder meanwhile, links, and
  * processes that are killed. */
 #include "input_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text decoder, over a stream that is a block of memory: texts written by hand, their layouts
  * and messages. */
 #include "text_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text read in parts of any size, against the same records read one by one: values to the bit,
  * what is refused and the words for it. `test_text_parts [SEED]`

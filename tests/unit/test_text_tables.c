@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text decoder, over a stream that is a block of memory. `test_text_tables [SEED]`
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What options say of a text: its delimiter, its headings, its words for missing. */
 #include <math.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads: one plan executed by many at once, contexts that come and go, calls inside calls, fork,
  * cancelling, and weighted sums that do not depend on timing. Meant for the thread sanitizer too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF: what libtiff or a few lines by hand write is read back sample by sample, whole, in regions
  * and in small chunks. */
 #include "input_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed data of several members and frames: read in order by one thread, and by a thread of
  * its own in parts on several. The same bytes, the same refusals. */
 #include "input_help.h"

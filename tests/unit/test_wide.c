@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums of float weights with a limit: the same bits whatever the split, the order and the threads,
  * by every method, and those of exact arithmetic; what is no limit, and what is beyond one.

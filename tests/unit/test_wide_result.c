@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results of float weights with a limit: parts that are saved, read and merged in any order have
  * the bits of the whole; what does not fit together, or is damaged, is refused. */
 #include "execute_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The different values of a column: codes that threads agree on, and limits. */
 #include <assert.h>
 #include <pthread.h>

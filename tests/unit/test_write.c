@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results as tables, CSV, npy and pictures. `test_write [SEED]` */
 #include "results.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives, as npz files are: what is in them is read as if it lay outside; directories that
  * lie are refused. */
 #include "input_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All that the text decoder reads of a text in memory, for the tests of the decoder. */
 #ifndef TEXT_HELP_H
 #define TEXT_HELP_H

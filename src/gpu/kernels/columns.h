@@ -184,3 +184,4 @@ TY_FN ty_u32 ty_unit_starts(TY_GLOBAL const ty_u8 *p, int size)
 #endif
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

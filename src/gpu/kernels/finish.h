@@ -55,3 +55,4 @@ TY_FN void ty_store_table(TY_LOCAL ty_u32 *ticket, ty_u32 slots, TY_FINISH_ARGS)
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -106,3 +106,4 @@ TY_FN double ty_wide_value(ty_wide w, int base)
 #endif
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -44,3 +44,4 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
             TY_ADD_WIDE(&flows[(histogram + here) * 4 + f], ty_local[f]);
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -48,3 +48,4 @@ TY_FN int ty_dtype_size(int dtype)
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -67,3 +67,4 @@ merge_halves(TY_GLOBAL const uint4 *partials, ty_u32 count, ty_u32 vectors, ty_u
     }
     (void)axis;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -124,3 +124,4 @@ TY_KERNEL_DENSE(TY_GROUP_SIZE, TY_DENSE) count(TY_COUNT_ARGS, TY_FINISH_ARGS TY_
     ty_store_table(ty_local, slots, finish, table, counts, first, flows, histogram, wide, how);
     (void)axis;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

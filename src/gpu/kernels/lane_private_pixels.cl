@@ -140,3 +140,4 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     (void)columns;
     (void)copies;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

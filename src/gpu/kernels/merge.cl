@@ -87,3 +87,4 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
         ty_store_sum(target, merge_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
                      how);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -150,3 +150,4 @@ TY_FN void order_sort(TY_LOCAL order_key *keys, ty_u32 count)
     TY_GRID_TRIGGER()
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

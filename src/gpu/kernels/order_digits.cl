@@ -291,3 +291,4 @@ order_finish(TY_GLOBAL const ty_u64 *state, ty_u32 quantiles, ty_u64 all, ty_u32
     out[first + g * stride + (i - g * quantiles)] = none ? (ty_u64)0x7ff8 << 48 : TY_BITS_OF(mixed);
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -99,3 +99,4 @@ order_merge(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *from, ty_u
     }
     to[to_at + (ty_u64)first * length + rank] = x;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

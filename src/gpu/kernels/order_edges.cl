@@ -220,3 +220,4 @@ order_settle(TY_GLOBAL ty_u64 *state, ty_u64 most, ty_u32 first, ty_u64 found, t
         state[ORDER_DRAWN] = 0;
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

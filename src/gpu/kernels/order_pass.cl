@@ -286,3 +286,4 @@ order_pass_kept(TY_GLOBAL const order_key *keys, ty_u64 from, TY_GLOBAL ty_u64 *
     order_flush(state, out + out_at, most, 1, ty_local);
     order_pass_end(state, &p, ty_local);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

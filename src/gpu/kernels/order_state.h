@@ -42,3 +42,4 @@
 #define ORDER_EXTRA 256  /* keys that a group keeps besides those of one tile */
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

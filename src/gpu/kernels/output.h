@@ -66,3 +66,4 @@ TY_FN void ty_store_sum(ty_u32 target, ty_u64 sum, TY_OUTPUT_ARGS)
 #endif
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -517,3 +517,4 @@ fold(TY_GLOBAL const ty_u32 *raw, TY_GLOBAL const ty_u8 *axis, TY_GLOBAL ty_u32 
     (void)ty_local;
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

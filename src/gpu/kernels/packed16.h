@@ -541,3 +541,4 @@ TY_FN void packed16_count_turn(const packed16_group *g, ty_u32 form, packed16_le
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

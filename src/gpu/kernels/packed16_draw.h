@@ -313,3 +313,4 @@ TY_FN void packed16_choose(const packed16_group *g, packed16_epoch *e, const pac
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -594,3 +594,4 @@ packed6_merge(TY_GLOBAL const ty_u8 *scratch, ty_u64 states, ty_u32 count,
     }
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

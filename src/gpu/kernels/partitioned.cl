@@ -383,3 +383,4 @@ TY_FN void partitioned_sort_tile(const partitioned_sort *s, const ty_u32 *number
     partitioned_store_lists(s, entry, tile, tiles, kept);
     partitioned_store_tile(s, tile, vectors);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

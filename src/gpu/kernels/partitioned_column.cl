@@ -200,3 +200,4 @@ rest(TY_GLOBAL const ty_u8 *data, ty_u64 offset, TY_GLOBAL const ty_u8 *axis, ty
         TY_ADD_GLOBAL(&out[ty_slot_of(x[i < partitioned_head(x) ? i : inside + i], axis)], 1);
     (void)ty_local;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -128,3 +128,4 @@ settle(TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u8 *scratch, ty_u64 table
     (void)bias;
     (void)ty_local;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

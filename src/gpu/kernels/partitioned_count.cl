@@ -350,3 +350,4 @@ count(TY_GLOBAL const ty_u8 *scratch, ty_u32 stride, ty_u64 lists, ty_u64 sums, 
         TY_BARRIER();
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -311,3 +311,4 @@ TY_FN ty_u32 ty_cell_of(ty_sample x, const ty_bins *b, const ty_decider *f, TY_W
 #define TY_SAMPLES(data, offset) ((TY_GLOBAL const ty_sample *)((data) + (offset)))
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -256,3 +256,4 @@ count(TY_COUNT_ARGS, ty_u32 key, TY_FINISH_ARGS TY_LOCAL_ARG)
     }
     ty_store_table(ty_local, slots, finish, table, counts, first, flows, histogram, wide, how);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -96,3 +96,4 @@ TY_FN ty_sample ty_span_odd(ty_span s, ty_u32 j)
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

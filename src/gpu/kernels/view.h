@@ -195,3 +195,4 @@ TY_FN ty_u32 ty_view_slot(TY_SAMPLES_ARGS ty_i64 channel, ty_u64 b, ty_u64 r, ty
     } while (0)
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

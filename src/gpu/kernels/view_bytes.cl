@@ -313,3 +313,4 @@ count_bytes(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u32
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -390,3 +390,4 @@ count_images(TY_GRID_ARGS(x), TY_GLOBAL const ty_u8 *axis, TY_GLOBAL const ty_u3
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

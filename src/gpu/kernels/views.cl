@@ -84,3 +84,4 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     }
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

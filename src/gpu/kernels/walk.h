@@ -209,3 +209,4 @@ TY_FN void ty_walk(const ty_walker *w, TY_GLOBAL const ty_u8 *data, ty_u64 offse
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

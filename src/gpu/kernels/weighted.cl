@@ -459,3 +459,4 @@ weigh(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty_u32 block
     }
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

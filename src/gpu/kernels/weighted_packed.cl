@@ -283,3 +283,4 @@ probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
     (void)columns, (void)weights_row, (void)weights_column;
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -33,3 +33,4 @@ TY_FN ty_u32 ty_words_loose(const ty_words *w, ty_u32 i)
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

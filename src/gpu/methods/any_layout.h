@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the methods that read any layout share: views, weighted and weighted-packed. */
 #ifndef TY_ANY_LAYOUT_H
 #define TY_ANY_LAYOUT_H

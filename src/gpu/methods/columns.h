@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What swizzled-columns and swizzled-rows share: a joint table in local memory, its order
  * scrambled, for samples whose coordinates are packed columns. */
 #ifndef TY_COLUMNS_METHODS_H

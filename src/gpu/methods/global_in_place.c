@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * global-in-place: 64-bit atomic additions to the output itself, no partial histograms. A call
  * costs what its samples do, however many bins there are. `auto` goes this way for calls with few

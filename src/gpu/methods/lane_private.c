@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lane-private: copies of each counter, interleaved so that the lanes of a warp do not meet. */
 #include "core/error.h"
 #include "gpu/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lane-private-pixels: packed bytes of up to four channels in one read, or of one with a mask. */
 #include "core/error.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches that several methods have in common. */
 #ifndef TY_LAUNCHES_H
 #define TY_LAUNCHES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* packed16: 16-bit counters, two a word, checked by their sum. */
 #include "core/error.h"
 #include "gpu/call.h"

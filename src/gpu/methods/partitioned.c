@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partitioned: more bins than local memory holds. Samples are sorted by partitions of the bins, a
  * chunk of tiles at a time, and each partition is counted in local memory (kernels/partitioned.cl).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partitioned and partitioned-columns: how samples are sorted by partitions of the bins, and
  * what of local and device memory that takes. The choice is here (partitioned_layout.c), the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partitioned-columns: partitioned for joint tables, of packed coordinates in columns of their own.
  */
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/error.h"
 #include "gpu/methods/launches.h"
 #include "gpu/methods/partitioned.h"

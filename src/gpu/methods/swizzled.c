@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* swizzled: one copy of each counter, where it lies in local memory scrambled by a key. */
 #include "core/error.h"
 #include "gpu/call.h"

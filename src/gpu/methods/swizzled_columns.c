@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* swizzled-columns: packed coordinates in columns of their own, a mask too, and a joint table in
  * local memory, its order scrambled by a key. */
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* swizzled-rows: swizzled-columns for rows with gaps between them, 32 work-items a piece of a row.
  */
 #include "gpu/methods/columns.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * views: samples in any layout. Three kernels: one for everything (kernels/views.cl); one that
  * reads bytes of all channels at once (view_bytes.cl); and one whose groups go from image to image

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weighted: sums of weights in fixed point, the same bits whatever the order (kernels/weighted.cl).
  */
 #include "core/error.h"

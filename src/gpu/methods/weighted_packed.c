@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weighted-packed: weighted with loads of 16 bytes, for packed samples and weights of float32. */
 #include "core/error.h"
 #include "gpu/methods/any_layout.h"

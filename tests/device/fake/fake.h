@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the stand-ins for driver libraries share. Each (libOpenCL, libcuda, libnvrtc) implements
  * what Tally's tables call: memory is the host's, copies happen when the queue is waited for (so

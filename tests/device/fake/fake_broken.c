@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A driver that ends the process which loads it. */
 #include <stdlib.h>
 

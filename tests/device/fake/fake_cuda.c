@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A libcuda for tests: see fake.h. FAKE_CUDA_DRIVER (13000), _CAPABILITY (90), _NAME. A stream, a
  * module and the like need a current context, as the driver's do. */
 #define FAKE_NAME "CUDA"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A libnvrtc for tests: see fake.h. FAKE_NVRTC_MAJOR (13), _BUILD=WORDS (a failure with that log).
  */
 #define FAKE_NAME "NVRTC"

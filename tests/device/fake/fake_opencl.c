@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A libOpenCL for tests: see fake.h. FAKE_OPENCL_PLATFORMS, _NAME, _DRIVER, _VERSION, _PLATFORM,
  * _GROUP, _UNAVAILABLE, _COMPILER (0: none), _BUILD=fail, _FP64 (0: none). */
 #define FAKE_NAME "OPENCL"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Oclgrind's runtime with one function changed: it does not see what clEnqueueFillBuffer clears,
  * and would report every read of it as uninitialised. Here zeros are written instead.

@@ -34,3 +34,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     ty_commit(ty_local, slots, out);
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

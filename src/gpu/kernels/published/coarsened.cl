@@ -17,3 +17,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     ty_outside_commit(&outside, ty_local, out + bins);
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

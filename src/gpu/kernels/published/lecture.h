@@ -86,3 +86,4 @@ TY_FN void ty_commit(TY_LOCAL const ty_u32 *table, ty_u32 slots, TY_GLOBAL ty_u3
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

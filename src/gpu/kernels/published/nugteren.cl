@@ -60,3 +60,4 @@ TY_KERNEL(32) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     (void)slots;
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -19,3 +19,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     ty_outside_commit(&outside, ty_local, copy + bins);
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -41,3 +41,4 @@ TY_KERNEL_DENSE(TY_GROUP_SIZE, 1) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     ty_commit(ty_local, slots, out);
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -68,3 +68,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     if (TY_LID == 0)
         out[(ty_u64)TY_GROUP * slots + pass] = ty_local[0];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -19,3 +19,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     (void)pass;
     (void)ty_local;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

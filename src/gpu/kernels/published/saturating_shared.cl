@@ -35,3 +35,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
         TY_ADD_GLOBAL(&out[bins + TY_LID], ty_local[bins + TY_LID]);
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

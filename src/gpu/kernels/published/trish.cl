@@ -129,3 +129,4 @@ TY_KERNEL(TY_GROUP_SIZE) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     (void)slots;
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

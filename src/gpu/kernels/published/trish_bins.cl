@@ -87,3 +87,4 @@ TY_KERNEL(64) count(TY_COUNT_ARGS TY_LOCAL_ARG)
     }
     (void)pass;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 001: private-shared with runs of equal bins combined. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sources 001 and 004: one work-item a sample, atomics straight to global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 000: counts in local memory by atomics, every bin then to global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

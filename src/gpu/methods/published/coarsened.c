@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 001: several samples a work-item, atomics to global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 003: a histogram a thread, 32 threads, two 16-bit counters a word. */
 #include "core/error.h"
 #include "gpu/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sources 002 and 003, 256 bins: a histogram a warp, updated by hardware atomics. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 002, 256 bins: a histogram a warp, collisions settled by a tag, no atomics. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 002, 64 bins: byte counters, a histogram a work-item. */
 #include "core/error.h"
 #include "gpu/call.h"

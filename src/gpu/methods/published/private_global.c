@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 001: copies of the histogram in global memory, then merged. */
 #include "core/error.h"
 #include "gpu/call.h"

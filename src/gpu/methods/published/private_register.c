@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 001: a histogram a work-item in registers, then shared, then global memory. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

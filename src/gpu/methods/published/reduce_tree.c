@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 000: one pass an interval; its flags are summed by a tree. */
 #include "core/alloc.h"
 #include "core/error.h"

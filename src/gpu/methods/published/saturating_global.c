@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 004: atomic addition to global memory, then atomic minimum. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

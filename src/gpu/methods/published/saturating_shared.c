@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 004: a saturating histogram a group, one work-item a bin. */
 #include "core/error.h"
 #include "gpu/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 004: saturating-shared with a strided merge, for any number of bins. */
 #include "gpu/call.h"
 #include "gpu/methods/launches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 003, TRISH: a histogram a thread of 8-bit counters, row sums in registers. */
 #include "core/error.h"
 #include "gpu/call.h"

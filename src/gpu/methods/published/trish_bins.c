@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source 003, its "Future Directions": TRISH for any type and at most 256 bins. */
 #include "core/error.h"
 #include "gpu/call.h"
