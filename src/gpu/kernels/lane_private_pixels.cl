@@ -23,43 +23,45 @@
 #define LANE_PRIVATE_ROW_OF(w, k)                                                                  \
     (((k)*8 > TY_SHIFT ? (w) >> (((k)*8 - TY_SHIFT) & 31) : (w) << ((TY_SHIFT - (k)*8) & 31)) &    \
      (0xffu << TY_SHIFT))
-#define LANE_PRIVATE_ADD(address) TY_ADD_LOCAL((TY_LOCAL ty_u8 *)ty_local + (address), 1)
-#define LANE_PRIVATE_BYTE(w, m, k, j)                                                              \
+#define LANE_PRIVATE_ADD(counters, address)                                                        \
+    TY_ADD_LOCAL((TY_LOCAL ty_u8 *)(counters) + (address), 1)
+#define LANE_PRIVATE_BYTE(counters, own, dustbin, w, m, k, j)                                      \
     do {                                                                                           \
-        ty_u32 to = LANE_PRIVATE_ROW_OF(w, k) | own[((j) + (k)) % TY_PIXEL];                       \
-        LANE_PRIVATE_ADD(((m) & (0xffu << ((k)*8))) ? to : dustbin);                               \
+        ty_u32 to = LANE_PRIVATE_ROW_OF(w, k) | (own)[((j) + (k)) % TY_PIXEL];                     \
+        LANE_PRIVATE_ADD(counters, ((m) & (0xffu << ((k)*8))) ? to : (dustbin));                   \
     } while (0)
-#define LANE_PRIVATE_WORD(w, m, j)                                                                 \
+#define LANE_PRIVATE_WORD(counters, own, dustbin, w, m, j)                                         \
     do {                                                                                           \
-        LANE_PRIVATE_BYTE(w, m, 0, j);                                                             \
-        LANE_PRIVATE_BYTE(w, m, 1, j);                                                             \
-        LANE_PRIVATE_BYTE(w, m, 2, j);                                                             \
-        LANE_PRIVATE_BYTE(w, m, 3, j);                                                             \
+        LANE_PRIVATE_BYTE(counters, own, dustbin, w, m, 0, j);                                     \
+        LANE_PRIVATE_BYTE(counters, own, dustbin, w, m, 1, j);                                     \
+        LANE_PRIVATE_BYTE(counters, own, dustbin, w, m, 2, j);                                     \
+        LANE_PRIVATE_BYTE(counters, own, dustbin, w, m, 3, j);                                     \
     } while (0)
-/* `ahead` vectors from vector q on. Where `masked` is 0 no byte is tested. */
-#define LANE_PRIVATE_VECTORS(ahead, masked)                                                        \
+/* `ahead` vectors, `step` apart, from number q on; those of the mask too where `masked`. */
+#define LANE_PRIVATE_VECTORS(counters, own, dustbin, vectors, kept, q, step, ahead, masked)        \
     do {                                                                                           \
         uint4 v[ahead], m[ahead];                                                                  \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
-            v[k] = vectors[q + k * step];                                                          \
+            v[k] = (vectors)[(q) + k * (step)];                                                    \
             if (masked)                                                                            \
-                m[k] = kept[q + k * step];                                                         \
+                m[k] = (kept)[(q) + k * (step)];                                                   \
         }                                                                                          \
         TY_UNROLL                                                                                  \
         for (ty_u32 k = 0; k < (ahead); k++) {                                                     \
-            LANE_PRIVATE_WORD(v[k].x, (masked) ? m[k].x : ~0u, 0);                                 \
-            LANE_PRIVATE_WORD(v[k].y, (masked) ? m[k].y : ~0u, 4);                                 \
-            LANE_PRIVATE_WORD(v[k].z, (masked) ? m[k].z : ~0u, 8);                                 \
-            LANE_PRIVATE_WORD(v[k].w, (masked) ? m[k].w : ~0u, 12);                                \
+            LANE_PRIVATE_WORD(counters, own, dustbin, v[k].x, (masked) ? m[k].x : ~0u, 0);         \
+            LANE_PRIVATE_WORD(counters, own, dustbin, v[k].y, (masked) ? m[k].y : ~0u, 4);         \
+            LANE_PRIVATE_WORD(counters, own, dustbin, v[k].z, (masked) ? m[k].z : ~0u, 8);         \
+            LANE_PRIVATE_WORD(counters, own, dustbin, v[k].w, (masked) ? m[k].w : ~0u, 12);        \
         }                                                                                          \
     } while (0)
-#define LANE_PRIVATE_WALK(ahead, masked)                                                           \
+/* All vectors from number q on, `count` of them. */
+#define LANE_PRIVATE_WALK(counters, own, dustbin, vectors, kept, q, step, count, ahead, masked)    \
     do {                                                                                           \
-        for (; q + ((ahead)-1) * step < count; q += (ahead)*step)                                  \
-            LANE_PRIVATE_VECTORS(ahead, masked);                                                   \
-        for (; q < count; q += step)                                                               \
-            LANE_PRIVATE_VECTORS(1, masked);                                                       \
+        for (; (q) + ((ahead)-1) * (step) < (count); (q) += (ahead) * (step))                      \
+            LANE_PRIVATE_VECTORS(counters, own, dustbin, vectors, kept, q, step, ahead, masked);   \
+        for (; (q) < (count); (q) += (step))                                                       \
+            LANE_PRIVATE_VECTORS(counters, own, dustbin, vectors, kept, q, step, 1, masked);       \
     } while (0)
 
 /* The group's counts into its partials at `out`, of which a channel's are `parts` * `slots` apart:
@@ -121,16 +123,16 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     /* The work-items that are too many for whole pixels have nothing to do here. */
     q = q < step ? q : count;
     if (masked)
-        LANE_PRIVATE_WALK(TY_AHEAD / 2, 1);
+        LANE_PRIVATE_WALK(ty_local, own, dustbin, vectors, kept, q, step, count, TY_AHEAD / 2, 1);
     else
-        LANE_PRIVATE_WALK(TY_AHEAD, 0);
+        LANE_PRIVATE_WALK(ty_local, own, dustbin, vectors, kept, q, step, count, TY_AHEAD, 0);
     /* Bytes that are in no vector. */
     head = count ? head : 0;
     for (ty_u64 i = part * TY_GROUP_SIZE + lid; i < n - (ty_u64)count * 16;
          i += (ty_u64)parts * TY_GROUP_SIZE) {
         ty_u64 at = i < head ? i : i + (ty_u64)count * 16;
         ty_u32 to = (ty_u32)(at % channels) * TY_TABLE + start[at] * TY_ROW + lane * 4;
-        LANE_PRIVATE_ADD(!masked || keep[at] ? to : dustbin);
+        LANE_PRIVATE_ADD(ty_local, !masked || keep[at] ? to : dustbin);
     }
     TY_BARRIER();
     const ty_u32 results = channels == TY_PIXEL ? actives : 1;
