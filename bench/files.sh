@@ -3,7 +3,7 @@
 # Files counted by the command, beside DuckDB and Polars, in about five minutes: JSON lines, after a first one that says
 # of what machine and commit they are, in bench/results/ (or OUT).
 #
-#     bench/files.sh [NAME [ARGUMENT OF files.py…]]      NAME: files-2026-11-22 unless given
+#     bench/files.sh [NAME [ARGUMENT OF files.py…]]      NAME: files-DATE unless given
 #
 # Then `bench/tables.py` puts the newest into docs/PERFORMANCE.md. The peers are installed into
 # build/files-venv from PyPI; one that cannot be is named, and the rest goes on. BUILD names a folder

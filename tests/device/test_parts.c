@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 {
     const char *devices = argc > 1 ? argv[1] : "cpu,opencl:*";
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261123;
-    const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 25;
+    const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 12;
     setenv("POCL_DEVICES", "pthread pthread pthread", 0); /* as if it were three */
     tally_error error = {""};
     printf("test_parts: %s, seed %llu\n", devices, (unsigned long long)seed);

@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 {
     static unsigned char data[SAMPLES];
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261123;
-    const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 60;
+    const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 30;
     setenv("POCL_DEVICES", "pthread pthread pthread", 0); /* as if it were three */
     tally_error error = {""};
     rng r = {.state = seed};
