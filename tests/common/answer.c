@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int answer_allow_splits(random_case *c)
+{
+    tally_plan_options *p = &c->plan;
+    if (p->sum_squares)
+        return 0;
+    if (p->weight_dtype == TALLY_F32 || p->weight_dtype == TALLY_F64)
+        p->weight_limit = 1e6;
+    return 1;
+}
+
 size_t answer_cell_bytes(const tally_plan_options *plan)
 {
     static const size_t sizes[] = {8, 4, 2, 1};

@@ -20,6 +20,10 @@ typedef struct answer {
     tally_error error;
 } answer;
 
+/* Makes the case one whose answer is the same bits however its samples are split: float weights get
+ * a limit. 0: it cannot be, for it has sums of squares. */
+int answer_allow_splits(random_case *c);
+
 /* Bytes of one count or sum of the case's plan. */
 size_t answer_cell_bytes(const tally_plan_options *plan);
 
