@@ -16,18 +16,12 @@ import sys
 import tempfile
 import time
 
-TALLY = os.environ.get("TALLY", "tally")
+import checks
+from checks import TALLY, check
+
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
-failures = 0
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
 
 
 def run(*arguments, code=0, says="", text=None):
@@ -276,5 +270,5 @@ if __name__ == "__main__":
         for test in (test_units, test_everywhere, test_glance, test_saved, test_refusals, test_parquet):
             test()
         os.chdir("/")
-    print(failures, "failed")
-    sys.exit(failures != 0)
+    print(checks.failures, "failed")
+    sys.exit(checks.failures != 0)

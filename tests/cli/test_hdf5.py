@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+import checks
+from checks import TALLY, check
+
 try:
     import h5py
     import numpy as np
@@ -16,20 +19,11 @@ except ImportError as missing:
     print("skipped:", missing)
     sys.exit(77)
 
-TALLY = os.environ.get("TALLY", "tally")
 BINS, RANGE = 50, (-10, 90)
-failures = 0
 
 
 def run(*arguments, **how):
     return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, **how)
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
 
 
 def counted(what, *arguments, bins=(BINS,), ranges=(RANGE,), **how):
@@ -194,8 +188,8 @@ def main():
         check_datasets(folder, random)
         check_channels_and_tables(folder, random)
         check_damage(folder, random, check_one(folder, random))
-    print(failures, "failures")
-    return failures != 0
+    print(checks.failures, "failures")
+    return checks.failures != 0
 
 
 if __name__ == "__main__":

@@ -13,16 +13,10 @@ import sys
 import tempfile
 import time
 
-TALLY = os.environ.get("TALLY", "tally")
+import checks
+from checks import TALLY, check
+
 ROUNDED = "integers beyond 2^53 were rounded"
-failures = 0
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
 
 
 def run(*arguments, code=0, says="", text=None):
@@ -155,5 +149,5 @@ if __name__ == "__main__":
         for test in (test_exact, test_one_apart, test_kept, test_rounded):
             test()
         os.chdir("/")
-    print(failures, "failed")
-    sys.exit(failures != 0)
+    print(checks.failures, "failed")
+    sys.exit(checks.failures != 0)

@@ -3,27 +3,19 @@
 
 import gzip
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-import numpy as np
+import checks
+from checks import TALLY, check
 
-TALLY = os.environ.get("TALLY", "tally")
-failures = 0
+import numpy as np
 
 
 def run(*arguments, **how):
     return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, **how)
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
 
 
 def counted(path, *arguments, **how):
@@ -210,8 +202,8 @@ def main():
         check_once(folder, random)
         check_words(folder, random)
         check_refused(folder)
-    print(failures, "failures")
-    return failures != 0
+    print(checks.failures, "failures")
+    return checks.failures != 0
 
 
 if __name__ == "__main__":

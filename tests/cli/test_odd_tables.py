@@ -14,15 +14,8 @@ import sys
 import tempfile
 import time
 
-TALLY = os.environ.get("TALLY", "tally")
-failures = 0
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
+import checks
+from checks import TALLY, check
 
 
 def run(*arguments):
@@ -145,5 +138,5 @@ if __name__ == "__main__":
         test_as_others()
         test_extremes()
         os.chdir("/")
-    print(failures, "failed")
-    sys.exit(failures != 0)
+    print(checks.failures, "failed")
+    sys.exit(checks.failures != 0)

@@ -11,21 +11,14 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
+import checks
+from checks import TALLY, check
 
-TALLY = os.environ.get("TALLY", "tally")
-failures = 0
+import numpy as np
 
 
 def run(*arguments, **how):
     return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True, **how)
-
-
-def check(good, *words):
-    global failures
-    if not good:
-        failures += 1
-        print(*words)
 
 
 def near(found, exact):
@@ -108,4 +101,4 @@ with tempfile.TemporaryDirectory() as folder:
         check(done.returncode == 2 and words in done.stderr and not done.stdout, wrong, done.stderr)
     done = run("few.csv", "-c", "x", "--of", "z")
     check(done.returncode == 1 and "no column 'z'" in done.stderr and not done.stdout, done.stderr)
-sys.exit(f"{failures} checks failed" if failures else 0)
+sys.exit(f"{checks.failures} checks failed" if checks.failures else 0)
