@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -229,6 +230,19 @@ def test_refusals():
     check(saved("log.txt", "-b", "day")["histograms"][0]["counts"] == [2, 1], "a log")
 
 
+def test_pictures():
+    """Months are drawn as bins of one width: equal counts are equally high, though February is shorter."""
+    with open("months.csv", "w") as out:
+        out.write("when\n" + "".join(f"2026-{month:02}-{day:02}\n" for month in range(1, 7) for day in (1, 9)))
+    run("months.csv", "-c", "when", "-b", "month", "-o", "months.svg")
+    picture = open("months.svg").read()
+    if "<svg" not in picture:
+        return
+    filled = [path for path in re.findall(r"<path[^>]*>", picture) if re.search(r"fill-opacity[:=]\"?0?\.5", path)]
+    heights = {y for path in filled for y in re.findall(r"[ML] [-\d.]+ ([-\d.]+)", path)}
+    check(len(filled) == 1 and len(heights) == 2, "months in a picture", filled)
+
+
 def test_parquet():
     try:
         import pyarrow as pa
@@ -267,7 +281,7 @@ if __name__ == "__main__":
     random.seed(seed)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_units, test_everywhere, test_glance, test_saved, test_refusals, test_parquet):
+        for test in (test_units, test_everywhere, test_glance, test_saved, test_refusals, test_pictures, test_parquet):
             test()
         os.chdir("/")
     print(checks.failures, "failed")
