@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dates.h"
 
-#include "../common/calendar.h"
 #include "cli.h"
 
 int cli_value_parse(const char *text, tally_time unit, int is_end, double *value, int *is_date)
@@ -13,6 +12,16 @@ int cli_value_parse(const char *text, tally_time unit, int is_end, double *value
     if (is_end && !time.has_time)
         time.seconds += CALENDAR_DAY;
     return calendar_value(&time, unit ? unit : TALLY_TIME_MICROSECOND, value);
+}
+
+void cli_date_print(double value, tally_time unit, calendar_precision precision, int iso,
+                    char text[CLI_DATE_SIZE])
+{
+    calendar_time time;
+    if (calendar_of(value, unit, &time))
+        calendar_print(&time, precision, iso, text);
+    else
+        snprintf(text, CLI_DATE_SIZE, "%.17g", value);
 }
 
 int cli_calendar_parse(const char *text)

@@ -5,12 +5,18 @@
 
 #include <tally/io.h>
 
+#include "../common/calendar.h"
+
 #define CLI_DATE_SIZE 64 /* of the longest text that is one */
 
 /* A finite number, or a date or time in `unit` (of none: in microseconds), of which *is_date is
  * set. With `is_end` a date without a time of day stands for the whole day: where it ends. 0: it is
  * neither, or `unit` does not hold it. */
 int cli_value_parse(const char *text, tally_time unit, int is_end, double *value, int *is_date);
+
+/* A value as a date or time; `iso` for programs, with T and Z. */
+void cli_date_print(double value, tally_time unit, calendar_precision precision, int iso,
+                    char text[CLI_DATE_SIZE]);
 
 typedef enum cli_calendar {
     CLI_HOUR,

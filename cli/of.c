@@ -2,6 +2,7 @@
 /* `tally run --of`: statistics of one column in each bin of another, as a table, CSV or JSON. */
 #include <math.h>
 
+#include "dates.h"
 #include "job.h"
 
 enum { FLOWS = 3, FIELDS = 5 }; /* below, above, NaN; sum, mean, m2, min, max */
@@ -17,6 +18,9 @@ typedef struct profile {
     cli_job *job;
     statistics bins, flows, more_bins, more_flows; /* more: of one chunk */
     int any;
+    tally_time bin_time, time;        /* of the bins' column, and of the other */
+    calendar_precision edges, values; /* that these are shown to */
+    int left, width;                  /* columns of the table: of bins, of a value */
 } profile;
 
 static int statistics_make(statistics *s, uint64_t cells)
@@ -140,20 +144,78 @@ static void draw(const line *l, double low, double high)
     cli_out("  %s", text);
 }
 
-static void table_number(double value)
+/* ---- dates and times ---- */
+
+static void find_precisions(profile *p)
 {
-    if (isnan(value))
-        cli_out(" %12s", "");
-    else
-        cli_out(" %12.6g", value);
+    double least = INFINITY, most = -INFINITY;
+    for (uint64_t i = 0; i < p->bins.cells; i++) {
+        if (!p->bins.arrays.count[i])
+            continue;
+        least = fmin(least, p->bins.arrays.min[i]);
+        most = fmax(most, p->bins.arrays.max[i]);
+    }
+    static const int widths[] = {4, 7, 10, 16, 19, 23, 26, 29};
+    const calendar_precision wanted = calendar_as_fine((most - least) / 100, p->time),
+                             finest = calendar_finest(p->time);
+    p->values = p->time ? wanted < finest ? wanted : finest : CALENDAR_DAYS;
+    p->width = widths[p->values] > 12 ? widths[p->values] : 12;
+    for (uint64_t i = 0; i <= p->bins.cells; i++) {
+        const double width = i < p->bins.cells ? edge(p, i + 1) - edge(p, i) : INFINITY;
+        const calendar_precision own = calendar_within(
+            edge(p, i), p->bin_time, fmin(width, i ? edge(p, i) - edge(p, i - 1) : width) / 100);
+        p->edges = own > p->edges ? own : p->edges;
+    }
+    p->left = p->bin_time && widths[p->edges] > 11 ? 4 + 2 * widths[p->edges] : 27;
 }
 
-static void table_line(const char *name, const line *l)
+static void edge_text(const profile *p, uint64_t i, char text[CLI_DATE_SIZE])
 {
-    cli_out("%-27s %12llu", name, (unsigned long long)l->count);
-    const double numbers[] = {l->mean, l->error, l->sd, l->min, l->max};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        table_number(numbers[i]);
+    calendar_time at;
+    if (p->bin_time && calendar_of(edge(p, i), p->bin_time, &at)) {
+        at = calendar_round(at, p->edges);
+        calendar_print(&at, p->edges, 0, text);
+    } else {
+        snprintf(text, CLI_DATE_SIZE, "%.6g", edge(p, i));
+    }
+}
+
+/* For programs: a time without zeros behind its seconds. */
+static void iso_text(double value, tally_time unit, char text[CLI_DATE_SIZE])
+{
+    const double ticks = (double)calendar_ticks(unit);
+    const int is_whole = value == nearbyint(value) && (!ticks || fmod(value, ticks) == 0);
+    cli_date_print(value, unit,
+                   !is_whole ? calendar_finest(ticks ? unit : TALLY_TIME_SECOND)
+                   : ticks   ? CALENDAR_SECONDS
+                             : CALENDAR_DAYS,
+                   1, text);
+}
+
+/* A value as a time, a length of time as one. */
+static void table_number(const profile *p, double value, int is_length)
+{
+    char text[CLI_DATE_SIZE] = "";
+    const char *unit;
+    if (!isnan(value) && !p->time) {
+        snprintf(text, sizeof text, "%.6g", value);
+    } else if (!isnan(value) && is_length) {
+        const double length = calendar_length(value, p->time, &unit);
+        snprintf(text, sizeof text, "%.3g %s", length, unit);
+    } else if (!isnan(value)) {
+        cli_date_print(value, p->time, p->values, 0, text);
+    }
+    cli_out(" %*s", is_length ? 12 : p->width, text);
+}
+
+static void table_line(const profile *p, const char *name, const line *l)
+{
+    cli_out("%-*s %12llu", p->left, name, (unsigned long long)l->count);
+    table_number(p, l->mean, 0);
+    table_number(p, l->error, 1);
+    table_number(p, l->sd, 1);
+    table_number(p, l->min, 0);
+    table_number(p, l->max, 0);
 }
 
 static const char *const flow_names[FLOWS] = {"under", "over", "nan"};
@@ -161,18 +223,21 @@ static const char *const flow_names[FLOWS] = {"under", "over", "nan"};
 static void write_table(const profile *p)
 {
     const char *const *names = (const char *const *)p->job->source.columns;
-    char name[80];
+    char name[2 * CLI_DATE_SIZE + 8], lo[CLI_DATE_SIZE], hi[CLI_DATE_SIZE];
     double low, high;
     find_scale(p, &low, &high);
     cli_out_shown(names[1]);
     cli_out(" in bins of ");
     cli_out_shown(names[0]);
-    cli_out("\n%-27s %12s %12s %12s %12s %12s %12s\n", "", "n", "mean", "+-", "sd", "min", "max");
+    cli_out("\n%-*s %12s %*s %12s %12s %*s %*s\n", p->left, "", "n", p->width, "mean", "+-", "sd",
+            p->width, "min", p->width, "max");
     for (uint64_t i = 0; i < p->bins.cells; i++) {
         const line l = line_of(&p->bins, i);
-        snprintf(name, sizeof name, "[%.6g, %.6g%c", edge(p, i), edge(p, i + 1),
+        edge_text(p, i, lo);
+        edge_text(p, i + 1, hi);
+        snprintf(name, sizeof name, "[%s, %s%c", lo, hi,
                  i + 1 == p->bins.cells && is_closed(p) ? ']' : ')');
-        table_line(name, &l);
+        table_line(p, name, &l);
         draw(&l, low, high);
         cli_out("\n");
     }
@@ -180,44 +245,74 @@ static void write_table(const profile *p)
         const line l = line_of(&p->flows, f);
         if (!l.count)
             continue;
-        table_line(flow_names[f], &l);
+        table_line(p, flow_names[f], &l);
         cli_out("\n");
     }
 }
 
-static void csv_number(double value)
+/* A value for programs; a length of time in seconds, a date in quotes. */
+static void put_value(double value, tally_time time, int is_length, const char *quote,
+                      const char *none)
 {
-    cli_out(",");
-    if (isfinite(value))
-        cli_out_json_real(value);
-    else if (isinf(value))
-        cli_out(value > 0 ? "inf" : "-inf");
+    char text[CLI_DATE_SIZE];
+    if (!isfinite(value)) {
+        cli_out("%s", none);
+    } else if (time && !is_length) {
+        iso_text(value, time, text);
+        cli_out("%s%s%s", quote, text, quote);
+    } else {
+        cli_out_json_real(time ? value * calendar_nanoseconds(time) / 1e9 : value);
+    }
+}
+
+enum { VALUES = 6 };
+static const char *const value_names[VALUES] = {"mean", "error", "sd", "sum", "min", "max"};
+
+/* As they are named; of times there is no sum. */
+static void values_of(const profile *p, const line *l, double values[VALUES])
+{
+    const double all[VALUES] = {l->mean, l->error, l->sd, p->time ? NAN : l->sum, l->min, l->max};
+    memcpy(values, all, sizeof all);
+}
+
+static int is_length(int value)
+{
+    return value == 1 || value == 2;
+}
+
+static void csv_number(double value, tally_time time, int length)
+{
+    put_value(value, time, length, "", !isinf(value) ? "" : value > 0 ? "inf" : "-inf");
 }
 
 static void write_csv(const profile *p)
 {
+    double values[VALUES];
     if (!cli_has(p->job->options, CLI_NO_HEADER))
         cli_out("low,high,count,mean,error,sd,sum,min,max\n");
     for (uint64_t i = 0; i < p->bins.cells; i++) {
         const line l = line_of(&p->bins, i);
-        cli_out_json_real(edge(p, i));
-        csv_number(edge(p, i + 1));
+        csv_number(edge(p, i), p->bin_time, 0);
+        cli_out(",");
+        csv_number(edge(p, i + 1), p->bin_time, 0);
         cli_out(",%llu", (unsigned long long)l.count);
-        const double numbers[] = {l.mean, l.error, l.sd, l.sum, l.min, l.max};
-        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-            csv_number(numbers[n]);
+        values_of(p, &l, values);
+        for (int n = 0; n < VALUES; n++) {
+            cli_out(",");
+            csv_number(values[n], p->time, is_length(n));
+        }
         cli_out("\n");
     }
 }
 
-static void json_line(const line *l)
+static void json_line(const profile *p, const line *l)
 {
-    static const char *const names[] = {"mean", "error", "sd", "sum", "min", "max"};
-    const double numbers[] = {l->mean, l->error, l->sd, l->sum, l->min, l->max};
+    double values[VALUES];
     cli_out("\"count\":%llu", (unsigned long long)l->count);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        cli_out(",\"%s\":", names[i]);
-        cli_out_json_real(numbers[i]);
+    values_of(p, l, values);
+    for (int n = 0; n < VALUES; n++) {
+        cli_out(",\"%s\":", value_names[n]);
+        put_value(values[n], p->time, is_length(n), "\"", "null");
     }
     cli_out("}");
 }
@@ -234,24 +329,25 @@ static void write_json(const profile *p)
     for (uint64_t i = 0; i < p->bins.cells; i++) {
         const line l = line_of(&p->bins, i);
         cli_out("%s\n{\"low\":", i ? "," : "");
-        cli_out_json_real(edge(p, i));
+        put_value(edge(p, i), p->bin_time, 0, "\"", "null");
         cli_out(",\"high\":");
-        cli_out_json_real(edge(p, i + 1));
+        put_value(edge(p, i + 1), p->bin_time, 0, "\"", "null");
         cli_out(",");
-        json_line(&l);
+        json_line(p, &l);
     }
     cli_out("]");
     for (uint64_t f = 0; f < FLOWS; f++) {
         const line l = line_of(&p->flows, f);
         cli_out(",\n\"%s\":{", flow_names[f]);
-        json_line(&l);
+        json_line(p, &l);
     }
     cli_out("}\n");
 }
 
-static int write_profile(const profile *p)
+static int write_profile(profile *p)
 {
     cli_target target;
+    find_precisions(p);
     const int code = cli_target_get(p->job->options, 0, &target);
     if (code)
         return code;
@@ -279,12 +375,9 @@ int cli_of_check(const cli_options *options, const cli_target *target, uint32_t 
 
 int cli_of(cli_job *job)
 {
-    profile p = {.job = job};
+    profile p = {.job = job, .bin_time = job->source.times[0], .time = job->source.times[1]};
     const uint64_t bins = tally_plan_bins(job->plan);
     int code = CLI_OK;
-    if (job->source.times[0] != TALLY_TIME_NONE)
-        return cli_fail("%s: --of bins numbers; %s holds dates or times",
-                        cli_shown(job->source.paths[0]), job->source.columns[0]);
     if (!statistics_make(&p.bins, bins) || !statistics_make(&p.more_bins, bins) ||
         !statistics_make(&p.flows, FLOWS + 1) || !statistics_make(&p.more_flows, FLOWS + 1))
         code = cli_fail("out of memory");

@@ -110,7 +110,7 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->words = source->words;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
-    for (uint32_t d = 0; d < source->dimensions && source->words_known; d++)
+    for (uint32_t d = 0; d < source->kind.dimensions && source->words_known; d++)
         wanted->times |= (uint32_t)(source->times[d] != TALLY_TIME_NONE) << d;
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
@@ -176,7 +176,7 @@ static tally_status check_kind(const cli_source *source, size_t i, const tally_i
                                const tally_input_info *info, tally_error *error)
 {
     const tally_input_info *first = &source->kind;
-    for (uint32_t d = 0; d < source->dimensions; d++)
+    for (uint32_t d = 0; d < first->dimensions; d++)
         if (tally_input_time(input, d) != source->times[d])
             return cli_error(error, TALLY_ERROR_DATA,
                              "%s: dates and times of another unit than in %s, or none; only files "
@@ -428,7 +428,7 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
         return TALLY_OK;
     if (!status) {
         source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
-        for (uint32_t d = 0; d < source->dimensions; d++)
+        for (uint32_t d = 0; d < source->kind.dimensions; d++)
             source->times[d] = tally_input_time(source->inputs[0], d);
         status = choose_channels(source, error);
     }

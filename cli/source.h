@@ -49,7 +49,7 @@ typedef struct cli_source {
     size_t column_count;
     int weights_inside;                       /* the last column is weights */
     tally_words *words[TALLY_MAX_DIMENSIONS]; /* of each column; NULL: of numbers */
-    tally_time times[TALLY_MAX_DIMENSIONS];   /* of each axis: its unit, if it is of times */
+    tally_time times[TALLY_MAX_DIMENSIONS];   /* of each column: its unit, if it is of times */
     int rounded;                              /* an integer beyond 2^53 was */
     int words_known;                          /* the first file has said which are words */
     uint32_t dimensions;                      /* axes */

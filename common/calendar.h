@@ -235,6 +235,67 @@ static inline calendar_time calendar_round(calendar_time time, calendar_precisio
     return time;
 }
 
+/* Of a unit. */
+static inline double calendar_nanoseconds(tally_time unit)
+{
+    const int64_t ticks = calendar_ticks(unit);
+    return ticks ? 1e9 / (double)ticks : 86400e9;
+}
+
+/* The precision that all of a unit's values have. */
+static inline calendar_precision calendar_finest(tally_time unit)
+{
+    static const calendar_precision finest[] = {CALENDAR_DAYS,         CALENDAR_DAYS,
+                                                CALENDAR_SECONDS,      CALENDAR_MILLISECONDS,
+                                                CALENDAR_MICROSECONDS, CALENDAR_NANOSECONDS};
+    return finest[unit <= TALLY_TIME_NANOSECOND ? unit : 0];
+}
+
+/* The least precise that is at least as fine as `span` units. */
+static inline calendar_precision calendar_as_fine(double span, tally_time unit)
+{
+    int precision = CALENDAR_DAYS;
+    while (precision < CALENDAR_NANOSECONDS &&
+           (double)calendar_step((calendar_precision)precision) > span * calendar_nanoseconds(unit))
+        precision++;
+    return (calendar_precision)precision;
+}
+
+/* The coarsest, years and months among them, that a time is within `tolerance` units of. */
+static inline calendar_precision calendar_within(double value, tally_time unit, double tolerance)
+{
+    calendar_time at;
+    if (!calendar_of(value, unit, &at))
+        return CALENDAR_YEARS;
+    if (at.seconds % CALENDAR_DAY == 0 && !at.nanoseconds) {
+        const calendar_date date = calendar_of_days(calendar_floor(at.seconds, CALENDAR_DAY));
+        if (date.day == 1)
+            return date.month == 1 ? CALENDAR_YEARS : CALENDAR_MONTHS;
+        return CALENDAR_DAYS;
+    }
+    for (int p = CALENDAR_DAYS; p < CALENDAR_NANOSECONDS; p++) {
+        const calendar_time near = calendar_round(at, (calendar_precision)p);
+        const double apart =
+            (double)(near.seconds - at.seconds) * 1e9 + (double)(near.nanoseconds - at.nanoseconds);
+        if (fabs(apart) <= tolerance * calendar_nanoseconds(unit))
+            return (calendar_precision)p;
+    }
+    return CALENDAR_NANOSECONDS;
+}
+
+/* A length of time, in the largest of days, hours, minutes and seconds that it has two of. */
+static inline double calendar_length(double span, tally_time unit, const char **name)
+{
+    static const char *const names[] = {"days", "h", "min", "s"};
+    static const double seconds[] = {86400, 3600, 60, 1};
+    const double all = span * calendar_nanoseconds(unit) / 1e9;
+    size_t i = 0;
+    while (i < 3 && all < 2 * seconds[i])
+        i++;
+    *name = names[i];
+    return all / seconds[i];
+}
+
 /* Writes a time, cut to a precision; `iso` with T and Z, else with a blank and without. */
 static inline void calendar_print(const calendar_time *time, calendar_precision precision, int iso,
                                   char text[CALENDAR_SIZE])

@@ -87,52 +87,6 @@ void ty_time_print_full(double value, tally_time time, calendar_precision precis
     ty_time_print(value, time, own < (int)precision ? (calendar_precision)own : precision, 0, text);
 }
 
-/* In nanoseconds. */
-static double unit_of(tally_time time)
-{
-    const int64_t ticks = calendar_ticks(time);
-    return ticks ? 1e9 / (double)ticks : 86400e9;
-}
-
-calendar_precision ty_time_precision(double span, tally_time time)
-{
-    int precision = CALENDAR_DAYS;
-    while (precision < CALENDAR_NANOSECONDS &&
-           (double)calendar_step((calendar_precision)precision) > span * unit_of(time))
-        precision++;
-    return (calendar_precision)precision;
-}
-
-calendar_precision ty_time_finest(tally_time time)
-{
-    static const calendar_precision finest[] = {CALENDAR_DAYS,         CALENDAR_DAYS,
-                                                CALENDAR_SECONDS,      CALENDAR_MILLISECONDS,
-                                                CALENDAR_MICROSECONDS, CALENDAR_NANOSECONDS};
-    return finest[time <= TALLY_TIME_NANOSECOND ? time : 0];
-}
-
-/* The coarsest precision, years and months among them, that an edge is within `tolerance` of. */
-static calendar_precision precision_of(double edge, tally_time time, double tolerance)
-{
-    calendar_time at;
-    if (!calendar_of(edge, time, &at))
-        return CALENDAR_YEARS;
-    if (at.seconds % CALENDAR_DAY == 0 && !at.nanoseconds) {
-        const calendar_date date = calendar_of_days(calendar_floor(at.seconds, CALENDAR_DAY));
-        if (date.day == 1)
-            return date.month == 1 ? CALENDAR_YEARS : CALENDAR_MONTHS;
-        return CALENDAR_DAYS;
-    }
-    for (int p = CALENDAR_DAYS; p < CALENDAR_NANOSECONDS; p++) {
-        const calendar_time near = calendar_round(at, (calendar_precision)p);
-        const double apart =
-            (double)(near.seconds - at.seconds) * 1e9 + (double)(near.nanoseconds - at.nanoseconds);
-        if (fabs(apart) <= tolerance * unit_of(time))
-            return (calendar_precision)p;
-    }
-    return CALENDAR_NANOSECONDS;
-}
-
 ty_edge_style ty_time_style(const tally_axis *axis, tally_time time, uint64_t group)
 {
     ty_edge_style style = {.time = time, .precision = CALENDAR_YEARS};
@@ -141,7 +95,7 @@ ty_edge_style ty_time_style(const tally_axis *axis, tally_time time, uint64_t gr
         const uint64_t next = axis->bins - i < group ? axis->bins : i + group;
         const double edge = tally_axis_edge(axis, i);
         const double after = next > i ? tally_axis_edge(axis, next) - edge : INFINITY;
-        const calendar_precision own = precision_of(edge, time, fmin(before, after) / 100);
+        const calendar_precision own = calendar_within(edge, time, fmin(before, after) / 100);
         style.precision = own > style.precision ? own : style.precision;
         before = after;
         if (i == axis->bins)
@@ -152,7 +106,7 @@ ty_edge_style ty_time_style(const tally_axis *axis, tally_time time, uint64_t gr
 calendar_precision ty_time_edges(const tally_axis *axis, tally_time time)
 {
     const ty_edge_style style = ty_time_style(axis, time, 1);
-    const calendar_precision finest = ty_time_finest(time);
+    const calendar_precision finest = calendar_finest(time);
     if (finest <= CALENDAR_SECONDS || style.precision <= CALENDAR_SECONDS)
         return finest < CALENDAR_SECONDS ? finest : CALENDAR_SECONDS;
     return finest;
@@ -160,17 +114,10 @@ calendar_precision ty_time_edges(const tally_axis *axis, tally_time time)
 
 void ty_time_print_span(double span, tally_time time, char text[TY_LABEL_SIZE])
 {
-    static const struct {
-        const char *name;
-        double nanoseconds;
-    } units[] = {{"days", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}};
     char number[TY_LABEL_SIZE];
-    const double nanoseconds = span * unit_of(time);
-    size_t i = 0;
-    while (i < 3 && nanoseconds < 2 * units[i].nanoseconds)
-        i++;
-    ty_edge_print(nanoseconds / units[i].nanoseconds, (ty_edge_style){.digits = 3}, number);
-    snprintf(text, TY_LABEL_SIZE, "%.40s %s", number, units[i].name);
+    const char *unit;
+    ty_edge_print(calendar_length(span, time, &unit), (ty_edge_style){.digits = 3}, number);
+    snprintf(text, TY_LABEL_SIZE, "%.40s %s", number, unit);
 }
 
 /* ---- Ticks ---- */
@@ -225,7 +172,7 @@ static int64_t first_tick(const tick_step *step, int64_t seconds)
 
 void ty_ticks_time(double lo, double hi, int most, tally_time time, ty_ticks *ticks)
 {
-    const double second = 1e9 / unit_of(time); /* in the axis' units */
+    const double second = 1e9 / calendar_nanoseconds(time); /* in the axis' units */
     calendar_time from, to;
     memset(ticks, 0, sizeof *ticks);
     if (!calendar_of(lo, time, &from) || !calendar_of(hi, time, &to) ||

@@ -34,10 +34,6 @@ void ty_time_print_cut(double value, tally_time time, calendar_precision precisi
 /* The same for people, without a time of day or digits that are zeros. */
 void ty_time_print_full(double value, tally_time time, calendar_precision precision,
                         char text[TY_LABEL_SIZE]);
-/* The least precise that is at least as fine as `span`. */
-calendar_precision ty_time_precision(double span, tally_time time);
-/* The precision that all of a unit's values have. */
-calendar_precision ty_time_finest(tally_time time);
 /* What programs are shown edges with: seconds, or all that the unit has if one needs it. */
 calendar_precision ty_time_edges(const tally_axis *axis, tally_time time);
 /* A length of time: "3.25 days". */

@@ -136,8 +136,8 @@ static double rounded(const ty_facts *facts, double value)
 /* Of times: a mean and a median to an eighth of a bin, lengths as lengths. */
 static void print_times(const ty_facts *f, const char *const *words, char text[TY_FACTS_SIZE])
 {
-    const calendar_precision finest = ty_time_finest(f->time);
-    const calendar_precision about = f->is_exact ? finest : ty_time_precision(f->blur / 8, f->time);
+    const calendar_precision finest = calendar_finest(f->time);
+    const calendar_precision about = f->is_exact ? finest : calendar_as_fine(f->blur / 8, f->time);
     const struct {
         const char *words;
         double value;

@@ -80,8 +80,8 @@ static void print_time(const ty_summary_column *c, int f, char text[TY_LABEL_SIZ
     const double value = value_of(c, f), apart = fabs(fact_of(c, f)) / 1000;
     double span = (c->numbers.most - c->numbers.least) / 100;
     span = is_about(c, f) && apart > span ? apart : span;
-    const calendar_precision wanted = ty_time_precision(span, c->time),
-                             finest = ty_time_finest(c->time);
+    const calendar_precision wanted = calendar_as_fine(span, c->time),
+                             finest = calendar_finest(c->time);
     if (!isnan(value) && f == 6)
         ty_time_print_span(value, c->time, time);
     else if (!isnan(value))
@@ -307,7 +307,7 @@ static void put_fact(ty_out *out, const ty_summary_column *c, int f, const char 
                       c->time == TALLY_TIME_DAY && f < 5 ? CALENDAR_DAYS
                       : value == nearbyint(value) && fmod(value, (double)(ticks + !ticks)) == 0
                           ? CALENDAR_SECONDS
-                          : ty_time_finest(c->time),
+                          : calendar_finest(c->time),
                       1, text);
         ty_put(out, quote);
         ty_put(out, text);

@@ -91,6 +91,23 @@ with tempfile.TemporaryDirectory() as folder:
     check(table[4].split() == ["over", "1", "1", "1", "1"], table[4])
     lines = run("few.csv", "-c", "x", "--of", "y", "--bins", 2, "--range", 0, 1, "-f", "csv").stdout.split("\n")
     check(lines[0] == "low,high,count,mean,error,sd,sum,min,max" and lines[2] == "0.5,1,1,7,,,7,7,7", lines)
+    # dates, in the bins' column and in the other one, of two files; lengths of time are seconds for programs
+    pathlib.Path("t.csv").write_text("x,when,at\n1,2026-01-31,2026-02-01T12:00:00Z\n1,2026-02-01,2026-02-02T12:00:00Z\n")
+    pathlib.Path("u.csv").write_text("x,when,at\n3,2026-02-28,2026-03-01T00:00:01.5Z\n")
+    table = run("t.csv", "u.csv", "-c", "x", "--of", "at", "--bins", 2, "--range", 0, 4).stdout.split("\n")
+    check(table[2].split()[:11] == ["[0,", "2)", "2", "2026-02-02", "00:00", "12", "h", "17", "h", "2026-02-01", "12:00"], table[2])
+    found = json.loads(run("t.csv", "u.csv", "-c", "x", "--of", "at", "--bins", 2, "--range", 0, 4, "-f", "json").stdout)["bins"]
+    check((found[0]["mean"], found[0]["error"], found[0]["sum"]) == ("2026-02-02T00:00:00Z", 43200, None), found)
+    check(found[1]["min"] == "2026-03-01T00:00:01.500000Z", found)
+    lines = run("t.csv", "u.csv", "-c", "when", "--of", "x", "--bins", "month", "-f", "csv").stdout.split("\n")
+    check(lines[1] == "2026-01-01T00:00:00Z,2026-02-01T00:00:00Z,1,1,,,1,1,1" and lines[2].endswith(",2,2,1,1.4142135623730951,4,1,3"), lines)
+    table = run("t.csv", "-c", "when", "--of", "x", "--bins", "month").stdout.split("\n")
+    check(table[2].startswith("[2026-01, 2026-02) ") and table[2].split()[2:4] == ["1", "1"], table)
+    done = run("few.csv", "t.csv", "-c", "x", "--of", "y")
+    check(done.returncode == 1, done.stderr)
+    pathlib.Path("v.csv").write_text("x,when,at\n1,2026-01-01,5\n")
+    done = run("t.csv", "v.csv", "-c", "x", "--of", "at", "--bins", 2)
+    check(done.returncode == 1 and "v.csv:2:14: expected a date" in done.stderr and not done.stdout, done.stderr)
     for wrong, words in [
         (["few.csv", "--of", "y"], "name the samples' with --column"),
         (["few.csv", "-c", "x,y", "--of", "y"], "one column is binned; 2"),
