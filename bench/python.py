@@ -124,7 +124,7 @@ def versions(names):
 
 
 def header(names, **more):
-    import tally
+    import libtally as tally
 
     load = os.getloadavg()[0]
     devices = [{"id": d.id, "name": d.name} for d in tally.devices() if d.available]
@@ -150,7 +150,7 @@ class Cpu:
     def __init__(self, n):
         import numpy as np
 
-        import tally
+        import libtally as tally
 
         self.n, self.np, self.tally = n, np, tally
         self.bh, self.fh = module("boost_histogram"), module("fast_histogram")
@@ -407,7 +407,7 @@ class Cuda:
         import numpy as np
         import torch
 
-        import tally
+        import libtally as tally
 
         self.n, self.np, self.cupy, self.torch, self.tally = n, np, cupy, torch, tally
 

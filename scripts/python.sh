@@ -90,8 +90,8 @@ tried() { # python, in a subshell
     (cd $folder && env -u TALLY_LIBRARY -u PYTHONPATH "$run" -m pytest -c ../../pyproject.toml \
         --rootdir ../.. ../../tests/python)
     (cd $folder && "$run" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --doctest-ignore-import-errors --pyargs tally --ignore-glob='*__main__.py')
-    "$run" -m tally --version
+        --doctest-ignore-import-errors --pyargs libtally --ignore-glob='*__main__.py')
+    "$run" -m libtally --version
 }
 
 bare() { # python, in a subshell

@@ -106,12 +106,12 @@ def header(path):
 def docstrings():
     """Public functions and classes of the modules that __init__ imports from, with their docstrings."""
     out = ["# Python\n\nWhat the docstrings say; [the page about Python](../docs/PYTHON.md) is the way in.\n"]
-    for path in sorted((ROOT / "python/tally").glob("[a-z]*.py")):
+    for path in sorted((ROOT / "python/libtally").glob("[a-z]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name[0] != "_" and ast.get_docstring(n)]
         if not found:
             continue
-        out.append(f"\n## tally.{path.stem}\n\n```text\n{ast.get_docstring(tree) or ''}\n```\n")
+        out.append(f"\n## libtally.{path.stem}\n\n```text\n{ast.get_docstring(tree) or ''}\n```\n")
         for node in found:
             members = [node]
             if isinstance(node, ast.ClassDef):

@@ -48,14 +48,14 @@ cp -r "$site"/numpy "$site"/numpy.libs $root/site/
     --target $root/site "$wheel"
 # The loader asks here where the command lies; /proc itself may not be mounted everywhere.
 mkdir -p $root/proc/self
-ln -s /site/tally/bin/tally $root/proc/self/exe
+ln -s /site/libtally/bin/tally $root/proc/self/exe
 cp data/photograph.png $root/tmp/
 printf 'x\n1\n2\n2\n' | gzip >$root/tmp/two.csv.gz
 
 cat >$root/tmp/check.py <<'END'
 import subprocess, sys
 import numpy as np
-import tally
+import libtally as tally
 
 a = np.random.default_rng(1).random(100_000).astype(np.float32)
 assert (tally.histogram(a, 50)[0] == np.histogram(a, 50)[0]).all()
@@ -67,7 +67,7 @@ h.save("/tmp/h.json")
 assert tally.Hist.load("/tmp/h.json") == h
 
 def command(*words):
-    done = subprocess.run([sys.executable, "-m", "tally", *words], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "libtally", *words], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 for words in (["show", "/tmp/h.json"], ["/tmp/photograph.png"], ["/tmp/two.csv.gz"], ["--version"]):

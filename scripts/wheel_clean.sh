@@ -49,13 +49,13 @@ set -eu
 python=$1/bin/python
 cd /own
 "$python" -m doctest README.md
-"$python" -m tally flights.csv --column dep_delay --range -30 150 --bins 9 | grep -q '19,755'
+"$python" -m libtally flights.csv --column dep_delay --range -30 150 --bins 9 | grep -q '19,755'
 "$python" -c '
-import numpy, tally
+import numpy, libtally as tally
 h = tally.Hist(tally.Regular(4, 0, 1)).fill(numpy.arange(8) / 8)
 h.save("/tmp/kept.json")
 assert tally.Hist.load("/tmp/kept.json") == h and h.values().tolist() == [2, 2, 2, 2]'
-"$python" -m tally --version -v
+"$python" -m libtally --version -v
 END
 tried() { # name, file
     local begin=$SECONDS
@@ -66,7 +66,7 @@ tried() { # name, file
     }
     # The loader asks here where the command lies; /proc itself may not be mounted everywhere.
     mkdir -p "$root/proc/self"
-    ln -sfn "/$1/lib/python3.11/site-packages/tally/bin/tally" "$root/proc/self/exe"
+    ln -sfn "/$1/lib/python3.11/site-packages/libtally/bin/tally" "$root/proc/self/exe"
     echo "wheel_clean: $1: installed in $((SECONDS - begin)) s"
     inside sh /own/examples "/$1"
 }

@@ -25,7 +25,7 @@ BUNDLED = {
     "libzstd": ("libzstd1", "BSD-3-Clause"),  # or GPL-2, as one likes
 }
 BINARIES = {
-    "tally/_fast.abi3.so", "tally/bin/tally", "tally/lib/libtally.so.0", "tally/lib/libtally-io.so.0",
+    "libtally/_fast.abi3.so", "libtally/bin/tally", "libtally/lib/libtally.so.0", "libtally/lib/libtally-io.so.0",
 }  # fmt: skip
 EXPRESSION = " AND ".join(
     dict.fromkeys(" AND ".join(["Apache-2.0", *(spdx for _, spdx in BUNDLED.values())]).split(" AND "))

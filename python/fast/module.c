@@ -44,7 +44,7 @@ static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "tally._fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
+    PyModuleDef_HEAD_INIT, "libtally._fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__fast(void)
 {

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import tally
-from tally import _dlpack
+import libtally as tally
+from libtally import _dlpack
 
 # The same examples each time, so that a change is judged by what it changes; EXAMPLES=4000 asks for so
 # many new ones.

@@ -26,7 +26,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import tally
+import libtally as tally
 
 
 @given(st.data())

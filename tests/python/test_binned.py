@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 scipy_stats = pytest.importorskip("scipy.stats")
 NAMES = ["count", "sum", "mean", "std", "min", "max", "median"]

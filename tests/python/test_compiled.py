@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from cases import run, said
 
-import tally
-from tally import _compiled
+import libtally as tally
+from libtally import _compiled
 
 HERE = _compiled.fast is not None
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8", "f4", "f8", "f2", "b1", ">f8"]
@@ -33,7 +33,7 @@ def test_is_there():
 def test_says_that_it_is_missing(tmp_path):
     """Without it everything is counted, and a warning tells."""
     source = os.path.dirname(tally.__file__)
-    copy = tmp_path / "tally"
+    copy = tmp_path / "libtally"
     copy.mkdir()
     for name in os.listdir(source):
         if name != "_fast.abi3.so" and not name.startswith("__pycache__"):
@@ -42,7 +42,7 @@ def test_says_that_it_is_missing(tmp_path):
         "import warnings, numpy as np\n"
         "with warnings.catch_warnings(record=True) as found:\n"
         "    warnings.simplefilter('always')\n"
-        "    import tally\n"
+        "    import libtally as tally\n"
         "assert ['compiled part' in str(w.message) for w in found] == [True], found\n"
         "print(tally.histogram(np.arange(4.0), 2, weights=np.ones(4))[0], tally.bincount([1]))\n"
     )
@@ -318,10 +318,10 @@ EDITABLE = """
 import importlib.util, sys
 source, binaries = sys.argv[1:]
 spec = importlib.util.spec_from_file_location(
-    "tally", source + "/__init__.py", submodule_search_locations=[binaries, source])
-sys.modules["tally"] = tally = importlib.util.module_from_spec(spec)
+    "libtally", source + "/__init__.py", submodule_search_locations=[binaries, source])
+sys.modules["libtally"] = tally = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tally)
-from tally import _compiled, _library
+from libtally import _compiled, _library
 assert _library.PATH.startswith(binaries) and _compiled.fast.__spec__.origin.startswith(binaries)
 assert tally.histogram([1, 2, 2], 2)[0].tolist() == [1, 2]
 """
@@ -329,7 +329,7 @@ assert tally.histogram([1, 2, 2], 2)[0].tolist() == [1, 2]
 
 def test_binaries_apart_from_the_source(tmp_path):
     """As `pip install -e` lays them: Python in the checkout, what is compiled in site-packages."""
-    from tally import _compiled, _library
+    from libtally import _compiled, _library
 
     named = os.environ.get("TALLY_LIBRARY")
     folder = pathlib.Path(_library.PATH).resolve().parent

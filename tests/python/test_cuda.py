@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 cupy = pytest.importorskip("cupy")
 torch = pytest.importorskip("torch")

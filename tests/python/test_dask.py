@@ -7,11 +7,11 @@ import signal
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-import tally.dask  # noqa: E402
+import libtally.dask  # noqa: E402
 
 SEED = int(os.environ.get("SEED", 9))
 ROUNDS = int(os.environ.get("EXAMPLES", 12))

@@ -22,7 +22,7 @@ def run_suite():
     """In a process of its own, where Dask's functions are ours."""
     import dask.array
 
-    import tally.dask
+    import libtally as tally, libtally.dask
 
     dask.array.histogram, dask.array.histogramdd = tally.dask.histogram, tally.dask.histogramdd
     chosen = f"histogram and not ({' or '.join(NOT_RUN.values())})"

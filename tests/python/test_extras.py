@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cases import OnlyDLPack
 
-import tally
+import libtally as tally
 
 rng = np.random.default_rng(20)
 
@@ -193,7 +193,7 @@ def test_progress():
 
 STOPPED = """
 import signal, sys
-import numpy as np, tally
+import numpy as np, libtally as tally
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 a = np.zeros(1 << 25)
 print("ready", flush=True)
@@ -326,7 +326,7 @@ def test_arrow():
 def test_no_copy():
     """The library is given the very memory of the caller."""
     a = rng.random((50, 60))
-    from tally import _arrays
+    from libtally import _arrays
 
     for part in (a, a[::2], a.T, a[:, 3], a[::-1]):
         taken = _arrays.take(part)

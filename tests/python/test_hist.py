@@ -11,8 +11,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import tally
-from tally import Category, Hist, Integer, Log, Regular, Variable, loc
+import libtally as tally
+from libtally import Category, Hist, Integer, Log, Regular, Variable, loc
 
 rng = np.random.default_rng(6)
 DATA = pathlib.Path(__file__).parents[2] / "data"
@@ -206,7 +206,7 @@ def test_save_and_load(axis, storage, tmp_path):
 def test_what_the_command_saves(tmp_path):
     def command(*words):
         return subprocess.run(
-            [sys.executable, "-m", "tally", *words], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "libtally", *words], capture_output=True, text=True, check=True
         )  # fmt: skip
 
     try:

@@ -8,8 +8,8 @@ import os
 import numpy as np
 import pytest
 
-import tally
-from tally import Category, Hist, Integer, Log, Regular, Variable, loc, overflow, underflow
+import libtally as tally
+from libtally import Category, Hist, Integer, Log, Regular, Variable, loc, overflow, underflow
 
 SEED = int(os.environ.get("SEED", 11))
 ROUNDS = int(os.environ.get("EXAMPLES", 60))

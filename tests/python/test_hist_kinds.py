@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
-import tally
-from tally import Category, Hist, Integer, Log, Regular, Variable, overflow, underflow
+import libtally as tally
+from libtally import Category, Hist, Integer, Log, Regular, Variable, overflow, underflow
 
 SEED = int(os.environ.get("SEED", np.random.SeedSequence().entropy % 1000000))
 rng = np.random.default_rng(SEED)

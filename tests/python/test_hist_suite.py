@@ -24,7 +24,7 @@ LONG = pytest.mark.skipif(os.environ.get("TALLY_CHECK") != "all", reason="of the
 
 def run_suite(path):
     """In a process of its own, where hist's Hist and axes are ours."""
-    import tally
+    import libtally as tally
 
     def open_(kind):
         def made(*words, underflow=True, overflow=True, **named):  # ours have both

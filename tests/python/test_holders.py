@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-import tally
-from tally import Hist, Regular
+import libtally as tally
+from libtally import Hist, Regular
 
 EDGES = [0, 1, 2, 3, 4]
 
@@ -89,7 +89,7 @@ def test_awkward():
 
 LARGE = """
 import resource, sys
-import numpy as np, tally
+import numpy as np, libtally as tally
 a = np.memmap(sys.argv[1], np.uint8, "r")
 x = np.memmap(sys.argv[1], np.float32, "r").reshape(-1, 2)
 edges = [np.array([-1.0, 1, 2]), np.array([0.0, 3])]

@@ -7,8 +7,8 @@ import pytest
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
-import tally
-import tally.jax
+import libtally as tally
+import libtally.jax
 
 rng = np.random.default_rng(5)
 

@@ -12,7 +12,7 @@ from cases import run
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tally
+import libtally as tally
 
 NOW = 1_700_000_000_000_000_000  # nanoseconds since 1970
 
@@ -66,7 +66,7 @@ def test_edges_that_hold_an_end_that_rounds_to_2_53():
 
 def test_dask_holds_the_extremes():
     da = pytest.importorskip("dask.array")
-    import tally.dask
+    import libtally.dask
 
     a = NOW + np.random.default_rng(1).integers(0, 10**12, 1000)
     counts, edges = tally.dask.histogram(da.from_array(a, chunks=100), 7)
@@ -102,7 +102,7 @@ def test_bins_by_the_thousand_million_are_numpys(name, arguments):
 
 INTERRUPTED = """
 import random, signal, sys
-import numpy as np, tally
+import numpy as np, libtally as tally
 
 class Enough(KeyboardInterrupt):
     pass

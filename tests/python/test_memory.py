@@ -9,7 +9,7 @@ from cases import Lender, OnlyDLPack, run, same, views
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tally
+import libtally as tally
 
 WHOLE = st.integers(0, 12)
 

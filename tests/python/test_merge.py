@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 rng = np.random.default_rng(4)
 

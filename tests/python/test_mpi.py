@@ -16,7 +16,7 @@ if not MPIRUN:
 PROGRAM = """
 import hashlib, sys
 import numpy as np
-import tally, tally.mpi
+import libtally as tally, libtally.mpi
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD

@@ -7,7 +7,7 @@ from cases import run, same
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tally
+import libtally as tally
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.compute")
@@ -216,7 +216,7 @@ def test_memory_is_given_back():
 
 
 def test_one_chunk_is_read_where_it_lies():
-    from tally import _arrays
+    from libtally import _arrays
 
     a = pa.array(np.arange(9.0))
     for lent in (a, pa.chunked_array([a])):

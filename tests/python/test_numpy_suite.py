@@ -23,7 +23,7 @@ def run_suite():
 
     class Put:
         def pytest_collection_modifyitems(self, items):
-            import tally
+            import libtally as tally
 
             names = tally.functions.__all__
             for module in {item.module for item in items} | {np}:

@@ -64,9 +64,9 @@ VARIANTS = {
 @pytest.fixture(scope="module")
 def command():
     """The wheel's own."""
-    import tally
+    import libtally as tally
     path = os.path.join(os.path.dirname(tally.__file__), "bin", "tally")
-    return [os.environ["TALLY"]] if "TALLY" in os.environ else [path] if os.path.exists(path) else [sys.executable, "-m", "tally"]
+    return [os.environ["TALLY"]] if "TALLY" in os.environ else [path] if os.path.exists(path) else [sys.executable, "-m", "libtally"]
 
 
 def counted(command, path, *arguments):

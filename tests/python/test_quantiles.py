@@ -8,10 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
-import tally
-from tally import _arrays
-from tally import _library as c
-from tally._count import context
+import libtally as tally
+from libtally import _arrays
+from libtally import _library as c
+from libtally._count import context
 
 SEED = int(os.environ.get("SEED", "20261123"))
 METHODS = [

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "SCALE.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -25,13 +25,13 @@ def test_mpi():
     """By one rank, which needs no mpirun but a library of MPI, in a process of its own."""
     pytest.importorskip("mpi4py")
     code = f"""
-import numpy as np, tally
+import numpy as np, libtally as tally
 mine = np.random.default_rng(3).normal(size=1000)
 try:
     from mpi4py import MPI
 except RuntimeError as e:
     raise SystemExit(f"skipped: {{e}}")
-{block("tally.mpi")}
+{block("libtally.mpi")}
 np.testing.assert_array_equal(counts, tally.histogram(mine, 100)[0])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -42,7 +42,7 @@ np.testing.assert_array_equal(counts, tally.histogram(mine, 100)[0])
 
 def test_dask(capsys):
     da = pytest.importorskip("dask.array")
-    exec(block("tally.dask"), {"x": da.from_array(rng.random(5000), chunks=700)})
+    exec(block("libtally.dask"), {"x": da.from_array(rng.random(5000), chunks=700)})
     assert capsys.readouterr().out == "5000\n"
 
 
@@ -53,7 +53,7 @@ def test_spark():
 
     a = rng.random(800)
     names = {"df": frame(pa.array(a))}
-    exec(block("tally.spark"), names)
+    exec(block("libtally.spark"), names)
     np.testing.assert_array_equal(names["counts"], tally.histogram(a, 100, (0, 1))[0])
 
 

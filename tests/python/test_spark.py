@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-import tally
-import tally.spark
+import libtally as tally
+import libtally.spark
 
 pa = pytest.importorskip("pyarrow")
 rng = np.random.default_rng(19)

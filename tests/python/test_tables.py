@@ -16,7 +16,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
 
-COMMAND = [os.environ["TALLY"]] if "TALLY" in os.environ else [sys.executable, "-m", "tally"]
+COMMAND = [os.environ["TALLY"]] if "TALLY" in os.environ else [sys.executable, "-m", "libtally"]
 MISSING = {"", "-", "na", "n/a", "null", "none", "#n/a", "<na>", "nan"}
 
 

@@ -7,8 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch import library
 
-import tally
-import tally.torch
+import libtally as tally
+import libtally.torch
 
 rng = np.random.default_rng(6)
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-import tally
+import libtally as tally
 
 HERE = pathlib.Path(__file__).parent
 SAMPLES = HERE / "typed_samples.py"

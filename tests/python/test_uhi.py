@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 indexing = pytest.importorskip("uhi.testing.indexing")
 

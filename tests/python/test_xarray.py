@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-import tally
+import libtally as tally
 
 xr = pytest.importorskip("xarray")
 rng = np.random.default_rng(8)
@@ -31,7 +31,7 @@ def arrays(chunks=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_against_numpy(dim, weighted, chunks):
     pytest.importorskip("dask") if chunks else None
-    from tally.xarray import histogram
+    from libtally.xarray import histogram
 
     t, s, w = arrays(chunks)
     edges = [np.array([-2, 0, 0.5, 3]), np.arange(6)]
@@ -55,7 +55,7 @@ def test_against_numpy(dim, weighted, chunks):
 
 
 def test_names_and_bins():
-    from tally.xarray import histogram
+    from libtally.xarray import histogram
 
     t, s, _ = arrays()
     t = t.fillna(0)
@@ -79,7 +79,7 @@ def test_names_and_bins():
 
 @pytest.mark.parametrize("chunks", [False, True], ids=["memory", "dask"])
 def test_dates(chunks):
-    from tally.xarray import histogram
+    from libtally.xarray import histogram
 
     when = np.datetime64("2020-01-01", "ns") + rng.integers(0, 10**17, (4, 30)).astype("m8[ns]")
     when[0, 0] = np.datetime64("NaT", "ns")
@@ -107,7 +107,7 @@ def run_suite():
     import dask
     from xhistogram.test import test_core
 
-    from tally.xarray import histogram, joint
+    from libtally.xarray import histogram, joint
 
     def of_arrays(*args, bins, range=None, axis=None, weights=None, density=False, block_size=None):
         given = [np.asarray(a) if not hasattr(a, "dask") else a for a in args]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import assert_type
 
-import tally
+import libtally as tally
 
 
 class Tensor:

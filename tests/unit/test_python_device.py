@@ -92,8 +92,8 @@ vars(sys.modules["cupy"]).update(
     ),
 )  # fmt: skip
 
-import tally
-from tally import _compiled, _cuda
+import libtally as tally
+from libtally import _compiled, _cuda
 
 if _compiled.fast is None:
     print("skipped: without the compiled part")

@@ -13,7 +13,7 @@ os.environ["TALLY_OPENCL_LIBRARY"] = os.environ["TALLY_CUDA_LIBRARY"] = str(brok
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))
 
 import numpy as np
-import tally
+import libtally as tally
 
 x = np.random.default_rng(1).normal(size=100_000)
 for values in (x, x.astype(np.float32), (x * 20).astype(np.int16), np.ones((20, 30, 3), np.uint8)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structs of python/tally/_structs.py are those of the header: sizes and offsets."""
+"""The structs of python/libtally/_structs.py are those of the header: sizes and offsets."""
 
 import ctypes
 import importlib.util
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 root = pathlib.Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("structs", root / "python/tally/_structs.py")
+spec = importlib.util.spec_from_file_location("structs", root / "python/libtally/_structs.py")
 py = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(py)
 
@@ -55,4 +55,4 @@ with tempfile.TemporaryDirectory() as folder:
     there = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")
 wrong = [f"here {h}, in the header {t}" for h, t in zip(here, there) if h != t]
 if wrong:
-    sys.exit("python/tally/_structs.py is not what the headers say:\n" + "\n".join(wrong))
+    sys.exit("python/libtally/_structs.py is not what the headers say:\n" + "\n".join(wrong))

@@ -23,7 +23,7 @@ def devices():
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.devices()[0].id
     'cpu'
     """

@@ -54,7 +54,7 @@ class Hist:
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> h = tally.Hist(tally.Regular(4, 0, 1))
     >>> h.fill([0.1, 0.2, 0.3, 0.9, 7])
     Hist(Regular(4, 0, 1), storage='count') # 4 in bins, 1 over

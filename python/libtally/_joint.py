@@ -108,7 +108,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> counts, edges = tally.histogramdd([[0, 1, 1], [5, 6, 6]], bins=2)
     >>> counts
     array([[1., 0.],
@@ -169,7 +169,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None, **extras)
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.histogram2d([0, 1, 1], [0, 1, 1], bins=2)[0]
     array([[1., 0.],
            [0., 2.]])

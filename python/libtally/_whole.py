@@ -64,7 +64,7 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
@@ -125,7 +125,7 @@ def digitize(x, bins, right=False):
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.digitize([0.2, 6.4, 3.0], [0.0, 1.0, 2.5, 4.0])
     array([1, 4, 3])
     """

@@ -193,7 +193,7 @@ class loc:
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> h = tally.Hist(tally.Regular(10, 0, 1)).fill([0.05, 0.55])
     >>> h[tally.loc(0.5):].sum()
     1

@@ -7,7 +7,7 @@ fails, its exception is raised there, and RuntimeError that names the rank on al
 
 import numpy as np
 
-import tally
+import libtally as tally
 
 from . import _arrays, _wide
 from ._library import CPU

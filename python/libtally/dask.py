@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 from dask import delayed
 
-import tally
+import libtally as tally
 
 FAN_IN = 8
 EXACT = 1 << 53  # integers beyond may lie outside an end that was rounded to float64
@@ -201,7 +201,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=1, 
     Examples
     --------
     >>> import dask.array as da
-    >>> from tally.dask import histogram
+    >>> from libtally.dask import histogram
     >>> counts, edges = histogram(da.arange(100, chunks=7), bins=4)
     >>> counts.compute()
     array([25, 25, 25, 25])
@@ -242,7 +242,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, thre
     Examples
     --------
     >>> import dask.array as da
-    >>> from tally.dask import histogramdd
+    >>> from libtally.dask import histogramdd
     >>> x = da.arange(8, chunks=3)
     >>> histogramdd([x, x], bins=2)[0].compute()
     array([[4., 0.],

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-import tally
+import libtally as tally
 
 __all__ = ["histogram"]
 

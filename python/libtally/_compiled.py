@@ -22,10 +22,10 @@ def _module():
     """The one beside TALLY_LIBRARY, else the one in this package."""
     folder = os.path.dirname(c.PATH) if "TALLY_LIBRARY" in os.environ else str(c.FOLDER)
     loader = importlib.machinery.ExtensionFileLoader(
-        "tally._fast", os.path.join(folder, "_fast.abi3.so")
+        "libtally._fast", os.path.join(folder, "_fast.abi3.so")
     )
     module = importlib.util.module_from_spec(
-        importlib.util.spec_from_loader("tally._fast", loader)
+        importlib.util.spec_from_loader("libtally._fast", loader)
     )
     loader.exec_module(module)
     return module

@@ -163,7 +163,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.histogram([1, 2, 1], bins=[0, 1, 2, 3])
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     >>> tally.histogram([[1, 2, 9], [4, 4, 4]], bins=[0, 2, 5], axis=1, flow='count')[0]
@@ -214,7 +214,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
 
     Examples
     --------
-    >>> import tally
+    >>> import libtally as tally
     >>> tally.histogram_bin_edges([0, 0, 0, 1, 2, 3, 3, 4, 5], bins='auto')
     array([0., 1., 2., 3., 4., 5.])
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counting inside `torch.compile`: operators that know the shapes of their answers.
 
-After `import tally.torch`, `torch.ops.tally.histogram` and `torch.ops.tally.bincount` are there. The functions below
+After `import libtally.torch`, `torch.ops.libtally.histogram` and `torch.ops.libtally.bincount` are there. The functions below
 call them with NumPy's arguments.
 """
 
@@ -27,7 +27,7 @@ def _sum_type(weights):
     return weights.dtype if weights is not None and weights.dtype.is_floating_point else torch.int64
 
 
-@library.custom_op("tally::histogram", mutates_args=())
+@library.custom_op("libtally::histogram", mutates_args=())
 def _histogram(
     a: torch.Tensor, bins: int, lo: float, hi: float, weights: Optional[torch.Tensor] = None
 ) -> Tuple[torch.Tensor, torch.Tensor]:
@@ -39,7 +39,7 @@ def _(a, bins, lo, hi, weights=None):
     return a.new_empty(bins, dtype=_sum_type(weights)), a.new_empty(bins + 1, dtype=_edge_type(a.dtype))
 
 
-@library.custom_op("tally::bincount", mutates_args=())
+@library.custom_op("libtally::bincount", mutates_args=())
 def _bincount(x: torch.Tensor, minlength: int) -> torch.Tensor:
     return functions.bincount(x, minlength=minlength)
 
@@ -52,9 +52,9 @@ def _(x, minlength):
 def histogram(a, bins, range, weights=None):
     """As `tally.histogram` of a tensor, with a number of bins and a range: the counts and the edges."""
     lo, hi = range
-    return torch.ops.tally.histogram(a, bins, float(lo), float(hi), weights)
+    return torch.ops.libtally.histogram(a, bins, float(lo), float(hi), weights)
 
 
 def bincount(x, minlength=0):
     """As `tally.bincount` of a tensor, whose answer's length depends on the numbers."""
-    return torch.ops.tally.bincount(x, minlength)
+    return torch.ops.libtally.bincount(x, minlength)

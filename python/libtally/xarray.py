@@ -50,7 +50,7 @@ def histogram(*args, bins=10, range=None, dim=None, weights=None, density=False,
     Examples
     --------
     >>> import numpy, xarray
-    >>> from tally.xarray import histogram
+    >>> from libtally.xarray import histogram
     >>> t = xarray.DataArray(numpy.arange(12.0).reshape(3, 4), dims=("day", "x"), name="t")
     >>> histogram(t, bins=[0, 4, 12], dim="x").values
     array([[4, 0],

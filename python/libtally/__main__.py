@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tally` is the command."""
+"""`python -m libtally` is the command."""
 
 import os
 import shutil
