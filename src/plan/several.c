@@ -6,19 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/source.h"
 #include "cpu/threads.h"
+#include "plan/dealing.h"
 #include "plan/tuning.h"
-
-enum { most_devices = 64 };
 
 struct ty_several {
     unsigned count;
-    tally_context *contexts[most_devices];
-    char ids[most_devices][32];
+    tally_context *contexts[TY_MOST_DEVICES];
+    char ids[TY_MOST_DEVICES][32];
 };
 
 static const ty_backend several_backend;
@@ -57,8 +57,9 @@ static tally_status add_device(ty_several *s, const tally_context_options *optio
     for (unsigned i = 0; i < s->count; i++)
         if (!strcmp(s->ids[i], id))
             return ty_error(error, TALLY_ERROR_ARGUMENT, "devices: %s is named twice", id);
-    if (s->count == most_devices)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "devices: at most %d are taken", most_devices);
+    if (s->count == TY_MOST_DEVICES)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "devices: at most %d are taken",
+                        TY_MOST_DEVICES);
     one.device = kind->device;
     one.index = index;
     one.threads = options->threads;
@@ -216,30 +217,32 @@ enum { PIECE_MOST = 512 << 20 };
 typedef struct deal {
     ty_job *job;
     cut_along along;
-    uint64_t extent;     /* along it */
-    uint64_t unit_bytes; /* of all views, for one step along it */
-    uint64_t least;      /* steps of a piece */
     pthread_mutex_t lock;
-    uint64_t given, done; /* steps */
+    ty_dealing dealing; /* of steps along it */
+    uint64_t done;      /* steps */
     /* The first failure, in the samples' order. */
     uint64_t failed_at;
     tally_status status;
     tally_error error;
 } deal;
 
-/* The next piece of the samples; 0: there is none, or someone has failed. Pieces get smaller
- * towards the end, so that all devices are done at about the same time. */
-static uint64_t next_piece(deal *d, uint64_t *begin)
+static double now(void)
 {
-    const unsigned devices = d->job->plan->context->several->count;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The device's next piece, when its last one was of `n` steps from the time *since on; 0: there is
+ * none for it, or someone has failed. */
+static uint64_t next_piece(deal *d, unsigned device, uint64_t n, uint64_t *begin, double *since)
+{
     pthread_mutex_lock(&d->lock);
-    const uint64_t left = d->status ? 0 : d->extent - d->given;
-    uint64_t n = left / (3 * devices);
-    n = n > PIECE_MOST / d->unit_bytes ? PIECE_MOST / d->unit_bytes : n;
-    n = n < d->least ? d->least : n;
-    n = n > left ? left : n;
-    *begin = d->given;
-    d->given += n;
+    const double time = now();
+    if (n)
+        ty_deal_done(&d->dealing, device, n, time - *since);
+    *since = time;
+    n = d->status ? 0 : ty_deal_next(&d->dealing, device, begin);
     pthread_mutex_unlock(&d->lock);
     return n;
 }
@@ -362,7 +365,7 @@ static int is_cancelled(deal *d, unsigned worker, uint64_t done)
     const uint64_t all = job->batches * job->elements;
     pthread_mutex_lock(&d->lock);
     d->done += done;
-    const uint64_t elements = all / d->extent * d->done;
+    const uint64_t elements = all / d->dealing.extent * d->done;
     pthread_mutex_unlock(&d->lock);
     return !worker && job->progress && job->progress(job->user, elements, all);
 }
@@ -375,9 +378,10 @@ static void count_on_device(void *arg, unsigned part, unsigned worker)
     const ty_several *s = d->job->plan->context->several;
     ty_job totals;
     tally_error error = {""};
-    uint64_t begin = 0, n;
+    uint64_t begin = 0, n = 0;
+    double since = 0;
     tally_status status = ty_several_reserve(&totals, d->job, d->job->plan->several[part], &error);
-    while (!status && (n = next_piece(d, &begin))) {
+    while (!status && (n = next_piece(d, part, n, &begin, &since))) {
         status = run_piece(d, &totals, begin, n, &error);
         if (!status && is_cancelled(d, worker, n))
             fail(d, 0, TALLY_ERROR_CANCELLED, "%s%s", "", &cancelled);
@@ -401,15 +405,19 @@ static void choose_cut(deal *d)
     for (int i = along_columns; i-- > 0;)
         if (extents[i] > extents[d->along])
             d->along = (cut_along)i;
-    d->extent = extents[d->along];
-    d->unit_bytes = 0;
+    const uint64_t extent = extents[d->along];
+    uint64_t unit_bytes = 0; /* of all views, for one step */
     for (unsigned i = 0, n = ty_job_grids(job, grids); i < n; i++)
-        d->unit_bytes += grids[i]->channels * grids[i]->size;
-    d->unit_bytes *= d->extent ? job->batches * job->elements / d->extent : 0;
-    d->unit_bytes += !d->unit_bytes;
+        unit_bytes += grids[i]->channels * grids[i]->size;
+    unit_bytes *= extent ? job->batches * job->elements / extent : 0;
+    unit_bytes += !unit_bytes;
     /* Each piece also moves the totals, by 8 bytes a bin and more. */
-    uint64_t least = ty_several_least * (1 + job->plan->slots / (UINT64_C(1) << 18));
-    d->least = least / d->unit_bytes + 1;
+    const uint64_t least = ty_several_least * (1 + job->plan->slots / (UINT64_C(1) << 18));
+    d->dealing = (ty_dealing){.extent = extent,
+                              .least = least / unit_bytes + 1,
+                              .devices = job->plan->context->several->count};
+    d->dealing.most =
+        PIECE_MOST / unit_bytes > d->dealing.least ? PIECE_MOST / unit_bytes : d->dealing.least;
 }
 
 static tally_status run(ty_job *job, tally_error *error)
