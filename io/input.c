@@ -361,7 +361,7 @@ static tally_status drain(tally_input *in, tally_error *error)
     tally_status status = TALLY_OK;
     while (!status && skipped && in->info.compression[0])
         status = ty_stream_skip(in->stream, UINT64_C(1) << 30, &skipped, error);
-    return status;
+    return status ? status : ty_stream_check(in->stream, error);
 }
 
 tally_status tally_input_read(tally_input *input, tally_view *views, int *done, tally_error *error)

@@ -63,6 +63,10 @@ void ty_stream_map(ty_stream *stream);
 const void *ty_stream_lend(const ty_stream *stream, uint64_t offset, size_t size);
 void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size);
 
+/* A decoder has all that it needs of a file that is stored in an archive: what little is left is
+ * read for the checksum. */
+tally_status ty_stream_check(const ty_stream *stream, tally_error *error);
+
 struct ty_stored; /* io/stored.h */
 
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c

@@ -55,6 +55,20 @@ static ssize_t read_some(ty_origin *o, void *bytes, size_t size)
     return -1;
 }
 
+/* These bytes were read. */
+static tally_status checked(const ty_origin *o, uint64_t at, const void *bytes, size_t size,
+                            tally_error *error)
+{
+    const ty_checksum_result found = ty_checksum_add(o->checksum, at, bytes, size);
+    if (found == TY_CHECKSUM_MEMORY)
+        return ty_error_memory(error, "a checksum", 0);
+    return found ? ty_error(error, TALLY_ERROR_FORMAT,
+                            "%s: damaged: its bytes are not those that its ZIP archive has a "
+                            "checksum of",
+                            o->name)
+                 : TALLY_OK;
+}
+
 static tally_status was_cut(const ty_origin *o, uint64_t end, tally_error *error)
 {
     return ty_error(error, TALLY_ERROR_IO,
@@ -141,7 +155,7 @@ static tally_status read_stored(ty_origin *o, unsigned char *bytes, size_t size,
     }
     o->position += (uint64_t)have;
     *got = (size_t)have;
-    return TALLY_OK;
+    return checked(o, o->position - (uint64_t)have, bytes, (size_t)have, error);
 }
 
 /* What is left of `all` bytes, of which there are `*left`. */
@@ -216,7 +230,31 @@ tally_status ty_origin_read_at(const ty_origin *o, uint64_t offset, void *bytes,
         at += (uint64_t)got;
         size -= (size_t)got;
     }
-    return TALLY_OK;
+    return checked(o, offset, bytes, (size_t)(at - offset), error);
+}
+
+const void *ty_origin_lend(const ty_origin *o, uint64_t offset, size_t size)
+{
+    tally_error unsaid; /* it is said where the bytes are read instead */
+    const void *bytes = ty_mapping_lend(o->mapping, (uint64_t)o->start + offset, size);
+    if (!bytes || !checked(o, offset, bytes, size, &unsaid))
+        return bytes;
+    ty_mapping_return(o->mapping, bytes, size);
+    return NULL;
+}
+
+tally_status ty_origin_check(const ty_origin *o, tally_error *error)
+{
+    enum { REST_MOST = 1 << 20, PIECE = 16 << 10 };
+    unsigned char bytes[PIECE];
+    tally_status status = TALLY_OK;
+    uint64_t at = o->checksum ? ty_checksum_reached(o->checksum) : 0;
+    while (!status && at && at < o->size && o->size - at <= REST_MOST) {
+        const size_t n = o->size - at < PIECE ? (size_t)(o->size - at) : PIECE;
+        status = ty_origin_read_at(o, at, bytes, n, error);
+        at += n;
+    }
+    return status;
 }
 
 /* ---- Opening ---- */
@@ -281,6 +319,8 @@ tally_status ty_origin_open_member(ty_origin *o, const ty_member *member, tally_
     o->seekable = o->is_member = 1;
     o->is_alone = member->is_alone;
     o->is_wrapped = member->is_deflated;
+    if (!o->is_wrapped && !(o->checksum = ty_checksum_create(member->size, member->check)))
+        return ty_error_memory(error, "a checksum", 0);
     memcpy(o->wrap.head, gzip, sizeof gzip);
     put32(o->wrap.tail, member->check);
     put32(o->wrap.tail + 4, (uint32_t)member->unpacked);
@@ -290,6 +330,7 @@ tally_status ty_origin_open_member(ty_origin *o, const ty_member *member, tally_
 void ty_origin_close(ty_origin *o)
 {
     ty_mapping_free(o->mapping);
+    ty_checksum_free(o->checksum);
     if (o->owned && o->file >= 0)
         close(o->file);
     ty_spool_clear(&o->spool);

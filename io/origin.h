@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "io/checksum.h"
 #include "io/input.h"
 #include "io/mapping.h"
 #include "io/spool.h"
@@ -16,7 +17,7 @@ typedef struct ty_member {
     int file;         /* outlives what is opened; nobody else reads it in order */
     int is_alone;     /* nobody else has that descriptor */
     uint64_t start, size;
-    int is_deflated;   /* and then: */
+    int is_deflated;
     uint32_t check;    /* CRC-32 of what is unpacked */
     uint64_t unpacked; /* how many bytes that are */
 } ty_member;
@@ -44,6 +45,7 @@ typedef struct ty_origin {
     int is_member, is_alone;
     int is_wrapped; /* `wrap` is around the stored bytes; it is not in `size` and `position` */
     ty_wrap wrap;
+    ty_checksum *checksum; /* of a member that is stored as it is; NULL: there is none */
 } ty_origin;
 
 /* `path`, "-" for standard input. After a failure it is to be closed, too. */
@@ -56,6 +58,9 @@ tally_status ty_origin_read(ty_origin *origin, unsigned char *bytes, size_t size
 /* Passes over `bytes` bytes of a file that can seek and has them. */
 tally_status ty_origin_skip(ty_origin *origin, uint64_t bytes, tally_error *error);
 tally_status ty_origin_rewind(ty_origin *origin, tally_error *error);
+/* As ty_stream_lend and ty_stream_check. */
+const void *ty_origin_lend(const ty_origin *origin, uint64_t offset, size_t size);
+tally_status ty_origin_check(const ty_origin *origin, tally_error *error);
 /* As ty_stream_read_at. */
 tally_status ty_origin_read_at(const ty_origin *origin, uint64_t offset, void *bytes, size_t size,
                                tally_error *error);

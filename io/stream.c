@@ -269,8 +269,12 @@ void ty_stream_map(ty_stream *stream)
 
 const void *ty_stream_lend(const ty_stream *stream, uint64_t offset, size_t size)
 {
-    const ty_origin *o = &stream->origin;
-    return ty_mapping_lend(o->mapping, (uint64_t)o->start + offset, size);
+    return ty_origin_lend(&stream->origin, offset, size);
+}
+
+tally_status ty_stream_check(const ty_stream *stream, tally_error *error)
+{
+    return ty_origin_check(&stream->origin, error);
 }
 
 void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size)

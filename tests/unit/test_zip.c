@@ -243,6 +243,57 @@ static void test_arrays(const blob *arrays)
     }
 }
 
+/* All of it in parts of any size and order, some twice: 0 if a part was refused. */
+static int read_parts(const char *path, uint64_t elements)
+{
+    tally_view view;
+    tally_input *in = NULL;
+    tally_error error = {""};
+    static uint16_t samples[110000 * 4];
+    int good = 1;
+    if (!CHECK(!tally_input_open(path, NULL, &in, &error) && !tally_input_view(in, &view, &error) &&
+               view.source))
+        return 0;
+    const uint64_t part = 1 + help_below(elements / 20), parts = (elements + part - 1) / part;
+    for (uint64_t i = 0, at = help_below(parts); i < 2 * parts && good; i++) {
+        at = i % 2 ? parts - 1 - at : (at + 1) % parts; /* from both ends */
+        uint64_t n = (elements - at * part < part ? elements - at * part : part) + help_below(9);
+        n = n > elements - at * part ? elements - at * part : n;
+        const void *lent =
+            help_below(2) ? view.source->lend(view.source->user, at * part, n) : NULL;
+        if (lent)
+            view.source->give_back(view.source->user, lent, at * part, n);
+        else
+            good = !view.source->read(view.source->user, at * part, n, samples, &error);
+    }
+    for (uint64_t at = 0; at < parts && good; at++)
+        good = !view.source->read(view.source->user, at * part,
+                                  elements - at * part < part ? elements - at * part : part,
+                                  samples, &error);
+    CHECK(good || strstr(error.message, "has a checksum of"));
+    tally_input_close(in);
+    return good;
+}
+
+/* Bytes of a stored file that are others than the archive says are an error, once all were read. */
+static void test_checksums(const blob *array)
+{
+    const uint64_t elements = (array->size - 10 - array->bytes[8]) / 2;
+    for (int right = 0; right < 2; right++) {
+        archive a = {0};
+        tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+        add_file(&a, "only.npy", array, 0, 0);
+        a.entries[0].check ^= right ? 0 : 1u << help_below(32);
+        add_end(&a, 0);
+        const char *path = help_write("sum.npz", a.bytes.bytes, a.bytes.size);
+        for (int i = 0; i < 4; i++)
+            CHECK(read_parts(path, elements) == right);
+        for (o.threads = 1; o.threads < 4 && !right; o.threads += 2)
+            EXPECT_FAIL(path, &o, TALLY_ERROR_FORMAT, "has a checksum of");
+        blob_free(&a.bytes);
+    }
+}
+
 /* The only file of any format, also from a pipe; raw data if it is named. */
 static void test_only(const blob *array)
 {
@@ -358,17 +409,20 @@ static void test_damage(const blob *array)
 int main(int argc, char **argv)
 {
     help_begin(argc, argv);
-    blob arrays[3], small = array_of(5);
+    blob arrays[3], small = array_of(5), large = array_of(100000 + (size_t)help_below(10000));
     for (int i = 0; i < 3; i++)
         arrays[i] = array_of(3000 + (size_t)help_below(4000));
     test_arrays(arrays);
     test_only(arrays);
+    if (TALLY_HAVE_ZLIB)
+        test_checksums(&large);
     test_lies(arrays);
     test_refused(&small);
     test_damage(&small);
     for (int i = 0; i < 3; i++)
         blob_free(arrays + i);
     blob_free(&small);
+    blob_free(&large);
     printf("%u parts lent\n", lends);
     return help_end();
 }
