@@ -1,58 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { most_bins = 1 << 24 };
 
-/* 1: all `count` values have the bits of the first. */
-static int is_constant_f64(const double *values, uint64_t count)
+/* Compared with themselves, one further on: the C library has vectors for that. */
+int is_constant(const void *values, size_t size, uint64_t count)
 {
-    uint64_t differing = 0, first, one;
-    memcpy(&first, values, sizeof first);
-    for (uint64_t i = 0; i < count; i++) {
-        memcpy(&one, &values[i], sizeof one);
-        differing |= one ^ first;
-    }
-    return !differing;
+    return count < 2 || !memcmp(values, (const char *)values + size, (count - 1) * size);
 }
 
-static int is_constant_i32(const int32_t *values, uint64_t count)
-{
-    int32_t differing = 0;
-    for (uint64_t i = 0; i < count; i++)
-        differing |= values[i] ^ values[0];
-    return !differing;
-}
-
+/* Among the first `count` values. */
 static int has_null(duckdb_vector vector, uint64_t count)
 {
-    uint64_t *validity = duckdb_vector_get_validity(vector);
-    for (uint64_t i = 0; validity && i < count; i++)
-        if (!duckdb_validity_row_is_valid(validity, i))
-            return 1;
-    return 0;
+    const uint64_t *validity = duckdb_vector_get_validity(vector);
+    uint64_t valid = UINT64_MAX;
+    if (!validity || !count)
+        return 0;
+    for (uint64_t i = 0; i < count / 64; i++)
+        valid &= validity[i];
+    if (count % 64)
+        valid &= validity[count / 64] | UINT64_MAX << count % 64;
+    return valid != UINT64_MAX;
 }
 
-static int refuse(tally_error *error, const char *words)
+/* Eight bits as eight bytes: each keeps its own bit. */
+static uint64_t spread(uint64_t bits)
 {
-    snprintf(error->message, sizeof error->message, "%s", words);
-    return 0;
+    return bits * 0x0101010101010101 & 0x8040201008040201;
 }
 
 /* Rows where the vector is NULL are not present. */
 static void note_nulls(arguments *a, duckdb_vector vector)
 {
-    uint64_t *validity = duckdb_vector_get_validity(vector);
-    if (!validity)
+    const uint64_t *validity = duckdb_vector_get_validity(vector);
+    if (!has_null(vector, a->rows.count))
         return;
     if (!a->rows.present) {
-        memset(a->present, 1, a->rows.count);
+        memset(a->present, 255, sizeof a->present);
         a->rows.present = a->present;
     }
-    for (uint64_t i = 0; i < a->rows.count; i++)
-        a->present[i] &= (validity[i / 64] >> i % 64) & 1;
+    for (uint64_t i = 0, eight; i < a->rows.count; i += 8) {
+        memcpy(&eight, a->present + i, sizeof eight);
+        eight &= spread(validity[i / 64] >> i % 64 & 255);
+        memcpy(a->present + i, &eight, sizeof eight);
+    }
 }
 
 static int read_list(arguments *a, struct axis_arguments *axis, duckdb_vector vector,
@@ -67,6 +60,8 @@ static int read_list(arguments *a, struct axis_arguments *axis, duckdb_vector ve
     axis->lists = duckdb_vector_get_data(vector);
     axis->values = duckdb_vector_get_data(child);
     const duckdb_list_entry *first = axis->lists;
+    if (is_constant(first, sizeof *first, count))
+        return 1;
     for (uint64_t i = 1; i < count && a->alike; i++)
         if (axis->lists[i].offset != first->offset || axis->lists[i].length != first->length)
             a->alike = axis->lists[i].length == first->length &&
@@ -84,9 +79,9 @@ static int read_even(arguments *a, struct axis_arguments *axis, duckdb_data_chun
     axis->lo = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at));
     axis->hi = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at + 1));
     axis->bins = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, at + 2));
-    a->alike = a->alike && is_constant_f64(axis->lo, a->rows.count) &&
-               is_constant_f64(axis->hi, a->rows.count) &&
-               is_constant_i32(axis->bins, a->rows.count);
+    a->alike = a->alike && is_constant(axis->lo, sizeof *axis->lo, a->rows.count) &&
+               is_constant(axis->hi, sizeof *axis->hi, a->rows.count) &&
+               is_constant(axis->bins, sizeof *axis->bins, a->rows.count);
     return 1;
 }
 
@@ -95,7 +90,7 @@ int arguments_read(arguments *a, const signature *s, duckdb_data_chunk chunk, ta
     idx_t at = s->dimensions;
     a->signature = s;
     a->alike = 1;
-    a->rows = (rows){.count = duckdb_data_chunk_get_size(chunk), .dtype = s->dtype};
+    a->rows = (rows){.count = duckdb_data_chunk_get_size(chunk)};
     if (a->rows.count > most_rows)
         return refuse(error, "a DuckDB with vectors of more than 2048 rows is not supported");
     for (uint32_t d = 0; d < s->dimensions; d++) {

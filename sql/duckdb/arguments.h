@@ -3,7 +3,7 @@
 #ifndef TALLY_DUCKDB_ARGUMENTS_H
 #define TALLY_DUCKDB_ARGUMENTS_H
 
-#include "api.h"
+#include "aggregate.h"
 #include "../group/group.h"
 
 /* What a SQL function takes and returns: dimensions columns of samples, then lo, hi and bins (or a
@@ -29,6 +29,8 @@ typedef struct arguments {
     int alike; /* all rows have the first row's axes */
 } arguments;
 
+/* 1: all `count` values of `size` bytes have the bits of the first. */
+int is_constant(const void *values, size_t size, uint64_t count);
 /* Reads the chunk; 0 and a message where an argument is NULL that must not be. */
 int arguments_read(arguments *a, const signature *s, duckdb_data_chunk chunk, tally_error *error);
 /* The axes of row i: `axes` points into the chunk. 0 and a message where they are none. */

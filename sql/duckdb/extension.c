@@ -4,7 +4,6 @@
  * DuckDB's own threads call; each group of a query is a `group`, on axes that all rows agree on.
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "answer.h"
@@ -14,38 +13,13 @@
 /* A registered function, and the axes it met last: queries' axes are constants, so that all their
  * groups and threads share one plan. Lives as long as the process, as the extension does. */
 typedef struct function {
+    aggregate aggregate;
     signature signature;
     pthread_mutex_t lock;
     layout *last;
 } function;
 
-/* DuckDB keeps these bytes for each group, and may move them. */
-typedef struct slot {
-    group *group;
-} slot;
-
-static group **group_of(duckdb_aggregate_state state)
-{
-    return &((slot *)state)->group;
-}
-
-static idx_t state_size(duckdb_function_info info)
-{
-    (void)info;
-    return sizeof(slot);
-}
-
-static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
-{
-    (void)info;
-    *group_of(state) = NULL;
-}
-
-static void state_destroy(duckdb_aggregate_state *states, idx_t count)
-{
-    for (idx_t i = 0; i < count; i++)
-        group_destroy(*group_of(states[i]));
-}
+static const char not_same[] = "the range, bins or edges must be the same in all rows of a group";
 
 /* The layout of these axes, retained; NULL and a message where they are none. */
 static layout *find_layout(function *f, const tally_axis *axes, tally_error *error)
@@ -82,25 +56,20 @@ static int settle(function *f, const arguments *a, uint64_t row, group **g, layo
                 return 0;
         }
     }
-    if (!*g) {
-        *g = group_create(*l);
-        if (!*g)
-            snprintf(error->message, sizeof error->message, "no memory for the bins");
-        return *g != NULL;
-    }
-    if ((*g)->layout == *l || layout_is((*g)->layout, (*l)->axes))
-        return 1;
-    snprintf(error->message, sizeof error->message,
-             "the range, bins or edges must be the same in all rows of a group");
-    return 0;
+    if (!*g)
+        return (*g = group_create(*l)) || refuse(error, "no memory for the bins");
+    return (*g)->layout == *l || layout_is((*g)->layout, (*l)->axes) || refuse(error, not_same);
 }
 
-static int is_one_group(const duckdb_aggregate_state *states, uint64_t count)
+/* The row behind those from `i` on that are of one group: all, if no group was asked for. */
+static uint64_t run_end(const duckdb_aggregate_state *states, uint64_t i, uint64_t count)
 {
-    uintptr_t differing = 0;
-    for (uint64_t i = 0; i < count; i++)
-        differing |= (uintptr_t)states[i] ^ (uintptr_t)states[0];
-    return !differing;
+    uint64_t end = i + 1;
+    if (!i && is_constant(states, sizeof *states, count))
+        return count;
+    while (end < count && states[end] == states[i])
+        end++;
+    return end;
 }
 
 static int count_rows(function *f, const arguments *a, duckdb_aggregate_state *states,
@@ -108,62 +77,48 @@ static int count_rows(function *f, const arguments *a, duckdb_aggregate_state *s
 {
     layout *l = NULL;
     int done = 1;
-    if (a->alike && is_one_group(states, a->rows.count))
-        done = settle(f, a, 0, group_of(states[0]), &l, error) &&
-               !group_add_rows(*group_of(states[0]), &a->rows, error);
-    else
-        for (uint64_t i = 0; i < a->rows.count && done; i++) {
-            group **g = group_of(states[i]);
-            if (!l || !a->alike || !*g || (*g)->layout != l)
-                done = settle(f, a, i, g, &l, error);
-            if (done)
-                group_add_row(*g, &a->rows, i);
-        }
+    for (uint64_t i = 0, end; i < a->rows.count && done; i = end) {
+        group **g = (group **)aggregate_group(states[i]);
+        end = a->alike ? run_end(states, i, a->rows.count) : i + 1;
+        if (!l || !a->alike || !*g || (*g)->layout != l)
+            done = settle(f, a, i, g, &l, error);
+        done = done && !group_add(*g, &a->rows, i, end, error);
+    }
     layout_release(l);
     return done;
 }
 
-static void update(duckdb_function_info info, duckdb_data_chunk chunk,
-                   duckdb_aggregate_state *states)
+static int update(aggregate *of, duckdb_data_chunk chunk, duckdb_aggregate_state *states,
+                  tally_error *error)
 {
-    function *f = duckdb_aggregate_function_get_extra_info(info);
-    tally_error error = {""};
+    function *f = (function *)of;
     arguments a;
-    if (!arguments_read(&a, &f->signature, chunk, &error) ||
-        (a.rows.count && !count_rows(f, &a, states, &error)))
-        duckdb_aggregate_function_set_error(info, error.message);
+    return arguments_read(&a, &f->signature, chunk, error) && count_rows(f, &a, states, error);
 }
 
-static void combine(duckdb_function_info info, duckdb_aggregate_state *source,
-                    duckdb_aggregate_state *target, idx_t count)
+static int merge(aggregate *of, void **into, const void *from, tally_error *error)
 {
-    for (idx_t i = 0; i < count; i++) {
-        const group *from = *group_of(source[i]);
-        group **into = group_of(target[i]);
-        if (!from)
-            continue;
-        if (!*into && !(*into = group_create(from->layout))) {
-            duckdb_aggregate_function_set_error(info, "no memory for the bins");
-            return;
-        }
-        if ((*into)->layout != from->layout && !layout_is((*into)->layout, from->layout->axes)) {
-            duckdb_aggregate_function_set_error(
-                info, "the range, bins or edges must be the same in all rows of a group");
-            return;
-        }
-        group_merge(*into, from);
-    }
+    const group *g = from;
+    (void)of;
+    if (!*into && !(*into = group_create(g->layout)))
+        return refuse(error, "no memory for the bins");
+    const layout *l = ((group *)*into)->layout;
+    if (l != g->layout && !layout_is(l, g->layout->axes))
+        return refuse(error, not_same);
+    return !group_merge(*into, g, error);
 }
 
-static void finalize(duckdb_function_info info, duckdb_aggregate_state *source,
-                     duckdb_vector result, idx_t count, idx_t offset)
+static int answer(aggregate *of, void *g, duckdb_vector result, idx_t row, tally_error *error)
 {
-    const function *f = duckdb_aggregate_function_get_extra_info(info);
-    for (idx_t i = 0; i < count; i++)
-        if (!answer_write(&f->signature, *group_of(source[i]), result, offset + i)) {
-            duckdb_aggregate_function_set_error(info, "no memory for the result");
-            return;
-        }
+    if (g && group_finish(g, error))
+        return 0;
+    return answer_write(&((function *)of)->signature, g, result, row) ||
+           refuse(error, "no memory for the result");
+}
+
+static void destroy(void *g)
+{
+    group_destroy(g);
 }
 
 /* ---- registration ---- */
@@ -180,48 +135,29 @@ static const struct {
 };
 enum { type_count = sizeof types / sizeof *types };
 
-static void add_parameter(duckdb_aggregate_function made, duckdb_type type, int list)
-{
-    duckdb_logical_type one = duckdb_create_logical_type(type);
-    duckdb_logical_type all = list ? duckdb_create_list_type(one) : one;
-    duckdb_aggregate_function_add_parameter(made, all);
-    if (list)
-        duckdb_destroy_logical_type(&all);
-    duckdb_destroy_logical_type(&one);
-}
-
 static int add_function(duckdb_aggregate_function_set set, const char *name, const signature *s,
                         duckdb_type type)
 {
+    duckdb_logical_type parameters[4 * most_dimensions + 1];
+    idx_t count = 0;
     function *f = calloc(1, sizeof *f);
     if (!f)
         return 0;
+    f->aggregate = (aggregate){update, merge, answer, destroy};
     f->signature = *s;
     pthread_mutex_init(&f->lock, NULL);
-    duckdb_aggregate_function made = duckdb_create_aggregate_function();
-    duckdb_aggregate_function_set_name(made, name);
     for (uint32_t d = 0; d < s->dimensions; d++)
-        add_parameter(made, type, 0);
+        parameters[count++] = aggregate_type(type, 0);
     for (uint32_t d = 0; d < s->dimensions; d++) {
-        add_parameter(made, DUCKDB_TYPE_DOUBLE, s->edges);
+        parameters[count++] = aggregate_type(DUCKDB_TYPE_DOUBLE, s->edges);
         if (!s->edges) {
-            add_parameter(made, DUCKDB_TYPE_DOUBLE, 0);
-            add_parameter(made, DUCKDB_TYPE_INTEGER, 0);
+            parameters[count++] = aggregate_type(DUCKDB_TYPE_DOUBLE, 0);
+            parameters[count++] = aggregate_type(DUCKDB_TYPE_INTEGER, 0);
         }
     }
     if (s->weighted)
-        add_parameter(made, DUCKDB_TYPE_DOUBLE, 0);
-    duckdb_logical_type answer = answer_type(s);
-    duckdb_aggregate_function_set_return_type(made, answer);
-    duckdb_destroy_logical_type(&answer);
-    duckdb_aggregate_function_set_functions(made, state_size, state_init, update, combine,
-                                            finalize);
-    duckdb_aggregate_function_set_destructor(made, state_destroy);
-    duckdb_aggregate_function_set_special_handling(made); /* NULLs are counted here */
-    duckdb_aggregate_function_set_extra_info(made, f, NULL);
-    int done = duckdb_add_aggregate_function_to_set(set, made) == DuckDBSuccess;
-    duckdb_destroy_aggregate_function(&made);
-    return done;
+        parameters[count++] = aggregate_type(DUCKDB_TYPE_DOUBLE, 0);
+    return aggregate_add(set, name, &f->aggregate, parameters, count, answer_type(s));
 }
 
 /* One name: every number of axes, with and without weights; one column in each of its types. */
@@ -235,9 +171,7 @@ static int add_set(duckdb_connection connection, const char *name, int edges, in
                 signature s = {d, types[t].dtype, edges, weighted, whole};
                 done = done && add_function(set, name, &s, types[t].type);
             }
-    done = done && duckdb_register_aggregate_function_set(connection, set) == DuckDBSuccess;
-    duckdb_destroy_aggregate_function_set(&set);
-    return done;
+    return aggregate_register(connection, set, done);
 }
 
 DUCKDB_EXTENSION_ENTRYPOINT(duckdb_connection connection, duckdb_extension_info info,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "merge.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,36 +16,17 @@ typedef struct sum {
 
 enum { field_edges, field_counts, field_flows, field_nulls = field_flows + flow_count };
 
-static sum **sum_of(duckdb_aggregate_state state)
-{
-    return (sum **)state;
-}
+typedef struct merger {
+    aggregate aggregate;
+    signature signature;
+} merger;
 
-static idx_t state_size(duckdb_function_info info)
+static void sum_free(void *group)
 {
-    (void)info;
-    return sizeof(sum *);
-}
-
-static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
-{
-    (void)info;
-    *sum_of(state) = NULL;
-}
-
-static void sum_free(sum *s)
-{
-    if (s) {
-        free(s->edges);
-        free(s->cells);
-        free(s);
-    }
-}
-
-static void state_destroy(duckdb_aggregate_state *states, idx_t count)
-{
-    for (idx_t i = 0; i < count; i++)
-        sum_free(*sum_of(states[i]));
+    sum *s = group;
+    free(s->edges);
+    free(s->cells);
+    free(s);
 }
 
 static sum *sum_like(const sum *from)
@@ -73,20 +53,21 @@ static void add(amount *to, const amount *from, uint64_t count, int weighted)
             to[i].count += from[i].count;
 }
 
-/* NULL, or what is wrong. */
-static const char *merge(sum **into, const sum *from, int weighted)
+static int merge(aggregate *of, void **into, const void *group, tally_error *error)
 {
+    const int weighted = ((merger *)of)->signature.weighted;
+    const sum *from = group;
     if (!*into && !(*into = sum_like(from)))
-        return "no memory for the bins";
+        return refuse(error, "no memory for the bins");
     sum *s = *into;
     if (s->bins != from->bins)
-        return "histograms of different numbers of bins cannot be merged";
+        return refuse(error, "histograms of different numbers of bins cannot be merged");
     if (s->edges && memcmp(s->edges, from->edges, (s->bins + 1) * sizeof *s->edges) != 0)
-        return "histograms with different edges cannot be merged";
+        return refuse(error, "histograms with different edges cannot be merged");
     add(s->cells, from->cells, s->bins, weighted);
     add(s->flows, from->flows, flow_count, weighted);
     s->nulls += from->nulls;
-    return NULL;
+    return 1;
 }
 
 static const uint64_t *list_at(duckdb_vector vector, idx_t row, uint64_t *count)
@@ -101,8 +82,9 @@ static const uint64_t *list_at(duckdb_vector vector, idx_t row, uint64_t *count)
     return (uint64_t *)duckdb_vector_get_data(child) + entry.offset;
 }
 
-/* Row `row` as a sum whose arrays are DuckDB's. NULL, or what is wrong. */
-static const char *read_row(const signature *s, duckdb_vector vector, idx_t row, sum *from)
+/* Row `row` as a sum whose arrays are DuckDB's. */
+static int read_row(const signature *s, duckdb_vector vector, idx_t row, sum *from,
+                    tally_error *error)
 {
     uint64_t edges = 0;
     duckdb_vector counts = vector;
@@ -119,14 +101,14 @@ static const char *read_row(const signature *s, duckdb_vector vector, idx_t row,
     }
     from->cells = (amount *)list_at(counts, row, &from->bins);
     if (!from->cells || (s->whole && !from->edges))
-        return "a histogram must not hold a NULL";
-    return s->whole && edges != from->bins + 1 ? "a histogram has one edge more than bins" : NULL;
+        return refuse(error, "a histogram must not hold a NULL");
+    return !s->whole || edges == from->bins + 1 ||
+           refuse(error, "a histogram has one edge more than bins");
 }
 
-static void update(duckdb_function_info info, duckdb_data_chunk chunk,
-                   duckdb_aggregate_state *states)
+static int update(aggregate *of, duckdb_data_chunk chunk, duckdb_aggregate_state *states,
+                  tally_error *error)
 {
-    const signature *s = duckdb_aggregate_function_get_extra_info(info);
     duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, 0);
     uint64_t *validity = duckdb_vector_get_validity(vector);
     idx_t count = duckdb_data_chunk_get_size(chunk);
@@ -134,28 +116,11 @@ static void update(duckdb_function_info info, duckdb_data_chunk chunk,
         sum from;
         if (validity && !duckdb_validity_row_is_valid(validity, i))
             continue; /* as SUM does */
-        const char *wrong = read_row(s, vector, i, &from);
-        if (!wrong)
-            wrong = merge(sum_of(states[i]), &from, s->weighted);
-        if (wrong) {
-            duckdb_aggregate_function_set_error(info, wrong);
-            return;
-        }
+        if (!read_row(&((merger *)of)->signature, vector, i, &from, error) ||
+            !merge(of, aggregate_group(states[i]), &from, error))
+            return 0;
     }
-}
-
-static void combine(duckdb_function_info info, duckdb_aggregate_state *source,
-                    duckdb_aggregate_state *target, idx_t count)
-{
-    const signature *s = duckdb_aggregate_function_get_extra_info(info);
-    for (idx_t i = 0; i < count; i++) {
-        const sum *from = *sum_of(source[i]);
-        const char *wrong = from ? merge(sum_of(target[i]), from, s->weighted) : NULL;
-        if (wrong) {
-            duckdb_aggregate_function_set_error(info, wrong);
-            return;
-        }
-    }
+    return 1;
 }
 
 static int write_whole(const sum *s, duckdb_vector result, idx_t row)
@@ -172,46 +137,27 @@ static int write_whole(const sum *s, duckdb_vector result, idx_t row)
                        s->bins);
 }
 
-static void finalize(duckdb_function_info info, duckdb_aggregate_state *source,
-                     duckdb_vector result, idx_t count, idx_t offset)
+static int answer(aggregate *of, void *group, duckdb_vector result, idx_t row, tally_error *error)
 {
-    const signature *s = duckdb_aggregate_function_get_extra_info(info);
-    for (idx_t i = 0; i < count; i++) {
-        const sum *from = *sum_of(source[i]);
-        int done = !from      ? answer_write(s, NULL, result, offset + i)
-                   : s->whole ? write_whole(from, result, offset + i)
-                              : answer_list(result, offset + i, from->cells, from->bins);
-        if (!done) {
-            duckdb_aggregate_function_set_error(info, "no memory for the result");
-            return;
-        }
-    }
+    const signature *s = &((merger *)of)->signature;
+    const sum *from = group;
+    int done = !from      ? answer_write(s, NULL, result, row)
+               : s->whole ? write_whole(from, result, row)
+                          : answer_list(result, row, from->cells, from->bins);
+    return done || refuse(error, "no memory for the result");
 }
 
 int merge_register(duckdb_connection connection)
 {
-    static signature signatures[] = {{1, TALLY_F64, 0, 0, 0},
-                                     {1, TALLY_F64, 0, 1, 0},
-                                     {1, TALLY_F64, 0, 0, 1},
-                                     {1, TALLY_F64, 0, 1, 1}};
+    static merger mergers[4];
     duckdb_aggregate_function_set set = duckdb_create_aggregate_function_set("tally_merge");
     int done = 1;
     for (int i = 0; i < 4; i++) {
-        duckdb_aggregate_function made = duckdb_create_aggregate_function();
-        duckdb_logical_type type = answer_type(&signatures[i]);
-        duckdb_aggregate_function_set_name(made, "tally_merge");
-        duckdb_aggregate_function_add_parameter(made, type);
-        duckdb_aggregate_function_set_return_type(made, type);
-        duckdb_destroy_logical_type(&type);
-        duckdb_aggregate_function_set_functions(made, state_size, state_init, update, combine,
-                                                finalize);
-        duckdb_aggregate_function_set_destructor(made, state_destroy);
-        duckdb_aggregate_function_set_special_handling(made);
-        duckdb_aggregate_function_set_extra_info(made, &signatures[i], NULL);
-        done = done && duckdb_add_aggregate_function_to_set(set, made) == DuckDBSuccess;
-        duckdb_destroy_aggregate_function(&made);
+        mergers[i].aggregate = (aggregate){update, merge, answer, sum_free};
+        mergers[i].signature = (signature){1, TALLY_F64, 0, i & 1, i >> 1};
+        duckdb_logical_type type = answer_type(&mergers[i].signature);
+        done = done && aggregate_add(set, "tally_merge", &mergers[i].aggregate, &type, 1,
+                                     answer_type(&mergers[i].signature));
     }
-    done = done && duckdb_register_aggregate_function_set(connection, set) == DuckDBSuccess;
-    duckdb_destroy_aggregate_function_set(&set);
-    return done;
+    return aggregate_register(connection, set, done);
 }

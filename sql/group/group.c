@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "group.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +27,12 @@ static int copy_axes(layout *l, const tally_axis *axes)
         tally_axis *axis = &l->axes[d];
         *axis = axes[d];
         l->cells *= axis->bins;
-        l->scale[d] = (double)axis->bins / (axis->hi - axis->lo);
-        if (axis->kind == TALLY_AXIS_EVEN && axis->bins > most_listed_bins)
+        if (axis->kind == TALLY_AXIS_EVEN)
             continue;
         l->edges[d] = malloc((axis->bins + 1) * sizeof *l->edges[d]);
         if (!l->edges[d])
             return 0;
-        if (axis->kind == TALLY_AXIS_EDGES) {
-            memcpy(l->edges[d], axis->edges, (axis->bins + 1) * sizeof *l->edges[d]);
-            axis->edges = l->edges[d];
-        }
+        axis->edges = memcpy(l->edges[d], axis->edges, (axis->bins + 1) * sizeof *l->edges[d]);
     }
     return 1;
 }
@@ -48,14 +43,6 @@ static void layout_free(layout *l)
     for (uint32_t d = 0; d < l->dimensions; d++)
         free(l->edges[d]);
     free(l);
-}
-
-/* The plan has found the axes right. */
-static void list_edges(layout *l)
-{
-    for (uint32_t d = 0; d < l->dimensions; d++)
-        if (l->edges[d])
-            tally_axis_edges_get(&l->axes[d], l->edges[d], NULL);
 }
 
 layout *layout_create(uint32_t dimensions, const tally_axis *axes, tally_dtype dtype, int weighted,
@@ -71,6 +58,8 @@ layout *layout_create(uint32_t dimensions, const tally_axis *axes, tally_dtype d
     l->users = 1;
     l->dimensions = dimensions;
     l->weighted = weighted;
+    l->dtype = dtype;
+    l->bytes = tally_dtype_bytes(dtype);
     tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
     options.dimensions = dimensions;
     options.weight_dtype = weighted ? TALLY_F64 : 0;
@@ -80,10 +69,8 @@ layout *layout_create(uint32_t dimensions, const tally_axis *axes, tally_dtype d
         strcpy(error->message, "no memory for the edges");
     else {
         memcpy(options.axes, l->axes, sizeof l->axes);
-        if (!tally_plan_create(context, &options, &l->plan, error)) {
-            list_edges(l);
+        if (!tally_plan_create(context, &options, &l->plan, error))
             return l;
-        }
     }
     layout_free(l);
     return NULL;
@@ -140,27 +127,19 @@ void group_destroy(group *g)
         return;
     layout_release(g->layout);
     free(g->cells);
+    free((void *)g->waiting.samples[0]); /* all columns */
     free(g);
 }
 
-void group_merge(group *into, const group *from)
+/* ---- rows that are counted at once ---- */
+
+static const void *sample_at(const layout *l, const rows *r, uint32_t d, uint64_t i)
 {
-    uint64_t cells = into->layout->cells;
-    if (into->layout->weighted) {
-        for (uint64_t i = 0; i < cells; i++)
-            into->cells[i].sum += from->cells[i].sum;
-        for (int i = 0; i < flow_count; i++)
-            into->flows[i].sum += from->flows[i].sum;
-    } else {
-        for (uint64_t i = 0; i < cells; i++)
-            into->cells[i].count += from->cells[i].count;
-        for (int i = 0; i < flow_count; i++)
-            into->flows[i].count += from->flows[i].count;
-    }
-    into->nulls += from->nulls;
+    return (const unsigned char *)r->samples[d] + i * l->bytes;
 }
 
-tally_status group_add_rows(group *g, const rows *r, tally_error *error)
+static tally_status count_rows(group *g, const rows *r, uint64_t begin, uint64_t end,
+                               tally_error *error)
 {
     const layout *l = g->layout;
     tally_view views[most_dimensions], weights, mask;
@@ -169,13 +148,13 @@ tally_status group_add_rows(group *g, const rows *r, tally_error *error)
     tally_flows flows = {0, 0, 0, 0};
     double sums[flow_count + 1] = {0};
     for (uint32_t d = 0; d < l->dimensions; d++)
-        views[d] = tally_view_1d(r->samples[d], r->dtype, r->count);
+        views[d] = tally_view_1d(sample_at(l, r, d, begin), l->dtype, end - begin);
     if (r->present) {
-        mask = tally_view_1d(r->present, TALLY_U8, r->count);
+        mask = tally_view_1d(r->present + begin, TALLY_U8, end - begin);
         options.mask = &mask;
     }
     if (l->weighted) {
-        weights = tally_view_1d(r->weights, TALLY_F64, r->count);
+        weights = tally_view_1d(r->weights + begin, TALLY_F64, end - begin);
         options.weights = &weights;
         output.flow_sums = sums;
     }
@@ -195,115 +174,101 @@ tally_status group_add_rows(group *g, const rows *r, tally_error *error)
     return TALLY_OK;
 }
 
-/* ---- one row ---- */
+/* ---- rows that wait ---- */
 
-/* A sample as float64, rounded down, and whether that changed it: no float64 lies between them, so
- * a sample and its rounded value compare alike with every edge but one they meet. */
-typedef struct sample {
-    double value;
-    int above;
-} sample;
+enum { least_room = 16 }; /* times 4 is most_waiting, again and again */
 
-static sample of_i64(int64_t x)
+static void copy_sample(void *to, const void *from, size_t bytes)
 {
-    double value = (double)x;
-    if (value == 0x1p63 || (int64_t)value > x)
-        value = nextafter(value, -INFINITY);
-    return (sample){value, (int64_t)value != x};
-}
-
-static sample of_u64(uint64_t x)
-{
-    double value = (double)x;
-    if (value == 0x1p64 || (uint64_t)value > x)
-        value = nextafter(value, -INFINITY);
-    return (sample){value, (uint64_t)value != x};
-}
-
-static sample sample_at(const void *data, tally_dtype dtype, uint64_t i)
-{
-    switch (dtype) {
-    case TALLY_U8:
-        return (sample){((const uint8_t *)data)[i], 0};
-    case TALLY_I8:
-        return (sample){((const int8_t *)data)[i], 0};
-    case TALLY_U16:
-        return (sample){((const uint16_t *)data)[i], 0};
-    case TALLY_I16:
-        return (sample){((const int16_t *)data)[i], 0};
-    case TALLY_U32:
-        return (sample){((const uint32_t *)data)[i], 0};
-    case TALLY_I32:
-        return (sample){((const int32_t *)data)[i], 0};
-    case TALLY_U64:
-        return of_u64(((const uint64_t *)data)[i]);
-    case TALLY_I64:
-        return of_i64(((const int64_t *)data)[i]);
-    case TALLY_F32:
-        return (sample){((const float *)data)[i], 0};
+    switch (bytes) { /* of a number that the compiler knows it makes no call */
+    case 1:
+        memcpy(to, from, 1);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
     default:
-        return (sample){((const double *)data)[i], 0};
+        memcpy(to, from, 8);
     }
 }
 
-static double edge_of(const layout *l, uint32_t d, uint64_t i)
+/* Puts row i behind those of `to`, which has room. */
+static void append(const layout *l, rows *to, const rows *from, uint64_t i)
 {
-    return l->edges[d] ? l->edges[d][i] : tally_axis_edge(&l->axes[d], i);
+    const uint64_t at = to->count++;
+    for (uint32_t d = 0; d < l->dimensions; d++)
+        copy_sample((void *)sample_at(l, to, d, at), sample_at(l, from, d, i), l->bytes);
+    if (l->weighted)
+        memcpy((void *)&to->weights[at], &from->weights[i], sizeof *to->weights);
 }
 
-/* The bin of x, which lies between the first and the last edge, on an even axis. */
-static uint64_t even_bin(const layout *l, uint32_t d, double x)
+tally_status group_finish(group *g, tally_error *error)
 {
-    uint64_t bins = l->axes[d].bins;
-    double guess = (x - l->axes[d].lo) * l->scale[d];
-    uint64_t bin = guess > 0 ? (uint64_t)guess : 0;
-    if (bin >= bins)
-        bin = bins - 1;
-    while (bin > 0 && x < edge_of(l, d, bin))
-        bin--;
-    while (bin + 1 < bins && x >= edge_of(l, d, bin + 1))
-        bin++;
-    return bin;
+    const uint64_t count = g->waiting.count;
+    g->waiting.count = 0;
+    return count ? count_rows(g, &g->waiting, 0, count, error) : TALLY_OK;
 }
 
-/* A bin, or bins + a flow. */
-static uint64_t find_bin(const layout *l, uint32_t d, sample x)
-{
-    const tally_axis *axis = &l->axes[d];
-    uint64_t bin;
-    if (isnan(x.value))
-        return axis->bins + flow_nan;
-    if (x.value < edge_of(l, d, 0))
-        return axis->bins + flow_under;
-    double last = edge_of(l, d, axis->bins);
-    if (x.value > last || (x.value == last && x.above))
-        return axis->bins + flow_over;
-    if (axis->kind == TALLY_AXIS_EVEN)
-        return even_bin(l, d, x.value);
-    tally_axis_find(axis, x.value, &bin, NULL);
-    return bin;
-}
-
-void group_add_row(group *g, const rows *r, uint64_t i)
+/* Room for another row: more of it, or all that wait are counted. */
+static tally_status make_room(group *g, tally_error *error)
 {
     const layout *l = g->layout;
-    uint64_t cell = 0;
-    int flow = -1;
-    if (r->present && !r->present[i]) {
-        g->nulls++;
-        return;
+    if (g->room == most_waiting)
+        return group_finish(g, error);
+    const uint64_t room = g->room ? 4 * g->room : least_room;
+    unsigned char *column =
+        malloc(room * (l->dimensions * l->bytes + (l->weighted ? sizeof(double) : 0)));
+    rows larger = {.samples = {column}};
+    if (!column) {
+        strcpy(error->message, "no memory for the rows");
+        return TALLY_ERROR_MEMORY;
     }
-    for (uint32_t d = 0; d < l->dimensions && flow != flow_nan; d++) {
-        uint64_t bin = find_bin(l, d, sample_at(r->samples[d], r->dtype, i));
-        if (bin >= l->axes[d].bins) {
-            int outside = (int)(bin - l->axes[d].bins);
-            flow = flow < 0 || outside == flow_nan ? outside : flow;
-        } else
-            cell = cell * l->axes[d].bins + bin;
+    for (uint32_t d = 0; d < l->dimensions; d++, column += room * l->bytes)
+        larger.samples[d] = column;
+    larger.weights = l->weighted ? (const double *)(const void *)column : NULL;
+    for (uint64_t i = 0; i < g->waiting.count; i++)
+        append(l, &larger, &g->waiting, i);
+    free((void *)g->waiting.samples[0]);
+    g->waiting = larger;
+    g->room = room;
+    return TALLY_OK;
+}
+
+tally_status group_add(group *g, const rows *r, uint64_t begin, uint64_t end, tally_error *error)
+{
+    if (end - begin >= most_waiting)
+        return count_rows(g, r, begin, end, error);
+    for (uint64_t i = begin; i < end; i++) {
+        if (r->present && !r->present[i]) {
+            g->nulls++;
+            continue;
+        }
+        tally_status status = g->waiting.count == g->room ? make_room(g, error) : TALLY_OK;
+        if (status)
+            return status;
+        append(g->layout, &g->waiting, r, i);
     }
-    amount *to = flow < 0 ? &g->cells[cell] : &g->flows[flow];
-    if (l->weighted)
-        to->sum += r->weights[i];
-    else
-        to->count++;
+    return TALLY_OK;
+}
+
+/* `from` stays as it is: DuckDB's windows add it to several, by several threads. */
+tally_status group_merge(group *into, const group *from, tally_error *error)
+{
+    const uint64_t cells = into->layout->cells;
+    if (into->layout->weighted) {
+        for (uint64_t i = 0; i < cells; i++)
+            into->cells[i].sum += from->cells[i].sum;
+        for (int i = 0; i < flow_count; i++)
+            into->flows[i].sum += from->flows[i].sum;
+    } else {
+        for (uint64_t i = 0; i < cells; i++)
+            into->cells[i].count += from->cells[i].count;
+        for (int i = 0; i < flow_count; i++)
+            into->flows[i].count += from->flows[i].count;
+    }
+    into->nulls += from->nulls;
+    return group_add(into, &from->waiting, 0, from->waiting.count, error);
 }

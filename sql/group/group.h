@@ -10,16 +10,17 @@
 #include <stdint.h>
 #include <tally/tally.h>
 
-enum { most_dimensions = 3, most_rows = 2048, most_listed_bins = 65536 };
+enum { most_dimensions = 3, most_rows = 2048, most_waiting = 1024 };
 
 /* Axes and the plan that counts on them; shared by groups and threads, never changed. */
 typedef struct layout {
     atomic_uint users;
     uint32_t dimensions;
     int weighted;
+    tally_dtype dtype; /* of samples, in all dimensions */
+    size_t bytes;      /* of a sample */
     tally_axis axes[most_dimensions];
-    double scale[most_dimensions];  /* bins / (hi - lo): the first guess of a bin; even axes */
-    double *edges[most_dimensions]; /* bins + 1; NULL: an even axis of more than most_listed_bins */
+    double *edges[most_dimensions]; /* of axes by edges */
     uint64_t cells;
     tally_plan *plan;
 } layout;
@@ -35,7 +36,6 @@ int layout_is(const layout *l, const tally_axis *axes);
 /* Rows of one chunk, as columns: samples of each axis, weights, which rows have a NULL. */
 typedef struct rows {
     uint64_t count;
-    tally_dtype dtype;
     const void *samples[most_dimensions];
     const double *weights;
     const uint8_t *present; /* NULL: all are */
@@ -49,8 +49,11 @@ typedef union amount {
 
 enum { flow_under, flow_over, flow_nan, flow_count };
 
+/* Rows that come one by one wait, without NULLs, until most_waiting are counted together. */
 typedef struct group {
     layout *layout;
+    uint64_t room; /* for so many that wait */
+    rows waiting;
     amount *cells;
     amount flows[flow_count];
     uint64_t nulls; /* rows */
@@ -59,11 +62,11 @@ typedef struct group {
 /* An empty group on `l`, which it retains; NULL when there is no memory. */
 group *group_create(layout *l);
 void group_destroy(group *g); /* NULL is fine */
-/* Counts all rows. */
-tally_status group_add_rows(group *g, const rows *r, tally_error *error);
-/* Counts row i. */
-void group_add_row(group *g, const rows *r, uint64_t i);
+/* Adds rows begin to end - 1. */
+tally_status group_add(group *g, const rows *r, uint64_t begin, uint64_t end, tally_error *error);
+/* Counts what waits: then cells and flows are those of all rows. */
+tally_status group_finish(group *g, tally_error *error);
 /* Adds what `from` has; their axes must be the same. */
-void group_merge(group *into, const group *from);
+tally_status group_merge(group *into, const group *from, tally_error *error);
 
 #endif

@@ -121,23 +121,34 @@ static const char *settle(slot *s, const kind *k, sqlite3_value **arguments, tal
                : "the range, bins or edges must be the same in all rows of a group";
 }
 
+/* A float64 that compares with every edge as x does: x itself, or the one of its two neighbours
+ * below it; above it, where that one is the last edge, which x must not be in the bin of. */
+static double real_of(sqlite3_int64 x, double last)
+{
+    double value = (double)x;
+    if (value == 0x1p63 || (sqlite3_int64)value > x)
+        value = nextafter(value, -INFINITY);
+    return (sqlite3_int64)value != x && value == last ? nextafter(value, INFINITY) : value;
+}
+
 /* NULL, or what is wrong with the row. */
-static const char *count_row(slot *s, const kind *k, sqlite3_value *x, sqlite3_value *w)
+static const char *count_row(slot *s, const kind *k, sqlite3_value *x, sqlite3_value *w,
+                             tally_error *error)
 {
     int type = sqlite3_value_type(x);
-    int64_t integer = sqlite3_value_int64(x);
-    double real = sqlite3_value_double(x), weight = w ? sqlite3_value_double(w) : 0;
+    const tally_axis *axis = &s->group->layout->axes[0];
+    double weight = w ? sqlite3_value_double(w) : 0;
+    double real = type == SQLITE_INTEGER
+                      ? real_of(sqlite3_value_int64(x), tally_axis_edge(axis, axis->bins))
+                      : sqlite3_value_double(x);
     if (type == SQLITE_NULL || (w && sqlite3_value_type(w) == SQLITE_NULL)) {
         s->group->nulls++;
         return NULL;
     }
     if (!is_number(x) || (w && !is_number(w)))
         return "a sample or weight is text: CAST it to a number";
-    rows r = {.count = 1, .weights = k->weighted ? &weight : NULL};
-    r.dtype = type == SQLITE_INTEGER ? TALLY_I64 : TALLY_F64;
-    r.samples[0] = type == SQLITE_INTEGER ? (const void *)&integer : (const void *)&real;
-    group_add_row(s->group, &r, 0);
-    return NULL;
+    const rows r = {.count = 1, .samples = {&real}, .weights = k->weighted ? &weight : NULL};
+    return group_add(s->group, &r, 0, 1, error) ? error->message : NULL;
 }
 
 static void step(sqlite3_context *context, int count, sqlite3_value **arguments)
@@ -153,7 +164,7 @@ static void step(sqlite3_context *context, int count, sqlite3_value **arguments)
         return;
     const char *wrong = settle(s, k, arguments, &error);
     if (!wrong)
-        wrong = count_row(s, k, arguments[0], k->weighted ? arguments[count - 1] : NULL);
+        wrong = count_row(s, k, arguments[0], k->weighted ? arguments[count - 1] : NULL, &error);
     if (wrong)
         fail(context, s, wrong);
 }
@@ -204,8 +215,13 @@ static void finish(sqlite3_context *context)
     const kind *k = sqlite3_user_data(context);
     slot *s = sqlite3_aggregate_context(context, 0);
     json_text to = {0};
+    tally_error error = {""};
     if (!s || s->failed)
         return; /* no rows: NULL; or the error that is there */
+    if (group_finish(s->group, &error)) {
+        fail(context, s, error.message);
+        return;
+    }
     if (k->whole)
         write_whole(&to, s->group);
     else

@@ -80,11 +80,12 @@ def test_against_numpy(sql, rows):
 
 
 def test_rows_and_chunks_agree(sql):
-    """Rows that lie in turns in many groups are counted one by one, those of one group in chunks."""
+    """Rows that lie in turns in many groups wait to be counted together, runs of one group are counted as they come."""
     table(sql, SEED, 50_000)
-    whole = one(sql, "SELECT tally_histogram(x, -3, 3, 100003) FROM t")
-    parts = "SELECT k, tally_histogram(x, -3, 3, 100003) AS h FROM t GROUP BY k"
-    assert one(sql, f"SELECT tally_merge(h) FROM ({parts})") == whole
+    whole = one(sql, "SELECT tally_histogram(x, -3, 3, 100003, w) FROM t")
+    for rows, key in [("t", "k"), ("(FROM t ORDER BY k)", "k"), ("(FROM t ORDER BY y)", "floor(y * 9)")]:
+        parts = f"SELECT tally_histogram(x, -3, 3, 100003, w) AS h FROM {rows} GROUP BY {key}"
+        assert one(sql, f"SELECT tally_merge(h) FROM ({parts})") == whole
 
 
 def test_joint(sql):
