@@ -1,55 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON lines: blocks of lines, their parts parsed by all threads. Named values are columns of
- * float64, or of codes of words; a record that does not have one has it missing. */
-#include "io/json_lines.h"
-
+ * float64, of codes of words or of 64-bit integers; a record that does not have one has it missing.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "io/columns.h"
 #include "io/dates.h"
-#include "io/input.h"
-#include "io/text_keep.h"
+#include "io/json_state.h"
 
-enum { BLOCK_BYTES = 1 << 20, PARTS_MOST = 64, NAMES_MOST = 4096, CHUNK_BYTES = 4 << 20 };
-enum { HEAD_BYTES = 1 << 16, HEAD_LINES = 100 }; /* that are looked at before all is read */
+enum { BLOCK_BYTES = 1 << 20, CHUNK_BYTES = 4 << 20 };
 
 #define LINE_MOST ((size_t)256 << 20)
-
-/* Lines that one thread parses. */
-typedef struct ty_jsonl_part {
-    const char *begin, *end;
-    uint64_t lines;
-    size_t rows, room;
-    double *values; /* row by row */
-    unsigned char seen[TALLY_MAX_DIMENSIONS];
-    int failed, out_of_memory;
-    ty_jsonl_fault fault;
-    const char *line; /* that has the fault */
-} ty_jsonl_part;
-
-typedef struct ty_jsonl_state {
-    ty_stream *stream;
-    const char *name;
-    ty_jsonl_wish wish;
-    char **names; /* wish.names: copies */
-    unsigned char seen[TALLY_MAX_DIMENSIONS];
-    char *buffer;
-    size_t capacity, begin, end; /* buffer[begin … end) is read and not parsed */
-    int ended;
-    uint64_t line; /* of buffer[begin], from 1 */
-    uint64_t row;  /* records before those of the parts that are handed out */
-    uint64_t row_begin, row_end;
-    ty_keep *keep; /* of what was read, for the next time; NULL: it is not read again */
-    ty_kept kept;  /* rows of it that are handed out, as one view of all their values; or none */
-    unsigned count, part; /* parts of the block, and the one that is handed out next */
-    size_t taken;         /* rows of it that are */
-    size_t chunk_rows;
-    ty_jsonl_part parts[PARTS_MOST];
-} ty_jsonl_state;
 
 static int jsonl_probe(const unsigned char *head, size_t size)
 {
@@ -65,7 +29,7 @@ static int jsonl_probe(const unsigned char *head, size_t size)
 
 /* ---- Parts ---- */
 
-static const char *line_end(const char *p, const char *end)
+const char *ty_jsonl_line_end(const char *p, const char *end)
 {
     const char *found = memchr(p, '\n', (size_t)(end - p));
     return found ? found : end;
@@ -84,25 +48,35 @@ static int make_row(ty_jsonl_part *part, uint32_t count)
     return 1;
 }
 
+/* The columns of all wishes, to the row behind the last. */
+static int read_record(const ty_jsonl_state *s, ty_jsonl_part *part, const char *p, const char *end)
+{
+    int failed = 0;
+    for (part->group = 0; part->group < s->groups && !failed; part->group += !failed) {
+        const size_t first = (size_t)part->group * TALLY_MAX_DIMENSIONS;
+        failed = ty_jsonl_read(s->wishes + part->group, p, end,
+                               part->values + part->rows * s->count + first, part->seen + first,
+                               &part->fault);
+    }
+    return failed;
+}
+
 static void parse_part(void *arg, unsigned number, unsigned worker)
 {
     const ty_jsonl_state *s = arg;
     ty_jsonl_part *part = (ty_jsonl_part *)s->parts + number;
-    const uint32_t count = s->wish.count;
     (void)worker;
     part->lines = part->rows = 0;
     part->failed = part->out_of_memory = 0;
-    memset(part->seen, 0, sizeof part->seen);
+    memset(part->seen, 0, s->count);
     for (const char *p = part->begin, *end; p < part->end; p = end + 1, part->lines++) {
-        end = line_end(p, part->end);
+        end = ty_jsonl_line_end(p, part->end);
         const char *first = ty_jsonl_skip_blanks(p, end);
         if (first == end)
             continue;
-        part->out_of_memory = !make_row(part, count);
+        part->out_of_memory = !make_row(part, s->count);
         part->line = p;
-        if (part->out_of_memory ||
-            ty_jsonl_read(&s->wish, first, end, part->values + part->rows * count, part->seen,
-                          &part->fault)) {
+        if (part->out_of_memory || read_record(s, part, first, end)) {
             part->failed = 1;
             return;
         }
@@ -115,55 +89,58 @@ static void parse_block(ty_jsonl_state *s, const char *begin, const char *end)
 {
     ty_pool *pool = ty_stream_pool(s->stream);
     const size_t size = (size_t)(end - begin);
-    const size_t share =
-        size / PARTS_MOST + 1 > BLOCK_BYTES / 4 ? size / PARTS_MOST + 1 : (size_t)BLOCK_BYTES / 4;
-    s->count = 0;
+    const size_t share = size / TY_JSONL_PARTS + 1 > BLOCK_BYTES / 4 ? size / TY_JSONL_PARTS + 1
+                                                                     : (size_t)BLOCK_BYTES / 4;
+    s->count_parts = 0;
     for (const char *p = begin; p < end;) {
-        ty_jsonl_part *part = s->parts + s->count++;
-        const char *stop = (size_t)(end - p) > share ? line_end(p + share, end) : end;
+        ty_jsonl_part *part = s->parts + s->count_parts++;
+        const char *stop = (size_t)(end - p) > share ? ty_jsonl_line_end(p + share, end) : end;
         part->begin = p;
         part->end = stop < end ? stop + 1 : end;
         p = part->end;
     }
-    if (pool && s->count > 1)
-        ty_pool_run(pool, 0, s->count, parse_part, s);
+    if (pool && s->count_parts > 1)
+        ty_pool_run(pool, 0, s->count_parts, parse_part, s);
     else
-        for (unsigned i = 0; i < s->count; i++)
+        for (unsigned i = 0; i < s->count_parts; i++)
             parse_part(s, i, 0);
 }
 
 /* ---- Faults ---- */
 
-static tally_status say_fault(const ty_jsonl_state *s, const ty_jsonl_part *part, uint64_t line,
-                              tally_error *error)
+tally_status ty_jsonl_say(const ty_jsonl_state *s, const ty_jsonl_part *part, uint64_t line,
+                          tally_error *error)
 {
     enum { SHOWN = 40 };
     const ty_jsonl_fault *f = &part->fault;
+    const ty_jsonl_wish *wish = s->wishes + part->group;
     const uint64_t column = (uint64_t)(f->at - part->line) + 1;
     if (part->out_of_memory)
         return ty_error_memory(error, "the values of JSON lines", part->room * sizeof(double));
     if (f->what)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s:%" PRIu64 ":%" PRIu64 ": %s", s->name, line,
                         column, f->what);
-    if (s->wish.words[f->name]) {
+    if (wish->words[f->name]) {
         tally_status status =
-            ty_words_status(s->wish.words[f->name], s->name, s->wish.names[f->name], error);
+            ty_words_status(wish->words[f->name], s->name, wish->names[f->name], error);
         if (status)
             return status;
     }
+    if (wish->integers[f->name])
+        return ty_error(error, TALLY_ERROR_IO, "%s: changed while it was read", s->name);
     if (*f->at == '{' || *f->at == '[')
         return ty_error(error, TALLY_ERROR_FORMAT,
                         "%s:%" PRIu64 ":%" PRIu64 ": '%s' is %s here; numbers are counted, of an "
                         "object's those named as '%s.KEY'",
-                        s->name, line, column, s->wish.names[f->name],
-                        *f->at == '{' ? "an object" : "an array", s->wish.names[f->name]);
+                        s->name, line, column, wish->names[f->name],
+                        *f->at == '{' ? "an object" : "an array", wish->names[f->name]);
     char *text = ty_text_copy(f->at, f->size < SHOWN ? f->size : SHOWN);
     tally_status status =
         ty_error(error, TALLY_ERROR_FORMAT,
                  "%s:%" PRIu64 ":%" PRIu64 ": %s found %s%s; --na takes words for missing", s->name,
                  line, column,
-                 s->wish.is_time[f->name] ? ty_time_expected(f->at + 1, f->at + f->size - 1)
-                                          : "expected a number,",
+                 wish->is_time[f->name] ? ty_time_expected(f->at + 1, f->at + f->size - 1)
+                                        : "expected a number,",
                  text ? text : "text", f->size > SHOWN ? "..." : "");
     ty_free(text);
     return status;
@@ -172,12 +149,12 @@ static tally_status say_fault(const ty_jsonl_state *s, const ty_jsonl_part *part
 /* The first part with a fault says it. Else the block's lines are behind us. */
 static tally_status check_parts(ty_jsonl_state *s, tally_error *error)
 {
-    for (unsigned i = 0; i < s->count; i++) {
+    for (unsigned i = 0; i < s->count_parts; i++) {
         const ty_jsonl_part *part = s->parts + i;
         if (part->failed)
-            return say_fault(s, part, s->line + part->lines, error);
+            return ty_jsonl_say(s, part, s->line + part->lines, error);
         s->line += part->lines;
-        for (uint32_t c = 0; c < s->wish.count; c++)
+        for (uint32_t c = 0; c < s->count; c++)
             s->seen[c] |= part->seen[c];
     }
     return TALLY_OK;
@@ -222,10 +199,10 @@ static const char *last_line(const ty_jsonl_state *s)
     return end > begin ? end : NULL;
 }
 
-static tally_status next_block(ty_jsonl_state *s, tally_error *error)
+tally_status ty_jsonl_next_block(ty_jsonl_state *s, tally_error *error)
 {
     const char *end = NULL;
-    s->part = s->count = 0;
+    s->part = s->count_parts = 0;
     s->taken = 0;
     while (!end && !s->ended) {
         tally_status status = fill(s, error);
@@ -238,8 +215,8 @@ static tally_status next_block(ty_jsonl_state *s, tally_error *error)
     parse_block(s, s->buffer + s->begin, end);
     s->begin = (size_t)(end - s->buffer);
     tally_status status = check_parts(s, error);
-    for (unsigned i = 0; s->keep && i < s->count && !status; i++) {
-        const ty_kept rows = {s->parts[i].values, 0, s->parts[i].rows * s->wish.count, 1};
+    for (unsigned i = 0; s->keep && i < s->count_parts && !status; i++) {
+        const ty_kept rows = {s->parts[i].values, 0, s->parts[i].rows * s->count, 1};
         if (rows.rows)
             status = ty_keep_add(s->keep, &rows, error);
     }
@@ -249,17 +226,24 @@ static tally_status next_block(ty_jsonl_state *s, tally_error *error)
 /* A name that no record has is an error: a typing mistake would look like missing values. */
 static tally_status check_seen(const ty_jsonl_state *s, tally_error *error)
 {
-    for (uint32_t c = 0; c < s->wish.count; c++)
+    for (uint32_t c = 0; c < s->count; c++)
         if (!s->seen[c])
             return ty_error(error, TALLY_ERROR_FORMAT, "%s: no line has a value called '%s'",
-                            s->name, s->wish.names[c]);
+                            s->name, s->names[c]);
     return TALLY_OK;
+}
+
+static tally_dtype dtype_of(const ty_jsonl_state *s, uint32_t c)
+{
+    uint32_t number;
+    const ty_integers *integers = ty_jsonl_wish_of(s, c, &number)->integers[number];
+    return !integers ? TALLY_F64 : integers->flags & TY_INTEGER_LARGE ? TALLY_U64 : TALLY_I64;
 }
 
 /* The next rows of the part at hand that are wanted; 0: it has none left. */
 static int take_rows(ty_jsonl_state *s, const double *values, size_t all, tally_view *views)
 {
-    const uint32_t count = s->wish.count;
+    const uint32_t count = s->count;
     if (s->row < s->row_begin) {
         const uint64_t unwanted = s->row_begin - s->row, left = all - s->taken;
         s->taken += (size_t)(unwanted < left ? unwanted : left);
@@ -271,7 +255,7 @@ static int take_rows(ty_jsonl_state *s, const double *values, size_t all, tally_
     for (uint32_t c = 0; c < count && rows; c++) {
         tally_view view = TALLY_VIEW_INIT;
         view.data = values + s->taken * count + c;
-        view.dtype = TALLY_F64;
+        view.dtype = dtype_of(s, c);
         view.rows = 1;
         view.columns = rows;
         view.column_stride_bytes = (int64_t)(count * sizeof(double));
@@ -287,9 +271,9 @@ static tally_status jsonl_read(void *state, tally_view *views, int *done, tally_
     ty_jsonl_state *s = state;
     *done = 0;
     for (;;) {
-        if (s->kept.rows && take_rows(s, s->kept.samples, s->kept.rows / s->wish.count, views))
+        if (s->kept.rows && take_rows(s, s->kept.samples, s->kept.rows / s->count, views))
             return TALLY_OK;
-        for (; s->part < s->count && s->row < s->row_end; s->part++, s->taken = 0)
+        for (; s->part < s->count_parts && s->row < s->row_end; s->part++, s->taken = 0)
             if (take_rows(s, s->parts[s->part].values, s->parts[s->part].rows, views))
                 return TALLY_OK;
         s->taken = 0;
@@ -305,20 +289,19 @@ static tally_status jsonl_read(void *state, tally_view *views, int *done, tally_
                             s->name, s->row_begin, s->row_end, s->row);
         if (*done)
             return check_seen(s, error);
-        status = next_block(s, error);
+        status = ty_jsonl_next_block(s, error);
         if (status)
             return status;
     }
 }
 
-/* The stream is at its start. */
-static tally_status start(ty_jsonl_state *s, tally_error *error)
+tally_status ty_jsonl_start(ty_jsonl_state *s, tally_error *error)
 {
     unsigned char mark[3];
     size_t got;
     const unsigned char *head;
     s->begin = s->end = s->taken = 0;
-    s->part = s->count = 0;
+    s->part = s->count_parts = 0;
     s->ended = 0;
     s->line = 1;
     s->row = 0;
@@ -332,10 +315,10 @@ static tally_status jsonl_rewind(void *state, tally_error *error)
 {
     ty_jsonl_state *s = state;
     if (!s->keep)
-        return start(s, error);
+        return ty_jsonl_start(s, error);
     ty_keep_rewind(s->keep);
     s->kept.rows = s->taken = 0;
-    s->part = s->count = 0;
+    s->part = s->count_parts = 0;
     s->row = 0;
     return TALLY_OK;
 }
@@ -345,143 +328,13 @@ static int jsonl_keeps(const void *state)
     return ((const ty_jsonl_state *)state)->keep != NULL;
 }
 
-/* ---- Opening ---- */
-
-typedef struct ty_jsonl_names {
-    char *names[NAMES_MOST];
-    uint32_t count;
-} ty_jsonl_names;
-
-static int take_name(void *user, const char *name)
-{
-    ty_jsonl_names *all = user;
-    if (all->count < NAMES_MOST && (all->names[all->count] = ty_text_copy(name, strlen(name))))
-        all->count++;
-    return all->count == NAMES_MOST;
-}
-
-/* A first line that is no object is refused before anything else is said of it. */
-static tally_status check_first(ty_jsonl_state *s, const char *p, const char *end,
-                                tally_error *error)
-{
-    ty_jsonl_part part = {.line = p};
-    return ty_jsonl_read(&s->wish, p, end, NULL, NULL, &part.fault) ? say_fault(s, &part, 1, error)
-                                                                    : TALLY_OK;
-}
-
-/* Those of the first record, as far as it can be looked at. */
-static tally_status find_names(ty_jsonl_state *s, ty_jsonl_names *all, tally_error *error)
-{
-    const unsigned char *head;
-    size_t size;
-    tally_status status = ty_stream_peek(s->stream, &head, HEAD_BYTES, &size, error);
-    if (status)
-        return status;
-    const char *p = memchr(head, '{', size), *end = p ? line_end(p, (const char *)head + size) : p;
-    if (p)
-        ty_jsonl_names_of(p, end, take_name, all);
-    return p && end < (const char *)head + size ? check_first(s, p, end, error) : TALLY_OK;
-}
-
-/* A name that the first record has not may be a column's number, or of a record to come. */
-static tally_status resolve(const ty_columns *columns, const char *wanted, const char **name,
-                            tally_error *error)
-{
-    uint32_t number;
-    tally_error unsaid;
-    const int is_number = *wanted && !wanted[strspn(wanted, "0123456789")];
-    tally_status status = ty_columns_find(columns, wanted, &number, is_number ? error : &unsaid);
-    *name = status ? wanted : columns->headings[number];
-    return is_number ? status : TALLY_OK;
-}
-
-static tally_status choose(ty_jsonl_state *s, const ty_jsonl_names *all,
-                           const tally_input_options *options, tally_error *error)
-{
-    const ty_columns columns = {s->name, (const char *const *)all->names, all->count};
-    if (!options->columns_count && all->count != 1)
-        return all->count ? ty_columns_refuse_none(&columns, error)
-                          : ty_error(error, TALLY_ERROR_FORMAT,
-                                     "%s: its first line has no values with names", s->name);
-    s->wish.count = options->columns_count ? options->columns_count : 1;
-    s->names = ty_calloc(s->wish.count, sizeof *s->names);
-    if (!s->names)
-        return ty_error_memory(error, "a choice of columns", s->wish.count * sizeof *s->names);
-    s->wish.names = (const char *const *)s->names;
-    for (uint32_t c = 0; c < s->wish.count; c++) {
-        const char *name = *all->names;
-        tally_status status = options->columns_count
-                                  ? resolve(&columns, options->columns[c], &name, error)
-                                  : TALLY_OK;
-        if (status)
-            return status;
-        s->names[c] = ty_text_copy(name, strlen(name));
-        if (!s->names[c])
-            return ty_error_memory(error, "the name of a column", strlen(name) + 1);
-        s->wish.name_bytes[c] = strlen(s->names[c]);
-    }
-    return TALLY_OK;
-}
-
-/* What the first records have for a name: strings that are all times, strings, or numbers. */
-static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
-{
-    const ty_jsonl_wish one = {.names = s->wish.names + name,
-                               .name_bytes = {s->wish.name_bytes[name]},
-                               .count = 1,
-                               .missing = s->wish.missing};
-    unsigned texts = 0, times = 0;
-    for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
-        const char *stop = line_end(p, end);
-        double value;
-        unsigned char seen;
-        ty_jsonl_fault fault;
-        p = ty_jsonl_skip_blanks(p, stop);
-        if (p < stop && ty_jsonl_read(&one, p, stop, &value, &seen, &fault)) {
-            if (fault.what || *fault.at != '"')
-                break;
-            texts++;
-            times +=
-                fault.size > 2 && ty_time_parse(fault.at + 1, fault.at + fault.size - 1, &value);
-        } else if (p < stop && value == value) {
-            return TY_FIELD_NUMBER;
-        }
-        p = stop + 1;
-    }
-    return !texts ? TY_FIELD_NUMBER : times == texts ? TY_FIELD_TIME : TY_FIELD_TEXT;
-}
-
-/* Which of the names are of words, or of times. */
-static tally_status choose_kinds(ty_jsonl_state *s, const tally_input_options *options,
-                                 tally_error *error)
-{
-    const unsigned char *head;
-    size_t size;
-    tally_status status = ty_stream_peek(s->stream, &head, HEAD_BYTES, &size, error);
-    if (status)
-        return status;
-    const char *first = memchr(head, '{', size), *end = (const char *)head + size;
-    while (size == HEAD_BYTES && end > first && end[-1] != '\n')
-        end--; /* whole lines */
-    for (uint32_t c = 0; c < s->wish.count; c++) {
-        const ty_field_kind kind = kind_of(s, c, first, end);
-        if (options->words && (options->all_words || kind == TY_FIELD_TEXT))
-            s->wish.words[c] = options->words[c];
-        s->wish.is_time[c] =
-            !s->wish.words[c] && (kind == TY_FIELD_TIME || options->times >> c & 1);
-    }
-    return TALLY_OK;
-}
-
 static void jsonl_close(void *state)
 {
     ty_jsonl_state *s = state;
-    for (unsigned i = 0; i < PARTS_MOST; i++)
+    for (unsigned i = 0; i < TY_JSONL_PARTS; i++)
         ty_free(s->parts[i].values);
-    for (uint32_t c = 0; s->names && c < s->wish.count; c++)
-        ty_free(s->names[c]);
-    ty_free(s->names);
-    ty_free((void *)s->wish.missing);
+    ty_jsonl_forget(s);
+    ty_free(s->seen);
     ty_free(s->buffer);
     ty_keep_free(s->keep);
     ty_free(s);
@@ -490,25 +343,11 @@ static void jsonl_close(void *state)
 static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *options,
                                tally_error *error)
 {
-    ty_jsonl_names *all = ty_calloc(1, sizeof *all);
-    if (!all)
-        return ty_error_memory(error, "the names of columns", sizeof *all);
-    tally_status status = find_names(s, all, error);
-    if (!status)
-        status = choose(s, all, options, error);
-    for (uint32_t i = 0; i < all->count; i++)
-        ty_free(all->names[i]);
-    ty_free(all);
-    if (status)
-        return status;
-    if (options->missing &&
-        !(s->wish.missing = ty_text_copy(options->missing, strlen(options->missing))))
-        return ty_error_memory(error, "words for missing values", strlen(options->missing) + 1);
-    status = choose_kinds(s, options, error);
+    tally_status status = ty_jsonl_choose(s, options, error);
     if (status)
         return status;
     const uint64_t bytes = options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES;
-    const uint64_t rows = bytes / (s->wish.count * sizeof(double));
+    const uint64_t rows = bytes / (s->count * sizeof(double));
     s->chunk_rows = rows ? (size_t)rows : 1;
     s->row_begin = options->row_begin;
     s->row_end = options->row_end ? options->row_end : UINT64_MAX;
@@ -516,9 +355,15 @@ static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *opt
     const unsigned threads = pool ? ty_pool_threads(pool) : 1;
     s->capacity = (size_t)BLOCK_BYTES * threads;
     s->buffer = ty_malloc(s->capacity);
+    s->seen = ty_calloc(1 + TY_JSONL_PARTS, s->count);
+    if (!s->buffer || !s->seen)
+        return ty_error_memory(error, "JSON lines", s->capacity);
+    for (size_t i = 0; i < TY_JSONL_PARTS; i++)
+        s->parts[i].seen = s->seen + (1 + i) * s->count;
     if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
         return ty_error_memory(error, "values of JSON lines", 0);
-    return s->buffer ? start(s, error) : ty_error_memory(error, "JSON lines", s->capacity);
+    status = ty_jsonl_start(s, error);
+    return status ? status : ty_jsonl_settle(s, options, error);
 }
 
 static tally_status jsonl_open(ty_stream *stream, const tally_input_options *options, void **state,
@@ -538,12 +383,13 @@ static tally_status jsonl_open(ty_stream *stream, const tally_input_options *opt
         jsonl_close(s);
         return status;
     }
-    info->dtype = TALLY_F64;
+    info->dtype = s->is_whole ? TALLY_F64 : dtype_of(s, 0);
     info->columns = 1;
     info->channels = 1;
-    info->dimensions = s->wish.count;
-    for (uint32_t i = 0; i < s->wish.count; i++)
-        info->words |= (uint32_t)(s->wish.words[i] != NULL) << i;
+    info->dimensions = s->count;
+    info->table = s->is_whole ? s->count : 0;
+    for (uint32_t i = 0; i < s->count && !s->is_whole; i++)
+        info->words |= (uint32_t)(s->wishes->words[i] != NULL) << i;
     *state = s;
     return TALLY_OK;
 }
@@ -551,17 +397,24 @@ static tally_status jsonl_open(ty_stream *stream, const tally_input_options *opt
 static const char *jsonl_channel_name(const void *state, uint64_t channel)
 {
     const ty_jsonl_state *s = state;
-    return channel < s->wish.count ? s->names[channel] : NULL;
+    return channel < s->count ? s->names[channel] : NULL;
 }
 
 static tally_words *jsonl_words(const void *state, uint32_t view)
 {
-    return ((const ty_jsonl_state *)state)->wish.words[view];
+    uint32_t number;
+    return ty_jsonl_wish_of(state, view, &number)->words[number];
 }
 
 static tally_time jsonl_time(const void *state, uint32_t view)
 {
-    return ((const ty_jsonl_state *)state)->wish.is_time[view] ? TY_TEXT_TIME : TALLY_TIME_NONE;
+    uint32_t number;
+    return ty_jsonl_wish_of(state, view, &number)->is_time[number] ? TY_TEXT_TIME : TALLY_TIME_NONE;
+}
+
+static int jsonl_rounded(const void *state)
+{
+    return __atomic_load_n(&((const ty_jsonl_state *)state)->rounded, __ATOMIC_RELAXED) != 0;
 }
 
 const ty_decoder ty_json_lines = {
@@ -573,6 +426,7 @@ const ty_decoder ty_json_lines = {
     .rewind = jsonl_rewind,
     .channel_name = jsonl_channel_name,
     .words = jsonl_words,
+    .rounded = jsonl_rounded,
     .time = jsonl_time,
     .keeps = jsonl_keeps,
     .close = jsonl_close,

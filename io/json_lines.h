@@ -15,6 +15,9 @@ typedef struct ty_jsonl_wish {
     const char *missing; /* words for it besides the usual, with commas between; NULL: none */
     tally_words *words[TALLY_MAX_DIMENSIONS];    /* names[i] is of words; NULL: of numbers */
     unsigned char is_time[TALLY_MAX_DIMENSIONS]; /* or of times, as text has them */
+    ty_integers *integers[TALLY_MAX_DIMENSIONS]; /* or of integers: their bits are the values */
+    int is_whole;      /* what is of another kind than its column is let pass: ty_odd_value */
+    unsigned *rounded; /* as in ty_text_state; NULL: nobody asks */
 } ty_jsonl_wish;
 
 typedef struct ty_jsonl_fault {

@@ -10,6 +10,7 @@
 #include "io/json_lines.h"
 #include "io/number.h"
 #include "io/text_fields.h"
+#include "io/text_scan.h"
 
 enum { DEEPEST = 64, NAME_MOST = 1024 };
 
@@ -19,6 +20,7 @@ typedef struct ty_jsonl {
     double *values;
     unsigned char *seen;
     ty_jsonl_fault *fault;
+    unsigned found; /* names that this record has */
 } ty_jsonl;
 
 static const char *fail(ty_jsonl *r, const char *at, const char *what)
@@ -119,6 +121,24 @@ static const char *not_a_number(ty_jsonl *r, const char *p, const char *end, uin
     return NULL;
 }
 
+/* The bits of an integer. */
+static const char *read_integer(ty_jsonl *r, const char *p, const char *end, uint32_t name,
+                                double *value)
+{
+    const int quote = *p == '"';
+    const ty_spelling spelling = {r->wish->missing, '.', 0};
+    const ty_field field = {.begin = p + quote, .size = (size_t)(end - p) - 2 * (size_t)quote};
+    return ty_integer_read(&field, &spelling, r->wish->integers[name], value)
+               ? end
+               : not_a_number(r, p, end, name);
+}
+
+static void note_rounded(const ty_jsonl *r, const char *p, const char *end, double value)
+{
+    if (fabs(value) >= 0x1p53 && r->wish->rounded)
+        ty_integer_note_rounded(r->wish->rounded, p, end, value);
+}
+
 /* The number, or word for one, of [p, end) to *value; NULL: it is none. */
 static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint32_t name,
                                double *value)
@@ -136,8 +156,10 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
     if (*p == '"') {
         const ty_field field = {.begin = p + 1, .size = size - 2};
         const ty_field_kind kind = ty_field_read(&field, &spelling, value);
-        return kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING ? end
-                                                                   : not_a_number(r, p, end, name);
+        if (kind != TY_FIELD_NUMBER && kind != TY_FIELD_MISSING)
+            return not_a_number(r, p, end, name);
+        note_rounded(r, p + 1, end - 1, *value);
+        return end;
     }
     for (size_t i = 0; *p >= 'f' && i < sizeof words / sizeof *words; i++)
         if (size == strlen(words[i].word) && !memcmp(p, words[i].word, size)) {
@@ -146,6 +168,7 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
         }
     if (ty_number_parse(p, end, value) != end || r->wish->is_time[name])
         return not_a_number(r, p, end, name);
+    note_rounded(r, p, end, *value);
     if (r->wish->missing) {
         const ty_field field = {.begin = p, .size = size};
         ty_field_read(&field, &spelling, value);
@@ -187,18 +210,31 @@ static const char *read_word(ty_jsonl *r, const char *p, const char *end, uint32
     return code == TY_WORDS_FAILED ? not_a_number(r, p, end, name) : end;
 }
 
-/* The value at p, for `name`; behind it. */
-static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double *value)
+/* The value [p, end), for `name`. */
+static const char *read_kind(ty_jsonl *r, const char *p, const char *end, uint32_t name,
+                             double *value)
 {
-    const char *end = p < r->end ? skip_value(p, r->end) : NULL;
-    if (!end)
-        return cut(r);
+    if (r->wish->integers[name])
+        return read_integer(r, p, end, name, value);
     if (!r->wish->words[name])
         return read_number(r, p, end, name, value);
     /* Without quotes it must be a number, true, false or null all the same. */
     if (*p != '"' && !read_number(r, p, end, name, value))
         return NULL;
     return read_word(r, p, end, name, value);
+}
+
+/* The value at p, for `name`; behind it. */
+static const char *read_value(ty_jsonl *r, const char *p, uint32_t name, double *value)
+{
+    const char *end = p < r->end ? skip_value(p, r->end) : NULL;
+    if (!end)
+        return cut(r);
+    const char *behind = read_kind(r, p, end, name, value);
+    if (behind || !r->wish->is_whole)
+        return behind;
+    *value = ty_odd_value();
+    return end;
 }
 
 /* ---- Keys ---- */
@@ -239,6 +275,7 @@ static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int d
             if (found >> i & 1) {
                 behind = read_value(r, p, i, r->values + i);
                 r->seen[i] = 1;
+                r->found |= 1u << i;
             }
         return behind;
     }
@@ -303,7 +340,7 @@ int ty_jsonl_read(const ty_jsonl_wish *wish, const char *p, const char *end, dou
                   unsigned char *seen, ty_jsonl_fault *fault)
 {
     const size_t from[TALLY_MAX_DIMENSIONS] = {0};
-    ty_jsonl r = {wish, end, values, seen, fault};
+    ty_jsonl r = {wish, end, values, seen, fault, 0};
     for (uint32_t i = 0; i < wish->count; i++)
         values[i] = NAN;
     if (*p != '{')
@@ -311,6 +348,9 @@ int ty_jsonl_read(const ty_jsonl_wish *wish, const char *p, const char *end, dou
     p = read_object(&r, p, from, 0);
     if (!p)
         return 1;
+    for (uint32_t i = 0; i < wish->count; i++)
+        if (wish->integers[i] && !(r.found >> i & 1))
+            ty_integer_miss(wish->integers[i], values + i);
     p = ty_jsonl_skip_blanks(p, end);
     return p != end && !fail(&r, p, "more follows the object; JSON lines have one a line");
 }

@@ -120,6 +120,10 @@ typedef struct ty_integers {
 /* Its bits as an integer, to *value; 0: it is not like those before. */
 int ty_integer_read(const ty_field *field, const ty_spelling *spelling, ty_integers *integers,
                     double *value);
+/* There is no value: *value is 0, and the column none of integers. */
+void ty_integer_miss(ty_integers *integers, double *value);
+/* Whether all values that have these flags are integers of one type. */
+int ty_integers_are_good(unsigned flags);
 /* Sets *rounded if [p, end) is an integer, of which `value` was made by rounding. */
 void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, double value);
 /* Whether [p, end) is a 64-bit integer beyond 2^53; *is_integer: whether it is one at all. */

@@ -83,6 +83,17 @@ int ty_integer_read(const ty_field *from, const ty_spelling *spelling, ty_intege
     return 1;
 }
 
+void ty_integer_miss(ty_integers *integers, double *value)
+{
+    *value = 0;
+    note(&integers->flags, TY_INTEGER_BAD);
+}
+
+int ty_integers_are_good(unsigned flags)
+{
+    return !(flags & TY_INTEGER_BAD) && flags != (TY_INTEGER_NEGATIVE | TY_INTEGER_LARGE);
+}
+
 /* ---- Finding out ---- */
 
 /* Reads all there is, only to see what it is. */
@@ -105,8 +116,7 @@ static int settle_picks(ty_text_state *s)
     for (uint32_t i = 0; i < s->views; i++) {
         ty_integers *integers = s->picks[i].integers;
         const unsigned flags = integers ? integers->flags : TY_INTEGER_BAD;
-        const int good =
-            !(flags & TY_INTEGER_BAD) && flags != (TY_INTEGER_NEGATIVE | TY_INTEGER_LARGE);
+        const int good = ty_integers_are_good(flags);
         all &= good;
         kinds |= good ? 1u << (flags & TY_INTEGER_LARGE) : 0;
         if (!good && integers) {

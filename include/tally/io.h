@@ -275,12 +275,12 @@ typedef struct tally_input_options {
                                   for */
     int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
                           first values, 100 at most, are not numbers, 1: it is in any case */
-    int32_t whole_table; /* text: without columns, a table of several is opened for
+    int32_t whole_table; /* text, JSON lines: without columns, a table of several is opened for
                             tally_summary_create, which is all that it is good for then */
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
-    int32_t f64_only;    /* text: numbers are f64, where all are integers beyond 2^53, too */
+    int32_t f64_only;    /* the same: numbers are f64, where all are integers beyond 2^53, too */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
 } tally_input_options;
@@ -333,9 +333,10 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
  * JSON lines, else in the file's unit. TALLY_TIME_NONE: they are none. */
 TALLY_API tally_time tally_input_time(const tally_input *input, uint32_t view);
 
-/* Nonzero when an integer beyond 2^53 has been rounded so far: in text with fractions or missing
- * values in the same column, with other columns, or from a pipe that is not rewindable. Elsewhere a
- * column of text of which all are 64-bit integers, some beyond 2^53, is i64 or u64. */
+/* Nonzero when an integer beyond 2^53 has been rounded so far: in text and JSON lines with
+ * fractions or missing values in the same column, with other columns, or from a pipe that is not
+ * rewindable. Elsewhere a column of which all are 64-bit integers, some beyond 2^53, is i64 or u64.
+ */
 TALLY_API int32_t tally_input_rounded(const tally_input *input);
 
 /* The next chunk: fills views[0 … dimensions), valid until the next call on `input`. *done is set

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of 64-bit integers in text are counted exactly; others say that they were rounded.
+"""Columns of 64-bit integers in text and JSON lines are counted exactly; others say that they were rounded.
 
 test_integers.py [seed]
 """
@@ -16,6 +16,7 @@ import time
 import checks
 from checks import TALLY, check
 
+PATH = "t.csv"  # and then t.jsonl
 ROUNDED = "integers beyond 2^53 were rounded"
 
 
@@ -31,8 +32,13 @@ def saved(*arguments, **how):
     return json.loads(text) if text else {}
 
 
-def table(path, ids, quoted=0.1):
-    with open(path, "w") as out:
+def table(ids, quoted=0.1):
+    with open(PATH, "w") as out:
+        if PATH == "t.jsonl":
+            for i, one in enumerate(ids):
+                text = f'"{one}"' if one == "x" or random.random() < quoted else one if one != "" else "null"
+                out.write(f'{{"x": {i}}}\n' if one == "" and random.random() < 0.5 else f'{{"id": {text}, "x": {i}}}\n')
+            return
         out.write("id,x\n")
         for i, one in enumerate(ids):
             text = f"+{one}" if isinstance(one, int) and one >= 0 and random.random() < 0.1 else str(one)
@@ -58,21 +64,21 @@ def same(path, ids, dtype, *how):
 def test_exact():
     """float64 has every other integer from 2^53 on: an edge at 2^53 + 2 tells those on its two sides apart."""
     for centre, least, dtype in ((2**53, -2**63, "i64"), (-2**53, -2**63, "i64"), (2**63 - 3000, -2**63, "i64"),
-                                 (2**63, 0, "u64"), (2**64 - 2**10, 0, "u64"), (-2**63 + 2**10, -2**63, "i64")):
+                                 (2**63, 0, "u64"), (2**64 - 2**10, 0, "u64"), (-2**63 + 2**10, -2**63, "i64"))[::1 if PATH == "t.csv" else 3]:
         most = 2**63 - 1 if dtype == "i64" else 2**64 - 1
         reach = 1000 if abs(centre) == 2**53 else 2**21
         ids = [max(least, min(most, centre + random.randrange(-reach, reach))) for _ in range(3000)]
         if dtype == "u64":
             ids[random.randrange(3000)] = most
         ids[0] = max(ids[0], 2**53 + 1) if centre > 0 else min(ids[0], -2**53 - 1)
-        table("t.csv", ids)
-        same("t.csv", ids, dtype)
+        table(ids)
+        same(PATH, ids, dtype)
         low, high = float(centre - 2**14), float(centre + 2**14)
         if low < high and least <= centre - 2**14 and centre + 2**14 <= most:
             inside = [i for i in ids if low <= i <= high]
-            got = saved("t.csv", "-c", "id", "-b", 2, "--range", repr(low), repr(high))
+            got = saved(PATH, "-c", "id", "-b", 2, "--range", repr(low), repr(high))
             check(got["histograms"][0]["counts"] == exact(inside, got["axes"][0]), centre, "with a range")
-        column = saved("t.csv")["columns"][0]
+        column = saved(PATH)["columns"][0]
         ordered = sorted(ids)
         check((column["min"], column["max"]) == (ordered[0], ordered[-1]) and column["type"] == "integer", column)
         quartiles = [ordered[-(-len(ids) * q // 4) - 1] for q in (1, 2, 3)]
@@ -83,61 +89,61 @@ def test_exact():
 
 def test_one_apart():
     """Neighbours that float64 does not tell apart."""
-    table("t.csv", [2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3])
-    got = saved("t.csv", "-c", "id", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4}")
+    table([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3])
+    got = saved(PATH, "-c", "id", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4}")
     check(got["histograms"][0]["counts"] == [2, 2], got["histograms"])
-    table("t.csv", [2**53 + 1] * 100 + [2**53 - 1])
-    column = saved("t.csv")["columns"][0]
+    table([2**53 + 1] * 100 + [2**53 - 1])
+    column = saved(PATH)["columns"][0]
     check([column[k] for k in ("min", "q1", "median", "max")] == [2**53 - 1] + [2**53 + 1] * 3, column)
 
 
 def test_kept():
     """From files, gzip and pipes, in memory; several passes see the same."""
     ids = [random.randrange(2**60, 2**60 + 10**6) for _ in range(20000)]
-    table("t.csv", ids)
-    text = open("t.csv").read()
-    with gzip.open("t.csv.gz", "wt") as out:
+    table(ids)
+    text = open(PATH).read()
+    with gzip.open(PATH + ".gz", "wt") as out:
         out.write(text)
-    same("t.csv", ids, "i64")
-    same("t.csv.gz", ids, "i64")
+    same(PATH, ids, "i64")
+    same(PATH + ".gz", ids, "i64")
     got = saved("-", "-c", "id", "-b", 5, text=text)
     check(got["histograms"][0]["counts"] == exact(ids, got["axes"][0]) and got["dtype"] == "i64", "a pipe")
-    got = saved("t.csv", "-c", "id", "-b", 5, "--rows", "100:200")
+    got = saved(PATH, "-c", "id", "-b", 5, "--rows", "100:200")
     check(got["histograms"][0]["counts"] == exact(ids[100:200], got["axes"][0]), "rows")
-    got = saved("t.csv", "-c", "id", "-b", "auto", "--verify")
+    got = saved(PATH, "-c", "id", "-b", "auto", "--verify")
     check(sum(got["histograms"][0]["counts"]) == len(ids), "auto")
 
 
 def test_rounded():
     big = [2**60 + 1 + 10**6 * i for i in range(300)]
     how = ("-c", "id", "-b", 3)
-    table("t.csv", big + [0.5])
-    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "with a fraction")
-    table("t.csv", big + [""])
-    check(saved("t.csv", *how, says=ROUNDED)["histograms"][0]["nan"] == 1, "with a missing value")
-    table("t.csv", big + [2**64])
-    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "past 2^64")
-    table("t.csv", big + [-1, 2**63])
-    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "of both signs")
-    table("t.csv", list(range(200)) + big)
-    check(saved("t.csv", *how, says=ROUNDED)["dtype"] == "f64", "late")
-    table("t.csv", big)
-    saved("t.csv", "t.csv", *how, says=ROUNDED)
-    saved("t.csv", "-c", "id,x", "-b", 3, says=ROUNDED)
-    saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open("t.csv").read())
-    table("t.csv", [str(one) for one in big])
-    saved("t.csv", *how, "--na", str(big[7]), says=ROUNDED)
-    table("t.csv", [2**60 + 2**20 * i for i in range(300)] + [0.5])
-    saved("t.csv", *how)  # all are exact
-    table("t.csv", ["1e18", "12345678901234567890.5"])
-    saved("t.csv", *how)
-    columns = saved("t.csv")["columns"]
+    table(big + [0.5])
+    check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "with a fraction")
+    table(big + [""])
+    check(saved(PATH, *how, says=ROUNDED)["histograms"][0]["nan"] == 1, "with a missing value")
+    table(big + [2**64])
+    check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "past 2^64")
+    table(big + [-1, 2**63])
+    check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "of both signs")
+    table(list(range(200)) + big)
+    check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "late")
+    table(big)
+    saved(PATH, PATH, *how, says=ROUNDED)
+    saved(PATH, "-c", "id,x", "-b", 3, says=ROUNDED)
+    saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open(PATH).read())
+    table([str(one) for one in big])
+    saved(PATH, *how, "--na", str(big[7]), says=ROUNDED)
+    table([2**60 + 2**20 * i for i in range(300)] + [0.5])
+    saved(PATH, *how)  # all are exact
+    table(["1e18", "12345678901234567890.5"])
+    saved(PATH, *how)
+    columns = saved(PATH)["columns"]
     check(columns[0]["type"] == "integer" and columns[0]["max"] == 12345678901234567890.5, columns)
-    table("t.csv", big + ["x"])
-    run("t.csv", *how, code=1, says="t.csv:302:1: expected a number, found 'x'")
-    check(saved("t.csv")["columns"][0]["not_numbers"] == 1, "not a number in the glance")
-    table("t.csv", big)
-    run("t.csv", "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^52")
+    table(big + ["x"])
+    run(PATH, *how, code=1, says=":302:1: expected a number, found 'x'" if PATH == "t.csv" else ':301:8: expected a number, found "x"')
+    check(saved(PATH)["columns"][0]["not_numbers"] == 1, "not a number in the glance")
+    table(big)
+    run(PATH, "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^52")
 
 
 if __name__ == "__main__":
@@ -146,8 +152,9 @@ if __name__ == "__main__":
     random.seed(seed)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_exact, test_one_apart, test_kept, test_rounded):
-            test()
+        for PATH in ("t.csv", "t.jsonl"):
+            for test in (test_exact, test_one_apart, test_kept, test_rounded):
+                test()
         os.chdir("/")
     print(checks.failures, "failed")
     sys.exit(checks.failures != 0)

@@ -160,6 +160,33 @@ def check_words(folder, random):
     check(":2:7: 'w' is an array here" in run(path, "-c", "w").stderr, "array")
 
 
+def check_glance(folder, random):
+    """All columns in one pass: more of them than are read in one walk, what is of another kind than its column, a pipe."""
+    rows = [{f"n{i}": int(random.integers(0, 50)) for i in range(11)} | {"w": f"w{i % 3}", "o": {"d": f"2026-0{i % 9 + 1}-01"}}
+            for i in range(5000)]
+    rows[700]["n3"], rows[800]["n3"], rows[900]["w"], rows[0]["l"] = "seven", [7], {"x": 1}, [1]
+    for i in range(0, 5000, 7):
+        rows[i]["n9"] = None
+    rows[1].pop("n10")
+    path = folder / "wide.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    whole = run(path, "-f", "json")
+    check(whole.returncode == 0, whole.stderr)
+    with open(path, "rb") as file, subprocess.Popen("cat", stdin=file, stdout=subprocess.PIPE) as pipe:
+        piped = run("-", "-f", "json", "-j", 3, stdin=pipe.stdout)
+    columns = {c["name"]: c for c in json.loads(whole.stdout or '{"columns": []}')["columns"]}
+    check(piped.stdout.replace("standard input", str(path)) == whole.stdout, "a pipe's glance", piped.stderr)
+    check(list(columns) == [f"n{i}" for i in range(11)] + ["w", "o.d", "l"], list(columns))
+    for name, column in columns.items():
+        if name[0] != "n":
+            continue
+        values = sorted(row[name] for row in rows if isinstance(row.get(name), int))
+        check((column["min"], column["max"], column["median"]) == (values[0], values[-1], values[(len(values) + 1) // 2 - 1]) and
+              column["missing"] + column["not_numbers"] == 5000 - len(values), column)
+    check(columns["n3"]["not_numbers"] == 2 and columns["l"]["not_numbers"] == 1 and columns["l"]["missing"] == 4999, columns)
+    check(columns["w"]["different"] == 3 and columns["o.d"]["type"] == "time", columns["w"], columns["o.d"])
+
+
 def check_refused(folder):
     path = folder / "bad.jsonl"
 
@@ -201,6 +228,7 @@ def main():
         check_parts(folder, random)
         check_once(folder, random)
         check_words(folder, random)
+        check_glance(folder, random)
         check_refused(folder)
     print(checks.failures, "failures")
     return checks.failures != 0
