@@ -412,23 +412,6 @@ INLINE size_t put_positions(uint32_t *to, uint64_t mask, uint32_t base)
     return count;
 }
 
-/* Reads the numbers of `records`, whose positions, behind `base`, follow each other; position -1 is
- * the end of the record before. Returns of how many. */
-INLINE size_t put_values(const ty_scan *scan, const uint32_t *positions, size_t records,
-                         const char *base, const char *end, double *samples, size_t stride)
-{
-    for (size_t r = 0; r < records; r++, positions += scan->positions) {
-        for (uint32_t i = 0; i < scan->picks; i++) {
-            const ty_scan_pick *pick = scan->pick + i;
-            const char *from = base + positions[pick->begin] + 1, *to = base + positions[pick->end];
-            to -= pick->is_last && to > from && to[-1] == '\r';
-            if (!field_value(scan, from, to, end, samples + pick->view * stride + r))
-                return r;
-        }
-    }
-    return records;
-}
-
 /* The field of a record. */
 INLINE void find_field(const ty_scan_pick *pick, const uint32_t *positions, const char *base,
                        const char **from, const char **to)
@@ -436,6 +419,26 @@ INLINE void find_field(const ty_scan_pick *pick, const uint32_t *positions, cons
     *from = base + positions[pick->begin] + 1;
     *to = base + positions[pick->end];
     *to -= pick->is_last && *to > *from && (*to)[-1] == '\r';
+}
+
+/* Reads the numbers of `records`, whose positions, behind `base`, follow each other; position -1 is
+ * the end of the record before. Returns of how many. By itself, for within read_records registers
+ * are few, and a number takes twice as long. */
+static __attribute__((noinline)) size_t put_values(const ty_scan *scan, const uint32_t *positions,
+                                                   size_t records, const char *base,
+                                                   const char *end, double *samples, size_t stride)
+{
+    for (uint32_t i = 0; i < scan->picks; i++) {
+        const ty_scan_pick *pick = scan->pick + i;
+        double *to = samples + pick->view * stride;
+        for (size_t r = 0; r < records; r++) {
+            const char *from, *stop;
+            find_field(pick, positions + r * scan->positions, base, &from, &stop);
+            if (!field_value(scan, from, stop, end, to + r))
+                records = r;
+        }
+    }
+    return records;
 }
 
 /* The same where some are words, times or integers, of at most TY_WORDS_BATCH records. Words are
