@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 # folder: what its files may include: files, or all of a folder. The loops over
 # samples that core and gpu call, and threads, are declared in cpu/stats.h, cpu/copy.h and
-# cpu/threads.h. io/ is a library of its own: of core it has what is compiled into both
+# cpu/threads.h, and cpu/statistics.h has what a call of statistics is. io/ is a library of its own: of core it has what is compiled into both
 # (cmake/TallyLibrary.cmake).
 allowed() {
     case $1 in
@@ -17,7 +17,7 @@ allowed() {
     src/core) echo "core binning plan/plan.h cpu/order.h cpu/stats.h cpu/threads.h" ;;
     src/plan) echo "core binning plan cpu gpu gpu_methods.h" ;;
     src/cpu) echo "core binning plan cpu" ;;
-    src/gpu) echo "core binning plan gpu cpu/copy.h cpu/threads.h kernel_texts.h" ;;
+    src/gpu) echo "core binning plan gpu cpu/copy.h cpu/statistics.h cpu/threads.h kernel_texts.h" ;;
     src/gpu/methods*) echo "core binning plan gpu kernel_texts.h" ;;
     src/gpu/kernels*) echo "binning gpu/kernels" ;;
     io) echo "io core/alloc.h core/dtype.h core/env.h core/error.h core/memory.h core/text.h core/view.h cpu/features.h cpu/isa.h cpu/threads.h" ;;

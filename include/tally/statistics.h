@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of each bin: of values that go with the samples, by the bins of a plan. Part of
- * libtally; computed on the processor.
+ * libtally.
  */
 #ifndef TALLY_STATISTICS_H
 #define TALLY_STATISTICS_H
@@ -65,8 +65,8 @@ typedef struct tally_statistics_options {
  * For every bin of `plan`, statistics of the values whose samples are in it. `views`: the samples,
  * as for tally_execute. `values`: values_count views, 1 … TALLY_MAX_VALUES, of any dtypes, each
  * batches × rows × columns (× channels, or 1 for all channels), extents of 1 repeated along the
- * samples'. They lie in host memory, or all of the call's views have a source. `options` may be
- * NULL.
+ * samples'. They lie where the samples do, or all of the call's views have a source. `options` may
+ * be NULL.
  *
  * With H = batches × active channels histograms, the batch outermost, arrays of `bins` have
  * values_count × H × bins elements, those of `flows`, which may be NULL, values_count × H × 4: of
@@ -88,9 +88,15 @@ typedef struct tally_statistics_options {
  * whatever the order of the samples. It is slower. A value of that power of two or more, or NaN
  * without skip_nan, masked or not, is TALLY_ERROR_DATA. Limits from 1e-250 to 1e150.
  *
- * The plan is on the processor, has u64 counters and no weight_dtype; else TALLY_ERROR_UNSUPPORTED
- * or TALLY_ERROR_ARGUMENT. Policies of its axes hold: clamped samples belong to the end bins, and
- * TALLY_FLOW_FAIL is TALLY_ERROR_DATA. On failure the outputs are as they were. Thread-safe.
+ * On a device the samples lie in its memory, there are no weights, and sums are always those of
+ * `limits`. Where the caller gives none, these are the largest finite |value| of a column, which a
+ * pass of its own finds, or of integers of up to 32 bits above all that the type holds; infinite
+ * and NaN values count as said above. Minima and maxima of 64-bit values need 64-bit atomics there.
+ *
+ * The plan is on the processor or on one device, has u64 counters and no weight_dtype; else
+ * TALLY_ERROR_UNSUPPORTED or TALLY_ERROR_ARGUMENT. Policies of its axes hold: clamped samples
+ * belong to the end bins, and TALLY_FLOW_FAIL is TALLY_ERROR_DATA. On failure the outputs are as
+ * they were. Thread-safe.
  */
 TALLY_API tally_status tally_bin_statistics(const tally_plan *plan, const tally_view *views,
                                             const tally_view *values, uint32_t values_count,

@@ -12,7 +12,7 @@ typedef enum ty_statistics_kind {
     TY_STATISTICS_SUMS,     /* n, Σv */
     TY_STATISTICS_MOMENTS,  /* n, Σd, Σd², k: d = v - k, k the first, or 0 */
     TY_STATISTICS_WEIGHTED, /* Σw, Σwd, Σwd², k, Σw², n, and two that stay 0 */
-    TY_STATISTICS_EXACT     /* a ty_exact */
+    TY_STATISTICS_EXACT     /* a ty_exact: with limits, and on a device */
 } ty_statistics_kind;
 
 enum { TY_SUMS_FIELDS = 2, TY_MOMENTS_FIELDS = 4, TY_WEIGHTED_FIELDS = 8, TY_EXTREMES_FIELDS = 2 };
@@ -36,12 +36,15 @@ typedef struct ty_statistics {
     uint32_t count; /* of values */
     ty_statistics_kind kind;
     int extremes, skip_nan;
+    int limited;                     /* values have limits */
+    uint32_t sums;                   /* on a device: 0; 1: of values; 2: of their squares too */
     int exponents[TALLY_MAX_VALUES]; /* TY_STATISTICS_EXACT: values are below 2^exponent */
     uint64_t entries;                /* of a table: the plan's slots, and one for what is skipped */
     unsigned shift;                  /* a slot has 1 << shift of them */
     /* The totals: count × histograms × entries, one each; of the kind's fields. */
     void *totals;
     double *extreme_totals; /* pairs: -min, max; or NULL */
+    unsigned char *odds;    /* of a device: what was met, 1 inf, 2 -inf, 4 NaN; else NULL */
 } ty_statistics;
 
 /* Bytes of a kind's fields. */

@@ -130,7 +130,7 @@ CUresult ty_cuda_limits(ty_device *device, CUdevice id)
     device->warp = attribute(id, CU_WARP_SIZE, &code);
     device->capability =
         attribute(id, CU_CAPABILITY_MAJOR, &code) * 10 + attribute(id, CU_CAPABILITY_MINOR, &code);
-    device->has_fp64 = device->has_fence = 1;
+    device->has_fp64 = device->has_fence = device->has_wide_atomics = 1;
     snprintf(device->signature, sizeof device->signature, "cuda|sm_%u|driver %d",
              device->capability, found.version);
     return code;

@@ -151,6 +151,7 @@ struct ty_device {
     uint32_t capability;       /* CUDA: 90 for 9.0; else 0 */
     int has_fp64;
     int has_fence; /* what a group wrote before a fence is seen by one that is told so after it */
+    int has_wide_atomics;        /* atomic operations of 64 bits */
     struct ty_orders *orders;    /* order.c's; under the same lock */
     struct ty_program *programs; /* programs.h; the lock is theirs */
     pthread_mutex_t programs_lock;

@@ -270,5 +270,6 @@ int ty_opencl_limits(ty_device *device, cl_device_id id)
     device->unit_threads = device->warp == 32 ? 2048 : device->group_max;
     device->has_fence = device->warp == 32; /* by NVIDIA's own instruction; 1.2 has none */
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
+    device->has_wide_atomics = has_extension(id, "cl_khr_int64_extended_atomics");
     return device->units && device->group_max >= group_least && device->local_bytes;
 }

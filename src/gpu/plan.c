@@ -17,6 +17,7 @@
 #include "gpu/call.h"
 #include "gpu/kernels_file.h"
 #include "gpu/order.h"
+#include "gpu/statistics.h"
 #include "plan/cost.h"
 #include "plan/registry.h"
 
@@ -255,6 +256,8 @@ tally_status ty_route_of(const ty_job *job, const tally_plan **plan, tally_error
     ty_route *routes = ((ty_gpu_plan *)job->plan->state)->routes;
     ty_route *route = &routes[TY_ROUTE_IN_PLACE];
     tally_status status;
+    if (job->statistics)
+        return ty_statistics_plan_of(job->plan, plan, error);
     if (route->method && adds_in_place(job)) {
         status = take_route(job, route, plan, error);
         if (status != TALLY_ERROR_UNSUPPORTED || job->output->accumulate == TALLY_ACCUMULATE_ATOMIC)
@@ -324,6 +327,7 @@ static void finish(tally_plan *plan)
         return;
     ty_device *device = device_of(plan);
     ty_workspaces_close(device, &own->spaces);
+    ty_statistics_close(device, own->statistics);
     for (int i = 0; i < TY_ROUTES; i++)
         tally_plan_destroy(own->routes[i].plan);
     ty_program_give(device, own->program);

@@ -2,6 +2,7 @@
 /* The main path on a graphics processor: a call taken apart into what one launch takes. */
 #include "core/error.h"
 #include "gpu/call.h"
+#include "gpu/statistics.h"
 #include "gpu/views.h"
 
 /* ---- the caller's clock and progress ---- */
@@ -77,7 +78,8 @@ static tally_status begin(ty_call *c, tally_error *error)
     status = ty_route_of(job, &c->plan, error);
     if (status)
         return status;
-    c->program = ((const ty_gpu_plan *)c->plan->state)->program->handle;
+    if (!job->statistics) /* each column of values has its own */
+        c->program = ((const ty_gpu_plan *)c->plan->state)->program->handle;
     status = ty_workspace_take(c->plan, job->stream, c->recording, &c->w, error);
     if (status)
         return status;
@@ -146,6 +148,8 @@ tally_status ty_gpu_run(ty_job *job, tally_error *error)
     if (!job->histograms || (!job->elements && !job->output->on_device))
         return TALLY_OK;
     tally_status status = begin(&c, error);
+    if (!status && job->statistics)
+        return end(&c, ty_statistics_run(&c, error), error);
     if (!status && job->output->on_device && ty_store_by_host(job))
         return end(&c, ty_store_through_host(&c, error), error);
     for (; c.h < job->histograms && !status; c.h += c.count) {

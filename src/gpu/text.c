@@ -30,11 +30,18 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            counts ? "" : ty_text_place_h,
                            counts ? "" : ty_text_order_state_h,
                            counts ? "" : ty_text_order_h,
-                           method->texts[0] ? method->texts[0] : "",
-                           method->texts[1] ? method->texts[1] : "",
-                           method->texts[2] ? method->texts[2] : "",
-                           method->texts[3] ? method->texts[3] : ""};
-    enum { count = sizeof parts / sizeof *parts };
+                           NULL,
+                           NULL,
+                           NULL,
+                           NULL,
+                           NULL,
+                           NULL};
+    enum {
+        count = sizeof parts / sizeof *parts,
+        own = sizeof method->texts / sizeof *method->texts
+    };
+    for (int i = 0; i < own; i++)
+        parts[count - own + i] = method->texts[i] ? method->texts[i] : "";
     size_t size = 1, at = 0;
     for (int i = 0; i < count; i++)
         size += strlen(parts[i]);

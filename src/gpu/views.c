@@ -102,6 +102,12 @@ int ty_reads_job(int reads, const ty_job *job, const ty_device *device)
     return packed;
 }
 
+int ty_view_is_words(const ty_call *c, const ty_strided *g, int64_t channel)
+{
+    const uint64_t start = c->device->ops->extent ? 0 : g->memory;
+    return g->column == 4 && ((start | g->at | (uint64_t)g->batch | (uint64_t)channel) & 3) == 0;
+}
+
 /* ---- arguments ---- */
 
 unsigned ty_view_grid(ty_arg *args, unsigned n, const ty_strided *g)

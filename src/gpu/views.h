@@ -16,6 +16,9 @@ tally_status ty_view_check(ty_device *device, const ty_grid *grid, const char *w
                            tally_error *error);
 ty_strided ty_view_strided(const ty_grid *grid);
 
+/* Whether the elements of a grid, of four bytes, follow each other and are aligned. */
+int ty_view_is_words(const ty_call *call, const ty_strided *grid, int64_t channel);
+
 /* Appends one grid's arguments (TY_GRID_ARGS of kernels/grid.h); returns where they end. */
 unsigned ty_view_grid(ty_arg *args, unsigned n, const ty_strided *grid);
 /* The arguments of a kernel up to the axes: grids of samples, mask and weights. */

@@ -13,7 +13,8 @@ ty_device ty_device_virtual(uint32_t capability)
                    .group_max = 1024,
                    .warp = 32,
                    .has_fp64 = 1,
-                   .has_fence = 1};
+                   .has_fence = 1,
+                   .has_wide_atomics = 1};
     d.capability = capability;
     d.local_bytes = capability == 75                        ? 64 << 10
                     : capability == 80                      ? 163 << 10

@@ -104,6 +104,7 @@ typedef struct ty_gpu_plan {
     ty_program *program;
     ty_workspaces spaces; /* their lock is the routes' too */
     ty_route routes[TY_ROUTES];
+    struct ty_statistics_plan *statistics; /* gpu/statistics.h; when a call first needs it */
 } ty_gpu_plan;
 
 /* The cheapest method for the plan whose kernel serves a route, or NULL. */

@@ -124,6 +124,15 @@ static cell cell_of(const ty_statistics *s, uint32_t value, const void *total)
             to->field[at] = (value);                                                               \
     } while (0)
 
+/* Infinite and NaN values, which whole numbers do not hold. */
+static void mark_odd(cell *c, unsigned char odd)
+{
+    if (!odd)
+        return;
+    c->sum = c->mean = odd == 1 ? INFINITY : odd == 2 ? -INFINITY : NAN;
+    c->m2 = NAN;
+}
+
 static void write_cell(const tally_statistics *to, uint64_t at, const cell *c, const double *ends)
 {
     WRITE(count, (uint64_t)c->count);
@@ -146,6 +155,10 @@ static void move_total(ty_statistics *s, uint64_t to, uint64_t from)
     unsigned char *totals = s->totals;
     ty_statistics_add(s->kind, totals + to * bytes, totals + from * bytes);
     memset(totals + from * bytes, 0, bytes);
+    if (s->odds) {
+        s->odds[to] |= s->odds[from];
+        s->odds[from] = 0;
+    }
     if (!s->extreme_totals)
         return;
     double *from_ends = &s->extreme_totals[TY_EXTREMES_FIELDS * from];
@@ -165,7 +178,9 @@ static void write_column(const statistics_call *call, ty_statistics *s, uint32_t
     for (uint64_t i = 0; i < plan->bins + FLOWS; i++) {
         const uint64_t at = first + i;
         const double *ends = s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * at] : NULL;
-        const cell c = cell_of(s, value, (const unsigned char *)s->totals + at * bytes);
+        cell c = cell_of(s, value, (const unsigned char *)s->totals + at * bytes);
+        if (s->odds)
+            mark_odd(&c, s->odds[at]);
         if (i < plan->bins)
             write_cell(&call->bins, row * plan->bins + i, &c, ends);
         else
@@ -201,11 +216,10 @@ static tally_status check_plan(const tally_plan *plan, tally_error *error)
 {
     if (!plan)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "plan is NULL");
-    if (plan->context->backend != &ty_cpu_backend)
+    if (plan->context->several)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "statistics of bins are computed on the processor; the plan is on the %s "
-                        "device",
-                        plan->context->backend->name);
+                        "statistics of bins are found on one device, or on the processor; the plan "
+                        "is on several");
     if (plan->weighted || plan->options.counter != TALLY_COUNTER_U64)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the plan of statistics counts in u64 and has no weight_dtype; weights go "
@@ -219,6 +233,7 @@ static tally_status take_limits(statistics_call *call, const double *limits, tal
     if (call->job.weights.data)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "limits of values go without weights");
     s->kind = TY_STATISTICS_EXACT;
+    s->limited = 1;
     for (uint32_t i = 0; i < s->count; i++) {
         if (!(limits[i] >= 1e-250 && limits[i] <= 1e150))
             return ty_error(error, TALLY_ERROR_ARGUMENT,
@@ -226,6 +241,30 @@ static tally_status take_limits(statistics_call *call, const double *limits, tal
                             limits[i]);
         frexp(limits[i], &s->exponents[i]);
     }
+    return TALLY_OK;
+}
+
+/* On a device all sums are of whole numbers, of samples in its memory. */
+static tally_status check_device(statistics_call *call, tally_error *error)
+{
+    ty_statistics *s = &call->found;
+    const ty_job *job = &call->job;
+    const char *device = job->plan->context->backend->name;
+    if (!job->plan->context->backend->has_memory)
+        return TALLY_OK;
+    if (job->weights.data)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "weights of values are for plans on the processor; the plan is on the %s "
+                        "device",
+                        device);
+    if (job->view_device == TALLY_DEVICE_CPU && job->histograms && job->elements)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "statistics on the %s device are of samples in its memory; for others take "
+                        "a plan on the processor",
+                        device);
+    s->sums = ASKED(m2) ? 2 : ASKED(mean) || ASKED(sum);
+    if (s->kind)
+        s->kind = TY_STATISTICS_EXACT;
     return TALLY_OK;
 }
 
@@ -246,8 +285,9 @@ static tally_status take_options(statistics_call *call, const tally_statistics_o
         s->kind = TY_STATISTICS_MOMENTS;
     else if (ASKED(mean) || ASKED(sum) || ASKED(count) || ASKED(weight) || ASKED(weight_squares))
         s->kind = TY_STATISTICS_SUMS;
-    return options && options->limits && s->kind ? take_limits(call, options->limits, error)
-                                                 : TALLY_OK;
+    if (options && options->limits && s->kind)
+        status = take_limits(call, options->limits, error);
+    return status ? status : check_device(call, error);
 }
 
 static tally_status take_values(statistics_call *call, const tally_view *values, uint32_t count,
@@ -299,7 +339,7 @@ static tally_status reserve(statistics_call *call, tally_error *error)
     ty_statistics *s = &call->found;
     ty_statistics_lay_out(s, call->job.plan);
     const size_t each =
-        ty_statistics_bytes(s->kind) + (s->extremes ? TY_EXTREMES_FIELDS * sizeof(double) : 0);
+        ty_statistics_bytes(s->kind) + (s->extremes ? TY_EXTREMES_FIELDS * sizeof(double) : 0) + 1;
     uint64_t cells, bytes;
     if (__builtin_mul_overflow(call->job.histograms, s->entries * s->count, &cells) ||
         __builtin_mul_overflow(cells, (uint64_t)each, &bytes) || bytes >> 62)
@@ -317,6 +357,10 @@ static tally_status reserve(statistics_call *call, tally_error *error)
         s->extreme_totals = (double *)(void *)((unsigned char *)s->totals + sums);
     for (uint64_t i = 0; s->extremes && i < cells * TY_EXTREMES_FIELDS; i++)
         s->extreme_totals[i] = -INFINITY;
+    if (call->job.plan->context->backend->has_memory) {
+        s->odds = (unsigned char *)s->totals + cells * (each - 1);
+        memset(s->odds, 0, (size_t)cells);
+    }
     return TALLY_OK;
 }
 

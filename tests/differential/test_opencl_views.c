@@ -19,6 +19,7 @@
 #include "plan/registry.h"
 #include "open_device.h"
 #include "plan/plan.h"
+#include "there.h"
 
 static tally_context *context;
 static ty_device *device;
@@ -39,46 +40,6 @@ static void must(tally_status status, const tally_error *error)
         return;
     fprintf(stderr, "device memory: %s\n", error->message);
     exit(1);
-}
-
-/* ---- views on the device ---- */
-
-/* The bytes that a view's samples span, from its data on. */
-static void span(const tally_view *v, int64_t *low, int64_t *high)
-{
-    *low = INT64_MAX;
-    *high = INT64_MIN;
-    for (int corner = 0; corner < 16; corner++) {
-        const unsigned char *at =
-            random_case_at(v, corner & 1 ? v->batches - 1 : 0, corner & 2 ? v->rows - 1 : 0,
-                           corner & 4 ? v->columns - 1 : 0, corner & 8 ? v->channels - 1 : 0);
-        int64_t from = at - (const unsigned char *)v->data;
-        *low = from < *low ? from : *low;
-        *high = from + (int64_t)tally_dtype_bytes(v->dtype) > *high
-                    ? from + (int64_t)tally_dtype_bytes(v->dtype)
-                    : *high;
-    }
-}
-
-/* A copy on the device; under OpenCL a memory object starts where the view does. Returns 0 when
- * that cannot be. */
-static int put(tally_view *v, void **memory)
-{
-    tally_error error;
-    int64_t low, high;
-    *memory = NULL;
-    v->device = device->ops->type;
-    if (!v->batches || !v->rows || !v->columns)
-        return 1;
-    span(v, &low, &high);
-    const unsigned char *from = (const unsigned char *)v->data + low;
-    size_t skip = device->ops->extent ? 0 : (uintptr_t)from & 15;
-    if (device->ops->extent && low)
-        return 0;
-    must(tally_memory_create(context, (uint64_t)(high - low) + skip, memory, &error), &error);
-    must(tally_memory_write(context, *memory, skip, from, (uint64_t)(high - low), &error), &error);
-    v->data = device->ops->extent ? *memory : (unsigned char *)*memory + skip - low;
-    return 1;
 }
 
 /* ---- outputs on the device ---- */
@@ -224,11 +185,11 @@ static int run_case(uint64_t seed)
         answer_run(&want, &c, plan, accumulate, 1);
         ok = compare(&c, plan, accumulate, 0, &want);
         for (unsigned d = 0; d < c.plan.dimensions && there; d++)
-            there = put(&c.views[d], &memory[n++]);
+            there = there_put(context, &c.views[d], &memory[n++]);
         if (there && c.has_mask)
-            there = put(&c.mask, &memory[n++]);
+            there = there_put(context, &c.mask, &memory[n++]);
         if (there && c.has_weights)
-            there = put(&c.weights, &memory[n++]);
+            there = there_put(context, &c.weights, &memory[n++]);
         const int atomic = accumulate && wide && !ty_plan_may_fail(plan);
         ok = ok && (!there || (compare(&c, plan, accumulate, 1, &want) &&
                                compare(&c, plan, accumulate, 2, &want) &&

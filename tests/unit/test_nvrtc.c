@@ -22,6 +22,7 @@
 #include "binning/affine.h"
 #include "gpu/method.h"
 #include "gpu/order.h"
+#include "gpu/statistics.h"
 #include "kernel_texts.h"
 #include "plan/registry.h"
 
@@ -54,6 +55,7 @@ typedef struct job {
     int lookup_kind, positive; /* the axis' */
     uint32_t exceptions, exception_shift;
     float tie;
+    ty_statistics_wish wish; /* of ty_statistics_kernels */
 } job;
 
 enum { most_jobs = 1024, most_workers = 8 };
@@ -69,7 +71,7 @@ static void add(const ty_method *m, tally_dtype dtype, uint64_t bins, uint32_t c
 {
     if (job_count < most_jobs)
         jobs[job_count] =
-            (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVEN, 0, 0, 0, 0, 0};
+            (job){m, dtype, bins, 1, capability, key, value, TY_UNPROVEN, 0, 0, 0, 0, 0, {0}};
     job_count++;
 }
 
@@ -77,7 +79,8 @@ static void add_proved(const ty_method *m, tally_dtype dtype, uint64_t bins, uin
                        ty_proof proof)
 {
     if (job_count < most_jobs)
-        jobs[job_count] = (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0, 0, 0};
+        jobs[job_count] =
+            (job){m, dtype, bins, 1, capability, NULL, NULL, proof, 0, 0, 0, 0, 0, {0}};
     job_count++;
 }
 
@@ -135,7 +138,8 @@ static void add_joint(const ty_method *m, uint32_t arch)
         if (dtype != TALLY_F32 && (arch != 90 || !turn(m, dtype)))
             continue;
         if (job_count < most_jobs)
-            jobs[job_count] = (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVEN, 0, 0, 0, 0, 0};
+            jobs[job_count] =
+                (job){m, dtype, 100, 2, arch, NULL, NULL, TY_UNPROVEN, 0, 0, 0, 0, 0, {0}};
         job_count++;
     }
 }
@@ -146,6 +150,23 @@ static void add_orders(uint32_t arch)
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++)
         if (all || arch == 90 || dtype == TALLY_F32 || dtype == TALLY_F64)
             add(NULL, dtype, 0, arch, NULL, NULL);
+}
+
+/* Statistics of bins, of float32 samples: of values of every type on one architecture, of float32
+ * and, there, all that may be asked of them. */
+static void add_statistics(uint32_t arch)
+{
+    static const ty_statistics_wish wishes[] = {
+        {TALLY_F32, 2, 1},  {TALLY_F32, 1, 0}, {TALLY_F32, 0, 1}, {TALLY_F64, 2, 1},
+        {TALLY_F64, 1, 0},  {TALLY_I64, 2, 1}, {TALLY_U64, 1, 0}, {TALLY_F16, 2, 1},
+        {TALLY_BF16, 1, 0}, {TALLY_I32, 2, 1}, {TALLY_U32, 1, 0}, {TALLY_I16, 2, 1},
+        {TALLY_U16, 1, 1},  {TALLY_I8, 2, 1},  {TALLY_U8, 1, 0}};
+    const unsigned count = sizeof wishes / sizeof *wishes;
+    for (unsigned i = 0; i < (all ? count : arch == 90 ? 6 : 1); i++) {
+        add(&ty_statistics_kernels, TALLY_F32, i == 1 ? 100000 : 4096, arch, NULL, NULL);
+        if (job_count <= most_jobs)
+            jobs[job_count - 1].wish = wishes[i];
+    }
 }
 
 static const char *name_of(const job *j)
@@ -318,7 +339,10 @@ static int compile_plan(const job *j, tally_plan *plan)
     ty_defines o;
     plan->axes[0].lookup_kind = j->lookup_kind;
     plan->axes[0].positive = j->positive;
-    ty_gpu_options(plan, &device, &o);
+    if (j->method == &ty_statistics_kernels)
+        ty_statistics_options(plan, &device, &j->wish, &o);
+    else
+        ty_gpu_options(plan, &device, &o);
     return compile_text(j, j->method->backend, &o);
 }
 
@@ -419,6 +443,9 @@ int main(int argc, char **argv)
     for (unsigned a = 0; ty_architectures[a]; a++)
         if (architecture_wanted(ty_architectures[a]) && (!only || !strcmp(only, "order")))
             add_orders(ty_architectures[a]);
+    for (unsigned a = 0; ty_architectures[a]; a++)
+        if (architecture_wanted(ty_architectures[a]) && (!only || !strcmp(only, "statistics")))
+            add_statistics(ty_architectures[a]);
     if (job_count > most_jobs)
         return 1;
     compile_all();

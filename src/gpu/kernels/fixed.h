@@ -5,9 +5,17 @@
 #ifndef TY_FIXED_H
 #define TY_FIXED_H
 
-#include "binning/dialect.h"
+#include "gpu/kernels/view.h"
 
 #if !defined(TY_NO_FP64)
+
+/* The number of an active channel, which is behind the axes (view.h). */
+TY_FN ty_i64 ty_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
+{
+    for (int d = 0; d < TY_DIMS; d++)
+        axis = ty_axis_next(axis);
+    return ((TY_GLOBAL const ty_u32 *)axis)[active];
+}
 
 /* An integer of 128 bits, two's complement. */
 typedef struct ty_wide {

@@ -172,13 +172,6 @@ TY_FN void weighted_table_add(TY_SPACE ty_u32 *to, ty_u32 stride, int words, ty_
             weighted_table_add((to) + TY_SUM_WORDS * (plane), plane, 3, (terms).square);           \
     } while (0)
 
-TY_FN ty_i64 weighted_channel_of(TY_GLOBAL const ty_u8 *axis, ty_u64 active)
-{
-    for (int d = 0; d < TY_DIMS; d++)
-        axis = ty_axis_next(axis);
-    return ((TY_GLOBAL const ty_u32 *)axis)[active];
-}
-
 TY_KERNEL(TY_ANY_GROUP)
 probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns,
       ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 stride,
@@ -187,7 +180,7 @@ probe(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
     ty_u64 b = (first + here) / actives, line = TY_GROUP - here * parts;
-    ty_i64 offset = channel * weighted_channel_of(axis, first + here - b * actives);
+    ty_i64 offset = channel * ty_channel_of(axis, first + here - b * actives);
     if (lid == 0)
         ty_local[0] = 0;
     TY_BARRIER();
@@ -280,7 +273,7 @@ count(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, TY_GRID
     ty_u64 b = (first + here) / actives, step = (ty_u64)parts * TY_ANY_GROUP;
     TY_GLOBAL ty_u32 *own_state = state + here * 4;
     TY_GLOBAL ty_u32 *odds = state + histograms * 4 + (ty_u64)here * slots;
-    ty_i64 number = weighted_channel_of(axis, first + here - b * actives);
+    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
     ty_i64 offset = channel * number, weight_offset = weight_channel * number;
     ty_u64 i = begin + (ty_u64)(TY_GROUP - here * parts) * TY_ANY_GROUP + lid;
     int exponent = weighted_exponent(own_state, round), base = weighted_base(exponent, (int)room);

@@ -191,7 +191,7 @@ count_packed(TY_SAMPLES_ARGS ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
     ty_u32 bins = slots - TY_SLOT_EXTRA, words = (bins + TY_CELLS_EXTRA) * TY_PACKED;
     ty_u64 b = (first + here) / actives;
-    ty_i64 number = weighted_channel_of(axis, first + here - b * actives);
+    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
     TY_GLOBAL ty_u32 *own_state = state + here * 4;
     int exponent = weighted_exponent(own_state, round),
         idle = round && !weighted_round_of(own_state);
@@ -260,7 +260,7 @@ probe_packed(TY_GRID_ARGS(weights), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
     ty_u64 i = begin + line * stride * TY_ANY_GROUP + lid;
     TY_GLOBAL const ty_u32 *from =
         (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(weights, b, 0, 0) +
-                                   channel * weighted_channel_of(axis, first + here - b * actives));
+                                   channel * ty_channel_of(axis, first + here - b * actives));
     if (lid == 0)
         ty_local[0] = 0;
     TY_BARRIER();

@@ -73,20 +73,13 @@ static uint64_t histograms(const ty_call *call)
     return ty_weighted_histograms(call, &g);
 }
 
-/* Whether elements, of four bytes, follow each other and are aligned. */
-static int is_packed(const ty_call *call, const ty_strided *g, int64_t channel)
-{
-    const uint64_t start = call->device->ops->extent ? 0 : g->memory;
-    return g->column == 4 && ((start | g->at | (uint64_t)g->batch | (uint64_t)channel) & 3) == 0;
-}
-
 /* Other layouts are summed as by weighted. */
 static tally_status enqueue(ty_call *call, tally_error *error)
 {
     const ty_any_layout l = ty_weighted_layout(call->plan, call->device);
     const int packed = !call->masked && call->columns >= call->begin + call->n &&
-                       is_packed(call, &call->samples[0], call->channel) &&
-                       is_packed(call, &call->weights, call->weight_channel);
+                       ty_view_is_words(call, &call->samples[0], call->channel) &&
+                       ty_view_is_words(call, &call->weights, call->weight_channel);
     const uint32_t size = l.geometry.group_size;
     /* Its groups always have tables of their own. */
     return packed ? ty_weighted_sum(call, "probe_packed", "count_packed", &call->geometry, size,

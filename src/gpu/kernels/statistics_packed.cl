@@ -1,0 +1,127 @@
+/*
+ * statistics: packed float32 values of packed float32 samples, by loads of 16 bytes. The table has
+ * TY_PACKED copies of every word, by cells (cell.h), which neighbouring lanes take in turn.
+ */
+#if !defined(TY_NO_FP64) && TY_PACKED
+
+typedef struct statistics_packed {
+    TY_GLOBAL const ty_u8 *axis;
+    ty_bins bins;
+    ty_cell_map map;
+    ty_lookup lookup;
+    TY_GLOBAL ty_u64 *flows;
+    statistics_how how;
+    statistics_table table;
+    ty_u32 run;
+    statistics_term all;
+} statistics_packed;
+
+TY_FN void statistics_packed_add(ty_u32 x, ty_u32 value, statistics_packed *p)
+{
+    ty_u32 cell = ty_axis_biased_cell(x, TY_F32, TY_BINNING_0, TY_POSITIVE_0, &p->bins, &p->map,
+                                      &p->lookup, p->axis) -
+                  TY_AXIS_BIAS(TY_BINNING_0);
+    ty_u32 bins = p->bins.bins, slot = ty_slot_of_cell(cell, bins);
+    statistics_term t = statistics_term_of(value, slot, &p->how);
+    if ((p->how.flags & STATISTICS_ABOUT) && slot >= bins)
+        TY_ADD_WIDE(&p->flows[slot - bins], 1);
+    statistics_add(&p->table, cell, &t, &p->run, &p->all);
+}
+
+TY_FN void statistics_packed_vector(uint4 x, uint4 v, statistics_packed *p)
+{
+    statistics_packed_add(x.x, v.x, p);
+    statistics_packed_add(x.y, v.y, p);
+    statistics_packed_add(x.z, v.z, p);
+    statistics_packed_add(x.w, v.w, p);
+}
+
+/* Four words that are aligned as words. */
+TY_FN uint4 statistics_packed_words(TY_GLOBAL const ty_u32 *from)
+{
+    uint4 v;
+    v.x = from[0];
+    v.y = from[1];
+    v.z = from[2];
+    v.w = from[3];
+    return v;
+}
+
+#define STATISTICS_ALIGNED(q)   (((TY_GLOBAL const uint4 *)heavy)[q])
+#define STATISTICS_UNALIGNED(q) statistics_packed_words(heavy + 4 * (ty_u64)(q))
+
+#define STATISTICS_WALK(VALUES)                                                                    \
+    do {                                                                                           \
+        for (; q + (TY_PACKED_AHEAD - 1) * step < vectors; q += TY_PACKED_AHEAD * step) {          \
+            uint4 x[TY_PACKED_AHEAD], v[TY_PACKED_AHEAD];                                          \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_PACKED_AHEAD; k++) {                                         \
+                x[k] = wide[q + k * step];                                                         \
+                v[k] = VALUES(q + k * step);                                                       \
+            }                                                                                      \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k = 0; k < TY_PACKED_AHEAD; k++)                                           \
+                statistics_packed_vector(x[k], v[k], &p);                                          \
+        }                                                                                          \
+        for (; q < vectors; q += step)                                                             \
+            statistics_packed_vector(wide[q], VALUES(q), &p);                                      \
+    } while (0)
+
+/* As statistics_count, by the same arguments: rows follow each other without a gap. */
+TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
+    ty_u32 bins = slots - TY_SLOT_EXTRA, plane = (bins + TY_CELLS_EXTRA) * TY_PACKED;
+    ty_u64 b = (first + here) / actives;
+    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
+    ty_u32 n = (ty_u32)(end - begin);
+    TY_GLOBAL const ty_u32 *light =
+        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(x0, b, 0, 0) + channel * number + begin * 4);
+    TY_GLOBAL const ty_u32 *heavy = (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) +
+                                                               value_channel * number + begin * 4);
+    ty_u32 head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
+    statistics_packed p = {0};
+    p.axis = axis;
+    p.bins = *(TY_GLOBAL const ty_bins *)axis;
+    p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
+    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);
+    p.flows = totals + flows_at + (ty_u64)here * STATISTICS_FLOWS;
+    p.how = statistics_begin(given, flags, totals + state_at);
+    p.how.slots = slots;
+    p.how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;
+    p.how.rare = rare + rare_at + (ty_u64)here * slots * STATISTICS_RARE_WORDS;
+    p.table.plane = plane;
+    p.table.step = TY_PACKED;
+    p.table.keys = (TY_LOCAL statistics_key *)ty_local + (lid & (TY_PACKED - 1));
+    p.table.words = ty_local + 2 * STATISTICS_KEY_WORDS * plane + (lid & (TY_PACKED - 1));
+    for (ty_u32 k = lid; k < STATISTICS_WORDS * plane; k += TY_PACKED_GROUP)
+        ty_local[k] = 0;
+    TY_BARRIER();
+    head = head > n ? n : head;
+    ty_u32 vectors = (n - head) / 4, loose = head + (n - head) % 4;
+    ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
+    for (ty_u32 j = q; j < loose; j += step) {
+        ty_u32 i = j < head ? j : vectors * 4 + j;
+        statistics_packed_add(light[i], heavy[i], &p);
+    }
+    light += head;
+    heavy += head;
+    TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)light;
+    if (((ty_u64)heavy & 15) == 0)
+        STATISTICS_WALK(STATISTICS_ALIGNED);
+    else
+        STATISTICS_WALK(STATISTICS_UNALIGNED);
+    statistics_put(&p.table, p.run, &p.all);
+    TY_BARRIER();
+    for (ty_u32 s = lid; s < slots; s += TY_PACKED_GROUP) {
+        ty_u32 cell = ty_cell_of_slot(s, bins), none = cell >= bins + TY_CELLS_EXTRA;
+        statistics_leave(ty_local, none ? 0 : cell, s, slots, none ? 0 : TY_PACKED, plane,
+                         out + (ty_u64)TY_GROUP * STATISTICS_PARTIAL(slots));
+    }
+    (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
+    (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;
+    (void)values_column;
+}
+#endif
+/* SPDX-License-Identifier: Apache-2.0 */
