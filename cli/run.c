@@ -103,12 +103,34 @@ static int some_counted(const cli_job *job)
     return cli_has(job->options, CLI_KEEP_GOING) && skipped && skipped < job->source.count;
 }
 
+enum { CLI_ALONE = -1 }; /* besides exit codes */
+
+/* What files are read from: their paths, or a column of a source that is shared. */
+typedef struct files {
+    const char *const *paths;
+    size_t count;
+    cli_source *lender; /* NULL: none */
+    uint32_t pick;
+} files;
+
+static tally_status open_files(cli_job *job, const files *from, int need, cli_progress *progress,
+                               tally_error *error)
+{
+    return from->lender ? cli_source_borrow(&job->source, from->lender, from->pick, job->options,
+                                            progress, error)
+                        : cli_source_open(&job->source, job->options, from->paths, from->count,
+                                          need, progress, error);
+}
+
 /* One histogram of the files; *result is the caller's, and there for CLI_OK, and for CLI_FAILED if
- * files were left out. *failed: the file that kept it from being counted at all, or `count`. */
-static int count_files(const cli_options *options, tally_context *context, const char *const *paths,
-                       size_t count, tally_result **result, size_t *failed)
+ * files were left out. *failed: the file that kept it from being counted at all, or their count.
+ * CLI_ALONE: a column that is shared is to be counted from its paths. */
+static int count_files(const cli_options *options, tally_context *context, const files *from,
+                       tally_result **result, size_t *failed)
 {
     cli_job job = {.options = options, .context = context};
+    const char *const *paths = from->paths;
+    const size_t count = from->count;
     tally_error error = {""};
     cli_progress progress;
     int need = cli_axes_need_data(options);
@@ -116,8 +138,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     double started = cli_seconds();
     *failed = count;
     cli_progress_start(&progress, options, need ? "reading" : "counting");
-    tally_status status =
-        cli_source_open(&job.source, options, paths, count, need, &progress, &error);
+    tally_status status = open_files(&job, from, need, &progress, &error);
     if (status == TALLY_ERROR_ARGUMENT && cli_glance_wanted(options)) {
         cli_source bare = {
             .options = options, .paths = paths, .count = count, .progress = &progress};
@@ -158,6 +179,8 @@ static int count_files(const cli_options *options, tally_context *context, const
             left_out = code, code = CLI_OK;
     }
     cli_progress_end(&progress);
+    if (!code && from->lender && job.source.rounded)
+        code = CLI_ALONE;
     cli_tallied_take(&job, &job.ours);
     cli_tallied_take(&job, &job.reference);
     if (!code && job.reference.result)
@@ -193,7 +216,8 @@ static int count_group(const cli_options *options, tally_context *context, const
     memcpy(kept, paths, count * sizeof *kept);
     int code = CLI_OK;
     do {
-        const int now = count_files(options, context, kept, left, result, &failed);
+        const files from = {.paths = kept, .count = left};
+        const int now = count_files(options, context, &from, result, &failed);
         code = code ? code : now;
         if (failed < left)
             memmove(kept + failed, kept + failed + 1, (--left - failed) * sizeof *kept);
@@ -202,20 +226,6 @@ static int count_group(const cli_options *options, tally_context *context, const
     } while (left && cli_has(options, CLI_KEEP_GOING));
     free(kept);
     return code;
-}
-
-/* A column's name as --column takes it. NULL: out of memory. */
-static char *escaped(const char *name)
-{
-    char *text = malloc(2 * strlen(name) + 1), *to = text;
-    for (; text && *name; name++) {
-        if (*name == ',' || *name == '\\')
-            *to++ = '\\';
-        *to++ = *name;
-    }
-    if (text)
-        *to = '\0';
-    return text;
 }
 
 /* --separate: the columns, without the weights'; names[0 ... `made`) are the caller's. */
@@ -232,22 +242,56 @@ static int find_columns(const cli_options *options, const char *path, char ***na
     return code;
 }
 
-/* Each column by itself, into results[0 ...]; *done counts them. */
+/* One column by itself, of `lender` if there is one. */
+static int count_column(const cli_options *options, tally_context *context, const files *from,
+                        const char *column, tally_result **result)
+{
+    cli_options one = *options;
+    char *name = cli_column_escaped(column);
+    const char *text = name;
+    size_t failed;
+    one.values[CLI_COLUMN].texts = &text;
+    one.values[CLI_COLUMN].count = 1;
+    int code = name ? CLI_ALONE : cli_fail("out of memory");
+    if (name && from->lender)
+        code = count_files(&one, context, from, result, &failed);
+    if (code == CLI_ALONE)
+        code = count_group(&one, context, from->paths, from->count, result);
+    free(name);
+    return code;
+}
+
+/* Whether columns of a file may be parsed together. */
+static int may_share(const cli_options *options, size_t count)
+{
+    return count == 1 && !cli_beside_column(options) && !cli_has(options, CLI_WEIGHTS) &&
+           !cli_has(options, CLI_MASK) && !cli_has(options, CLI_BY);
+}
+
+/* Each column by itself, into results[0 ...]; *done counts them. As many as an input brings are
+ * parsed together. */
 static int count_columns(const cli_options *options, tally_context *context,
                          const char *const *paths, size_t count, char *const *names, size_t columns,
                          tally_result **results, size_t *done)
 {
     int code = CLI_OK;
-    for (size_t c = 0; c < columns && !code; c++) {
-        cli_options one = *options;
-        char *name = escaped(names[c]);
-        const char *text = name;
-        one.values[CLI_COLUMN].texts = &text;
-        one.values[CLI_COLUMN].count = 1;
-        code = name ? count_group(&one, context, paths, count, &results[*done])
-                    : cli_fail("out of memory");
-        *done += results[*done] != NULL;
-        free(name);
+    size_t together = TALLY_MAX_DIMENSIONS;
+    for (size_t c = 0; c < columns && !code; c += together) {
+        cli_source shared;
+        cli_progress progress;
+        together = columns - c < TALLY_MAX_DIMENSIONS ? columns - c : TALLY_MAX_DIMENSIONS;
+        cli_progress_start(&progress, options, "reading");
+        const int is_shared =
+            may_share(options, count) && together > 1 &&
+            cli_source_share(&shared, options, paths, names + c, together, &progress);
+        cli_progress_end(&progress);
+        for (size_t i = 0; i < together && !code; i++) {
+            const files from = {paths, count, is_shared ? &shared : NULL, (uint32_t)i};
+            code = count_column(options, context, &from, names[c + i], &results[*done]);
+            *done += results[*done] != NULL;
+        }
+        if (is_shared)
+            cli_source_close(&shared);
     }
     return code;
 }

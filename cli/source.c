@@ -129,7 +129,8 @@ static tally_status offer_words(cli_source *source, tally_error *error)
     const cli_options *options = source->options;
     const size_t samples = source->column_count - (size_t)source->weights_inside;
     int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && samples <= 1; i++)
+    const int alone = samples <= 1 || cli_has(options, CLI_SEPARATE);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && alone; i++)
         offered &= !cli_has(options, numbers[i]);
     tally_status status = TALLY_OK;
     if (cli_has(options, CLI_BY)) /* that column alone */
@@ -443,6 +444,10 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
 
 void cli_source_close(cli_source *source)
 {
+    if (source->lender) {
+        cli_source_return(source);
+        return;
+    }
     for (size_t i = 0; source->inputs && i < source->count; i++)
         tally_input_close(source->inputs[i]);
     for (uint64_t c = 0; source->names && c < source->channels; c++)
@@ -486,6 +491,7 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
 {
     const char *path = source->paths[source->current];
     tally_status status = TALLY_OK;
+    chunk->views[0] = chunk->views[source->pick];
     chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
     chunk->has_mask = source->mask.input != NULL;
     chunk->has_weights = source->weights_inside || source->weights.input;

@@ -58,6 +58,9 @@ typedef struct cli_source {
     uint64_t channels;     /* counted ones */
     char **names;          /* of them; owned; entries may be NULL */
     cli_sidecar mask, weights;
+
+    struct cli_source *lender; /* what this is one column of; NULL: nothing */
+    uint32_t pick;             /* that column */
 } cli_source;
 
 /* Checks the options of `tally run` that need no file, and finds the target. CLI_OK, or CLI_USAGE
@@ -69,6 +72,8 @@ const char *cli_beside_column(const cli_options *options);
 
 /* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
 int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
+/* A column's name as --column takes it; free. NULL: out of memory. */
+char *cli_column_escaped(const char *name);
 
 /* of.c: what --of writes, and to where. CLI_USAGE after a message. */
 int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes);
@@ -83,6 +88,16 @@ int cli_all_columns(const cli_options *options, const char *path, char ***names,
  * could not be opened, which `status` and `error` say. Returns an exit code, after a message. */
 int cli_glance_wanted(const cli_options *options);
 int cli_glance(const cli_source *source, tally_status status, tally_error *error);
+/* shared.c: a source of several columns of one file, parsed once, for each of them by itself. Opens
+ * columns names[0 ... count); 0: it had better be opened for each of them, which also says why. */
+int cli_source_share(cli_source *source, const cli_options *options, const char *const *paths,
+                     char *const *names, size_t count, cli_progress *progress);
+/* Makes `source` of its column `pick`, at its start; closed as any other, before `lender` is. One
+ * at a time. On failure it is released already. */
+tally_status cli_source_borrow(cli_source *source, cli_source *lender, uint32_t pick,
+                               const cli_options *options, cli_progress *progress,
+                               tally_error *error);
+void cli_source_return(cli_source *source);
 /* How the files of a source are opened, as far as is known. */
 void cli_source_input_options(const cli_source *source, tally_input_options *wanted);
 
