@@ -134,6 +134,8 @@ tally_status ty_upload_reserve(ty_call *call, uint64_t *n, tally_error *error);
 /* rehearse.c: adds the bytes that such a call on samples of the host takes. */
 tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, tally_error *error);
 
+/* store.c: bytes of one of an output's counts or sums. */
+size_t ty_cell_bytes(const tally_plan *plan);
 /* store.c: sets call->store for histograms [h, h + count). */
 tally_status ty_store_begin(ty_call *call, tally_error *error);
 /* Zeros where nothing has been stored yet, unless it is added to. */

@@ -13,6 +13,7 @@ typedef struct {
     CUdevice id;
     CUcontext context;
     int borrowed;
+    unsigned char reach[64]; /* other devices, by number: 1 out of reach, 2 in reach */
 } cuda_device;
 
 /* A stream, and the functions launched on it with the shared memory that they have: a queue belongs
@@ -21,6 +22,7 @@ enum { queue_functions = 8 };
 
 typedef struct {
     CUstream stream;
+    CUevent mark; /* for those that follow; NULL until there are some */
     int borrowed;
     struct {
         CUmodule module;
@@ -141,11 +143,12 @@ static tally_status queue_open(ty_device *device, void *native, void **queue, ta
 static void queue_close(ty_device *device, void *queue)
 {
     cuda_queue *q = queue;
-    CUresult code;
-    if (q && !q->borrowed) {
+    CUresult code = 0;
+    if (q && q->mark)
+        WITH(device, code, ty_cuda.event_destroy(q->mark));
+    if (q && !q->borrowed)
         WITH(device, code, ty_cuda.stream_destroy(q->stream));
-        (void)code;
-    }
+    (void)code;
     ty_free(q);
 }
 
@@ -179,6 +182,56 @@ static tally_status recording(ty_device *device, void *native, int *is, tally_er
     int state = CU_CAPTURE_NONE;
     TRY(device, "cuStreamIsCapturing", ty_cuda.stream_capturing(native, &state));
     *is = state != CU_CAPTURE_NONE;
+    return TALLY_OK;
+}
+
+static void *native(void *queue)
+{
+    return raw(queue);
+}
+
+/* With the context current. */
+static CUresult set_mark(cuda_queue *q)
+{
+    CUresult code = q->mark ? 0 : ty_cuda.event_create(&q->mark, CU_EVENT_DISABLE_TIMING);
+    return code ? code : ty_cuda.event_record(q->mark, q->stream);
+}
+
+static tally_status follow(ty_device *device, void *queue, ty_device *other, void *before,
+                           tally_error *error)
+{
+    cuda_queue *q = before;
+    TRY(other, "cuEventRecord", set_mark(q));
+    TRY(device, "cuStreamWaitEvent", ty_cuda.stream_follow(raw(queue), q->mark, 0));
+    return TALLY_OK;
+}
+
+static int reaches(ty_device *device, ty_device *other)
+{
+    cuda_device *own = device->native;
+    const cuda_device *peer = other->native;
+    CUresult code = 0;
+    int can = 0;
+    unsigned char *known = (unsigned)peer->id < sizeof own->reach ? &own->reach[peer->id] : NULL;
+    if (known && __atomic_load_n(known, __ATOMIC_RELAXED))
+        return *known == 2;
+    if (ty_cuda.can_reach(&can, own->id, peer->id) || !can)
+        code = 1;
+    else
+        WITH(device, code, ty_cuda.reach(peer->context, 0));
+    can = !code || code == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (known)
+        __atomic_store_n(known, can ? 2 : 1, __ATOMIC_RELAXED);
+    return can;
+}
+
+static tally_status fetch(ty_device *device, void *queue, ty_memory to, ty_device *other,
+                          ty_memory from, size_t bytes, tally_error *error)
+{
+    const cuda_device *own = device->native, *peer = other->native;
+    if (bytes)
+        TRY(device, "cuMemcpyPeerAsync",
+            ty_cuda.fetch(to, own->context, from, peer->context, bytes, raw(queue)));
     return TALLY_OK;
 }
 
@@ -496,6 +549,8 @@ const ty_device_ops ty_cuda_ops = {
     wait_queue,    wait_all,
     recording,     relax,
     enter,         leave,
+    native,        follow,
+    reaches,       fetch,
     alloc,         release,
     NULL,          upload,
     download,      clear,

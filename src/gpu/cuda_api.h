@@ -18,6 +18,7 @@ typedef struct CUevent_st *CUevent;
 enum {
     CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 
     CU_THREADS_PER_BLOCK = 1,
     CU_WARP_SIZE = 10,
@@ -42,6 +43,7 @@ enum {
     CU_MEMORY_HOST = 1,
 
     CU_STREAM_NON_BLOCKING = 1,
+    CU_EVENT_DISABLE_TIMING = 2,
     CU_CAPTURE_NONE = 0,
     CU_CAPTURE_MODE_GLOBAL = 0,
     CU_CAPTURE_MODE_RELAXED = 2,
@@ -72,10 +74,15 @@ enum {
     F("cuPointerGetAttributes", pointer_attributes, (unsigned, int *, void **, CUdeviceptr))       \
     F("cuMemcpyHtoDAsync_v2", upload, (CUdeviceptr, const void *, size_t, CUstream))               \
     F("cuMemcpyDtoHAsync_v2", download, (void *, CUdeviceptr, size_t, CUstream))                   \
+    F("cuMemcpyPeerAsync", fetch,                                                                  \
+      (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                          \
+    F("cuDeviceCanAccessPeer", can_reach, (int *, CUdevice, CUdevice))                             \
+    F("cuCtxEnablePeerAccess", reach, (CUcontext, unsigned))                                       \
     F("cuMemsetD8Async", clear, (CUdeviceptr, unsigned char, size_t, CUstream))                    \
     F("cuStreamCreate", stream_create, (CUstream *, unsigned))                                     \
     F("cuStreamDestroy_v2", stream_destroy, (CUstream))                                            \
     F("cuStreamSynchronize", stream_wait, (CUstream))                                              \
+    F("cuStreamWaitEvent", stream_follow, (CUstream, CUevent, unsigned))                           \
     F("cuStreamIsCapturing", stream_capturing, (CUstream, int *))                                  \
     F("cuThreadExchangeStreamCaptureMode", capture_mode, (int *))                                  \
     F("cuCtxSynchronize", context_wait, (void))                                                    \

@@ -96,6 +96,18 @@ typedef struct ty_device_ops {
     void (*enter)(ty_device *device);
     void (*leave)(ty_device *device);
 
+    /* The native stream of a queue. */
+    void *(*native)(void *queue);
+    /* What is put on `queue` from now on runs after what is now on `before`, a queue of any device
+     * of this runtime; NULL: only the host can wait for that. */
+    tally_status (*follow)(ty_device *device, void *queue, ty_device *other, void *before,
+                           tally_error *error);
+    /* Whether the device copies from another's memory by itself: then `fetch` does so; NULL: none
+     * does. */
+    int (*reaches)(ty_device *device, ty_device *other);
+    tally_status (*fetch)(ty_device *device, void *queue, ty_memory to, ty_device *other,
+                          ty_memory from, size_t bytes, tally_error *error);
+
     tally_status (*alloc)(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error);
     void (*release)(ty_device *device, ty_memory memory);
     /* Bytes of a caller's memory object; NULL where memory is bare pointers. */
@@ -153,6 +165,7 @@ struct ty_device {
     int has_fence; /* what a group wrote before a fence is seen by one that is told so after it */
     int has_wide_atomics;        /* atomic operations of 64 bits */
     struct ty_orders *orders;    /* order.c's; under the same lock */
+    struct ty_spare *spares;     /* gather.c's; under it too */
     struct ty_program *programs; /* programs.h; the lock is theirs */
     pthread_mutex_t programs_lock;
 };

@@ -144,6 +144,11 @@ static tally_status wait_queue(ty_device *device, void *queue, tally_error *erro
     return TALLY_OK;
 }
 
+static void *native(void *queue)
+{
+    return raw(queue);
+}
+
 static cl_mem buffer(ty_memory memory)
 {
     return (cl_mem)(uintptr_t)memory;
@@ -334,6 +339,10 @@ const ty_device_ops ty_opencl_ops = {
     wait_queue,
     NULL,
     NULL,
+    NULL,
+    NULL,
+    NULL,
+    native,
     NULL,
     NULL,
     NULL,

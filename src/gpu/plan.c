@@ -15,6 +15,7 @@
 #include "binning/float32.h"
 #include "gpu/axes.h"
 #include "gpu/call.h"
+#include "gpu/gather.h"
 #include "gpu/kernels_file.h"
 #include "gpu/order.h"
 #include "gpu/statistics.h"
@@ -49,6 +50,7 @@ static void backend_close(tally_context *context)
 {
     ty_device *device = context->state;
     ty_orders_close(device);
+    ty_spares_close(device);
     ty_programs_close(device);
     device->ops->close(device);
 }

@@ -115,6 +115,7 @@ void ty_programs_open(ty_device *device)
 {
     device->programs = NULL;
     device->orders = NULL;
+    device->spares = NULL;
     pthread_mutex_init(&device->programs_lock, NULL);
 }
 

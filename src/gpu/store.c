@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "gpu/call.h"
 
-static size_t cell_bytes(const tally_plan *plan)
+size_t ty_cell_bytes(const tally_plan *plan)
 {
     static const size_t sizes[] = {8, 4, 2, 1};
     return plan->weighted == TALLY_RESULT_SUMS_WIDE ? sizeof(tally_wide)
@@ -144,7 +144,7 @@ tally_status ty_store_clear(ty_call *c, tally_error *error)
 {
     ty_store *t = &c->store;
     const tally_output *output = c->job->output;
-    const uint64_t bins = c->plan->bins, cell = cell_bytes(c->plan);
+    const uint64_t bins = c->plan->bins, cell = ty_cell_bytes(c->plan);
     tally_status status = TALLY_OK;
     if (!t->fresh)
         return TALLY_OK;
@@ -224,14 +224,14 @@ tally_status ty_store_check(ty_call *c, tally_error *error)
     if (!output->on_device || !job->histograms)
         return TALLY_OK;
     tally_status status = check_memory(c, output->counts, job->histograms * job->plan->bins,
-                                       cell_bytes(job->plan), "counts", error);
+                                       ty_cell_bytes(job->plan), "counts", error);
     if (!status && output->flows)
         status = check_memory(c, output->flows, job->histograms * 4, 8, "flows", error);
     if (!status && output->sum_squares)
         status = check_memory(c, output->sum_squares, job->histograms * job->plan->bins, 8,
                               "sum_squares", error);
     if (!status && output->flow_sums)
-        status = check_memory(c, output->flow_sums, job->histograms * 4, cell_bytes(job->plan),
+        status = check_memory(c, output->flow_sums, job->histograms * 4, ty_cell_bytes(job->plan),
                               "flow_sums", error);
     return status;
 }
@@ -280,10 +280,10 @@ tally_status ty_store_through_host(ty_call *c, tally_error *error)
 {
     const tally_output *there = c->job->output;
     const uint64_t cells = c->job->histograms * c->plan->bins;
-    const size_t sizes[TY_OUTPUTS] = {(size_t)cells * cell_bytes(c->plan),
+    const size_t sizes[TY_OUTPUTS] = {(size_t)cells * ty_cell_bytes(c->plan),
                                       (size_t)c->job->histograms * sizeof *there->flows,
                                       (size_t)cells * sizeof *there->sum_squares,
-                                      (size_t)c->job->histograms * 4 * cell_bytes(c->plan)};
+                                      (size_t)c->job->histograms * 4 * ty_cell_bytes(c->plan)};
     const void *const from[TY_OUTPUTS] = {there->counts, there->flows, there->sum_squares,
                                           there->flow_sums};
     void **to = c->w->outputs;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally_execute_parts: each device counts its parts, and what they count is added up. */
+/* tally_execute_parts: each device counts its parts, and what they count is added up: by threads in
+ * host memory, or on the devices (gpu/gather.h). */
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/threads.h"
+#include "gpu/gather.h"
 #include "plan/several.h"
 
 /* A call. */
@@ -111,17 +112,21 @@ static tally_status check_options(const tally_execute_options *options, tally_er
 
 /* ---- counting ---- */
 
-static void fail(parts_call *c, uint32_t part, tally_status status, const char *message)
+static tally_status name_part(const parts_call *c, uint32_t part, tally_status status,
+                              const char *message, tally_error *error)
 {
     const tally_plan *plan = c->plan;
-    const unsigned device = c->parts[part].device;
+    return ty_error(
+        error, status, "part %" PRIu32 "%s%s: %.900s", part, plan->several ? ", " : "",
+        plan->several ? ty_several_id(plan->context->several, c->parts[part].device) : "", message);
+}
+
+static void fail(parts_call *c, uint32_t part, tally_status status, const char *message)
+{
     pthread_mutex_lock(&c->lock);
     if (!c->status || part < c->failed) {
-        c->status = status;
+        c->status = name_part(c, part, status, message, &c->error);
         c->failed = part;
-        snprintf(c->error.message, sizeof c->error.message, "part %" PRIu32 "%s%s: %.900s", part,
-                 plan->several ? ", " : "",
-                 plan->several ? ty_several_id(plan->context->several, device) : "", message);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -210,6 +215,14 @@ static tally_status count_all(parts_call *c, tally_error *error)
     return status;
 }
 
+static tally_status gather_all(parts_call *c, tally_error *error)
+{
+    tally_error why = {""};
+    uint32_t failed = 0;
+    tally_status status = ty_gpu_gather(c->jobs, c->count, &c->whole, &failed, &why);
+    return status ? name_part(c, failed, status, why.message, error) : TALLY_OK;
+}
+
 tally_status tally_execute_parts(const tally_plan *plan, const tally_part *parts, uint32_t count,
                                  const tally_execute_options *options, const tally_output *output,
                                  tally_error *error)
@@ -221,9 +234,6 @@ tally_status tally_execute_parts(const tally_plan *plan, const tally_part *parts
                         : !count ? "there are no parts"
                                  : "output is NULL");
     tally_status status = check_options(options, error);
-    if (!status && output->on_device)
-        status =
-            ty_error(error, TALLY_ERROR_UNSUPPORTED, "output: parts are counted into host memory");
     if (status)
         return status;
     parts_call c = {.plan = plan, .parts = parts, .count = count};
@@ -232,7 +242,7 @@ tally_status tally_execute_parts(const tally_plan *plan, const tally_part *parts
         return ty_error_memory(error, "a call of parts", count * sizeof *c.jobs);
     status = make_jobs(&c, output, options, error);
     if (!status)
-        status = count_all(&c, error);
+        status = (output->on_device ? gather_all : count_all)(&c, error);
     ty_free(c.jobs);
     return status;
 }

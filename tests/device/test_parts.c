@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples in parts, in host memory and on several devices, count as they do in one piece: random
- * calls cut anywhere, to the bit; and what is refused.
+ * Samples in parts, in host memory and on several devices, count as they do in one piece, into host
+ * memory or a device's: random calls cut anywhere, to the bit; and what is refused.
  *
- *     test_parts [DEVICES [SEED [CASES]]]
+ *     test_parts [DEVICES [SEED [CASES]]]      else TALLY_DEVICES says which
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,8 @@ static tally_context *context;
 
 /* Parts of a case, with copies of what lies on a device. */
 typedef struct cut {
+    int there;                /* all of it, and the output on part 0's */
+    void *queues[MOST_PARTS]; /* whose streams the parts are given */
     tally_part parts[MOST_PARTS];
     tally_view views[MOST_PARTS][MOST_VIEWS];
     uint32_t count;
@@ -70,6 +72,11 @@ static void send(cut *c, tally_context *where, tally_view *view)
 
 static void release(cut *c)
 {
+    for (uint32_t i = 0; i < c->count; i++) {
+        ty_device *device = context_of(c->parts[i].device)->state;
+        if (c->queues[i])
+            device->ops->queue_close(device, c->queues[i]);
+    }
     while (c->copied--)
         c->copies[c->copied].device->ops->release(c->copies[c->copied].device,
                                                   c->copies[c->copied].memory);
@@ -95,12 +102,34 @@ static tally_view slice(const tally_view *view, int rows, uint64_t begin, uint64
     return v;
 }
 
-static void cut_case(cut *c, const random_case *from, unsigned devices, rng *r)
+/* A device for a part, of those with memory of their own if it has to be there. */
+static uint32_t pick_device(unsigned devices, int there, rng *r)
+{
+    for (;;) {
+        const uint32_t device = (uint32_t)rng_below(r, devices);
+        if (!there || context_of(device)->device != TALLY_DEVICE_CPU)
+            return device;
+    }
+}
+
+static void give_stream(cut *c, uint32_t part)
+{
+    ty_device *device = context_of(c->parts[part].device)->state;
+    tally_error error;
+    if (device->ops->queue_open(device, NULL, &c->queues[part], &error)) {
+        printf("%s\n", error.message);
+        exit(1);
+    }
+    c->parts[part].stream = device->ops->native(c->queues[part]);
+}
+
+static void cut_case(cut *c, const random_case *from, unsigned devices, int there, rng *r)
 {
     const int rows = from->views[0].rows > from->views[0].columns;
     const uint64_t extent = rows ? from->views[0].rows : from->views[0].columns;
     uint64_t begin = 0;
     memset(c, 0, sizeof *c);
+    c->there = there;
     c->count = extent > 1 ? 1 + (uint32_t)rng_below(r, MOST_PARTS) : 1;
     for (uint32_t i = 0; i < c->count; i++) {
         const uint64_t left = extent - begin;
@@ -108,7 +137,7 @@ static void cut_case(cut *c, const random_case *from, unsigned devices, rng *r)
         tally_part *part = &c->parts[i];
         tally_view *views = c->views[i];
         *part = (tally_part)TALLY_PART_INIT;
-        part->device = (uint32_t)rng_below(r, devices);
+        part->device = pick_device(devices, there, r);
         part->views = views;
         for (uint32_t d = 0; d < from->plan.dimensions; d++)
             views[d] = slice(&from->views[d], rows, begin, n);
@@ -118,13 +147,15 @@ static void cut_case(cut *c, const random_case *from, unsigned devices, rng *r)
         part->weights = from->has_weights ? &views[MOST_VIEWS - 1] : NULL;
         begin += n;
         tally_context *where = context_of(part->device);
-        if (where->device == TALLY_DEVICE_CPU || !rng_below(r, 3))
+        if (where->device == TALLY_DEVICE_CPU || (!there && !rng_below(r, 3)))
             continue;
         for (uint32_t d = 0; d < from->plan.dimensions; d++)
             send(c, where, &views[d]);
         for (int v = MOST_VIEWS - 2; v < MOST_VIEWS; v++)
             if (v == MOST_VIEWS - 2 ? from->has_mask : from->has_weights)
                 send(c, where, &views[v]);
+        if (there && !rng_below(r, 2))
+            give_stream(c, i);
     }
 }
 
@@ -140,9 +171,46 @@ static void run_parts(answer *a, const random_case *c, const cut *parts, const t
     a->status = tally_execute_parts(plan, parts->parts, parts->count, NULL, &output, &a->error);
 }
 
-static uint64_t compared;
+/* The same with counts and flows in the memory of part 0's device. */
+static void run_there(answer *a, const cut *parts, const tally_plan *plan, int accumulate)
+{
+    ty_device *device = context_of(parts->parts[0].device)->state;
+    const ty_device_ops *ops = device->ops;
+    const size_t sizes[2] = {a->cells * a->cell_bytes, a->histograms * sizeof *a->flows};
+    void *const at[2] = {a->counts, a->flows};
+    tally_output output = TALLY_OUTPUT_INIT;
+    ty_memory memory[2] = {0, 0};
+    void *queue = NULL;
+    tally_error error = {""};
+    tally_status status = ops->queue_open(device, NULL, &queue, &error);
+    for (int i = 0; i < 2 && !status; i++) {
+        status = ops->alloc(device, sizes[i] + 8, &memory[i], &error);
+        if (!status)
+            status = ops->upload(device, queue, memory[i], 0, at[i], sizes[i], &error);
+    }
+    if (!status)
+        status = ops->wait(device, queue, &error);
+    output.counts = (void *)(uintptr_t)memory[0];
+    output.flows = (void *)(uintptr_t)memory[1];
+    output.accumulate = accumulate;
+    output.on_device = 1;
+    a->status = tally_execute_parts(plan, parts->parts, parts->count, NULL, &output, &a->error);
+    if (!status && parts->queues[0])
+        status = ops->wait(device, parts->queues[0], &error);
+    for (int i = 0; i < 2 && !status; i++)
+        status = ops->download(device, queue, at[i], memory[i], 0, sizes[i], &error);
+    if (!status)
+        status = ops->wait(device, queue, &error);
+    CHECK_SAY(!status, "%s", error.message);
+    ops->release(device, memory[0]);
+    ops->release(device, memory[1]);
+    ops->queue_close(device, queue);
+    memset(a->flow_sums, 0, ANSWER_FLOW_WORDS * a->histograms * sizeof *a->flow_sums);
+}
 
-static void check_case(uint64_t seed, rng *r, unsigned devices)
+static uint64_t compared, compared_there;
+
+static void check_case(uint64_t seed, rng *r, unsigned devices, int there)
 {
     random_case c;
     tally_plan *plan = NULL;
@@ -157,12 +225,20 @@ static void check_case(uint64_t seed, rng *r, unsigned devices)
         answer got = answer_make(&c, tally_plan_bins(plan), (int)(seed & 1));
         answer want = answer_make(&c, tally_plan_bins(plan), (int)(seed & 1));
         cut parts;
-        cut_case(&parts, &c, devices, r);
-        run_parts(&got, &c, &parts, plan, (int)(seed & 1));
+        cut_case(&parts, &c, devices, there, r);
+        if (there)
+            run_there(&got, &parts, plan, (int)(seed & 1));
+        else
+            run_parts(&got, &c, &parts, plan, (int)(seed & 1));
         answer_run(&want, &c, plan, (int)(seed & 1), 1);
-        CHECK_SAY(answer_same(&got, &want), "seed %llu: %u parts: %s: %s %s, reference %s %s",
-                  (unsigned long long)seed, parts.count, c.text, tally_status_string(got.status),
+        if (there)
+            memset(want.flow_sums, 0, ANSWER_FLOW_WORDS * want.histograms * sizeof *want.flow_sums);
+        const int refused = there && strstr(got.error.message, "added up in host memory");
+        CHECK_SAY(refused || answer_same(&got, &want),
+                  "seed %llu: %u parts%s: %s: %s %s, reference %s %s", (unsigned long long)seed,
+                  parts.count, there ? " there" : "", c.text, tally_status_string(got.status),
                   got.error.message, tally_status_string(want.status), want.error.message);
+        compared_there += there && !refused;
         compared++;
         release(&parts);
         answer_free(&got);
@@ -221,7 +297,8 @@ static void check_refusals(void)
     REFUSED("stand in the parts");
     execute.mask = NULL;
     output.on_device = 1;
-    REFUSED("into host memory");
+    REFUSED(context_of(0)->device == TALLY_DEVICE_CPU ? "device memory on the cpu"
+                                                      : "added up in host memory");
     output.on_device = 0;
     execute.progress = cancel;
     execute.user = &asked;
@@ -250,18 +327,24 @@ static void check_context(uint64_t seed, uint64_t cases)
 {
     const unsigned devices = context->several ? ty_several_count(context->several) : 1;
     rng r = {.state = seed};
-    compared = 0;
+    compared = compared_there = 0;
     check_refusals();
+    unsigned have_memory = 0;
+    for (unsigned i = 0; i < devices; i++)
+        have_memory += context_of(i)->device != TALLY_DEVICE_CPU;
     for (uint64_t i = 0; i < cases; i++)
-        check_case(seed + i, &r, devices);
+        check_case(seed + i, &r, devices, have_memory && i % 2);
+    CHECK(!have_memory || compared_there * 8 > cases);
     CHECK_SAY(compared * 2 > cases, "%llu cases compared", (unsigned long long)compared);
     tally_context_destroy(context);
-    printf("%u devices, %llu cases\n", devices, (unsigned long long)compared);
+    printf("%u devices, %llu cases, %llu there\n", devices, (unsigned long long)compared,
+           (unsigned long long)compared_there);
 }
 
 int main(int argc, char **argv)
 {
-    const char *devices = argc > 1 ? argv[1] : "cpu,opencl:*";
+    const char *named = argc > 1 ? argv[1] : getenv("TALLY_DEVICES");
+    const char *devices = named ? named : "cpu,opencl:*";
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261123;
     const uint64_t cases = argc > 3 ? strtoull(argv[3], NULL, 0) : 12;
     setenv("POCL_DEVICES", "pthread pthread pthread", 0); /* as if it were three */
@@ -269,7 +352,7 @@ int main(int argc, char **argv)
     printf("test_parts: %s, seed %llu\n", devices, (unsigned long long)seed);
     if (!open_devices(devices, 2, &error))
         check_context(seed, cases);
-    else if (argc < 2)
+    else if (!named)
         printf("%s; the processor alone\n", error.message);
     else
         CHECK_SAY(0, "%s", error.message);

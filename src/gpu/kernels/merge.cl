@@ -87,4 +87,20 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
         ty_store_sum(target, merge_sum_get(ty_local, TY_LID), counts, first, flows, histogram, bins,
                      how);
 }
+
+/* Adds what another device counted, brought here, to all histograms of an output, `blocks` groups
+ * each. */
+TY_KERNEL(256)
+gather(TY_GLOBAL const ty_u8 *brought, TY_GLOBAL const ty_u64 *brought_flows, ty_u32 blocks,
+       TY_OUTPUT_ARGS TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT(void) ty_local;
+    ty_u32 here = TY_GROUP / blocks, target = (TY_GROUP - here * blocks) * 256 + TY_LID;
+    first += (ty_u64)here * bins;
+    histogram += here;
+    if (target < ty_targets(bins, how))
+        ty_store_sum(
+            target, ty_stored(target, brought, (ty_u64)here * bins, brought_flows, here, bins, how),
+            counts, first, flows, histogram, bins, how);
+}
 /* SPDX-License-Identifier: Apache-2.0 */

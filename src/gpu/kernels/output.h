@@ -37,6 +37,20 @@ TY_FN int ty_takes_over(ty_u32 target, ty_u32 bins, ty_u32 how)
     return target == bins - 1 && (how & TY_OUT_CLAMP_OVER);
 }
 
+/* What an output has at a target, with the call's flows behind its bins. */
+TY_FN ty_u64 ty_stored(ty_u32 target, TY_GLOBAL const ty_u8 *counts, ty_u64 first,
+                       TY_GLOBAL const ty_u64 *flows, ty_u64 histogram, ty_u32 bins, ty_u32 how)
+{
+    ty_u64 at = first + target;
+    if (target >= bins)
+        return flows[histogram * 4 + (target - bins)];
+    if ((how & TY_OUT_COUNTER) == 0)
+        return ((TY_GLOBAL const ty_u64 *)counts)[at];
+    if ((how & TY_OUT_COUNTER) == 1)
+        return ((TY_GLOBAL const ty_u32 *)counts)[at];
+    return (how & TY_OUT_COUNTER) == 2 ? ((TY_GLOBAL const ty_u16 *)counts)[at] : counts[at];
+}
+
 /* Writes a target's count. In 64 bits it wraps where the caller's own count is near 2^64. */
 TY_FN void ty_store_sum(ty_u32 target, ty_u64 sum, TY_OUTPUT_ARGS)
 {

@@ -8,6 +8,7 @@
  *     FAKE_NAME_FAIL=K     call K fails (the first is 1) …
  *     FAKE_NAME_CODE=C     … with code C
  *     FAKE_NAME_LOST=1     … and so do all calls after it
+ *     FAKE_NAME_OF=D       only calls for device D count as calls (CUDA, the current context's)
  *     FAKE_NAME_DEVICES=N  how many devices there are
  *     FAKE_NAME_MEMORY=B   bytes that a device has
  *     others               see where fake_text and fake_number are used
@@ -42,6 +43,7 @@ typedef struct fake_copy {
     void *to;
     const void *from; /* NULL: zeros */
     size_t bytes;
+    struct fake_object *after; /* instead: what is on this queue comes first */
     struct fake_copy *next;
 } fake_copy;
 
@@ -52,6 +54,7 @@ typedef struct fake_object {
     unsigned char *block; /* buffers, programs: their text or code */
     fake_copy *pending;   /* queues */
     struct fake_object *of;
+    int number, finishing;            /* contexts: the device's; queues: they are waited for */
     uint64_t arguments;               /* kernels: bits of those that are set */
     struct fake_object *next, **back; /* all live ones, so that what a driver keeps is no leak */
 } fake_object;
@@ -89,12 +92,18 @@ FAKE_FN void fake_die(const char *call, const char *what)
     abort();
 }
 
+#ifndef FAKE_DEVICE
+#define FAKE_DEVICE -1 /* of the call */
+#endif
+
 /* Counts a call; the code that it is to fail with, or 0. */
 FAKE_FN int fake_enter(const char *name)
 {
-    long at = fake_number("FAIL", 0);
+    long at = fake_number("FAIL", 0), only = fake_number("OF", -1);
+    if (only >= 0 && only != FAKE_DEVICE)
+        at = 0;
     pthread_mutex_lock(&fake.lock);
-    fake.calls++;
+    fake.calls += only < 0 || only == FAKE_DEVICE;
     int i = 0;
     while (i < 63 && fake.names[i].name && strcmp(fake.names[i].name, name) != 0)
         i++;
@@ -175,7 +184,7 @@ FAKE_FN void fake_later(fake_object *queue, void *to, const void *from, size_t b
     fake_copy *copy = malloc(sizeof *copy), **end = &queue->pending;
     if (!copy)
         abort();
-    *copy = (fake_copy){to, from, bytes, NULL};
+    *copy = (fake_copy){to, from, bytes, NULL, NULL};
     while (*end)
         end = &(*end)->next;
     *end = copy;
@@ -183,13 +192,31 @@ FAKE_FN void fake_later(fake_object *queue, void *to, const void *from, size_t b
 
 FAKE_FN void fake_finish(fake_object *queue)
 {
-    for (const fake_copy *c = queue->pending; c; c = c->next) {
-        if (c->from)
+    if (queue->finishing) /* it waits for one that waits for what it has done */
+        return;
+    queue->finishing = 1;
+    while (queue->pending) {
+        fake_copy *c = queue->pending;
+        queue->pending = c->next;
+        if (c->after)
+            fake_finish(c->after);
+        else if (c->from)
             memcpy(c->to, c->from, c->bytes);
         else
             memset(c->to, 0, c->bytes);
+        free(c);
     }
-    fake_drop(queue);
+    queue->finishing = 0;
+}
+
+/* What is on `before` now comes ahead of what is put on `queue` from now on. */
+FAKE_FN void fake_follow(fake_object *queue, fake_object *before)
+{
+    fake_later(queue, NULL, NULL, 0);
+    fake_copy *last = queue->pending;
+    while (last->next)
+        last = last->next;
+    last->after = before;
 }
 
 FAKE_FN int fake_memory_left(size_t bytes)
@@ -222,14 +249,19 @@ FAKE_API const char *fake_failed(void)
     return fake.failed;
 }
 
-/* A caller's stream, in the context that is there; and given back. */
-FAKE_API void *fake_stream(void)
+/* A caller's stream, in the context of a device; and given back. */
+FAKE_API void *fake_stream_of(int device)
 {
     fake_object *q = fake_new(FAKE_QUEUE, 0), *of = fake.all;
-    while (of && of->kind != FAKE_CONTEXT)
+    while (of && (of->kind != FAKE_CONTEXT || of->number != device))
         of = of->next;
     q->of = of;
     return q;
+}
+
+FAKE_API void *fake_stream(void)
+{
+    return fake_stream_of(0);
 }
 
 FAKE_API void fake_stream_close(void *stream)

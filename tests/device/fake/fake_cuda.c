@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A libcuda for tests: see fake.h. FAKE_CUDA_DRIVER (13000), _CAPABILITY (90), _NAME. A stream, a
- * module and the like need a current context, as the driver's do. */
-#define FAKE_NAME "CUDA"
+ * module and the like need a current context, as the driver's do; streams and memory that are used
+ * belong to it. FAKE_CUDA_PEERS=0: no device reaches another's memory. */
+#define FAKE_NAME   "CUDA"
+#define FAKE_DEVICE current_device()
 #include "gpu/cuda_api.h"
+static int current_device(void);
 #include "fake.h"
 
-enum { no_device = 100, bad_context = 201, bad_image = 200 };
+enum { no_device = 100, bad_context = 201, bad_image = 200, bad_peer = 217 };
 
-static _Thread_local int current; /* contexts pushed on this thread */
-static fake_object *primary;
+/* The contexts pushed on this thread. */
+static _Thread_local fake_object *stack[8];
+static _Thread_local int current;
+static fake_object *primary[64];
+static unsigned char reached[64][64]; /* whose memory a context reaches */
+
+static int current_device(void)
+{
+    return current ? stack[current - 1]->number : -1;
+}
 
 #define ENTER(name)                                                                                \
     do {                                                                                           \
@@ -102,23 +113,24 @@ FAKE_API CUresult cuDeviceGetAttribute(int *value, int what, CUdevice device)
 
 FAKE_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    (void)device;
     ENTER("cuDevicePrimaryCtxRetain");
-    if (primary)
-        primary->references++;
+    if (primary[device])
+        primary[device]->references++;
     else
-        primary = fake_new(FAKE_CONTEXT, 0);
-    *context = (CUcontext)primary;
+        primary[device] = fake_new(FAKE_CONTEXT, 0);
+    primary[device]->number = device;
+    *context = (CUcontext)primary[device];
     return 0;
 }
 
 FAKE_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     int code = fake_enter("cuDevicePrimaryCtxRelease");
-    fake_object *own = fake_is(primary, FAKE_CONTEXT, "cuDevicePrimaryCtxRelease");
-    (void)device;
-    if (own->references == 1)
-        primary = NULL;
+    fake_object *own = fake_is(primary[device], FAKE_CONTEXT, "cuDevicePrimaryCtxRelease");
+    if (own->references == 1) {
+        primary[device] = NULL;
+        memset(reached[device], 0, sizeof reached[device]);
+    }
     fake_release(own);
     return code;
 }
@@ -126,8 +138,9 @@ FAKE_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 FAKE_API CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     ENTER("cuCtxPushCurrent");
-    fake_is(context, FAKE_CONTEXT, "cuCtxPushCurrent");
-    current++;
+    if (current == 8)
+        fake_die("cuCtxPushCurrent", "too many");
+    stack[current++] = fake_is(context, FAKE_CONTEXT, "cuCtxPushCurrent");
     return 0;
 }
 
@@ -136,16 +149,33 @@ FAKE_API CUresult cuCtxPopCurrent_v2(CUcontext *context)
     int code = fake_enter("cuCtxPopCurrent");
     if (current < 1)
         fake_die("cuCtxPopCurrent", "none is current");
-    current--;
-    *context = (CUcontext)primary;
+    *context = (CUcontext)stack[--current];
     return code;
 }
 
 FAKE_API CUresult cuCtxGetDevice(CUdevice *device)
 {
     ENTER_CURRENT("cuCtxGetDevice");
-    *device = 0;
+    *device = current_device();
     return 0;
+}
+
+FAKE_API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice other)
+{
+    ENTER("cuDeviceCanAccessPeer");
+    *can = device != other && fake_number("PEERS", 1);
+    return 0;
+}
+
+FAKE_API CUresult cuCtxEnablePeerAccess(CUcontext other, unsigned flags)
+{
+    ENTER_CURRENT("cuCtxEnablePeerAccess");
+    const int peer = fake_is(other, FAKE_CONTEXT, "cuCtxEnablePeerAccess")->number;
+    if (flags || peer == current_device() || !fake_number("PEERS", 1))
+        return bad_peer;
+    const int before = reached[current_device()][peer];
+    reached[current_device()][peer] = 1;
+    return before ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : 0;
 }
 
 /* ---- memory ---- */
@@ -153,11 +183,14 @@ FAKE_API CUresult cuCtxGetDevice(CUdevice *device)
 /* A device pointer is the block's; the objects are found by it. */
 static struct {
     fake_object *object;
-} buffers[256];
+} buffers[1024];
+static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { most_buffers = sizeof buffers / sizeof *buffers };
 
+/* Under the lock. */
 static int find(CUdeviceptr at, const char *call)
 {
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < most_buffers; i++) {
         const fake_object *o = buffers[i].object;
         CUdeviceptr start = o ? (CUdeviceptr)(uintptr_t)o->block : 0;
         if (o && at >= start && at < start + o->bytes)
@@ -167,11 +200,25 @@ static int find(CUdeviceptr at, const char *call)
     return -1;
 }
 
-static void check_range(CUdeviceptr at, size_t bytes, const char *call)
+/* Of the context of that device. */
+static void check_range(int device, CUdeviceptr at, size_t bytes, const char *call)
 {
+    pthread_mutex_lock(&buffers_lock);
     const fake_object *o = buffers[find(at, call)].object;
     if (!bytes || at + bytes > (CUdeviceptr)(uintptr_t)o->block + o->bytes)
         fake_die(call, "outside the memory");
+    if (o->number != device)
+        fake_die(call, "memory of another device");
+    pthread_mutex_unlock(&buffers_lock);
+}
+
+/* A stream of the current context. */
+static fake_object *own_stream(CUstream stream, const char *call)
+{
+    fake_object *q = fake_is(stream, FAKE_QUEUE, call);
+    if (q->of && q->of != stack[current - 1])
+        fake_die(call, "a stream of another context");
+    return q;
 }
 
 FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t bytes)
@@ -180,19 +227,25 @@ FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t bytes)
     ENTER_CURRENT("cuMemAlloc");
     if (!fake_memory_left(bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    while (i < 255 && buffers[i].object)
+    pthread_mutex_lock(&buffers_lock);
+    while (i < most_buffers - 1 && buffers[i].object)
         i++;
     buffers[i].object = fake_new(FAKE_BUFFER, bytes);
+    buffers[i].object->number = current_device();
     *at = (CUdeviceptr)(uintptr_t)buffers[i].object->block;
+    pthread_mutex_unlock(&buffers_lock);
     return 0;
 }
 
 /* A copy under way keeps the driver from taking the memory: the tests' streams are waited for. */
 FAKE_API CUresult cuMemFree_v2(CUdeviceptr at)
 {
-    int code = fake_enter("cuMemFree"), i = find(at, "cuMemFree");
+    int code = fake_enter("cuMemFree");
+    pthread_mutex_lock(&buffers_lock);
+    const int i = find(at, "cuMemFree");
     fake_release(buffers[i].object);
     buffers[i].object = NULL;
+    pthread_mutex_unlock(&buffers_lock);
     return code ? code : current ? 0 : bad_context;
 }
 
@@ -220,8 +273,9 @@ FAKE_API CUresult cuMemFreeHost(void *block)
 FAKE_API CUresult cuPointerGetAttributes(unsigned count, int *what, void **values, CUdeviceptr at)
 {
     const unsigned char *block = (const unsigned char *)(uintptr_t)at;
-    const fake_object *o = fake.all;
     ENTER_CURRENT("cuPointerGetAttributes");
+    pthread_mutex_lock(&fake.lock);
+    const fake_object *o = fake.all;
     while (o && (o->kind != FAKE_HOST_MEMORY || block < o->block || block >= o->block + o->bytes))
         o = o->next;
     for (unsigned i = 0; i < count; i++) {
@@ -232,6 +286,7 @@ FAKE_API CUresult cuPointerGetAttributes(unsigned count, int *what, void **value
         else
             *(size_t *)values[i] = o ? o->bytes - sizeof o : 0;
     }
+    pthread_mutex_unlock(&fake.lock);
     return 0;
 }
 
@@ -239,18 +294,32 @@ FAKE_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t 
                                        CUstream stream)
 {
     ENTER_CURRENT("cuMemcpyHtoDAsync");
-    check_range(to, bytes, "cuMemcpyHtoDAsync");
-    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemcpyHtoDAsync"), (void *)(uintptr_t)to, from,
-               bytes);
+    check_range(current_device(), to, bytes, "cuMemcpyHtoDAsync");
+    fake_later(own_stream(stream, "cuMemcpyHtoDAsync"), (void *)(uintptr_t)to, from, bytes);
     return 0;
 }
 
 FAKE_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     ENTER_CURRENT("cuMemcpyDtoHAsync");
-    check_range(from, bytes, "cuMemcpyDtoHAsync");
-    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemcpyDtoHAsync"), to, (void *)(uintptr_t)from,
-               bytes);
+    check_range(current_device(), from, bytes, "cuMemcpyDtoHAsync");
+    fake_later(own_stream(stream, "cuMemcpyDtoHAsync"), to, (void *)(uintptr_t)from, bytes);
+    return 0;
+}
+
+/* On a stream of the context that is copied to; the other's memory has to be in reach. */
+FAKE_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                                    CUcontext from_context, size_t bytes, CUstream stream)
+{
+    ENTER_CURRENT("cuMemcpyPeerAsync");
+    const int here = fake_is(to_context, FAKE_CONTEXT, "cuMemcpyPeerAsync")->number,
+              there = fake_is(from_context, FAKE_CONTEXT, "cuMemcpyPeerAsync")->number;
+    check_range(here, to, bytes, "cuMemcpyPeerAsync");
+    check_range(there, from, bytes, "cuMemcpyPeerAsync");
+    if (here != current_device() || !reached[here][there])
+        fake_die("cuMemcpyPeerAsync", "by no device that reaches the memory");
+    fake_later(own_stream(stream, "cuMemcpyPeerAsync"), (void *)(uintptr_t)to,
+               (void *)(uintptr_t)from, bytes);
     return 0;
 }
 
@@ -259,8 +328,8 @@ FAKE_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t by
 {
     (void)value;
     ENTER_CURRENT("cuMemsetD8Async");
-    check_range(at, bytes, "cuMemsetD8Async");
-    fake_later(fake_is(stream, FAKE_QUEUE, "cuMemsetD8Async"), (void *)(uintptr_t)at, NULL, bytes);
+    check_range(current_device(), at, bytes, "cuMemsetD8Async");
+    fake_later(own_stream(stream, "cuMemsetD8Async"), (void *)(uintptr_t)at, NULL, bytes);
     return 0;
 }
 
@@ -270,7 +339,9 @@ FAKE_API CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     (void)flags;
     ENTER_CURRENT("cuStreamCreate");
-    *stream = (CUstream)fake_new(FAKE_QUEUE, 0);
+    fake_object *q = fake_new(FAKE_QUEUE, 0);
+    q->of = stack[current - 1];
+    *stream = (CUstream)q;
     return 0;
 }
 
@@ -289,6 +360,17 @@ FAKE_API CUresult cuStreamSynchronize(CUstream stream)
         fake_drop(q);
     fake_finish(q);
     return code ? code : current ? 0 : bad_context;
+}
+
+FAKE_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    ENTER_CURRENT("cuStreamWaitEvent");
+    const fake_object *e = fake_is(event, FAKE_EVENT, "cuStreamWaitEvent");
+    if (flags || !e->of)
+        fake_die("cuStreamWaitEvent", "an event that was not recorded");
+    if (e->of != (fake_object *)stream)
+        fake_follow(own_stream(stream, "cuStreamWaitEvent"), e->of);
+    return 0;
 }
 
 /* FAKE_CUDA_CAPTURING: every stream records a graph. */
@@ -314,7 +396,7 @@ FAKE_API CUresult cuCtxSynchronize(void)
 {
     int code = fake_enter("cuCtxSynchronize");
     for (fake_object *o = fake.all; o; o = o->next) {
-        if (o->kind == FAKE_QUEUE)
+        if (o->kind == FAKE_QUEUE && (!current || !o->of || o->of == stack[current - 1]))
             fake_finish(o);
     }
     return code ? code : current ? 0 : bad_context;
@@ -374,7 +456,7 @@ static void check_launch(const char *name, CUfunction function, const unsigned g
                          const unsigned block[3], unsigned local, CUstream stream, void **arguments)
 {
     fake_is(function, FAKE_PROGRAM, name);
-    fake_is(stream, FAKE_QUEUE, name);
+    own_stream(stream, name);
     if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] * grid[2] * block[1] * block[2] != 1 ||
         local > 227 << 10 || !arguments)
         fake_die(name, "sizes");
@@ -416,7 +498,7 @@ FAKE_API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     ENTER_CURRENT("cuEventRecord");
     fake_is(event, FAKE_EVENT, "cuEventRecord");
-    ((fake_object *)event)->of = fake_is(stream, FAKE_QUEUE, "cuEventRecord");
+    ((fake_object *)event)->of = own_stream(stream, "cuEventRecord");
     return 0;
 }
 

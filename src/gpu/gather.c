@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/gather.h"
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "gpu/call.h"
+#include "plan/dealing.h"
+
+/* A queue of our own, for parts without a stream. */
+typedef struct ty_spare {
+    void *queue;
+    struct ty_spare *next;
+} ty_spare;
+
+/* What the parts on one device count. */
+typedef struct share {
+    const tally_plan *plan;
+    ty_device *device;
+    uint32_t part; /* the first of them */
+    ty_spare *spare;
+    ty_workspace *w; /* counts in partials, flows in scratch: its own; the first's: another's */
+    void *queue, *stream; /* where its last work is: w's, or that of a later part's stream */
+    tally_output output;
+} share;
+
+typedef struct gathering {
+    const ty_job *whole;
+    size_t counts_bytes, flows_bytes;
+    int recording; /* the first part's stream records a graph */
+    unsigned count;
+    share shares[TY_MOST_DEVICES];
+} gathering;
+
+/* ---- spares ---- */
+
+static tally_status take_spare(ty_device *device, ty_spare **spare, tally_error *error)
+{
+    pthread_mutex_lock(&device->programs_lock);
+    *spare = device->spares;
+    device->spares = *spare ? (*spare)->next : NULL;
+    pthread_mutex_unlock(&device->programs_lock);
+    if (*spare)
+        return TALLY_OK;
+    ty_spare *made = ty_calloc(1, sizeof *made);
+    if (!made)
+        return ty_error_memory(error, "a queue", sizeof *made);
+    tally_status status = device->ops->queue_open(device, NULL, &made->queue, error);
+    if (status)
+        ty_free(made);
+    else
+        *spare = made;
+    return status;
+}
+
+static void give_spare(ty_device *device, ty_spare *spare)
+{
+    if (!spare)
+        return;
+    pthread_mutex_lock(&device->programs_lock);
+    spare->next = device->spares;
+    device->spares = spare;
+    pthread_mutex_unlock(&device->programs_lock);
+}
+
+void ty_spares_close(ty_device *device)
+{
+    while (device->spares) {
+        ty_spare *spare = device->spares;
+        device->spares = spare->next;
+        device->ops->queue_close(device, spare->queue);
+        ty_free(spare);
+    }
+}
+
+/* ---- order among queues ---- */
+
+/* What is put on `queue` from now on runs after what is on `before` now. */
+static tally_status follow(ty_device *device, void *queue, ty_device *other, void *before,
+                           tally_error *error)
+{
+    if (device->ops == other->ops && device->ops->follow)
+        return device->ops->follow(device, queue, other, before, error);
+    return other->ops->wait(other, before, error);
+}
+
+/* The share's next work is put on a stream. */
+static tally_status hop(share *s, void *stream, tally_error *error)
+{
+    void *queue = s->w->borrowed;
+    tally_status status = TALLY_OK;
+    if (stream == s->stream)
+        return TALLY_OK;
+    if (stream != s->w->stream)
+        status = s->device->ops->queue_open(s->device, stream, &queue, error);
+    if (status)
+        return status;
+    status = follow(s->device, queue, s->device, s->queue, error);
+    if (s->queue != s->w->borrowed)
+        s->device->ops->queue_close(s->device, s->queue);
+    s->queue = queue;
+    s->stream = stream;
+    return status;
+}
+
+/* ---- shares ---- */
+
+static ty_workspaces *spaces_of(const share *s)
+{
+    return &((ty_gpu_plan *)s->plan->state)->spaces;
+}
+
+/* Room for counts and flows on the share's device. */
+static tally_status reserve(const gathering *g, share *s, tally_error *error)
+{
+    tally_status status = ty_workspace_partials(s->device, s->w, g->counts_bytes, error);
+    return status ? status : ty_workspace_scratch(s->device, s->w, g->flows_bytes, error);
+}
+
+static tally_status open_share(gathering *g, const ty_job *job, share *s, tally_error *error)
+{
+    const tally_output *output = g->whole->output;
+    void *stream = job->stream;
+    tally_status status = TALLY_OK;
+    s->plan = job->plan;
+    s->device = job->plan->context->state;
+    if (!stream && g->recording)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "the first part's stream is recording a graph: this one needs a stream of "
+                        "its device too");
+    if (!stream) {
+        status = take_spare(s->device, &s->spare, error);
+        stream = status ? NULL : s->device->ops->native(s->spare->queue);
+    }
+    if (!status)
+        status = ty_workspaces_take(s->device, spaces_of(s), stream, g->recording, &s->w, error);
+    if (status)
+        return status;
+    s->queue = s->w->borrowed;
+    s->stream = stream;
+    s->output = *output;
+    if (s == g->shares)
+        return TALLY_OK;
+    if (g->recording) /* becomes part of the graph */
+        status = follow(s->device, s->queue, g->shares->device, g->shares->queue, error);
+    if (!status)
+        status = reserve(g, s, error);
+    s->output.counts = (void *)(uintptr_t)s->w->partials;
+    s->output.flows = output->flows ? (void *)(uintptr_t)s->w->scratch : NULL;
+    s->output.accumulate = TALLY_ACCUMULATE_NONE;
+    return status;
+}
+
+/* Puts a part on its device. */
+static tally_status count_part(gathering *g, uint32_t part, ty_job *job, tally_error *error)
+{
+    share *s = g->shares;
+    tally_status status = TALLY_OK;
+    while (s < g->shares + g->count && s->plan != job->plan)
+        s++;
+    if (s == g->shares + g->count) {
+        g->count++;
+        s->part = part;
+        status = open_share(g, job, s, error);
+    }
+    if (!status && job->stream)
+        status = hop(s, job->stream, error);
+    if (status)
+        return status;
+    job->stream = s->stream;
+    job->output = &s->output;
+    status = ty_gpu_run(job, error);
+    if (!s->output.accumulate)
+        s->output.accumulate = TALLY_ACCUMULATE_ADD;
+    return status;
+}
+
+/* ---- adding up ---- */
+
+/* Brings what a share counted into the first one's workspace, through the host's memory. */
+static tally_status bring_by_host(const gathering *g, share *s, tally_error *error)
+{
+    const share *first = g->shares;
+    const ty_device_ops *from = s->device->ops, *to = first->device->ops;
+    const size_t counts = g->counts_bytes, flows = g->flows_bytes;
+    tally_status status = ty_workspace_stages(s->device, s->w, 0, counts + flows, error);
+    if (!status)
+        status = from->download(s->device, s->queue, s->w->stage, s->w->partials, 0, counts, error);
+    if (!status)
+        status = from->download(s->device, s->queue, s->w->stage + counts, s->w->scratch, 0, flows,
+                                error);
+    if (!status)
+        status = follow(first->device, first->queue, s->device, s->queue, error);
+    if (!status)
+        status = to->upload(first->device, first->queue, first->w->partials, 0, s->w->stage, counts,
+                            error);
+    if (!status)
+        status = to->upload(first->device, first->queue, first->w->scratch, 0, s->w->stage + counts,
+                            flows, error);
+    return status;
+}
+
+/* The same by the first device alone. */
+static tally_status bring_by_peer(const gathering *g, const share *s, tally_error *error)
+{
+    const share *first = g->shares;
+    const ty_device_ops *ops = first->device->ops;
+    tally_status status = follow(first->device, first->queue, s->device, s->queue, error);
+    if (!status)
+        status = ops->fetch(first->device, first->queue, first->w->partials, s->device,
+                            s->w->partials, g->counts_bytes, error);
+    if (!status)
+        status = ops->fetch(first->device, first->queue, first->w->scratch, s->device,
+                            s->w->scratch, g->flows_bytes, error);
+    return status;
+}
+
+/* Adds what was brought to the output. */
+static tally_status add(const gathering *g, tally_error *error)
+{
+    const share *first = g->shares;
+    const tally_output *output = g->whole->output;
+    const uint32_t bins = first->plan->bins, how = (uint32_t)first->plan->options.counter |
+                                                   TY_OUT_ADD | (output->flows ? TY_OUT_FLOWS : 0);
+    const uint32_t blocks = (bins + (output->flows ? 4 : 0)) / 256 + 1;
+    const ty_memory counts = (ty_memory)(uintptr_t)output->counts,
+                    flows = output->flows ? (ty_memory)(uintptr_t)output->flows : counts;
+    const uint64_t groups = g->whole->histograms * blocks;
+    if (groups > INT32_MAX)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "more than 2^31 groups would add up the devices' counts");
+    const ty_arg args[] = {ty_arg_memory(first->w->partials),
+                           ty_arg_memory(output->flows ? first->w->scratch : first->w->partials),
+                           ty_arg_u32(blocks),
+                           ty_arg_memory(counts),
+                           ty_arg_u64(0),
+                           ty_arg_memory(flows),
+                           ty_arg_u64(0),
+                           ty_arg_u32(bins),
+                           ty_arg_u32(how)};
+    const ty_launch launch = {(uint32_t)groups, 256, 0, args, sizeof args / sizeof *args, 0};
+    return first->device->ops->launch(first->device, first->queue,
+                                      ((const ty_gpu_plan *)first->plan->state)->program->handle,
+                                      "gather", &launch, error);
+}
+
+static tally_status gather(gathering *g, share *s, tally_error *error)
+{
+    const share *first = g->shares;
+    const ty_device_ops *ops = first->device->ops;
+    const int peer =
+        ops == s->device->ops && ops->reaches && ops->reaches(first->device, s->device);
+    tally_status status = peer ? bring_by_peer(g, s, error) : bring_by_host(g, s, error);
+    /* The next call on its stream writes what is read here. A graph's runs follow each other. */
+    if (!status && !g->recording)
+        status = follow(s->device, s->w->borrowed, first->device, first->queue, error);
+    return status ? status : add(g, error);
+}
+
+/* ---- a call ---- */
+
+static tally_status check(const ty_job *jobs, uint32_t count, const ty_job *whole, uint32_t *failed,
+                          tally_error *error)
+{
+    int several = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        several |= jobs[i].plan != jobs->plan;
+        *failed = i;
+        if (ty_store_by_host(&jobs[i]) || ty_store_by_host(whole))
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "such parts are added up in host memory, where the output has to be");
+    }
+    *failed = 0;
+    if (several && whole->output->accumulate == TALLY_ACCUMULATE_ATOMIC)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "output: several devices do not add to it atomically");
+    if (whole->progress && whole->progress(whole->user, 0, whole->batches * whole->elements))
+        return ty_error(error, TALLY_ERROR_CANCELLED, "cancelled");
+    return TALLY_OK;
+}
+
+static void close_share(const gathering *g, share *s, int sound, int busy)
+{
+    if (s->w && s->queue != s->w->borrowed)
+        s->device->ops->queue_close(s->device, s->queue);
+    if (s->w && (sound || g->recording))
+        ty_workspaces_give(spaces_of(s), s->w, g->recording, busy);
+    else if (s->w)
+        ty_workspace_close(s->device, s->w);
+    give_spare(s->device, s->spare);
+}
+
+/* The first part's stream has the output. After a failure what is under way still uses the
+ * workspaces. */
+static tally_status end(gathering *g, tally_status status, tally_error *error)
+{
+    share *first = g->shares;
+    if (!status && first->w)
+        status = hop(first, first->w->stream, error);
+    const int waits = first->spare != NULL;
+    if (!status && waits)
+        status = first->device->ops->wait(first->device, first->queue, error);
+    for (unsigned i = 0; i < g->count && status && !g->recording; i++)
+        if (g->shares[i].w)
+            g->shares[i].device->ops->wait(g->shares[i].device, g->shares[i].queue, NULL);
+    for (unsigned i = 0; i < g->count; i++)
+        close_share(g, &g->shares[i], !status || status == TALLY_ERROR_UNSUPPORTED,
+                    !status && !waits);
+    return status;
+}
+
+tally_status ty_gpu_gather(ty_job *jobs, uint32_t count, const ty_job *whole, uint32_t *failed,
+                           tally_error *error)
+{
+    ty_device *device = jobs->plan->context->state;
+    const ty_device_ops *ops = device->ops;
+    gathering g = {.whole = whole};
+    int mode = 0;
+    tally_status status = check(jobs, count, whole, failed, error);
+    if (status || !whole->histograms)
+        return status;
+    g.counts_bytes = (size_t)(whole->histograms * jobs->plan->bins) * ty_cell_bytes(jobs->plan);
+    g.flows_bytes = whole->output->flows ? (size_t)whole->histograms * sizeof(tally_flows) : 0;
+    if (jobs->stream && ops->recording)
+        status = ops->recording(device, jobs->stream, &g.recording, error);
+    if (g.recording)
+        mode = ops->relax(-1);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        *failed = i;
+        status = count_part(&g, i, &jobs[i], error);
+    }
+    if (!status && g.count > 1)
+        status = reserve(&g, g.shares, error);
+    for (unsigned i = 1; i < g.count && !status; i++) {
+        *failed = g.shares[i].part;
+        status = gather(&g, &g.shares[i], error);
+    }
+    status = end(&g, status, error);
+    if (g.recording)
+        ops->relax(mode);
+    return status;
+}
