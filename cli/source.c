@@ -343,6 +343,8 @@ static tally_status name_histograms(cli_source *source, tally_error *error)
         for (uint32_t d = 0; d < parts; d++) {
             const char *name = tally_input_channel_name(
                 input, source->dimensions > 1 ? d : cli_source_channel(source, c));
+            if (!name && parts > 1) /* by number: columns of an array */
+                name = source->columns[d];
             int put =
                 snprintf(text + used, sizeof text - used, "%s%s", d ? "," : "", name ? name : "");
             used += put > 0 ? (size_t)put : 0;

@@ -6,7 +6,8 @@
  *
  * Edges of an axis of times are dates, as ISO 8601 has them (2026-11-23T02:49:22Z).
  *
- * An axis of words has one column, "value" (or value0, ...), in place of lo and hi.
+ * An axis of words, or of an alphabet's bytes, has one column, "value" (or value0, ...), in place
+ * of lo and hi; other bytes are "other".
  *
  * Names come from files. Their control characters are written out (common/printable.h), so a row is
  * one line; one that begins with = + - @, which spreadsheets would take for a formula, or with ',
@@ -43,13 +44,26 @@ void ty_put_csv_name(ty_out *out, const char *name)
     ty_put(out, quote ? "\"" : "");
 }
 
+static int has_labels(const tally_result *r, uint32_t d)
+{
+    return r->labels[d] || r->axes[d].kind == TALLY_AXIS_CATEGORY;
+}
+
+static void put_bin_label(ty_out *out, const tally_result *r, uint32_t d, uint64_t bin)
+{
+    char text[TY_LABEL_SIZE];
+    if (!r->labels[d])
+        ty_category_label(&r->axes[d], bin, bin + 1, 1, text);
+    ty_put_csv_name(out, r->labels[d] ? ty_label(r->labels[d], bin) : text);
+}
+
 static void put_header(ty_out *out, const tally_result *r)
 {
     ty_put(out, "histogram");
     for (uint32_t d = 0; d < r->dimensions; d++) {
         char names[] = ",lo0,hi0", value[] = ",value0";
         names[3] = names[7] = value[6] = (char)('0' + d);
-        if (r->labels[d])
+        if (has_labels(r, d))
             ty_put_bytes(out, value, r->dimensions == 1 ? 6 : 7);
         else
             ty_put(out, r->dimensions == 1 ? ",lo,hi" : names);
@@ -87,8 +101,8 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
         ty_put_csv_name(out, r->names[h]);
         for (uint32_t d = 0; d < r->dimensions; d++) {
             ty_put(out, ",");
-            if (r->labels[d]) {
-                ty_put_csv_name(out, ty_label(r->labels[d], at[d]));
+            if (has_labels(r, d)) {
+                put_bin_label(out, r, d, at[d]);
                 continue;
             }
             put_edge(out, r, d, at[d], precisions[d]);
@@ -118,8 +132,8 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
     ty_put_csv_name(out, r->names[h]);
     for (uint32_t d = 0; d < r->dimensions; d++) {
         ty_put(out, ",");
-        if (r->labels[d]) {
-            ty_put(out, flow == 2 ? "nan" : "");
+        if (has_labels(r, d)) {
+            ty_put(out, flow == 2 ? "nan" : flow == 1 && !r->labels[d] ? "other" : "");
             continue;
         }
         if (lo)

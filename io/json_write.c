@@ -141,6 +141,13 @@ static void put_axis(ty_out *out, const tally_axis *axis, const ty_labels *label
             ty_put_u64(out, axis->categories[i]);
         ty_put(out, i == 255 ? "]" : "");
     }
+    for (uint64_t i = 0; axis->kind == TALLY_AXIS_CATEGORY && i < axis->bins; i++) {
+        char text[TY_LABEL_SIZE];
+        ty_category_label(axis, i, i + 1, 1, text);
+        ty_put(out, i ? "," : ",\"letters\":[");
+        ty_put_json_string(out, text);
+        ty_put(out, i + 1 == axis->bins ? "]" : "");
+    }
     if (labels)
         put_labels(out, labels);
     if (time)

@@ -85,6 +85,11 @@ equal '1 1 1 1 | 0 13 0 0; ' "$(counts --alphabet '\-\\\n\x09' text)" "--alphabe
 equal 7 "$("$TALLY" --alphabet a-z --per-bin 4 text --format json | python3 -c '
 import json, sys; print(json.load(sys.stdin)["axes"][0]["bins"])')" "bins of a-z by 4"
 
+equal 'histogram,value,count|,l,3|,o,2|,e,1|,H,1|,other,10|' "$("$TALLY" --alphabet loeH text -f csv | tr '\n' '|')" "letters in CSV"
+equal "['a-d', 'e-h']" "$("$TALLY" --alphabet a-h --per-bin 4 text -o text.json && python3 -c '
+import json; print(json.load(open("text.json"))["axes"][0]["letters"])')" "letters in JSON"
+equal ',a-d,2' "$("$TALLY" merge text.json text.json --format csv | grep a-d)" "letters of a result that was saved"
+
 # Columns by name and number; two make a joint table; several axes take several values.
 printf 'x,y,"a, b"\n1,10,3\n2,20,4\n3,30,5\n3,10,7\n' >t.csv
 equal '1 1 2 | 0 0 0 0; ' "$(counts t.csv --column x --integer)" "--column x"
