@@ -21,6 +21,13 @@ enum { BATCH = 1024, BUFFER_BYTES = 64 * 1024 };
 
 #define EXACT_MOST ((int64_t)1 << 53)
 
+/* A column, or the image, as what several threads read at once. */
+typedef struct ty_fits_part {
+    tally_source source;
+    const struct ty_fits_state *state;
+    uint32_t number; /* of `fields` */
+} ty_fits_part;
+
 typedef struct ty_fits_state {
     ty_fits_file fits;
     ty_rows rows;
@@ -30,7 +37,7 @@ typedef struct ty_fits_state {
     tally_dtype dtype;
     uint64_t stride;  /* bytes from an element's value to the next in the file */
     uint64_t element; /* next to read in order */
-    tally_source source;
+    ty_fits_part parts[TALLY_MAX_DIMENSIONS];
 } ty_fits_state;
 
 static int fits_probe(const unsigned char *head, size_t size)
@@ -178,15 +185,16 @@ static tally_status convert(const ty_fits_state *s, const ty_fits_field *f,
     return TALLY_OK;
 }
 
-/* Elements [first, first + count) of the data, as records of the chosen fields; by any number of
- * threads. */
-static tally_status read_elements(const ty_fits_state *s, uint64_t first, uint64_t count,
-                                  unsigned char *to, tally_error *error)
+/* Elements [first, first + count) of the data, as records of `fields` of the chosen fields, from
+ * fields[begin] on; by any number of threads. */
+static tally_status read_elements(const ty_fits_state *s, uint32_t begin, uint32_t fields,
+                                  uint64_t first, uint64_t count, unsigned char *to,
+                                  tally_error *error)
 {
     unsigned char buffer[BUFFER_BYTES];
     const ty_seekable *in = &s->fits.in;
     const uint64_t data = in->start + s->fits.units[s->fits.chosen].data;
-    const size_t size = tally_dtype_bytes(s->dtype), step = size * s->count;
+    const size_t size = tally_dtype_bytes(s->dtype), step = size * fields;
     const int is_long = s->stride > BUFFER_BYTES; /* then value by value */
     uint64_t most = is_long ? 1 : BUFFER_BYTES / s->stride;
     most = most < BATCH ? most : BATCH;
@@ -196,8 +204,8 @@ static tally_status read_elements(const ty_fits_state *s, uint64_t first, uint64
         if (!is_long)
             status = ty_file_read_at(in->name, in->file, data + first * s->stride, buffer,
                                      (size_t)(n * s->stride), error);
-        for (uint32_t i = 0; i < s->count && !status; i++) {
-            const ty_fits_field *f = s->fits.field + s->fields[i];
+        for (uint32_t i = 0; i < fields && !status; i++) {
+            const ty_fits_field *f = s->fits.field + s->fields[begin + i];
             const unsigned char *from = is_long ? buffer : buffer + f->at;
             if (is_long)
                 status = ty_file_read_at(in->name, in->file, data + first * s->stride + f->at,
@@ -340,7 +348,8 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
 {
     ty_fits_state *s = state;
     const uint64_t count = bytes / s->rows.pixel_bytes;
-    tally_status status = into ? read_elements(s, s->element, count, into, error) : TALLY_OK;
+    tally_status status =
+        into ? read_elements(s, 0, s->count, s->element, count, into, error) : TALLY_OK;
     s->element += count;
     *got = bytes;
     return status;
@@ -368,40 +377,43 @@ static tally_status fits_rewind(void *state, tally_error *error)
 static tally_status read_source(void *user, uint64_t begin, uint64_t count, void *to,
                                 tally_error *error)
 {
-    const ty_fits_state *s = user;
+    const ty_fits_part *part = user;
+    const ty_fits_state *s = part->state;
     const ty_rows *r = &s->rows;
+    const size_t bytes = tally_dtype_bytes(s->dtype);
     const uint64_t columns = r->column_end - r->column_begin;
     unsigned char *into = to;
     tally_status status = TALLY_OK;
-    for (uint64_t n; count && !status; begin += n, count -= n, into += n * r->pixel_bytes) {
+    for (uint64_t n; count && !status; begin += n, count -= n, into += n * bytes) {
         const uint64_t row = r->row_begin + begin / columns, column = begin % columns;
         n = columns == r->columns || count < columns - column ? count : columns - column;
-        status = read_elements(s, row * r->columns + r->column_begin + column, n, into, error);
+        status = read_elements(s, part->number, 1, row * r->columns + r->column_begin + column, n,
+                               into, error);
     }
     return status;
 }
 
-/* Of one column, or an image: records are read in order. */
 static tally_status fits_view(void *state, tally_view *views, tally_error *error)
 {
     ty_fits_state *s = state;
     const ty_rows *r = &s->rows;
-    tally_view view = TALLY_VIEW_INIT;
     (void)error;
-    if (s->count > 1)
-        return TALLY_OK;
-    s->source = (tally_source)TALLY_SOURCE_INIT;
-    s->source.read = read_source;
-    s->source.user = s;
-    view.source = &s->source;
-    view.dtype = s->dtype;
-    view.rows = r->row_end - r->row_begin;
-    view.columns = r->column_end - r->column_begin;
-    if (r->columns == 1) {
-        view.columns = view.rows;
-        view.rows = 1;
+    for (uint32_t i = 0; i < s->count; i++) {
+        ty_fits_part *part = s->parts + i;
+        tally_view view = TALLY_VIEW_INIT;
+        *part = (ty_fits_part){TALLY_SOURCE_INIT, s, i};
+        part->source.read = read_source;
+        part->source.user = part;
+        view.source = &part->source;
+        view.dtype = s->dtype;
+        view.rows = r->row_end - r->row_begin;
+        view.columns = r->column_end - r->column_begin;
+        if (r->columns == 1) {
+            view.columns = view.rows;
+            view.rows = 1;
+        }
+        views[i] = view;
     }
-    views[0] = view;
     return TALLY_OK;
 }
 

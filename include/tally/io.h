@@ -344,10 +344,10 @@ TALLY_API int32_t tally_input_rounded(const tally_input *input);
 TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, int *done,
                                         tally_error *error);
 /* All of the input as views with a source, which read the file when they are counted: every thread
- * its own part. Fills views[0 … dimensions). For Parquet, Arrow and one column or image of FITS,
- * and for uncompressed samples in a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is
- * NULL, and chunks are what there is. Valid until `input` is rewound or closed; nothing is read,
- * and tally_input_read goes on as if it had not been called. */
+ * its own part. Fills views[0 … dimensions). For Parquet, Arrow and FITS, and for uncompressed
+ * samples in a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is NULL, and chunks are
+ * what there is. Valid until `input` is rewound or closed; nothing is read, and tally_input_read
+ * goes on as if it had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
 /* What is in a table, column by column: names, types, missing values, distribution. */
 typedef struct tally_summary tally_summary;
