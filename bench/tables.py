@@ -18,14 +18,16 @@ import tables_files
 import tables_gpu
 import tables_methods
 import tables_python
+import tables_scale
 
 PAGES = [f"docs/{name}.md" for name in (
-    "FIGURES", "METHODS", "PERFORMANCE", "PERFORMANCE_GPU", "PYTHON")]
+    "FIGURES", "METHODS", "PERFORMANCE", "PERFORMANCE_GPU", "PYTHON", "SCALE")]
 
 
 def main(arguments):
     makers = {}
-    for of in (tables_cpu, tables_figures, tables_files, tables_gpu, tables_methods, tables_python):
+    for of in (tables_cpu, tables_figures, tables_files, tables_gpu, tables_methods, tables_python,
+               tables_scale):
         makers.update(of.makers())
     if len(arguments) == 2 and arguments[0] == "--show":
         found = [name for name in makers if arguments[1] in (name, name.partition(":")[2])]
