@@ -54,11 +54,14 @@ typedef struct tally_statistics_options {
     int32_t skip_nan; /* nonzero: values that are NaN are left out, of `count` too */
     int (*progress)(void *user, uint64_t done, uint64_t total); /* as in tally_execute_options */
     void *user;
+    /* On a device, as in tally_execute_options: what is done waits for the caller's stream. */
+    void *stream;
+    int32_t on_device; /* nonzero: the arrays are in device memory (see tally_bin_statistics) */
 } tally_statistics_options;
 
 #define TALLY_STATISTICS_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(tally_statistics_options), NULL, NULL, NULL, 0, NULL, NULL                          \
+        sizeof(tally_statistics_options), NULL, NULL, NULL, 0, NULL, NULL, NULL, 0                 \
     }
 
 /*
@@ -92,6 +95,12 @@ typedef struct tally_statistics_options {
  * `limits`. Where the caller gives none, these are the largest finite |value| of a column, which a
  * pass of its own finds, or of integers of up to 32 bits above all that the type holds; infinite
  * and NaN values count as said above. Minima and maxima of 64-bit values need 64-bit atomics there.
+ *
+ * With `on_device` arrays are in the device's memory: under CUDA pointers, under OpenCL memory
+ * objects. If there is a stream, the call returns before they are written, waits for nothing, and
+ * may be recorded in a graph. What would have been refused then shows in them: where a value was
+ * beyond its limit, sums, means and m2 of its column are NaN; plans with TALLY_FLOW_FAIL are
+ * TALLY_ERROR_UNSUPPORTED.
  *
  * The plan is on the processor or on one device, has u64 counters and no weight_dtype; else
  * TALLY_ERROR_UNSUPPORTED or TALLY_ERROR_ARGUMENT. Policies of its axes hold: clamped samples

@@ -175,6 +175,8 @@ class StatisticsOptions(Sized):
         ("skip_nan", c_int32),
         ("progress", PROGRESS),
         ("user", c_void_p),
+        ("stream", c_void_p),
+        ("on_device", c_int32),
     ]
 
 

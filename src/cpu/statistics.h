@@ -44,7 +44,9 @@ typedef struct ty_statistics {
     /* The totals: count × histograms × entries, one each; of the kind's fields. */
     void *totals;
     double *extreme_totals; /* pairs: -min, max; or NULL */
-    unsigned char *odds;    /* of a device: what was met, 1 inf, 2 -inf, 4 NaN; else NULL */
+    /* On a device: where statistics go if they stay there, else NULL. */
+    const tally_statistics *bins, *flows;
+    unsigned char *odds; /* of a device: what was met, 1 inf, 2 -inf, 4 NaN; else NULL */
 } ty_statistics;
 
 /* Bytes of a kind's fields. */

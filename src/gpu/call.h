@@ -142,6 +142,9 @@ tally_status ty_store_begin(ty_call *call, tally_error *error);
 tally_status ty_store_clear(ty_call *call, tally_error *error);
 /* Ends them: an output in host memory gets what was stored. */
 tally_status ty_store_end(ty_call *call, tally_error *error);
+/* Whether `count` of so many bytes are at a caller's address in device memory, aligned. */
+tally_status ty_store_check_memory(const ty_call *call, const void *memory, uint64_t count,
+                                   size_t size, const char *what, tally_error *error);
 /* Checks a job's output in device memory: alignment, size, and what cannot be recorded. */
 tally_status ty_store_check(ty_call *call, tally_error *error);
 /* Whether an output in device memory is made on the host: where the counts decide if there is one

@@ -84,7 +84,7 @@ static tally_status begin(ty_call *c, tally_error *error)
     if (status)
         return status;
     c->queue = job->stream ? c->w->borrowed : c->w->queue;
-    status = ty_store_check(c, error);
+    status = job->statistics ? TALLY_OK : ty_store_check(c, error);
     return status ? status : ty_views_begin(c, error);
 }
 
@@ -124,7 +124,7 @@ static tally_status end(ty_call *c, tally_status status, tally_error *error)
 {
     const ty_device_ops *ops = c->device->ops;
     const int there = c->job->output->on_device, stream = c->job->stream != NULL;
-    const int by_host = there && ty_store_by_host(c->job);
+    const int by_host = there && !c->job->statistics && ty_store_by_host(c->job);
     if (c->w && !status && there && !stream && !by_host)
         status = ops->wait(c->device, c->queue, error);
     else if (c->w && status && !c->recording)

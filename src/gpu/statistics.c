@@ -5,19 +5,12 @@
  * the other. What they leave are whole numbers, as the processor's with limits are
  * (cpu/statistics.h), so that what follows is the same.
  */
-#include "gpu/statistics.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
 #include "gpu/axes.h"
-#include "gpu/kernels/statistics_state.h"
-#include "gpu/methods/any_layout.h"
-#include "gpu/methods/launches.h"
+#include "gpu/statistics_run.h"
 #include "gpu/views.h"
 #include "kernel_texts.h"
 
@@ -34,15 +27,10 @@ struct ty_statistics_plan {
 
 /* ---- kernels ---- */
 
-static int is_wide(tally_dtype value)
-{
-    return tally_dtype_bytes(value) == 8;
-}
-
 /* Words of a slot (kernels/statistics.cl). */
 static uint32_t words_of(const ty_statistics_wish *w)
 {
-    const uint32_t wide = (uint32_t)is_wide(w->value);
+    const uint32_t wide = (uint32_t)ty_is_wide(w->value);
     return 1 + (w->extremes ? 2 + 2 * wide : 0) + (w->sums ? 2 + wide : 0) +
            (w->sums > 1 ? 3 + wide : 0);
 }
@@ -56,7 +44,7 @@ static ty_any_layout layout_of(const tally_plan *plan, const ty_device *device,
                                const ty_statistics_wish *w)
 {
     ty_any_layout l = ty_any_layout_make(plan, device, words_of(w), 0);
-    l.geometry.most = UINT64_C(1) << (is_wide(w->value) ? 27 : 31); /* squares have 128 bits */
+    l.geometry.most = UINT64_C(1) << (ty_is_wide(w->value) ? 27 : 31); /* squares have 128 bits */
     return l;
 }
 
@@ -117,7 +105,7 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 static const ty_gpu_method kernels = {
     .texts = {ty_text_fixed_h, ty_text_statistics_state_h, ty_text_statistics,
-              ty_text_statistics_fold, ty_text_statistics_packed},
+              ty_text_statistics_fold, ty_text_statistics_packed, ty_text_statistics_finish},
     .reads = TY_READS_ANY,
     .maps = TY_MAPS_FLOAT32,
     .tables = TY_TABLES_GLOBAL,
@@ -223,43 +211,10 @@ static tally_status program_of(ty_call *c, const ty_statistics_wish *w, tally_er
 
 /* ---- a call ---- */
 
-/* A column of values on its way. */
-typedef struct column {
-    ty_call *call;
-    uint32_t number;
-    ty_statistics_wish wish;
-    ty_any_layout layout;
-    ty_strided values;
-    int64_t channel;
-    uint32_t given; /* its exponent (STATISTICS_GIVEN) */
-    ty_memory memory;
-} column;
-
-/* Where words of 64 bits lie in a call's memory: cells, flows, the columns' states. */
-static uint64_t cell_at(const ty_call *c, uint64_t number, uint64_t h)
-{
-    return (number * c->job->histograms + h) * c->plan->slots * STATISTICS_CELL;
-}
-
-static uint64_t flows_at(const ty_call *c, uint64_t h)
-{
-    return cell_at(c, c->job->statistics->count, 0) + h * STATISTICS_FLOWS;
-}
-
-static uint64_t state_at(const ty_call *c, uint64_t number)
-{
-    return flows_at(c, c->job->histograms) + number * STATISTICS_STATE;
-}
-
-static uint64_t all_words(const ty_call *c)
-{
-    return state_at(c, c->job->statistics->count);
-}
-
 /* Whether floats may need the table of rare values, in memory behind those words. */
 static int has_rare(const ty_statistics_wish *w)
 {
-    return w->sums && ty_dtype_is_float(w->value) && !is_wide(w->value);
+    return w->sums && ty_dtype_is_float(w->value) && !ty_is_wide(w->value);
 }
 
 static ty_statistics_wish wish_of(const ty_statistics *s, uint32_t number)
@@ -267,20 +222,7 @@ static ty_statistics_wish wish_of(const ty_statistics *s, uint32_t number)
     return (ty_statistics_wish){s->values[number].dtype, s->sums, s->extremes != 0};
 }
 
-/* The exponent, if it need not be looked for: of the limit, above all that the type holds, or above
- * all. */
-static uint32_t given_exponent(const ty_statistics *s, uint32_t number)
-{
-    const tally_dtype value = s->values[number].dtype;
-    const int bits = 8 * (int)tally_dtype_bytes(value);
-    if (s->limited)
-        return (uint32_t)(s->exponents[number] + STATISTICS_GIVEN);
-    if (!s->sums)
-        return STATISTICS_GIVEN + 1024;
-    return ty_dtype_is_float(value) || bits == 64 ? 0 : (uint32_t)(bits + STATISTICS_GIVEN);
-}
-
-static tally_status look_for_exponent(column *x, tally_error *error)
+static tally_status look_for_exponent(ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_geometry *g = &x->layout.geometry;
@@ -298,17 +240,20 @@ static tally_status look_for_exponent(column *x, tally_error *error)
             args[n++] = ty_arg_u64((uint64_t)x->channel);
             n = ty_view_extents(c, parts, args, n);
             args[n++] = ty_arg_memory(x->memory);
-            args[n++] = ty_arg_u64(state_at(c, x->number));
+            args[n++] = ty_arg_u64(ty_state_at(c, x->number));
             const ty_launch probe = {
                 (uint32_t)c->count * parts, g->group_size, 16, args, n, .early = 0};
-            status = ty_call_launch(c, "statistics_probe", &probe, error);
+            const int packed = x->wish.value == TALLY_F32 && c->columns >= c->begin + c->n &&
+                               ty_view_is_words(c, &x->values, x->channel);
+            status = ty_call_launch(c, packed ? "statistics_probe_packed" : "statistics_probe",
+                                    &probe, error);
         }
     }
     return status;
 }
 
 /* Whether the call's elements are for the kernel that reads 16 bytes at a time. */
-static int is_packed(const column *x)
+static int is_packed(const ty_column *x)
 {
     const ty_call *c = x->call;
     return x->layout.copies && packed_copies(c->plan, c->device, &x->wish) && !c->masked &&
@@ -316,7 +261,7 @@ static int is_packed(const column *x)
            ty_view_is_words(c, &x->values, x->channel);
 }
 
-static tally_status launch_fold(const column *x, ty_memory out, uint32_t partials,
+static tally_status launch_fold(const ty_column *x, ty_memory out, uint32_t partials,
                                 tally_error *error)
 {
     ty_call *c = x->call;
@@ -327,17 +272,17 @@ static tally_status launch_fold(const column *x, ty_memory out, uint32_t partial
                            ty_arg_u32(blocks),
                            ty_arg_u32(x->given),
                            ty_arg_memory(x->memory),
-                           ty_arg_u64(cell_at(c, x->number, c->h)),
-                           ty_arg_u64(state_at(c, x->number)),
+                           ty_arg_u64(ty_cell_at(c, x->number, c->h)),
+                           ty_arg_u64(ty_state_at(c, x->number)),
                            ty_arg_memory(x->memory),
-                           ty_arg_u64(all_words(c) * 2)};
+                           ty_arg_u64(ty_all_words(c) * 2)};
     const ty_launch fold = {blocks * (uint32_t)c->count, 256,       7 * 256 * 8, args,
                             sizeof args / sizeof *args,  .early = 0};
     return ty_call_launch(c, "statistics_fold", &fold, error);
 }
 
 /* Elements [begin, begin + n) of histograms [h, h + count). */
-static tally_status add_elements(const column *x, tally_error *error)
+static tally_status add_elements(const ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_statistics *s = c->job->statistics;
@@ -352,7 +297,7 @@ static tally_status add_elements(const column *x, tally_error *error)
     if (!status && !x->layout.copies)
         status = ty_call_clear(c, out, 0, bytes, error);
     if (!status && has_rare(&x->wish))
-        status = ty_call_clear(c, x->memory, all_words(c) * 8,
+        status = ty_call_clear(c, x->memory, ty_all_words(c) * 8,
                                c->count * c->plan->slots * STATISTICS_RARE_WORDS * 4, error);
     if (status)
         return status;
@@ -366,11 +311,11 @@ static tally_status add_elements(const column *x, tally_error *error)
     args[n++] = ty_arg_u32((s->limited ? STATISTICS_LIMITED : 0u) |
                            (s->skip_nan ? STATISTICS_SKIP : 0u) | (about ? STATISTICS_ABOUT : 0u));
     args[n++] = ty_arg_memory(x->memory);
-    args[n++] = ty_arg_u64(cell_at(c, x->number, c->h));
-    args[n++] = ty_arg_u64(flows_at(c, c->h));
-    args[n++] = ty_arg_u64(state_at(c, x->number));
+    args[n++] = ty_arg_u64(ty_cell_at(c, x->number, c->h));
+    args[n++] = ty_arg_u64(ty_flows_at(c, c->h));
+    args[n++] = ty_arg_u64(ty_state_at(c, x->number));
     args[n++] = ty_arg_memory(x->memory);
-    args[n++] = ty_arg_u64(all_words(c) * 2);
+    args[n++] = ty_arg_u64(ty_all_words(c) * 2);
     args[n++] = ty_arg_memory(out);
     const ty_launch count = {(uint32_t)c->count * parts,
                              g.group_size,
@@ -384,7 +329,7 @@ static tally_status add_elements(const column *x, tally_error *error)
 }
 
 /* Histograms that one launch takes. */
-static uint64_t together(const column *x)
+static uint64_t together(const ty_column *x)
 {
     const ty_call *c = x->call;
     const ty_geometry packed = packed_geometry(c->plan, c->device, &x->wish);
@@ -398,7 +343,7 @@ static uint64_t together(const column *x)
                               c->plan->slots * words_of(&x->wish), 1);
 }
 
-static tally_status add_column(column *x, tally_error *error)
+static tally_status add_column(ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_job *job = c->job;
@@ -413,109 +358,13 @@ static tally_status add_column(column *x, tally_error *error)
             c->n = rest < most ? rest : most;
             status = add_elements(x, error);
         }
-        if (!status && job->progress) {
+        if (!status && job->progress && !job->output->on_device) {
             const uint64_t n = c->count * job->elements, columns = job->statistics->count;
             status = c->device->ops->wait(c->device, c->queue, error);
             if (!status) /* a column is its share of them */
                 status = ty_call_report(c, n / columns, error);
         }
     }
-    return status;
-}
-
-/* ---- what was found ---- */
-
-/* An extreme as float64. */
-static double key_value(tally_dtype dtype, uint64_t key)
-{
-    const int wide = is_wide(dtype);
-    const uint64_t top = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-    if (ty_dtype_is_float(dtype)) {
-        const uint64_t bits = key & top ? key ^ top : ~key;
-        const uint32_t low = (uint32_t)bits;
-        double x;
-        float y;
-        memcpy(&x, &bits, sizeof x);
-        memcpy(&y, &low, sizeof y);
-        return wide ? x : (double)y;
-    }
-    if (dtype == TALLY_I64)
-        return (double)(int64_t)(key ^ top);
-    if (dtype == TALLY_I8 || dtype == TALLY_I16 || dtype == TALLY_I32)
-        return (double)(int32_t)(uint32_t)(key ^ top);
-    return (double)key;
-}
-
-/* Sums of units, as sums of the processor's whole numbers: q is p + TY_EXACT_ZERO. */
-static ty_exact exact_of(const uint64_t *cell)
-{
-    __extension__ typedef __int128 i128;
-    const uint64_t *sum = cell + STATISTICS_SUM, *squares = cell + STATISTICS_SQUARES;
-    const ty_u128 n = cell[STATISTICS_N], s = (ty_u128)sum[1] << 64 | sum[0];
-    ty_exact t = {s + n * TY_EXACT_ZERO, (ty_u128)squares[1] << 64 | squares[0], squares[2],
-                  cell[STATISTICS_N]};
-    const ty_u128 twice = s << 52, zeros = n << 102; /* 2 TY_EXACT_ZERO s, n TY_EXACT_ZERO^2 */
-    t.squares += twice;
-    t.carries += (uint64_t)((i128)s >> 76) + (t.squares < twice);
-    t.squares += zeros;
-    t.carries += (uint64_t)(n >> 26) + (t.squares < zeros);
-    return t;
-}
-_Static_assert(TY_EXACT_ZERO == UINT64_C(1) << 51, "exact_of's shifts");
-
-static void take_cell(ty_statistics *s, uint32_t number, uint64_t to, const uint64_t *cell)
-{
-    const tally_dtype value = s->values[number].dtype;
-    const uint64_t below = is_wide(value) ? UINT64_MAX : UINT32_MAX;
-    double *ends = s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * to] : NULL;
-    s->odds[to] = (unsigned char)cell[STATISTICS_ODD];
-    if (s->kind == TY_STATISTICS_EXACT)
-        ((ty_exact *)s->totals)[to] = exact_of(cell);
-    if (!ends || !cell[STATISTICS_N])
-        return;
-    ends[0] = -key_value(value, cell[STATISTICS_COMPLEMENT] ^ below);
-    ends[1] = key_value(value, cell[STATISTICS_LARGEST]);
-    if (cell[STATISTICS_ODD] & 4)
-        ends[0] = ends[1] = NAN;
-}
-
-static void take(const ty_call *c, const uint64_t *words)
-{
-    ty_job *job = c->job;
-    ty_statistics *s = job->statistics;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint64_t *state = words + state_at(c, i);
-        if (state[STATISTICS_BEYOND])
-            ty_job_beyond(job);
-        const uint32_t given = given_exponent(s, i);
-        s->exponents[i] =
-            given ? (int)given - STATISTICS_GIVEN : (int)state[STATISTICS_EXPONENT] - 1022;
-        if (s->exponents[i] < STATISTICS_LEAST)
-            s->exponents[i] = STATISTICS_LEAST;
-        for (uint64_t h = 0; h < job->histograms; h++)
-            for (uint64_t slot = 0; slot < c->plan->slots; slot++)
-                take_cell(s, i, (i * job->histograms + h) * s->entries + slot,
-                          words + cell_at(c, i, h) + slot * STATISTICS_CELL);
-    }
-    for (uint64_t h = 0; h < job->histograms; h++)
-        for (int f = 0; f < TY_SLOT_EXTRA; f++)
-            ty_job_flows(job, h)[f] += words[flows_at(c, h) + (unsigned)f];
-}
-
-static tally_status fetch(ty_call *c, ty_memory memory, tally_error *error)
-{
-    const ty_device_ops *ops = c->device->ops;
-    const size_t bytes = (size_t)all_words(c) * 8;
-    uint64_t *words = ty_large(bytes);
-    if (!words)
-        return ty_error_memory(error, "statistics", bytes);
-    tally_status status = ops->download(c->device, c->queue, words, memory, 0, bytes, error);
-    const tally_status waited =
-        ops->wait(c->device, c->queue, status ? NULL : error); /* before `words` goes */
-    status = status ? status : waited;
-    if (!status)
-        take(c, words);
-    ty_free(words);
     return status;
 }
 
@@ -526,7 +375,7 @@ static uint64_t rare_bytes(ty_call *c)
     uint64_t most = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         const ty_statistics_wish w = wish_of(s, i);
-        const column x = {.call = c, .wish = w, .layout = layout_of(c->plan, c->device, &w)};
+        const ty_column x = {.call = c, .wish = w, .layout = layout_of(c->plan, c->device, &w)};
         const uint64_t each = together(&x);
         const uint64_t count = each < c->job->histograms ? each : c->job->histograms;
         const uint64_t bytes = count * c->plan->slots * STATISTICS_RARE_WORDS * 4;
@@ -541,7 +390,7 @@ static tally_status check_values(ty_call *c, tally_error *error)
     const ty_statistics *s = c->job->statistics;
     tally_status status = TALLY_OK;
     for (uint32_t i = 0; i < s->count && !status; i++) {
-        if (s->extremes && is_wide(s->values[i].dtype) && !c->device->has_wide_atomics)
+        if (s->extremes && ty_is_wide(s->values[i].dtype) && !c->device->has_wide_atomics)
             status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
                               "the device has no 64-bit atomics, which min and max of %s need; the "
                               "processor finds them",
@@ -558,19 +407,23 @@ tally_status ty_statistics_run(ty_call *c, tally_error *error)
     ty_memory memory;
     tally_status status = check_values(c, error);
     if (!status)
-        status = ty_call_scratch(c, all_words(c) * 8 + rare_bytes(c), &memory, error);
+        status = ty_statistics_check_output(c, error);
     if (!status)
-        status = ty_call_clear(c, memory, 0, all_words(c) * 8, error);
+        status = ty_call_scratch(c, ty_all_words(c) * 8 + rare_bytes(c), &memory, error);
+    if (!status)
+        status = ty_call_clear(c, memory, 0, ty_all_words(c) * 8, error);
     for (uint32_t i = 0; i < s->count && !status; i++) {
-        column x = {.call = c,
-                    .number = i,
-                    .wish = wish_of(s, i),
-                    .values = ty_view_strided(&s->values[i]),
-                    .channel = s->values[i].channel_stride,
-                    .given = given_exponent(s, i),
-                    .memory = memory};
+        ty_column x = {.call = c,
+                       .number = i,
+                       .wish = wish_of(s, i),
+                       .values = ty_view_strided(&s->values[i]),
+                       .channel = s->values[i].channel_stride,
+                       .given = ty_given_exponent(s, i),
+                       .memory = memory};
         x.layout = layout_of(c->plan, c->device, &x.wish);
         status = add_column(&x, error);
+        if (!status && c->job->output->on_device)
+            status = ty_statistics_finish(&x, error);
     }
-    return status ? status : fetch(c, memory, error);
+    return status || c->job->output->on_device ? status : ty_statistics_fetch(c, memory, error);
 }

@@ -183,8 +183,8 @@ tally_status ty_store_end(ty_call *c, tally_error *error)
 
 /* ---- checks ---- */
 
-static tally_status check_memory(const ty_call *c, const void *memory, uint64_t count, size_t size,
-                                 const char *what, tally_error *error)
+tally_status ty_store_check_memory(const ty_call *c, const void *memory, uint64_t count,
+                                   size_t size, const char *what, tally_error *error)
 {
     const ty_device_ops *ops = c->device->ops;
     uint64_t bytes = 0;
@@ -223,16 +223,17 @@ tally_status ty_store_check(ty_call *c, tally_error *error)
                         obstacle);
     if (!output->on_device || !job->histograms)
         return TALLY_OK;
-    tally_status status = check_memory(c, output->counts, job->histograms * job->plan->bins,
-                                       ty_cell_bytes(job->plan), "counts", error);
+    tally_status status =
+        ty_store_check_memory(c, output->counts, job->histograms * job->plan->bins,
+                              ty_cell_bytes(job->plan), "counts", error);
     if (!status && output->flows)
-        status = check_memory(c, output->flows, job->histograms * 4, 8, "flows", error);
+        status = ty_store_check_memory(c, output->flows, job->histograms * 4, 8, "flows", error);
     if (!status && output->sum_squares)
-        status = check_memory(c, output->sum_squares, job->histograms * job->plan->bins, 8,
-                              "sum_squares", error);
+        status = ty_store_check_memory(c, output->sum_squares, job->histograms * job->plan->bins, 8,
+                                       "sum_squares", error);
     if (!status && output->flow_sums)
-        status = check_memory(c, output->flow_sums, job->histograms * 4, ty_cell_bytes(job->plan),
-                              "flow_sums", error);
+        status = ty_store_check_memory(c, output->flow_sums, job->histograms * 4,
+                                       ty_cell_bytes(job->plan), "flow_sums", error);
     return status;
 }
 

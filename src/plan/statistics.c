@@ -323,6 +323,7 @@ static tally_status call_make(statistics_call *call, const tally_plan *plan,
         execute.mask = options->mask;
         execute.progress = options->progress;
         execute.user = options->user;
+        execute.stream = options->stream;
     }
     tally_status status = ty_job_begin(plan, views, &execute, output, &call->job, error);
     if (!status)
@@ -330,6 +331,8 @@ static tally_status call_make(statistics_call *call, const tally_plan *plan,
     if (!status)
         status = take_options(call, options, error);
     call->job.statistics = &call->found;
+    call->found.bins = &call->bins;
+    call->found.flows = &call->flows;
     call->job.direct = 1; /* the job's own totals are flows only */
     return status ? status : ty_job_finish(&call->job, error);
 }
@@ -381,12 +384,15 @@ tally_status tally_bin_statistics(const tally_plan *plan, const tally_view *view
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s; start from TALLY_STATISTICS_INIT",
                         bins ? "bins or flows: struct_size is wrong" : "bins is NULL");
     output.counts = &nothing;
+    output.on_device = options && options->struct_size == sizeof *options && options->on_device;
     call.bins = *bins;
     if (flows)
         call.flows = *flows;
     status = call_make(&call, plan, views, values, values_count, options, &output, error);
     if (status)
         return status;
+    if (output.on_device)
+        return plan->context->backend->run(&call.job, error);
     status = reserve(&call, error);
     if (!status)
         status = ty_job_execute(&call.job, plan->context->backend->run, commit, error);

@@ -52,4 +52,18 @@ static inline int there_put(tally_context *context, tally_view *v, void **memory
     return 1;
 }
 
+/* Reads memory of the device. */
+static inline void there_get(tally_context *context, void *to, void *memory, size_t bytes)
+{
+    ty_device *d = context->state;
+    void *queue = NULL;
+    if (d->ops->queue_open(d, NULL, &queue, NULL) ||
+        d->ops->download(d, queue, to, (ty_memory)(uintptr_t)memory, 0, bytes, NULL) ||
+        d->ops->wait(d, queue, NULL)) {
+        fprintf(stderr, "device memory is not read\n");
+        exit(1);
+    }
+    d->ops->queue_close(d, queue);
+}
+
 #endif

@@ -17,6 +17,7 @@
 #include "drivers.h"
 #include "gpu/order.h"
 #include "open_device.h"
+#include "there.h"
 #include "plan/plan.h"
 
 enum { most = 150000, most_ranks = 300 };
@@ -138,16 +139,6 @@ typedef struct memories {
     size_t answers;
 } memories;
 
-static void read_back(void *to, void *memory, size_t bytes)
-{
-    ty_device *d = device->state;
-    void *queue = NULL;
-    CHECK(!d->ops->queue_open(d, NULL, &queue, NULL) &&
-          !d->ops->download(d, queue, to, (ty_memory)(uintptr_t)memory, 0, bytes, NULL) &&
-          !d->ops->wait(d, queue, NULL));
-    d->ops->queue_close(d, queue);
-}
-
 static void check_quantiles(const memories *m, const tally_view *view,
                             const tally_quantile_options *options,
                             const tally_quantile_options *options_there)
@@ -167,7 +158,7 @@ static void check_quantiles(const memories *m, const tally_view *view,
     CHECK_SAY(!tally_quantiles(device, &moved, q, count, &o, o.on_device ? m->out : m->got, &error),
               "%s", error.message);
     if (o.on_device)
-        read_back(m->got, m->out, groups * count * sizeof *m->got);
+        there_get(device, m->got, m->out, groups * count * sizeof *m->got);
     for (uint64_t i = 0; i < groups * count; i++)
         CHECK_SAY(same(m->got[i], m->want[i]),
                   "%s %s%s n %llu, group %llu, q %.17g: %.17g and not %.17g",

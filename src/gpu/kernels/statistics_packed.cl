@@ -124,4 +124,62 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     (void)values_column;
 }
 #endif
+
+#if !defined(TY_NO_FP64) && TY_VALUE == TY_F32
+/* The largest of four magnitudes and another, infinities and NaN aside. */
+TY_FN ty_u32 statistics_largest(uint4 v, ty_u32 largest)
+{
+    ty_u32 words[4] = {v.x, v.y, v.z, v.w};
+    TY_UNROLL
+    for (int k = 0; k < 4; k++) {
+        ty_u32 own = words[k] & 0x7fffffffu;
+        largest = own < 0x7f800000u && own > largest ? own : largest;
+    }
+    return largest;
+}
+
+/* As statistics_probe, by the same arguments, of values that follow each other. */
+TY_KERNEL(TY_ANY_GROUP)
+statistics_probe_packed(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
+                        ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives,
+                        ty_u32 parts, TY_GLOBAL ty_u64 *totals, ty_u64 state_at TY_LOCAL_ARG)
+{
+    enum { ahead = 4 };
+    TY_LOCAL_INIT
+    ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0, n = (ty_u32)(end - begin);
+    ty_u64 b = (first + here) / actives;
+    TY_GLOBAL const ty_u32 *from =
+        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) + begin * 4 +
+                                   channel * ty_channel_of(axis, first + here - b * actives));
+    ty_u32 head = (ty_u32)((0 - (ty_u64)from) & 15) / 4;
+    ty_u32 step = parts * TY_ANY_GROUP, q = (TY_GROUP - here * parts) * TY_ANY_GROUP + lid;
+    if (lid == 0)
+        ty_local[0] = 0;
+    TY_BARRIER();
+    head = head > n ? n : head;
+    ty_u32 vectors = (n - head) / 4, loose = head + (n - head) % 4;
+    TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)(from + head);
+    for (ty_u32 j = q; j < loose; j += step) {
+        uint4 one = {from[j < head ? j : vectors * 4 + j], 0, 0, 0};
+        largest = statistics_largest(one, largest);
+    }
+    for (; q + (ahead - 1) * step < vectors; q += ahead * step) {
+        uint4 v[ahead];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < ahead; k++)
+            v[k] = wide[q + k * step];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < ahead; k++)
+            largest = statistics_largest(v[k], largest);
+    }
+    for (; q < vectors; q += step)
+        largest = statistics_largest(wide[q], largest);
+    if (largest)
+        TY_MAX_LOCAL(&ty_local[0], (ty_u32)(TY_BITS_OF((double)TY_AS_FLOAT(largest)) >> 52));
+    TY_BARRIER();
+    if (lid == 0 && ty_local[0])
+        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + STATISTICS_EXPONENT), ty_local[0]);
+    (void)columns, (void)values_row, (void)values_column;
+}
+#endif
 /* SPDX-License-Identifier: Apache-2.0 */
