@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact quantiles: samples by their rank, found without sorting. Part of libtally; samples in host
- * memory are counted on the processor, samples on a device there.
+ * memory, or with a source, are counted on the processor, samples on a device there.
  */
 #ifndef TALLY_QUANTILE_H
 #define TALLY_QUANTILE_H
@@ -59,9 +59,10 @@ typedef struct tally_quantile_options {
  * is computed from both in float64 as NumPy does. NaN for a group without samples.
  * `context`: of samples on a device a context of that device; else it gives its threads, or is
  * NULL: the calling thread alone. The answer is the same with any. Takes memory where the samples
- * are for a part of them, on the processor in bad cases for all.
- * TALLY_ERROR_ARGUMENT for a q outside 0 … 1, TALLY_ERROR_UNSUPPORTED for samples with a source,
- * TALLY_ERROR_MEMORY; then `out` is as it was, unless it is on the device. Thread-safe.
+ * are for a part of them, on the processor in bad cases for all; samples with a source are read as
+ * tally_quantile_search does it, in TALLY_QUANTILE_MEMORY, and a mask then has a source, too.
+ * TALLY_ERROR_ARGUMENT for a q outside 0 … 1, TALLY_ERROR_MEMORY, what a source returns; then `out`
+ * is as it was, unless it is on the device. Thread-safe.
  */
 TALLY_API tally_status tally_quantiles(tally_context *context, const tally_view *view,
                                        const double *q, uint32_t count,
@@ -79,6 +80,73 @@ TALLY_API tally_status tally_order_statistics(tally_context *context, const tall
                                               const uint64_t *ranks, uint32_t count,
                                               const tally_quantile_options *options, void *out,
                                               uint64_t *nan, tally_error *error);
+
+/* ---- Samples that come in pieces ---- */
+
+/* Memory that a search takes unless it is told otherwise: of the channels together, about. */
+#define TALLY_QUANTILE_MEMORY (UINT64_C(256) << 20)
+
+typedef struct tally_quantile_search_options {
+    size_t struct_size;
+    tally_dtype dtype;
+    uint64_t channels;
+    uint64_t channel_mask; /* bit c: channel c is looked at; 0: all are */
+    tally_quantile_method method;
+    int32_t skip_nan;
+    uint64_t
+        memory_bytes; /* 0: TALLY_QUANTILE_MEMORY; at least 1 MiB a looked at channel is taken */
+} tally_quantile_search_options;
+
+#define TALLY_QUANTILE_SEARCH_OPTIONS_INIT                                                         \
+    {                                                                                              \
+        sizeof(tally_quantile_search_options), (tally_dtype)0, 1, 0, (tally_quantile_method)0, 0,  \
+            0                                                                                      \
+    }
+
+/*
+ * Quantiles of samples that memory need not hold: of files, of a stream that can be read again.
+ * They are offered in passes, each of all samples, in pieces of any size and order:
+ *
+ *     int more = 1;
+ *     while (!status && more) {
+ *         for (each piece)
+ *             status = status ? status : tally_quantile_search_add(search, &view, NULL, &error);
+ *         if (!status)
+ *             status = tally_quantile_search_next(search, &more, &error);
+ *     }
+ *     … tally_quantile_search_get(search, out, NULL, NULL, &error);
+ *
+ * One pass is enough for as many samples as the keys of which fit into a quarter of the memory: 16
+ * Mi of up to 4 bytes, 8 Mi of 8 bytes by TALLY_QUANTILE_MEMORY. Two, the first of which counts the
+ * upper 16 bits of every sample, are for most data, and 16-bit samples take one again; each further
+ * one settles as many bits. One thread at a time; calls use all of the context's.
+ */
+typedef struct tally_quantile_search tally_quantile_search;
+
+/* `context`: gives its threads and outlives the search; NULL: the calling thread alone. q[0] …
+ * q[count-1] are copied. Release with tally_quantile_search_destroy. */
+TALLY_API tally_status tally_quantile_search_create(tally_context *context,
+                                                    const tally_quantile_search_options *options,
+                                                    const double *q, uint32_t count,
+                                                    tally_quantile_search **search,
+                                                    tally_error *error);
+/* NULL is fine. */
+TALLY_API void tally_quantile_search_destroy(tally_quantile_search *search);
+/* A piece: all batches, rows and columns of `view`, which is in host memory or has a source, where
+ * `mask`, unless NULL, is not zero: a view as in tally_quantile_options, or with a source as well.
+ * After a failure the search can only be destroyed. */
+TALLY_API tally_status tally_quantile_search_add(tally_quantile_search *search,
+                                                 const tally_view *view, const tally_view *mask,
+                                                 tally_error *error);
+/* After a pass: *more is nonzero if there must be another. TALLY_ERROR_DATA where the samples have
+ * changed since the pass before. */
+TALLY_API tally_status tally_quantile_search_next(tally_quantile_search *search, int *more,
+                                                  tally_error *error);
+/* When no more is needed. Of each looked at channel its `count` quantiles to `out`, by the rules of
+ * tally_quantiles; and, unless NULL, how many samples count and how many of them are NaN. */
+TALLY_API tally_status tally_quantile_search_get(const tally_quantile_search *search, double *out,
+                                                 uint64_t *samples, uint64_t *nan,
+                                                 tally_error *error);
 
 #ifdef __cplusplus
 }

@@ -148,10 +148,10 @@ typedef struct tally_view {
     int64_t column_stride_bytes;
     int64_t channel_stride_bytes;
     /* NULL, or what reads the samples; then data is NULL, there is one batch, and the strides are
-     * 0. tally_execute and tally_stats_add take such views, for samples, mask and weights alike:
-     * all of a call's or none. The result is that of the same samples in memory, to the bit but for
-     * sums of floats where few samples are added in place to many bins; on failure the output is as
-     * it was. */
+     * 0. tally_execute, tally_stats_add and tally_quantiles take such views, for samples, mask and
+     * weights alike: all of a call's or none. The result is that of the same samples in memory, to
+     * the bit but for sums of floats where few samples are added in place to many bins; on failure
+     * the output is as it was. */
     const tally_source *source;
 } tally_view;
 

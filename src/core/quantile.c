@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantiles: which ranks a method asks for, and what is between two of them. */
+/* Quantiles of samples in memory. */
 #include <tally/quantile.h>
 
 #include <inttypes.h>
@@ -12,44 +12,8 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "core/order.h"
+#include "core/quantile.h"
 #include "plan/plan.h"
-
-static const char *const method_names[] = {
-    "linear",
-    "lower",
-    "higher",
-    "nearest",
-    "midpoint",
-    "inverted_cdf",
-    "averaged_inverted_cdf",
-    "closest_observation",
-    "interpolated_inverted_cdf",
-    "hazen",
-    "weibull",
-    "median_unbiased",
-    "normal_unbiased",
-};
-enum { method_count = sizeof method_names / sizeof *method_names };
-
-const char *tally_quantile_method_name(tally_quantile_method method)
-{
-    return (unsigned)method < method_count ? method_names[method] : NULL;
-}
-
-int tally_quantile_method_parse(const char *name)
-{
-    for (int i = 0; name && i < method_count; i++)
-        if (!strcmp(name, method_names[i]))
-            return i;
-    return -1;
-}
-
-#define RANK_WRONG "rank %" PRIu64 " of %" PRIu64 " samples: ranks begin at 0"
-
-_Static_assert(TY_PLACE_NORMAL_UNBIASED == (int)TALLY_QUANTILE_NORMAL_UNBIASED &&
-                   TY_PLACE_NEAREST == (int)TALLY_QUANTILE_NEAREST &&
-                   TY_PLACE_CLOSEST == (int)TALLY_QUANTILE_CLOSEST_OBSERVATION,
-               "place.h has tally_quantile_method's numbers");
 
 /* One call; `groups` of it are batches × channels. */
 typedef struct quantile_job {
@@ -72,48 +36,12 @@ typedef struct quantile_job {
     tally_error *error;
 } quantile_job;
 
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorted, each once; returns how many. */
-static unsigned distinct(uint64_t *ranks, unsigned count)
-{
-    unsigned kept = 0;
-    qsort(ranks, count, sizeof *ranks, ascending);
-    for (unsigned i = 0; i < count; i++)
-        if (!kept || ranks[i] != ranks[kept - 1])
-            ranks[kept++] = ranks[i];
-    return kept;
-}
-
-static int64_t key_of(const uint64_t *ranks, const int64_t *keys, unsigned count, uint64_t rank)
-{
-    const uint64_t *at = bsearch(&rank, ranks, count, sizeof *ranks, ascending);
-    return keys[at - ranks];
-}
-
 /* What a group works in: ranks and keys of them, places of the quantiles. */
 typedef struct group_space {
     uint64_t *ranks;
     int64_t *keys;
     ty_place *places;
 } group_space;
-
-static void write_quantiles(const quantile_job *job, const group_space *space, unsigned found,
-                            double *out)
-{
-    for (uint32_t i = 0; i < job->count; i++) {
-        const ty_place *at = &space->places[i];
-        const double low =
-            ty_order_value(job->dtype, key_of(space->ranks, space->keys, found, at->low));
-        const double high =
-            ty_order_value(job->dtype, key_of(space->ranks, space->keys, found, at->high));
-        out[i] = ty_place_mix(low, high, at->part);
-    }
-}
 
 /* Samples that count, and NaN where they are left out: others are seen on the way. */
 static tally_status count_group(const quantile_job *job, const ty_order_group *group,
@@ -138,15 +66,12 @@ static tally_status group_quantiles(const quantile_job *job, const ty_order_grou
         out[i] = NAN;
     if (!n)
         return TALLY_OK;
-    for (uint32_t i = 0; i < job->count; i++) {
-        space->places[i] = ty_place_find((uint32_t)job->method, job->q[i], n);
-        space->ranks[2 * i] = space->places[i].low;
-        space->ranks[2 * i + 1] = space->places[i].high;
-    }
-    const unsigned found = distinct(space->ranks, 2 * job->count);
+    const unsigned found =
+        ty_quantile_ranks(job->method, job->q, job->count, n, space->places, space->ranks);
     status = ty_order_find(group, kinds.count, space->ranks, found, space->keys, &nan, error);
     if (!status && (!nan || job->skip_nan))
-        write_quantiles(job, space, found, out);
+        ty_quantile_write(job->dtype, space->places, job->count, space->ranks, found, space->keys,
+                          out);
     return status;
 }
 
@@ -161,12 +86,12 @@ static tally_status group_statistics(const quantile_job *job, const ty_order_gro
         return status;
     for (uint32_t i = 0; i < job->count; i++)
         if (job->ranks[i] >= kinds.count)
-            return ty_error(error, TALLY_ERROR_ARGUMENT, RANK_WRONG, job->ranks[i], kinds.count);
+            return ty_error(error, TALLY_ERROR_ARGUMENT, TY_RANK_WRONG, job->ranks[i], kinds.count);
     memcpy(space->ranks, job->ranks, job->count * sizeof *space->ranks);
-    const unsigned found = distinct(space->ranks, job->count);
+    const unsigned found = ty_ranks_distinct(space->ranks, job->count);
     status = ty_order_find(group, kinds.count, space->ranks, found, space->keys, &found_nan, error);
     for (uint32_t i = 0; !status && i < job->count; i++)
-        ty_order_sample(job->dtype, key_of(space->ranks, space->keys, found, job->ranks[i]),
+        ty_order_sample(job->dtype, ty_ranks_key(space->ranks, space->keys, found, job->ranks[i]),
                         out + i * tally_dtype_bytes(job->dtype));
     if (!status && nan)
         *nan = found_nan;
@@ -274,7 +199,7 @@ static tally_status set_ranks(const quantile_job *job, const ty_order_kinds *kin
     const uint64_t n = kinds->count - (job->q && job->skip_nan ? kinds->nan : 0);
     for (uint32_t i = 0; i < job->count; i++) {
         if (!job->q && job->ranks[i] >= n)
-            return ty_error(error, TALLY_ERROR_ARGUMENT, RANK_WRONG, job->ranks[i], n);
+            return ty_error(error, TALLY_ERROR_ARGUMENT, TY_RANK_WRONG, job->ranks[i], n);
         if (!job->q) {
             ranks[i] = job->ranks[i];
             continue;
@@ -358,7 +283,10 @@ static tally_status check_options(quantile_job *job, const tally_view *view,
         return TALLY_OK;
     tally_status status =
         ty_grid_mask(options->mask, &job->samples, view->device, &job->mask, error);
-    return status ? status : ty_grid_in_memory(&job->mask, "mask", error);
+    if (!status && (job->samples.source != NULL) != (job->mask.source != NULL))
+        status = ty_error(error, TALLY_ERROR_ARGUMENT,
+                          "the view or its mask has a source; both do, or neither");
+    return status;
 }
 
 static tally_status find_device(quantile_job *job, tally_context *context, const tally_view *view,
@@ -381,8 +309,6 @@ static tally_status job_make(quantile_job *job, tally_context *context, const ta
     tally_status status = ty_grid_make(view, "view", &job->samples, error);
     if (!status)
         status = find_device(job, context, view, error);
-    if (!status)
-        status = ty_grid_in_memory(&job->samples, "view", error);
     if (!status)
         status = check_options(job, view, options, error);
     if (status)
@@ -448,12 +374,12 @@ tally_status tally_quantiles(tally_context *context, const tally_view *view, con
     tally_status status = job_make(&job, context, view, options, error);
     if (status)
         return status;
-    if (!q && count)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "q: NULL");
-    for (uint32_t i = 0; i < count; i++)
-        if (!(q[i] >= 0 && q[i] <= 1))
-            return ty_error(error, TALLY_ERROR_ARGUMENT, "q[%" PRIu32 "] is %g; it must be 0 to 1",
-                            i, q[i]);
+    status = ty_quantile_check(q, count, error);
+    if (status)
+        return status;
+    if (job.samples.source && count)
+        return out ? ty_quantile_source(job.pool, view, options, q, NULL, count, out, NULL, error)
+                   : ty_error(error, TALLY_ERROR_ARGUMENT, "out: NULL");
     if (job.on_device)
         return leave_on_device(&job, out, error);
     return count ? answer(&job, out, sizeof *out, NULL, error) : TALLY_OK;
@@ -473,5 +399,9 @@ tally_status tally_order_statistics(tally_context *context, const tally_view *vi
     if (job.on_device)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "on_device: order statistics are left in host memory");
+    if (job.samples.source)
+        return out || !count ? ty_quantile_source(job.pool, view, options, NULL, ranks, count, out,
+                                                  nan, error)
+                             : ty_error(error, TALLY_ERROR_ARGUMENT, "out: NULL");
     return answer(&job, out, tally_dtype_bytes(job.dtype), nan, error);
 }

@@ -17,6 +17,8 @@
 
 #include "core/dtype.h"
 #include "core/error.h"
+#include "core/order.h"
+#include "core/quantile.h"
 #include "core/select.h"
 #include "plan/plan.h"
 #include "binning/bin.h"
@@ -71,58 +73,104 @@ static int wants_quartiles(tally_rule rule)
     return rule == TALLY_RULE_AUTO || rule == TALLY_RULE_FD;
 }
 
+enum {
+    SELECT_THREADS = 16,              /* tables of 512 KiB */
+    SELECT_MEMORY = 2 << 20,          /* bytes of keys */
+    SELECT_PART = TY_ORDER_BLOCK * 32 /* samples that a thread takes at a time */
+};
+
+typedef struct select_run {
+    ty_select *select;
+    const unsigned char *samples;
+    size_t count, size;
+} select_run;
+
+static void select_part(void *arg, unsigned part, unsigned worker)
+{
+    const select_run *run = arg;
+    size_t at = (size_t)part * SELECT_PART;
+    const size_t end = run->count - at < SELECT_PART ? run->count : at + SELECT_PART;
+    for (; at < end; at += TY_ORDER_BLOCK)
+        ty_select_add(run->select, worker, run->samples + at * run->size, NULL,
+                      end - at < TY_ORDER_BLOCK ? end - at : TY_ORDER_BLOCK);
+}
+
+static void select_count(rule_job *job, const void *samples, size_t count)
+{
+    select_run run = {&job->select, samples, count, tally_dtype_bytes(job->reader.dtype)};
+    const size_t parts = count / SELECT_PART + (count % SELECT_PART != 0);
+    const unsigned workers = job->select.gather.worker_count;
+    if (workers > 1 && parts > 1 && parts <= 1 << 20)
+        ty_pool_run(job->reader.pool, workers, (unsigned)parts, select_part, &run);
+    else
+        for (size_t i = 0; i < parts; i++)
+            select_part(&run, (unsigned)i, 0);
+}
+
 static tally_status take_first(void *arg, const void *samples, size_t count, tally_error *error)
 {
     rule_job *job = arg;
     tally_view view = tally_view_1d(samples, job->reader.dtype, count);
-    if (wants_quartiles(job->rule)) {
-        const tally_status status = ty_select_count(&job->select, samples, count, error);
-        if (status)
-            return status;
-    }
+    if (wants_quartiles(job->rule))
+        select_count(job, samples, count);
     return tally_stats_add(job->context, &view, NULL, 0, wants_moments(job->rule), &job->stats,
                            error);
 }
 
 static tally_status take_select(void *arg, const void *samples, size_t count, tally_error *error)
 {
-    rule_job *job = arg;
-    return ty_select_count(&job->select, samples, count, error);
+    (void)error;
+    select_count(arg, samples, count);
+    return TALLY_OK;
 }
 
-/* NumPy's linear interpolation between wanted samples i and i+1, at `t` of the way. */
-static double quantile(const rule_job *job, unsigned i, double t)
+/* The samples of ranks 0 … below n that two quartiles are between. */
+typedef struct quartiles {
+    uint64_t n, distinct[4];
+    unsigned found;
+} quartiles;
+
+static int64_t key_of(const rule_job *job, const quartiles *wanted, uint64_t rank)
 {
-    const ty_select *select = &job->select;
-    uint64_t a = ty_select_key(select, i), b = ty_select_key(select, i + 1);
-    double x = ty_select_value(select, a), y = ty_select_value(select, b);
-    double step = ty_dtype_is_float(job->reader.dtype) ? ty_rule_round(job->reader.dtype, y - x)
-                                                       : (double)(b - a);
+    return ty_ranks_key(wanted->distinct, job->select.key, wanted->found,
+                        rank < wanted->n ? rank : wanted->n - 1);
+}
+
+/* NumPy's linear interpolation at a place among the samples in order. */
+static double quantile(const rule_job *job, const quartiles *wanted, double at)
+{
+    const uint64_t rank = (uint64_t)at;
+    const double t = at - floor(at);
+    const int64_t a = key_of(job, wanted, rank), b = key_of(job, wanted, rank + 1);
+    const tally_dtype dtype = job->reader.dtype;
+    double x = ty_order_value(dtype, a), y = ty_order_value(dtype, b);
+    double step = ty_dtype_is_float(dtype) ? ty_rule_round(dtype, y - x)
+                                           : (double)((uint64_t)b - (uint64_t)a);
     return t < 0.5 ? x + step * t : y - step * (1 - t);
 }
 
 /* The distance from the 25th to the 75th percentile, exactly NumPy's. The first pass is done. */
 static tally_status quartile_range(rule_job *job, double *range, tally_error *error)
 {
-    uint64_t n = job->stats.finite, ranks[4];
-    double at[2] = {(double)(n - 1) * 0.25, (double)(n - 1) * 0.75};
-    for (int q = 0; q < 2; q++) {
-        uint64_t rank = (uint64_t)at[q];
-        ranks[2 * q] = rank < n ? rank : n - 1;
-        ranks[2 * q + 1] = rank + 1 < n ? rank + 1 : n - 1;
+    quartiles wanted = {.n = job->stats.finite};
+    const double at[2] = {(double)(wanted.n - 1) * 0.25, (double)(wanted.n - 1) * 0.75};
+    for (int i = 0; i < 4; i++) {
+        const uint64_t rank = (uint64_t)at[i / 2] + i % 2;
+        wanted.distinct[i] = rank < wanted.n ? rank : wanted.n - 1;
     }
-    ty_select_want(&job->select, ranks, 4);
-    for (;;) {
-        int more;
-        tally_status status = ty_select_next(&job->select, &more, error);
-        if (status)
-            return status;
-        if (!more)
-            break;
-        if ((status = ty_sample_reader_pass(&job->reader, take_select, job, error)))
-            return status;
+    wanted.found = ty_ranks_distinct(wanted.distinct, 4);
+    tally_status status = ty_select_end(&job->select, error);
+    if (!status)
+        status = ty_select_want(&job->select, wanted.distinct, wanted.found, error);
+    int more = 1;
+    while (!status && !(status = ty_select_next(&job->select, &more, error)) && more) {
+        status = ty_sample_reader_pass(&job->reader, take_select, job, error);
+        if (!status)
+            status = ty_select_end(&job->select, error);
     }
-    *range = quantile(job, 2, at[1] - floor(at[1])) - quantile(job, 0, at[0] - floor(at[0]));
+    if (status)
+        return status;
+    *range = quantile(job, &wanted, at[1]) - quantile(job, &wanted, at[0]);
     return TALLY_OK;
 }
 
@@ -266,10 +314,12 @@ static tally_status run(rule_job *job, uint64_t *bins, double *lo, double *hi, t
 {
     ty_sample_reader *reader = &job->reader;
     tally_status status;
+    const unsigned threads = reader->pool ? ty_pool_threads(reader->pool) : 1;
     if (wants_quartiles(job->rule) &&
-        (status = ty_select_start(&job->select, reader->dtype, error)))
+        (status = ty_select_start(&job->select, reader->dtype,
+                                  threads < SELECT_THREADS ? threads : SELECT_THREADS,
+                                  SELECT_MEMORY, error)))
         return status;
-    job->select.pool = reader->pool;
     if ((status = ty_sample_reader_pass(reader, take_first, job, error)))
         return status;
     double first = reader->lo, last = reader->hi, width = 0;

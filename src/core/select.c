@@ -1,313 +1,349 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/select.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/dtype.h"
 #include "core/error.h"
 
-tally_status ty_select_start(ty_select *s, tally_dtype dtype, tally_error *error)
+enum { BLOCK = TY_ORDER_BLOCK, CELLS = 1 << 16 };
+
+/* What a pass does: FIRST keeps or counts all, COUNTED counts by the cells of brackets, KEPT keeps
+ * what is inside of them. */
+enum { FIRST, COUNTED, KEPT };
+
+static const char *const changed = "the samples changed between two readings";
+
+/* The keys of all samples but NaN are CELLS cells from *least on; returns the bits below a cell. */
+static unsigned whole(tally_dtype dtype, int64_t *least)
 {
-    memset(s, 0, sizeof *s);
-    s->dtype = dtype;
-    s->width = 8 * (unsigned)tally_dtype_bytes(dtype);
-    s->digit = s->width < 16 ? s->width : 16;
-    s->shift = s->width - s->digit;
-    s->groups = 1;
-    const size_t size = TY_SELECT_FEW * sizeof *s->few;
-    s->few = ty_malloc(size);
-    return s->few ? TALLY_OK : ty_error_memory(error, "finding quantiles", size);
+    const size_t size = tally_dtype_bytes(dtype);
+    *least = size == 8 ? INT64_MIN : size == 4 ? INT32_MIN : dtype == TALLY_U16 ? 0 : INT16_MIN;
+    return size == 8 ? 48 : size == 4 ? 16 : 0;
+}
+
+tally_status ty_select_start(ty_select *s, tally_dtype dtype, unsigned workers, uint64_t memory,
+                             tally_error *error)
+{
+    *s = (ty_select){.memory = memory, .phase = FIRST, .cells = CELLS};
+    tally_status status = ty_gather_make(&s->gather, dtype, workers, error);
+    if (status)
+        return status;
+    s->tables = ty_calloc(workers, sizeof *s->tables);
+    if (s->tables)
+        return TALLY_OK;
+    ty_gather_free(&s->gather);
+    return ty_error_memory(error, "finding quantiles", workers * sizeof *s->tables);
+}
+
+static void free_tables(ty_select *s)
+{
+    for (unsigned i = 0; s->tables && i < s->gather.worker_count; i++) {
+        ty_free(s->tables[i]);
+        s->tables[i] = NULL;
+    }
 }
 
 void ty_select_clear(ty_select *s)
 {
-    ty_free(s->few);
-    ty_free(s->counts);
-    s->few = s->counts = NULL;
+    free_tables(s);
+    ty_free(s->tables);
+    ty_free(s->rank);
+    ty_free(s->key);
+    ty_free(s->opened);
+    ty_gather_free(&s->gather);
+    s->tables = NULL;
+    s->rank = NULL;
+    s->key = NULL;
+    s->opened = NULL;
 }
 
-/* Bits to invert to turn a sample into its key: in every sample, and besides in negative ones. */
-static uint64_t flip_always(const ty_select *s)
+static uint64_t most_keys(const ty_select *s)
 {
-    int is_signed = s->dtype == TALLY_I8 || s->dtype == TALLY_I16 || s->dtype == TALLY_I32 ||
-                    s->dtype == TALLY_I64 || ty_dtype_is_float(s->dtype);
-    return is_signed ? UINT64_C(1) << (s->width - 1) : 0;
+    return s->memory / (s->gather.wide ? 8 : 4);
 }
 
-static uint64_t flip_negative(const ty_select *s)
-{
-    return ty_dtype_is_float(s->dtype) ? (UINT64_C(1) << (s->width - 1)) - 1 : 0;
-}
+/* ---- a block ---- */
 
-/* `bytes` is a constant wherever this is called. */
-__attribute__((always_inline)) static inline uint64_t
-load_key(const unsigned char *at, unsigned bytes, uint64_t always, uint64_t negative)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, at, bytes);
-    return bits ^ always ^ (bits >> (8 * bytes - 1) ? negative : 0);
-}
-
-__attribute__((always_inline)) static inline void count_first(const ty_select *s,
-                                                              const unsigned char *from,
-                                                              size_t count, unsigned bytes,
-                                                              uint64_t *counts)
-{
-    const uint64_t always = flip_always(s), negative = flip_negative(s);
-    const unsigned shift = bytes > 2 ? 8 * bytes - 16 : 0;
-    for (size_t i = 0; i < count; i++)
-        counts[load_key(from + i * bytes, bytes, always, negative) >> shift]++;
-}
-
-/* Few samples have a wanted prefix, so the four comparisons lead to one branch. */
-__attribute__((always_inline)) static inline void count_later(const ty_select *s,
-                                                              const unsigned char *from,
-                                                              size_t count, unsigned bytes,
-                                                              uint64_t *counts)
-{
-    const uint64_t always = flip_always(s), negative = flip_negative(s);
-    const unsigned shift = s->shift, groups = s->groups;
-    uint64_t head[TY_SELECT_RANKS];
-    for (unsigned g = 0; g < TY_SELECT_RANKS; g++)
-        head[g] = s->head[g < groups ? g : 0];
-    for (size_t i = 0; i < count; i++) {
-        uint64_t place = load_key(from + i * bytes, bytes, always, negative) >> shift;
-        uint64_t settled = place >> 16;
-        if ((settled == head[0]) | (settled == head[1]) | (settled == head[2]) |
-            (settled == head[3])) {
-            size_t g = 0;
-            while (settled != head[g])
-                g++;
-            counts[(g << 16) + (place & 0xffff)]++;
-        }
+#define COUNT(T, U, CELL)                                                                          \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        const U cell = ((U)((const T *)keys)[i] - (U)least) >> shift;                              \
+        cells[CELL]++;                                                                             \
     }
-}
 
-__attribute__((always_inline)) static inline void keep_keys(ty_select *s, const unsigned char *from,
-                                                            size_t count, unsigned bytes)
+/* `clamp`: NaN of 16-bit floats, whose key is far beyond, into the last cell. */
+static void count_keys(int wide, int clamp, const void *keys, size_t count, int64_t least,
+                       unsigned shift, uint64_t *cells)
 {
-    const uint64_t always = flip_always(s), negative = flip_negative(s);
-    uint64_t *to = s->few + s->few_count;
-    for (size_t i = 0; i < count; i++)
-        to[i] = load_key(from + i * bytes, bytes, always, negative);
-    s->few_count += count;
-}
-
-static void keep_few(ty_select *s, const void *samples, size_t count)
-{
-    if (s->width == 8)
-        keep_keys(s, samples, count, 1);
-    else if (s->width == 16)
-        keep_keys(s, samples, count, 2);
-    else if (s->width == 32)
-        keep_keys(s, samples, count, 4);
+    if (wide)
+        COUNT(int64_t, uint64_t, cell)
+    else if (clamp)
+        COUNT(int32_t, uint32_t, cell < CELLS ? cell : CELLS - 1)
     else
-        keep_keys(s, samples, count, 8);
+        COUNT(int32_t, uint32_t, cell)
 }
 
-/* There are too many to be kept: those that were are counted. */
-static size_t table_cells(const ty_select *s)
+/* What the worker has kept, and from now on all, goes to a table. */
+static int count_kept(const ty_select *s, unsigned worker)
 {
-    return (size_t)s->groups << s->digit;
-}
-
-/* There are too many to be kept: those that were are counted. */
-static tally_status count_few(ty_select *s, tally_error *error)
-{
-    const unsigned threads = s->pool ? ty_pool_threads(s->pool) : 1;
-    s->threads = threads < TY_SELECT_THREADS ? threads : TY_SELECT_THREADS;
-    const size_t cells = s->threads * table_cells(s);
-    s->counts = ty_calloc(cells, sizeof *s->counts);
-    if (!s->counts)
-        return ty_error_memory(error, "counting quantiles", cells * sizeof *s->counts);
-    for (size_t i = 0; i < s->few_count; i++)
-        s->counts[s->few[i] >> s->shift]++;
-    ty_free(s->few);
-    s->few = NULL;
-    return TALLY_OK;
-}
-
-static void count_part(const ty_select *s, const void *samples, size_t count, uint64_t *counts)
-{
-    int first = s->shift + s->digit == s->width;
-    if (s->width == 8)
-        count_first(s, samples, count, 1, counts);
-    else if (s->width == 16)
-        count_first(s, samples, count, 2, counts);
-    else if (s->width == 32 && first)
-        count_first(s, samples, count, 4, counts);
-    else if (s->width == 32)
-        count_later(s, samples, count, 4, counts);
-    else if (first)
-        count_first(s, samples, count, 8, counts);
-    else
-        count_later(s, samples, count, 8, counts);
-}
-
-typedef struct many {
-    const ty_select *select;
-    const unsigned char *samples;
-    size_t count, part; /* part: samples that one thread takes at a time */
-} many;
-
-static void any_part(void *arg, unsigned part, unsigned worker)
-{
-    const many *m = arg;
-    const ty_select *s = m->select;
-    const size_t begin = part * m->part, left = m->count - begin;
-    count_part(s, m->samples + begin * (s->width / 8), left < m->part ? left : m->part,
-               s->counts + worker * table_cells(s));
-}
-
-static void count_all(const ty_select *s, const void *samples, size_t count)
-{
-    enum { PART = 1 << 15 };
-    many m = {s, samples, count, PART};
-    const size_t parts = count / PART + (count % PART != 0);
-    if (s->threads < 2 || parts < 2 || parts > 1 << 20)
-        count_part(s, samples, count, s->counts);
-    else
-        ty_pool_run(s->pool, s->threads, (unsigned)parts, any_part, &m);
-}
-
-/* Adds the threads' tables to the first. */
-static void add_tables(ty_select *s)
-{
-    const size_t cells = table_cells(s);
-    for (unsigned t = 1; t < s->threads; t++)
-        for (size_t i = 0; i < cells; i++)
-            s->counts[i] += s->counts[t * cells + i];
-}
-
-tally_status ty_select_count(ty_select *s, const void *samples, size_t count, tally_error *error)
-{
-    if (s->few && count <= TY_SELECT_FEW - s->few_count) {
-        keep_few(s, samples, count);
-        return TALLY_OK;
+    const ty_gather *g = &s->gather;
+    ty_gather_worker *w = &g->workers[worker];
+    int64_t least;
+    const unsigned shift = whole(g->dtype, &least);
+    s->tables[worker] = ty_calloc(CELLS, sizeof **s->tables);
+    if (!s->tables[worker]) {
+        w->failed = 1;
+        return 0;
     }
-    const tally_status status = s->few ? count_few(s, error) : TALLY_OK;
-    if (!status)
-        count_all(s, samples, count);
-    return status;
-}
-
-void ty_select_want(ty_select *s, const uint64_t *ranks, unsigned count)
-{
-    s->ranks = count;
-    for (unsigned i = 0; i < count; i++)
-        s->rank[i] = ranks[i];
-}
-
-/* Settles the digit just counted of each wanted key; 0 if no sample has the prefix found before. */
-static int settle(ty_select *s)
-{
-    const uint64_t end = UINT64_C(1) << s->digit;
-    for (unsigned i = 0; i < s->ranks; i++) {
-        const uint64_t *counts = s->counts + ((size_t)s->group[i] << s->digit);
-        uint64_t d = 0;
-        for (; d < end && s->rank[i] >= counts[d]; d++)
-            s->rank[i] -= counts[d];
-        if (d == end)
-            return 0;
-        s->prefix[i] = s->prefix[i] << s->digit | d;
-    }
+    count_keys(g->wide, !shift, w->keys, w->count, least, shift, s->tables[worker]);
+    ty_free(w->keys);
+    w->keys = NULL;
+    w->count = w->capacity = 0;
     return 1;
 }
 
-/* Moves the keys for which `below` holds to the front, without a branch; returns how many. */
-#define PARTITION(keys, n, below)                                                                  \
-    size_t front = 0;                                                                              \
-    for (size_t i = 0; i < (n); i++) {                                                             \
-        const uint64_t key = (keys)[i];                                                            \
-        (keys)[i] = (keys)[front];                                                                 \
-        (keys)[front] = key;                                                                       \
-        front += (below) != 0;                                                                     \
-    }                                                                                              \
-    return front;
-
-static size_t move_below(uint64_t *keys, size_t n, uint64_t pivot)
+static void add_first(ty_select *s, unsigned worker, const void *keys, size_t count)
 {
-    PARTITION(keys, n, key < pivot)
+    const ty_gather *g = &s->gather;
+    int64_t least;
+    const unsigned shift = whole(g->dtype, &least);
+    if (!s->tables[worker] &&
+        atomic_fetch_add_explicit(&s->offered, count, memory_order_relaxed) + count <= most_keys(s))
+        ty_gather_keep(g, &g->workers[worker], keys, count);
+    else if (s->tables[worker] || count_kept(s, worker))
+        count_keys(g->wide, !shift, keys, count, least, shift, s->tables[worker]);
 }
 
-static size_t move_equal(uint64_t *keys, size_t n, uint64_t pivot)
+/* Keys strictly inside of brackets; those at the ends are known by the brackets' numbers. */
+static void add_counted(const ty_select *s, unsigned worker, const void *keys, size_t count)
 {
-    PARTITION(keys, n, key == pivot)
-}
-
-/* The key of a rank, below n; the others are moved about. Pivots are drawn, so that no order of the
- * samples is slow more than by chance. */
-static uint64_t key_of_rank(uint64_t *keys, size_t n, size_t rank)
-{
-    uint64_t drawn = n;
-    for (;;) {
-        drawn = drawn * UINT64_C(6364136223846793005) + 1442695040888963407;
-        const uint64_t pivot = keys[(drawn >> 33) % n];
-        const size_t below = move_below(keys, n, pivot);
-        if (rank < below) {
-            n = below;
-            continue;
-        }
-        const size_t equal = move_equal(keys + below, n - below, pivot);
-        if (rank < below + equal)
-            return pivot;
-        keys += below + equal;
-        n -= below + equal;
-        rank -= below + equal;
+    const ty_gather *g = &s->gather;
+    ty_gather_worker *w = &g->workers[worker];
+    int64_t inside[BLOCK + TY_ORDER_SLACK];
+    for (unsigned b = 0; b < g->bracket_count; b++) {
+        const size_t kept = g->loops->scan(g->wide, keys, count, &w->brackets[b], 1, inside);
+        count_keys(g->wide, 0, inside, kept, w->brackets[b].lo, s->shift,
+                   s->tables[worker] + (size_t)b * s->cells);
     }
 }
 
-static tally_status find_few(ty_select *s, int *more, tally_error *error)
+void ty_select_add(ty_select *s, unsigned worker, const void *samples, const unsigned char *mask,
+                   size_t count)
 {
-    *more = 0;
-    for (unsigned i = 0; i < s->ranks; i++) {
-        if (s->rank[i] >= s->few_count)
-            return ty_error(error, TALLY_ERROR_INTERNAL, "rank %llu of %zu samples",
-                            (unsigned long long)s->rank[i], s->few_count);
-        s->prefix[i] = key_of_rank(s->few, s->few_count, (size_t)s->rank[i]);
+    int64_t keys[BLOCK];
+    ty_gather_worker *w = &s->gather.workers[worker];
+    if (w->failed)
+        return;
+    count = ty_gather_load(&s->gather, samples, mask, count, keys, &w->nan);
+    w->samples += count;
+    if (s->phase == FIRST)
+        add_first(s, worker, keys, count);
+    else if (s->phase == COUNTED)
+        add_counted(s, worker, keys, count);
+    else
+        ty_gather_scan(&s->gather, w, keys, count);
+}
+
+/* ---- the end of a pass ---- */
+
+static void add_tables(ty_select *s)
+{
+    const size_t all = (size_t)s->cells * (s->gather.bracket_count ? s->gather.bracket_count : 1);
+    for (unsigned t = 1; t < s->gather.worker_count; t++)
+        for (size_t i = 0; s->tables[t] && i < all; i++)
+            s->tables[0][i] += s->tables[t][i];
+}
+
+/* The keys at the ends of brackets, which `scan` leaves out. */
+static void add_ends(ty_select *s)
+{
+    for (unsigned b = 0; b < s->gather.bracket_count; b++) {
+        const ty_order_bracket *of = &s->gather.workers[0].brackets[b];
+        uint64_t *cells = s->tables[0] + (size_t)b * s->cells;
+        cells[0] += of->to_lo - of->below_lo;
+        cells[((uint64_t)of->hi - (uint64_t)of->lo) >> s->shift] +=
+            of->to_hi - of->to_lo - of->inside;
+    }
+}
+
+tally_status ty_select_end(ty_select *s, tally_error *error)
+{
+    ty_gather *g = &s->gather;
+    if (s->phase == FIRST) {
+        s->count = s->nan = 0;
+        for (unsigned i = 0; i < g->worker_count; i++) {
+            s->count += g->workers[i].samples;
+            s->nan += g->workers[i].nan;
+        }
+        const int counted = atomic_load(&s->offered) > most_keys(s);
+        for (unsigned i = 0; i < g->worker_count && counted; i++)
+            if (!g->workers[i].failed && !s->tables[i] && (!i || g->workers[i].count))
+                count_kept(s, i);
+        if (counted)
+            s->shift = whole(g->dtype, &(int64_t){0});
+        s->phase = counted ? COUNTED : KEPT;
+    }
+    tally_status status = ty_gather_join(g, error);
+    if (!status && s->phase == COUNTED) {
+        add_tables(s);
+        add_ends(s);
+    }
+    return status;
+}
+
+tally_status ty_select_want(ty_select *s, const uint64_t *ranks, unsigned count, tally_error *error)
+{
+    const size_t all = count + 1;
+    ty_free(s->rank);
+    ty_free(s->key);
+    ty_free(s->opened);
+    s->rank = ty_malloc(all * sizeof *s->rank);
+    s->key = ty_malloc(all * sizeof *s->key);
+    s->opened = ty_malloc(all * sizeof *s->opened);
+    if (!s->rank || !s->key || !s->opened)
+        return ty_error_memory(error, "finding quantiles", all * 3 * sizeof *s->rank);
+    s->ranks = s->open = count;
+    for (unsigned i = 0; i < count; i++) {
+        s->rank[i] = ranks[i];
+        s->opened[i] = i;
     }
     return TALLY_OK;
+}
+
+/* ---- the next pass ---- */
+
+/* The open ranks' keys are among those kept. */
+static tally_status find_kept(ty_select *s, tally_error *error)
+{
+    const ty_gather *g = &s->gather;
+    const size_t bytes = (size_t)s->open * 4 * sizeof(uint64_t);
+    uint64_t *ranks = ty_malloc(bytes + 1), *among = ranks + s->open;
+    int64_t *places = (int64_t *)(among + s->open), *keys = places + s->open;
+    if (!ranks)
+        return ty_error_memory(error, "finding quantiles", bytes);
+    for (unsigned i = 0; i < s->open; i++)
+        ranks[i] = s->rank[s->opened[i]];
+    int good = 1;
+    if (g->bracket_count)
+        good = ty_gather_resolve(g, ranks, s->open, among, places, keys);
+    else if (s->open && ranks[s->open - 1] >= g->workers[0].count)
+        good = 0;
+    else
+        ty_gather_select(g, ranks, s->open, keys);
+    for (unsigned i = 0; i < s->open && good; i++)
+        s->key[s->opened[i]] = keys[i];
+    ty_free(ranks);
+    s->open = 0;
+    return good ? TALLY_OK : ty_error(error, TALLY_ERROR_DATA, "%s", changed);
+}
+
+/* A cell that has an open rank, as the bracket of the next pass; where it is of one key that is
+ * the rank's. */
+typedef struct walk {
+    unsigned bracket;
+    uint64_t cell, below; /* keys below the cell */
+} walk;
+
+/* Moves to the cell with rank r; 0: there is none. */
+static int walk_to(const ty_select *s, walk *at, uint64_t r)
+{
+    const ty_gather *g = &s->gather;
+    unsigned b = at->bracket;
+    uint64_t below = 0;
+    if (g->bracket_count) {
+        const ty_order_bracket *of = ty_gather_find(g, &b, r);
+        if (!of)
+            return 0;
+        below = of->below_lo;
+    }
+    if (b != at->bracket || !at->cell)
+        *at = (walk){b, 0, below};
+    const uint64_t *cells = s->tables[0] + (size_t)b * s->cells;
+    while (at->cell < s->cells && r >= at->below + cells[at->cell])
+        at->below += cells[at->cell++];
+    return at->cell < s->cells;
+}
+
+/* Finds the ranks whose cell is of one key, and the brackets of the others; returns how many
+ * brackets, adding up their keys, or -1. */
+static int64_t narrow(ty_select *s, ty_order_bracket *brackets, uint64_t *keys)
+{
+    const ty_gather *g = &s->gather;
+    unsigned left = 0, made = 0;
+    walk at = {0, 0, 0};
+    int64_t least;
+    whole(g->dtype, &least);
+    *keys = 0;
+    for (unsigned i = 0; i < s->open; i++) {
+        const unsigned which = s->opened[i];
+        if (!walk_to(s, &at, s->rank[which]))
+            return -1;
+        const uint64_t from =
+            (uint64_t)(g->bracket_count ? g->workers[0].brackets[at.bracket].lo : least);
+        const int64_t lo = (int64_t)(from + (at.cell << s->shift)),
+                      hi = (int64_t)(from + ((at.cell + 1) << s->shift) - 1);
+        if (!s->shift) {
+            s->key[which] = lo;
+            continue;
+        }
+        s->opened[left++] = which;
+        if (made && brackets[made - 1].lo == lo)
+            continue;
+        brackets[made++] = (ty_order_bracket){.lo = lo, .hi = hi};
+        *keys += s->tables[0][(size_t)at.bracket * s->cells + at.cell];
+    }
+    s->open = left;
+    return made;
+}
+
+/* Tables of the next pass: as fine as memory allows. */
+static tally_status make_tables(ty_select *s, unsigned brackets, tally_error *error)
+{
+    const unsigned workers = s->gather.worker_count;
+    unsigned bits = 16;
+    while (bits > 4 && ((uint64_t)workers * brackets * sizeof(uint64_t)) << bits > s->memory)
+        bits--;
+    bits = bits > s->shift ? s->shift : bits;
+    s->shift -= bits;
+    s->cells = 1U << bits;
+    free_tables(s);
+    for (unsigned i = 0; i < workers; i++) {
+        const size_t cells = (size_t)brackets * s->cells;
+        s->tables[i] = ty_calloc(cells, sizeof **s->tables);
+        if (!s->tables[i])
+            return ty_error_memory(error, "counting quantiles", cells * sizeof **s->tables);
+    }
+    return TALLY_OK;
+}
+
+static tally_status begin_pass(ty_select *s, tally_error *error)
+{
+    const size_t bytes = s->open * sizeof(ty_order_bracket);
+    ty_order_bracket *brackets = ty_malloc(bytes + 1);
+    uint64_t keys;
+    if (!brackets)
+        return ty_error_memory(error, "finding quantiles", bytes);
+    const int64_t made = narrow(s, brackets, &keys);
+    tally_status status = made < 0 ? ty_error(error, TALLY_ERROR_DATA, "%s", changed) : TALLY_OK;
+    if (!status && s->open) {
+        s->phase = keys <= most_keys(s) ? KEPT : COUNTED;
+        status = ty_gather_begin(&s->gather, brackets, (unsigned)made, error);
+        if (!status && s->phase == COUNTED)
+            status = make_tables(s, (unsigned)made, error);
+        else
+            free_tables(s);
+    }
+    ty_free(brackets);
+    return status;
 }
 
 tally_status ty_select_next(ty_select *s, int *more, tally_error *error)
 {
-    if (s->few)
-        return find_few(s, more, error);
-    add_tables(s);
-    if (!settle(s))
-        return ty_error(error, TALLY_ERROR_DATA, "the samples changed between two readings");
-    *more = s->shift != 0 && s->ranks != 0;
-    if (!*more)
-        return TALLY_OK;
-    s->shift -= s->digit;
-    s->groups = 0;
-    for (unsigned i = 0; i < s->ranks; i++) {
-        unsigned g = 0;
-        while (g < s->groups && s->head[g] != s->prefix[i])
-            g++;
-        if (g == s->groups)
-            s->head[s->groups++] = s->prefix[i];
-        s->group[i] = g;
-    }
-    const size_t size = s->threads * table_cells(s) * sizeof *s->counts;
-    uint64_t *counts = ty_realloc(s->counts, size);
-    if (!counts)
-        return ty_error_memory(error, "counting quantiles", size);
-    s->counts = counts;
-    memset(counts, 0, size);
-    return TALLY_OK;
-}
-
-uint64_t ty_select_key(const ty_select *s, unsigned i)
-{
-    return s->prefix[i];
-}
-
-double ty_select_value(const ty_select *s, uint64_t key)
-{
-    uint64_t bits = key ^ flip_always(s);
-    if (bits >> (s->width - 1)) /* the sample is negative, whatever was inverted besides */
-        bits ^= flip_negative(s);
-    return ty_dtype_value(s->dtype, bits);
+    tally_status status = TALLY_OK;
+    if (s->open)
+        status = s->phase == COUNTED ? begin_pass(s, error) : find_kept(s, error);
+    *more = !status && s->open;
+    return status;
 }

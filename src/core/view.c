@@ -44,11 +44,9 @@ static tally_status check_source(const tally_view *view, const char *what, tally
 
 tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error)
 {
-    return grid->source
-               ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                          "%s: it has a source; only tally_execute and tally_stats_add read one",
-                          what)
-               : TALLY_OK;
+    return grid->source ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                                   "%s: it has a source, which this call does not read", what)
+                        : TALLY_OK;
 }
 
 tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *grid,

@@ -14,6 +14,7 @@ headers = pathlib.Path(__file__).parents[2] / "include/tally"
 # What is not 0 besides struct_size, as the macros say.
 NOT_ZERO = {
     "tally_view": ["batches = 1", "rows = 1", "channels = 1"],
+    "tally_quantile_search_options": ["channels = 1"],
     "tally_plan_options": ["dimensions = 1"]
     + [f"axes[{d}].struct_size = sizeof(tally_axis)" for d in range(8)],
 }

@@ -253,6 +253,29 @@ static void quantiles(void)
     REFUSED(tally_order_statistics(NULL, &view, NULL, 1, NULL, &sample, NULL, &error));
     REFUSED(tally_order_statistics(NULL, &view, &rank, 1, NULL, NULL, NULL, &error));
     REFUSED_SILENTLY(tally_order_statistics(NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+    tally_quantile_search_options how = TALLY_QUANTILE_SEARCH_OPTIONS_INIT;
+    tally_quantile_search *search = NULL;
+    int more = 1;
+    how.dtype = TALLY_U8;
+    REFUSED(tally_quantile_search_create(NULL, NULL, &q, 1, &search, &error));
+    REFUSED(tally_quantile_search_create(NULL, &how, NULL, 1, &search, &error));
+    REFUSED(tally_quantile_search_create(NULL, &how, &q, 1, NULL, &error));
+    REFUSED_SILENTLY(tally_quantile_search_create(NULL, NULL, NULL, 1, NULL, NULL));
+    CHECK(!tally_quantile_search_create(NULL, &how, &q, 1, &search, &error));
+    REFUSED(tally_quantile_search_get(search, &out, NULL, NULL, &error));
+    CHECK(!tally_quantile_search_add(search, &view, NULL, &error));
+    REFUSED(tally_quantile_search_next(search, NULL, &error));
+    CHECK(!tally_quantile_search_next(search, &more, &error) && !more);
+    REFUSED(tally_quantile_search_get(search, NULL, NULL, NULL, &error));
+    REFUSED(tally_quantile_search_get(NULL, &out, NULL, NULL, &error));
+    REFUSED(tally_quantile_search_add(search, &view, NULL, &error)); /* needs no more */
+    tally_quantile_search_destroy(search);
+    CHECK(!tally_quantile_search_create(NULL, &how, &q, 1, &search, &error));
+    REFUSED(tally_quantile_search_add(search, NULL, NULL, &error));
+    REFUSED(tally_quantile_search_add(NULL, &view, NULL, &error));
+    REFUSED(tally_quantile_search_next(NULL, &more, &error));
+    tally_quantile_search_destroy(search);
+    RETURNS(tally_quantile_search_destroy(NULL));
 }
 
 static void wide_sums(void)
