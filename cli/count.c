@@ -10,6 +10,22 @@ static int show_progress(void *user, uint64_t done, uint64_t total)
     return 0;
 }
 
+/* All of a file by its dictionaries; 0: that is not possible, or a failure, which counting the
+ * chunk will say. */
+static int count_codes(cli_job *job, const cli_chunk *chunk, const tally_output *output)
+{
+    const cli_source *source = &job->source;
+    tally_error unsaid;
+    int32_t counted = 0;
+    if (chunk->views[0].source && !chunk->has_mask && !chunk->has_weights &&
+        !job->reference.result && !job->by_flows)
+        tally_input_count(source->inputs[source->current], job->plan, output, &counted, &unsaid);
+    if (counted)
+        cli_say(job->options, "%s: counted by dictionaries",
+                cli_shown(source->paths[source->current]));
+    return counted;
+}
+
 static tally_status count_chunk(cli_job *job, const cli_chunk *chunk, tally_error *error)
 {
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
@@ -21,7 +37,9 @@ static tally_status count_chunk(cli_job *job, const cli_chunk *chunk, tally_erro
         how.user = &job->source;
     }
     double started = cli_seconds();
-    tally_status status = tally_execute(job->plan, chunk->views, &how, &output, error);
+    tally_status status = TALLY_OK;
+    if (!count_codes(job, chunk, &output))
+        status = tally_execute(job->plan, chunk->views, &how, &output, error);
     job->seconds += cli_seconds() - started;
     if (!status && job->reference.result) {
         how.progress = NULL;

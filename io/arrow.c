@@ -312,6 +312,28 @@ static tally_status arrow_view(void *state, tally_view *views, tally_error *erro
     return TALLY_OK;
 }
 
+static unsigned arrow_code_parts(const void *state)
+{
+    const ty_arrow_state *s = state;
+    const ty_arrow_index *index = &s->index;
+    const int whole = !s->row_begin && s->row_end == index->rows;
+    return index->count == 1 && whole && index->batches <= UINT32_MAX &&
+                   index->schema.columns[*index->picks].has_dictionary
+               ? (unsigned)index->batches
+               : 0;
+}
+
+static uint64_t arrow_code_rows(const void *state, unsigned part)
+{
+    const ty_arrow_index *index = &((const ty_arrow_state *)state)->index;
+    return index->begin[part + 1] - index->begin[part];
+}
+
+static int arrow_count_codes(const void *state, unsigned part, ty_codes *codes)
+{
+    return ty_arrow_count_codes(*((const ty_arrow_state *)state)->readers, part, codes);
+}
+
 static const char *arrow_channel_name(const void *state, uint64_t channel)
 {
     const ty_arrow_index *index = &((const ty_arrow_state *)state)->index;
@@ -341,4 +363,7 @@ const ty_decoder ty_arrow = {
     .close = arrow_close,
     .view = arrow_view,
     .words = arrow_words,
+    .code_parts = arrow_code_parts,
+    .code_rows = arrow_code_rows,
+    .count_codes = arrow_count_codes,
 };

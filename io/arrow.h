@@ -7,6 +7,7 @@
 #ifndef TY_ARROW_H
 #define TY_ARROW_H
 
+#include "io/codes.h"
 #include "io/flat.h"
 #include "io/seekable.h"
 
@@ -124,6 +125,9 @@ void ty_arrow_reader_close(ty_arrow_reader *reader); /* NULL is fine */
 /* Rows [row, row + count) to `to`. */
 tally_status ty_arrow_read(ty_arrow_reader *reader, uint64_t row, uint64_t count, void *to,
                            tally_error *error);
+/* Counts the numbers of a dictionary's values in a batch; 0: it has none, or there is nothing to
+ * win, or it cannot be read. `codes->counts` is released by the caller in any case. */
+int ty_arrow_count_codes(ty_arrow_reader *reader, size_t batch, ty_codes *codes);
 /* Decodes a dictionary's values for a column chosen, if it uses that. */
 tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain, uint32_t pick,
                                  tally_dtype dtype, tally_words *words, tally_error *error);

@@ -322,22 +322,28 @@ static size_t batch_of(const ty_arrow_index *index, uint64_t row)
     return low;
 }
 
-static tally_status read_batch(ty_arrow_reader *r, size_t batch, uint64_t first, uint64_t count,
-                               unsigned char *to, tally_error *error)
+static void span_of(const ty_arrow_reader *r, size_t batch, ty_arrow_span *span)
 {
     const ty_arrow_column *c = r->column;
     const ty_arrow_part *part = r->index->parts + batch * r->index->count + r->pick;
-    ty_arrow_span span = {.index = r->index,
-                          .name = c->name,
-                          .type = c->has_dictionary ? &c->index : &c->type,
-                          .part = part,
-                          .levels = c->levels,
-                          .dtype = r->dtype,
-                          .words = r->words};
-    tally_status status = TALLY_OK;
+    *span = (ty_arrow_span){.index = r->index,
+                            .name = c->name,
+                            .type = c->has_dictionary ? &c->index : &c->type,
+                            .part = part,
+                            .levels = c->levels,
+                            .dtype = r->dtype,
+                            .words = r->words};
     if (c->has_dictionary)
-        span.values = r->index->chain[part->chain].values[r->pick];
-    if (part->codec == TY_ARROW_NONE)
+        span->values = r->index->chain[part->chain].values[r->pick];
+}
+
+static tally_status read_batch(ty_arrow_reader *r, size_t batch, uint64_t first, uint64_t count,
+                               unsigned char *to, tally_error *error)
+{
+    ty_arrow_span span;
+    span_of(r, batch, &span);
+    tally_status status = TALLY_OK;
+    if (span.part->codec == TY_ARROW_NONE)
         return read_span(&span, first, count, to, error);
     ty_arrow_block *block = take_block(r, &span, batch, &status, error);
     span.block = block;
@@ -346,6 +352,58 @@ static tally_status read_batch(ty_arrow_reader *r, size_t batch, uint64_t first,
     if (block)
         give_block(r, block);
     return status;
+}
+
+/* Numbers of a dictionary's values, at most TY_ARROW_PIECE, that are there. */
+static tally_status count_piece(const ty_arrow_span *s, uint64_t first, size_t count,
+                                ty_codes *codes, tally_error *error)
+{
+    unsigned char scratch[TY_ARROW_PIECE * WIDEST], mask[TY_ARROW_PIECE];
+    uint32_t numbers[TY_ARROW_PIECE];
+    const unsigned char *from = scratch, *valid = s->part->missing ? mask : NULL;
+    const size_t bytes = s->type->bytes;
+    size_t there = 0;
+    tally_status status = valid ? find_valid(s, first, count, mask, error) : TALLY_OK;
+    if (!status)
+        status = ty_arrow_look(s, 0, first * bytes, count * bytes, scratch, &from, error);
+    for (size_t i = 0; i < count && !status; i++) {
+        uint64_t number = 0;
+        memcpy(&number, from + i * bytes, bytes);
+        if (valid && !valid[i])
+            continue;
+        if (number >= s->part->known)
+            return ty_arrow_damaged(s, "a number that its dictionary has not", error);
+        numbers[there++] = (uint32_t)number;
+    }
+    if (!status)
+        ty_codes_add(codes, numbers, there);
+    codes->missing += count - there;
+    return status;
+}
+
+int ty_arrow_count_codes(ty_arrow_reader *r, size_t batch, ty_codes *codes)
+{
+    const ty_arrow_part *part = r->index->parts + batch * r->index->count + r->pick;
+    ty_arrow_span span;
+    tally_error unsaid;
+    tally_status status = TALLY_OK;
+    if (!r->column->has_dictionary || part->known > UINT32_MAX ||
+        !ty_codes_begin(codes, (size_t)part->known, part->rows))
+        return 0;
+    span_of(r, batch, &span);
+    ty_arrow_block *block =
+        part->codec != TY_ARROW_NONE ? take_block(r, &span, batch, &status, &unsaid) : NULL;
+    span.block = block;
+    for (uint64_t row = 0, n; row < part->rows && !status; row += n) {
+        n = part->rows - row < TY_ARROW_PIECE ? part->rows - row : TY_ARROW_PIECE;
+        status = count_piece(&span, row, (size_t)n, codes, &unsaid);
+    }
+    if (block)
+        give_block(r, block);
+    ty_codes_end(codes);
+    codes->dtype = r->dtype;
+    codes->values = span.values;
+    return !status;
 }
 
 tally_status ty_arrow_read(ty_arrow_reader *r, uint64_t row, uint64_t count, void *to,

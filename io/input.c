@@ -449,3 +449,9 @@ ty_pool *ty_input_pool(const tally_input *input)
 {
     return input->pool;
 }
+
+const ty_decoder *ty_input_decoder(const tally_input *input, void **state)
+{
+    *state = input->state;
+    return input->decoder;
+}

@@ -68,6 +68,7 @@ void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size
 tally_status ty_stream_check(const ty_stream *stream, tally_error *error);
 
 struct ty_stored; /* io/stored.h */
+struct ty_codes;  /* io/codes.h */
 
 /* ---- decoders: npy.c raw.c text.c png.c jpeg.c tiff.c pnm.c parquet.c hdf5.c
  * arrow.c json_lines.c fits.c gif.c bmp.c webp.c
@@ -103,6 +104,11 @@ typedef struct ty_decoder {
     int (*stored)(const void *state, struct ty_stored *stored);
     /* Views with sources of its own, as tally_input_view. NULL: it has none. */
     tally_status (*view)(void *state, tally_view *views, tally_error *error);
+    /* Parts of a single column that may be in dictionaries, 0: none; the rows of each; and how
+     * often its values are there, by any thread, 0: it is to be read. NULL: it has none. */
+    unsigned (*code_parts)(const void *state);
+    uint64_t (*code_rows)(const void *state, unsigned part);
+    int (*count_codes)(const void *state, unsigned part, struct ty_codes *codes);
 } ty_decoder;
 
 /* ---- input.c ---- */
@@ -110,6 +116,7 @@ typedef struct ty_decoder {
 /* As the decoder's words; the threads that read it, NULL: the caller's alone. */
 tally_words *ty_input_words(const tally_input *input, uint32_t view);
 ty_pool *ty_input_pool(const tally_input *input);
+const ty_decoder *ty_input_decoder(const tally_input *input, void **state);
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
     ty_hdf5, ty_arrow, ty_json_lines, ty_fits, ty_gif, ty_bmp, ty_webp;

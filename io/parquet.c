@@ -444,6 +444,26 @@ static tally_status parquet_view(void *state, tally_view *views, tally_error *er
                       : ty_error_memory(error, "views of columns", s->count * sizeof *s->sources);
 }
 
+static unsigned parquet_code_parts(const void *state)
+{
+    const ty_pq_state *s = state;
+    const int whole = !s->row_begin && s->row_end == s->footer.rows;
+    return s->count == 1 && whole && s->footer.group_count <= UINT32_MAX
+               ? (unsigned)s->footer.group_count
+               : 0;
+}
+
+static uint64_t parquet_code_rows(const void *state, unsigned part)
+{
+    return ((const ty_pq_state *)state)->footer.group_rows[part];
+}
+
+static int parquet_count_codes(const void *state, unsigned part, ty_codes *codes)
+{
+    const ty_pq_state *s = state;
+    return ty_pq_count_codes(s->cursors, s->chunks + part, codes);
+}
+
 static const char *parquet_channel_name(const void *state, uint64_t channel)
 {
     const ty_pq_state *s = state;
@@ -473,4 +493,7 @@ const ty_decoder ty_parquet = {
     .view = parquet_view,
     .words = parquet_words,
     .time = parquet_time,
+    .code_parts = parquet_code_parts,
+    .code_rows = parquet_code_rows,
+    .count_codes = parquet_count_codes,
 };

@@ -5,6 +5,7 @@
 #ifndef TY_PARQUET_H
 #define TY_PARQUET_H
 
+#include "io/codes.h"
 #include "io/input.h"
 #include "io/thrift.h"
 #include "io/words.h"
@@ -177,6 +178,20 @@ tally_status ty_pq_cursor_read(ty_pq_cursor *cursor, size_t rows, void *into, ta
 tally_status ty_pq_cursor_words(ty_pq_cursor *cursor, tally_error *error);
 /* Passes over the next `rows` rows, pages that are all among them unread. */
 tally_status ty_pq_cursor_skip(ty_pq_cursor *cursor, uint64_t rows, tally_error *error);
+
+/* Opens the next page with rows, if none is open. */
+tally_status ty_pq_cursor_open(ty_pq_cursor *cursor, tally_error *error);
+/* Which of the next `rows` rows of the page that is open, which may miss some, have a value:
+ * cursor->valid, and how many in *count. */
+tally_status ty_pq_cursor_levels(ty_pq_cursor *cursor, size_t rows, size_t *count,
+                                 tally_error *error);
+
+/* ---- parquet_codes.c ---- */
+
+/* Counts the numbers of values in the dictionary of a chunk, of `like`'s file and column; 0: it is
+ * not all of such numbers, or there is nothing to win, or it cannot be read. What `codes` holds is
+ * released by the caller in any case. Any thread. */
+int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_codes *codes);
 
 /* ---- parquet_source.c ---- */
 

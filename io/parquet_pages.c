@@ -410,8 +410,7 @@ void ty_pq_cursor_begin(ty_pq_cursor *c, const ty_pq_chunk *chunk)
     c->values.dictionary_count = 0;
 }
 
-/* Which of the next `rows` rows have a value: c->valid, and how many in *count. */
-static tally_status read_levels(ty_pq_cursor *c, size_t rows, size_t *count, tally_error *error)
+tally_status ty_pq_cursor_levels(ty_pq_cursor *c, size_t rows, size_t *count, tally_error *error)
 {
     const uint32_t whole = (uint32_t)c->values.target.column->levels;
     tally_status status = make_room(&c->valid, &c->valid_room, rows, error);
@@ -464,7 +463,7 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_er
     size_t count = rows;
     tally_status status = TALLY_OK;
     if (c->page_missing)
-        status = read_levels(c, rows, &count, error);
+        status = ty_pq_cursor_levels(c, rows, &count, error);
     if (status)
         return status;
     if (count < rows && dtype != TALLY_F64 && dtype != TALLY_F32 && dtype != TALLY_F16)
@@ -479,13 +478,18 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_er
     return TALLY_OK;
 }
 
+tally_status ty_pq_cursor_open(ty_pq_cursor *c, tally_error *error)
+{
+    uint64_t none = 0;
+    return open_page(c, &none, error);
+}
+
 tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, tally_error *error)
 {
     const size_t bytes = tally_dtype_bytes(c->values.target.dtype);
     unsigned char *to = into;
     while (rows) {
-        uint64_t none = 0;
-        tally_status status = open_page(c, &none, error);
+        tally_status status = ty_pq_cursor_open(c, error);
         if (status)
             return status;
         const size_t n = c->page_left < rows ? (size_t)c->page_left : rows;

@@ -133,6 +133,44 @@ def test_threads_read_the_same(command, tmp_path, threads):
     assert both["nan"] == (~there).sum()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_dictionaries(command, tmp_path, threads):
+    """Counted by their numbers, the axis applied to each value: in row groups that are all of numbers; others by value."""
+    random = np.random.default_rng(5)
+    rows = 40_000
+    few = random.integers(0, 40, rows) * 2.5 - 10
+    special = np.where(random.random(rows) < 0.1, random.choice([np.nan, np.inf, -np.inf, -0.0, 110.0], rows), few)
+    growing = np.where(np.arange(rows) < 14_000, few, random.normal(50, 30, rows))  # its dictionary ends within a row group
+    columns = {"few": (few, True), "special": (special, True), "i": (few.astype(int), True), "growing": (growing, True),
+               "many": (random.normal(50, 30, rows), False), "f": (few.astype("f4"), True)}
+    table = {name: pa.array(values) for name, (values, _) in columns.items()}
+    for name in ("few", "special", "i"):
+        mask = random.random(rows) < 0.2
+        table[name + "-missing"] = pa.array(columns[name][0], mask=mask)
+        columns[name + "-missing"] = np.where(mask, np.nan, columns[name][0]), True
+    path = tmp_path / "codes.parquet"
+    pq.write_table(pa.table(table), path, row_group_size=5000, data_page_size=2000, dictionary_pagesize_limit=4000)
+    feather = pytest.importorskip("pyarrow.feather")
+    coded = {name: pa.chunked_array([array]).dictionary_encode() for name, array in table.items() if columns[name][1]}
+    feather.write_feather(pa.table(coded), tmp_path / "codes.arrow", chunksize=5000, compression=("uncompressed", "lz4")[threads > 1])
+    edges = np.linspace(RANGE[0], RANGE[1], BINS + 1)
+    for path, name in [(path, name) for name in columns] + [(tmp_path / "codes.arrow", name) for name in coded if name != "growing"]:
+        samples, by_codes = columns[name]
+        done = subprocess.run((*command, str(path), "-c", name, "--range", "-10", "110", "-b", str(BINS), "-j", str(threads),
+                               "--device", "cpu", "-v", "-f", "json"), capture_output=True, text=True)
+        assert ("counted by dictionaries" in done.stderr) == by_codes, (path, name, done.stderr)
+        histogram = json.loads(done.stdout)["histograms"][0]
+        there = samples[~np.isnan(samples)]
+        assert histogram["counts"] == np.histogram(there, edges)[0].tolist(), name
+        assert [histogram[flow] for flow in ("underflow", "overflow", "nan")] == \
+            [np.sum(there < -10), np.sum(there > 110), rows - len(there)], name
+    big = 2**53 + random.integers(0, 5, rows)
+    path = tmp_path / "big.parquet"
+    pq.write_table(pa.table({"big": big}), path, row_group_size=5000)
+    found = counted(command, path, "-c", "big", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4},{2**53 + 6}")[0]["counts"]
+    assert found == [int(np.sum((big - 2**53) // 2 == i)) for i in range(3)]
+
+
 def test_integers_beyond_float64(command, tmp_path):
     path = tmp_path / "table.parquet"
     values = [2**53, 2**53 + 1, 2**53 + 1, 2**53 + 3]

@@ -499,6 +499,8 @@ static void inputs(void)
     REFUSED_SILENTLY(tally_input_read(NULL, NULL, NULL, NULL));
     REFUSED(tally_input_view(NULL, views, &error));
     REFUSED_SILENTLY(tally_input_view(NULL, views, NULL));
+    int32_t counted;
+    REFUSED(tally_input_count(NULL, NULL, NULL, &counted, &error));
     REFUSED(tally_input_rewind(NULL, &error));
     REFUSED_SILENTLY(tally_input_rewind(NULL, NULL));
     ANSWERS(0u, tally_input_position(NULL));

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns in dictionaries counted without their values: the numbers of values are counted, then the
+ * axis is applied once to each value. Parts of a column that are not in dictionaries are counted by
+ * their values, in one call. */
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/dtype.h"
+#include "core/error.h"
+#include "io/codes.h"
+#include "io/input.h"
+
+enum { BINS_MOST = 1 << 20, FLOWS = 3 };
+
+typedef struct counting {
+    const ty_decoder *decoder;
+    void *state;
+    const tally_axis *axis;
+    pthread_mutex_t lock; /* of the totals */
+    uint64_t *totals;     /* the bins and FLOWS */
+    unsigned char *plain; /* of each part: it is to be counted by its values */
+} counting;
+
+/* The bin of each value that is there, to bins[0 … count], the last that of missing ones; 0: a
+ * value is no float64, or the axis refuses it. */
+static int find_bins(const counting *c, const ty_codes *codes, uint64_t *bins)
+{
+    const size_t bytes = tally_dtype_bytes(codes->dtype);
+    for (size_t i = 0; i < codes->count; i++) {
+        uint64_t bits = 0;
+        if (!codes->counts[i])
+            continue;
+        memcpy(&bits, codes->values + i * bytes, bytes);
+        const double value = ty_dtype_value(codes->dtype, bits);
+        if ((bytes == 8 && codes->dtype < TALLY_F16 && fabs(value) > 0x1p53) ||
+            tally_axis_find(c->axis, value, bins + i, NULL))
+            return 0;
+    }
+    return !codes->missing || !tally_axis_find(c->axis, (double)NAN, bins + codes->count, NULL);
+}
+
+static void count_part(void *arg, unsigned part, unsigned worker)
+{
+    counting *c = arg;
+    ty_codes codes = {0};
+    uint64_t *bins = NULL;
+    (void)worker;
+    const int good = c->decoder->count_codes(c->state, part, &codes) &&
+                     (bins = ty_calloc(codes.count + 1, sizeof *bins)) &&
+                     find_bins(c, &codes, bins);
+    c->plain[part] = !good;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < codes.count && good; i++)
+        c->totals[bins[i]] += codes.counts[i];
+    if (good)
+        c->totals[bins[codes.count]] += codes.missing;
+    pthread_mutex_unlock(&c->lock);
+    ty_free(bins);
+    ty_free(codes.memory);
+    ty_free(codes.counts);
+}
+
+/* ---- Parts that are counted by their values ---- */
+
+typedef struct rest {
+    const tally_source *source; /* of all rows */
+    size_t count;
+    uint64_t *begin; /* `count` + 1: elements before each part of the rest */
+    uint64_t *row;   /* where each begins */
+    size_t bytes;    /* of a value */
+} rest;
+
+static tally_status read_rest(void *user, uint64_t begin, uint64_t count, void *to,
+                              tally_error *error)
+{
+    const rest *r = user;
+    unsigned char *at = to;
+    tally_status status = TALLY_OK;
+    size_t low = 0, high = r->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (r->begin[middle] <= begin)
+            low = middle;
+        else
+            high = middle;
+    }
+    for (; count && !status; low++) {
+        const uint64_t left = r->begin[low + 1] - begin, n = left < count ? left : count;
+        status =
+            r->source->read(r->source->user, r->row[low] + (begin - r->begin[low]), n, at, error);
+        at += n * r->bytes;
+        begin += n;
+        count -= n;
+    }
+    return status;
+}
+
+static tally_status count_rest(const counting *c, tally_input *input, const tally_plan *plan,
+                               unsigned parts, const tally_output *output, tally_error *error)
+{
+    tally_view view = TALLY_VIEW_INIT;
+    rest r = {.begin = ty_calloc(2 * ((size_t)parts + 1), sizeof *r.begin)};
+    if (!r.begin)
+        return ty_error_memory(error, "parts of a column",
+                               2 * ((size_t)parts + 1) * sizeof *r.begin);
+    r.row = r.begin + parts + 1;
+    uint64_t row = 0;
+    for (unsigned part = 0; part < parts; part++) {
+        const uint64_t rows = c->decoder->code_rows(c->state, part);
+        if (c->plain[part]) {
+            r.row[r.count] = row;
+            r.begin[r.count + 1] = r.begin[r.count] + rows;
+            r.count++;
+        }
+        row += rows;
+    }
+    tally_status status = r.count ? tally_input_view(input, &view, error) : TALLY_OK;
+    if (!status && r.count) {
+        tally_source source = TALLY_SOURCE_INIT;
+        r.source = view.source;
+        r.bytes = tally_dtype_bytes(view.dtype);
+        source.read = read_rest;
+        source.user = &r;
+        view.source = &source;
+        view.columns = r.begin[r.count];
+        status = tally_execute(plan, &view, NULL, output, error);
+    }
+    ty_free(r.begin);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+/* Whether a plan counts one column's samples, one by one, in host memory. */
+static int is_plain_count(const tally_plan *plan, const tally_output *output)
+{
+    const tally_plan_options *o = tally_plan_options_get(plan);
+    tally_device_info device = TALLY_DEVICE_INFO_INIT;
+    return o->dimensions == 1 && tally_plan_channels(plan) == 1 && !o->weight_dtype &&
+           o->counter == TALLY_COUNTER_U64 && o->axes[0].bins <= BINS_MOST &&
+           o->axes[0].under != TALLY_FLOW_BIN && o->axes[0].over != TALLY_FLOW_BIN &&
+           o->axes[0].nan != TALLY_FLOW_BIN && o->axes[0].kind != TALLY_AXIS_CATEGORY &&
+           output->accumulate == TALLY_ACCUMULATE_ADD && !output->on_device && output->counts &&
+           output->flows && !tally_plan_device(plan, &device, NULL) &&
+           device.device == TALLY_DEVICE_CPU;
+}
+
+static tally_status count(counting *c, tally_input *input, const tally_plan *plan, unsigned parts,
+                          const tally_output *output, int32_t *counted, tally_error *error)
+{
+    ty_pool *pool = ty_input_pool(input);
+    unsigned plain = 0;
+    if (pool)
+        ty_pool_run(pool, 0, parts, count_part, c);
+    else
+        for (unsigned part = 0; part < parts; part++)
+            count_part(c, part, 0);
+    for (unsigned part = 0; part < parts; part++)
+        plain += c->plain[part];
+    if (plain == parts)
+        return TALLY_OK;
+    const tally_status status = count_rest(c, input, plan, parts, output, error);
+    if (status)
+        return status;
+    for (uint64_t i = 0; i < c->axis->bins; i++)
+        ((uint64_t *)output->counts)[i] += c->totals[i];
+    output->flows->under += c->totals[c->axis->bins];
+    output->flows->over += c->totals[c->axis->bins + 1];
+    output->flows->nan += c->totals[c->axis->bins + 2];
+    *counted = 1;
+    return TALLY_OK;
+}
+
+tally_status tally_input_count(tally_input *input, const tally_plan *plan,
+                               const tally_output *output, int32_t *counted, tally_error *error)
+{
+    counting c = {0};
+    if (!input || !plan || !output || !counted)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !input    ? "input"
+                        : !plan   ? "plan"
+                        : !output ? "output"
+                                  : "counted");
+    *counted = 0;
+    c.decoder = ty_input_decoder(input, &c.state);
+    const ty_pool *pool = ty_input_pool(input);
+    const unsigned parts =
+        c.decoder->code_parts && is_plain_count(plan, output) ? c.decoder->code_parts(c.state) : 0;
+    if (!parts || parts < (pool ? ty_pool_threads(pool) : 1))
+        return TALLY_OK;
+    c.axis = tally_plan_options_get(plan)->axes;
+    c.totals = ty_calloc((size_t)c.axis->bins + FLOWS, sizeof *c.totals);
+    c.plain = ty_calloc(parts, 1);
+    pthread_mutex_init(&c.lock, NULL);
+    const tally_status status = c.totals && c.plain
+                                    ? count(&c, input, plan, parts, output, counted, error)
+                                    : ty_error_memory(error, "a column's counts", parts);
+    pthread_mutex_destroy(&c.lock);
+    ty_free(c.totals);
+    ty_free(c.plain);
+    return status;
+}
