@@ -349,9 +349,9 @@ TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, i
  * what there is. Valid until `input` is rewound or closed; nothing is read, and tally_input_read
  * goes on as if it had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
-/* Adds all of `input` to `output` (TALLY_ACCUMULATE_ADD), as tally_execute of its view does, without
- * looking at each value: numbers of values in dictionaries are counted, and the plan's axis is
- * applied once to each value. *counted is 0, and nothing was done, where that is not possible or
+/* Adds all of `input` to `output` (TALLY_ACCUMULATE_ADD), as tally_execute of its view does,
+ * without looking at each value: numbers of values in dictionaries are counted, and the plan's axis
+ * is applied once to each value. *counted is 0, and nothing was done, where that is not possible or
  * not faster. It is of a column of Parquet or Arrow that has dictionaries, read whole, in at least
  * as many row groups or batches as `input` has threads; for a plan on the processor of one axis,
  * u64 counts and at most 2^20 bins. On failure the output is as it was. */
