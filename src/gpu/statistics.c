@@ -44,7 +44,8 @@ static ty_any_layout layout_of(const tally_plan *plan, const ty_device *device,
                                const ty_statistics_wish *w)
 {
     ty_any_layout l = ty_any_layout_make(plan, device, words_of(w), 0);
-    l.geometry.most = UINT64_C(1) << (ty_is_wide(w->value) ? 27 : 31); /* squares have 128 bits */
+    /* Squares of 64-bit values have 128 bits, sums of floats 64 (STATISTICS_BITS). */
+    l.geometry.most = UINT64_C(1) << (ty_is_wide(w->value) ? 27 : w->sums == 1 ? 29 : 31);
     return l;
 }
 
@@ -286,7 +287,7 @@ static tally_status add_elements(const ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_statistics *s = c->job->statistics;
-    const int packed = is_packed(x), about = !x->number && ty_plan_may_fail(c->plan);
+    const int about = !x->number && ty_plan_may_fail(c->plan), packed = !about && is_packed(x);
     const ty_geometry g =
         packed ? packed_geometry(c->plan, c->device, &x->wish) : x->layout.geometry;
     const uint32_t parts = ty_view_parts(&g, c->n, c->count),

@@ -4,10 +4,10 @@
  * whatever the order, and the same as on the processor.
  *
  * With E the exponent of a limit, above which no value is, a value is rounded to p units of
- * 2^(E-50). Values of 64 bits are added up as p. Of others a term of 32 bits is made: whole numbers
- * as they are, floats in units of 2^(E-31) where that is exact, as it is for float32 from 2^-8 of
- * the limit; other floats go as p into `rare`, a table in global memory. E is the caller's, or
- * `probe` finds it.
+ * 2^(E-50). Values of 64 bits are added up as p. Of others a smaller term is made: whole numbers as
+ * they are, floats in units of 2^(E-STATISTICS_BITS) where that is exact, as it is for float32 from
+ * 2^-8 of the limit on; other floats go as p into `rare`, a table in global memory. E is the
+ * caller's, or `probe` finds it.
  *
  * A slot's words, one plane after the other, a plane being slots * copies:
  *
@@ -39,6 +39,8 @@
 #else
 #define STATISTICS_SIGNED 0
 #endif
+/* So that squares have 64 bits; or sums of 2^29 samples, a launch's, 63. */
+#define STATISTICS_BITS         (TY_SUMS > 1 ? 32 : 34)
 #define STATISTICS_KEY_WORDS    (TY_EXTREMES ? (STATISTICS_WIDE ? 2 : 1) : 0)
 #define STATISTICS_SUM_WORDS    (TY_SUMS ? (STATISTICS_WIDE ? 3 : 2) : 0)
 #define STATISTICS_SQUARE_WORDS (TY_SUMS > 1 ? (STATISTICS_WIDE ? 4 : 3) : 0)
@@ -77,7 +79,7 @@ typedef ty_u32 statistics_key;
 /* What values are added by, and where a histogram's rare ones go. */
 typedef struct statistics_how {
     double power, most; /* 2^(50-E); finite values are between -most and most */
-    float scale, limit; /* 2^(31-E), or NaN; some of the values between, nearly all */
+    float scale, limit; /* 2^(STATISTICS_BITS-E), or NaN; some of the values between, nearly all */
     int whole;          /* whole numbers are added up as they are */
     ty_u32 flags, slots;
     TY_GLOBAL ty_u64 *cells, *state;
@@ -146,7 +148,8 @@ TY_FN statistics_how statistics_begin(ty_u32 given, ty_u32 flags, TY_GLOBAL ty_u
     h.power = ty_power(50 - e);
     h.most = TY_AS_DOUBLE((ty_u64)(e < 1024 ? e + 1023 : 2047) << 52);
     h.limit = e < -120 ? 0.0f : TY_AS_FLOAT((ty_u32)(e < 128 ? e + 127 : 255) << 23);
-    h.scale = TY_AS_FLOAT(e < -70 || e > 100 ? 0x7fc00000u : (ty_u32)(31 - e + 127) << 23);
+    h.scale =
+        TY_AS_FLOAT(e < -70 || e > 100 ? 0x7fc00000u : (ty_u32)(STATISTICS_BITS - e + 127) << 23);
     h.whole = e <= 50;
     h.flags = flags;
     h.state = state;
@@ -192,17 +195,21 @@ TY_FN ty_wide statistics_square(ty_i64 p)
     return ty_wide_add(square, rest);
 }
 
-/* A value that is not added as the others are: NaN, infinite, beyond the limit, or with bits below
- * its term's unit. */
-TY_FN void statistics_rare(statistics_term *t, ty_u64 bits, ty_u32 slot, const statistics_how *how)
+/* The term of a value that is not added as the others are: NaN, infinite, beyond the limit, or with
+ * bits below its term's unit. */
+TY_FN statistics_term statistics_rare(ty_u64 bits, ty_u32 slot, const statistics_how *how)
 {
+    statistics_term t = {0};
     double x = statistics_value(bits);
     TY_GLOBAL ty_u64 *cell = how->cells + (ty_u64)slot * STATISTICS_CELL;
-    if (x != x)
-        t->max = t->min = 0;
-    if (x != x && (how->flags & STATISTICS_SKIP)) {
-        t->n = 0;
-    } else if (!(x < how->most && x > -how->most)) {
+    if (x != x && (how->flags & STATISTICS_SKIP))
+        return t;
+    t.n = 1;
+    if (TY_EXTREMES && x == x) {
+        t.max = statistics_key_of(bits);
+        t.min = ~t.max;
+    }
+    if (!(x < how->most && x > -how->most)) {
         if (how->flags & STATISTICS_LIMITED)
             TY_OR_GLOBAL((TY_GLOBAL ty_u32 *)how->state, 1);
         else
@@ -215,40 +222,43 @@ TY_FN void statistics_rare(statistics_term *t, ty_u64 bits, ty_u32 slot, const s
         if (TY_SUMS > 1)
             STATISTICS_PUT(TY_ADD_GLOBAL, to + 3 * how->slots, how->slots, 4, square);
     }
+    return t;
 }
 
-/* The term of a value in a slot. */
-TY_FN statistics_term statistics_term_of(ty_u64 bits, ty_u32 slot, const statistics_how *how)
+/* The term of a value, of nothing if that is rare: *usual says whether it is not. */
+TY_FN statistics_term statistics_term_of(ty_u64 bits, const statistics_how *how, int *usual)
 {
     statistics_term t;
+    statistics_key key = TY_EXTREMES ? statistics_key_of(bits) : 0;
     ty_i64 p;
-    t.n = 1;
-    t.max = TY_EXTREMES ? statistics_key_of(bits) : 0;
-    t.min = TY_EXTREMES ? ~t.max : 0;
+    int is;
 #if STATISTICS_FLOAT
     float v = TY_VALUE == TY_F32 ? TY_AS_FLOAT((ty_u32)bits) : (float)statistics_value(bits);
     float scaled = v * how->scale;
-    int usual = TY_FABS(v) < how->limit;
+    is = TY_FABS(v) < how->limit;
     if (TY_SUMS)
-        usual &= scaled == TY_RINT(scaled);
-    p = TY_SUMS && usual ? (ty_i64)(ty_i32)scaled : 0;
+        is &= scaled == TY_RINT(scaled);
+    p = TY_SUMS && is ? (ty_i64)scaled : 0;
 #else
     double x = statistics_value(bits);
-    int usual = x < how->most && x > -how->most;
+    is = x < how->most && x > -how->most;
     p = !TY_SUMS                         ? 0
-        : !usual                         ? 0
+        : !is                            ? 0
         : !STATISTICS_WIDE && how->whole ? statistics_whole(bits)
                                          : (ty_i64)TY_RINT(x * how->power);
 #endif
-    if (!usual)
-        statistics_rare(&t, bits, slot, how);
+    *usual = is;
+    t.n = is ? 1 : 0;
+    t.max = is ? key : 0;
+    t.min = is && TY_EXTREMES ? ~key : 0;
 #if STATISTICS_WIDE
     t.sum.low = (ty_u64)p;
     t.sum.high = p < 0 ? ~(ty_u64)0 : 0;
     t.square = statistics_square(TY_SUMS > 1 ? p : 0);
 #else
+    ty_u32 size = (ty_u32)(p < 0 ? 0 - p : p);
     t.sum = p;
-    t.square.low = TY_SUMS > 1 ? (ty_u64)p * (ty_u64)p : 0;
+    t.square.low = TY_SUMS > 1 ? (ty_u64)size * size : 0;
     t.square.high = 0;
 #endif
     return t;
@@ -422,7 +432,10 @@ TY_KERNEL(TY_ANY_GROUP) statistics_count(STATISTICS_ARGS TY_LOCAL_ARG)
         ty_u32 slot;
         TY_MASKED_SLOT(slot, b, row, column, offset, mask, masked, bins, axis);
         ty_u64 bits = ty_word_at(TY_GRID_AT(values, b, row, column) + value_offset, TY_VALUE_SIZE);
-        statistics_term t = statistics_term_of(bits, slot, &how);
+        int usual;
+        statistics_term t = statistics_term_of(bits, &how, &usual);
+        if (!usual)
+            t = statistics_rare(bits, slot, &how);
         if ((flags & STATISTICS_ABOUT) && slot >= bins)
             TY_ADD_WIDE(&flows[slot - bins], 1);
         statistics_add(&table, slot, &t, &run, &all);

@@ -108,7 +108,7 @@ statistics_fold(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 slots, ty
     ty_u32 lid = TY_LID, here = TY_GROUP / blocks;
     ty_u32 slot = (TY_GROUP - here * blocks) * 32 + (lid & 31);
     int e = statistics_exponent(given, totals + state_at);
-    ty_u32 shift = STATISTICS_FLOAT             ? 19
+    ty_u32 shift = STATISTICS_FLOAT             ? 50 - STATISTICS_BITS
                    : STATISTICS_WIDE || e >= 50 ? 0
                    : e < 0                      ? 50
                                                 : (ty_u32)(50 - e);

@@ -9,37 +9,52 @@ typedef struct statistics_packed {
     ty_bins bins;
     ty_cell_map map;
     ty_lookup lookup;
-    TY_GLOBAL ty_u64 *flows;
     statistics_how how;
     statistics_table table;
     ty_u32 run;
     statistics_term all;
 } statistics_packed;
 
-TY_FN void statistics_packed_add(ty_u32 x, ty_u32 value, statistics_packed *p)
+TY_FN ty_u32 statistics_packed_cell(ty_u32 x, const statistics_packed *p)
 {
-    ty_u32 cell = ty_axis_biased_cell(x, TY_F32, TY_BINNING_0, TY_POSITIVE_0, &p->bins, &p->map,
-                                      &p->lookup, p->axis) -
-                  TY_AXIS_BIAS(TY_BINNING_0);
-    ty_u32 bins = p->bins.bins, slot = ty_slot_of_cell(cell, bins);
-    statistics_term t = statistics_term_of(value, slot, &p->how);
-    if ((p->how.flags & STATISTICS_ABOUT) && slot >= bins)
-        TY_ADD_WIDE(&p->flows[slot - bins], 1);
+    return ty_axis_biased_cell(x, TY_F32, TY_BINNING_0, TY_POSITIVE_0, &p->bins, &p->map,
+                               &p->lookup, p->axis) -
+           TY_AXIS_BIAS(TY_BINNING_0);
+}
+
+/* Returns whether the value was rare, and is not added yet. */
+TY_FN ty_u32 statistics_packed_add(ty_u32 x, ty_u32 value, statistics_packed *p)
+{
+    int usual;
+    ty_u32 cell = statistics_packed_cell(x, p);
+    statistics_term t = statistics_term_of(value, &p->how, &usual);
     statistics_add(&p->table, cell, &t, &p->run, &p->all);
+    return usual ? 0 : 1;
 }
 
-TY_FN void statistics_packed_vector(uint4 x, uint4 v, statistics_packed *p)
+TY_FN void statistics_packed_rare(ty_u32 x, ty_u32 value, const statistics_packed *p)
 {
-    statistics_packed_add(x.x, v.x, p);
-    statistics_packed_add(x.y, v.y, p);
-    statistics_packed_add(x.z, v.z, p);
-    statistics_packed_add(x.w, v.w, p);
+    ty_u32 cell = statistics_packed_cell(x, p);
+    statistics_term t = statistics_rare(value, ty_slot_of_cell(cell, p->bins.bins), &p->how);
+    statistics_put(&p->table, cell, &t);
 }
 
-/* Four words that are aligned as words. */
-TY_FN uint4 statistics_packed_words(TY_GLOBAL const ty_u32 *from)
+/* A bit for each that was rare. */
+TY_FN ty_u32 statistics_packed_vector(uint4 x, uint4 v, statistics_packed *p)
 {
+    ty_u32 rare = statistics_packed_add(x.x, v.x, p);
+    rare |= statistics_packed_add(x.y, v.y, p) << 1;
+    rare |= statistics_packed_add(x.z, v.z, p) << 2;
+    return rare | statistics_packed_add(x.w, v.w, p) << 3;
+}
+
+/* Vector q of values, which are aligned as words. */
+TY_FN uint4 statistics_packed_values(TY_GLOBAL const ty_u32 *heavy, ty_u32 q, int aligned)
+{
+    TY_GLOBAL const ty_u32 *from = heavy + 4 * (ty_u64)q;
     uint4 v;
+    if (aligned)
+        return *(TY_GLOBAL const uint4 *)from;
     v.x = from[0];
     v.y = from[1];
     v.z = from[2];
@@ -47,25 +62,27 @@ TY_FN uint4 statistics_packed_words(TY_GLOBAL const ty_u32 *from)
     return v;
 }
 
-#define STATISTICS_ALIGNED(q)   (((TY_GLOBAL const uint4 *)heavy)[q])
-#define STATISTICS_UNALIGNED(q) statistics_packed_words(heavy + 4 * (ty_u64)(q))
-
-#define STATISTICS_WALK(VALUES)                                                                    \
-    do {                                                                                           \
-        for (; q + (TY_PACKED_AHEAD - 1) * step < vectors; q += TY_PACKED_AHEAD * step) {          \
-            uint4 x[TY_PACKED_AHEAD], v[TY_PACKED_AHEAD];                                          \
-            TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_PACKED_AHEAD; k++) {                                         \
-                x[k] = wide[q + k * step];                                                         \
-                v[k] = VALUES(q + k * step);                                                       \
-            }                                                                                      \
-            TY_UNROLL                                                                              \
-            for (ty_u32 k = 0; k < TY_PACKED_AHEAD; k++)                                           \
-                statistics_packed_vector(x[k], v[k], &p);                                          \
+/* `turn` vectors from q on, `step` apart. A value that is rare waits for the others, and is read
+ * again: the code for it stands here once. */
+#define STATISTICS_TURN(turn)                                                                      \
+    for (; q + ((turn)-1) * step < vectors; q += (turn)*step) {                                    \
+        uint4 x[turn], v[turn];                                                                    \
+        ty_u32 rare = 0;                                                                           \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < (turn); k++) {                                                      \
+            x[k] = ((TY_GLOBAL const uint4 *)light)[q + k * step];                                 \
+            v[k] = statistics_packed_values(heavy, q + k * step, aligned);                         \
         }                                                                                          \
-        for (; q < vectors; q += step)                                                             \
-            statistics_packed_vector(wide[q], VALUES(q), &p);                                      \
-    } while (0)
+        TY_UNROLL                                                                                  \
+        for (ty_u32 k = 0; k < (turn); k++)                                                        \
+            rare |= statistics_packed_vector(x[k], v[k], &p) << 4 * k;                             \
+        TY_ROLLED                                                                                  \
+        for (ty_u32 k = 0; rare; k++, rare >>= 1) {                                                \
+            ty_u64 at = 4 * (ty_u64)(q + k / 4 * step) + k % 4;                                    \
+            if (rare & 1)                                                                          \
+                statistics_packed_rare(light[at], heavy[at], &p);                                  \
+        }                                                                                          \
+    }
 
 /* As statistics_count, by the same arguments: rows follow each other without a gap. */
 TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_LOCAL_ARG)
@@ -86,7 +103,6 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
     p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
     p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);
-    p.flows = totals + flows_at + (ty_u64)here * STATISTICS_FLOWS;
     p.how = statistics_begin(given, flags, totals + state_at);
     p.how.slots = slots;
     p.how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;
@@ -103,15 +119,14 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
     for (ty_u32 j = q; j < loose; j += step) {
         ty_u32 i = j < head ? j : vectors * 4 + j;
-        statistics_packed_add(light[i], heavy[i], &p);
+        if (statistics_packed_add(light[i], heavy[i], &p))
+            statistics_packed_rare(light[i], heavy[i], &p);
     }
     light += head;
     heavy += head;
-    TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)light;
-    if (((ty_u64)heavy & 15) == 0)
-        STATISTICS_WALK(STATISTICS_ALIGNED);
-    else
-        STATISTICS_WALK(STATISTICS_UNALIGNED);
+    int aligned = ((ty_u64)heavy & 15) == 0;
+    STATISTICS_TURN(TY_PACKED_AHEAD)
+    STATISTICS_TURN(1)
     statistics_put(&p.table, p.run, &p.all);
     TY_BARRIER();
     for (ty_u32 s = lid; s < slots; s += TY_PACKED_GROUP) {
@@ -120,7 +135,7 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
                          out + (ty_u64)TY_GROUP * STATISTICS_PARTIAL(slots));
     }
     (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
-    (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;
+    (void)flows_at, (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;
     (void)values_column;
 }
 #endif
