@@ -240,7 +240,7 @@ static tally_status add(const gathering *g, tally_error *error)
     const ty_launch launch = {(uint32_t)groups, 256, 0, args, sizeof args / sizeof *args, 0};
     return first->device->ops->launch(first->device, first->queue,
                                       ((const ty_gpu_plan *)first->plan->state)->program->handle,
-                                      "gather", &launch, error);
+                                      "merge_outputs", &launch, error);
 }
 
 static tally_status gather(gathering *g, share *s, tally_error *error)

@@ -91,8 +91,8 @@ merge(TY_GLOBAL const ty_u32 *partials, ty_u32 count, ty_u32 cells, ty_u32 slots
 /* Adds what another device counted, brought here, to all histograms of an output, `blocks` groups
  * each. */
 TY_KERNEL(256)
-gather(TY_GLOBAL const ty_u8 *brought, TY_GLOBAL const ty_u64 *brought_flows, ty_u32 blocks,
-       TY_OUTPUT_ARGS TY_LOCAL_ARG)
+merge_outputs(TY_GLOBAL const ty_u8 *brought, TY_GLOBAL const ty_u64 *brought_flows, ty_u32 blocks,
+              TY_OUTPUT_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT(void) ty_local;
     ty_u32 here = TY_GROUP / blocks, target = (TY_GROUP - here * blocks) * 256 + TY_LID;
