@@ -18,7 +18,7 @@ static int count_codes(cli_job *job, const cli_chunk *chunk, const tally_output 
     tally_error unsaid;
     int32_t counted = 0;
     if (chunk->views[0].source && !chunk->has_mask && !chunk->has_weights &&
-        !job->reference.result && !job->by_flows)
+        !job->reference.result && !job->by_flows && !cli_has(job->options, CLI_METHOD))
         tally_input_count(source->inputs[source->current], job->plan, output, &counted, &unsaid);
     if (counted)
         cli_say(job->options, "%s: counted by dictionaries",

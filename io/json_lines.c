@@ -113,13 +113,13 @@ tally_status ty_jsonl_say(const ty_jsonl_state *s, const ty_jsonl_part *part, ui
 {
     enum { SHOWN = 40 };
     const ty_jsonl_fault *f = &part->fault;
-    const ty_jsonl_wish *wish = s->wishes + part->group;
     const uint64_t column = (uint64_t)(f->at - part->line) + 1;
     if (part->out_of_memory)
         return ty_error_memory(error, "the values of JSON lines", part->room * sizeof(double));
     if (f->what)
         return ty_error(error, TALLY_ERROR_FORMAT, "%s:%" PRIu64 ":%" PRIu64 ": %s", s->name, line,
                         column, f->what);
+    const ty_jsonl_wish *wish = s->wishes + part->group;
     if (wish->words[f->name]) {
         tally_status status =
             ty_words_status(wish->words[f->name], s->name, wish->names[f->name], error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON lines, one or two of their values: any chunk size gives the same samples. What starts is
- * what Python's json writes (make_seeds.py). */
+/* JSON lines, one or two of their values, or all: any chunk size gives the same samples. What
+ * starts is what Python's json writes (make_seeds.py). */
 #include "input_harness.h"
 
 #include <string.h>
@@ -22,6 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.columns_count = 1 + (last >> 2 & 1);
     options.missing = last & 8 ? "gone,-9" : NULL;
     options.row_begin = last >> 4 & 3;
+    if (last & 64) { /* all of them */
+        options.columns_count = 0;
+        options.columns = NULL;
+        options.whole_table = 1;
+        options.threads = 1; /* words are numbered as they are met */
+    }
     harness_read(data, size, &options, 24);
     return 0;
 }

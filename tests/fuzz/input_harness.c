@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_SAMPLES = 4 << 20, MOST_CHUNKS = 20000 };
+enum { MOST_SAMPLES = 4 << 20, MOST_CHUNKS = 20000, MOST_VIEWS = 4096 };
 
 static char folder[512];
 
@@ -41,7 +41,7 @@ static void hash_view(pass *p, const tally_view *v)
 static pass read_pass(tally_input *in)
 {
     pass p = {TALLY_OK, 0, UINT64_C(0xcbf29ce484222325), 0};
-    tally_view views[TALLY_MAX_DIMENSIONS];
+    static tally_view views[MOST_VIEWS];
     tally_error error = {""};
     for (unsigned chunks = 0;; chunks++) {
         int done = 0;
@@ -140,6 +140,40 @@ static uint64_t read_all(tally_input *in, unsigned char *into, uint64_t most)
     }
 }
 
+/* The samples' counts in some bins: those of dictionaries, if there are any, or of all samples. */
+static void check_counts(tally_input *in, const void *samples, tally_dtype dtype, uint64_t count)
+{
+    enum { BINS = 7 };
+    static tally_context *context;
+    tally_context_options one = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_plan_options wanted = TALLY_PLAN_OPTIONS_INIT;
+    tally_plan *plan = NULL;
+    uint64_t counts[2][BINS] = {{0}};
+    tally_flows flows[2] = {{0, 0, 0, 0}};
+    tally_output outputs[2] = {TALLY_OUTPUT_INIT, TALLY_OUTPUT_INIT};
+    const tally_view view = tally_view_1d(samples, dtype, count);
+    int32_t counted = 0;
+    one.device = TALLY_DEVICE_CPU;
+    one.threads = 1;
+    wanted.axes[0] = tally_axis_even(BINS, -3, 60);
+    wanted.dtypes[0] = dtype;
+    if ((!context && tally_context_create(&one, &context, NULL)) ||
+        tally_plan_create(context, &wanted, &plan, NULL))
+        abort();
+    for (int i = 0; i < 2; i++) {
+        outputs[i].counts = counts[i];
+        outputs[i].flows = flows + i;
+        outputs[i].accumulate = TALLY_ACCUMULATE_ADD;
+    }
+    if (tally_input_count(in, plan, outputs, &counted, NULL))
+        abort();
+    if (counted && (tally_execute(plan, &view, NULL, outputs + 1, NULL) ||
+                    memcmp(counts[0], counts[1], sizeof counts[0]) != 0 ||
+                    memcmp(flows, flows + 1, sizeof *flows) != 0))
+        abort();
+    tally_plan_destroy(plan);
+}
+
 void harness_view(const uint8_t *data, size_t size, const tally_input_options *options,
                   const char *format)
 {
@@ -167,6 +201,7 @@ void harness_view(const uint8_t *data, size_t size, const tally_input_options *o
             memcmp(part, whole + (end - n) * bytes, n * bytes) != 0)
             abort();
     }
+    check_counts(in, whole, views[0].dtype, count);
     tally_input_close(in);
 }
 

@@ -15,7 +15,8 @@ void harness_read(const uint8_t *data, size_t size, const tally_input_options *o
                   uint64_t other_chunk_bytes);
 
 /* Small columns of `format`, read in chunks and by the view's source in parts from the end: the
- * same samples. What is of another format, or no column in a file, is passed over. */
+ * same samples; and counted by their dictionaries. What is of another format, or no column in a
+ * file, is passed over. */
 void harness_view(const uint8_t *data, size_t size, const tally_input_options *options,
                   const char *format);
 
