@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "tally_mpi.h"
 
+#include <math.h>
 #include <sys/stat.h>
 #include <tally/mpi.h>
 
@@ -264,6 +265,43 @@ static tally_status agree_found(team *t, tally_error *error)
     return status;
 }
 
+/* A bin for each integer, as `tally run` has them. */
+static tally_status make_integer(team *t, tally_error *error)
+{
+    const wishes *w = t->wishes;
+    double ends[2] = {w->range[0], w->range[1]};
+    tally_status status = TALLY_OK;
+    if (!w->has_range)
+        status = tally_mpi_ends(t->samples.finite ? t->samples.min : INFINITY,
+                                t->samples.finite ? t->samples.max : -INFINITY, ends,
+                                MPI_COMM_WORLD, error);
+    if (status)
+        return status;
+    if (ends[0] > ends[1]) /* no samples */
+        ends[0] = ends[1] = 0;
+    const double lo = floor(ends[0]), count = floor(ends[1]) - lo + 1;
+    if (!(fabs(lo) <= 0x1p52) || (!w->bins && !(count <= MOST_INTEGERS)))
+        return fail(error, TALLY_ERROR_DATA,
+                    "--integer: %.17g to %.17g would be more than %d bins, or beyond 2^52; give "
+                    "--range, or --bins N for equal bins",
+                    ends[0], ends[1], MOST_INTEGERS);
+    t->axis = tally_axis_integer(w->bins ? w->bins : (uint64_t)count, (int64_t)lo);
+    return TALLY_OK;
+}
+
+/* The same on all ranks. */
+static tally_status choose_axis(team *t, tally_error *error)
+{
+    const wishes *w = t->wishes;
+    const uint64_t bins = w->bins ? w->bins : 256;
+    if (w->is_integer)
+        return make_integer(t, error);
+    if (!w->has_range)
+        return tally_mpi_range(TALLY_OK, &t->samples, bins, &t->axis, MPI_COMM_WORLD, error);
+    t->axis = (w->is_log ? tally_axis_log : tally_axis_even)(bins, w->range[0], w->range[1]);
+    return TALLY_OK;
+}
+
 static tally_status survey(team *t, tally_error *error)
 {
     const wishes *w = t->wishes;
@@ -273,10 +311,8 @@ static tally_status survey(team *t, tally_error *error)
     status = tally_mpi_agree(status, MPI_COMM_WORLD, error);
     if (!status)
         status = agree_found(t, error);
-    if (!status && w->has_range)
-        t->axis = tally_axis_even(w->bins, w->range[0], w->range[1]);
-    else if (!status)
-        status = tally_mpi_range(status, &t->samples, w->bins, &t->axis, MPI_COMM_WORLD, error);
+    if (!status)
+        status = choose_axis(t, error);
     if (!status && w->weights && t->found.floats)
         status = tally_mpi_limit(status, &t->weights, &t->limit, MPI_COMM_WORLD, error);
     return status;
@@ -340,13 +376,13 @@ static tally_status make_output(team *t, tally_error *error)
     const uint64_t h = t->found.channels;
     t->output = (tally_output)TALLY_OUTPUT_INIT;
     t->output.accumulate = TALLY_ACCUMULATE_ADD;
-    t->output.counts = calloc((size_t)(h * t->wishes->bins), size);
+    t->output.counts = calloc((size_t)(h * t->axis.bins), size);
     t->output.flows = calloc((size_t)h, sizeof *t->output.flows);
     if (t->wishes->weights)
         t->output.flow_sums = calloc((size_t)h * 4, size);
     if (!t->output.counts || !t->output.flows || (t->wishes->weights && !t->output.flow_sums))
         return fail(error, TALLY_ERROR_MEMORY, "out of memory: %llu bins",
-                    (unsigned long long)t->wishes->bins);
+                    (unsigned long long)t->axis.bins);
     return TALLY_OK;
 }
 
@@ -376,7 +412,7 @@ static tally_status count(team *t, tally_error *error)
 static tally_status make_result(const team *t, tally_result **result, tally_error *error)
 {
     const tally_plan_options *o = tally_plan_options_get(t->plan);
-    const uint64_t h = t->found.channels, cells = h * t->wishes->bins;
+    const uint64_t h = t->found.channels, cells = h * t->axis.bins;
     const char *names[MOST_CHANNELS];
     tally_plan *plan = NULL;
     for (uint64_t c = 0; c < h; c++)
@@ -414,9 +450,10 @@ static tally_status write_result(const team *t, tally_error *error)
     tally_status status = make_result(t, &result, error);
     const tally_result *const results[] = {result};
     if (!status && path)
-        status = tally_result_save(results, 1, t->wishes->format, NULL, path, error);
+        status = tally_result_save(results, 1, (tally_format)t->wishes->format, NULL, path, error);
     else if (!status)
-        status = tally_result_write(results, 1, t->wishes->format, NULL, to_stdout, NULL, error);
+        status = tally_result_write(results, 1, (tally_format)t->wishes->format, NULL, to_stdout,
+                                    NULL, error);
     if (!status && !path && fflush(stdout))
         status = fail(error, TALLY_ERROR_IO, "standard output: %s", strerror(errno));
     tally_result_destroy(result);

@@ -10,15 +10,15 @@
 #include <tally/io.h>
 #include <unistd.h>
 
-enum { MOST_CHANNELS = 64, ALL_RANKS = -1 };
+enum { MOST_CHANNELS = 64, ALL_RANKS = -1, MOST_INTEGERS = 1 << 24 };
 
 /* wishes.c: the command line, the same on all ranks. */
 typedef struct wishes {
-    uint64_t bins, split; /* files of so many bytes are counted by all */
-    int has_range;
+    uint64_t bins, split; /* 0 bins: not said; files of so many bytes are counted by all */
+    int has_range, is_integer, is_log;
     double range[2];
     const char *column, *weights, *output; /* NULL: none; output: standard output */
-    tally_format format;
+    int format;                            /* a tally_format; below 0: not said */
     tally_device_type device;
     uint32_t threads; /* 0: a share of the processors */
     char **paths;

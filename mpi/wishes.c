@@ -10,8 +10,10 @@ static const char help[] =
     "\n"
     "One histogram of all files, counted by all ranks. Rank 0 writes it.\n"
     "\n"
-    "  --bins N          even bins (256)\n"
+    "  --bins N          even bins (256; with --integer one for each)\n"
     "  --range LO HI     their ends (the smallest and largest finite sample)\n"
+    "  --integer         a bin for each integer, LO to HI\n"
+    "  --log             bins of equal ratio; needs --range\n"
     "  --column C        of a table: its name, or number from 1\n"
     "  --weights C       another column: sums of its values. Floats add up to the\n"
     "                    same bits for any number of ranks\n"
@@ -20,8 +22,9 @@ static const char help[] =
     "  --threads N       of the processor, each rank (its share of them)\n"
     "  --split BYTES     files of so many bytes are counted by all ranks, a range\n"
     "                    of elements each, where their format allows (67108864)\n"
-    "  -o, --output F    by its ending .json, .csv, .npy, .png or .svg (a table to\n"
-    "                    standard output)\n"
+    "  -f, --format F    table, csv, json, npy, png or svg (by the ending of -o, else\n"
+    "                    table)\n"
+    "  -o, --output F    write there (to standard output)\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not served by this build.\n";
 
@@ -86,6 +89,10 @@ static int take(wishes *w, const char *name, const char *value)
     uint64_t number = 0;
     if (!strcmp(name, "--bins"))
         return read_whole(value, &w->bins) && w->bins && w->bins < UINT64_C(1) << 31;
+    if (!strcmp(name, "--format") || !strcmp(name, "-f")) {
+        w->format = tally_format_parse(value);
+        return w->format >= 0;
+    }
     if (!strcmp(name, "--split"))
         return read_whole(value, &w->split);
     if (!strcmp(name, "--threads")) {
@@ -108,7 +115,8 @@ static int take(wishes *w, const char *name, const char *value)
 static int is_option(const char *name)
 {
     static const char *const names[] = {"--bins",   "--split",   "--threads", "--device",
-                                        "--column", "--weights", "--output",  "-o"};
+                                        "--column", "--weights", "--output",  "--format",
+                                        "-o",       "-f"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return 1;
@@ -123,17 +131,25 @@ static int check(int speaks, wishes *w)
         return usage(speaks, "no file");
     if (w->weights && !w->column)
         return usage(speaks, "--weights is a column beside --column, which is missing");
-    if (w->output && format <= (int)TALLY_FORMAT_TABLE)
+    if (w->is_log && (w->is_integer || !w->has_range || !(w->range[0] > 0)))
+        return usage(speaks, "--log needs --range LO HI above 0, and no --integer");
+    if (w->is_integer && w->has_range &&
+        (w->bins || w->range[0] != floor(w->range[0]) || w->range[1] != floor(w->range[1])))
+        return usage(speaks, "--integer needs a --range of integers, and then no --bins");
+    if (w->has_range && !(w->range[0] < w->range[1]) && !w->is_integer)
+        return usage(speaks, "--range: the first must be less than the second");
+    if (w->output && w->format < 0 && format <= (int)TALLY_FORMAT_TABLE)
         return usage(speaks, "--output %s: it ends in none of .json .csv .npy .png .svg",
                      w->output);
-    w->format = w->output ? (tally_format)format : TALLY_FORMAT_TABLE;
+    if (w->format < 0)
+        w->format = w->output ? format : (int)TALLY_FORMAT_TABLE;
     return WISHES_COUNT;
 }
 
 int wishes_read(int argc, char **argv, int speaks, wishes *w)
 {
     int plain = 0; /* behind "--" all are files */
-    *w = (wishes){.bins = 256, .split = UINT64_C(1) << 26, .device = TALLY_DEVICE_CPU};
+    *w = (wishes){.format = -1, .split = UINT64_C(1) << 26, .device = TALLY_DEVICE_CPU};
     w->paths = argv; /* files move to the front */
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
         if (speaks)
@@ -155,10 +171,14 @@ int wishes_read(int argc, char **argv, int speaks, wishes *w)
             plain = 1;
         } else if (!strcmp(name, "--range")) {
             if (i + 2 >= argc || !read_real(argv[i + 1], &w->range[0]) ||
-                !read_real(argv[i + 2], &w->range[1]) || !(w->range[0] < w->range[1]))
+                !read_real(argv[i + 2], &w->range[1]) || !(w->range[0] <= w->range[1]))
                 return usage(speaks, "--range takes two finite numbers, the lower first");
             w->has_range = 1;
             i += 2;
+        } else if (!strcmp(name, "--integer")) {
+            w->is_integer = 1;
+        } else if (!strcmp(name, "--log")) {
+            w->is_log = 1;
         } else if (!is_option(name)) {
             return usage(speaks, "unknown option %s", name);
         } else if (i + 1 >= argc || !take(w, name, argv[i + 1])) {

@@ -63,6 +63,17 @@ diff <(counts one.json) <(counts four.json) >/dev/null || say "sums differ with 
 "$TALLY" merge one.json -o merged.json && diff <(counts one.json) <(counts merged.json) >/dev/null ||
     say "a merged result of floats has other bits"
 
+# Bins of the other kinds, in a format that is named, as `tally run` writes them.
+for bins in --integer '--integer --range -50 50' '--log --range 1 400 --bins 20'; do
+    # shellcheck disable=SC2086
+    "$TALLY" run small.npy $bins -f csv -o want.csv || say "tally run $bins"
+    # shellcheck disable=SC2086
+    ranks 2 small.npy $bins -f csv --split 100 >got.csv || say "$bins"
+    diff want.csv got.csv >/dev/null || say "$bins: other counts than tally run has"
+done
+ranks 1 small.npy --log --bins 9 2>said
+[ $? = 2 ] && grep -q 'log needs --range' said || say "--log without a range: $(cat said)"
+
 # What fails on one rank is said once, by its name, and nothing is written.
 if ranks 2 small.npy missing.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 0: missing.npy' said; then
     say "a missing file: $(cat said)"
