@@ -390,7 +390,7 @@ static tally_status check_values(ty_call *c, tally_error *error)
 {
     const ty_statistics *s = c->job->statistics;
     tally_status status = TALLY_OK;
-    for (uint32_t i = 0; i < s->count && !status; i++) {
+    for (uint32_t i = 0; i < s->count && c->job->elements && !status; i++) {
         if (s->extremes && ty_is_wide(s->values[i].dtype) && !c->device->has_wide_atomics)
             status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
                               "the device has no 64-bit atomics, which min and max of %s need; the "
