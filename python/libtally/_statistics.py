@@ -57,6 +57,35 @@ def find(axes, coordinates, values, wanted, mask=None, weights=None, threads=Non
     return tuple({n: np.concatenate([part[k][n] for part in parts]) for n in wanted} for k in range(2))
 
 
+def find_there(axes, coordinates, rows, wanted):
+    """The same of arrays of one device: columns as coordinates, and values as one or two dimensions; on the host."""
+    first = coordinates[0]
+    plan = _count.plan(
+        _count.context(first.device, first.index), axes, [x.code for x in coordinates], n=first.size
+    )
+    views = (c.View * len(coordinates))(*(_view_there(x, x.pointer) for x in coordinates))
+    starts = [rows.pointer + i * rows.strides[0] for i in range(rows.shape[0])] if len(rows.shape) > 1 else [rows.pointer]
+    options = c.StatisticsOptions(stream=first.home.stream)
+    found = []
+    for i in range(0, len(starts), c.MAX_VALUES):
+        part = starts[i : i + c.MAX_VALUES]
+        bins, at = _outputs(wanted, (len(part), *(axis.bins for axis in axes)))
+        columns = (c.View * len(part))(*(_view_there(rows, start) for start in part))
+        c.bin_statistics(
+            plan.pointer, views, columns, len(part), ctypes.byref(options), ctypes.byref(at), None,
+        )  # fmt: skip
+        found.append(bins)
+    return {n: np.concatenate([part[n] for part in found]) for n in wanted}
+
+
+def _view_there(array, pointer):
+    """The last dimension of a device's array, from `pointer` on."""
+    return c.View(
+        data=pointer if array.shape[-1] else None, dtype=array.code, device=array.device, batches=1, rows=1,
+        columns=array.shape[-1], column_stride=array.strides[-1] if array.shape[-1] > 1 else 0, channels=1,
+    )  # fmt: skip
+
+
 def _find(plan, axes, coordinates, values, wanted, mask, weights):
     bins, at = _outputs(wanted, (len(values), *(axis.bins for axis in axes)))
     flows, outside = _outputs(wanted, (len(values), 4))

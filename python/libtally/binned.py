@@ -4,6 +4,9 @@
 What differs: a sample is in the last bin if it is at most the last edge, exactly, where SciPy rounds; NaN among a
 bin's values makes its min, max and median NaN, where SciPy leaves it out of min and sorts it last for the others;
 means and variances are taken about one of the bin's own values, so that nothing cancels; complex values are refused.
+
+Of arrays on a device counts, sums, means, deviations and extremes are found there, in bins that `range` or edges give;
+the statistic is an array of theirs, and there are no binnumbers (None).
 """
 
 import operator
@@ -137,6 +140,9 @@ def _binned(columns, values, statistic, bins, range, expand):
     statistic = _FUNCTIONS.get(statistic, statistic) if callable(statistic) else statistic
     if not callable(statistic) and statistic != "median" and statistic not in _FOUND:
         raise ValueError(f"invalid statistic {statistic!r}")
+    arrays = [_arrays.take(x) for x in (*columns, values)]
+    if any(x.device != c.CPU for x in arrays):
+        return _binned_there(arrays[:-1], arrays[-1], statistic, bins, range)
     columns = [_taken(x, "samples").reshape(-1) for x in columns]
     if len({x.size for x in columns}) > 1:
         raise ValueError("the samples' dimensions differ in length")
@@ -158,6 +164,29 @@ def _binned(columns, values, statistic, bins, range, expand):
     return found, edges, np.asarray(numbers) if expand and len(edges) > 1 else _flat(numbers, edges)
 
 
+def _binned_there(columns, rows, statistic, bins, range):
+    first = columns[0]
+    if any((x.device, x.index) != (first.device, first.index) for x in (*columns, rows)):
+        raise ValueError("the arrays lie on different devices")
+    if statistic not in _FOUND or not all(x.code and x.dtype.kind in "iuf" for x in (*columns, rows)):
+        raise TypeError(f"{statistic!r} of such arrays on a device is not found there; copy them to the host")
+    if any(len(x.shape) != 1 or x.shape != rows.shape[-1:] for x in columns) or len(rows.shape) > 2:
+        raise ValueError("samples are columns, values as many or rows of so many")
+    if range is None and any(map(np.isscalar, bins if np.iterable(bins) else [bins])):
+        raise ValueError("on a device give the range, or edges")
+    try:
+        bins = [operator.index(bins)] * len(columns)
+    except TypeError:
+        bins = [x if np.isscalar(x) else first.home.take_back(x) for x in bins]
+    ends = [None] * len(columns) if range is None else range
+    if not len(bins) == len(ends) == len(columns):
+        raise ValueError("bins and range are of as many dimensions as the samples")
+    edges = [_axis_edges(x, b, end) for x, b, end in zip(columns, bins, ends)]
+    found = _of(_statistics.find_there(_axes(edges), columns, rows, _wanted(statistic)), statistic)
+    found = found.reshape(*rows.shape[:-1], *(len(e) - 1 for e in edges))
+    return first.home.give(np.ascontiguousarray(found)), edges, None
+
+
 def _numbers(columns, edges):
     numbers = []
     for x, e in zip(columns, edges):
@@ -172,14 +201,25 @@ def _flat(numbers, edges):
 
 
 def _find(columns, rows, edges, statistic):
-    axes = [Axis(c.EDGES, len(e) - 1, edges=e) for e in edges]
-    name = _FOUND[statistic]
-    wanted = ("count", "mean", "m2") if name == "m2" else (name,)
     bins, _ = _statistics.find(
-        axes, [_statistics.column(x) for x in columns], [_statistics.column(v) for v in rows], wanted
-    )
+        _axes(edges), [_statistics.column(x) for x in columns], [_statistics.column(v) for v in rows],
+        _wanted(statistic),
+    )  # fmt: skip
+    return _of(bins, statistic)
+
+
+def _axes(edges):
+    return [Axis(c.EDGES, len(e) - 1, edges=e) for e in edges]
+
+
+def _wanted(statistic):
+    return ("count", "mean", "m2") if statistic == "std" else (_FOUND[statistic],)
+
+
+def _of(bins, statistic):
+    """What was asked for, of the arrays that were found."""
     if statistic != "std":
-        return bins[name].astype(float, copy=False)
+        return bins[_FOUND[statistic]].astype(float, copy=False)
     with np.errstate(invalid="ignore"):
         return np.sqrt(bins["m2"] / bins["count"])
 

@@ -371,6 +371,24 @@ def test_graphs(kind):
 
 
 @pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_statistics(kind):
+    """What is found on the host, in kind: exactly, but for what sums of floats are off by there."""
+    give = cupy.asarray if kind == "cupy" else lambda a: torch.from_numpy(a).cuda()
+    x, y = samples("f4", 100_000), samples("f8", 100_000)
+    for v in (samples("f4", 300_000).reshape(3, -1), samples("f8", 100_000), samples("i4", 100_000)):
+        for statistic in ("count", "sum", "mean", "std", "min", "max"):
+            for bins, ends in ((50, (0, 90)), ([[0, 1, 10, 50]], None)):
+                bins = bins if ends else np.array(bins[0], float)
+                wanted = tally.binned_statistic(x, v, statistic, bins, ends)
+                found = tally.binned_statistic(give(x), give(v), statistic, bins, ends)
+                np.testing.assert_allclose(host(found.statistic), wanted.statistic, rtol=1e-11)
+                np.testing.assert_array_equal(found.bin_edges, wanted.bin_edges)
+        wanted = tally.binned_statistic_2d(x, y, v, "mean", 7, [(0, 100), (10, 90)])
+        found = tally.binned_statistic_2d(give(x), give(y), give(v), "mean", 7, [(0, 100), (10, 90)])
+        np.testing.assert_allclose(host(found.statistic), wanted.statistic, rtol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
 def test_quantiles(kind):
     """NumPy's answers, in kind; rows along any axis where they lie; NaN left out or not."""
     give = cupy.asarray if kind == "cupy" else lambda a: torch.from_numpy(a).cuda()

@@ -286,6 +286,21 @@ for wrong, words in (((1.0, 0.0), "larger"), ((0.0, float("nan")), "not finite")
     else:
         raise AssertionError(wrong)
 
+# Statistics of bins are found there too, in bins that are given.
+given = [Array(a.a) for a in (x, y, w)]
+for statistic in ("count", "sum", "mean", "std", "min", "max"):
+    found = tally.binned_statistic(given[0], given[2], statistic, 12, (0, 1))
+    assert found.statistic.shape == (12,) and isinstance(found.statistic, Array) and found.binnumber is None
+    assert (found.bin_edges == np.linspace(0, 1, 13, dtype=x.dtype)).all()
+assert tally.binned_statistic_2d(*given, "mean", [4, 5], [(0, 1), (0, 2)]).statistic.shape == (4, 5)
+for wrong, words in ((dict(statistic="median", range=(0, 1)), "host"), ({}, "range")):
+    try:
+        tally.binned_statistic(given[0], given[2], **wrong)
+    except (TypeError, ValueError) as e:
+        assert words in str(e), e
+    else:
+        raise AssertionError(wrong)
+
 # A histogram's fills stay on the device until it is asked for something.
 for axes, storage, weight in (
     ((tally.Regular(20, 0, 1),), "count", None), ((tally.Regular(20, 0, 1),), "weight", Array(w.a)),
