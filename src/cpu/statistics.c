@@ -26,26 +26,38 @@ void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan)
 {
     enum { FEW = 1024 }; /* entries that may be four times as many */
     s->entries = plan->slots + 1;
-    s->shift =
-        s->kind != TY_STATISTICS_EXACT && s->entries * plan->active_count * s->count <= FEW ? 2 : 0;
+    s->grouped =
+        s->kind != TY_STATISTICS_EXACT && s->entries * plan->active_count * s->count <= FEW;
+}
+
+/* Doubles of a slot in a worker's tables. */
+static size_t sums_each(const ty_statistics *s)
+{
+    static const size_t groups[] = {0, TY_SUMS_GROUP, TY_MOMENTS_GROUP, TY_WEIGHTED_GROUP};
+    return s->grouped ? groups[s->kind] : ty_statistics_bytes(s->kind) / sizeof(double);
+}
+
+static size_t extremes_each(const ty_statistics *s)
+{
+    return s->grouped ? TY_EXTREMES_GROUP : TY_EXTREMES_FIELDS;
 }
 
 /* Where the tables of a channel's values begin in a state; and how long all are. */
-static size_t table_bytes(const ty_statistics *s, size_t entry)
+static size_t table_bytes(const ty_statistics *s, size_t each)
 {
-    return (((size_t)s->entries << s->shift) * entry + 63) & ~(size_t)63;
+    return ((size_t)s->entries * each * sizeof(double) + 63) & ~(size_t)63;
 }
 
 static size_t sums_at(const ty_statistics *s, uint64_t active, uint32_t value)
 {
-    return (active * s->count + value) * table_bytes(s, ty_statistics_bytes(s->kind));
+    return (active * s->count + value) * table_bytes(s, sums_each(s));
 }
 
 static size_t extremes_at(const ty_statistics *s, const tally_plan *plan, uint64_t active,
                           uint32_t value)
 {
     return sums_at(s, plan->active_count, 0) +
-           (active * s->count + value) * table_bytes(s, TY_EXTREMES_FIELDS * sizeof(double));
+           (active * s->count + value) * table_bytes(s, extremes_each(s));
 }
 
 static size_t state_bytes(const ty_job *job)
@@ -75,15 +87,18 @@ static void fetch_ahead(const void *from, size_t bytes)
     }
 }
 
-/* A column's elements as float64. */
-static void decode(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin, size_t n,
-                   double *to)
+/* A column's elements as float64, where they lie or in `to`. */
+static const double *decode(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
+                            size_t n, double *to)
 {
     unsigned char raw[BLOCK * 8];
     const void *from = ty_grid_block(grid, batch, channel, begin, n, raw);
     if (from != raw)
         fetch_ahead(from, n * grid->size);
+    if (grid->dtype == TALLY_F64 && from != raw && (uintptr_t)from % sizeof(double) == 0)
+        return from;
     ty_stats_loops_get()->decode(grid->dtype, from, n, to);
+    return to;
 }
 
 /* The values as whole numbers; notes one that is beyond 2^exponent. */
@@ -109,50 +124,60 @@ static void add_exact(const ty_job *job, ty_exact *table, int exponent, const ui
         ty_job_beyond(job);
 }
 
-/* Values that are NaN: with skip_nan they go to the last entry, as 0; else the extremes become NaN
- * and stay so. Returns the slots to use. */
-static const uint32_t *handle_nan(const ty_statistics *s, double *extremes, const uint32_t *slots,
-                                  double *values, size_t n, uint32_t *others)
+/* Values without NaN, which go to the last entry as 0. */
+static void skip_nan(const ty_statistics *s, const uint32_t *slots, const double *values, size_t n,
+                     uint32_t *others, double *numbers)
 {
     for (size_t i = 0; i < n; i++) {
-        others[i] = slots[i];
-        if (values[i] == values[i])
-            continue;
-        if (s->skip_nan) {
-            others[i] = (uint32_t)s->entries - 1;
-            values[i] = 0;
-        } else if (extremes) {
-            for (size_t k = 0; k < (size_t)TY_EXTREMES_FIELDS << s->shift; k++)
-                extremes[((size_t)slots[i] << s->shift) * TY_EXTREMES_FIELDS + k] = NAN;
-        }
+        const int is_nan = values[i] != values[i];
+        others[i] = is_nan ? (uint32_t)s->entries - 1 : slots[i];
+        numbers[i] = is_nan ? 0 : values[i];
     }
-    return others;
+}
+
+/* The extremes of values that are NaN become NaN, and stay so. */
+static void spoil(const ty_statistics *s, double *extremes, const uint32_t *slots,
+                  const double *values, size_t n)
+{
+    const size_t each = extremes_each(s);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; values[i] != values[i] && k < each; k++)
+            extremes[slots[i] * each + k] = NAN;
 }
 
 /* One column of values, by their samples' slots. */
 static void add_values(const ty_job *job, unsigned char *state, uint64_t active, uint32_t value,
-                       const uint32_t *slots, double *values, const double *weights, size_t n)
+                       const uint32_t *slots, const double *values, const double *weights, size_t n)
 {
     enum { NEAR = 1 << 20 }; /* bytes of a table that stays in a near cache */
     const ty_statistics *s = job->statistics;
     const ty_statistics_loops *loops = ty_statistics_loops_get();
     void *sums = state + sums_at(s, active, value);
     double *ends = (double *)(void *)(state + extremes_at(s, job->plan, active, value));
-    const int large = table_bytes(s, ty_statistics_bytes(s->kind)) > NEAR,
-              large_ends = table_bytes(s, TY_EXTREMES_FIELDS * sizeof *ends) > NEAR;
+    const int large = table_bytes(s, sums_each(s)) > NEAR,
+              large_ends = table_bytes(s, extremes_each(s)) > NEAR;
+    const size_t group = s->grouped ? sums_each(s) : 0;
     uint32_t others[BLOCK];
-    if (loops->any_nan(values, n))
-        slots = handle_nan(s, s->extremes ? ends : NULL, slots, values, n, others);
+    double numbers[BLOCK];
+    if ((s->skip_nan || s->extremes) && loops->any_nan(values, n)) {
+        if (s->skip_nan) {
+            skip_nan(s, slots, values, n, others, numbers);
+            slots = others;
+            values = numbers;
+        } else {
+            spoil(s, ends, slots, values, n);
+        }
+    }
     if (s->kind == TY_STATISTICS_SUMS)
-        loops->sums(sums, s->shift, large, slots, values, n);
+        loops->sums(sums, group, large, slots, values, n);
     else if (s->kind == TY_STATISTICS_MOMENTS)
-        loops->moments(sums, s->shift, large, slots, values, n);
+        loops->moments(sums, group, large, slots, values, n);
     else if (s->kind == TY_STATISTICS_WEIGHTED)
-        loops->weighted(sums, s->shift, large, slots, values, weights, n);
+        loops->weighted(sums, group, large, slots, values, weights, n);
     else if (s->kind == TY_STATISTICS_EXACT)
         add_exact(job, sums, s->exponents[value], slots, values, n);
     if (s->extremes)
-        loops->extremes(ends, s->shift, large_ends, slots, values, n);
+        loops->extremes(ends, s->grouped ? extremes_each(s) : 0, large_ends, slots, values, n);
 }
 
 static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint64_t begin,
@@ -160,15 +185,15 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
 {
     const ty_statistics *s = job->statistics;
     const uint64_t channel = job->plan->active[active];
-    double values[BLOCK], weights[BLOCK];
+    double values[BLOCK], room[BLOCK];
+    const double *weights = NULL;
     ty_block block;
     ty_block_slots(job, batch, channel, begin, n, &block);
     if (job->weights.data)
-        decode(&job->weights, batch, channel, begin, n, weights);
-    for (uint32_t i = 0; i < s->count; i++) {
-        decode(&s->values[i], batch, channel, begin, n, values);
-        add_values(job, state, active, i, block.slots, values, weights, n);
-    }
+        weights = decode(&job->weights, batch, channel, begin, n, room);
+    for (uint32_t i = 0; i < s->count; i++)
+        add_values(job, state, active, i, block.slots,
+                   decode(&s->values[i], batch, channel, begin, n, values), weights, n);
     if (ty_plan_may_fail(job->plan)) {
         uint64_t flows[TY_SLOT_EXTRA] = {0},
                  *all = ty_job_flows(job, batch * job->plan->active_count + active);
@@ -242,16 +267,22 @@ void ty_extremes_add(double *into, const double *from)
 }
 
 static void flush_table(const ty_statistics *s, uint64_t h, uint32_t value, uint64_t histograms,
-                        const unsigned char *sums, const double *ends)
+                        unsigned char *sums, const double *ends)
 {
-    const size_t bytes = ty_statistics_bytes(s->kind);
+    const size_t bytes = ty_statistics_bytes(s->kind), entries = s->grouped ? 4 : 1;
     const uint64_t first = (value * histograms + h) * s->entries;
-    for (uint64_t i = 0; i < s->entries << s->shift; i++) {
-        const uint64_t to = first + (i >> s->shift);
-        ty_statistics_add(s->kind, (unsigned char *)s->totals + to * bytes, sums + i * bytes);
-        if (s->extremes)
-            ty_extremes_add(&s->extreme_totals[TY_EXTREMES_FIELDS * to],
-                            &ends[TY_EXTREMES_FIELDS * i]);
+    for (uint64_t i = 0; i < s->entries; i++) {
+        unsigned char *group = sums + i * sums_each(s) * sizeof(double),
+                      *total = (unsigned char *)s->totals + (first + i) * bytes;
+        for (size_t k = 0; k < entries; k++) {
+            double *entry = (double *)(void *)(group + k * bytes);
+            if (s->grouped && s->kind == TY_STATISTICS_MOMENTS)
+                entry[3] = ((double *)(void *)group)[TY_GROUP_ABOUT];
+            ty_statistics_add(s->kind, total, entry);
+            if (s->extremes)
+                ty_extremes_add(&s->extreme_totals[TY_EXTREMES_FIELDS * (first + i)],
+                                &ends[TY_EXTREMES_FIELDS * (entries * i + k)]);
+        }
     }
 }
 
@@ -272,7 +303,7 @@ static void flush(void *state, ty_job *job, uint64_t batch)
 static int straight(ty_job *job)
 {
     const ty_statistics *s = job->statistics;
-    if (s->shift || s->count > 1 || job->histograms > 1 || s->extremes)
+    if (s->grouped || s->count > 1 || job->histograms > 1 || s->extremes)
         return 0;
     count(s->totals, job, 0, 0, job->elements);
     return 1;

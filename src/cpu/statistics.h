@@ -10,12 +10,22 @@
 typedef enum ty_statistics_kind {
     TY_STATISTICS_NONE,     /* only extremes */
     TY_STATISTICS_SUMS,     /* n, Σv */
-    TY_STATISTICS_MOMENTS,  /* n, Σd, Σd², k: d = v - k, k the first, or 0 */
+    TY_STATISTICS_MOMENTS,  /* n, Σd, Σd², k: d = v - k, k the first, or -0; 0: none yet */
     TY_STATISTICS_WEIGHTED, /* Σw, Σwd, Σwd², k, Σw², n, and two that stay 0 */
     TY_STATISTICS_EXACT     /* a ty_exact: with limits, and on a device */
 } ty_statistics_kind;
 
 enum { TY_SUMS_FIELDS = 2, TY_MOMENTS_FIELDS = 4, TY_WEIGHTED_FIELDS = 8, TY_EXTREMES_FIELDS = 2 };
+
+/* A slot may have four entries, for samples taken in turn. Behind those of moments is their k,
+ * which then no sample's store touches. */
+enum {
+    TY_SUMS_GROUP = 4 * TY_SUMS_FIELDS,
+    TY_GROUP_ABOUT = 4 * TY_MOMENTS_FIELDS,
+    TY_MOMENTS_GROUP = 5 * TY_MOMENTS_FIELDS,
+    TY_WEIGHTED_GROUP = 4 * TY_WEIGHTED_FIELDS,
+    TY_EXTREMES_GROUP = 4 * TY_EXTREMES_FIELDS
+};
 
 __extension__ typedef unsigned __int128 ty_u128;
 
@@ -40,7 +50,7 @@ typedef struct ty_statistics {
     uint32_t sums;                   /* on a device: 0; 1: of values; 2: of their squares too */
     int exponents[TALLY_MAX_VALUES]; /* TY_STATISTICS_EXACT: values are below 2^exponent */
     uint64_t entries;                /* of a table: the plan's slots, and one for what is skipped */
-    unsigned shift;                  /* a slot has 1 << shift of them */
+    int grouped;                     /* a slot has four of them */
     /* The totals: count × histograms × entries, one each; of the kind's fields. */
     void *totals;
     double *extreme_totals; /* pairs: -min, max; or NULL */
@@ -59,17 +69,18 @@ void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan);
 void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from);
 void ty_extremes_add(double *into, const double *from);
 
-/* `slots` are of n samples, each with a value: entry slot << shift and those behind it, taken in
- * turn. `large`: the table is in no near cache. Every instruction set gives the same bits. */
+/* `slots` are of n samples, each with a value, which go to their slots' entries, the four of a
+ * group in turn where group_size, in doubles, is not 0. `large`: the table is in no near cache.
+ * Every instruction set gives the same bits. */
 typedef struct ty_statistics_loops {
-    void (*sums)(double *table, unsigned shift, int large, const uint32_t *slots,
+    void (*sums)(double *table, size_t group_size, int large, const uint32_t *slots,
                  const double *values, size_t n);
-    void (*moments)(double *table, unsigned shift, int large, const uint32_t *slots,
+    void (*moments)(double *table, size_t group_size, int large, const uint32_t *slots,
                     const double *values, size_t n);
-    void (*weighted)(double *table, unsigned shift, int large, const uint32_t *slots,
+    void (*weighted)(double *table, size_t group_size, int large, const uint32_t *slots,
                      const double *values, const double *weights, size_t n);
     /* Values that are NaN change nothing; a NaN in the table stays. */
-    void (*extremes)(double *table, unsigned shift, int large, const uint32_t *slots,
+    void (*extremes)(double *table, size_t group_size, int large, const uint32_t *slots,
                      const double *values, size_t n);
     int (*any_nan)(const double *values, size_t n);
 } ty_statistics_loops;

@@ -10,33 +10,39 @@
 /* Samples between the one that is added and the one whose entry is asked for. */
 enum { AHEAD = 24 };
 
-/* `body` for each i below n, `entry` being the sample's; a constant shift and no prefetching where
- * they need not be, so that compilers drop what goes with them. */
+/* `body` for each i below n, `entry` being the sample's; no prefetching where there need not be. */
+#define AT(size, offset, body)                                                                     \
+    {                                                                                              \
+        double *const entry = table + (size) * (size_t)slots[i] + (offset);                        \
+        body;                                                                                      \
+    }
 #define EACH(fields, body)                                                                         \
     do {                                                                                           \
         size_t i = 0;                                                                              \
-        if (large) {                                                                               \
-            for (; i + AHEAD < n; i++) {                                                           \
-                double *const entry = table + (fields) * (size_t)slots[i];                         \
-                __builtin_prefetch(table + (fields) * (size_t)slots[i + AHEAD], 1, 3);             \
-                body;                                                                              \
+        if (group_size) {                                                                          \
+            for (; i + 4 <= n; i++) {                                                              \
+                AT(group_size, 0 * (fields), body)                                                 \
+                i++;                                                                               \
+                AT(group_size, 1 * (fields), body)                                                 \
+                i++;                                                                               \
+                AT(group_size, 2 * (fields), body)                                                 \
+                i++;                                                                               \
+                AT(group_size, 3 * (fields), body)                                                 \
             }                                                                                      \
+            for (; i < n; i++)                                                                     \
+                AT(group_size, (i & 3) * (fields), body)                                           \
+            break;                                                                                 \
         }                                                                                          \
-        if (shift) {                                                                               \
-            for (; i < n; i++) {                                                                   \
-                double *const entry = table + (fields) * (((size_t)slots[i] << 2) + (i & 3));      \
-                body;                                                                              \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (; i < n; i++) {                                                                   \
-                double *const entry = table + (fields) * (size_t)slots[i];                         \
-                body;                                                                              \
-            }                                                                                      \
+        for (; large && i + AHEAD < n; i++) {                                                      \
+            __builtin_prefetch(table + (fields) * (size_t)slots[i + AHEAD], 1, 3);                 \
+            AT(fields, 0, body)                                                                    \
         }                                                                                          \
+        for (; i < n; i++)                                                                         \
+            AT(fields, 0, body)                                                                    \
     } while (0)
 
-static void sums(double *restrict table, unsigned shift, int large, const uint32_t *restrict slots,
-                 const double *restrict values, size_t n)
+static void sums(double *restrict table, size_t group_size, int large,
+                 const uint32_t *restrict slots, const double *restrict values, size_t n)
 {
 #if defined(__SSE2__)
     const __m128d one = _mm_set1_pd(1);
@@ -47,75 +53,171 @@ static void sums(double *restrict table, unsigned shift, int large, const uint32
 #endif
 }
 
-/* What a slot's values are taken about: the first of them, or 0 if that is not finite. */
-INLINE double about(double value)
+/* What a slot's values are taken about: the first of them, or 0 if that is not finite. A zero is
+ * -0, for the bits of 0 are those of none yet. */
+static __attribute__((noinline, cold)) void set_about(double *k, const double *value)
 {
-    return value - value == 0 ? value : 0;
+    *k = *value - *value == 0 && *value != 0 ? *value : -0.0;
 }
 
-/* Whether a number of values is 0: its bits are compared, in one instruction. */
-INLINE int is_zero(const double *n)
+INLINE int is_unset(const double *k)
 {
     uint64_t bits;
-    memcpy(&bits, n, sizeof bits);
+    memcpy(&bits, k, sizeof bits);
     return !bits;
 }
 
-#if defined(__AVX__)
+#if defined(__AVX512VL__)
 
-/* Adds (w, wd, wd², 0). */
-INLINE void add_moments(double *entry, double value, __m256d w)
+/* Adds (1, d, d², -0), which leaves k as it is. */
+INLINE void add_moments(double *entry, const double *value, const double *k)
 {
-    const __m256d one = _mm256_set1_pd(1),
-                  d = _mm256_sub_pd(_mm256_set1_pd(value), _mm256_broadcast_sd(&entry[3]));
-    const __m256d powers = _mm256_mul_pd(_mm256_blend_pd(one, d, 6), _mm256_blend_pd(one, d, 4));
-    const __m256d more = _mm256_blend_pd(_mm256_mul_pd(powers, w), _mm256_setzero_pd(), 8);
-    _mm256_store_pd(entry, _mm256_add_pd(_mm256_load_pd(entry), more));
+    enum { POWERS = 6, SQUARE = 4 };
+    const __m256d ones = _mm256_setr_pd(1, 0, 0, -0.0),
+                  d = _mm256_mask_sub_pd(ones, POWERS, _mm256_broadcast_sd(value),
+                                         _mm256_broadcast_sd(k));
+    _mm256_store_pd(entry,
+                    _mm256_add_pd(_mm256_mask_mul_pd(d, SQUARE, d, d), _mm256_load_pd(entry)));
 }
 
-#define ADD_MOMENTS(entry, value, weight) add_moments(entry, value, _mm256_set1_pd(weight))
+/* Adds (w, wd, wd², -0, w², 1, 0, 0). */
+INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
+{
+    enum { POWERS = 6, SQUARE = 4, WEIGHT = 16, SUMS = 23 };
+    const __m512d ones = _mm512_setr_pd(1, 0, 0, -0.0, 0, 1, 0, 0), w = _mm512_set1_pd(*weight),
+                  d = _mm512_mask_sub_pd(_mm512_mask_mov_pd(ones, WEIGHT, w), POWERS,
+                                         _mm512_set1_pd(*value), _mm512_set1_pd(*k)),
+                  powers = _mm512_mask_mul_pd(d, SQUARE, d, d);
+    _mm512_store_pd(
+        entry, _mm512_add_pd(_mm512_mask_mul_pd(powers, SUMS, powers, w), _mm512_load_pd(entry)));
+}
+
+#elif defined(__AVX__)
+
+INLINE __m256d powers_of(const double *value, const double *k)
+{
+    const __m256d one = _mm256_set1_pd(1),
+                  d = _mm256_sub_pd(_mm256_broadcast_sd(value), _mm256_broadcast_sd(k));
+    const __m256d powers = _mm256_mul_pd(_mm256_blend_pd(one, d, 6), _mm256_blend_pd(one, d, 4));
+    return _mm256_blend_pd(powers, _mm256_set1_pd(-0.0), 8);
+}
+
+INLINE void add_moments(double *entry, const double *value, const double *k)
+{
+    _mm256_store_pd(entry, _mm256_add_pd(powers_of(value, k), _mm256_load_pd(entry)));
+}
+
+INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
+{
+    const __m256d w = _mm256_setr_pd(*weight, *weight, *weight, 0);
+    _mm256_store_pd(entry,
+                    _mm256_add_pd(_mm256_mul_pd(powers_of(value, k), w), _mm256_load_pd(entry)));
+    entry[4] += *weight * *weight;
+    entry[5] += 1;
+}
 
 #else
 
-INLINE void add_moments(double *entry, double value, double w)
+INLINE void add_moments(double *entry, const double *value, const double *k)
 {
-    const double d = value - entry[3];
-    entry[0] += w;
-    entry[1] += d * w;
-    entry[2] += d * d * w;
+    const double d = *value - *k;
+    entry[0] += 1;
+    entry[1] += d;
+    entry[2] += d * d;
 }
 
-#define ADD_MOMENTS(entry, value, weight) add_moments(entry, value, weight)
+INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
+{
+    const double d = *value - *k;
+    entry[0] += *weight;
+    entry[1] += d * *weight;
+    entry[2] += d * d * *weight;
+    entry[4] += *weight * *weight;
+    entry[5] += 1;
+}
 
 #endif
 
-static void moments(double *restrict table, unsigned shift, int large,
+/* Samples by four, so that little is done for one but the addition. */
+INLINE void add_four(double *const at[4], size_t step, size_t k, const double *values)
+{
+    if (__builtin_expect(is_unset(&at[0][k]) || is_unset(&at[1][k]) || is_unset(&at[2][k]) ||
+                             is_unset(&at[3][k]),
+                         0))
+        for (size_t t = 0; t < 4; t++)
+            if (is_unset(&at[t][k]))
+                set_about(&at[t][k], &values[t]);
+    for (size_t t = 0; t < 4; t++)
+        add_moments(at[t] + t * step, &values[t], &at[t][k]);
+}
+
+INLINE void add_one(double *entry, double *k, const double *value)
+{
+    if (is_unset(k))
+        set_about(k, value);
+    add_moments(entry, value, k);
+}
+
+static void grouped_moments(double *restrict table, const uint32_t *restrict slots,
+                            const double *restrict values, size_t n)
+{
+    enum { SOME = 256, BYTES = TY_MOMENTS_GROUP * sizeof(double) };
+    uint32_t offsets[SOME];
+    for (size_t some; n; n -= some, slots += some, values += some) {
+        size_t i = 0;
+        some = n < SOME ? n : SOME;
+        for (size_t j = 0; j < some; j++)
+            offsets[j] = slots[j] * BYTES;
+#define ENTRY(j) ((double *)(void *)((char *)table + offsets[j]))
+        for (; i + 4 <= some; i += 4) {
+            double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
+            add_four(at, TY_MOMENTS_FIELDS, TY_GROUP_ABOUT, values + i);
+        }
+        for (; i < some; i++)
+            add_one(ENTRY(i) + (i & 3) * TY_MOMENTS_FIELDS, ENTRY(i) + TY_GROUP_ABOUT, &values[i]);
+#undef ENTRY
+    }
+}
+
+static void moments(double *restrict table, size_t group_size, int large,
                     const uint32_t *restrict slots, const double *restrict values, size_t n)
 {
-    EACH(TY_MOMENTS_FIELDS, {
-        if (__builtin_expect(is_zero(&entry[0]), 0))
-            entry[3] = about(values[i]);
-        ADD_MOMENTS(entry, values[i], 1);
-    });
+    size_t i = 0;
+    if (group_size) {
+        grouped_moments(table, slots, values, n);
+        simd_leave();
+        return;
+    }
+#define ENTRY(j) (table + TY_MOMENTS_FIELDS * (size_t)slots[j])
+    for (; large && i + 4 + AHEAD <= n; i += 4) {
+        double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
+        for (size_t t = 0; t < 4; t++)
+            __builtin_prefetch(ENTRY(i + t + AHEAD), 1, 3);
+        add_four(at, 0, 3, values + i);
+    }
+    for (; i + 4 <= n; i += 4) {
+        double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
+        add_four(at, 0, 3, values + i);
+    }
+    for (; i < n; i++)
+        add_one(ENTRY(i), ENTRY(i) + 3, &values[i]);
+#undef ENTRY
     simd_leave();
 }
 
-static void weighted(double *restrict table, unsigned shift, int large,
+static void weighted(double *restrict table, size_t group_size, int large,
                      const uint32_t *restrict slots, const double *restrict values,
                      const double *restrict weights, size_t n)
 {
     EACH(TY_WEIGHTED_FIELDS, {
-        const double w = weights[i];
-        if (__builtin_expect(is_zero(&entry[5]), 0))
-            entry[3] = about(values[i]);
-        ADD_MOMENTS(entry, values[i], w);
-        entry[4] += w * w;
-        entry[5] += 1;
+        if (__builtin_expect(is_unset(&entry[3]), 0))
+            set_about(&entry[3], &values[i]);
+        add_weighted(entry, &values[i], &entry[3], &weights[i]);
     });
     simd_leave();
 }
 
-static void extremes(double *restrict table, unsigned shift, int large,
+static void extremes(double *restrict table, size_t group_size, int large,
                      const uint32_t *restrict slots, const double *restrict values, size_t n)
 {
 #if defined(__SSE2__)
