@@ -51,7 +51,8 @@ typedef struct ty_statistics {
     int exponents[TALLY_MAX_VALUES]; /* TY_STATISTICS_EXACT: values are below 2^exponent */
     uint64_t entries;                /* of a table: the plan's slots, and one for what is skipped */
     int grouped;                     /* a slot has four of them */
-    /* The totals: count × histograms × entries, one each; of the kind's fields. */
+    /* The totals: count × histograms × entries, one each; of the kind's fields. Commit clears them.
+     */
     void *totals;
     double *extreme_totals; /* pairs: -min, max; or NULL */
     /* On a device: where statistics go if they stay there, else NULL. */

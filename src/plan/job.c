@@ -290,8 +290,10 @@ static int reserve_totals(ty_job *job, size_t cells)
         return job->totals != NULL;
     }
     job->totals_buffer = ty_buffer_take(&job->plan->context->totals, bytes);
-    if (job->totals_buffer)
+    if (job->totals_buffer) {
+        job->totals_buffer->clean = 0;
         job->totals = memset(job->totals_buffer->data, 0, bytes);
+    }
     return job->totals != NULL;
 }
 

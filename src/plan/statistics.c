@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/buffer_cache.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "cpu/statistics.h"
@@ -19,6 +19,8 @@ typedef struct statistics_call {
     ty_job job; /* first: commit finds the rest by it */
     ty_statistics found;
     tally_statistics bins, flows;
+    ty_buffer *buffer; /* of the totals */
+    int sums;          /* they are asked for */
 } statistics_call;
 
 /* One bin's. */
@@ -33,18 +35,18 @@ static cell of_sums(const double *t)
     return (cell){t[0], t[0], t[0], t[1], t[1] / t[0], NAN};
 }
 
-static cell of_moments(const double *t)
+static cell of_moments(const double *t, int sum)
 {
-    const double n = t[0], m2 = t[2] - t[1] * (t[1] / n);
-    return (cell){n, n, n, fma(n, t[3], t[1]), t[3] + t[1] / n, m2 < 0 ? 0 : m2};
+    const double n = t[0], about = t[1] / n, m2 = t[2] - t[1] * about;
+    return (cell){n, n, n, sum ? fma(n, t[3], t[1]) : 0, t[3] + about, m2 < 0 ? 0 : m2};
 }
 
-static cell of_weighted(const double *t)
+static cell of_weighted(const double *t, int sum)
 {
-    const double w = t[0];
+    const double w = t[0], about = t[1] / w;
     if (w == 0)
         return (cell){t[5], w, t[4], t[1], NAN, NAN};
-    return (cell){t[5], w, t[4], fma(w, t[3], t[1]), t[3] + t[1] / w, t[2] - t[1] * (t[1] / w)};
+    return (cell){t[5], w, t[4], sum ? fma(w, t[3], t[1]) : 0, t[3] + about, t[2] - t[1] * about};
 }
 
 /* Whole numbers of 192 bits, which wrap. */
@@ -100,7 +102,7 @@ static cell of_exact(const ty_exact *t, int exponent)
 }
 
 /* Of one column's totals. */
-static cell cell_of(const ty_statistics *s, uint32_t value, const void *total)
+static cell cell_of(const ty_statistics *s, uint32_t value, const void *total, int sum)
 {
     static const cell empty = {0, 0, 0, 0, NAN, NAN};
     const double *t = total;
@@ -108,9 +110,9 @@ static cell cell_of(const ty_statistics *s, uint32_t value, const void *total)
     case TY_STATISTICS_SUMS:
         return t[0] == 0 ? empty : of_sums(t);
     case TY_STATISTICS_MOMENTS:
-        return t[0] == 0 ? empty : of_moments(t);
+        return t[0] == 0 ? empty : of_moments(t, sum);
     case TY_STATISTICS_WEIGHTED:
-        return t[5] == 0 ? empty : of_weighted(t);
+        return t[5] == 0 ? empty : of_weighted(t, sum);
     case TY_STATISTICS_EXACT:
         return ((const ty_exact *)total)->n ? of_exact(total, s->exponents[value]) : empty;
     default:
@@ -166,6 +168,28 @@ static void move_total(ty_statistics *s, uint64_t to, uint64_t from)
     from_ends[0] = from_ends[1] = -INFINITY;
 }
 
+/* n totals from `first` on, into arrays from `at` on; then they are cleared, while they are near.
+ */
+static void write_cells(const statistics_call *call, ty_statistics *s, uint32_t value,
+                        const tally_statistics *to, uint64_t at, uint64_t first, uint64_t n)
+{
+    enum { SOME = 256 };
+    const size_t bytes = ty_statistics_bytes(s->kind);
+    for (uint64_t some; n; n -= some, at += some, first += some) {
+        unsigned char *totals = (unsigned char *)s->totals + first * bytes;
+        const double *ends =
+            s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * first] : NULL;
+        some = n < SOME ? n : SOME;
+        for (uint64_t i = 0; i < some; i++) {
+            cell c = cell_of(s, value, totals + i * bytes, call->sums);
+            if (s->odds)
+                mark_odd(&c, s->odds[first + i]);
+            write_cell(to, at + i, &c, ends ? ends + TY_EXTREMES_FIELDS * i : NULL);
+        }
+        memset(totals, 0, some * bytes);
+    }
+}
+
 static void write_column(const statistics_call *call, ty_statistics *s, uint32_t value, uint64_t h)
 {
     enum { FLOWS = 4 };
@@ -175,17 +199,17 @@ static void write_column(const statistics_call *call, ty_statistics *s, uint32_t
     for (uint32_t slot = plan->bins; slot < plan->slots; slot++)
         if (ty_plan_clamped(plan, slot) != slot)
             move_total(s, first + ty_plan_clamped(plan, slot), first + slot);
-    for (uint64_t i = 0; i < plan->bins + FLOWS; i++) {
-        const uint64_t at = first + i;
-        const double *ends = s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * at] : NULL;
-        cell c = cell_of(s, value, (const unsigned char *)s->totals + at * bytes);
-        if (s->odds)
-            mark_odd(&c, s->odds[at]);
-        if (i < plan->bins)
-            write_cell(&call->bins, row * plan->bins + i, &c, ends);
-        else
-            write_cell(&call->flows, row * FLOWS + i - plan->bins, &c, ends);
-    }
+    write_cells(call, s, value, &call->bins, row * plan->bins, first, plan->bins);
+    write_cells(call, s, value, &call->flows, row * FLOWS, first + plan->bins, FLOWS);
+    memset((unsigned char *)s->totals + (first + plan->bins + FLOWS) * bytes, 0,
+           (s->entries - plan->bins - FLOWS) * bytes);
+}
+
+/* Of all totals but the extremes. */
+static size_t totals_bytes(const statistics_call *call)
+{
+    const ty_statistics *s = &call->found;
+    return (size_t)(call->job.histograms * s->entries * s->count) * ty_statistics_bytes(s->kind);
 }
 
 static tally_status commit(const ty_job *job, tally_error *error)
@@ -199,6 +223,8 @@ static tally_status commit(const ty_job *job, tally_error *error)
     for (uint32_t i = 0; !status && i < job->statistics->count; i++)
         for (uint64_t h = 0; h < job->histograms; h++)
             write_column(call, job->statistics, i, h);
+    if (!status)
+        call->buffer->clean = totals_bytes(call);
     return status;
 }
 
@@ -278,6 +304,7 @@ static tally_status take_options(statistics_call *call, const tally_statistics_o
     if (status)
         return status;
     s->extremes = ASKED(min) || ASKED(max);
+    call->sums = ASKED(sum);
     s->skip_nan = options && options->skip_nan;
     if (call->job.weights.data)
         s->kind = TY_STATISTICS_WEIGHTED;
@@ -351,11 +378,14 @@ static tally_status reserve(statistics_call *call, tally_error *error)
     tally_status status = ty_memory_check(bytes, "statistics", NULL, error);
     if (status)
         return status;
-    const size_t sums = (size_t)cells * ty_statistics_bytes(s->kind);
-    s->totals = ty_large((size_t)bytes + 1);
-    if (!s->totals)
+    const size_t sums = totals_bytes(call);
+    call->buffer = ty_buffer_take(&call->job.plan->context->totals, (size_t)bytes);
+    if (!call->buffer)
         return ty_error_memory(error, "statistics", (size_t)bytes);
-    memset(s->totals, 0, sums);
+    s->totals = call->buffer->data;
+    if (call->buffer->clean < sums)
+        memset(s->totals, 0, sums);
+    call->buffer->clean = 0; /* until commit has cleared them */
     if (s->extremes)
         s->extreme_totals = (double *)(void *)((unsigned char *)s->totals + sums);
     for (uint64_t i = 0; s->extremes && i < cells * TY_EXTREMES_FIELDS; i++)
@@ -396,7 +426,7 @@ tally_status tally_bin_statistics(const tally_plan *plan, const tally_view *view
     status = reserve(&call, error);
     if (!status)
         status = ty_job_execute(&call.job, plan->context->backend->run, commit, error);
-    ty_free(call.found.totals);
+    ty_buffer_return(&plan->context->totals, call.buffer);
     return status;
 }
 
