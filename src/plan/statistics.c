@@ -107,10 +107,10 @@ static cell cell_of(const ty_statistics *s, uint32_t value, const void *total, i
     static const cell empty = {0, 0, 0, 0, NAN, NAN};
     const double *t = total;
     switch (s->kind) {
-    case TY_STATISTICS_SUMS:
-        return t[0] == 0 ? empty : of_sums(t);
+    case TY_STATISTICS_SUMS: /* nothing by nothing is NaN */
+        return of_sums(t);
     case TY_STATISTICS_MOMENTS:
-        return t[0] == 0 ? empty : of_moments(t, sum);
+        return of_moments(t, sum);
     case TY_STATISTICS_WEIGHTED:
         return t[5] == 0 ? empty : of_weighted(t, sum);
     case TY_STATISTICS_EXACT:
