@@ -25,7 +25,7 @@ static int wants_numbers(const cli_options *options)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (cli_has(options, numbers[i]))
             return 1;
-    return 0;
+    return options->word->bit == CLI_QUANTILES;
 }
 
 /* Whether the column called `name` is to be counted; TALLY_ERROR_ARGUMENT if there is none. */
@@ -54,8 +54,9 @@ static tally_status look_at(const cli_options *options, const char *path, const 
     else if (!status)
         *wanted = !wants_times(options) || tally_input_time(input, 0);
     if (!status && !*wanted)
-        cli_note(options, "%s: column %s is of %s and left out; the bins asked for are of %s",
-                 cli_shown(path), name, info.words ? "words" : "numbers",
+        cli_note(options, "%s: column %s is of %s and left out; %s of %s", cli_shown(path), name,
+                 info.words ? "words" : "numbers",
+                 options->word->bit == CLI_QUANTILES ? "quantiles are" : "the bins asked for are",
                  wants_times(options) ? "dates" : "numbers");
     tally_input_close(input);
     tally_words_destroy(words);

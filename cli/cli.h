@@ -17,6 +17,7 @@ int cli_merge(const cli_options *options);
 int cli_show(const cli_options *options);
 int cli_plot(const cli_options *options);
 int cli_equalize(const cli_options *options);
+int cli_quantiles(const cli_options *options);
 int cli_methods(const cli_options *options);
 int cli_devices(const cli_options *options);
 int cli_selftest(const cli_options *options);

@@ -10,6 +10,8 @@ int cli_glance_wanted(const cli_options *options)
         CLI_COLS,       CLI_MASK,       CLI_WEIGHTS, CLI_EACH,   CLI_PAGE,    CLI_SET,
         CLI_OF,         CLI_KEEP_GOING, CLI_COUNTER, CLI_METHOD, CLI_VERIFY,  CLI_MAX_ROWS};
     cli_target target;
+    if (options->word->bit != CLI_RUN)
+        return 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (cli_has(options, others[i]))
             return 0;

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         } else if (cli_has(&options, CLI_PRINT)) {
             code = cli_generate(&options);
         } else {
-            if (options.word->bit == CLI_RUN)
+            if (options.word->bit & (CLI_RUN | CLI_QUANTILES))
                 code = cli_folders_expand(&options);
             if (!code)
                 code = cli_output_check(&options, cli_text(&options, CLI_OUTPUT, NULL));

@@ -26,7 +26,8 @@ enum {
     CLI_TUNE = 1 << 8,
     CLI_WORD_HELP = 1 << 9,
     CLI_WORD_VERSION = 1 << 10,
-    CLI_ALL = (1 << 11) - 1
+    CLI_QUANTILES = 1 << 11,
+    CLI_ALL = (1 << 12) - 1
 };
 
 typedef enum cli_id {
@@ -66,6 +67,8 @@ typedef enum cli_id {
     CLI_KEEP_GOING,
     CLI_INDEX,
     /* work */
+    CLI_RANKS,
+    CLI_BETWEEN,
     CLI_COUNTER,
     CLI_DEVICE,
     CLI_THREADS,

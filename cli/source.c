@@ -128,7 +128,8 @@ static tally_status offer_words(cli_source *source, tally_error *error)
                                      CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET};
     const cli_options *options = source->options;
     const size_t samples = source->column_count - (size_t)source->weights_inside;
-    int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF);
+    int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF) &&
+                  options->word->bit == CLI_RUN;
     const int alone = samples <= 1 || cli_has(options, CLI_SEPARATE);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && alone; i++)
         offered &= !cli_has(options, numbers[i]);

@@ -6,6 +6,7 @@
 #define UNITS    "hour day week month year"
 #define DTYPES   "u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64"
 #define SAVED    (CLI_MERGE | CLI_SHOW | CLI_PLOT)
+#define READING  (CLI_RUN | CLI_QUANTILES)
 #define COUNTING (CLI_RUN | CLI_EQUALIZE | CLI_SELFTEST | CLI_TUNE)
 #define DRAWING  (CLI_RUN | CLI_MERGE | CLI_SHOW | CLI_PLOT)
 #define ANY      UINT64_MAX
@@ -49,34 +50,34 @@ const cli_option cli_option_table[] = {
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
      "of values that are words keep the N largest, and count all others together"},
 
-    {CLI_DTYPE, "dtype", 't', CLI_CHOICE, 1, "TYPE", CLI_RUN, "Input", DTYPES, 0, 0, 0,
+    {CLI_DTYPE, "dtype", 't', CLI_CHOICE, 1, "TYPE", READING, "Input", DTYPES, 0, 0, 0,
      "the file is raw samples of this type, also by NumPy's names: float32, <f4, >u2"},
-    {CLI_ENDIAN, "endian", 0, CLI_CHOICE, 1, "ORDER", CLI_RUN, "Input", "little big", 0, 0, 0,
+    {CLI_ENDIAN, "endian", 0, CLI_CHOICE, 1, "ORDER", READING, "Input", "little big", 0, 0, 0,
      "raw: byte order of the samples; the machine's unless given"},
-    {CLI_SHAPE, "shape", 0, CLI_TEXT, 1, "H,W,C", CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_SHAPE, "shape", 0, CLI_TEXT, 1, "H,W,C", READING, "Input", NULL, 0, 0, 0,
      "raw: rows, columns and channels; H,W is one channel, N is N samples"},
-    {CLI_OFFSET, "offset", 0, CLI_UINT, 1, "BYTES", CLI_RUN, "Input", NULL, 0, ANY, 0,
+    {CLI_OFFSET, "offset", 0, CLI_UINT, 1, "BYTES", READING, "Input", NULL, 0, ANY, 0,
      "raw: skip so many bytes first"},
-    {CLI_COLUMN, "column", 'c', CLI_TEXT, 1, "NAME|N", CLI_RUN, "Input", NULL, 0, 0, 1,
+    {CLI_COLUMN, "column", 'c', CLI_TEXT, 1, "NAME|N", READING, "Input", NULL, 0, 0, 1,
      "table: the column by its heading or its number from 1; two or more, repeated or as a,b, make "
      "a joint histogram; all: each column by itself, as --separate has them"},
-    {CLI_DELIMITER, "delimiter", 0, CLI_TEXT, 1, "CHAR", CLI_RUN, "Input", "tab space", 0, 0, 0,
+    {CLI_DELIMITER, "delimiter", 0, CLI_TEXT, 1, "CHAR", READING, "Input", "tab space", 0, 0, 0,
      "text: what is between fields; tab, space (any run of white space) or a character"},
-    {CLI_HEADER, "header", 0, CLI_CHOICE, 1, "yes|no", CLI_RUN, "Input", "yes no", 0, 0, 0,
+    {CLI_HEADER, "header", 0, CLI_CHOICE, 1, "yes|no", READING, "Input", "yes no", 0, 0, 0,
      "text: whether the first line is headings"},
-    {CLI_NA, "na", 0, CLI_TEXT, 1, "WORD,...", CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_NA, "na", 0, CLI_TEXT, 1, "WORD,...", READING, "Input", NULL, 0, 0, 0,
      "text: more words for missing numbers, such as -999,missing"},
-    {CLI_DECIMAL, "decimal", 0, CLI_CHOICE, 1, "SIGN", CLI_RUN, "Input", ". ,", 0, 0, 0,
+    {CLI_DECIMAL, "decimal", 0, CLI_CHOICE, 1, "SIGN", READING, "Input", ". ,", 0, 0, 0,
      "text: what numbers have as their point: . or , (.)"},
-    {CLI_THOUSANDS, "thousands", 0, CLI_CHOICE, 1, "SIGN", CLI_RUN, "Input", ", . ' _ space", 0, 0,
+    {CLI_THOUSANDS, "thousands", 0, CLI_CHOICE, 1, "SIGN", READING, "Input", ", . ' _ space", 0, 0,
      0, "text: what numbers have between thousands, if anything"},
-    {CLI_CHANNEL, "channel", 0, CLI_TEXT, 1, "NAME|N", CLI_RUN, "Input", NULL, 0, 0, 1,
+    {CLI_CHANNEL, "channel", 0, CLI_TEXT, 1, "NAME|N", READING, "Input", NULL, 0, 0, 1,
      "count only this channel, by name (R, G, B, A, grey) or number from 1; repeat for more"},
-    {CLI_ROWS, "rows", 0, CLI_TEXT, 1, "A:B", CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_ROWS, "rows", 0, CLI_TEXT, 1, "A:B", READING, "Input", NULL, 0, 0, 0,
      "only rows A to B-1, from 0; A: and :B are open"},
-    {CLI_COLS, "cols", 0, CLI_TEXT, 1, "A:B", CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_COLS, "cols", 0, CLI_TEXT, 1, "A:B", READING, "Input", NULL, 0, 0, 0,
      "only columns A to B-1, from 0"},
-    {CLI_MASK, "mask", 0, CLI_FILE, 1, "FILE", CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_MASK, "mask", 0, CLI_FILE, 1, "FILE", READING, "Input", NULL, 0, 0, 0,
      "count where this image or .npy of the same size is not zero"},
     {CLI_WEIGHTS, "weights", 'w', CLI_TEXT, 1, "FILE|:NAME", CLI_RUN, "Input", NULL, 0, 0, 0,
      "add weights instead of ones: a file with as many numbers as there are samples, or :NAME, a "
@@ -87,15 +88,22 @@ const cli_option cli_option_table[] = {
      "over results that are merged"},
     {CLI_SUM_SQUARES, "sum-squares", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "with --weights: keep the sum of squared weights of each bin too"},
-    {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
+    {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, READING, "Input", NULL, 0, 0, 0,
      "a histogram for each file instead of one of all"},
-    {CLI_PAGE, "page", 0, CLI_UINT, 1, "N", CLI_RUN, "Input", NULL, 1, ANY, 0,
+    {CLI_PAGE, "page", 0, CLI_UINT, 1, "N", READING, "Input", NULL, 1, ANY, 0,
      "the N-th image, from 1, of a TIFF, PNM, PNG, GIF or WebP file of several (all of them)"},
     {CLI_KEEP_GOING, "keep-going", 'k', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "name each file that cannot be counted, count the others and end with exit code 1"},
     {CLI_INDEX, "index", 0, CLI_UINT, 1, "N", CLI_SHOW | CLI_PLOT, "Input", NULL, 1, ANY, 0,
      "the N-th result, from 1, of a file that holds several"},
 
+    {CLI_RANKS, "quantiles", 0, CLI_TEXT, 1, "Q,...", CLI_QUANTILES, "Work", NULL, 0, 0, 0,
+     "which ones, from 0, the smallest, to 1, the largest (0,0.01,0.25,0.5,0.75,0.99,1)"},
+    {CLI_BETWEEN, "between", 0, CLI_CHOICE, 1, "METHOD", CLI_QUANTILES, "Work",
+     "linear lower higher nearest midpoint inverted_cdf averaged_inverted_cdf closest_observation "
+     "interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased",
+     0, 0, 0,
+     "what a quantile between two samples is, by the methods of NumPy's quantile (linear)"},
     {CLI_COUNTER, "counter", 0, CLI_CHOICE, 1, "TYPE", CLI_RUN | CLI_MERGE, "Work",
      "u64 u32 u16sat u8sat", 0, 0, 0,
      "width of a count (u64): u32 is refused if one would not fit, u16sat and u8sat stick at 65535 "
@@ -104,8 +112,8 @@ const cli_option cli_option_table[] = {
      0, 0,
      "where to count: auto, cpu, cuda, opencl; cuda:1 is the second one, cuda:* all; with commas "
      "several"},
-    {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING | CLI_MERGE, "Work", NULL, 1, 1024, 0,
-     "most processor threads (one for each processor)"},
+    {CLI_THREADS, "threads", 'j', CLI_UINT, 1, "N", COUNTING | CLI_MERGE | CLI_QUANTILES, "Work",
+     NULL, 1, 1024, 0, "most processor threads (one for each processor)"},
     {CLI_METHOD, "method", 'm', CLI_TEXT, 1, "NAME", CLI_RUN | CLI_SELFTEST, "Work", NULL, 0, 0, 0,
      "how to count; `tally methods` lists the names (auto)"},
     {CLI_SET, "set", 0, CLI_TEXT, 1, "KEY=VALUE", CLI_RUN, "Work", NULL, 0, 0, 1,
@@ -122,6 +130,8 @@ const cli_option cli_option_table[] = {
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
      "table csv json npy png svg", 0, 0, 0,
      "table, csv, json, npy, png or svg (by the ending of -o, else table)"},
+    {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", CLI_QUANTILES, "Output", "table csv json",
+     0, 0, 0, "table, csv or json"},
     {CLI_LIST_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT",
      CLI_METHODS | CLI_DEVICES | CLI_SELFTEST, "Output", "table json", 0, 0, 0, "table or json"},
     {CLI_OUTPUT, "output", 'o', CLI_FILE, 1, "FILE", DRAWING | CLI_EQUALIZE, "Output", NULL, 0, 0,
@@ -144,7 +154,7 @@ const cli_option cli_option_table[] = {
     {CLI_COLOR, "color", 0, CLI_CHOICE, 1, "WHEN", CLI_ALL, "Output", "auto always never", 0, 0, 0,
      "colours: auto (on a terminal, unless NO_COLOR is set), always or never"},
 
-    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", CLI_RUN | CLI_EQUALIZE | CLI_TUNE,
+    {CLI_PROGRESS, "progress", 0, CLI_CHOICE, 1, "WHEN", READING | CLI_EQUALIZE | CLI_TUNE,
      "Messages", "auto always never", 0, 0, 0,
      "a line with percent, speed and time left on standard error: auto (on a terminal), always, "
      "never"},
@@ -178,6 +188,16 @@ const cli_word cli_word_table[] = {
      "tally --dtype f32 --bins 1000 --range -1 1 --format json samples.bin\n"
      "tally --alphabet a-z --per-bin 4 book.txt\n"
      "tally -o photo.svg photo.jpg\n"},
+    {CLI_QUANTILES, "quantiles", "[FILE...|-]", 0, 0, cli_quantiles,
+     "exact quantiles of each column or channel",
+     "Finds quantiles of the samples of all FILEs together, or of standard input: of each channel, "
+     "and of a table each column, or those that --column names. Missing values and NaN are counted "
+     "apart. Each is exact: a sample, or between two of them as --between says. What does not fit "
+     "into 256 MiB is read again, at most as often as a sample has two bytes; a pipe is copied to "
+     "a "
+     "temporary file for that.",
+     "tally quantiles --quantiles 0.5,0.99 --column dep_delay flights.csv\n"
+     "tally quantiles -f json photo.png\n"},
     {CLI_MERGE, "merge", "RESULT...", 1, 0, cli_merge, "add saved results that have the same axes",
      "Adds results that `--format json` wrote, however they were made: on other devices, machines "
      "or days. The axes, names and kinds must be the same. gzip and zstd are undone. Any number of "

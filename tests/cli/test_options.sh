@@ -24,7 +24,7 @@ for packer in gzip zstd xz; do # named where it is read
     grep -Eqw $packer version && names=yes
     [ $reads = $names ] || fail "$packer: read: $reads, named by --version: $names"
 done
-for word in run merge show plot equalize methods devices selftest tune; do
+for word in run quantiles merge show plot equalize methods devices selftest tune; do
     expect 0 "" -- "$TALLY" $word --help
     output "usage: tally $word"
     "$TALLY" $word -h | awk 'length($0) > 140 { bad = 1 } END { exit bad }' ||

@@ -11,7 +11,7 @@ plain() {
     LC_ALL=C grep -q '[^ -~]' "$1" && fail "$2 is not plain ASCII: $(LC_ALL=C grep -n '[^ -~]' "$1" | head -1)"
 }
 plain tally.1 'the man page'
-for word in '' run merge show plot equalize methods devices selftest tune help version; do
+for word in '' run quantiles merge show plot equalize methods devices selftest tune help version; do
     expect 0 "" -- "$TALLY" $word --help
     plain .out "the help of $word"
     [ -n "$word" ] || continue
@@ -31,7 +31,7 @@ if command -v groff >/dev/null && groff -man -Tutf8 /dev/null >/dev/null 2>&1; t
     for title in NAME SYNOPSIS DESCRIPTION WORDS OPTIONS EXAMPLES 'EXIT STATUS' ENVIRONMENT; do
         grep -q "^$title" text || fail "no section $title in the man page"
     done
-    for word in run merge show plot equalize methods devices selftest tune help version; do
+    for word in run quantiles merge show plot equalize methods devices selftest tune help version; do
         grep -q "tally $word" text || fail "the man page does not name $word"
     done
     "$TALLY" --help >help

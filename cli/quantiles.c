@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `tally quantiles`: exact quantiles of each column or channel. */
+#include <math.h>
+
+#include "dates.h"
+#include "job.h"
+
+/* Of one column or channel of one file, or of all together. */
+typedef struct series {
+    char *source, *name; /* owned; either may be empty */
+    tally_time time;
+    uint64_t samples, missing;
+    double *values; /* owned */
+} series;
+
+typedef struct job {
+    const cli_options *options;
+    tally_context *context;
+    tally_format format;
+    double *q;
+    size_t count; /* of q */
+    series *all;
+    size_t found;
+} job;
+
+static int parse_quantiles(job *job)
+{
+    const char *text = cli_text(job->options, CLI_RANKS, "0,0.01,0.25,0.5,0.75,0.99,1");
+    char **pieces = cli_split(text, &job->count);
+    job->q = pieces ? calloc(job->count, sizeof *job->q) : NULL;
+    int code = job->q ? CLI_OK : cli_fail("out of memory");
+    for (size_t i = 0; i < job->count && !code; i++)
+        if (!cli_parse_real(pieces[i], &job->q[i]) || job->q[i] < 0 || job->q[i] > 1)
+            code = cli_usage(job->options->word, "--quantiles: \"%s\" is no number from 0 to 1",
+                             pieces[i]);
+    cli_split_free(pieces, job->count);
+    return code;
+}
+
+/* ---- finding ---- */
+
+static tally_quantile_search_options search_options(const job *job, const cli_source *source)
+{
+    tally_quantile_search_options how = TALLY_QUANTILE_SEARCH_OPTIONS_INIT;
+    const char *between = cli_text(job->options, CLI_BETWEEN, "linear");
+    how.dtype = source->kind.dtype;
+    how.channels = source->kind.channels;
+    how.channel_mask = source->channel_mask;
+    how.method = (tally_quantile_method)tally_quantile_method_parse(between);
+    how.skip_nan = 1;
+    return how;
+}
+
+/* All of the source, once. */
+static tally_status add_all(cli_source *source, tally_quantile_search *search, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    int done = 0;
+    while (!status && !done) {
+        cli_chunk chunk;
+        status = cli_source_read(source, &chunk, &done, error);
+        if (!status && !done)
+            status = tally_quantile_search_add(search, &chunk.views[0],
+                                               chunk.has_mask ? &chunk.mask : NULL, error);
+    }
+    return status;
+}
+
+static tally_status search_all(const job *job, cli_source *source, tally_quantile_search **search,
+                               tally_error *error)
+{
+    const tally_quantile_search_options how = search_options(job, source);
+    int more = 1, passes = 0;
+    tally_status status = tally_quantile_search_create(job->context, &how, job->q,
+                                                       (uint32_t)job->count, search, error);
+    for (; !status && more; passes++) {
+        if (passes)
+            status = cli_source_rewind(source, error);
+        if (!status)
+            status = add_all(source, *search, error);
+        if (!status)
+            status = tally_quantile_search_next(*search, &more, error);
+    }
+    cli_say(job->options, "%s: read %d time(s)", cli_shown(source->paths[0]), passes);
+    return status;
+}
+
+/* A series for each channel. */
+static tally_status take(job *job, const cli_source *source, const tally_quantile_search *search,
+                         tally_error *error)
+{
+    const size_t channels = (size_t)source->channels, each = job->count;
+    double *values = calloc(channels * each + 1, sizeof *values);
+    uint64_t *counts = calloc(2 * channels + 1, sizeof *counts);
+    series *more = realloc(job->all, (job->found + channels + 1) * sizeof *more);
+    job->all = more ? more : job->all;
+    tally_status status =
+        values && counts && more
+            ? tally_quantile_search_get(search, values, counts, counts + channels, error)
+            : cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    for (size_t c = 0; c < channels && !status; c++) {
+        const char *path = cli_has(job->options, CLI_EACH) || source->count == 1
+                               ? cli_shown(source->paths[0])
+                               : "";
+        series *s = &more[job->found++];
+        *s = (series){.source = strdup(path),
+                      .name = strdup(source->names[c] ? source->names[c] : ""),
+                      .time = source->times[0],
+                      .samples = counts[c] - counts[channels + c],
+                      .missing = counts[channels + c],
+                      .values = malloc((each + 1) * sizeof *values)};
+        if (!s->source || !s->name || !s->values)
+            status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+        else
+            memcpy(s->values, values + c * each, each * sizeof *values);
+    }
+    free(values);
+    free(counts);
+    return status;
+}
+
+/* One column's, or all channels'; *status tells a table of several columns from other failures. */
+static int find(job *job, const cli_options *options, const char *const *paths, size_t count,
+                tally_status *status)
+{
+    cli_source source;
+    cli_progress progress;
+    tally_quantile_search *search = NULL;
+    tally_error error = {""};
+    cli_progress_start(&progress, options, "reading");
+    *status = cli_source_open(&source, options, paths, count, 1, &progress, &error);
+    const int opened = !*status;
+    if (opened)
+        *status = search_all(job, &source, &search, &error);
+    cli_progress_end(&progress);
+    if (!*status)
+        *status = take(job, &source, search, &error);
+    if (!*status && source.rounded)
+        cli_note(options, "%s: integers beyond 2^53 were rounded to float64", cli_shown(paths[0]));
+    tally_quantile_search_destroy(search);
+    if (opened)
+        cli_source_close(&source);
+    const int table = !opened && *status == TALLY_ERROR_ARGUMENT && !cli_has(options, CLI_COLUMN) &&
+                      strcmp(paths[0], "-") != 0;
+    return *status && !table ? cli_fail_status(*status, &error) : CLI_OK;
+}
+
+/* Each column by itself, so that each is read in its own type. */
+static int find_columns(job *job, const char *const *paths, size_t count, char *const *names,
+                        size_t columns)
+{
+    int code = CLI_OK;
+    for (size_t c = 0; c < columns && !code; c++) {
+        cli_options one = *job->options;
+        tally_status status;
+        char *name = cli_column_escaped(names[c]);
+        const char *text = name;
+        one.values[CLI_COLUMN].texts = &text;
+        one.values[CLI_COLUMN].count = 1;
+        code = name ? find(job, &one, paths, count, &status) : cli_fail("out of memory");
+        free(name);
+    }
+    return code;
+}
+
+/* Of files together. */
+static int find_group(job *job, const char *const *paths, size_t count)
+{
+    const cli_options *options = job->options;
+    char **names = NULL;
+    size_t columns = 0;
+    tally_status status = TALLY_OK;
+    int code = CLI_OK, all = cli_wants_all(options);
+    if (!all && cli_has(options, CLI_COLUMN)) {
+        code = cli_columns_parse(options, &names, &columns);
+    } else if (!all) {
+        code = find(job, options, paths, count, &status);
+        all = !code && status; /* a table */
+    }
+    if (!code && all)
+        code = cli_all_columns(options, paths[0], &names, &columns);
+    if (!code && columns > 1 && strcmp(paths[0], "-") == 0)
+        code = cli_usage(options->word, "standard input can be read for one --column");
+    if (!code)
+        code = find_columns(job, paths, count, names, columns);
+    cli_split_free(names, columns);
+    return code;
+}
+
+/* ---- what is shown ---- */
+
+static void print_value(const series *s, double value, int iso, char text[CLI_DATE_SIZE])
+{
+    if (isnan(value))
+        strcpy(text, "");
+    else if (s->time && isfinite(value))
+        cli_date_print(value, s->time, calendar_finest(s->time), iso, text);
+    else
+        snprintf(text, CLI_DATE_SIZE, "%.12g", value);
+}
+
+static void print_label(const job *job, const series *s, char *to, size_t size)
+{
+    const int both = cli_has(job->options, CLI_EACH) && *s->source && *s->name;
+    snprintf(to, size, "%s%s%s", both || !*s->name ? s->source : "", both ? " " : "", s->name);
+}
+
+/* A line for each quantile, a column for each series. */
+static void write_table(const job *job)
+{
+    char text[512];
+    for (size_t i = 0; i < job->found; i++) {
+        const series *s = &job->all[i];
+        print_label(job, s, text, sizeof text);
+        cli_out("%s", i ? "\n" : "");
+        cli_out_shown(text);
+        cli_out("\n%10s  %llu", "samples", (unsigned long long)s->samples);
+        if (s->missing)
+            cli_out("\n%10s  %llu", "missing", (unsigned long long)s->missing);
+        for (size_t k = 0; k < job->count; k++) {
+            print_value(s, s->values[k], 0, text);
+            cli_out("\n%10.6g  %s", job->q[k], text);
+        }
+        cli_out("\n");
+    }
+}
+
+static void csv_text(const char *text)
+{
+    const int quoted = strpbrk(text, ",\"\n\r") != NULL;
+    cli_out("%s", quoted ? "\"" : "");
+    for (; *text; text++) {
+        if (*text == '"')
+            cli_out("\"");
+        cli_out_bytes(text, 1);
+    }
+    cli_out("%s", quoted ? "\"" : "");
+}
+
+static void program_value(const series *s, double value, const char *quote)
+{
+    char text[CLI_DATE_SIZE];
+    if (isfinite(value) && !s->time) {
+        cli_out_json_real(value);
+        return;
+    }
+    print_value(s, value, 1, text);
+    cli_out("%s%s%s", quote, text, quote);
+}
+
+static void write_csv(const job *job)
+{
+    cli_out("source,column,samples,missing,quantile,value\n");
+    for (size_t i = 0; i < job->found; i++)
+        for (size_t k = 0; k < job->count; k++) {
+            const series *s = &job->all[i];
+            csv_text(s->source);
+            cli_out(",");
+            csv_text(s->name);
+            cli_out(",%llu,%llu,", (unsigned long long)s->samples, (unsigned long long)s->missing);
+            cli_out_json_real(job->q[k]);
+            cli_out(",");
+            program_value(s, s->values[k], "");
+            cli_out("\n");
+        }
+}
+
+static void write_json(const job *job)
+{
+    cli_out("[");
+    for (size_t i = 0; i < job->found; i++) {
+        const series *s = &job->all[i];
+        cli_out("%s{\"kind\":\"quantiles\",\"source\":", i ? ",\n" : "");
+        cli_out_json_string(s->source);
+        cli_out(",\"column\":");
+        cli_out_json_string(s->name);
+        cli_out(",\"samples\":%llu,\"missing\":%llu,\"between\":\"%s\",\"quantiles\":[",
+                (unsigned long long)s->samples, (unsigned long long)s->missing,
+                cli_text(job->options, CLI_BETWEEN, "linear"));
+        for (size_t k = 0; k < job->count; k++) {
+            cli_out("%s{\"q\":", k ? "," : "");
+            cli_out_json_real(job->q[k]);
+            cli_out(",\"value\":");
+            if (isnan(s->values[k]))
+                cli_out("null");
+            else
+                program_value(s, s->values[k], "\"");
+            cli_out("}");
+        }
+        cli_out("]}");
+    }
+    cli_out("]\n");
+}
+
+static int find_groups(job *job)
+{
+    static const char *const standard_input[] = {"-"};
+    const cli_options *options = job->options;
+    const char *const *paths = options->operand_count ? options->operands : standard_input;
+    const size_t count = options->operand_count ? options->operand_count : 1;
+    const int each = cli_has(options, CLI_EACH);
+    int code = CLI_OK;
+    for (size_t g = 0; g < (each ? count : 1) && !code; g++)
+        code = find_group(job, paths + g, each ? 1 : count);
+    return code;
+}
+
+int cli_quantiles(const cli_options *options)
+{
+    cli_target target = {.format = TALLY_FORMAT_TABLE};
+    job job = {.options = options};
+    int code = cli_run_check(options, &target);
+    if (!code)
+        code = parse_quantiles(&job);
+    if (!code)
+        code = cli_context_open(options, &job.context);
+    if (!code)
+        code = find_groups(&job);
+    if (!code) {
+        if (target.format == TALLY_FORMAT_TABLE)
+            write_table(&job);
+        else if (target.format == TALLY_FORMAT_CSV)
+            write_csv(&job);
+        else
+            write_json(&job);
+        code = cli_out_end();
+    } else if (code == CLI_FAILED) {
+        cli_run_hint(options);
+    }
+    for (size_t i = 0; i < job.found; i++) {
+        free(job.all[i].source);
+        free(job.all[i].name);
+        free(job.all[i].values);
+    }
+    free(job.all);
+    free(job.q);
+    tally_context_destroy(job.context);
+    return code;
+}

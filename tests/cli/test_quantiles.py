@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tally quantiles: of raw samples of every type, npy, text with missing values and dates, Parquet, pipes and several
+files, as NumPy finds them; what it does not take is refused."""
+
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import checks
+from checks import TALLY, check
+
+import numpy as np
+
+Q = [0, 0.001, 0.25, 0.5, 0.9, 1]
+
+
+def run(*arguments, **how):
+    return subprocess.run((TALLY, "quantiles", *map(str, arguments)), capture_output=True, text="input" not in how, **how)
+
+
+def found(*arguments, **how):
+    done = run(*arguments, "-f", "json", "--quantiles", ",".join(map(str, Q)), **how)
+    check(done.returncode == 0 and not done.stderr, arguments, done.stderr)
+    return json.loads(done.stdout) if done.returncode == 0 else []
+
+
+def number(value):
+    return float("nan") if value is None else float(value)
+
+
+def same(answer, x, method="linear"):
+    x = np.asarray(x)
+    numbers = x[x == x]
+    want = np.quantile(numbers.astype(np.float64), Q, method=method) if len(numbers) else np.full(len(Q), np.nan)
+    got = [number(line["value"]) for line in answer["quantiles"]]
+    check(np.array_equal(got, want, equal_nan=True), answer, want)
+    check((answer["samples"], answer["missing"]) == (len(numbers), len(x) - len(numbers)), answer)
+
+
+def main(folder):
+    random = np.random.default_rng(20261123)
+    for dtype in "u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8".split():
+        x = (random.normal(size=5003) * 50).astype(dtype)
+        if dtype[0] == "f":
+            x[:7] = [np.nan, np.inf, -np.inf, 0.0, -0.0, np.nan, 1e4]
+        path = folder / f"{dtype}.npy"
+        np.save(path, x)
+        with np.errstate(invalid="ignore"):
+            for method in ("linear", "inverted_cdf", "nearest"):
+                if not (np.isinf(x.astype("f8")).any() and method == "linear"):
+                    same(found(path, "--between", method)[0], x, method)
+    raw = folder / "raw.bin"
+    x = random.integers(0, 10, 3000).astype("<f4")
+    x.tofile(raw)
+    same(found("--dtype", "float32", raw)[0], x)
+    same(found("--dtype", "float32", "-", input=x.tobytes())[0], x)
+    together = found("--dtype", "float32", raw, raw)
+    check(len(together) == 1 and together[0]["source"] == "", "files together", together)
+    same(together[0], np.concatenate([x, x]))
+    check([a["source"] for a in found("--dtype", "float32", "--each", raw, raw)] == [str(raw)] * 2, "each")
+
+    table = folder / "t.csv"
+    a, b = random.normal(size=400), random.integers(0, 99, 400)
+    days = np.datetime64("2026-01-01") + random.integers(0, 300, 400)
+    rows = ["a,word,b,day"] + [f"{'' if i % 9 == 0 else repr(float(a[i]))},w{i % 3},{b[i]},{days[i]}" for i in range(400)]
+    table.write_text("\n".join(rows) + "\n")
+    with_missing = np.where(np.arange(400) % 9 == 0, np.nan, a)
+    one, two = found("-c", "a,b", table)
+    same(one, with_missing)
+    same(two, b)
+    same(found("-c", "a", "-", input=table.read_bytes())[0], with_missing)
+    done = run(table, "-f", "csv", "--quantiles", "0,1", "-q")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    check([line["column"] for line in lines] == ["a", "a", "b", "b", "day", "day"], "columns", done.stdout)
+    check(lines[4]["value"][:10] == str(days.min()) and lines[5]["value"][:10] == str(days.max()), "dates", lines)
+    done = run(table, "-c", "day", "--quantiles", "0", "--between", "lower")
+    check(str(days.min()) in done.stdout, "a date in a table", done.stdout)
+
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        pass
+    else:
+        large = np.array([2**62 + 1, 5, -(2**62), 7])
+        path = folder / "t.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"x": with_missing, "large": large.repeat(100)}), path)
+        x, y = found(path)
+        same(x, with_missing)
+        same(y, large.repeat(100))
+
+    for arguments, words in (
+        (("--quantiles", "1.5", raw), "no number from 0 to 1"),
+        (("--quantiles", "", raw), "quantiles"),
+        (("-c", "a,b", "-"), "one --column"),
+        (("--between", "mean", raw), "one of linear"),
+        (("-c", "word", table), "expected a number"),
+        (("-f", "png", raw), "one of table csv json"),
+    ):
+        done = run(*arguments, input=b"1\n") if arguments[-1] == "-" else run(*arguments)
+        check(done.returncode != 0 and words in str(done.stderr), arguments, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    main(pathlib.Path(folder))
+sys.exit(f"{checks.failures} checks failed" if checks.failures else 0)
