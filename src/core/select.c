@@ -219,10 +219,11 @@ static tally_status find_kept(ty_select *s, tally_error *error)
 {
     const ty_gather *g = &s->gather;
     const size_t bytes = (size_t)s->open * 4 * sizeof(uint64_t);
-    uint64_t *ranks = ty_malloc(bytes + 1), *among = ranks + s->open;
-    int64_t *places = (int64_t *)(among + s->open), *keys = places + s->open;
+    uint64_t *ranks = ty_malloc(bytes + 1);
     if (!ranks)
         return ty_error_memory(error, "finding quantiles", bytes);
+    uint64_t *among = ranks + s->open;
+    int64_t *places = (int64_t *)(among + s->open), *keys = places + s->open;
     for (unsigned i = 0; i < s->open; i++)
         ranks[i] = s->rank[s->opened[i]];
     int good = 1;
