@@ -471,8 +471,9 @@ static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t r
     return records;
 }
 
-static size_t put_others(const ty_scan *scan, const uint32_t *positions, size_t records,
-                         const char *base, const char *end, double *samples, size_t stride)
+static __attribute__((noinline)) size_t put_others(const ty_scan *scan, const uint32_t *positions,
+                                                   size_t records, const char *base,
+                                                   const char *end, double *samples, size_t stride)
 {
     for (size_t r = 0; r < records; r += TY_WORDS_BATCH) {
         const size_t n = records - r < TY_WORDS_BATCH ? records - r : TY_WORDS_BATCH;

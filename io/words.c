@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words are looked for without a lock: a slot of the hash table goes from empty to a word once, by
- * a release store. A table that is too full is copied to a larger one; the old ones, together
+ * a release store. It has all that tells a word of at most 16 bytes, so that no more memory is
+ * looked at for one. A table that is too full is copied to a larger one; the old ones, together
  * smaller than the new, stay for the threads that still read them. Who misses a word takes its
  * shard's lock and looks again.
  */
@@ -29,17 +30,22 @@
 
 typedef struct word {
     uint64_t hash;
-    uint64_t ends[2]; /* the first and last bytes; of 16 or fewer all of them */
-    uint32_t size, code;
+    uint32_t size;
     char text[];
 } word;
 
-typedef _Atomic(const word *) slot;
+typedef struct slot {
+    _Atomic(uint64_t) known; /* size << 32 | code; EMPTY: there is no word */
+    uint64_t ends[2];        /* the first and last bytes; of more than 16 the hash and the last */
+    const word *word;
+} slot;
+
+#define EMPTY ((uint64_t)TY_WORDS_FAILED)
 
 typedef struct table {
-    struct table *older;
+    _Alignas(64) struct table *older;
     size_t slots, used; /* slots: a power of two */
-    slot slot[];
+    _Alignas(64) slot slot[];
 } table;
 
 typedef struct block {
@@ -182,20 +188,34 @@ static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, con
     return hash ^ hash >> 32;
 }
 
-static inline int is_word(const word *w, uint64_t hash, const char *text, size_t size,
-                          const uint64_t ends[2])
+/* A word that is looked for. */
+typedef struct wanted {
+    uint64_t hash, ends[2]; /* as a slot's */
+    const char *text;
+    size_t size;
+} wanted;
+
+static inline wanted want(uint64_t seed, const char *text, size_t size)
 {
-    return w->hash == hash && w->size == size && w->ends[0] == ends[0] && w->ends[1] == ends[1] &&
-           (size <= 16 || memcmp(w->text, text, size) == 0);
+    wanted w = {.text = text, .size = size};
+    find_ends(text, size, w.ends);
+    w.hash = hash_of(seed, text, size, w.ends);
+    if (size > 16)
+        w.ends[0] = w.hash;
+    return w;
 }
 
-static inline const word *find(table *t, uint64_t hash, const char *text, size_t size,
-                               const uint64_t ends[2])
+/* Its code, or TY_WORDS_FAILED: it is not there. */
+static inline uint32_t find(const table *t, const wanted *w)
 {
-    for (size_t i = hash;; i++) {
-        const word *w = atomic_load_explicit(&t->slot[i & (t->slots - 1)], memory_order_acquire);
-        if (!w || is_word(w, hash, text, size, ends))
-            return w;
+    for (size_t i = w->hash;; i++) {
+        const slot *s = &t->slot[i & (t->slots - 1)];
+        const uint64_t known = atomic_load_explicit(&s->known, memory_order_acquire);
+        if (known == EMPTY)
+            return TY_WORDS_FAILED;
+        if (known >> 32 == w->size && s->ends[0] == w->ends[0] && s->ends[1] == w->ends[1] &&
+            (w->size <= 16 || memcmp(s->word->text, w->text, w->size) == 0))
+            return (uint32_t)known;
     }
 }
 
@@ -210,25 +230,29 @@ static uint32_t fail(tally_words *words, failure why)
     return TY_WORDS_FAILED;
 }
 
-/* Memory that counts; NULL after a failure. */
+/* Memory that counts, in whole lines of a cache; NULL after a failure. */
 static void *take(tally_words *words, size_t size)
 {
     if (atomic_fetch_add(&words->bytes, size) + size > words->most_bytes) {
         fail(words, TOO_LARGE);
         return NULL;
     }
-    void *memory = ty_malloc(size);
+    void *memory = ty_aligned(64, size);
     if (!memory)
         fail(words, NO_MEMORY);
     return memory;
 }
 
-static void put(table *t, const word *w)
+static void put(table *t, const word *w, const uint64_t ends[2], uint64_t known)
 {
     size_t i = w->hash;
-    while (atomic_load_explicit(&t->slot[i & (t->slots - 1)], memory_order_relaxed))
+    while (atomic_load_explicit(&t->slot[i & (t->slots - 1)].known, memory_order_relaxed) != EMPTY)
         i++;
-    atomic_store_explicit(&t->slot[i & (t->slots - 1)], w, memory_order_release);
+    slot *s = &t->slot[i & (t->slots - 1)];
+    s->ends[0] = ends[0];
+    s->ends[1] = ends[1];
+    s->word = w;
+    atomic_store_explicit(&s->known, known, memory_order_release);
     t->used++;
 }
 
@@ -246,13 +270,15 @@ static table *grow(tally_words *words, shard *s)
     made->slots = slots;
     made->used = 0;
     for (size_t i = 0; i < slots; i++)
-        atomic_init(&made->slot[i], NULL);
+        atomic_init(&made->slot[i].known, EMPTY);
     for (size_t i = 0; old && i < old->slots; i++) {
+        const slot *from = &old->slot[i];
         const size_t ahead = i + 16 < old->slots ? i + 16 : i;
-        __builtin_prefetch(atomic_load_explicit(&old->slot[ahead], memory_order_relaxed));
-        const word *w = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
-        if (w)
-            put(made, w);
+        const uint64_t known = atomic_load_explicit(&from->known, memory_order_relaxed);
+        if (atomic_load_explicit(&old->slot[ahead].known, memory_order_relaxed) != EMPTY)
+            __builtin_prefetch(old->slot[ahead].word);
+        if (known != EMPTY)
+            put(made, from->word, from->ends, known);
     }
     atomic_store_explicit(&s->table, made, memory_order_release);
     return made;
@@ -286,10 +312,10 @@ static unsigned segment_of(uint32_t code, uint32_t *first)
     return segment;
 }
 
-static int list_word(tally_words *words, const word *w)
+static int list_word(tally_words *words, const word *w, uint32_t code)
 {
     uint32_t first;
-    const unsigned segment = segment_of(w->code, &first);
+    const unsigned segment = segment_of(code, &first);
     const word **list = atomic_load_explicit(&words->segments[segment], memory_order_acquire);
     if (!list) {
         pthread_mutex_lock(&words->lock);
@@ -299,7 +325,7 @@ static int list_word(tally_words *words, const word *w)
         pthread_mutex_unlock(&words->lock);
     }
     if (list)
-        list[w->code - first] = w;
+        list[code - first] = w;
     return list != NULL;
 }
 
@@ -311,32 +337,31 @@ static int is_missing(const char *text, size_t size, const ty_spelling *spelling
     return kind == TY_FIELD_MISSING || (kind == TY_FIELD_NUMBER && value != value);
 }
 
-static uint32_t add(tally_words *words, shard *s, uint64_t hash, const char *text, size_t size,
-                    const ty_spelling *spelling, int present)
+static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_spelling *spelling,
+                    int present)
 {
-    if (size >= UINT32_MAX || memchr(text, '\0', size))
+    if (new->size >= UINT32_MAX || memchr(new->text, '\0', new->size))
         return fail(words, HAS_NUL);
     table *t = grow(words, s);
-    word *w = t ? new_word(words, s, size) : NULL;
+    word *w = t ? new_word(words, s, new->size) : NULL;
+    uint32_t code = TY_WORDS_MISSING;
     if (!w)
         return TY_WORDS_FAILED;
-    w->hash = hash;
-    w->size = (uint32_t)size;
-    find_ends(text, size, w->ends);
-    memcpy(w->text, text, size);
-    w->text[size] = '\0';
-    w->code = TY_WORDS_MISSING;
-    if (present || !is_missing(text, size, spelling)) {
-        w->code = atomic_fetch_add(&words->count, 1);
-        if (w->code >= words->most_words) {
+    w->hash = new->hash;
+    w->size = (uint32_t) new->size;
+    memcpy(w->text, new->text, new->size);
+    w->text[new->size] = '\0';
+    if (present || !is_missing(new->text, new->size, spelling)) {
+        code = atomic_fetch_add(&words->count, 1);
+        if (code >= words->most_words) {
             atomic_fetch_sub(&words->count, 1);
             return fail(words, TOO_MANY);
         }
-        if (!list_word(words, w))
+        if (!list_word(words, w, code))
             return TY_WORDS_FAILED;
     }
-    put(t, w);
-    return w->code;
+    put(t, w, new->ends, (uint64_t) new->size << 32 | code);
+    return code;
 }
 
 int ty_words_is_full(const tally_words *words)
@@ -344,69 +369,51 @@ int ty_words_is_full(const tally_words *words)
     return atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY;
 }
 
-static inline uint32_t code_by(tally_words *words, uint64_t hash, const uint64_t ends[2],
-                               const char *text, size_t size, const ty_spelling *spelling,
+static inline uint32_t code_of(tally_words *words, const wanted *w, const ty_spelling *spelling,
                                int present)
 {
-    shard *s = words->shards + (hash >> 58);
+    shard *s = words->shards + (w->hash >> 58);
     table *t = atomic_load_explicit(&s->table, memory_order_acquire);
-    const word *w = t ? find(t, hash, text, size, ends) : NULL;
-    if (w)
-        return w->code;
-    if (ty_words_is_full(words))
-        return TY_WORDS_FAILED;
+    uint32_t code = t ? find(t, w) : TY_WORDS_FAILED;
+    if (code != TY_WORDS_FAILED || ty_words_is_full(words))
+        return code;
     pthread_mutex_lock(&s->lock);
     t = atomic_load_explicit(&s->table, memory_order_relaxed);
-    w = t ? find(t, hash, text, size, ends) : NULL;
-    const uint32_t code = w ? w->code : add(words, s, hash, text, size, spelling, present);
+    code = t ? find(t, w) : TY_WORDS_FAILED;
+    if (code == TY_WORDS_FAILED)
+        code = add(words, s, w, spelling, present);
     pthread_mutex_unlock(&s->lock);
     return code;
-}
-
-static uint32_t code_of(tally_words *words, uint64_t seed, const char *text, size_t size,
-                        const ty_spelling *spelling, int present)
-{
-    uint64_t ends[2];
-    find_ends(text, size, ends);
-    return code_by(words, hash_of(seed, text, size, ends), ends, text, size, spelling, present);
-}
-
-/* Where a word with this hash would be in its shard's table; NULL: there is none. */
-static inline slot *slot_of(tally_words *words, uint64_t hash)
-{
-    table *t = atomic_load_explicit(&words->shards[hash >> 58].table, memory_order_acquire);
-    return t ? &t->slot[hash & (t->slots - 1)] : NULL;
 }
 
 void ty_words_codes(tally_words *words, const char *const *texts, const size_t *sizes, size_t count,
                     const ty_spelling *spelling, uint32_t *codes)
 {
-    uint64_t hashes[TY_WORDS_BATCH], ends[TY_WORDS_BATCH][2];
+    wanted all[TY_WORDS_BATCH];
     for (size_t i = 0; i < count; i++) {
-        find_ends(texts[i], sizes[i], ends[i]);
-        hashes[i] = hash_of(words->seed, texts[i], sizes[i], ends[i]);
-        __builtin_prefetch(slot_of(words, hashes[i]));
-    }
-    for (size_t i = 0; i < count; i++) {
-        slot *there = slot_of(words, hashes[i]);
-        if (there)
-            __builtin_prefetch(atomic_load_explicit(there, memory_order_relaxed));
+        all[i] = want(words->seed, texts[i], sizes[i]);
+        const table *t =
+            atomic_load_explicit(&words->shards[all[i].hash >> 58].table, memory_order_acquire);
+        if (t)
+            __builtin_prefetch(&t->slot[all[i].hash & (t->slots - 1)]);
     }
     for (size_t i = 0; i < count; i++)
-        codes[i] = code_by(words, hashes[i], ends[i], texts[i], sizes[i], spelling, 0);
+        codes[i] = code_of(words, &all[i], spelling, 0);
 }
 
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
                        const ty_spelling *spelling)
 {
-    return code_of(words, words->seed, text, size, spelling, 0);
+    const wanted w = want(words->seed, text, size);
+    return code_of(words, &w, spelling, 0);
 }
 
 /* What may be missing in text has another entry, by another hash. */
 uint32_t ty_words_value(tally_words *words, const char *text, size_t size)
 {
-    const uint32_t code = code_of(words, words->seed, text, size, NULL, 0);
-    return code == TY_WORDS_MISSING ? code_of(words, ~words->seed, text, size, NULL, 1) : code;
+    const wanted w = want(words->seed, text, size), there = want(~words->seed, text, size);
+    const uint32_t code = code_of(words, &w, NULL, 0);
+    return code == TY_WORDS_MISSING ? code_of(words, &there, NULL, 1) : code;
 }
 
 /* ---- What there is ---- */
