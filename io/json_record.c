@@ -251,11 +251,12 @@ static unsigned match(const ty_jsonl_wish *wish, const char *key, size_t size, c
         if (from[i] == SIZE_MAX || wish->name_bytes[i] - from[i] < size)
             continue;
         const char *name = wish->names[i] + from[i];
-        if (memcmp(name, key, size) != 0)
+        const int whole = wish->name_bytes[i] - from[i] == size;
+        if ((!whole && name[size] != '.') || memcmp(name, key, size) != 0)
             continue;
-        if (wish->name_bytes[i] - from[i] == size) {
+        if (whole) {
             found |= 1u << i;
-        } else if (name[size] == '.') {
+        } else {
             next[i] = from[i] + size + 1;
             *deeper = 1;
         }
