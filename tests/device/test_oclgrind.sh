@@ -72,6 +72,8 @@ grind() {
 }
 judge() {
     runs=$((runs + 1))
+    [ -e log ] || fail "$1: no log: $last"
+    [ -s log ] || return 0
     complaints log "$1" >left
     if [ -s left ]; then
         fail "$1: $last"

@@ -144,11 +144,14 @@ static void add_joint(const ty_method *m, uint32_t arch)
     }
 }
 
-/* Order statistics, of every type on one architecture. */
+/* Order statistics: float32 and float64, on one architecture one of each other size and kind too.
+ */
 static void add_orders(uint32_t arch)
 {
+    static const uint32_t others =
+        1u << TALLY_U8 | 1u << TALLY_I16 | 1u << TALLY_U32 | 1u << TALLY_I64 | 1u << TALLY_BF16;
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++)
-        if (all || arch == 90 || dtype == TALLY_F32 || dtype == TALLY_F64)
+        if (all || dtype == TALLY_F32 || dtype == TALLY_F64 || (arch == 90 && others >> dtype & 1))
             add(NULL, dtype, 0, arch, NULL, NULL);
 }
 
