@@ -81,14 +81,22 @@ if "$last" -c 'import duckdb' 2>/dev/null; then
     export TALLY_DUCKDB_EXTENSION=$PWD/build/wheel/tally.duckdb_extension
 fi
 
-tried() { # python, in a subshell
+installed() { # python, in a subshell
+    pip_install "$folder/$(version_of "$1")/bin/python" --force-reinstall --no-deps "$wheel"
+}
+
+tried() { # python, files of tests; in a subshell
     version=$(version_of "$1")
     run=$PWD/$folder/$version/bin/python
-    pip_install "$run" --force-reinstall --no-deps "$wheel"
-    echo "python: CPython $version, NumPy $("$run" -c 'import numpy; print(numpy.__version__)')"
+    echo "python: CPython $version, NumPy $("$run" -c 'import numpy; print(numpy.__version__)'): $2"
     # Not from here: the package that is tested is the installed one.
+    # shellcheck disable=SC2086
     (cd $folder && env -u TALLY_LIBRARY -u PYTHONPATH "$run" -m pytest -c ../../pyproject.toml \
-        --rootdir ../.. ../../tests/python)
+        --rootdir ../.. ../../tests/python/$2)
+}
+
+documented() { # python, in a subshell
+    run=$PWD/$folder/$(version_of "$1")/bin/python
     (cd $folder && "$run" -m pytest -q -p no:cacheprovider --doctest-modules \
         --doctest-ignore-import-errors --pyargs libtally --ignore-glob='*__main__.py')
     "$run" -m libtally --version
@@ -98,14 +106,27 @@ bare() { # python, in a subshell
     scripts/wheel_bare.sh "$wheel" "$folder/$(version_of "$1")/bin/python"
 }
 
-# At once; what each says comes in turn.
-jobs=()
-for i in "${!pythons[@]}"; do
-    (set -e; tried "${pythons[i]}") >$folder/tried-$i.log 2>&1 &
-    jobs+=($!)
+for python in "${pythons[@]}"; do
+    (set -e; installed "$python") &
+    making+=($!)
 done
-(set -e; bare "$newest") >$folder/tried-${#jobs[@]}.log 2>&1 &
-jobs+=($!)
+for job in "${making[@]:${#pythons[@]}}"; do
+    wait "$job"
+done
+
+# At once; what each says comes in turn. The newest, which can run all tests, runs them in two parts, about as long.
+jobs=()
+start() { # function, argument…
+    (set -e; "$@") >$folder/tried-${#jobs[@]}.log 2>&1 &
+    jobs+=($!)
+}
+start tried "$newest" 'test_[a-e]*.py'
+start tried "$newest" 'test_[f-z]*.py'
+[ "${pythons[0]}" = "$newest" ] || start tried "${pythons[0]}" 'test_*.py'
+for python in "${pythons[@]}"; do
+    start documented "$python"
+done
+start bare "$newest"
 failed=0
 for i in "${!jobs[@]}"; do
     wait "${jobs[i]}" || failed=1
