@@ -436,6 +436,7 @@ static void test_many_bins(tally_context *context)
 
 /* ---- loops ---- */
 
+#if defined(__x86_64__)
 static void run_loops(const ty_statistics_loops *loops, const uint32_t *slots, size_t n, double *to)
 {
     enum { table = 64 * TY_WEIGHTED_GROUP };
@@ -452,6 +453,7 @@ static void run_loops(const ty_statistics_loops *loops, const uint32_t *slots, s
 #undef GROUP
     }
 }
+#endif
 
 static void test_loops(void)
 {
