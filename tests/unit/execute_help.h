@@ -33,7 +33,8 @@ typedef struct sheet {
 tally_output help_sheet(sheet *s, int squares);
 int help_untouched(const sheet *s);
 
-/* Whether this program runs many times slower than it would: sanitizers or valgrind. */
+/* Whether this program runs many times slower than it would: sanitizers, valgrind, or an emulator,
+ * which says so by TALLY_EMULATED. */
 int help_is_slow(void);
 
 /* The plan must be refused with `status` and a message that contains `words`; also without a place

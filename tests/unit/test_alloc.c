@@ -435,7 +435,7 @@ static void test_limit(void)
 {
     uint64_t used = address_space();
     if (help_is_slow() || !used) {
-        printf("a sanitizer or valgrind: no limit on the address space\n");
+        printf("a sanitizer, valgrind or an emulator: no limit on the address space\n");
         return;
     }
     fflush(stdout);
