@@ -16,7 +16,7 @@ for format in table csv npy png svg json; do
     cmp -s 1.$format 2.$format || fail "two runs write different $format files"
 done
 grep -q seconds 1.json && fail "seconds outside \"run\""
-grep -Eq ' s$|µs|ms|cpu' 1.table && fail "a table tells the time, or how it was counted"
+tail -n +2 1.table | grep -Eq ' s$|µs|ms|cpu' && fail "a table tells the time, or how it was counted"
 expect 0 'elements in [0-9.]+ s' -- "$TALLY" "$flights" -c dep_delay -v
 expect 0 'cpu' -- "$TALLY" "$flights" -c dep_delay --device cpu -v
 
