@@ -81,9 +81,12 @@ endforeach()
 target_compile_definitions(tally_io_objects PRIVATE ${TALLY_DEFINITIONS} ${TALLY_LOADED})
 target_include_directories(tally_io_objects SYSTEM PRIVATE ${TALLY_LOADED_INCLUDES})
 target_link_libraries(tally_io_objects PRIVATE ${TALLY_PACKAGE_TARGETS})
-set_property(
-  SOURCE ${PROJECT_SOURCE_DIR}/src/gpu/kernels_file.c
-  APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
+# Where the kernels file is if not beside the library: a wheel has no such place.
+if(NOT TALLY_WHEEL)
+  set_property(
+    SOURCE ${PROJECT_SOURCE_DIR}/src/gpu/kernels_file.c
+    APPEND PROPERTY COMPILE_DEFINITIONS TALLY_KERNELS_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
+endif()
 
 add_library(tally $<TARGET_OBJECTS:tally_objects> ${TALLY_ISA_OBJECTS}
                   $<TARGET_OBJECTS:tally_core_objects>)

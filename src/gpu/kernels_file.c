@@ -92,7 +92,9 @@ static void find_path(char *path, size_t size)
         if (access(path, R_OK) == 0)
             return;
     }
+#ifdef TALLY_KERNELS_FOLDER
     snprintf(path, size, "%s/libtally-%s.kernels", TALLY_KERNELS_FOLDER, tally_version());
+#endif
 }
 
 /* NULL, or what is wrong with the index at the file's start. */
