@@ -30,6 +30,7 @@ enum {
     TY_PQ_RLE_DICTIONARY = 8,
     TY_PQ_BYTE_STREAM_SPLIT = 9
 };
+enum { TY_PQ_DATA_PAGE, TY_PQ_INDEX_PAGE, TY_PQ_DICTIONARY_PAGE, TY_PQ_DATA_PAGE_V2 };
 enum { TY_PQ_NONE, TY_PQ_SNAPPY, TY_PQ_GZIP, TY_PQ_ZSTD = 6, TY_PQ_LZ4_RAW = 7 };
 
 /* ---- parquet_footer.c ---- */
@@ -53,6 +54,7 @@ typedef struct ty_pq_chunk {
     uint64_t values;     /* rows, missing ones too */
     int codec;
     int no_missing; /* the footer says that none is */
+    int is_coded;   /* it has a dictionary, and the footer knows no page of plain values */
 } ty_pq_chunk;
 
 typedef struct ty_pq_footer {

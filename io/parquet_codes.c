@@ -58,6 +58,8 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
     ty_pq_cursor c = {.name = like->name, .file = like->file, .start = like->start};
     const tally_dtype dtype = like->values.target.dtype;
     tally_error unsaid;
+    if (!chunk->is_coded)
+        return 0; /* without a page unpacked for nothing */
     c.values.target = like->values.target;
     ty_pq_cursor_begin(&c, chunk);
     int good = 1;

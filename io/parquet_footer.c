@@ -241,10 +241,34 @@ static int read_no_missing(ty_thrift *t)
     return none;
 }
 
+/* Whether pages of values, in a list of the chunk's kinds of page, are not all in a dictionary. */
+static int read_plain(ty_thrift *t, ty_thrift_type list)
+{
+    ty_thrift_type inner;
+    int plain = 0;
+    const size_t count = ty_thrift_list(t, list, &inner);
+    ty_thrift_expect(t, inner, TY_THRIFT_STRUCT);
+    for (size_t i = 0; i < count && !t->failed; i++) {
+        int field = 0;
+        int64_t page = -1, encoding = -1;
+        for (ty_thrift_type type; (type = ty_thrift_field(t, &field)) != TY_THRIFT_STOP;) {
+            if (field == 1)
+                page = ty_thrift_integer(t, type);
+            else if (field == 2)
+                encoding = ty_thrift_integer(t, type);
+            else
+                ty_thrift_skip(t, type);
+        }
+        plain |= (page == TY_PQ_DATA_PAGE || page == TY_PQ_DATA_PAGE_V2) &&
+                 encoding != TY_PQ_RLE_DICTIONARY && encoding != TY_PQ_PLAIN_DICTIONARY;
+    }
+    return plain;
+}
+
 /* A chunk's own description; its type to *type. */
 static void read_chunk_fields(ty_thrift *t, ty_pq_chunk *chunk, int *column_type)
 {
-    int field = 0;
+    int field = 0, plain = 0;
     uint64_t bytes = 0, data = 0, dictionary = 0;
     for (ty_thrift_type type; (type = ty_thrift_field(t, &field)) != TY_THRIFT_STOP;) {
         switch (field) {
@@ -270,12 +294,16 @@ static void read_chunk_fields(ty_thrift *t, ty_pq_chunk *chunk, int *column_type
             ty_thrift_expect(t, type, TY_THRIFT_STRUCT);
             chunk->no_missing = read_no_missing(t);
             break;
+        case 13:
+            plain = read_plain(t, type);
+            break;
         default:
             ty_thrift_skip(t, type);
         }
     }
     chunk->begin = dictionary && dictionary < data ? dictionary : data;
     chunk->end = chunk->begin + bytes;
+    chunk->is_coded = chunk->begin != data && !plain;
 }
 
 static tally_status read_chunk(ty_thrift *t, const ty_pq_reader *r, uint32_t column,

@@ -22,7 +22,6 @@
 #include "io/snappy.h"
 
 enum { INPUT_BYTES = 1 << 16, HEADER_MOST = 1 << 20, PADDING = 16 };
-enum { DATA_PAGE = 0, INDEX_PAGE = 1, DICTIONARY_PAGE = 2, DATA_PAGE_V2 = 3 };
 
 typedef struct ty_pq_page {
     int type;
@@ -84,14 +83,14 @@ static tally_status look(ty_pq_cursor *c, uint64_t at, uint64_t size, const unsi
 static void read_page_fields(ty_thrift *t, ty_pq_page *page)
 {
     int field = 0;
-    const int is_v2 = page->type == DATA_PAGE_V2;
+    const int is_v2 = page->type == TY_PQ_DATA_PAGE_V2;
     page->is_packed = 1;
     for (ty_thrift_type type; (type = ty_thrift_field(t, &field)) != TY_THRIFT_STOP;) {
         if (field == 1)
             page->rows = ty_thrift_size(t, type);
         else if (field == (is_v2 ? 4 : 2))
             page->encoding = (int)ty_thrift_integer(t, type);
-        else if (!is_v2 && field == 3 && page->type == DATA_PAGE)
+        else if (!is_v2 && field == 3 && page->type == TY_PQ_DATA_PAGE)
             page->levels_encoding = (int)ty_thrift_integer(t, type);
         else if (is_v2 && field == 5)
             page->levels_bytes = ty_thrift_size(t, type);
@@ -117,9 +116,9 @@ static void read_header_fields(ty_thrift *t, ty_pq_page *page)
             page->unpacked = ty_thrift_size(t, type);
         else if (field == 3)
             page->packed = ty_thrift_size(t, type);
-        else if ((field == 5 && page->type == DATA_PAGE) ||
-                 (field == 7 && page->type == DICTIONARY_PAGE) ||
-                 (field == 8 && page->type == DATA_PAGE_V2))
+        else if ((field == 5 && page->type == TY_PQ_DATA_PAGE) ||
+                 (field == 7 && page->type == TY_PQ_DICTIONARY_PAGE) ||
+                 (field == 8 && page->type == TY_PQ_DATA_PAGE_V2))
             read_page_fields(t, page);
         else
             ty_thrift_skip(t, type);
@@ -320,7 +319,7 @@ static int find_levels(ty_pq_cursor *c, const ty_pq_page *page, const unsigned c
     for (int n = levels; n; n >>= 1)
         bits++;
     c->page_missing = levels > 0;
-    if (page->type == DATA_PAGE) {
+    if (page->type == TY_PQ_DATA_PAGE) {
         if (!levels)
             return 0;
         uint32_t stored;
@@ -340,7 +339,7 @@ static int find_levels(ty_pq_cursor *c, const ty_pq_page *page, const unsigned c
 static tally_status open_data_page(ty_pq_cursor *c, const ty_pq_page *page, tally_error *error)
 {
     const unsigned char *at = NULL;
-    const int is_v2 = page->type == DATA_PAGE_V2;
+    const int is_v2 = page->type == TY_PQ_DATA_PAGE_V2;
     if (page->rows > c->rows_left)
         return damaged(c, "it has more rows than its column", error);
     if (is_v2 && page->repetition_bytes)
@@ -373,8 +372,8 @@ static tally_status open_page(ty_pq_cursor *c, uint64_t *skip, tally_error *erro
         tally_status status = read_header(c, &page, error);
         if (status)
             return status;
-        const int is_data = page.type == DATA_PAGE || page.type == DATA_PAGE_V2;
-        if (page.type == DICTIONARY_PAGE) {
+        const int is_data = page.type == TY_PQ_DATA_PAGE || page.type == TY_PQ_DATA_PAGE_V2;
+        if (page.type == TY_PQ_DICTIONARY_PAGE) {
             status = take_dictionary(c, &page, error);
         } else if (is_data && page.rows <= *skip && page.rows <= c->rows_left) {
             *skip -= page.rows;
@@ -529,10 +528,10 @@ tally_status ty_pq_cursor_words(ty_pq_cursor *c, tally_error *error)
         tally_status status = read_header(c, &page, error);
         if (status)
             return status;
-        const int is_data = page.type == DATA_PAGE || page.type == DATA_PAGE_V2;
+        const int is_data = page.type == TY_PQ_DATA_PAGE || page.type == TY_PQ_DATA_PAGE_V2;
         const int is_number =
             page.encoding == TY_PQ_PLAIN_DICTIONARY || page.encoding == TY_PQ_RLE_DICTIONARY;
-        if (page.type == DICTIONARY_PAGE)
+        if (page.type == TY_PQ_DICTIONARY_PAGE)
             status = take_dictionary(c, &page, error);
         else if (is_data && is_number && page.rows <= c->rows_left)
             c->rows_left -= page.rows;
