@@ -39,6 +39,8 @@ static uint32_t checksum_of(const unsigned char *bytes, size_t size)
         value = crc32_gzip_refl(value, bytes, n);
 #elif TALLY_HAVE_ZLIB
         value = (uint32_t)crc32(value, bytes, (unsigned)n);
+#else
+        (void)bytes; /* RIGHT from the start */
 #endif
         bytes += n;
         size -= n;
