@@ -69,11 +69,33 @@ unit_tests() {
     return $failed
 }
 
+# instructions HOW TYPE EMULATOR…: tenths of what a sample takes, from calls of two sizes.
+instructions() {
+    local n counts=()
+    for n in 131072 147456; do # both make the samples of the larger
+        counts+=("$("${@:3}" -singlestep -d exec,nochain -D /dev/stdout build/aarch64/count "$1" "$2" $n | grep -c '^Trace')")
+    done
+    echo $(((counts[1] - counts[0]) * 10 / 16384))
+}
+
+# vectors EMULATOR…: NEON's loops take no more instructions than a plain loop.
+vectors() {
+    local type ours plain
+    aarch64-linux-gnu-gcc -std=c11 -O2 tests/platforms/count.c -Iinclude -Lbuild/aarch64 -ltally "-Wl,-rpath,$PWD/build/aarch64" -o build/aarch64/count || return 1
+    for type in u8 u16 f32 f64; do
+        ours=$(instructions tally $type "$@")
+        plain=$(instructions plain $type "$@")
+        echo "aarch64, $type in 256 bins: $((ours / 10)).$((ours % 10)) instructions a sample, a plain loop $((plain / 10)).$((plain % 10))"
+        [ "$ours" -gt 0 ] && [ "$ours" -le "$plain" ] || return 1
+    done
+}
+
 try_aarch64() {
     missing aarch64-linux-gnu-gcc aarch64 && return
     missing qemu-aarch64-static aarch64 && return
+    local emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu)
     configured aarch64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc &&
-        tried aarch64 qemu-aarch64-static -L /usr/aarch64-linux-gnu && unit_tests aarch64 qemu-aarch64-static -L /usr/aarch64-linux-gnu
+        tried aarch64 "${emulator[@]}" && vectors "${emulator[@]}" && unit_tests aarch64 "${emulator[@]}"
 }
 
 try_bigendian() {

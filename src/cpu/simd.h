@@ -3,7 +3,8 @@
  * Vectors for the instruction set that the including file is compiled for. Samples on an axis are
  * taken as float64 or, where that is enough, as float32 with twice as many to a vector:
  *
- *   type   lanes with       AVX-512  AVX2  SSE2  none of them
+ *   type   lanes with       AVX-512  AVX2  SSE2,  none of them
+ *                                          NEON
  *   f64x   float64             8       4     4      1
  *   u32h   uint32, F64_LANES   8       4     4      1
  *   f32x   float32            16       8     4      1
@@ -39,6 +40,8 @@
 #include <string.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "core/dtype.h"
@@ -59,6 +62,8 @@
 #define SIMD_AVX2
 #elif defined(__SSE2__)
 #define SIMD_SSE2
+#elif defined(__aarch64__)
+#define SIMD_NEON
 #endif
 
 #if defined(SIMD_AVX2) || defined(SIMD_SSE2)
@@ -449,6 +454,8 @@ INLINE f32x f32x_load_f16(const unsigned char *p)
                       ty_f16_decode(x[0]));
 }
 
+#elif defined(SIMD_NEON)
+#include "cpu/simd_neon.h"
 #else
 
 enum { F64_LANES = 1, F64_FUSED = 0 };
