@@ -64,12 +64,6 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
     return (*columns)[*count - 1] ? CLI_OK : cli_fail("out of memory");
 }
 
-/* Columns that `times` has: those of a table at a glance, of which there may be more, are not. */
-static uint32_t timed(const cli_source *source)
-{
-    return source->kind.table ? 0 : source->kind.dimensions;
-}
-
 void cli_source_input_options(const cli_source *source, tally_input_options *wanted)
 {
     const cli_options *options = source->options;
@@ -116,7 +110,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->words = source->words;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
-    for (uint32_t d = 0; d < timed(source) && source->words_known; d++)
+    for (uint32_t d = 0; !source->kind.table && d < source->kind.dimensions && source->words_known;
+         d++)
         wanted->times |= (uint32_t)(source->times[d] != TALLY_TIME_NONE) << d;
     wanted->columns = (const char *const *)source->columns;
     wanted->columns_count = (uint32_t)source->column_count;
@@ -184,7 +179,7 @@ static tally_status check_kind(const cli_source *source, size_t i, const tally_i
                                const tally_input_info *info, tally_error *error)
 {
     const tally_input_info *first = &source->kind;
-    for (uint32_t d = 0; d < timed(source); d++)
+    for (uint32_t d = 0; !first->table && d < first->dimensions; d++) /* of a glance: any number */
         if (tally_input_time(input, d) != source->times[d])
             return cli_error(error, TALLY_ERROR_DATA,
                              "%s: dates and times of another unit than in %s, or none; only files "

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     const tally_dtype dtype = argc == 4 ? tally_dtype_parse(argv[2]) : (tally_dtype)0;
     if (!n || n > MOST || !dtype)
         return 2;
-    for (uint32_t i = 0, seed = 1; i < n;
+    for (uint32_t i = 0, seed = 1; i < MOST;
          i++) { /* every byte, a float between edges now and then */
         seed = seed * 1664525 + 1013904223;
         const uint32_t v = seed >> 24;
