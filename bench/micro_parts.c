@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gpu/device.h"
 #include "plan/several.h"
+#include "micro.h"
 
 enum { MOST = 16, MOST_BINS = 1 << 20 };
 
@@ -26,13 +26,6 @@ static struct {
 } devices = {.kind = "cuda"};
 
 static uint64_t want[MOST_BINS], got[MOST_BINS];
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void check(tally_status status, const char *what, const tally_error *error)
 {

@@ -8,23 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tally/tally.h>
+
+#include "micro.h"
 
 enum { most_lists = 16, most_bins = 1 << 20 };
 
 static const uint64_t all_bins[] = {256, 65536, most_bins};
 static tally_context *contexts[most_lists];
 static uint64_t want[most_bins], got[most_bins];
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void check(tally_status status, const char *what, const tally_error *error)
 {

@@ -89,7 +89,7 @@ const cli_option cli_option_table[] = {
     {CLI_SUM_SQUARES, "sum-squares", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
      "with --weights: keep the sum of squared weights of each bin too"},
     {CLI_EACH, "each", 'e', CLI_FLAG, 0, NULL, READING, "Input", NULL, 0, 0, 0,
-     "a histogram for each file instead of one of all"},
+     "each file by itself instead of all together"},
     {CLI_PAGE, "page", 0, CLI_UINT, 1, "N", READING, "Input", NULL, 1, ANY, 0,
      "the N-th image, from 1, of a TIFF, PNM, PNG, GIF or WebP file of several (all of them)"},
     {CLI_KEEP_GOING, "keep-going", 'k', CLI_FLAG, 0, NULL, CLI_RUN, "Input", NULL, 0, 0, 0,
