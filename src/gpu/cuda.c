@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices by NVIDIA's driver API. One open device is a context (the device's primary one
  * unless the caller names another); a queue is a stream. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +32,11 @@ typedef struct {
         uint32_t local_bytes;
         int awaits; /* it has TY_GRID_WAIT: code for older architectures has none */
     } functions[queue_functions];
-    unsigned function_count;
+    unsigned function_count, closed; /* modules closed when they were found */
 } cuda_queue;
+
+/* A new module may lie where a closed one lay: functions found before it was closed are not its. */
+static atomic_uint modules_closed;
 
 static _Thread_local const void *entered; /* the device whose context this thread has entered */
 
@@ -394,6 +398,7 @@ static tally_status build(ty_device *device, const char *source, const char *opt
 static void program_close(ty_device *device, void *program)
 {
     CUresult code = 0;
+    atomic_fetch_add(&modules_closed, 1);
     if (program)
         WITH(device, code, ty_cuda.module_unload(program));
     (void)code;
@@ -448,8 +453,11 @@ static tally_status stats(ty_device *device, void *program, const char *kernel,
 static CUresult find_function(const ty_device *device, cuda_queue *q, CUmodule module,
                               const char *name, uint32_t local_bytes, unsigned *number)
 {
-    unsigned i = 0;
+    unsigned i = 0, closed = atomic_load(&modules_closed);
     CUfunction function;
+    if (q->closed != closed)
+        q->function_count = 0;
+    q->closed = closed;
     while (i < q->function_count &&
            (q->functions[i].module != module || q->functions[i].name != name))
         i++;

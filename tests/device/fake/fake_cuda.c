@@ -402,19 +402,36 @@ FAKE_API CUresult cuCtxSynchronize(void)
     return code ? code : current ? 0 : bad_context;
 }
 
+/* A module lies where one that was unloaded lay, if there is such a place; its functions, which all
+ * are one here, lie elsewhere. */
+static fake_object *modules[1024];
+
 FAKE_API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     ENTER_CURRENT("cuModuleLoadData");
     if (memcmp(image, "fake cubin", 10) != 0)
         return bad_image;
-    *module = (CUmodule)fake_new(FAKE_PROGRAM, 0);
+    fake_object *functions = fake_new(FAKE_PROGRAM, 0);
+    unsigned i = 0;
+    pthread_mutex_lock(&fake.lock);
+    while (i < 1023 && modules[i])
+        i++;
+    if (modules[i])
+        fake_die("cuModuleLoadData", "more modules than the stand-in has room for");
+    modules[i] = functions;
+    pthread_mutex_unlock(&fake.lock);
+    *module = (CUmodule)&modules[i];
     return 0;
 }
 
 FAKE_API CUresult cuModuleUnload(CUmodule module)
 {
     int code = fake_enter("cuModuleUnload");
-    fake_release(fake_is(module, FAKE_PROGRAM, "cuModuleUnload"));
+    fake_object **at = (fake_object **)module;
+    fake_release(fake_is(*at, FAKE_PROGRAM, "cuModuleUnload"));
+    pthread_mutex_lock(&fake.lock);
+    *at = NULL;
+    pthread_mutex_unlock(&fake.lock);
     return code ? code : current ? 0 : bad_context;
 }
 
@@ -422,7 +439,7 @@ FAKE_API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, con
 {
     (void)name;
     ENTER_CURRENT("cuModuleGetFunction");
-    *function = (CUfunction)fake_is(module, FAKE_PROGRAM, "cuModuleGetFunction");
+    *function = (CUfunction)fake_is(*(fake_object **)module, FAKE_PROGRAM, "cuModuleGetFunction");
     return 0;
 }
 
