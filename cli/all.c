@@ -21,7 +21,8 @@ static int wants_times(const cli_options *options)
 
 static int wants_numbers(const cli_options *options)
 {
-    static const cli_id numbers[] = {CLI_BINS, CLI_EDGES, CLI_RANGE, CLI_LOG, CLI_INTEGER};
+    static const cli_id numbers[] = {CLI_BINS, CLI_EDGES,   CLI_RANGE,
+                                     CLI_LOG,  CLI_INTEGER, CLI_RANKS};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (cli_has(options, numbers[i]))
             return 1;
@@ -56,7 +57,9 @@ static tally_status look_at(const cli_options *options, const char *path, const 
     if (!status && !*wanted)
         cli_note(options, "%s: column %s is of %s and left out; %s of %s", cli_shown(path), name,
                  info.words ? "words" : "numbers",
-                 options->word->bit == CLI_QUANTILES ? "quantiles are" : "the bins asked for are",
+                 options->word->bit == CLI_QUANTILES || cli_has(options, CLI_RANKS)
+                     ? "quantiles are"
+                     : "the bins asked for are",
                  wants_times(options) ? "dates" : "numbers");
     tally_input_close(input);
     tally_words_destroy(words);

@@ -5,10 +5,11 @@
 int cli_glance_wanted(const cli_options *options)
 {
     static const cli_id others[] = {
-        CLI_BINS,       CLI_EDGES,      CLI_RANGE,   CLI_LOG,    CLI_INTEGER, CLI_ALPHABET,
-        CLI_CATEGORIES, CLI_TOP,        CLI_BY,      CLI_COLUMN, CLI_DTYPE,   CLI_CHANNEL,
-        CLI_COLS,       CLI_MASK,       CLI_WEIGHTS, CLI_EACH,   CLI_PAGE,    CLI_SET,
-        CLI_OF,         CLI_KEEP_GOING, CLI_COUNTER, CLI_METHOD, CLI_VERIFY,  CLI_MAX_ROWS};
+        CLI_BINS,     CLI_EDGES,      CLI_RANGE,  CLI_LOG,      CLI_INTEGER,
+        CLI_ALPHABET, CLI_CATEGORIES, CLI_TOP,    CLI_BY,       CLI_COLUMN,
+        CLI_DTYPE,    CLI_CHANNEL,    CLI_COLS,   CLI_MASK,     CLI_WEIGHTS,
+        CLI_EACH,     CLI_PAGE,       CLI_SET,    CLI_OF,       CLI_KEEP_GOING,
+        CLI_COUNTER,  CLI_METHOD,     CLI_VERIFY, CLI_MAX_ROWS, CLI_RANKS};
     cli_target target;
     if (options->word->bit != CLI_RUN)
         return 0;

@@ -23,67 +23,7 @@ typedef struct job {
     size_t found;
 } job;
 
-static int parse_quantiles(job *job)
-{
-    const char *text = cli_text(job->options, CLI_RANKS, "0,0.01,0.25,0.5,0.75,0.99,1");
-    char **pieces = cli_split(text, &job->count);
-    job->q = pieces ? calloc(job->count, sizeof *job->q) : NULL;
-    int code = job->q ? CLI_OK : cli_fail("out of memory");
-    for (size_t i = 0; i < job->count && !code; i++)
-        if (!cli_parse_real(pieces[i], &job->q[i]) || job->q[i] < 0 || job->q[i] > 1)
-            code = cli_usage(job->options->word, "--quantiles: \"%s\" is no number from 0 to 1",
-                             pieces[i]);
-    cli_split_free(pieces, job->count);
-    return code;
-}
-
 /* ---- finding ---- */
-
-static tally_quantile_search_options search_options(const job *job, const cli_source *source)
-{
-    tally_quantile_search_options how = TALLY_QUANTILE_SEARCH_OPTIONS_INIT;
-    const char *between = cli_text(job->options, CLI_BETWEEN, "linear");
-    how.dtype = source->kind.dtype;
-    how.channels = source->kind.channels;
-    how.channel_mask = source->channel_mask;
-    how.method = (tally_quantile_method)tally_quantile_method_parse(between);
-    how.skip_nan = 1;
-    return how;
-}
-
-/* All of the source, once. */
-static tally_status add_all(cli_source *source, tally_quantile_search *search, tally_error *error)
-{
-    tally_status status = TALLY_OK;
-    int done = 0;
-    while (!status && !done) {
-        cli_chunk chunk;
-        status = cli_source_read(source, &chunk, &done, error);
-        if (!status && !done)
-            status = tally_quantile_search_add(search, &chunk.views[0],
-                                               chunk.has_mask ? &chunk.mask : NULL, error);
-    }
-    return status;
-}
-
-static tally_status search_all(const job *job, cli_source *source, tally_quantile_search **search,
-                               tally_error *error)
-{
-    const tally_quantile_search_options how = search_options(job, source);
-    int more = 1, passes = 0;
-    tally_status status = tally_quantile_search_create(job->context, &how, job->q,
-                                                       (uint32_t)job->count, search, error);
-    for (; !status && more; passes++) {
-        if (passes)
-            status = cli_source_rewind(source, error);
-        if (!status)
-            status = add_all(source, *search, error);
-        if (!status)
-            status = tally_quantile_search_next(*search, &more, error);
-    }
-    cli_say(job->options, "%s: read %d time(s)", cli_shown(source->paths[0]), passes);
-    return status;
-}
 
 /* A series for each channel. */
 static tally_status take(job *job, const cli_source *source, const tally_quantile_search *search,
@@ -131,7 +71,7 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
     *status = cli_source_open(&source, options, paths, count, 1, &progress, &error);
     const int opened = !*status;
     if (opened)
-        *status = search_all(job, &source, &search, &error);
+        *status = cli_ranks_search(job->context, &source, job->q, job->count, &search, &error);
     cli_progress_end(&progress);
     if (!*status)
         *status = take(job, &source, search, &error);
@@ -311,7 +251,7 @@ int cli_quantiles(const cli_options *options)
     job job = {.options = options};
     int code = cli_run_check(options, &target);
     if (!code)
-        code = parse_quantiles(&job);
+        code = cli_ranks_parse(options, "0,0.01,0.25,0.5,0.75,0.99,1", &job.q, &job.count);
     if (!code)
         code = cli_context_open(options, &job.context);
     if (!code)

@@ -133,7 +133,7 @@ static int count_files(const cli_options *options, tally_context *context, const
     const size_t count = from->count;
     tally_error error = {""};
     cli_progress progress;
-    int need = cli_axes_need_data(options);
+    int need = cli_axes_need_data(options) || cli_has(options, CLI_RANKS);
     cli_counter_get(options, &job.counter);
     double started = cli_seconds();
     *failed = count;
@@ -177,6 +177,10 @@ static int count_files(const cli_options *options, tally_context *context, const
         code = cli_job_count(&job);
         if (code == CLI_FAILED && some_counted(&job))
             left_out = code, code = CLI_OK;
+    }
+    if (!code && cli_has(options, CLI_RANKS)) {
+        progress.what = "quantiles";
+        code = cli_ranks_add(&job);
     }
     cli_progress_end(&progress);
     if (!code && from->lender && job.source.rounded)

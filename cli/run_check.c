@@ -168,6 +168,8 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (!code)
         code =
             cli_of_check(options, target, (uint32_t)count - (cli_beside_column(options) != NULL));
+    if (!code)
+        code = cli_ranks_check(options, (uint32_t)count);
     int listed = target->format == TALLY_FORMAT_JSON ||
                  (target->format == TALLY_FORMAT_TABLE && !target->path);
     if (!code && cli_has(options, CLI_EACH) && options->operand_count > 1 && !listed)

@@ -125,8 +125,8 @@ static tally_status open_current(cli_source *source, tally_error *error);
  * text without a named column, unless --categories says so: it may be prose. */
 static tally_status offer_words(cli_source *source, tally_error *error)
 {
-    static const cli_id numbers[] = {CLI_BINS,    CLI_EDGES, CLI_RANGE,   CLI_LOG,
-                                     CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET};
+    static const cli_id numbers[] = {CLI_BINS,    CLI_EDGES, CLI_RANGE,    CLI_LOG,
+                                     CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET, CLI_RANKS};
     const cli_options *options = source->options;
     const size_t samples = source->column_count - (size_t)source->weights_inside;
     int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF) &&

@@ -75,6 +75,8 @@ int cli_columns_parse(const cli_options *options, char ***columns, size_t *count
 /* A column's name as --column takes it; free. NULL: out of memory. */
 char *cli_column_escaped(const char *name);
 
+/* ranks.c: whether --quantiles suits the rest. CLI_USAGE after a message. */
+int cli_ranks_check(const cli_options *options, uint32_t axes);
 /* of.c: what --of writes, and to where. CLI_USAGE after a message. */
 int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes);
 

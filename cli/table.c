@@ -99,7 +99,11 @@ const cli_option cli_option_table[] = {
 
     {CLI_RANKS, "quantiles", 0, CLI_TEXT, 1, "Q,...", CLI_QUANTILES, "Work", NULL, 0, 0, 0,
      "which ones, from 0, the smallest, to 1, the largest (0,0.01,0.25,0.5,0.75,0.99,1)"},
-    {CLI_BETWEEN, "between", 0, CLI_CHOICE, 1, "METHOD", CLI_QUANTILES, "Work",
+    {CLI_RANKS, "quantiles", 0, CLI_TEXT, 1, "Q,...", CLI_RUN, "Work", NULL, 0, 0, 0,
+     "beside the histogram exact quantiles of all its samples, from 0, the smallest, to 1, the "
+     "largest; the files are read again for them. Of one axis of numbers or times, without "
+     "weights"},
+    {CLI_BETWEEN, "between", 0, CLI_CHOICE, 1, "METHOD", READING, "Work",
      "linear lower higher nearest midpoint inverted_cdf averaged_inverted_cdf closest_observation "
      "interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased",
      0, 0, 0,

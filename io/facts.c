@@ -91,7 +91,10 @@ int ty_facts_of(const tally_result *r, uint64_t h, ty_facts *facts)
         return 0;
     find_moments(r, h, discrete, facts);
     facts->is_partly = r->flows[h].under || r->flows[h].over;
-    facts->median = median_of(r, h, discrete, facts->count);
+    facts->is_median_exact = ty_result_median(r, h, &facts->median);
+    if (!facts->is_median_exact)
+        facts->median = median_of(r, h, discrete, facts->count);
+    facts->is_median_exact |= facts->is_exact;
     return 1;
 }
 
@@ -108,6 +111,22 @@ void ty_print_short(double value, char text[TY_LABEL_SIZE])
     } else {
         ty_edge_print(value, (ty_edge_style){.digits = 5}, text);
     }
+}
+
+void ty_print_exact(double value, tally_time time, char text[TY_LABEL_SIZE])
+{
+    if (isnan(value))
+        strcpy(text, "");
+    else if (!isfinite(value))
+        ty_print_short(value, text);
+    else if (time)
+        ty_time_print_full(value, time, calendar_finest(time), text);
+    else
+        ty_edge_print(value,
+                      value == nearbyint(value) && fabs(value) < 1e15
+                          ? (ty_edge_style){.is_fixed = 1}
+                          : (ty_edge_style){.digits = 12},
+                      text);
 }
 
 /* Adds "WORDS VALUE", and what is before that if there is something already. */
@@ -134,7 +153,7 @@ static double rounded(const ty_facts *facts, double value)
 }
 
 /* Of times: a mean and a median to an eighth of a bin, lengths as lengths. */
-static void print_times(const ty_facts *f, const char *const *words, char text[TY_FACTS_SIZE])
+static void print_times(const ty_facts *f, const char *const words[3], char text[TY_FACTS_SIZE])
 {
     const calendar_precision finest = calendar_finest(f->time);
     const calendar_precision about = f->is_exact ? finest : calendar_as_fine(f->blur / 8, f->time);
@@ -144,7 +163,7 @@ static void print_times(const ty_facts *f, const char *const *words, char text[T
         calendar_precision precision;
     } facts[] = {{words[0], f->mean, about < finest ? about : finest},
                  {words[1], f->deviation, finest},
-                 {words[2], f->median, about < finest ? about : finest},
+                 {words[2], f->median, f->is_median_exact || about > finest ? finest : about},
                  {f->is_exact ? "min " : "from ", f->least, finest},
                  {f->is_exact ? "max " : "to ", f->most, finest}};
     for (int i = 0; i < 5; i++) {
@@ -169,7 +188,10 @@ void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE])
     static const char *const exact[] = {"mean ", "sd ", "median "};
     static const char *const about[] = {"mean \u2248", "sd \u2248", "median \u2248"};
     static const char *const plain[] = {"mean ~", "sd ~", "median ~"};
-    const char *const *words = facts->is_exact ? exact : ascii ? plain : about;
+    const char *const *guess = ascii ? plain : about;
+    const char *const words[] = {(facts->is_exact ? exact : guess)[0],
+                                 (facts->is_exact ? exact : guess)[1],
+                                 (facts->is_median_exact ? exact : guess)[2]};
     const double values[] = {facts->mean, facts->deviation, facts->median};
     strcpy(text, facts->is_partly ? "in bins: " : "");
     if (facts->time) {
@@ -177,7 +199,8 @@ void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE])
         return;
     }
     for (int i = 0; i < 3; i++)
-        add(text, i ? ", " : "", words[i], rounded(facts, values[i]));
+        add(text, i ? ", " : "", words[i],
+            i == 2 && facts->is_median_exact ? values[i] : rounded(facts, values[i]));
     add(text, ", ", facts->is_exact ? "min " : "from ", facts->least);
     add(text, facts->is_exact || isnan(facts->least) ? ", " : " ", facts->is_exact ? "max " : "to ",
         facts->most);

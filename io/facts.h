@@ -9,6 +9,7 @@ typedef struct ty_facts {
     uint64_t count;                              /* samples in bins */
     double mean, deviation, least, median, most; /* NaN: not known */
     int is_exact;                                /* else within their bins */
+    int is_median_exact;                         /* though the others need not be */
     int is_partly;                               /* there are samples below or above the bins */
     double blur;                                 /* how wide a sample's bin is, on average */
     tally_time time;                             /* of times, in this unit */
@@ -24,5 +25,7 @@ void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE]);
 
 /* Five significant digits, or all of an integer below 10^7. */
 void ty_print_short(double value, char text[TY_LABEL_SIZE]);
+/* Twelve significant digits, or a time; nothing of NaN. */
+void ty_print_exact(double value, tally_time time, char text[TY_LABEL_SIZE]);
 
 #endif

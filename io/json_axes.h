@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_axes.c: the axes of the saved form, "tally/1". */
+/* Parts of the saved form, "tally/1". json_axes.c: the axes. */
 #ifndef TY_JSON_AXES_H
 #define TY_JSON_AXES_H
 
@@ -7,6 +7,7 @@
 
 #include "io/json.h"
 #include "io/labels.h"
+#include "io/result.h"
 
 typedef struct ty_json_axes {
     const ty_json *json;
@@ -23,5 +24,9 @@ typedef struct ty_json_axes {
  * after an error. The axes point into it. */
 tally_status ty_json_axes_read(const ty_json *json, size_t list, ty_json_axes *axes);
 void ty_json_axes_release(ty_json_axes *axes);
+
+/* json_quantiles.c: those in `summary`, or TY_JSON_NONE, of histogram h; in order, from 0. */
+tally_status ty_json_quantiles_read(const ty_json *json, size_t summary, tally_result *result,
+                                    uint64_t h);
 
 #endif

@@ -37,11 +37,12 @@ enum {
     FLOW_SUMS = UNDERFLOW_KEY + 4,
     SUMS_SQUARED = FLOW_SUMS + 4,
     UNITS,
-    FLOW_UNITS
+    FLOW_UNITS,
+    SUMMARY
 };
 static const char *const histogram_keys[] = {
-    "name",         "counts",  "underflow",  "overflow",     "nan",   "masked",    "underflow_sum",
-    "overflow_sum", "nan_sum", "masked_sum", "sums_squared", "units", "flow_units"};
+    "name",         "counts",  "underflow",  "overflow",     "nan",   "masked",     "underflow_sum",
+    "overflow_sum", "nan_sum", "masked_sum", "sums_squared", "units", "flow_units", "summary"};
 #define HISTOGRAM_KEYS (sizeof histogram_keys / sizeof *histogram_keys)
 
 /* What is read before the result can be made. */
@@ -265,6 +266,8 @@ static tally_status read_histograms(const reader *r, tally_result *result)
         if (!status && result->wide)
             status = read_units(r, found[FLOW_UNITS], result->wide_flows + h * 4,
                                 (const double *)result->flow_sums + h * 4);
+        if (!status)
+            status = ty_json_quantiles_read(json, found[SUMMARY], result, h);
         if (status)
             return status;
     }

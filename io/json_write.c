@@ -18,7 +18,8 @@
  *   "overflow_sum", "nan_sum", "masked_sum".
  * - "summary" of a histogram of numbers: "n" samples in bins, their "mean", "sd", "min", "median",
  *   "max" where the counts tell, and whether they are "exact": not between edges of bins. It
- * follows from the rest and is not read. What is unknown is null (dtype, device, method) or 0
+ * follows from the rest and is not read, but for its "quantiles" of all samples: a "q" and a
+ * "value" each, null where there is no sample. What is unknown is null (dtype, device, method) or 0
  * (seconds). Sums that are no JSON numbers are the strings "inf", "-inf" and "nan". Tables of
  * several dimensions are flat, the last axis fastest.
  */
@@ -220,13 +221,35 @@ static void put_flow_sums(ty_out *out, const tally_result *result, uint64_t h)
         put_units(out, ",\"flow_units\":", result->wide_flows + h * 4, 4);
 }
 
+/* Exact ones of all samples, behind `before`. */
+static void put_quantiles(ty_out *out, const tally_result *result, uint64_t h, const char *before)
+{
+    const double *q, *values;
+    const uint32_t count = tally_result_quantiles_get(result, h, &q, &values);
+    for (uint32_t i = 0; i < count && !out->failed; i++) {
+        ty_put(out, i ? ",{\"q\":" : before);
+        ty_put(out, i ? "" : "\"quantiles\":[{\"q\":");
+        ty_put_double(out, q[i]);
+        ty_put(out, ",\"value\":");
+        if (isnan(values[i]))
+            ty_put(out, "null");
+        else
+            put_number(out, values[i]);
+        ty_put(out, "}");
+    }
+    ty_put(out, count ? "]" : "");
+}
+
 /* What follows from the counts of samples in bins, for those who read no further. */
 static void put_facts(ty_out *out, const tally_result *result, uint64_t h)
 {
     static const char *const keys[] = {"mean", "sd", "min", "median", "max"};
     ty_facts facts;
-    if (!ty_facts_of(result, h, &facts))
+    if (!ty_facts_of(result, h, &facts)) {
+        put_quantiles(out, result, h, ",\"summary\":{");
+        ty_put(out, result->quantiles ? "}" : "");
         return;
+    }
     const double values[] = {facts.mean, facts.deviation, facts.least, facts.median, facts.most};
     ty_put(out, ",\"summary\":{\"n\":");
     ty_put_u64(out, facts.count);
@@ -238,7 +261,9 @@ static void put_facts(ty_out *out, const tally_result *result, uint64_t h)
         ty_put(out, "\":");
         ty_put_double(out, values[i]);
     }
-    ty_put(out, facts.is_exact ? ",\"exact\":true}" : ",\"exact\":false}");
+    ty_put(out, facts.is_exact ? ",\"exact\":true" : ",\"exact\":false");
+    put_quantiles(out, result, h, ",");
+    ty_put(out, "}");
 }
 
 static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)

@@ -221,6 +221,7 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->squares);
     ty_free(result->flows);
     ty_free(result->flow_sums);
+    ty_free(result->q);
     ty_free(result->wide);
     ty_free(result->wide_flows);
     ty_free(result);

@@ -34,6 +34,10 @@ struct tally_result {
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
     void *flow_sums;    /* histograms × 4 sums of weights, as `counts`; NULL: counts, or unknown */
+    /* Exact quantiles that were found beside the counts: at q[0 … quantiles), then histograms × as
+     * many values, in one block; NULL: none. */
+    double *q;
+    uint32_t quantiles;
     /* Of a plan with weight_limit, else 0 and NULL: the sums as they are added up, histograms ×
      * bins and × 4. `counts` and `flow_sums` are what ty_result_settle has rounded last. */
     double weight_limit;
@@ -75,6 +79,9 @@ tally_status ty_result_sort_labels(const tally_result *result, uint32_t axis, ta
 /* Rounds wide sums anew, which may have been added to. Whoever is asked what a result holds calls
  * it. */
 void ty_result_settle(const tally_result *result);
+
+/* result_quantiles.c: the exact median of histogram h; 0: it is not known. */
+int ty_result_median(const tally_result *result, uint64_t h, double *median);
 
 /* a + b, or 2^64-1 when that is more. */
 uint64_t ty_add_sticky(uint64_t a, uint64_t b);

@@ -311,6 +311,7 @@ static tally_status merge_same(tally_result *into, const tally_result *from, tal
     status = make_notes(into, from, &n, error);
     if (status)
         return status;
+    tally_result_quantiles_set(into, 0, NULL, NULL, NULL); /* of the sum nobody knows them */
     add_counts(into, from);
     add_flow_sums(into, from);
     add_notes(into, from, &n);

@@ -386,6 +386,46 @@ static void put_columns(ty_out *out, const block *b, size_t share,
     ty_put(out, "\n");
 }
 
+static void put_summary(ty_out *out, const tally_result *r, uint64_t h,
+                        const tally_write_options *options)
+{
+    ty_facts facts;
+    char text[TY_FACTS_SIZE];
+    if (options->no_header || !ty_facts_of(r, h, &facts))
+        return;
+    ty_facts_print(&facts, options->ascii, text);
+    ty_table_dim(out, options);
+    ty_put(out, text);
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
+}
+
+static void put_quantiles(ty_out *out, const tally_result *r, uint64_t h,
+                          const tally_write_options *options)
+{
+    const double *q, *values;
+    const uint32_t count = tally_result_quantiles_get(r, h, &q, &values);
+    size_t column = 0;
+    if (!count)
+        return;
+    ty_table_dim(out, options);
+    ty_put(out, "quantiles");
+    for (uint32_t i = 0; i < count && !out->failed; i++) {
+        char part[TY_LABEL_SIZE], value[TY_LABEL_SIZE];
+        ty_edge_print(q[i], (ty_edge_style){.digits = 6}, part);
+        ty_print_exact(values[i], r->times[0], value);
+        const size_t width = strlen(part) + strlen(value) + 4;
+        const int wraps = i && column + width > options->width;
+        column = !i ? 9 + width : wraps ? width : column + width;
+        ty_put(out, !i ? " " : wraps ? ",\n" : ", ");
+        ty_put(out, part);
+        ty_put(out, ": ");
+        ty_put(out, *value ? value : "-");
+    }
+    ty_table_plain(out, options);
+    ty_put(out, "\n");
+}
+
 /* The bar lengths of all blocks share one scale, so that channels compare. */
 static void put_block(ty_out *out, block *b, const tally_write_options *options)
 {
@@ -404,15 +444,8 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
     }
     ty_table_flows(out, b->result, b->h, share ? b->whole : 0, b->decimals, b->label_columns,
                    b->count_columns);
-    ty_facts facts;
-    char text[TY_FACTS_SIZE];
-    if (options->no_header || !ty_facts_of(b->result, b->h, &facts))
-        return;
-    ty_facts_print(&facts, options->ascii, text);
-    ty_table_dim(out, options);
-    ty_put(out, text);
-    ty_table_plain(out, options);
-    ty_put(out, "\n");
+    put_summary(out, b->result, b->h, options);
+    put_quantiles(out, b->result, b->h, options);
 }
 
 static tally_status put_blocks(ty_out *out, const tally_result *r,

@@ -98,6 +98,18 @@ TALLY_API const void *tally_result_flow_sums(const tally_result *result, uint64_
 /* Names of sources that a result keeps: the first different ones, whatever is noted or merged. */
 #define TALLY_MAX_SOURCES 32
 
+/* Quantiles that the caller found, by tally_quantiles or a tally_quantile_search, of all samples of
+ * each histogram that are no NaN: at q[0 … count), each from 0 to 1, values[histograms × count];
+ * NaN where there is no sample. They are copied, shown and saved; a q of 0.5 is the summary's
+ * median. `count` 0 drops them, as merging does. For counts, not sums, of one axis of numbers or
+ * times. */
+TALLY_API tally_status tally_result_quantiles_set(tally_result *result, uint32_t count,
+                                                  const double *q, const double *values,
+                                                  tally_error *error);
+/* How many there are, of histogram h at *q in *values, unless these are NULL. */
+TALLY_API uint32_t tally_result_quantiles_get(const tally_result *result, uint64_t h,
+                                              const double **q, const double **values);
+
 /* What goes into the saved form; strings are copied, NULL leaves a field alone. */
 TALLY_API tally_status tally_result_note(tally_result *result, const char *source,
                                          const char *device, const char *method, double seconds,

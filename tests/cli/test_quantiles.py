@@ -105,6 +105,71 @@ def main(folder):
         check(done.returncode != 0 and words in str(done.stderr), arguments, done.stderr)
 
 
+def beside(folder, x, dtype, *arguments, **how):
+    """The quantiles of a histogram's summary against NumPy's, and its median."""
+    done = subprocess.run((TALLY, "-f", "json", "--quantiles", ",".join(map(str, Q)), "--bins", "7", *map(str, arguments)),
+                          capture_output=True, **how)  # fmt: skip
+    check(done.returncode == 0 and not done.stderr, arguments, done.stderr)
+    x = np.asarray(x, dtype)
+    x = x[x == x].astype(np.float64)
+    for result in json.loads(done.stdout) if done.stdout[:1] == b"[" else [json.loads(done.stdout)]:
+        summary = result["histograms"][0]["summary"]
+        found = {line["q"]: number(line["value"]) for line in summary["quantiles"]}
+        check(list(found) == Q and np.array_equal(list(found.values()), np.quantile(x, Q)), arguments, found)
+        check(summary["median"] == found[0.5], "the median is exact", summary)
+    return done.stdout
+
+
+def histograms(folder):
+    random = np.random.default_rng(20261127)
+    for dtype in "u1 i2 f4 f8".split():
+        x = (random.normal(size=4001) * 30).astype(dtype)
+        if dtype[0] == "f":
+            x[:9] = np.nan
+        np.save(folder / "h.npy", x)
+        saved = beside(folder, x, dtype, folder / "h.npy")
+        beside(folder, x, dtype, folder / "h.npy", "--range", -5, 5)  # of all samples, not those in bins
+    (folder / "h.json").write_bytes(saved)
+    show = subprocess.run((TALLY, "show", folder / "h.json"), capture_output=True, text=True).stdout
+    check(", median " in show and "\nquantiles 0: " in show and show.endswith("\n"), show)
+    both = subprocess.run((TALLY, "merge", folder / "h.json", folder / "h.json", "-f", "json"), capture_output=True).stdout
+    check(b"quantiles" not in both, "of a sum they are unknown", both)
+    mask = (np.arange(4001) % 3 > 0).astype("u1")
+    np.save(folder / "m.npy", mask)
+    beside(folder, x[mask > 0], "f8", folder / "h.npy", "--mask", folder / "m.npy")
+    text = "a,b\n" + "".join(f"{v!r},{-v!r}\n" for v in x[9:].tolist())
+    (folder / "h.csv").write_text(text)
+    beside(folder, x, "f8", folder / "h.csv", "-c", "a")
+    beside(folder, x, "f8", "-", "-c", "a", input=text.encode())
+    beside(folder, np.concatenate([x, x]), "f8", folder / "h.csv", folder / "h.csv", "-c", "a")
+    beside(folder, x, "f8", "--each", folder / "h.csv", folder / "h.csv", "-c", "a")
+    done = run_plain("--separate", "-c", "a,b", folder / "h.csv", "--quantiles", "0.25")
+    low, high = np.quantile(x[9:], [0.25, 0.75])
+    lines = [line.split(": ")[1] for line in done.stdout.splitlines() if line.startswith("quantiles 0.25: ")]
+    check(np.allclose([float(line) for line in lines], [low, -high], rtol=1e-11), "each column", lines)
+    (folder / "d.csv").write_text("day\n2026-01-01\n2026-01-03\n2026-01-04\n")
+    done = run_plain("-c", "day", "--bins", "2", folder / "d.csv", "--quantiles", "0.5,1")
+    check("median 2026-01-03" in done.stdout and "quantiles 0.5: 2026-01-03, 1: 2026-01-04\n" in done.stdout, done.stdout)
+    (folder / "none.csv").write_text("a,b\nNaN,w\n")
+    done = run_plain("-c", "a", "--range", 0, 1, folder / "none.csv", "--quantiles", "0.5", "-q")
+    check(done.returncode == 0 and "quantiles 0.5: -\n" in done.stdout, "of no sample", done)
+    for arguments, code, words in (
+        (("-c", "a", "--quantiles", "x", folder / "h.csv"), 2, "no number from 0 to 1"),
+        (("-c", "a,b", "--quantiles", "0.5", folder / "h.csv"), 2, "2 are joined"),
+        (("-c", "a", "--between", "lower", folder / "h.csv"), 2, "--between needs --quantiles"),
+        (("-c", "a", "--quantiles", "0.5", "-w", ":b", folder / "h.csv"), 2, "--quantiles and --weights contradict"),
+        (("-c", "b", "--quantiles", "0.5", folder / "none.csv"), 1, "expected a number"),
+        (("--quantiles", "0.5", folder / "h.csv"), 1, "choose one with --column"),
+    ):
+        done = run_plain(*arguments)
+        check(done.returncode == code and words in done.stderr and not done.stdout, arguments, done.stderr)
+
+
+def run_plain(*arguments):
+    return subprocess.run((TALLY, *map(str, arguments)), capture_output=True, text=True)
+
+
 with tempfile.TemporaryDirectory() as folder:
+    histograms(pathlib.Path(folder))
     main(pathlib.Path(folder))
 sys.exit(f"{checks.failures} checks failed" if checks.failures else 0)

@@ -121,6 +121,18 @@ static inline void fill_random(tally_result *r)
     }
 }
 
+static inline void random_quantiles(tally_result *r)
+{
+    double q[3], values[4 * 3];
+    for (int i = 0; i < 3; i++)
+        q[i] = below(3) ? (double)below(1001) / 1000 : 0.5;
+    for (int i = 0; i < 12; i++)
+        values[i] = below(6) ? random_double() : below(2) ? NAN : -INFINITY;
+    tally_error error = {""};
+    CHECK_SAY(!tally_result_quantiles_set(r, 1 + (uint32_t)below(3), q, values, &error), "%s",
+              error.message);
+}
+
 /* A result of any shape, filled, with notes; destroy it. */
 static inline tally_result *random_result(void)
 {
@@ -150,6 +162,9 @@ static inline tally_result *random_result(void)
     for (uint64_t i = below(3); i > 0; i--)
         tally_result_note(r, odd_names[below(6)], below(2) ? "cpu" : NULL, below(2) ? "m-1" : NULL,
                           (double)below(1000) / 7, below(100), NULL);
+    if (shape.kind == TALLY_RESULT_COUNTS && shape.dimensions == 1 &&
+        axes[0].kind != TALLY_AXIS_CATEGORY && below(2))
+        random_quantiles(r);
     if (shape.kind == TALLY_RESULT_COUNTS && below(3) == 0)
         tally_result_narrow(r, (tally_counter)(2 + below(2)), NULL);
     return r;
@@ -195,6 +210,8 @@ static inline int same_result(const tally_result *a, const tally_result *b)
     if (memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) != 0)
         return 0;
     if (a->squares && !same_sums(a->squares, b->squares, cells))
+        return 0;
+    if (a->quantiles != b->quantiles || !same_sums(a->q, b->q, (a->histograms + 1) * a->quantiles))
         return 0;
     if (!a->flow_sums != !b->flow_sums ||
         (a->flow_sums && a->kind == TALLY_RESULT_SUMS_F64 &&

@@ -424,6 +424,9 @@ static void words(tally_context *context)
     ANSWERS(TALLY_TIME_NONE, tally_input_time(NULL, 0));
     ANSWERS(0, tally_input_rounded(NULL));
     REFUSED(tally_result_time_set(NULL, 0, TALLY_TIME_DAY, &error));
+    REFUSED(tally_result_quantiles_set(NULL, 0, NULL, NULL, &error));
+    REFUSED(tally_result_quantiles_set(result, 1, NULL, NULL, &error));
+    ANSWERS(0, tally_result_quantiles_get(NULL, 0, NULL, NULL));
     REFUSED(tally_result_time_set(result, 9, TALLY_TIME_DAY, &error));
     REFUSED(tally_result_time_set(result, 0, (tally_time)9, &error));
     CHECK(!none);

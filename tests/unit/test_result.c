@@ -314,6 +314,58 @@ static void test_merge_sums(void)
     }
 }
 
+static void test_quantiles(void)
+{
+    const double q[] = {0.25, 0.5}, values[] = {1, 2, 3, NAN}, *at = values, *found = values;
+    tally_result *r = simple_result(4, 2), *other = simple_result(4, 2);
+    tally_error error = {""};
+    CHECK_SAY(!tally_result_quantiles_get(r, 0, &at, &found) && !at && !found, "none yet");
+    CHECK_SAY(!tally_result_quantiles_set(r, 2, q, values, &error), "%s", error.message);
+    CHECK_SAY(tally_result_quantiles_get(r, 1, &at, &found) == 2 && at[1] == 0.5 && found[0] == 3 &&
+                  isnan(found[1]),
+              "the second histogram's");
+    CHECK_SAY(!tally_result_quantiles_get(r, 2, NULL, NULL), "there is no third one");
+    kept text = written(r, TALLY_FORMAT_JSON, NULL);
+    CHECK_SAY(strstr(text.bytes, "\"summary\":{\"quantiles\":[{\"q\":0.25,\"value\":3},"
+                                 "{\"q\":0.5,\"value\":null}]}") != NULL,
+              "%s", text.bytes);
+    free(text.bytes);
+    ((uint64_t *)r->counts)[3] = 7; /* between 3 and 4: the guess would be 3.5 */
+    text = written(r, TALLY_FORMAT_JSON, NULL);
+    CHECK_SAY(strstr(text.bytes, "\"median\":2,") != NULL, "%s", text.bytes);
+    free(text.bytes);
+    text = written(r, TALLY_FORMAT_TABLE, NULL);
+    CHECK_SAY(strstr(text.bytes, "median 2, ") &&
+                  strstr(text.bytes, "quantiles 0.25: 1, 0.5: 2\n") &&
+                  strstr(text.bytes, "quantiles 0.25: 3, 0.5: -\n"),
+              "%s", text.bytes);
+    free(text.bytes);
+    /* All histograms have the same, or none has any. */
+    text = written(r, TALLY_FORMAT_JSON, NULL);
+    char *second = strstr(strstr(text.bytes, "\"q\":0.5") + 1, "\"q\":0.5");
+    second[6] = '7'; /* 0.7 */
+    tally_result *back = NULL;
+    CHECK_SAY(tally_result_parse(text.bytes, text.size, "x", 0, &back, &error) ==
+                      TALLY_ERROR_FORMAT &&
+                  strstr(error.message, "the same quantiles"),
+              "%s", error.message);
+    free(text.bytes);
+    CHECK_SAY(tally_result_quantiles_set(r, 1, (double[]){1.5}, values, &error) ==
+                      TALLY_ERROR_ARGUMENT &&
+                  strstr(error.message, "q[0] is 1.5"),
+              "%s", error.message);
+    CHECK_SAY(tally_result_quantiles_set(r, 2, q, NULL, &error) == TALLY_ERROR_ARGUMENT, "NULL");
+    CHECK_SAY(tally_result_quantiles_get(r, 0, NULL, NULL) == 2, "refused, and as it was");
+    CHECK_SAY(!tally_result_merge(r, other, &error) &&
+                  !tally_result_quantiles_get(r, 0, NULL, NULL),
+              "a sum has none");
+    r->kind = TALLY_RESULT_SUMS_F64;
+    CHECK_SAY(tally_result_quantiles_set(r, 2, q, values, &error) == TALLY_ERROR_ARGUMENT, "sums");
+    r->kind = TALLY_RESULT_COUNTS;
+    tally_result_destroy(r);
+    tally_result_destroy(other);
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
@@ -326,6 +378,7 @@ int main(int argc, char **argv)
     test_sources();
     test_merge_refusals();
     test_merge_sums();
+    test_quantiles();
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;
 }
