@@ -81,6 +81,25 @@ TALLY_API tally_status tally_order_statistics(tally_context *context, const tall
                                               const tally_quantile_options *options, void *out,
                                               uint64_t *nan, tally_error *error);
 
+/*
+ * Quantiles of samples with weights, by the rule of NumPy's `quantile` for them, "inverted_cdf":
+ * q[i]'s is the first sample, in order, with which the weights summed up so far are above 0 and,
+ * divided by the sum of all in float64, no less than q[i]. `out` has batches × channels × count
+ * samples of the view's dtype: NaN for a group with one, unless skip_nan, or without samples.
+ * `weights`: integers, f32 or f64, batches × rows × columns × channels, extents of 1 repeated along
+ * the samples', in host memory as these are. Integers are summed as they are. Floats are first
+ * rounded to whole units (ties to even, but what is above 0 to at least one): 2^-63 of the smallest
+ * power of two above the group's largest. Sums are integers of 128 bits, so the answer has the same
+ * bits for any number of threads. `options`: mask and skip_nan alone mean something here.
+ * TALLY_ERROR_DATA for a weight that counts and is negative, infinite or NaN, for weights that are
+ * all 0, and for a group of integers without samples; the rest as tally_quantiles.
+ */
+TALLY_API tally_status tally_weighted_quantiles(tally_context *context, const tally_view *view,
+                                                const tally_view *weights, const double *q,
+                                                uint32_t count,
+                                                const tally_quantile_options *options, void *out,
+                                                tally_error *error);
+
 /* ---- Samples that come in pieces ---- */
 
 /* Memory that a search takes unless it is told otherwise: of the channels together, about. */

@@ -13,13 +13,15 @@
 #include "core/error.h"
 #include "core/order.h"
 #include "core/quantile.h"
+#include "core/weighted.h"
 #include "plan/plan.h"
 
 /* One call; `groups` of it are batches × channels. */
 typedef struct quantile_job {
-    ty_grid samples, mask;
+    ty_grid samples, mask, weights;
     tally_dtype dtype;
     uint64_t groups, elements;
+    int weighted;
     const double *q;       /* quantiles; or */
     const uint64_t *ranks; /* order statistics */
     uint32_t count;
@@ -98,6 +100,16 @@ static tally_status group_statistics(const quantile_job *job, const ty_order_gro
     return status;
 }
 
+static tally_status group_weighted(const quantile_job *job, const ty_order_group *group,
+                                   const group_space *space, unsigned char *out, tally_error *error)
+{
+    tally_status status = ty_weighted_find(group, &job->weights, job->skip_nan, job->q, job->count,
+                                           space->keys, error);
+    for (uint32_t i = 0; !status && i < job->count; i++)
+        ty_order_sample(job->dtype, space->keys[i], out + i * tally_dtype_bytes(job->dtype));
+    return status;
+}
+
 /* Answers go to memory of the call, and to the caller's when all have been found. */
 static tally_status do_group(const quantile_job *job, uint64_t g, ty_pool *pool, tally_error *error)
 {
@@ -109,11 +121,12 @@ static tally_status do_group(const quantile_job *job, uint64_t g, ty_pool *pool,
         return ty_error_memory(error, "finding quantiles", bytes);
     const group_space space = {memory, (int64_t *)(memory + 2 * job->count),
                                (ty_place *)(memory + 4 * job->count)};
+    unsigned char *samples = job->statistics + g * job->count * tally_dtype_bytes(job->dtype);
     tally_status status =
-        job->q ? group_quantiles(job, &group, &space, job->values + g * job->count, error)
-               : group_statistics(job, &group, &space,
-                                  job->statistics + g * job->count * tally_dtype_bytes(job->dtype),
-                                  job->nan ? job->nan + g : NULL, error);
+        job->weighted ? group_weighted(job, &group, &space, samples, error)
+        : job->q
+            ? group_quantiles(job, &group, &space, job->values + g * job->count, error)
+            : group_statistics(job, &group, &space, samples, job->nan ? job->nan + g : NULL, error);
     ty_free(memory);
     return status;
 }
@@ -303,14 +316,33 @@ static tally_status find_device(quantile_job *job, tally_context *context, const
     return TALLY_OK;
 }
 
+/* Weights, and what is not served with them. */
+static tally_status add_weights(quantile_job *job, const tally_view *view,
+                                const tally_view *weights, tally_error *error)
+{
+    tally_status status = ty_grid_in_memory(&job->samples, "view", error);
+    if (!status)
+        status = ty_grid_weights(weights, &job->samples, view->device, &job->weights, error);
+    if (!status)
+        status = ty_grid_in_memory(&job->weights, "weights", error);
+    if (!status && job->device)
+        status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                          "view: device %d; quantiles with weights are of samples in host memory",
+                          (int)view->device);
+    return status;
+}
+
 static tally_status job_make(quantile_job *job, tally_context *context, const tally_view *view,
-                             const tally_quantile_options *options, tally_error *error)
+                             const tally_view *weights, const tally_quantile_options *options,
+                             tally_error *error)
 {
     tally_status status = ty_grid_make(view, "view", &job->samples, error);
     if (!status)
         status = find_device(job, context, view, error);
     if (!status)
         status = check_options(job, view, options, error);
+    if (!status && job->weighted)
+        status = add_weights(job, view, weights, error);
     if (status)
         return status;
     const ty_grid *g = &job->samples;
@@ -318,7 +350,7 @@ static tally_status job_make(quantile_job *job, tally_context *context, const ta
         __builtin_mul_overflow(g->batches, g->channels, &job->groups) ||
         job->elements > UINT64_C(1) << 53)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view: more than 2^53 samples");
-    if (!job->mask.data)
+    if (!job->mask.data && !job->weighted)
         ty_grid_coalesce(&job->samples, 1);
     job->dtype = g->dtype;
     return TALLY_OK;
@@ -371,7 +403,7 @@ tally_status tally_quantiles(tally_context *context, const tally_view *view, con
                              tally_error *error)
 {
     quantile_job job = {.q = q, .count = count};
-    tally_status status = job_make(&job, context, view, options, error);
+    tally_status status = job_make(&job, context, view, NULL, options, error);
     if (status)
         return status;
     status = ty_quantile_check(q, count, error);
@@ -391,7 +423,7 @@ tally_status tally_order_statistics(tally_context *context, const tally_view *vi
                                     tally_error *error)
 {
     quantile_job job = {.ranks = ranks, .count = count};
-    tally_status status = job_make(&job, context, view, options, error);
+    tally_status status = job_make(&job, context, view, NULL, options, error);
     if (status)
         return status;
     if (!ranks && count)
@@ -404,4 +436,18 @@ tally_status tally_order_statistics(tally_context *context, const tally_view *vi
                                                   nan, error)
                              : ty_error(error, TALLY_ERROR_ARGUMENT, "out: NULL");
     return answer(&job, out, tally_dtype_bytes(job.dtype), nan, error);
+}
+
+tally_status tally_weighted_quantiles(tally_context *context, const tally_view *view,
+                                      const tally_view *weights, const double *q, uint32_t count,
+                                      const tally_quantile_options *options, void *out,
+                                      tally_error *error)
+{
+    quantile_job job = {.weighted = 1, .q = q, .count = count};
+    tally_status status = job_make(&job, context, view, weights, options, error);
+    if (!status)
+        status = ty_quantile_check(q, count, error);
+    if (status || !count)
+        return status;
+    return answer(&job, out, tally_dtype_bytes(job.dtype), NULL, error);
 }

@@ -166,7 +166,7 @@ const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, ui
     return buffer;
 }
 
-/* Repeats a mask's dimension of extent 1 along the samples'. */
+/* Repeats a dimension of extent 1 along the samples'. */
 static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
 {
     if (*extent == 1 && to != 1) {
@@ -176,30 +176,54 @@ static int spread(uint64_t *extent, int64_t *stride, uint64_t to)
     return *extent == to;
 }
 
-tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, tally_device_type device,
-                          ty_grid *mask, tally_error *error)
+/* What goes with samples, along their elements. */
+static tally_status beside(const tally_view *view, const char *what, const ty_grid *samples,
+                           tally_device_type device, ty_grid *grid, tally_error *error)
 {
-    tally_status status = ty_grid_make(view, "mask", mask, error);
+    tally_status status = ty_grid_make(view, what, grid, error);
     if (status)
         return status;
     if (view->device != device && (view->device > TALLY_DEVICE_CPU || device > TALLY_DEVICE_CPU))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         device > TALLY_DEVICE_CPU
-                            ? "mask: device %d; it must be where the samples are"
-                            : "mask: device %d; it must be in host memory",
-                        (int)view->device);
-    if (mask->dtype != TALLY_U8 || mask->channels != 1)
+                            ? "%s: device %d; it must be where the samples are"
+                            : "%s: device %d; it must be in host memory",
+                        what, (int)view->device);
+    if (!spread(&grid->batches, &grid->batch_stride, samples->batches) ||
+        !spread(&grid->rows, &grid->row_stride, samples->rows) ||
+        !spread(&grid->columns, &grid->column_stride, samples->columns))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "mask: %s with %" PRIu64 " channels; it must be u8 with one",
-                        tally_dtype_name(mask->dtype), mask->channels);
-    if (!spread(&mask->batches, &mask->batch_stride, samples->batches) ||
-        !spread(&mask->rows, &mask->row_stride, samples->rows) ||
-        !spread(&mask->columns, &mask->column_stride, samples->columns))
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "mask: %" PRIu64 "x%" PRIu64 "x%" PRIu64 " for samples of %" PRIu64
+                        "%s: %" PRIu64 "x%" PRIu64 "x%" PRIu64 " for samples of %" PRIu64
                         "x%" PRIu64 "x%" PRIu64 "; extents must be equal "
                         "or 1",
-                        view->batches, view->rows, view->columns, samples->batches, samples->rows,
-                        samples->columns);
+                        what, view->batches, view->rows, view->columns, samples->batches,
+                        samples->rows, samples->columns);
     return TALLY_OK;
+}
+
+tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, tally_device_type device,
+                          ty_grid *mask, tally_error *error)
+{
+    tally_status status = beside(view, "mask", samples, device, mask, error);
+    if (!status && (mask->dtype != TALLY_U8 || mask->channels != 1))
+        status = ty_error(error, TALLY_ERROR_ARGUMENT,
+                          "mask: %s with %" PRIu64 " channels; it must be u8 with one",
+                          tally_dtype_name(mask->dtype), mask->channels);
+    return status;
+}
+
+tally_status ty_grid_weights(const tally_view *view, const ty_grid *samples,
+                             tally_device_type device, ty_grid *weights, tally_error *error)
+{
+    tally_status status = beside(view, "weights", samples, device, weights, error);
+    if (!status && (weights->dtype == TALLY_F16 || weights->dtype == TALLY_BF16))
+        status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                          "weights: %s; they are integers, f32 or f64 here",
+                          tally_dtype_name(weights->dtype));
+    if (!status && !spread(&weights->channels, &weights->channel_stride, samples->channels))
+        status = ty_error(error, TALLY_ERROR_ARGUMENT,
+                          "weights: %" PRIu64 " channels for samples of %" PRIu64
+                          "; as many, or one for all",
+                          weights->channels, samples->channels);
+    return status;
 }

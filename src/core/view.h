@@ -27,6 +27,9 @@ tally_status ty_grid_make(const tally_view *view, const char *what, ty_grid *gri
  * along the samples'. */
 tally_status ty_grid_mask(const tally_view *view, const ty_grid *samples, tally_device_type device,
                           ty_grid *mask, tally_error *error);
+/* Weights of them, integers, f32 or f64, with one channel or theirs; likewise. */
+tally_status ty_grid_weights(const tally_view *view, const ty_grid *samples,
+                             tally_device_type device, ty_grid *weights, tally_error *error);
 
 tally_status ty_grid_in_memory(const ty_grid *grid, const char *what, tally_error *error);
 

@@ -253,6 +253,11 @@ static void quantiles(void)
     REFUSED(tally_order_statistics(NULL, &view, NULL, 1, NULL, &sample, NULL, &error));
     REFUSED(tally_order_statistics(NULL, &view, &rank, 1, NULL, NULL, NULL, &error));
     REFUSED_SILENTLY(tally_order_statistics(NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+    REFUSED(tally_weighted_quantiles(NULL, NULL, &view, &q, 1, NULL, &sample, &error));
+    REFUSED(tally_weighted_quantiles(NULL, &view, NULL, &q, 1, NULL, &sample, &error));
+    REFUSED(tally_weighted_quantiles(NULL, &view, &view, NULL, 1, NULL, &sample, &error));
+    REFUSED(tally_weighted_quantiles(NULL, &view, &view, &q, 1, NULL, NULL, &error));
+    REFUSED_SILENTLY(tally_weighted_quantiles(NULL, NULL, NULL, NULL, 1, NULL, NULL, NULL));
     tally_quantile_search_options how = TALLY_QUANTILE_SEARCH_OPTIONS_INIT;
     tally_quantile_search *search = NULL;
     int more = 1;
