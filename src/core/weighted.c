@@ -20,9 +20,9 @@ enum {
     CELLS_MOST = 1 << 18 /* and of all brackets about so many */
 };
 
-/* Weights of samples with some keys, and how many have one. */
+/* Weights of samples with some keys, how many have one, and the bits in which keys differ. */
 typedef struct cell {
-    uint64_t low, high, count;
+    uint64_t low, high, count, key, differ;
 } cell;
 
 /* Keys lo … lo + width, disjoint and in order. */
@@ -169,18 +169,16 @@ static void look(const search *s, worker *w, const int64_t *keys, const uint64_t
     }
 }
 
-/* The bracket that may have the key: the last that does not begin above it. */
-static unsigned bracket_of(const search *s, int64_t key)
+/* The bracket that may have the key: the last that does not begin above it. Without a branch. */
+static inline unsigned bracket_of(const search *s, int64_t key)
 {
-    unsigned from = 0, to = s->open;
-    while (to - from > 1) {
-        const unsigned half = (from + to) / 2;
-        if (s->brackets[half].lo <= key)
-            from = half;
-        else
-            to = half;
+    unsigned at = 0;
+    for (unsigned left = s->open; left > 1;) {
+        const unsigned half = left / 2;
+        at += s->brackets[at + half].lo <= key ? half : 0;
+        left -= half;
     }
-    return from;
+    return at;
 }
 
 static void add_weights(const search *s, worker *w, const int64_t *keys, const uint64_t *weights,
@@ -194,7 +192,8 @@ static void add_weights(const search *s, worker *w, const int64_t *keys, const u
         cell *to = &w->cells[((size_t)b << s->bits) + (at >> s->shift)];
         to->low += weights[i];
         to->high += to->low < weights[i];
-        to->count++;
+        to->key = to->count++ ? to->key : (uint64_t)keys[i];
+        to->differ |= to->key ^ (uint64_t)keys[i];
     }
 }
 
@@ -252,10 +251,13 @@ static void read_part(void *arg, unsigned part, unsigned of)
 static void add_cells(worker *to, const worker *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        const cell *one = &from->cells[i];
         cell *into = &to->cells[i];
-        into->low += from->cells[i].low;
-        into->high += from->cells[i].high + (into->low < from->cells[i].low);
-        into->count += from->cells[i].count;
+        into->low += one->low;
+        into->high += one->high + (into->low < one->low);
+        into->key = into->count ? into->key : one->key;
+        into->differ |= one->differ | (one->count ? into->key ^ one->key : 0);
+        into->count += one->count;
     }
 }
 
@@ -363,6 +365,7 @@ static uint64_t narrow(search *s, int64_t *keys)
     uint32_t left = 0;
     size_t at = 0;
     uint64_t samples = 0;
+    const cell *c = NULL;
     ty_weight below = s->brackets[0].below, own;
     for (uint32_t i = 0; i < s->wanted; i++) {
         want wanted = s->wants[i];
@@ -374,19 +377,19 @@ static uint64_t narrow(search *s, int64_t *keys)
         for (;; at++, below += own) {
             if (at >> s->bits)
                 return UINT64_MAX;
-            const cell *c = &s->workers[0].cells[((size_t)b << s->bits) + at];
+            c = &s->workers[0].cells[((size_t)b << s->bits) + at];
             own = (ty_weight)c->high << 64 | c->low;
             if (below + own >= wanted.target)
                 break;
         }
         const int64_t lo = (int64_t)((uint64_t)s->brackets[b].lo + ((uint64_t)at << s->shift));
-        if (!s->shift) {
-            keys[wanted.index] = lo;
+        if (!c->differ) {
+            keys[wanted.index] = (int64_t)c->key;
             continue;
         }
         if (!made || s->next[made - 1].lo != lo) {
             s->next[made++] = (bracket){lo, below};
-            samples += s->workers[0].cells[((size_t)b << s->bits) + at].count;
+            samples += c->count;
         }
         wanted.bracket = made - 1;
         s->wants[left++] = wanted;
