@@ -118,6 +118,12 @@ tally_status ty_call_merge_end(ty_call *call, void *event, tally_status status, 
 
 /* run.c: the whole job: what tally_execute calls for a plan on a device. */
 tally_status ty_gpu_run(ty_job *job, tally_error *error);
+/* The same in two steps, of samples on the device into totals of the host: it is all put on the
+ * device, but for several rounds of histograms without waiting; then waited for, and added to the
+ * job's totals. The second is called whatever became of the first: with its status, or another
+ * failure because of which the call ends. */
+tally_status ty_gpu_start(ty_call *call, ty_job *job, tally_error *error);
+tally_status ty_gpu_finish(ty_call *call, tally_status status, tally_error *error);
 
 /* Sets n, at most what one launch takes of the elements from `begin` to `end`, and the geometry. */
 void ty_call_size(ty_call *call, uint64_t end);

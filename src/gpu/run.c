@@ -142,30 +142,79 @@ static tally_status end(ty_call *c, tally_status status, tally_error *error)
     return status;
 }
 
+/* The next histograms are put on the device. */
+static tally_status put_histograms(ty_call *c, void **event, tally_error *error)
+{
+    const ty_job *job = c->job;
+    const int there = job->view_device != TALLY_DEVICE_CPU;
+    tally_status status = begin_histograms(c, event, error);
+    if (!status && !there && job->elements)
+        status = ty_upload(c, error);
+    for (; c->begin < job->elements && !status && there; c->begin += c->n) {
+        ty_call_size(c, job->elements);
+        status = ty_gpu_method_of(c->plan)->enqueue(c, error);
+    }
+    if (status)
+        c->device->ops->event_close(c->device, *event);
+    return status;
+}
+
+/* All histograms; or all but the end of the last ones. */
+static tally_status run_histograms(ty_call *c, int ends, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    while (c->h < c->job->histograms && !status) {
+        void *event = NULL;
+        status = put_histograms(c, &event, error);
+        if (!ends && c->h + c->count >= c->job->histograms)
+            break;
+        if (!status)
+            status = end_histograms(c, event, error);
+        c->h += c->count;
+    }
+    return status;
+}
+
+static int is_nothing(const ty_job *job)
+{
+    return !job->histograms || (!job->elements && !job->output->on_device);
+}
+
 tally_status ty_gpu_run(ty_job *job, tally_error *error)
 {
     ty_call c = {.job = job, .device = job->plan->context->state};
-    if (!job->histograms || (!job->elements && !job->output->on_device))
+    if (is_nothing(job))
         return TALLY_OK;
     tally_status status = begin(&c, error);
     if (!status && job->statistics)
         return end(&c, ty_statistics_run(&c, error), error);
     if (!status && job->output->on_device && ty_store_by_host(job))
         return end(&c, ty_store_through_host(&c, error), error);
-    for (; c.h < job->histograms && !status; c.h += c.count) {
-        void *event = NULL;
-        status = begin_histograms(&c, &event, error);
-        if (!status && job->view_device == TALLY_DEVICE_CPU && job->elements)
-            status = ty_upload(&c, error);
-        for (; c.begin < job->elements && !status && job->view_device != TALLY_DEVICE_CPU;
-             c.begin += c.n) {
-            ty_call_size(&c, job->elements);
-            status = ty_gpu_method_of(c.plan)->enqueue(&c, error);
-        }
-        if (status)
-            c.device->ops->event_close(c.device, event);
-        else
-            status = end_histograms(&c, event, error);
-    }
+    if (!status)
+        status = run_histograms(&c, 1, error);
     return end(&c, status, error);
+}
+
+tally_status ty_gpu_start(ty_call *c, ty_job *job, tally_error *error)
+{
+    *c = (ty_call){.job = job, .device = job->plan->context->state};
+    if (is_nothing(job))
+        return TALLY_OK;
+    tally_status status = begin(c, error);
+    if (!status)
+        status = run_histograms(c, 0, error);
+    if (c->entered)
+        c->device->ops->leave(c->device);
+    return status;
+}
+
+tally_status ty_gpu_finish(ty_call *c, tally_status status, tally_error *error)
+{
+    if (is_nothing(c->job))
+        return status;
+    if (c->entered)
+        c->device->ops->enter(c->device);
+    if (!status)
+        status = end_histograms(c, NULL, error);
+    return end(c, status, error);
 }

@@ -108,35 +108,43 @@ static int is_beyond(const tally_plan *plan, uint64_t low, uint64_t high)
     return plan->weighted == TALLY_RESULT_SUMS_WIDE && !low && high == UINT64_C(1) << 63;
 }
 
+/* One cell of the weights' sums. */
+static void add_sum(const ty_call *c, uint64_t to, size_t cell)
+{
+    ty_job *job = c->job;
+    const ty_store *t = &c->store;
+    const uint64_t *host = c->w->host;
+    double sum, square;
+    memcpy(&sum, &host[cell], sizeof sum);
+    if (job->sums)
+        job->sums[to] += sum;
+    else if (is_beyond(c->plan, host[cell], host[t->high_first + cell]))
+        ty_job_beyond(job);
+    else
+        ty_carry_add_wide(&job->isums[to], &job->carries[to],
+                          (tally_wide){host[cell], (int64_t)host[t->high_first + cell]});
+    if (job->squares) {
+        memcpy(&square, &host[t->square_first + cell], sizeof square);
+        job->squares[to] += square;
+    }
+}
+
 /* What was fetched, added to the job's. */
 static void add_totals(const ty_call *c)
 {
-    ty_job *job = c->job;
+    const ty_job *job = c->job;
     const tally_plan *plan = c->plan;
-    const ty_store *t = &c->store;
     const uint64_t *host = c->w->host, at = c->h * plan->slots;
     const size_t cells = (size_t)(c->count * plan->slots);
-    for (size_t s = 0; s < cells; s++) {
-        double sum, square;
-        memcpy(&sum, &host[s], sizeof sum);
-        if (job->sums)
-            job->sums[at + s] += sum;
-        else if (job->isums && is_beyond(plan, host[s], host[t->high_first + s]))
-            ty_job_beyond(job);
-        else if (job->isums)
-            ty_carry_add_wide(&job->isums[at + s], &job->carries[at + s],
-                              (tally_wide){host[s], (int64_t)host[t->high_first + s]});
-        else
-            job->totals[at + s] += host[s];
-        if (job->squares) {
-            memcpy(&square, &host[t->square_first + s], sizeof square);
-            job->squares[at + s] += square;
-        }
-    }
+    uint64_t *to = job->totals + at;
+    for (size_t s = 0; s < cells && !plan->weighted; s++)
+        to[s] += host[s];
+    for (size_t s = 0; s < cells && plan->weighted; s++)
+        add_sum(c, at + s, s);
     for (uint64_t h = 0; plan->weighted && h < c->count; h++) {
-        const uint64_t *flows = host + t->flow_first + h * TY_SLOT_EXTRA;
+        const uint64_t *flows = host + c->store.flow_first + h * TY_SLOT_EXTRA;
         for (int f = 0; f < TY_SLOT_EXTRA; f++)
-            job->totals[at + h * plan->slots + plan->bins + (unsigned)f] += flows[f];
+            to[h * plan->slots + plan->bins + (unsigned)f] += flows[f];
     }
 }
 

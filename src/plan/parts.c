@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally_execute_parts: each device counts its parts, and what they count is added up: by threads in
- * host memory, or on the devices (gpu/gather.h). */
+/* tally_execute_parts: each device counts its parts, and what they count is added up: in host
+ * memory, or on the devices (gpu/gather.h). */
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -8,7 +8,9 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "cpu/threads.h"
+#include "gpu/call.h"
 #include "gpu/gather.h"
+#include "plan/dealing.h"
 #include "plan/several.h"
 
 /* A call. */
@@ -147,6 +149,15 @@ static int goes_on(parts_call *c, unsigned worker, uint32_t part)
     return 0;
 }
 
+static void share_totals(ty_job *job, const ty_job *totals)
+{
+    job->totals = totals->totals;
+    job->sums = totals->sums;
+    job->isums = totals->isums;
+    job->carries = totals->carries;
+    job->squares = totals->squares;
+}
+
 /* The parts of one device, into `totals`. */
 static void count_parts(parts_call *c, unsigned device, unsigned worker, const ty_job *totals)
 {
@@ -155,11 +166,7 @@ static void count_parts(parts_call *c, unsigned device, unsigned worker, const t
         ty_job *job = &c->jobs[i];
         if (c->parts[i].device != device)
             continue;
-        job->totals = totals->totals;
-        job->sums = totals->sums;
-        job->isums = totals->isums;
-        job->carries = totals->carries;
-        job->squares = totals->squares;
+        share_totals(job, totals);
         tally_status status = job->plan->context->backend->run(job, &error);
         if (status)
             fail(c, i, status, error.message);
@@ -197,6 +204,42 @@ static void count_on_device(void *arg, unsigned device, unsigned worker)
     ty_job_release(&totals);
 }
 
+/* Whether all samples lie on devices, one part on each. */
+static int is_one_each(const parts_call *c)
+{
+    unsigned char seen[TY_MOST_DEVICES] = {0};
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->jobs[i].view_device == TALLY_DEVICE_CPU || seen[c->parts[i].device]++)
+            return 0;
+    return 1;
+}
+
+/* Such parts are all put on their devices before this thread waits for the first. */
+static tally_status count_one_each(parts_call *c, tally_error *error)
+{
+    ty_call *calls = ty_calloc(c->count, sizeof *calls);
+    tally_error why = {""};
+    uint32_t started = 0;
+    if (!calls)
+        return ty_error_memory(error, "a call of parts", c->count * sizeof *calls);
+    for (; started < c->count && !c->status; started++) {
+        share_totals(&c->jobs[started], &c->whole);
+        tally_status status = ty_gpu_start(&calls[started], &c->jobs[started], &why);
+        if (status)
+            fail(c, started, status, why.message);
+    }
+    for (uint32_t i = 0; i < started; i++) {
+        const tally_status before = c->status;
+        tally_status status = ty_gpu_finish(&calls[i], before, &why);
+        if (status && !before)
+            fail(c, i, status, why.message);
+        else if (!before)
+            goes_on(c, 0, i);
+    }
+    ty_free(calls);
+    return TALLY_OK;
+}
+
 static tally_status count_all(parts_call *c, tally_error *error)
 {
     const unsigned devices = device_count(c->plan);
@@ -204,13 +247,17 @@ static tally_status count_all(parts_call *c, tally_error *error)
     if (status)
         return status;
     pthread_mutex_init(&c->lock, NULL);
-    if (c->plan->several)
+    if (is_one_each(c))
+        status = count_one_each(c, error);
+    else if (c->plan->several)
         ty_pool_run(c->plan->context->pool, devices, devices, count_on_device, c);
     else
         count_parts(c, 0, 0, &c->whole);
     pthread_mutex_destroy(&c->lock);
-    status = c->status ? ty_error(error, c->status, "%s", c->error.message)
-                       : ty_job_commit(&c->whole, error);
+    if (c->status)
+        status = ty_error(error, c->status, "%s", c->error.message);
+    if (!status)
+        status = ty_job_commit(&c->whole, error);
     ty_job_release(&c->whole);
     return status;
 }

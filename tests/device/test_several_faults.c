@@ -2,8 +2,8 @@
 /*
  * Eight devices of a driver that counts nothing (fake/): counts meet by peer copies where there is
  * access and by the host where there is none, on the parts' streams and in a graph, without
- * waiting; and a device that fails in the middle of a call is named, the output is as it was, and
- * nothing is left.
+ * waiting; and a device that fails in the middle of a call is named, the output is as it was, the
+ * next call counts again, and nothing is left.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -107,12 +107,13 @@ static void close_scene(scene *s)
     CHECK_SAY(!fake.live(text, sizeof text), "left:%s", text);
 }
 
-static tally_status run_parts(const scene *s, tally_error *error)
+/* Into `counts` of the host, or the first device's. */
+static tally_status run_parts(const scene *s, uint64_t *counts, tally_error *error)
 {
     tally_output output = TALLY_OUTPUT_INIT;
-    output.counts = (void *)(uintptr_t)s->counts;
-    output.flows = (void *)(uintptr_t)s->flows;
-    output.on_device = 1;
+    output.counts = counts ? counts : (void *)(uintptr_t)s->counts;
+    output.flows = counts ? NULL : (void *)(uintptr_t)s->flows;
+    output.on_device = !counts;
     return tally_execute_parts(s->plan, s->parts, DEVICES, NULL, &output, error);
 }
 
@@ -128,7 +129,7 @@ static void check_copies(int peers, int streams, int capturing)
     for (int i = 0; i < 2; i++) {
         set("CAPTURING", capturing && i);
         fake.begin();
-        CHECK_SAY(!run_parts(&s, &error), "%s", error.message);
+        CHECK_SAY(!run_parts(&s, NULL, &error), "%s", error.message);
     }
     set("CAPTURING", 0);
     const long copies = 2 * (DEVICES - 1);
@@ -145,6 +146,60 @@ static void check_copies(int peers, int streams, int capturing)
     close_scene(&s);
 }
 
+/* Into host memory: hardly more calls of the driver than of each device by itself. */
+static void check_host_output(void)
+{
+    scene s;
+    tally_error error = {""};
+    uint64_t counts[BINS];
+    tally_output output = TALLY_OUTPUT_INIT;
+    long each = 0;
+    output.counts = counts;
+    open_scene(&s, "cuda:*", 1);
+    tally_plan *one = NULL;
+    CHECK(!tally_plan_create(ty_several_context(s.context->several, 0),
+                             tally_plan_options_get(s.plan), &one, &error));
+    for (int i = 0; i < 2; i++) {
+        fake.begin();
+        CHECK_SAY(!tally_execute(one, s.views, NULL, &output, &error), "%s", error.message);
+        each = fake.calls(NULL);
+        fake.begin();
+        CHECK_SAY(!run_parts(&s, counts, &error), "%s", error.message);
+    }
+    CHECK_SAY(fake.calls(NULL) <= DEVICES * (each + 2), "%ld calls, and %ld of one device",
+              fake.calls(NULL), each);
+    CHECK(fake.calls("cuStreamSynchronize") == DEVICES);
+    tally_plan_destroy(one);
+    close_scene(&s);
+}
+
+/* How many launches there are when a call of the driver fails; *waits: it is a wait. */
+static long launches_until(long k, int *waits)
+{
+    scene s;
+    uint64_t counts[BINS];
+    tally_error error = {""};
+    open_scene(&s, "cuda:*", 1);
+    CHECK_SAY(!run_parts(&s, counts, &error), "%s", error.message);
+    fake.begin();
+    set("FAIL", k);
+    run_parts(&s, counts, &error);
+    const char *call = fake.failed();
+    const long launches = fake.calls("cuLaunchKernelEx");
+    *waits = !call || !strcmp(call, "cuStreamSynchronize");
+    close_scene(&s);
+    return launches;
+}
+
+static void check_no_early_wait(void)
+{
+    long launches = 0;
+    int waits = 0;
+    for (long k = 1; !waits; k++)
+        launches = launches_until(k, &waits);
+    CHECK_SAY(launches == DEVICES, "%ld launches before the first wait", launches);
+}
+
 /* A graph needs a stream of every device. */
 static void check_missing_stream(void)
 {
@@ -153,35 +208,42 @@ static void check_missing_stream(void)
     open_scene(&s, "cuda:*", 1);
     s.parts[0].stream = fake.stream_of(0);
     set("CAPTURING", 1);
-    CHECK(run_parts(&s, &error) == TALLY_ERROR_UNSUPPORTED);
+    CHECK(run_parts(&s, NULL, &error) == TALLY_ERROR_UNSUPPORTED);
     CHECK_SAY(strstr(error.message, "part 1, cuda:1: the first part's stream is recording") != NULL,
               "%s", error.message);
     set("CAPTURING", 0);
     close_scene(&s);
 }
 
-/* Call k of device 1, and all later ones there, fail. */
-static int fail_call(const char *devices, int parts, long k)
+/* Samples of the host, dealt; or that lie on the devices, with the output there or here. */
+typedef enum what { dealt, parts_there, parts_here } what;
+
+static tally_status run(const scene *s, what way, uint64_t *counts, tally_error *error)
+{
+    const tally_view view = tally_view_1d(data, TALLY_F32, SAMPLES);
+    tally_output output = TALLY_OUTPUT_INIT;
+    output.counts = counts;
+    return way == dealt ? tally_execute(s->plan, &view, NULL, &output, error)
+                        : run_parts(s, way == parts_here ? counts : NULL, error);
+}
+
+/* Call k of device 1, and all later ones there, fail; afterwards all is as if they had not. */
+static int fail_call(const char *devices, what way, long k)
 {
     static const char *const forgivable[] = {
         "cuCtxPopCurrent", "cuCtxPushCurrent", "cuEventDestroy",         "cuStreamDestroy",
         "cuMemFree",       "cuMemFreeHost",    "cuPointerGetAttributes", NULL};
     scene s;
     tally_error error = {""};
-    uint64_t counts[BINS], before[BINS], want[BINS] = {0};
-    tally_output output = TALLY_OUTPUT_INIT;
-    const tally_view view = tally_view_1d(data, TALLY_F32, SAMPLES);
-    output.counts = counts;
+    uint64_t counts[BINS], before[BINS];
     memset(counts, 0x77, sizeof counts);
     memcpy(before, counts, sizeof counts);
-    memcpy(want, counts, sizeof counts);
-    open_scene(&s, devices, parts);
+    open_scene(&s, devices, way != dealt);
     set("OF", 1);
     set("LOST", 1);
     fake.begin();
     set("FAIL", k);
-    const tally_status status =
-        parts ? run_parts(&s, &error) : tally_execute(s.plan, &view, NULL, &output, &error);
+    const tally_status status = run(&s, way, counts, &error);
     const char *call = fake.failed();
     int may = !call;
     for (int i = 0; call && forgivable[i]; i++)
@@ -194,6 +256,8 @@ static int fail_call(const char *devices, int parts, long k)
     }
     set("FAIL", 0);
     set("OF", -1);
+    CHECK_SAY(!run(&s, way, counts, &error), "call %ld, %s, and again: %s", k, call ? call : "none",
+              error.message);
     close_scene(&s);
     return call != NULL;
 }
@@ -211,13 +275,19 @@ int main(void)
         if (i & 2 || !(i & 4)) /* a graph is recorded on streams */
             check_copies(i & 1, (i & 2) != 0, (i & 4) != 0);
     check_missing_stream();
-    set("PEERS", 1);
-    for (long k = 1; k < 1000 && fail_call("cuda:*", 1, k); k++)
+    check_host_output();
+    check_no_early_wait();
+    for (int peers = 0; peers < 2; peers++) {
+        set("PEERS", peers);
+        for (long k = 1; k < 1000 && fail_call("cuda:*", parts_there, k); k++)
+            failed++;
+    }
+    for (long k = 1; k < 1000 && fail_call("cuda:*", parts_here, k); k++)
         failed++;
     ty_several_least = 1 << 16;
     for (long k = 1; k < 60; k += 4) /* who gets which piece differs */
-        failed += fail_call("cuda:0,1,cpu", 0, k);
-    CHECK_SAY(failed > 20, "%d calls failed", failed);
+        failed += fail_call("cuda:0,1,cpu", dealt, k);
+    CHECK_SAY(failed > 40, "%d calls failed", failed);
     printf("%d calls failed, %d checks, %d failed\n", failed, checks, failures);
     return failures != 0;
 }
