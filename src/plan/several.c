@@ -413,20 +413,21 @@ static void choose_cut(deal *d)
     unit_bytes += !unit_bytes;
     /* Each piece also moves the totals, by 8 bytes a bin and more. */
     const uint64_t least = ty_several_least * (1 + job->plan->slots / (UINT64_C(1) << 18));
-    d->dealing = (ty_dealing){.extent = extent,
-                              .least = least / unit_bytes + 1,
-                              .devices = job->plan->context->several->count};
+    d->dealing = (ty_dealing){.extent = extent, .least = least / unit_bytes + 1};
+    /* As many as there are pieces, the first ones; a call of one piece wakes no thread. */
+    const uint64_t devices = job->plan->context->several->count, pieces = extent / d->dealing.least;
+    d->dealing.devices = (unsigned)(pieces < devices ? pieces + 1 : devices);
     d->dealing.most =
         PIECE_MOST / unit_bytes > d->dealing.least ? PIECE_MOST / unit_bytes : d->dealing.least;
 }
 
 static tally_status run(ty_job *job, tally_error *error)
 {
-    const unsigned devices = job->plan->context->several->count;
     deal d = {.job = job};
     choose_cut(&d);
     pthread_mutex_init(&d.lock, NULL);
-    ty_pool_run(job->plan->context->pool, devices, devices, count_on_device, &d);
+    ty_pool_run(job->plan->context->pool, d.dealing.devices, d.dealing.devices, count_on_device,
+                &d);
     pthread_mutex_destroy(&d.lock);
     return d.status ? ty_error(error, d.status, "%s", d.error.message) : TALLY_OK;
 }
