@@ -64,6 +64,7 @@ int ends_even(const array *a, uint64_t bins, PyObject *range, int float32, wishe
             return 0;
         lo = stats.min;
         hi = stats.max;
+        axis->found = 1;
         if (narrow && !arrays_numpy_2 && lo == hi)
             return 0;
         if (narrow && arrays_numpy_2)

@@ -107,8 +107,9 @@ PyObject *lent_cast(const array *like, PyObject *object, int type);
 PyObject *lent_copy(const lender *by, PyObject *object);
 /* A list of so many copies, made at once. */
 PyObject *lent_copies(const lender *by, PyObject *object, int n);
-/* A NumPy array (taken over) on the device, ready for every stream. */
-PyObject *lent_given(lender *by, int device, PyObject *host);
+/* A NumPy array (taken over) on the device: ready for every stream, which the host waits for, or
+ * put on the current one. */
+PyObject *lent_given(lender *by, int device, PyObject *host, int waits);
 /* Smallest and largest sample, which the host waits for; 0 if one is NaN or infinite. */
 int lent_stats(const array *a, tally_stats *stats);
 tally_context *lent_context(lender *by, int device);
@@ -131,6 +132,7 @@ typedef enum ends_form {
 
 typedef struct wished_axis {
     uint64_t form, bins;
+    int found;           /* the ends are the samples': other calls will hardly have them */
     double lo, hi;       /* of those without edges, but ENDS_INTEGER, else 0 */
     const double *edges; /* of ENDS_EDGES, else NULL */
 } wished_axis;
@@ -152,7 +154,8 @@ typedef struct kept_plan {
     double *edges[TALLY_MAX_DIMENSIONS];
     PyObject *there[TALLY_MAX_DIMENSIONS];  /* these on the device, … */
     PyObject *copies[TALLY_MAX_DIMENSIONS]; /* … a list of copies for callers, … */
-    void *stream[TALLY_MAX_DIMENSIONS];     /* … and the stream that they were made on */
+    void *stream[TALLY_MAX_DIMENSIONS];     /* … and the stream that they were made on; of found
+                                             * ends `there` too */
     wish wish;
     uint64_t hash, used, calls;
     unsigned users; /* calls under way */

@@ -48,7 +48,7 @@ static int make_only(const array *a, PyObject *bins, PyObject *range, wish *w, m
 /* The caller's edges, or new ones. */
 static PyObject *edges_of(kept_plan *plan, const made_axes *made, uint32_t d)
 {
-    if (plan->there[d])
+    if (plan->wish.lender)
         return plan_edges(plan, d);
     if (!made->given[d])
         return ends_array(&plan->wish.axes[d], plan->edges[d]);

@@ -92,6 +92,7 @@ static const exchange *exchange_of(PyObject *about)
  *   open(index)       of a device: the context's address; for int64, float64 and float32 the
  *                     keywords for `empty`, and the types for `cast`
  *   give(index, a)    a NumPy array on the device, there for every stream
+ *   put(index, a)     the same, by the current stream
  *   extremes(x)       smallest and largest sample as numbers
  *   stream(index)     the current stream
  *   recording()       whether it records a graph
@@ -401,9 +402,9 @@ PyObject *lent_copies(const lender *by, PyObject *object, int n)
     return PyObject_CallMethod(by->about, "copies", "Oi", object, n);
 }
 
-PyObject *lent_given(lender *by, int device, PyObject *host)
+PyObject *lent_given(lender *by, int device, PyObject *host, int waits)
 {
-    return host ? PyObject_CallMethod(by->about, "give", "iN", device, host) : NULL;
+    return host ? PyObject_CallMethod(by->about, waits ? "give" : "put", "iN", device, host) : NULL;
 }
 
 /* The samples as their library has them. */

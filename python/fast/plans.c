@@ -5,8 +5,8 @@
 
 #include "fast.h"
 
-/* Edges of more bins, and what finds bins by them, are not kept. */
-enum { MOST_PLANS = 64, MOST_KEPT_BINS = 4096 };
+/* Edges of more bins, and what finds bins by them, are not kept; of ends that were found, few. */
+enum { MOST_PLANS = 64, MOST_FOUND = 4, MOST_KEPT_BINS = 4096 };
 
 static kept_plan *plans[MOST_PLANS];
 static uint64_t now;
@@ -46,7 +46,8 @@ static uint64_t hash_of(const wish *w)
     hash = mixed(hash, (uint64_t)(uintptr_t)w->lender + (uint64_t)w->device);
     for (uint32_t d = 0; d < w->dimensions; d++) {
         const wished_axis *a = &w->axes[d];
-        hash = mixed(hash, (uint64_t)w->dtypes[d] << 40 | a->form << 32 | a->bins);
+        hash = mixed(hash, (uint64_t)w->dtypes[d] << 40 | (uint64_t)a->found << 39 | a->form << 32 |
+                               a->bins);
         hash = mixed(mixed(hash, bits_of(a->lo)), bits_of(a->hi));
         for (uint64_t i = 0; a->edges && i <= a->bins; i++)
             hash = mixed(hash, bits_of(a->edges[i]));
@@ -63,7 +64,8 @@ static int same_wish(const wish *a, const wish *b)
     for (uint32_t d = 0; d < a->dimensions; d++) {
         const wished_axis *x = &a->axes[d], *y = &b->axes[d];
         if (a->dtypes[d] != b->dtypes[d] || x->form != y->form || x->bins != y->bins ||
-            bits_of(x->lo) != bits_of(y->lo) || bits_of(x->hi) != bits_of(y->hi) ||
+            x->found != y->found || bits_of(x->lo) != bits_of(y->lo) ||
+            bits_of(x->hi) != bits_of(y->hi) ||
             (x->edges && memcmp(x->edges, y->edges, (x->bins + 1) * sizeof *x->edges)))
             return 0;
     }
@@ -172,13 +174,15 @@ static int resolve_axis(kept_plan *p, uint32_t d, tally_axis *axis)
     return 1;
 }
 
-/* The edges on the device, of which callers get copies. */
+/* The edges on the device, of which callers get copies. Those of found ends are made when they are
+ * asked for. */
 static int give_edges(kept_plan *p)
 {
     const wish *w = &p->wish;
     for (uint32_t d = 0; w->lender && d < w->dimensions; d++) {
-        if (p->edges[d] &&
-            !(p->there[d] = lent_given(w->lender, w->device, ends_array(&w->axes[d], p->edges[d]))))
+        const wished_axis *a = &w->axes[d];
+        if (p->edges[d] && !a->found &&
+            !(p->there[d] = lent_given(w->lender, w->device, ends_array(a, p->edges[d]), 1)))
             return 0;
     }
     return 1;
@@ -206,12 +210,26 @@ static int resolve(kept_plan *p)
     return !status && give_edges(p);
 }
 
+static int is_found(const kept_plan *p)
+{
+    int found = 0;
+    for (uint32_t d = 0; d < p->wish.dimensions; d++)
+        found |= p->wish.axes[d].found;
+    return found;
+}
+
 /* In place of the one that was not used for longest; not kept where all are in use. */
 static void keep(kept_plan *p)
 {
     kept_plan **oldest = NULL;
+    int found = 0;
+    for (int i = 0; i < MOST_PLANS && plans[i]; i++)
+        found += is_found(plans[i]);
+    const int instead = found >= MOST_FOUND && is_found(p); /* of another of found ends */
     for (int i = 0; i < MOST_PLANS; i++) {
         kept_plan **at = &plans[i];
+        if (instead && (!*at || !is_found(*at)))
+            continue;
         if (!*at || !((*at)->users || (*at)->recorded)) {
             if (!oldest || !*at || (*oldest && (*at)->used < (*oldest)->used))
                 oldest = at;
@@ -294,10 +312,36 @@ int plan_count(kept_plan *p, const array *samples, const array *weights, void *c
  * have copies of short edges made many at a time. */
 enum { FEW_CALLS = 4, COPIES = 32, MOST_COPIED = 1024 };
 
+/* A found axis' edges on the current stream: the first caller's own, later ones get copies. */
+static PyObject *found_edges(kept_plan *p, uint32_t d)
+{
+    const wish *w = &p->wish;
+    void *stream;
+    if (!lent_stream(w->lender, w->device, &stream))
+        return NULL;
+    if (p->there[d] && p->stream[d] != stream) {
+        Py_CLEAR(p->there[d]);
+        Py_CLEAR(p->copies[d]);
+    }
+    if (!p->there[d]) {
+        PyObject *made = lent_given(w->lender, w->device, ends_array(&w->axes[d], p->edges[d]), 0);
+        if (!made || !p->calls)
+            return made;
+        p->there[d] = made;
+        p->stream[d] = stream;
+    }
+    return NULL;
+}
+
 PyObject *plan_edges(kept_plan *p, uint32_t d)
 {
     const wish *w = &p->wish;
     void *stream;
+    if (w->axes[d].found) {
+        PyObject *made = found_edges(p, d);
+        if (made || PyErr_Occurred())
+            return made;
+    }
     if (p->recorded || p->calls < FEW_CALLS || w->axes[d].bins > MOST_COPIED)
         return lent_copy(w->lender, p->there[d]);
     if (!lent_stream(w->lender, w->device, &stream))

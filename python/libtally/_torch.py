@@ -70,6 +70,10 @@ class Lent:
         home.settle()
         return there
 
+    def put(self, index, array):
+        with torch.inference_mode(False):
+            return torch.from_numpy(array).pin_memory().to(torch.device("cuda", index), non_blocking=True)
+
     def copies(self, x, n):
         with torch.inference_mode(False):
             return list(x.repeat(n, 1).unbind())

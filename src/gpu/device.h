@@ -166,6 +166,8 @@ struct ty_device {
     int has_wide_atomics;        /* atomic operations of 64 bits */
     struct ty_orders *orders;    /* order.c's; under the same lock */
     struct ty_spare *spares;     /* gather.c's; under it too */
+    struct ty_workspace *parked; /* workspace.c's; under it too */
+    unsigned parked_count;
     struct ty_program *programs; /* programs.h; the lock is theirs */
     pthread_mutex_t programs_lock;
 };

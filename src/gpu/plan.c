@@ -51,6 +51,7 @@ static void backend_close(tally_context *context)
     ty_device *device = context->state;
     ty_orders_close(device);
     ty_spares_close(device);
+    ty_workspaces_unpark(device);
     ty_programs_close(device);
     device->ops->close(device);
 }

@@ -108,6 +108,8 @@ void ty_program_give(ty_device *device, ty_program *program)
     program->users--;
     ty_program *all = surplus(device);
     pthread_mutex_unlock(&device->programs_lock);
+    if (all && device->ops->wait_all) /* their kernels may run for parked workspaces */
+        device->ops->wait_all(device, NULL);
     destroy_all(device, all);
 }
 
@@ -116,6 +118,8 @@ void ty_programs_open(ty_device *device)
     device->programs = NULL;
     device->orders = NULL;
     device->spares = NULL;
+    device->parked = NULL;
+    device->parked_count = 0;
     pthread_mutex_init(&device->programs_lock, NULL);
 }
 

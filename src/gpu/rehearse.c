@@ -143,7 +143,7 @@ static tally_status rehearse(ty_call *c, tally_error *error)
         status = ty_gpu_method_of(c->plan)->enqueue(c, error);
     }
     if (!c->w->host_pinned)
-        of(c->device)->host_bytes += c->w->histograms * ty_totals_words(c->plan) * 8;
+        of(c->device)->host_bytes += c->w->host_bytes;
     ty_workspace_close(c->device, c->w);
     return status;
 }
@@ -162,12 +162,14 @@ tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, 
     ty_call call = {
         .job = &same, .plan = &plan, .device = &r.device, .program = real->program->handle};
     r.device.ops = &ops;
+    ty_programs_open(&r.device);
     plan.context = &context;
     plan.state = &own;
     same.plan = &plan;
     pthread_mutex_init(&own.spaces.lock, NULL);
     const tally_status status = job->elements ? rehearse(&call, error) : TALLY_OK;
     pthread_mutex_destroy(&own.spaces.lock);
+    ty_programs_close(&r.device);
     *host += r.host_bytes;
     *device += r.device_bytes;
     return status;

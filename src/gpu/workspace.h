@@ -12,32 +12,37 @@ enum { TY_OUTPUTS = 4 }; /* arrays of an output: counts, flows, sum_squares, flo
 
 /*
  * Queue and buffers of one call at a time, kept by the plan so that a repeated call allocates
- * nothing. A call that is still under way on a caller's stream when it returns leaves its workspace
- * to the next call on that stream, which comes after it; to others only once the device has been
- * waited for. One that a graph has recorded belongs to that graph.
+ * nothing, and by the device when the plan is no more, so that a call by a new plan allocates
+ * nothing either. A call that is still under way on a caller's stream when it returns leaves its
+ * workspace to the next call on that stream, which comes after it; to others only once the device
+ * has been waited for. One that a graph has recorded belongs to that graph.
  */
 typedef struct ty_workspace {
     void *queue;    /* our own */
     void *stream;   /* the caller's, as it was given, or NULL */
     void *borrowed; /* a queue around it */
     int busy;       /* work may be under way on `stream` */
+    int ready;      /* `axes` are its plan's */
     ty_memory axes; /* as kernels read them, then the active channels' numbers */
     ty_memory partials, scratch, samples, totals; /* grow as they are asked for */
-    size_t partials_bytes, scratch_bytes, samples_bytes, stage_bytes;
+    size_t partials_bytes, scratch_bytes, samples_bytes, totals_bytes, stage_bytes;
     ty_memory table;      /* zero between launches (kernels/finish.h), or none */
     ty_memory raw_slots;  /* which values of bytes each slot is the sum of (kernels/merge.cl) */
-    uint32_t raw_longest; /* most values of one slot */
+    uint32_t raw_longest; /* most values of one slot; 0: they are not its plan's */
+    size_t axes_bytes, table_bytes, raw_bytes;
     unsigned char *stage; /* pinned: samples of the host on their way */
     /* Axes and raw_slots as they were uploaded; kept until the queue is closed, for a wait may fail
      * with the copy still pending. */
     unsigned char *images[2];
+    unsigned char *small; /* pinned, in place of these once a plan follows another; or none */
+    size_t small_used;
     void *outputs[TY_OUTPUTS]; /* of a failed call, on their way by the host: kept likewise */
     /* Of the last launch: a repeated call asks for the same again. */
     ty_geometry geometry;
     uint64_t geometry_n;
-    uint64_t *host; /* totals of `histograms` histograms */
+    uint64_t *host; /* totals */
+    size_t host_bytes;
     int host_pinned;
-    uint64_t histograms;
     struct ty_workspace *next;
 } ty_workspace;
 
@@ -53,8 +58,11 @@ tally_status ty_workspaces_take(ty_device *device, ty_workspaces *all, void *str
                                 ty_workspace **taken, tally_error *error);
 /* Gives it back; `busy`: the call may be under way still. */
 void ty_workspaces_give(ty_workspaces *all, ty_workspace *w, int recording, int busy);
-/* Waits for what is under way. */
+/* Leaves them to the device, as they are under way; others, and those of graphs, are waited for and
+ * closed. */
 void ty_workspaces_close(ty_device *device, ty_workspaces *all);
+/* Closes those that the device keeps, which it waits for. */
+void ty_workspaces_unpark(ty_device *device);
 
 /* The same of a plan, with the axes. */
 tally_status ty_workspace_take(const tally_plan *plan, void *stream, int recording,

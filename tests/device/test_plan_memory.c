@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/device.h"
+#include "gpu/workspace.h"
 #include "drivers.h"
 #include "open_device.h"
 #include "plan/plan.h"
@@ -55,6 +55,7 @@ static void try_plan(const char *method, tally_dtype dtype, uint64_t bins, tally
     e.weights = weight ? &w : NULL;
     out.counts = counts;
     out.sum_squares = o.sum_squares ? squares : NULL;
+    ty_workspaces_unpark(context->state); /* what earlier plans have left */
     device_bytes = pinned_bytes = 0;
     tally_status status = tally_plan_memory(plan, n, &host, &there, &error);
     const int silent = !device_bytes && !pinned_bytes;

@@ -166,6 +166,9 @@ class Lends(_cuda.Lent):
         Lends.given += 1
         return Lent(array.copy())
 
+    def put(self, index, array):
+        return Lent(array.copy())
+
     def copies(self, x, n):
         return [x.copy() for _ in range(n)]
 
@@ -261,6 +264,15 @@ for kind in (Array, Lent):
     repeated("histogramdd", lambda: tally.histogramdd((x, y), 10, ((0, 1), (0, 1))))
     repeated("bincount, bytes", lambda: tally.bincount(u, minlength=256))
     repeated("bincount, int64", lambda: tally.bincount(i))
+
+    def fresh():
+        x.a[0] *= 1.0001  # other ends
+        x.a[1] = 1 + x.a[0]
+        same(tally.histogram(x, 100)[1], np.histogram(x.a, 100)[1])
+
+    for _ in range(20):
+        fresh()
+    repeated("histogram, no range, other samples", fresh)
     loaded = driver.fake_calls(b"cuModuleLoadData")
     for n in range(100):
         assert tally.histogram(x, 10, (0.0, 1.0 + n))[1].a[-1] == np.float32(1 + n)
