@@ -270,7 +270,7 @@ def _finish(samples, answer, lead, out):
     if out is not None:
         out[...] = samples.home.give(answer) if samples.there else answer
         return out
-    answer = samples.home.give(answer)
+    answer = samples.home.result(samples.home.give(answer))
     return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
 
 
