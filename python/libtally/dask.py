@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of Dask arrays: chunks are counted where they are, and the counts are added in a tree.
+"""Histograms and quantiles of Dask arrays: chunks are counted where they are, and the counts are added in a tree.
 
 Counts are exact and sums are added in the order of the chunks, so that the answer does not depend on
 how many workers there are or on who is done first: integer results have the bits of one machine's.
 """
 
 import builtins
+import functools
 import math
 
 import dask
@@ -14,11 +15,16 @@ import numpy as np
 from dask import delayed
 
 import libtally as tally
+from libtally import quantiles as _quantiles
 
 FAN_IN = 8
 EXACT = 1 << 53  # integers beyond may lie outside an end that was rounded to float64
 
-__all__ = ["histogram", "histogramdd"]
+KEYS = 1 << 24  # so many samples are gathered and sorted to find quantiles; of more, more bits are counted
+
+__all__ = [
+    "histogram", "histogramdd", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile",
+]  # fmt: skip
 
 
 # ---- on the workers ----
@@ -290,3 +296,229 @@ def _columns(sample):
     if not columns or any(c.ndim != 1 for c in columns):
         raise ValueError(message)
     return [_alike(c, columns[0], message) for c in columns]
+
+
+# ---- quantiles: samples as keys, unsigned integers in their order, are counted by their upper bits; what begins as a
+# wanted one does is gathered, or where that is too much counted by the bits that follow ----
+
+
+def _bits(block):
+    """The bits of a chunk's samples, without NaN, the upper 16 of each or all of 8, and the number of NaN."""
+    if hasattr(block, "__cuda_array_interface__"):
+        raise TypeError("quantiles of chunks on a device are not found: copy them with map_blocks(cupy.asnumpy)")
+    x = np.asarray(block).reshape(-1)
+    x, nan = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("="), copy=False)), 0
+    if x.dtype.kind == "f":
+        missing = np.isnan(x)
+        nan = int(np.count_nonzero(missing))
+        x = x[~missing] if nan else x
+    halves = x.dtype.itemsize // 2
+    return x.view(f"u{x.dtype.itemsize}"), x.view(np.uint16)[halves - 1 :: halves] if halves else x.view(np.uint8), nan
+
+
+def _keys(bits, kind):
+    """The keys of samples, by their bits; or the upper parts of both."""
+    top = bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))
+    if kind == "f":
+        return np.where(bits & top, ~bits, bits | top)
+    return bits ^ top if kind == "i" else bits
+
+
+def _numbers(keys, dtype):
+    """The samples of keys."""
+    top = np.uint64(1 << (8 * dtype.itemsize - 1))
+    if dtype.kind == "f":
+        keys = np.where(keys & top, keys ^ top, ~keys)
+    elif dtype.kind == "i":
+        keys = keys ^ top
+    return keys.astype(f"u{dtype.itemsize}").view(dtype)
+
+
+def _count_upper(block):
+    """How many keys have each value of their upper bits, in order; and the number of NaN."""
+    _, upper, nan = _bits(block)
+    cells = np.arange(1 << 8 * upper.dtype.itemsize, dtype=upper.dtype)
+    counts = np.empty(len(cells) + 1, np.int64)
+    counts[_keys(cells, block.dtype.kind)] = tally.bincount(upper, minlength=len(cells))
+    counts[-1] = nan
+    return counts
+
+
+def _inside(block, prefixes, shift):
+    """The keys that begin with one of the prefixes, which ascend, and with which."""
+    bits, upper, _ = _bits(block)
+    kind, width = block.dtype.kind, 8 * bits.dtype.itemsize
+    wanted = np.zeros(1 << 16, bool)
+    wanted[prefixes >> np.uint64(width - shift - 16)] = True
+    keys = _keys(bits[wanted[_keys(np.arange(1 << 16, dtype=np.uint16), kind)][upper]], kind)
+    begin = keys >> keys.dtype.type(shift)
+    at = np.minimum(np.searchsorted(prefixes.astype(keys.dtype), begin), len(prefixes) - 1)
+    inside = prefixes[at] == begin
+    return keys[inside], at[inside]
+
+
+def _count_inside(block, prefixes, shift, bits):
+    """For each prefix how many keys go on with each value of `bits` bits above `shift`."""
+    keys, at = _inside(block, prefixes, shift + bits)
+    cells = (keys >> keys.dtype.type(shift)).astype(np.int64) & ((1 << bits) - 1)
+    return tally.bincount(at << bits | cells, minlength=len(prefixes) << bits)
+
+
+def _keep_inside(block, prefixes, shift):
+    return _inside(block, prefixes, shift)[0]
+
+
+class _Chunks:
+    """All samples of a Dask array, a row."""
+
+    def __init__(self, a):
+        self.blocks, self.dtype = _blocks(a), a.dtype.newbyteorder("=")
+        self.bits = min(16, 8 * self.dtype.itemsize)
+
+    def __len__(self):
+        return 1
+
+    def look(self, join, one, *how):
+        """Each chunk once."""
+        one = delayed(one, pure=True)
+        return _tree([one(block, *how) for block in self.blocks], join).compute()
+
+    @functools.cached_property
+    def first(self):
+        """How many keys begin with each value of `bits` bits, and the number of NaN."""
+        counts = self.look(_add, _count_upper)
+        return counts[:-1], int(counts[-1])
+
+    def order_statistics(self, ranks):
+        ranks, (table, nan) = ranks.astype(np.int64), self.first
+        found, numbers = np.empty((1, len(ranks)), self.dtype), ranks < table.sum()
+        found[0, numbers] = _numbers(self.find(ranks[numbers]), self.dtype)
+        if nan:
+            found[0, ~numbers] = np.nan
+        return found, np.array([nan], np.uint64)
+
+    def find(self, ranks):
+        """The keys of ranks."""
+        table, bits, shift = self.first[0][None], self.bits, 8 * self.dtype.itemsize - self.bits
+        prefixes, below, at = np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros(len(ranks), np.intp)
+        while len(ranks):
+            ends = below[:, None] + table.cumsum(axis=1)
+            cell = np.array([np.searchsorted(ends[i], rank, side="right") for i, rank in zip(at, ranks)])
+            _unchanged((cell < table.shape[1]).all())
+            keys = prefixes[at] << np.uint64(bits) | cell.astype(np.uint64)
+            if not shift:
+                return keys
+            prefixes, one, again = np.unique(keys, return_index=True, return_inverse=True)
+            counts = table[at, cell][one]
+            below, at = ends[at, cell][one] - counts, again.reshape(-1)
+            if counts.sum() <= KEYS:
+                kept = np.sort(self.look(np.concatenate, _keep_inside, prefixes, shift))
+                _unchanged(len(kept) == counts.sum())
+                return kept[ranks + (counts.cumsum() - counts - below)[at]].astype(np.uint64)
+            bits = min(shift, max(1, 16 - (len(prefixes) - 1).bit_length()))
+            shift -= bits
+            table = self.look(_add, _count_inside, prefixes, shift, bits).reshape(len(prefixes), 1 << bits)
+        return np.empty(0, np.uint64)
+
+
+def _unchanged(same):
+    if not same:
+        raise RuntimeError("the samples changed between two readings of the chunks")
+
+
+class _Whole(_quantiles._Samples):
+    """A Dask array's samples, as those of an array are."""
+
+    def __init__(self, a):
+        self.rows = _Chunks(a)
+        self.dtype, self.home, self.there, self.kept = self.rows.dtype, _quantiles._arrays.NUMPY, False, ()
+
+    @functools.cached_property
+    def count(self):
+        table, nan = self.rows.first
+        return int(table.sum()) + nan
+
+    def answer(self, of_rows, skip):
+        return super().answer(of_rows, skip) if self.count else None
+
+
+def _whole(a):
+    a = _samples(a)
+    if a.dtype.kind == "b":
+        raise TypeError("booleans have no quantiles: x.astype('u1') has")
+    return _Whole(a)
+
+
+def _quantile(name, a, q, scale, method, skip=False):
+    samples, theirs = _whole(a), functools.partial(getattr(np, name), method=method)
+    if method not in _quantiles._PLACES:
+        return theirs(np.zeros(1, samples.dtype), q)  # which refuses it
+    if np.asanyarray(q).dtype.kind not in "iuf":
+        raise TypeError(f"q={q!r}: numbers are expected")
+    found = _quantiles.of_samples(samples, q, scale, method, skip)
+    if found is None:
+        return theirs(np.full(min(1, samples.count), np.nan, samples.dtype), q)  # with its warning or error
+    return _quantiles._finish(samples, *found, None)
+
+
+def _median(name, a, skip=False):
+    samples = _whole(a)
+    found = samples.answer(_quantiles._middle, skip)
+    if found is None:
+        return getattr(np, name)(np.full(min(1, samples.count), np.nan, samples.dtype))
+    return _quantiles._finish(samples, found, (), None)
+
+
+def quantile(a, q, *, method="linear"):
+    """The q-th quantiles of all samples: what numpy.quantile says of the whole array, to the bit.
+
+    They are found at once, in two readings of the chunks for most data: the second gathers what is near the
+    quantiles. Where that is more than 2**24 samples, a reading more counts further bits. The chunks have to be the
+    same each time.
+
+    Parameters
+    ----------
+    a : dask.array.Array
+        Samples of any shape and chunks, in the memory of the workers.
+    q : float or sequence of float
+        From 0 to 1.
+    method : str, default "linear"
+        As for `numpy.quantile`.
+
+    Returns
+    -------
+    numpy.ndarray or scalar
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from libtally.dask import quantile
+    >>> quantile(da.arange(101, chunks=7), [0.25, 0.5])
+    array([25., 50.])
+    """
+    return _quantile("quantile", a, q, 1, method)
+
+
+def percentile(a, q, *, method="linear"):
+    """The q-th percentiles of all samples: `quantile` of q / 100."""
+    return _quantile("percentile", a, q, 100, method)
+
+
+def nanquantile(a, q, *, method="linear"):
+    """`quantile` of what is not NaN."""
+    return _quantile("nanquantile", a, q, 1, method, skip=True)
+
+
+def nanpercentile(a, q, *, method="linear"):
+    """`percentile` of what is not NaN."""
+    return _quantile("nanpercentile", a, q, 100, method, skip=True)
+
+
+def median(a):
+    """The median of all samples: numpy.median of the whole array."""
+    return _median("median", a)
+
+
+def nanmedian(a):
+    """`median` of what is not NaN."""
+    return _median("nanmedian", a, skip=True)

@@ -5,7 +5,16 @@ from typing import Any
 import dask.array as da
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["histogram", "histogramdd"]
+__all__ = [
+    "histogram",
+    "histogramdd",
+    "median",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "quantile",
+]
 
 def histogram(
     a: da.Array,
@@ -27,3 +36,9 @@ def histogramdd(
     threads: int = 1,
     method: str | None = None,
 ) -> tuple[da.Array, list[NDArray[Any]]]: ...
+def quantile(a: da.Array, q: ArrayLike, *, method: str = "linear") -> Any: ...
+def percentile(a: da.Array, q: ArrayLike, *, method: str = "linear") -> Any: ...
+def nanquantile(a: da.Array, q: ArrayLike, *, method: str = "linear") -> Any: ...
+def nanpercentile(a: da.Array, q: ArrayLike, *, method: str = "linear") -> Any: ...
+def median(a: da.Array) -> Any: ...
+def nanmedian(a: da.Array) -> Any: ...

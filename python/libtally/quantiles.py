@@ -183,7 +183,7 @@ def order_statistics(rows, ranks):
     """Samples of these ranks of each row, 0 the smallest, as an array of (row, rank); and the numbers of NaN, which
     rank last."""
     ranks = np.asarray(ranks, np.uint64)
-    if isinstance(rows, _Lent):
+    if not isinstance(rows, np.ndarray):
         return rows.order_statistics(ranks)
     found, nan = np.empty((len(rows), len(ranks)), rows.dtype), np.empty(len(rows), np.uint64)
     view = c.View(data=rows.ctypes.data, dtype=_arrays.CODES[rows.dtype], batches=len(rows), rows=1,
@@ -228,10 +228,10 @@ def _next(at, stays):
 def _part(method, at):
     part = at - np.floor(at)
     if method == "midpoint":
-        return np.where(at % 1 == 0, 0.0, 0.5)
-    if method == "averaged_inverted_cdf":
-        return np.where(part == 0, 0.5, 1.0)
-    return part
+        part = np.where(at % 1 == 0, 0.0, 0.5)
+    elif method == "averaged_inverted_cdf":
+        part = np.where(part == 0, 0.5, 1.0)
+    return part.astype(at.dtype, copy=False)
 
 
 def _wide(values):
@@ -254,12 +254,13 @@ def _of_rows(rows, n, q, method, weak):
     high[at < 0] = 0
     ranks, where = np.unique(np.stack([low, high]), return_inverse=True)
     found, nan = order_statistics(rows, ranks)
-    found = _wide(found.T)
-    where = where.reshape(2, -1)
-    a, b = found[where[0]], found[where[1]]
+    where, wide = where.reshape(2, -1), _wide(found.T)
+    a, b = wide[where[0]], wide[where[1]]
     part = float(_part(method, at)[0]) if weak else _part(method, at)[:, None]
     with np.errstate(invalid="ignore"):
         gap = b - a
+        if wide.dtype != found.dtype:  # as wide as the small integers and the part make it
+            a, b, gap = (x.astype(np.result_type(found.dtype, part)) for x in (a, b, gap))
         mixed = a + gap * part
         mixed = np.where(np.asarray(part) >= 0.5, b - gap * (1 - part), mixed).astype(mixed.dtype)
     return np.where(a == b, a.astype(mixed.dtype), mixed), nan  # infinite neighbours, too
@@ -288,14 +289,20 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
             return found
     theirs = functools.partial(getattr(np, name), method=method, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
-    if not samples.served() or method not in _PLACES:
-        samples.refuse()
-        return theirs(np.asarray(a), q, axis, out)
+    if samples.served() and method in _PLACES:
+        found = of_samples(samples, q, scale, method, skip)
+        if found is not None:
+            return _finish(samples, *found, out)
+    samples.refuse()
+    return theirs(np.asarray(a), q, axis, out)
+
+
+def of_samples(samples, q, scale, method, skip):
+    """Their quantiles, and the shape of q; None where they are left to NumPy."""
     weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
     quantiles = np.asanyarray(q)
     if quantiles.dtype.kind not in "iuf":
-        samples.refuse()
-        return theirs(np.asarray(a), q, axis, out)
+        return None
     if quantiles.ndim > 1:
         raise ValueError("q must be a scalar or 1d")
     quantiles = np.true_divide(quantiles, scale) if scale != 1 else quantiles
@@ -304,10 +311,7 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
                          "Quantiles must be in the range [0, 1]")  # fmt: skip
     flat = np.atleast_1d(quantiles).astype(np.float64 if weak else quantiles.dtype, copy=False)
     answer = samples.answer(lambda rows, n: _of_rows(rows, n, flat, method, weak), skip)
-    if answer is None:
-        samples.refuse()
-        return theirs(np.asarray(a), q, axis, out)  # with its warnings
-    return _finish(samples, answer, quantiles.shape, out)
+    return None if answer is None else (answer, quantiles.shape)
 
 
 def _middle(rows, n):

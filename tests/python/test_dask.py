@@ -9,6 +9,7 @@ import pytest
 
 import libtally as tally
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 import libtally.dask  # noqa: E402
@@ -241,3 +242,88 @@ def test_chunks_on_a_device(monkeypatch):
     counts = tally.dask._count(np.arange(8.0).view(Block), None, [0, 4, 8], None, {})
     assert seen == [Block] and type(counts) is np.ndarray and counts.tolist() == [4, 4]
     assert tally.dask._extremes(np.arange(8.0).view(Block)) == (0, 7)
+
+
+# ---- quantiles: NumPy's of the whole array, to the bit ----
+
+
+@pytest.fixture
+def here():
+    with dask.config.set(scheduler="sync"):
+        yield
+
+
+def same(ours, theirs):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.dtype == theirs.dtype.newbyteorder("=") and ours.shape == theirs.shape
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 >i4 >f8".split())
+def test_quantiles(here, monkeypatch, dtype):
+    a = (rng.normal(size=(30, 211)) * 40 + (120 if dtype[-2] == "u" else 0)).clip(-120, 250).astype(dtype)
+    for keys, chunks in ((1 << 24, (7, 100)), (20, (30, 50))):  # few: bits are counted to the last
+        monkeypatch.setattr(tally.dask, "KEYS", keys)
+        x = da.from_array(a, chunks=chunks)
+        for method in ("linear", "inverted_cdf", "normal_unbiased"):
+            for q in (0.5, [0, 0.25, 0.25, 1]):
+                same(tally.dask.quantile(x, q, method=method), tally.quantile(a, q, method=method))
+    if np.lib.NumpyVersion(np.__version__) >= "2.4.0":  # as test_quantiles.py says
+        same(tally.dask.quantile(x, np.linspace(0, 1, 41)), np.quantile(a, np.linspace(0, 1, 41)))
+    same(tally.dask.percentile(x, 30), tally.percentile(a, 30))
+    same(tally.dask.median(x), np.median(a))
+
+
+def test_quantiles_by_workers(client, monkeypatch):
+    a = rng.normal(size=20_000)
+    for keys in (1 << 24, 5):
+        monkeypatch.setattr(tally.dask, "KEYS", keys)
+        same(tally.dask.quantile(da.from_array(a, chunks=3000), [0.2, 0.5]), tally.quantile(a, [0.2, 0.5]))
+
+
+@pytest.mark.parametrize("kind", ["any", "equal", "ten", "sorted", "near"])
+def test_quantiles_of_hard_samples(here, monkeypatch, kind):
+    n = 20_000
+    a = {
+        "any": rng.integers(0, 1 << 64, n, np.uint64, endpoint=False).view(np.float64),
+        "equal": np.full(n, -0.5),
+        "ten": rng.integers(-5, 5, n) * 0.1,
+        "sorted": np.sort(rng.normal(size=n)),
+        "near": np.nextafter(1, 2, dtype=np.float64) * (1 + rng.integers(0, 9000, n) * 2.0**-52),
+    }[kind]  # fmt: skip
+    a[rng.random(n) < 0.01] = np.inf
+    x, q = da.from_array(a, chunks=1700), [0.01, 0.5, 0.7, 0.999]
+    for keys in (1 << 24, 5):
+        monkeypatch.setattr(tally.dask, "KEYS", keys)
+        same(tally.dask.quantile(x, q), tally.quantile(a, q))
+        same(tally.dask.nanquantile(x, q), tally.nanquantile(a, q))
+        same(tally.dask.nanmedian(x), tally.nanmedian(a))
+
+
+def test_quantiles_with_nan(here):
+    a = rng.normal(size=5000).astype("f4")
+    a[::7] = np.nan
+    x = da.from_array(a, chunks=600)
+    assert np.isnan(tally.dask.median(x)) and np.isnan(tally.dask.quantile(x, [0, 1])).all()
+    same(tally.dask.nanpercentile(x, [10, 20], method="higher"), tally.nanpercentile(a, [10, 20], method="higher"))
+    unknown = x[x > 0]
+    same(tally.dask.nanquantile(unknown, 0.9), tally.quantile(a[a > 0], 0.9))
+    with pytest.warns(RuntimeWarning):
+        assert np.isnan(tally.dask.nanmedian(da.full(9, np.nan, chunks=4)))
+
+
+def test_quantiles_that_are_refused(here):
+    x = da.arange(10, chunks=3)
+    for wrong, q in ((ValueError, 1.5), (ValueError, [[0.5]]), (TypeError, "half")):
+        with pytest.raises(wrong):
+            tally.dask.quantile(x, q)
+    with pytest.raises(ValueError, match="not a valid method"):
+        tally.dask.quantile(x, 0.5, method="best")
+    with pytest.raises(TypeError, match="booleans"):
+        tally.dask.median(x > 3)
+    with pytest.raises(IndexError):
+        tally.dask.quantile(da.zeros(0), 0.5)
+    other = dask.delayed(lambda: np.random.default_rng().normal(size=1000), pure=False)
+    with pytest.raises(RuntimeError, match="changed"):
+        for _ in range(9):
+            tally.dask.quantile(da.from_delayed(other(), (1000,), float), np.linspace(0, 1, 9))

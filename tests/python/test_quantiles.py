@@ -47,7 +47,7 @@ def test_against_numpy(dtype, method):
     random = np.random.default_rng(SEED)
     for n in (1, 2, 3, 10, 1000):
         x = samples(random, dtype, n)
-        for q in (0.5, 0, 1, 0.25, [0.1, 0.9], np.linspace(0, 1, 11), random.random()):
+        for q in (0.5, 0, 1, 0.25, [0.1, 0.9], np.linspace(0, 1, 11), random.random(), np.float32(0.3)):
             same(tally.quantile(x, q, method=method), np.quantile(x, q, method=method))
 
 
