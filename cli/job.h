@@ -60,8 +60,9 @@ int cli_ranks_add(cli_job *job);
 
 /* ---- of.c: --of ---- */
 
-/* Reads the source, and writes what it found to standard output. */
-int cli_of(cli_job *job);
+/* Our result, a profile; then what all of the source adds to it. */
+int cli_of_make(cli_job *job);
+int cli_of_add(cli_job *job);
 
 /* ---- verify.c: --verify ---- */
 

@@ -83,6 +83,7 @@ typedef enum cli_id {
     CLI_LIST_FORMAT,
     CLI_OUTPUT,
     CLI_LOG_COUNTS,
+    CLI_STATISTIC,
     CLI_MAX_ROWS,
     CLI_WIDTH,
     CLI_HEIGHT,

@@ -218,6 +218,32 @@ static int suits(const cli_options *options, const cli_target *target)
     return CLI_OK;
 }
 
+/* --statistic, as bits. */
+static int choose_statistics(const cli_options *options, cli_target *target)
+{
+    uint32_t *chosen = &target->write.statistics;
+    size_t count = 0;
+    const char *text = cli_text(options, CLI_STATISTIC, NULL);
+    char **pieces = text ? cli_split(text, &count) : NULL;
+    if (text && !pieces)
+        return cli_fail("out of memory");
+    int code = CLI_OK;
+    for (size_t i = 0; i < count && !code; i++) {
+        const int bit = tally_statistic_parse(pieces[i]);
+        *chosen |= (uint32_t)bit;
+        if (!bit)
+            code = cli_usage(options->word, "--statistic %s: some of %s", pieces[i],
+                             cli_option_row(CLI_STATISTIC)->choices);
+    }
+    cli_split_free(pieces, count);
+    if (!code && text && target->format == TALLY_FORMAT_JSON)
+        code = cli_usage(options->word, "--statistic: json has all of them");
+    if (!code && is_picture(target->format) && (*chosen & (*chosen - 1)) &&
+        *chosen != (TALLY_STATISTIC_MEAN | TALLY_STATISTIC_ERROR))
+        code = cli_usage(options->word, "--statistic: a picture shows one, or mean,error");
+    return code;
+}
+
 int cli_target_get(const cli_options *options, int picture, cli_target *target)
 {
     memset(target, 0, sizeof *target);
@@ -227,6 +253,8 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target)
     int status = choose_format(options, picture, target);
     if (!status)
         status = suits(options, target);
+    if (!status)
+        status = choose_statistics(options, target);
     if (status)
         return status;
     tally_write_options *write = &target->write;

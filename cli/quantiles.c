@@ -108,11 +108,11 @@ static int find_group(job *job, const char *const *paths, size_t count)
 {
     const cli_options *options = job->options;
     char **names = NULL;
-    size_t columns = 0;
+    size_t columns = 0, beside;
     tally_status status = TALLY_OK;
     int code = CLI_OK, all = cli_wants_all(options);
     if (!all && cli_has(options, CLI_COLUMN)) {
-        code = cli_columns_parse(options, &names, &columns);
+        code = cli_columns_parse(options, &names, &columns, &beside);
     } else if (!all) {
         code = find(job, options, paths, count, &status);
         all = !code && status; /* a table */

@@ -159,22 +159,17 @@ static int count_files(const cli_options *options, tally_context *context, const
         *failed = job.source.current;
     if (!code)
         code = cli_job_plan(&job);
-    const int of = cli_has(options, CLI_OF);
-    if (!code && of) {
-        describe_plan(&job);
-        code = cli_of(&job);
-    }
-    if (!code && !of)
-        code = cli_tallied_make(&job, &job.ours);
+    if (!code)
+        code = cli_has(options, CLI_OF) ? cli_of_make(&job) : cli_tallied_make(&job, &job.ours);
     if (!code && cli_has(options, CLI_VERIFY))
         code = cli_tallied_make(&job, &job.reference);
     if (!code && cli_has(options, CLI_BY))
         code = cli_by_start(&job);
     int left_out = CLI_OK;
-    if (!code && !of) {
+    if (!code) {
         describe_plan(&job);
         progress.what = "counting";
-        code = cli_job_count(&job);
+        code = cli_has(options, CLI_OF) ? cli_of_add(&job) : cli_job_count(&job);
         if (code == CLI_FAILED && some_counted(&job))
             left_out = code, code = CLI_OK;
     }
@@ -189,9 +184,9 @@ static int count_files(const cli_options *options, tally_context *context, const
     cli_tallied_take(&job, &job.reference);
     if (!code && job.reference.result)
         code = cli_verify(&job);
-    if (!code && !of)
+    if (!code)
         code = finish(&job);
-    if (!code && !of)
+    if (!code)
         code = job.by_flows ? cli_by_finish(&job) : name_words(&job);
     if (!code)
         cli_say(options, "%.3f s in all", cli_seconds() - started);
@@ -241,8 +236,9 @@ static int find_columns(const cli_options *options, const char *path, char ***na
         *columns = *made;
         return code;
     }
-    const int code = cli_columns_parse(options, names, made);
-    *columns = *made - (cli_beside_column(options) && *made);
+    size_t beside;
+    const int code = cli_columns_parse(options, names, made, &beside);
+    *columns = *made - beside;
     return code;
 }
 
@@ -268,8 +264,8 @@ static int count_column(const cli_options *options, tally_context *context, cons
 /* Whether columns of a file may be parsed together. */
 static int may_share(const cli_options *options, size_t count)
 {
-    return count == 1 && !cli_beside_column(options) && !cli_has(options, CLI_WEIGHTS) &&
-           !cli_has(options, CLI_MASK) && !cli_has(options, CLI_BY);
+    return count == 1 && !cli_has(options, CLI_WEIGHTS) && !cli_has(options, CLI_MASK) &&
+           !cli_has(options, CLI_BY);
 }
 
 /* Each column by itself, into results[0 ...]; *done counts them. As many as an input brings are

@@ -20,10 +20,9 @@ static int check_pairs(const cli_options *options)
                                      {CLI_SEPARATE, CLI_BY},     {CLI_SEPARATE, CLI_EACH},
                                      {CLI_SEPARATE, CLI_MASK},   {CLI_QUIET, CLI_VERBOSE},
                                      {CLI_OF, CLI_WEIGHTS},      {CLI_OF, CLI_BY},
-                                     {CLI_OF, CLI_SEPARATE},     {CLI_OF, CLI_EACH},
-                                     {CLI_OF, CLI_COUNTER},      {CLI_OF, CLI_VERIFY},
-                                     {CLI_OF, CLI_KEEP_GOING},   {CLI_OF, CLI_CATEGORIES},
-                                     {CLI_OF, CLI_TOP}};
+                                     {CLI_OF, CLI_SEPARATE},     {CLI_OF, CLI_COUNTER},
+                                     {CLI_OF, CLI_VERIFY},       {CLI_OF, CLI_KEEP_GOING},
+                                     {CLI_OF, CLI_CATEGORIES},   {CLI_OF, CLI_TOP}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
         return cli_usage(options->word, "--offset is for raw data and needs --dtype");
@@ -140,7 +139,7 @@ static int check_files(const cli_options *options)
 int cli_run_check(const cli_options *options, cli_target *target)
 {
     char **columns = NULL;
-    size_t count = 0;
+    size_t count = 0, beside = 0;
     int code = check_pairs(options);
     if (!code)
         code = check_settings(options);
@@ -153,12 +152,11 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (!code)
         code = check_text(options);
     if (!code)
-        code = cli_columns_parse(options, &columns, &count);
+        code = cli_columns_parse(options, &columns, &count, &beside);
     if (columns)
         cli_split_free(columns, count);
     if (!code) {
-        uint32_t axes = (uint32_t)count - (cli_beside_column(options) != NULL) -
-                        (uint32_t)cli_has(options, CLI_BY);
+        uint32_t axes = (uint32_t)(count - beside) - (uint32_t)cli_has(options, CLI_BY);
         code = cli_axes_check(options, axes && !cli_has(options, CLI_SEPARATE) ? axes : 1);
     }
     if (!code)
@@ -166,8 +164,7 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (!code)
         code = cli_target_get(options, 0, target);
     if (!code)
-        code =
-            cli_of_check(options, target, (uint32_t)count - (cli_beside_column(options) != NULL));
+        code = cli_of_check(options, target, (uint32_t)(count - beside));
     if (!code)
         code = cli_ranks_check(options, (uint32_t)count);
     int listed = target->format == TALLY_FORMAT_JSON ||

@@ -14,56 +14,6 @@ tally_status(cli_error)(tally_error *error, tally_status status, const char *for
     return status;
 }
 
-const char *cli_beside_column(const cli_options *options)
-{
-    const char *weights = cli_text(options, CLI_WEIGHTS, "");
-    return cli_has(options, CLI_OF) ? cli_text(options, CLI_OF, "")
-           : weights[0] == ':'      ? weights + 1
-                                    : NULL;
-}
-
-int cli_columns_parse(const cli_options *options, char ***columns, size_t *count)
-{
-    const char *beside = cli_beside_column(options);
-    const char *option = cli_has(options, CLI_OF) ? "--of " : "--weights :";
-    const char *by = cli_text(options, CLI_BY, NULL);
-    const char **texts = options->values[CLI_COLUMN].texts;
-    *columns = calloc(TALLY_MAX_DIMENSIONS + 1, sizeof **columns);
-    *count = 0;
-    if (!*columns || (by && !((*columns)[(*count)++] = strdup(by))))
-        return cli_fail("out of memory");
-    for (size_t i = 0; i < options->values[CLI_COLUMN].count; i++) {
-        size_t pieces;
-        char **names = cli_split(texts[i], &pieces);
-        if (!names)
-            return cli_fail("out of memory");
-        int room = *count + pieces <= TALLY_MAX_DIMENSIONS;
-        for (size_t p = 0; p < pieces && room; p++) {
-            (*columns)[(*count)++] = names[p];
-            names[p] = NULL;
-        }
-        cli_split_free(names, pieces);
-        if (!room)
-            return cli_usage(options->word, "--column: at most %d columns", TALLY_MAX_DIMENSIONS);
-    }
-    if (by && *count != 2)
-        return cli_usage(options->word,
-                         "--by %s: name one column that is counted for each value of %s, with "
-                         "--column",
-                         by, by);
-    if (!beside)
-        return CLI_OK;
-    if (*count == 0)
-        return cli_usage(options->word,
-                         "%s%s is a column of the table; name the samples' with --column", option,
-                         beside);
-    if (*count == TALLY_MAX_DIMENSIONS)
-        return cli_usage(options->word, "%s%s: at most %d columns in all", option, beside,
-                         TALLY_MAX_DIMENSIONS);
-    (*columns)[(*count)++] = strdup(beside);
-    return (*columns)[*count - 1] ? CLI_OK : cli_fail("out of memory");
-}
-
 void cli_source_input_options(const cli_source *source, tally_input_options *wanted)
 {
     const cli_options *options = source->options;
@@ -128,7 +78,7 @@ static tally_status offer_words(cli_source *source, tally_error *error)
     static const cli_id numbers[] = {CLI_BINS,    CLI_EDGES, CLI_RANGE,    CLI_LOG,
                                      CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET, CLI_RANKS};
     const cli_options *options = source->options;
-    const size_t samples = source->column_count - (size_t)source->weights_inside;
+    const size_t samples = source->column_count - source->beside;
     int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF) &&
                   options->word->bit == CLI_RUN;
     const int alone = samples <= 1 || cli_has(options, CLI_SEPARATE);
@@ -385,7 +335,7 @@ static tally_status open_sidecars(cli_source *source, tally_error *error)
     tally_status status = TALLY_OK;
     source->mask.path = cli_text(source->options, CLI_MASK, NULL);
     source->mask.what = "mask";
-    source->weights.path = source->weights_inside ? NULL : weights;
+    source->weights.path = source->beside ? NULL : weights;
     source->weights.what = "weights";
     if (source->mask.path)
         status = cli_sidecar_open(&source->mask, source, error);
@@ -413,10 +363,9 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     source->skipped = calloc(count, 1);
     tally_status status = TALLY_OK;
     if (!source->inputs || !source->sizes || !source->skipped ||
-        cli_columns_parse(options, &source->columns, &source->column_count))
+        cli_columns_parse(options, &source->columns, &source->column_count, &source->beside))
         status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
     if (!status) {
-        source->weights_inside = cli_beside_column(options) != NULL;
         find_sizes(source);
         status = offer_words(source, error);
         if (source->words[1] ||
@@ -432,7 +381,7 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     if (!status && source->kind.table)
         return TALLY_OK;
     if (!status) {
-        source->dimensions = source->kind.dimensions - (uint32_t)source->weights_inside;
+        source->dimensions = source->kind.dimensions - (uint32_t)source->beside;
         for (uint32_t d = 0; d < source->kind.dimensions; d++)
             source->times[d] = tally_input_time(source->inputs[0], d);
         status = choose_channels(source, error);
@@ -498,10 +447,10 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
     chunk->views[0] = chunk->views[source->pick];
     chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
     chunk->has_mask = source->mask.input != NULL;
-    chunk->has_weights = source->weights_inside || source->weights.input;
+    chunk->has_weights = source->beside || source->weights.input;
     if (chunk->has_mask)
         status = cli_sidecar_take(&source->mask, path, &chunk->views[0], 1, &chunk->mask, error);
-    if (source->weights_inside)
+    if (source->beside)
         chunk->weights = chunk->views[source->dimensions];
     else if (!status && source->weights.input)
         status =
@@ -518,8 +467,8 @@ static int take_whole(cli_source *source, cli_chunk *chunk)
         !chunk->views[0].source)
         return 0;
     chunk->has_mask = source->mask.input != NULL;
-    chunk->has_weights = source->weights_inside || source->weights.input;
-    if (source->weights_inside)
+    chunk->has_weights = source->beside || source->weights.input;
+    if (source->beside)
         chunk->weights = chunk->views[source->dimensions];
     if ((chunk->has_mask && (!cli_sidecar_whole(&source->mask, &chunk->views[0], &chunk->mask) ||
                              chunk->mask.dtype != TALLY_U8)) ||
@@ -595,7 +544,7 @@ uint64_t cli_source_hint(const cli_source *source)
 
 tally_dtype cli_source_weight_dtype(const cli_source *source)
 {
-    if (source->weights_inside)
+    if (source->beside)
         return source->kind.dtype;
     return source->weights.input ? source->weights.info.dtype : (tally_dtype)0;
 }

@@ -45,9 +45,9 @@ typedef struct cli_source {
     uint64_t done_bytes, total_bytes; /* total 0: unknown */
     tally_input_info kind;            /* of the first file, which the others must match */
 
-    char **columns; /* --column, then the weights' column; owned */
+    char **columns; /* --column, then those of --of, or the weights'; owned */
     size_t column_count;
-    int weights_inside;                       /* the last column is weights */
+    size_t beside;                            /* so many at the end are values or weights */
     tally_words *words[TALLY_MAX_DIMENSIONS]; /* of each column; NULL: of numbers */
     tally_time times[TALLY_MAX_DIMENSIONS];   /* of each column: its unit, if it is of times */
     int rounded;                              /* an integer beyond 2^53 was */
@@ -67,17 +67,16 @@ typedef struct cli_source {
  * after a message. */
 int cli_run_check(const cli_options *options, cli_target *target);
 
-/* The column of the same table that goes with the samples: of --of, or --weights :NAME; or NULL. */
-const char *cli_beside_column(const cli_options *options);
-
-/* The number of axes that --column asks for, at least 1. CLI_USAGE after a message. */
-int cli_columns_parse(const cli_options *options, char ***columns, size_t *count);
+/* columns.c: the columns that --by and --column ask for, then those of the same table that go with
+ * the samples, of --of or --weights :NAME, which are so many as *beside. CLI_USAGE after a message;
+ * release with cli_split_free(*columns, *count) in any case. */
+int cli_columns_parse(const cli_options *options, char ***columns, size_t *count, size_t *beside);
 /* A column's name as --column takes it; free. NULL: out of memory. */
 char *cli_column_escaped(const char *name);
 
 /* ranks.c: whether --quantiles suits the rest. CLI_USAGE after a message. */
 int cli_ranks_check(const cli_options *options, uint32_t axes);
-/* of.c: what --of writes, and to where. CLI_USAGE after a message. */
+/* of.c: whether --of, or --statistic without it, suits the rest. CLI_USAGE after a message. */
 int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes);
 
 /* all.c: whether all columns are asked for, each by itself; and those of the first file that the

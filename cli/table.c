@@ -44,9 +44,10 @@ const cli_option cli_option_table[] = {
      "first; rows without one are left out, and --top N counts all but N together"},
     {CLI_SEPARATE, "separate", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "of several columns a histogram each, with bins of its own, instead of a joint one"},
-    {CLI_OF, "of", 0, CLI_TEXT, 1, "NAME", CLI_RUN, "Bins", NULL, 0, 0, 0,
-     "statistics of this column in each bin of --column: how many values, their mean with its "
-     "error, standard deviation, extremes; missing ones are left out. A table, csv or json"},
+    {CLI_OF, "of", 0, CLI_TEXT, 1, "NAME,...", CLI_RUN, "Bins", NULL, 0, 0, 1,
+     "statistics of these columns in each bin of --column, a profile: how many values, their mean "
+     "with its error, standard deviation, extremes; missing ones are left out. Its json is merged "
+     "and shown as any; pictures are of the means"},
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,
      "of values that are words keep the N largest, and count all others together"},
 
@@ -142,6 +143,10 @@ const cli_option cli_option_table[] = {
      0, "write there, all or nothing, and never over a file that is read; - is standard output"},
     {CLI_LOG_COUNTS, "log-counts", 0, CLI_FLAG, 0, NULL, DRAWING, "Output", NULL, 0, 0, 0,
      "draw counts on a logarithmic scale"},
+    {CLI_STATISTIC, "statistic", 0, CLI_TEXT, 1, "NAME,...", DRAWING, "Output",
+     "count sum mean error sd variance min max", 0, 0, 0,
+     "of a profile (--of) show these: count, sum, mean, error, sd, variance, min, max; a picture "
+     "shows one, or mean,error"},
     {CLI_MAX_ROWS, "max-rows", 0, CLI_UINT, 1, "N", CLI_RUN | CLI_MERGE | CLI_SHOW, "Output", NULL,
      1, UINT32_MAX, 0, "table: show neighbouring bins together above so many rows (32)"},
     {CLI_WIDTH, "width", 0, CLI_UINT, 1, "N", DRAWING, "Output", NULL, 20, 20000, 0,

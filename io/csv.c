@@ -9,6 +9,8 @@
  * An axis of words, or of an alphabet's bytes, has one column, "value" (or value0, ...), in place
  * of lo and hi; other bytes are "other".
  *
+ * A profile has its statistics in place of count, all unless some are asked for.
+ *
  * Names come from files. Their control characters are written out (common/printable.h), so a row is
  * one line; one that begins with = + - @, which spreadsheets would take for a formula, or with ',
  * has a ' in front.
@@ -25,10 +27,12 @@
  */
 #include "io/write.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../common/printable.h"
 #include "io/dates.h"
+#include "io/profile.h"
 
 void ty_put_csv_name(ty_out *out, const char *name)
 {
@@ -57,7 +61,7 @@ static void put_bin_label(ty_out *out, const tally_result *r, uint32_t d, uint64
     ty_put_csv_name(out, r->labels[d] ? ty_label(r->labels[d], bin) : text);
 }
 
-static void put_header(ty_out *out, const tally_result *r)
+static void put_header(ty_out *out, const tally_result *r, unsigned shown)
 {
     ty_put(out, "histogram");
     for (uint32_t d = 0; d < r->dimensions; d++) {
@@ -68,8 +72,38 @@ static void put_header(ty_out *out, const tally_result *r)
         else
             ty_put(out, r->dimensions == 1 ? ",lo,hi" : names);
     }
-    ty_put(out, r->kind == TALLY_RESULT_COUNTS ? ",count" : ",sum");
+    if (!r->column)
+        ty_put(out, r->kind == TALLY_RESULT_COUNTS ? ",count" : ",sum");
+    for (int i = 0; i < TY_STATISTICS && r->column; i++) {
+        if (!(shown >> i & 1))
+            continue;
+        ty_put(out, ",");
+        ty_put(out, ty_statistic_name(i));
+    }
     ty_put(out, r->squares ? ",sum_squares\n" : "\n");
+}
+
+/* Those of a profile that are shown: times as ISO 8601 has them, lengths of time in seconds,
+ * nothing where there is none. */
+static void put_statistics(ty_out *out, const tally_result *r, uint64_t h, const ty_moments *m,
+                           unsigned shown)
+{
+    const tally_time time = r->value_times[h];
+    for (int i = 0; i < TY_STATISTICS; i++) {
+        const double value = ty_statistic_of(m, i, time);
+        char text[TY_LABEL_SIZE];
+        if (!(shown >> i & 1))
+            continue;
+        ty_put(out, ",");
+        if (1 << i == TALLY_STATISTIC_COUNT) {
+            ty_put_u64(out, m->count);
+        } else if (time && !ty_statistic_is_length(i)) {
+            ty_time_print_value(value, time, text);
+            ty_put(out, text);
+        } else if (!isnan(value)) {
+            ty_put_double(out, time ? value * calendar_nanoseconds(time) / 1e9 : value);
+        }
+    }
 }
 
 /* An edge; of times as ISO 8601 has it. */
@@ -92,7 +126,7 @@ static void find_precisions(const tally_result *r, calendar_precision *precision
         precisions[d] = r->times[d] ? ty_time_edges(&r->axes[d], r->times[d]) : CALENDAR_SECONDS;
 }
 
-static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
+static void put_bins(ty_out *out, const tally_result *r, uint64_t h, unsigned shown)
 {
     uint64_t at[TALLY_MAX_DIMENSIONS] = {0};
     calendar_precision precisions[TALLY_MAX_DIMENSIONS];
@@ -109,8 +143,13 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
             ty_put(out, ",");
             put_edge(out, r, d, at[d] + 1, precisions[d]);
         }
-        ty_put(out, ",");
-        ty_put_count(out, r, h * r->bins + bin);
+        if (r->column) {
+            const ty_moments m = ty_profile_moments(r, h, bin, bin + 1);
+            put_statistics(out, r, h, &m, shown);
+        } else {
+            ty_put(out, ",");
+            ty_put_count(out, r, h * r->bins + bin);
+        }
         if (r->squares) {
             ty_put(out, ",");
             ty_put_double(out, r->squares[h * r->bins + bin]);
@@ -122,7 +161,7 @@ static void put_bins(ty_out *out, const tally_result *r, uint64_t h)
 }
 
 static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, const char *lo,
-                     const char *hi)
+                     const char *hi, unsigned shown)
 {
     const uint64_t count = ty_result_flow_count(r, h, flow);
     if (!count || (r->kind != TALLY_RESULT_COUNTS && !r->flow_sums))
@@ -146,6 +185,12 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
         else
             put_edge(out, r, d, 0, precisions[d]);
     }
+    if (r->column) {
+        const ty_moments m = ty_profile_flow(r, h, flow);
+        put_statistics(out, r, h, &m, shown);
+        ty_put(out, "\n");
+        return;
+    }
     ty_put(out, ",");
     if (r->kind == TALLY_RESULT_COUNTS)
         ty_put_u64(out, count);
@@ -158,13 +203,14 @@ static void put_flow(ty_out *out, const tally_result *r, uint64_t h, int flow, c
 
 void ty_write_csv(ty_out *out, const tally_result *r, const tally_write_options *options)
 {
+    const unsigned shown = options->statistics ? options->statistics : TY_STATISTICS_ALL;
     if (!options->no_header)
-        put_header(out, r);
+        put_header(out, r, shown);
     for (uint64_t h = 0; h < r->histograms; h++) {
-        put_bins(out, r, h);
-        put_flow(out, r, h, 0, "-inf", NULL);
-        put_flow(out, r, h, 1, NULL, "inf");
-        put_flow(out, r, h, 2, "nan", "nan");
-        put_flow(out, r, h, 3, "", "");
+        put_bins(out, r, h, shown);
+        put_flow(out, r, h, 0, "-inf", NULL, shown);
+        put_flow(out, r, h, 1, NULL, "inf", shown);
+        put_flow(out, r, h, 2, "nan", "nan", shown);
+        put_flow(out, r, h, 3, "", "", shown);
     }
 }

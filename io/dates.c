@@ -112,6 +112,19 @@ calendar_precision ty_time_edges(const tally_axis *axis, tally_time time)
     return finest;
 }
 
+void ty_time_print_value(double value, tally_time time, char text[TY_LABEL_SIZE])
+{
+    const double ticks = (double)calendar_ticks(time);
+    const int is_whole = value == nearbyint(value) && (!ticks || fmod(value, ticks) == 0);
+    text[0] = '\0';
+    if (isfinite(value))
+        ty_time_print(value, time,
+                      !is_whole ? calendar_finest(ticks ? time : TALLY_TIME_SECOND)
+                      : ticks   ? CALENDAR_SECONDS
+                                : CALENDAR_DAYS,
+                      1, text);
+}
+
 void ty_time_print_span(double span, tally_time time, char text[TY_LABEL_SIZE])
 {
     char number[TY_LABEL_SIZE];

@@ -36,6 +36,8 @@ void ty_time_print_full(double value, tally_time time, calendar_precision precis
                         char text[TY_LABEL_SIZE]);
 /* What programs are shown edges with: seconds, or all that the unit has if one needs it. */
 calendar_precision ty_time_edges(const tally_axis *axis, tally_time time);
+/* A value for programs: to the second, or with all digits of the unit; nothing of no number. */
+void ty_time_print_value(double value, tally_time time, char text[TY_LABEL_SIZE]);
 /* A length of time: "3.25 days". */
 void ty_time_print_span(double span, tally_time time, char text[TY_LABEL_SIZE]);
 

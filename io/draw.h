@@ -66,6 +66,12 @@ int ty_draw_has_words(const ty_draw *d, const tally_axis *axis);
 /* Whether bins differ in width although the axis is drawn evenly. */
 int ty_draw_is_uneven(const ty_draw *d, const tally_axis *axis);
 
+/* draw_profile.c: the limits of the y axis, what it is called, and histogram h of a profile. */
+void ty_draw_profile_scale(ty_draw *d);
+tally_time ty_draw_profile_time(const ty_draw *d); /* the unit, if what is drawn is times */
+void ty_draw_profile_label(const ty_draw *d, char text[TY_ROW_SIZE]);
+void ty_draw_profile(ty_draw *d, uint64_t h);
+
 /* draw_series.c: one dimension; draw_map.c: two. */
 void ty_draw_series(ty_draw *d);
 tally_status ty_draw_map(ty_draw *d, tally_error *error);

@@ -2,6 +2,7 @@
 /* Histograms of one dimension: filled steps, bars, or envelopes when bins outnumber pixels. */
 #if TALLY_HAVE_CAIRO
 
+#include "io/dates.h"
 #include "io/draw.h"
 
 #include <float.h>
@@ -189,8 +190,12 @@ static double draw_legend(ty_draw *d, double y, double room)
 
 /* ---- The whole ---- */
 
-static const char *label_y(const ty_draw *d, int density)
+static const char *label_y(const ty_draw *d, int density, char text[TY_ROW_SIZE])
 {
+    if (d->result->column) {
+        ty_draw_profile_label(d, text);
+        return text;
+    }
     if (d->result->kind == TALLY_RESULT_COUNTS)
         return density ? "samples per unit of value" : "samples per bin";
     return density ? "sum of weights per unit of value" : "sum of weights per bin";
@@ -219,7 +224,9 @@ static void draw_data(ty_draw *d, int density)
     cairo_rectangle(d->cr, d->left, d->top, d->right - d->left, d->bottom - d->top);
     cairo_clip(d->cr);
     for (uint64_t h = 0; h < r->histograms; h++) {
-        if (is_barred(d))
+        if (r->column)
+            ty_draw_profile(d, h);
+        else if (is_barred(d))
             draw_bars(d, h);
         else if (d->crowded)
             draw_envelope(d, h, density, fill);
@@ -229,13 +236,29 @@ static void draw_data(ty_draw *d, int density)
     cairo_restore(d->cr);
 }
 
+static void choose_ticks(const ty_draw *d, int density, ty_ticks *ticks)
+{
+    int most = (int)((d->bottom - d->top) / (52 * d->s));
+    most = most < 2 ? 2 : most > 10 ? 10 : most;
+    if (d->result->column && ty_draw_profile_time(d))
+        ty_ticks_time(d->y.lo, d->y.hi, most, ty_draw_profile_time(d), ticks);
+    else if (d->y.log)
+        ty_ticks_log(d->y.lo, d->y.hi, most, ticks);
+    else
+        ty_ticks_linear(d->y.lo, d->y.hi, most, 1,
+                        d->result->kind == TALLY_RESULT_COUNTS && !density && !d->result->column,
+                        ticks);
+}
+
 void ty_draw_series(ty_draw *d)
 {
     const tally_axis *axis = &d->result->axes[0];
     double s = d->s, line = (d->title[0] ? 60 : 38) * s;
-    int density = ty_draw_is_uneven(d, axis);
+    const int profile = d->result->column != NULL;
+    int density = !profile && ty_draw_is_uneven(d, axis);
+    char label[TY_ROW_SIZE];
     ty_ticks ticks;
-    d->crowded = (double)axis->bins > (d->width - 110 * s) / 1.5;
+    d->crowded = !profile && (double)axis->bins > (d->width - 110 * s) / 1.5;
     if (d->crowded)
         add_crowded_note(d);
     double legend = draw_legend(d, line, d->width * 0.6);
@@ -243,22 +266,21 @@ void ty_draw_series(ty_draw *d)
     d->top = line + 22 * s;
     d->bottom = d->height - (d->notes[0] ? 92 : 66) * s;
     d->right = d->width - 28 * s;
-    scale_heights(d, density);
-    int most = (int)((d->bottom - d->top) / (52 * s));
-    most = most < 2 ? 2 : most > 10 ? 10 : most;
-    if (d->y.log)
-        ty_ticks_log(d->y.lo, d->y.hi, most, &ticks);
+    if (profile)
+        ty_draw_profile_scale(d);
     else
-        ty_ticks_linear(d->y.lo, d->y.hi, most, 1,
-                        d->result->kind == TALLY_RESULT_COUNTS && !density, &ticks);
+        scale_heights(d, density);
+    choose_ticks(d, density, &ticks);
     d->left = fmin(52 * s + ty_draw_ticks_width(d, &ticks), d->right - 40 * s);
     d->y.from = d->bottom;
     d->y.to = d->top;
     d->x = ty_draw_scale_of(axis, d->left, d->right);
-    ty_draw_axis_y(d, &ticks, label_y(d, density), 1);
+    ty_draw_axis_y(d, &ticks, label_y(d, density, label), 1);
     draw_data(d, density);
     char name[64] = "";
-    if (d->result->histograms == 1)
+    if (profile)
+        ty_draw_name(d->result->column, 40, name);
+    else if (d->result->histograms == 1)
         ty_draw_name(d->result->names[0], 40, name);
     ty_draw_axis_x(d, axis, axis->kind == TALLY_AXIS_CATEGORY ? "bytes" : name[0] ? name : "value");
 }

@@ -65,7 +65,7 @@ int ty_facts_of(const tally_result *r, uint64_t h, ty_facts *facts)
 {
     const tally_axis *axis = &r->axes[0];
     memset(facts, 0, sizeof *facts);
-    if (r->dimensions != 1 || r->labels[0] || axis->kind == TALLY_AXIS_CATEGORY ||
+    if (r->dimensions != 1 || r->labels[0] || r->column || axis->kind == TALLY_AXIS_CATEGORY ||
         r->kind != TALLY_RESULT_COUNTS || ty_counter_saturates(r->counter) ||
         axis->under == TALLY_FLOW_CLAMP || axis->over == TALLY_FLOW_CLAMP)
         return 0;

@@ -28,5 +28,13 @@ void ty_json_axes_release(ty_json_axes *axes);
 /* json_quantiles.c: those in `summary`, or TY_JSON_NONE, of histogram h; in order, from 0. */
 tally_status ty_json_quantiles_read(const ty_json *json, size_t summary, tally_result *result,
                                     uint64_t h);
+/* json_profile.c: whether the statistics of one histogram of a profile are there, `time` too if
+ * they are times, and as many as there are bins; then what they are. `found` has where
+ * "statistics", "flow_statistics" and "time" are. */
+enum { TY_JSON_STATISTICS, TY_JSON_FLOW_STATISTICS, TY_JSON_TIME, TY_JSON_PROFILE_KEYS };
+tally_status ty_json_profile_check(const ty_json *json, size_t histogram, const size_t *found,
+                                   uint64_t bins, tally_time *time);
+tally_status ty_json_profile_read(const ty_json *json, const size_t *found, tally_result *result,
+                                  uint64_t h);
 
 #endif

@@ -21,12 +21,13 @@ enum {
     HISTOGRAMS,
     SOURCES,
     WEIGHT_LIMIT,
+    COLUMN,
     RUN,
     RUN_KEYS /* of the object "run"; written beside it before there was one */
 };
 static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples", "counter",
                                        "weights", "axes",   "histograms", "sources", "weight_limit",
-                                       "run",     "device", "method",     "seconds"};
+                                       "column",  "run",    "device",     "method",  "seconds"};
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
@@ -38,11 +39,13 @@ enum {
     SUMS_SQUARED = FLOW_SUMS + 4,
     UNITS,
     FLOW_UNITS,
-    SUMMARY
+    SUMMARY,
+    PROFILE_KEY
 };
 static const char *const histogram_keys[] = {
-    "name",         "counts",  "underflow",  "overflow",     "nan",   "masked",     "underflow_sum",
-    "overflow_sum", "nan_sum", "masked_sum", "sums_squared", "units", "flow_units", "summary"};
+    "name",          "counts",       "underflow",  "overflow",        "nan",          "masked",
+    "underflow_sum", "overflow_sum", "nan_sum",    "masked_sum",      "sums_squared", "units",
+    "flow_units",    "summary",      "statistics", "flow_statistics", "time"};
 #define HISTOGRAM_KEYS (sizeof histogram_keys / sizeof *histogram_keys)
 
 /* What is read before the result can be made. */
@@ -53,6 +56,7 @@ typedef struct reader {
     ty_result_shape shape;
     tally_counter counter;
     char **names;
+    char *column; /* of a profile */
 } reader;
 
 /* ---- Histograms ---- */
@@ -139,6 +143,11 @@ static tally_status survey_histograms(reader *r)
             return ty_json_error(json, at, "either all histograms have underflow_sum or none");
         r->shape.flow_sums = flow_sums;
         status = survey_units(r, at, found);
+        if (!status && !r->column && found[PROFILE_KEY + TY_JSON_STATISTICS] != TY_JSON_NONE)
+            status = ty_json_error(json, found[PROFILE_KEY], "statistics without \"column\"");
+        if (!status && r->column)
+            status = ty_json_profile_check(json, at, found + PROFILE_KEY, r->axes.bins,
+                                           h < TALLY_MAX_VALUES ? &r->shape.value_times[h] : NULL);
         if (status)
             return status;
     }
@@ -268,6 +277,8 @@ static tally_status read_histograms(const reader *r, tally_result *result)
                                 (const double *)result->flow_sums + h * 4);
         if (!status)
             status = ty_json_quantiles_read(json, found[SUMMARY], result, h);
+        if (!status && result->column)
+            status = ty_json_profile_read(json, found + PROFILE_KEY, result, h);
         if (status)
             return status;
     }
@@ -372,6 +383,8 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
             status = ty_json_error(&r->json, at, "the result has no \"%s\"", top_keys[i]);
     if (!status)
         status = read_kinds(r);
+    if (!status && r->top[COLUMN] != TY_JSON_NONE)
+        status = ty_json_string(&r->json, r->top[COLUMN], "column", &r->column);
     if (!status)
         status = ty_json_axes_read(&r->json, r->top[AXES], &r->axes);
     if (!status)
@@ -383,6 +396,13 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
     memcpy(r->shape.labels, r->axes.labels, sizeof r->shape.labels);
     memcpy(r->shape.times, r->axes.times, sizeof r->shape.times);
     r->shape.names = (const char *const *)r->names;
+    r->shape.column = r->column;
+    if (r->column && (r->shape.dimensions != 1 || r->shape.kind != TALLY_RESULT_COUNTS ||
+                      r->counter != TALLY_COUNTER_U64 || r->shape.histograms > TALLY_MAX_VALUES))
+        return ty_json_error(&r->json, r->top[COLUMN],
+                             "a profile has one axis, 64-bit counts, no weights and 1 to %d "
+                             "histograms",
+                             TALLY_MAX_VALUES);
     tally_result *made;
     status = ty_result_create(&r->shape, &made, r->json.error);
     if (status)
@@ -430,6 +450,7 @@ static tally_status parse_at(const ty_json *json, size_t at, tally_result **resu
     for (uint64_t h = 0; r->names && h < r->shape.histograms; h++)
         ty_free(r->names[h]);
     ty_free(r->names);
+    ty_free(r->column);
     ty_free(r);
     return status;
 }

@@ -16,6 +16,11 @@
  *   hexadecimal digits of two's complement; and "flow_units", those of the four below;
  * - "sums_squared" beside the counts, and the sums of weights in no bin: "underflow_sum",
  *   "overflow_sum", "nan_sum", "masked_sum".
+ * - of a profile "kind" ("profile") and "column", what is binned; then beside the counts of values
+ *   "statistics" of each bin and "flow_statistics" of the samples below, above, NaN and masked:
+ *   "sum", "mean", "m2" (the sum of squares about the mean), "min", "max", null where there are
+ *   none; "error" and "sd" follow from these and are not read; "time" of values that are times, and
+ *   in the statistics their "dates";
  * - "summary" of a histogram of numbers: "n" samples in bins, their "mean", "sd", "min", "median",
  *   "max" where the counts tell, and whether they are "exact": not between edges of bins. It
  * follows from the rest and is not read, but for its "quantiles" of all samples: a "q" and a
@@ -25,6 +30,7 @@
  */
 #include "io/dates.h"
 #include "io/facts.h"
+#include "io/profile.h"
 #include "io/write.h"
 
 #include <math.h>
@@ -73,6 +79,14 @@ static void put_number(ty_out *out, double value)
     ty_put(out, "\"");
     ty_put_double(out, value);
     ty_put(out, "\"");
+}
+
+static void put_number_or_null(ty_out *out, double value)
+{
+    if (isnan(value))
+        ty_put(out, "null");
+    else
+        put_number(out, value);
 }
 
 static void put_flow(ty_out *out, const char *key, tally_flow flow)
@@ -231,10 +245,7 @@ static void put_quantiles(ty_out *out, const tally_result *result, uint64_t h, c
         ty_put(out, i ? "" : "\"quantiles\":[{\"q\":");
         ty_put_double(out, q[i]);
         ty_put(out, ",\"value\":");
-        if (isnan(values[i]))
-            ty_put(out, "null");
-        else
-            put_number(out, values[i]);
+        put_number_or_null(out, values[i]);
         ty_put(out, "}");
     }
     ty_put(out, count ? "]" : "");
@@ -266,6 +277,76 @@ static void put_facts(ty_out *out, const tally_result *result, uint64_t h)
     ty_put(out, "}");
 }
 
+/* What follows from the arrays before it: the means' errors and the standard deviations. */
+static void put_spreads(ty_out *out, const tally_result *r, uint64_t h, int flows)
+{
+    for (int i = 0; i < TY_STATISTICS; i++) {
+        if (!ty_statistic_is_length(i))
+            continue;
+        ty_put(out, ",\"");
+        ty_put(out, ty_statistic_name(i));
+        for (uint64_t cell = 0; cell < (flows ? 4 : r->bins) && !out->failed; cell++) {
+            const ty_moments m =
+                flows ? ty_profile_flow(r, h, (int)cell) : ty_profile_moments(r, h, cell, cell + 1);
+            ty_put(out, cell ? "," : "\":[");
+            put_number_or_null(out, ty_statistic_of(&m, i, r->value_times[h]));
+        }
+        ty_put(out, "]");
+    }
+}
+
+/* Of times the means, minima and maxima, as programs are shown times. */
+static void put_value_dates(ty_out *out, const tally_result *r, uint64_t h, uint64_t cells,
+                            int flows)
+{
+    const tally_time time = r->value_times[h];
+    static const int dated[] = {1, 3, 4};
+    for (int k = 0; k < 3; k++) {
+        const double *values = ty_profile_field(r, dated[k], h, flows);
+        ty_put(out, k ? ",\"" : ",\"dates\":{\"");
+        ty_put(out, ty_profile_fields[dated[k]]);
+        for (uint64_t i = 0; i < cells && !out->failed; i++) {
+            char text[TY_LABEL_SIZE];
+            ty_time_print_value(values[i], time, text);
+            ty_put(out, i ? "," : "\":[");
+            put_string_or_null(out, text);
+        }
+        ty_put(out, "]");
+    }
+    ty_put(out, "}");
+}
+
+static void put_statistics(ty_out *out, const tally_result *r, uint64_t h, int flows)
+{
+    const uint64_t cells = flows ? 4 : r->bins;
+    ty_put(out, flows ? ",\"flow_statistics\":{" : ",\"statistics\":{");
+    for (int f = 0; f < TY_PROFILE_FIELDS; f++) {
+        const double *values = ty_profile_field(r, f, h, flows);
+        ty_put(out, f ? ",\"" : "\"");
+        ty_put(out, ty_profile_fields[f]);
+        for (uint64_t i = 0; i < cells && !out->failed; i++) {
+            ty_put(out, i ? "," : "\":[");
+            put_number_or_null(out, values[i]);
+        }
+        ty_put(out, "]");
+    }
+    put_spreads(out, r, h, flows);
+    if (r->value_times[h])
+        put_value_dates(out, r, h, cells, flows);
+    ty_put(out, "}");
+}
+
+static void put_profile(ty_out *out, const tally_result *r, uint64_t h)
+{
+    if (r->value_times[h]) {
+        ty_put(out, ",\"time\":\"");
+        ty_put(out, ty_time_name(r->value_times[h]));
+        ty_put(out, "\"");
+    }
+    put_statistics(out, r, h, 0);
+    put_statistics(out, r, h, 1);
+}
+
 static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
 {
     const tally_flows *flows = &result->flows[h];
@@ -282,6 +363,8 @@ static void put_histogram(ty_out *out, const tally_result *result, uint64_t h)
     ty_put_u64(out, flows->masked);
     put_flow_sums(out, result, h);
     put_facts(out, result, h);
+    if (result->column)
+        put_profile(out, result, h);
     ty_put(out, "}");
 }
 
@@ -304,6 +387,10 @@ static void put_header(ty_out *out, const tally_result *result)
         ty_put(out, ",\"counter\":\"");
         ty_put(out, ty_counter_name(result->counter));
         ty_put(out, "\"");
+    }
+    if (result->column) {
+        ty_put(out, ",\"kind\":\"profile\",\"column\":");
+        ty_put_json_string(out, result->column);
     }
     if (result->kind != TALLY_RESULT_COUNTS)
         ty_put(out, result->kind == TALLY_RESULT_SUMS_F64 ? ",\"weights\":\"f64\""

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/profile.h"
 
 /* Edges of the other kinds follow from lo, hi, bins and first. Powers may differ in the last bit
  * from one C library to the next, so a saved result keeps its own. */
@@ -94,8 +95,7 @@ static tally_status own_names(const ty_result_shape *shape, tally_result *r, tal
     return TALLY_OK;
 }
 
-/* Zeroed, aligned for vector code. */
-static void *zeroes(uint64_t count, size_t size)
+void *ty_result_zeroes(uint64_t count, size_t size)
 {
     if (count > SIZE_MAX / 2 / size)
         return NULL;
@@ -108,7 +108,7 @@ static void *zeroes(uint64_t count, size_t size)
 static tally_status own_counts(const ty_result_shape *shape, tally_result *r, tally_error *error)
 {
     uint64_t cells = r->histograms * r->bins;
-    r->counts = zeroes(cells, 8);
+    r->counts = ty_result_zeroes(cells, 8);
     if (!r->counts)
         return ty_error_memory(error, "counts", cells * 8);
     r->flows = ty_calloc((size_t)r->histograms, sizeof *r->flows);
@@ -121,13 +121,13 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
     }
     if (shape->weight_limit > 0) {
         r->weight_limit = shape->weight_limit;
-        r->wide = zeroes(cells, sizeof *r->wide);
+        r->wide = ty_result_zeroes(cells, sizeof *r->wide);
         r->wide_flows = ty_calloc((size_t)r->histograms, 4 * sizeof *r->wide_flows);
         if (!r->wide || !r->wide_flows)
             return ty_error_memory(error, "wide sums", cells * sizeof *r->wide);
     }
     if (shape->squares) {
-        r->squares = zeroes(cells, sizeof *r->squares);
+        r->squares = ty_result_zeroes(cells, sizeof *r->squares);
         if (!r->squares)
             return ty_error_memory(error, "sums of squares", cells * sizeof *r->squares);
     }
@@ -137,7 +137,7 @@ static tally_status own_counts(const ty_result_shape *shape, tally_result *r, ta
 /* All that a result will take, looked for before any of it is asked for. */
 static tally_status check_memory(const ty_result_shape *shape, tally_error *error)
 {
-    const double each = shape->squares ? 16 : shape->weight_limit > 0 ? 24 : 8;
+    const double each = shape->column ? 48 : shape->squares ? 16 : shape->weight_limit > 0 ? 24 : 8;
     double cells = (double)shape->histograms, bytes = 0;
     for (uint32_t d = 0; d < shape->dimensions; d++) {
         bytes += has_table(&shape->axes[d]) ? 8 * (double)shape->axes[d].bins : 0;
@@ -178,7 +178,11 @@ static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_er
     status = own_names(shape, r, error);
     if (!status)
         status = own_labels(shape, r, error);
-    return status ? status : own_counts(shape, r, error);
+    if (!status)
+        status = own_counts(shape, r, error);
+    if (!status && shape->column)
+        status = ty_profile_own(shape, r, error);
+    return status;
 }
 
 tally_status ty_result_create(const ty_result_shape *shape, tally_result **result,
@@ -222,6 +226,9 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->flows);
     ty_free(result->flow_sums);
     ty_free(result->q);
+    ty_free(result->column);
+    ty_free(result->statistics);
+    ty_free(result->flow_statistics);
     ty_free(result->wide);
     ty_free(result->wide_flows);
     ty_free(result);
@@ -258,7 +265,7 @@ tally_status tally_result_time_set(tally_result *result, uint32_t axis, tally_ti
 tally_output tally_result_output(tally_result *result)
 {
     tally_output output = TALLY_OUTPUT_INIT;
-    if (result) {
+    if (result && !result->column) {
         output.counts = result->wide ? (void *)result->wide : result->counts;
         output.flows = result->flows;
         output.sum_squares = result->squares;
@@ -285,7 +292,8 @@ uint64_t ty_add_sticky(uint64_t a, uint64_t b)
 
 uint64_t ty_result_samples(const tally_result *result)
 {
-    if (result->kind != TALLY_RESULT_COUNTS || ty_counter_saturates(result->counter))
+    if (result->kind != TALLY_RESULT_COUNTS || ty_counter_saturates(result->counter) ||
+        result->column)
         return result->noted;
     const uint64_t *counts = result->counts;
     uint64_t total = 0;
@@ -498,10 +506,11 @@ tally_status tally_result_narrow(tally_result *result, tally_counter counter, ta
         return ty_error(error, TALLY_ERROR_ARGUMENT, "counter is %d, which is none", (int)counter);
     if (counter == result->counter)
         return TALLY_OK;
-    if (result->kind != TALLY_RESULT_COUNTS)
+    if (result->kind != TALLY_RESULT_COUNTS || result->column)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s counters hold numbers of samples; this result holds sums of weights",
-                        ty_counter_name(counter));
+                        "%s counters hold numbers of samples; this result holds %s",
+                        ty_counter_name(counter),
+                        result->column ? "statistics of values" : "sums of weights");
     if (ty_counter_saturates(result->counter) && limit > ty_counter_limit(result->counter))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "counts saturated as %s no longer know what %s would hold; count again",

@@ -34,6 +34,12 @@ struct tally_result {
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
     void *flow_sums;    /* histograms × 4 sums of weights, as `counts`; NULL: counts, or unknown */
+    /* Of a profile, else NULL: what is binned; five arrays of histograms × bins, as
+     * ty_profile_cells has them, five of histograms × 4; and what values count, if they are times.
+     */
+    char *column;
+    double *statistics, *flow_statistics;
+    tally_time value_times[TALLY_MAX_VALUES];
     /* Exact quantiles that were found beside the counts: at q[0 … quantiles), then histograms × as
      * many values, in one block; NULL: none. */
     double *q;
@@ -56,6 +62,9 @@ typedef struct ty_result_shape {
     const char *const *names;
     const ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result */
     tally_time times[TALLY_MAX_DIMENSIONS];
+    /* A profile's, of one axis and at most TALLY_MAX_VALUES histograms of counts; else NULL. */
+    const char *column;
+    tally_time value_times[TALLY_MAX_VALUES];
 } ty_result_shape;
 
 /* An all-zero result that owns copies of everything in `shape`. */
@@ -80,6 +89,9 @@ tally_status ty_result_sort_labels(const tally_result *result, uint32_t axis, ta
  * it. */
 void ty_result_settle(const tally_result *result);
 
+/* Memory, zeroed and aligned for vector code; ty_free. */
+void *ty_result_zeroes(uint64_t count, size_t size);
+
 /* result_quantiles.c: the exact median of histogram h; 0: it is not known. */
 int ty_result_median(const tally_result *result, uint64_t h, double *median);
 
@@ -94,8 +106,8 @@ tally_status ty_result_add_notes(tally_result *into, const tally_result *from, t
  * too many. */
 int ty_result_source_is_new(const tally_result *result, const char *name);
 
-/* Σ over histograms of bins and flows for exact counts, else what was noted; 2^64-1 when it would
- * pass that. */
+/* Σ over histograms of bins and flows for exact counts, else, and of profiles, what was noted;
+ * 2^64-1 when it would pass that. */
 uint64_t ty_result_samples(const tally_result *result);
 
 /* A count, or sum, as float64: for shares and drawing, not for saving. */

@@ -6,7 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/result.h"
+#include "io/profile.h"
 
 typedef struct fold {
     const tally_result *from;
@@ -54,6 +54,13 @@ static tally_status add_count(const fold *f, uint64_t to, uint64_t count, tally_
 
 static tally_status add_cell(const fold *f, uint64_t from, uint64_t to, tally_error *error)
 {
+    if (f->into->column) {
+        const uint64_t count = ((const uint64_t *)f->from->counts)[from];
+        if (((const uint64_t *)f->into->counts)[to] > UINT64_MAX - count)
+            return past(f, to, "2^64-1", error);
+        ty_profile_add_cell(f->into, to, f->from, from);
+        return TALLY_OK;
+    }
     if (f->into->squares)
         f->into->squares[to] += f->from->squares[from];
     if (f->into->kind == TALLY_RESULT_COUNTS)
@@ -98,6 +105,9 @@ static void copy_flows(const fold *f)
 {
     const size_t histograms = (size_t)f->from->histograms;
     memcpy(f->into->flows, f->from->flows, histograms * sizeof *f->from->flows);
+    if (f->from->column)
+        memcpy(f->into->flow_statistics, f->from->flow_statistics,
+               histograms * 4 * TY_PROFILE_FIELDS * sizeof(double));
     if (f->from->flow_sums)
         memcpy(f->into->flow_sums, f->from->flow_sums, histograms * 4 * sizeof(double));
 }
@@ -111,6 +121,8 @@ static tally_status begin(fold *f, const tally_result *from, ty_result_shape *sh
     shape->flow_sums = from->flow_sums != NULL;
     shape->histograms = from->histograms;
     shape->names = (const char *const *)from->names;
+    shape->column = from->column;
+    memcpy(shape->value_times, from->value_times, sizeof shape->value_times);
     ty_result_settle(from);
     *f = (fold){.from = from};
     tally_status status = ty_result_create(shape, &f->into, error);

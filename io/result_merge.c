@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/dates.h"
+#include "io/profile.h"
 
 static tally_status differ(tally_error *error, uint32_t d, const char *what, const char *into,
                            const char *from)
@@ -123,6 +124,9 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
             return status;
         *united &= same;
     }
+    tally_status status = ty_profile_check_same(into, from, error);
+    if (status)
+        return status;
     if (into->histograms != from->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the first has %" PRIu64 " histograms and the second %" PRIu64
@@ -182,7 +186,8 @@ static tally_status check_counts(const tally_result *into, const tally_result *f
                             "histogram %" PRIu64 ": the sum of the weights outside the bins would "
                             "pass int64's range; nothing was added",
                             i / 4);
-    int is_exact = into->kind == TALLY_RESULT_COUNTS && !ty_counter_saturates(into->counter);
+    int is_exact =
+        into->kind == TALLY_RESULT_COUNTS && !ty_counter_saturates(into->counter) && !into->column;
     if (!is_exact && from->noted > UINT64_MAX - into->noted)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the samples would pass 2^64-1; nothing was added");
@@ -208,6 +213,10 @@ static void add_flow_sums(tally_result *into, const tally_result *from)
 static void add_counts(tally_result *into, const tally_result *from)
 {
     uint64_t cells = into->histograms * into->bins;
+    if (into->column) { /* counts and flows among them */
+        ty_profile_merge(into, from);
+        return;
+    }
     if (into->wide) {
         tally_wide_add(into->wide, from->wide, cells);
         tally_wide_add(into->wide_flows, from->wide_flows, 4 * into->histograms);

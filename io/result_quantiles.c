@@ -21,7 +21,7 @@ static tally_status check(const tally_result *r, uint32_t count, const double *q
             return ty_error(error, TALLY_ERROR_ARGUMENT, "q[%u] is %g; 0 to 1 are quantiles", i,
                             q[i]);
     if (count && (r->dimensions != 1 || r->labels[0] || r->axes[0].kind == TALLY_AXIS_CATEGORY ||
-                  r->kind != TALLY_RESULT_COUNTS))
+                  r->kind != TALLY_RESULT_COUNTS || r->column))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "quantiles are of counts on one axis of numbers, which this result is not");
     return TALLY_OK;

@@ -549,6 +549,8 @@ tally_status ty_write_table(ty_out *out, const tally_result *result,
         options->no_header ? TALLY_OK : ty_table_header(out, result, options, error);
     if (status)
         return status;
+    if (result->column)
+        return ty_table_profile(out, result, options, error);
     if (result->dimensions == 1)
         return put_blocks(out, result, options, error);
     if (result->dimensions > 2)

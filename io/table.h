@@ -31,6 +31,10 @@ tally_status ty_table_header(ty_out *out, const tally_result *result,
 tally_status ty_table_map(ty_out *out, const tally_result *result, uint64_t h,
                           const tally_write_options *options, tally_error *error);
 
+/* table_profile.c: a profile, the means drawn with their errors beside. */
+tally_status ty_table_profile(ty_out *out, const tally_result *result,
+                              const tally_write_options *options, tally_error *error);
+
 /* The smallest number of neighbours to a row that leaves at most `rows` rows, or up to twice as
  * many when that divides `bins`. */
 uint64_t ty_table_group(uint64_t bins, uint64_t rows);

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/profile.h"
 #include "io/temp_file.h"
 
 static const char *const format_names[] = {"table", "csv", "json", "npy", "png", "svg"};
@@ -50,6 +51,33 @@ tally_status ty_write_options(const tally_write_options *from, tally_write_optio
     return TALLY_OK;
 }
 
+static tally_status check_profile(const tally_result *result, tally_format format,
+                                  const tally_write_options *options, int picture,
+                                  tally_error *error)
+{
+    const uint32_t shown = options->statistics;
+    if (!result->column)
+        return shown ? ty_error(error, TALLY_ERROR_ARGUMENT,
+                                "statistics are chosen of a profile; this is a histogram")
+                     : TALLY_OK;
+    if (format == TALLY_FORMAT_NPY)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "npy holds counts; csv and json hold a profile");
+    if (shown > TY_STATISTICS_ALL)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "statistics is 0x%x, which has bits that mean nothing", shown);
+    if (shown && format == TALLY_FORMAT_JSON)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "statistics are chosen for the other formats; json has all of a profile");
+    if (picture && (shown & (shown - 1)) && shown != (TALLY_STATISTIC_MEAN | TALLY_STATISTIC_ERROR))
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "a picture of a profile shows one statistic, or the mean with its error");
+    if (options->log_counts)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "log_counts is for counts; a profile has other statistics");
+    return TALLY_OK;
+}
+
 static tally_status check(const tally_result *const *results, size_t count, tally_format format,
                           const tally_write_options *from, tally_write_options *options,
                           tally_error *error)
@@ -70,7 +98,11 @@ static tally_status check(const tally_result *const *results, size_t count, tall
     tally_status status = ty_write_options(from, options, error);
     if (status)
         return status;
-    int picture = format == TALLY_FORMAT_PNG || format == TALLY_FORMAT_SVG;
+    const int picture = format == TALLY_FORMAT_PNG || format == TALLY_FORMAT_SVG;
+    for (size_t i = 0; i < count && !status; i++)
+        status = check_profile(results[i], format, options, picture, error);
+    if (status)
+        return status;
     if (!options->width)
         options->width = picture ? 1000 : 80;
     if (!options->height)

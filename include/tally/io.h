@@ -53,10 +53,10 @@ TALLY_API tally_status tally_result_create(const tally_plan *plan, uint64_t hist
                                            tally_error *error);
 TALLY_API void tally_result_destroy(tally_result *result); /* NULL is fine */
 
-/* An output that accumulates into `result`, for tally_execute with a plan of the same axes, u64 (or
- * weighted) counters and as many histograms. Valid until the result is destroyed. Of a plan with
- * weight_limit it holds tally_wide, which are saved, and added by tally_result_merge; all else of
- * the result are these sums, rounded, of TALLY_RESULT_SUMS_F64. */
+/* An output that accumulates into `result`, no profile, for tally_execute with a plan of the same
+ * axes, u64 (or weighted) counters and as many histograms. Valid until the result is destroyed. Of
+ * a plan with weight_limit it holds tally_wide, which are saved, and added by tally_result_merge;
+ * all else of the result are these sums, rounded, of TALLY_RESULT_SUMS_F64. */
 TALLY_API tally_output tally_result_output(tally_result *result);
 
 /* What a result holds; the pointers belong to it and live until it is destroyed. */
@@ -152,6 +152,47 @@ TALLY_API tally_time tally_result_time(const tally_result *result, uint32_t axis
 TALLY_API tally_status tally_result_time_set(tally_result *result, uint32_t axis, tally_time time,
                                              tally_error *error);
 
+/* ---- Profiles ---- */
+
+/* A result with statistics (tally_bin_statistics) of columns of values in the bins of an axis: a
+ * histogram for each column, called by its name. Its counts, and flows, are those of the values.
+ * It is merged, saved, joined and drawn as any other.
+ *
+ * One without values, for the axis of `plan`, which has one and u64 counters; `column` names it. */
+TALLY_API tally_status tally_profile_create(const tally_plan *plan, const char *column,
+                                            uint32_t values, const char *const *names,
+                                            tally_result **profile, tally_error *error);
+/* Adds what tally_bin_statistics found for the same plan and as many columns of values: all arrays
+ * but the weights', of one histogram for each. On failure nothing is added. */
+TALLY_API tally_status tally_profile_add(tally_result *profile, const tally_statistics *bins,
+                                         const tally_statistics *flows, tally_error *error);
+/* Those of histogram h, `bins` of tally_result_info or four, in the result's memory, to be read
+ * only; NULL pointers if it is no profile. */
+TALLY_API tally_statistics tally_profile_bins(const tally_result *profile, uint64_t h);
+TALLY_API tally_statistics tally_profile_flows(const tally_result *profile, uint64_t h);
+/* The name of what is binned; NULL if it is no profile. */
+TALLY_API const char *tally_profile_column(const tally_result *profile);
+/* The unit of histogram h's values, if they are times, as tally_result_time has it of an axis. */
+TALLY_API tally_time tally_profile_time(const tally_result *profile, uint64_t h);
+TALLY_API tally_status tally_profile_time_set(tally_result *profile, uint64_t h, tally_time time,
+                                              tally_error *error);
+
+/* What is shown of a profile, as bits: the numbers of values and their sum and mean, the mean's
+ * standard error sd/√n, and with n - 1 the standard deviation and its square. */
+typedef enum tally_statistic {
+    TALLY_STATISTIC_COUNT = 1,
+    TALLY_STATISTIC_SUM = 2,
+    TALLY_STATISTIC_MEAN = 4,
+    TALLY_STATISTIC_ERROR = 8,
+    TALLY_STATISTIC_SD = 16,
+    TALLY_STATISTIC_VARIANCE = 32,
+    TALLY_STATISTIC_MIN = 64,
+    TALLY_STATISTIC_MAX = 128
+} tally_statistic;
+
+/* "count", "sum", "mean", "error", "sd", "variance", "min", "max"; 0 when `name` is none. */
+TALLY_API int tally_statistic_parse(const char *name);
+
 /* ---- What a result says ---- */
 
 /* A new result of the axes axes[0 … count), in that order, each once: summed over the others. A
@@ -225,11 +266,14 @@ typedef struct tally_write_options {
     int32_t array;     /* JSON: an array even of one result */
     int32_t no_header; /* CSV: without the first line; table: without the lines above the rows that
                           say file, samples and columns */
+    uint32_t statistics; /* profiles: which are shown (tally_statistic), 0: in tables and CSV all
+                            but some, in pictures the mean with its error; they draw one, or these
+                            two. JSON and results that are no profile take none */
 } tally_write_options;
 
 #define TALLY_WRITE_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0, 0                                  \
+        sizeof(tally_write_options), 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0                               \
     }
 
 /* Takes `size` bytes and returns 0, or a nonzero errno value. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/profile.h"
 #include "io/result.h"
 #include "check.h"
 #include "draw.h"
@@ -121,6 +122,26 @@ static inline void fill_random(tally_result *r)
     }
 }
 
+/* Statistics that the counts allow. */
+static inline void fill_profile(tally_result *r)
+{
+    uint64_t *counts = r->counts;
+    for (uint64_t i = 0; i < r->histograms * r->bins; i++)
+        counts[i] = below(4) ? counts[i] >> 8 : 0; /* so that some bins are empty, and all add up */
+    for (int flows = 0; flows < 2; flows++) {
+        const uint64_t cells = r->histograms * (flows ? 4 : r->bins);
+        double *at = flows ? r->flow_statistics : r->statistics;
+        const uint64_t *of = flows ? (const uint64_t *)r->flows : counts;
+        for (uint64_t i = 0; i < TY_PROFILE_FIELDS * cells; i++) {
+            const uint64_t f = i / cells;
+            if (of[i % cells])
+                at[i] = below(9) == 0 ? (below(2) ? INFINITY : NAN)
+                        : f == 2      ? fabs(random_double())
+                                      : random_double();
+        }
+    }
+}
+
 static inline void random_quantiles(tally_result *r)
 {
     double q[3], values[4 * 3];
@@ -152,6 +173,11 @@ static inline tally_result *random_result(void)
     shape.histograms = 1 + below(4);
     for (uint64_t h = 0; h < shape.histograms; h++)
         names[h] = odd_names[below(7)];
+    if (shape.kind == TALLY_RESULT_COUNTS && shape.dimensions == 1 &&
+        axes[0].kind != TALLY_AXIS_CATEGORY && below(2))
+        shape.column = odd_names[below(6)];
+    for (uint64_t h = 0; h < shape.histograms && shape.column; h++)
+        shape.value_times[h] = below(3) ? TALLY_TIME_NONE : (tally_time)below(6);
     tally_result *r = NULL;
     tally_error error = {""};
     if (ty_result_create(&shape, &r, &error)) {
@@ -159,13 +185,15 @@ static inline tally_result *random_result(void)
         exit(1);
     }
     fill_random(r);
+    if (r->column)
+        fill_profile(r);
     for (uint64_t i = below(3); i > 0; i--)
         tally_result_note(r, odd_names[below(6)], below(2) ? "cpu" : NULL, below(2) ? "m-1" : NULL,
                           (double)below(1000) / 7, below(100), NULL);
-    if (shape.kind == TALLY_RESULT_COUNTS && shape.dimensions == 1 &&
+    if (shape.kind == TALLY_RESULT_COUNTS && shape.dimensions == 1 && !shape.column &&
         axes[0].kind != TALLY_AXIS_CATEGORY && below(2))
         random_quantiles(r);
-    if (shape.kind == TALLY_RESULT_COUNTS && below(3) == 0)
+    if (shape.kind == TALLY_RESULT_COUNTS && !shape.column && below(3) == 0)
         tally_result_narrow(r, (tally_counter)(2 + below(2)), NULL);
     return r;
 }
@@ -210,6 +238,13 @@ static inline int same_result(const tally_result *a, const tally_result *b)
     if (memcmp(a->flows, b->flows, a->histograms * sizeof *a->flows) != 0)
         return 0;
     if (a->squares && !same_sums(a->squares, b->squares, cells))
+        return 0;
+    if (!a->column != !b->column ||
+        (a->column && (strcmp(a->column, b->column) != 0 ||
+                       memcmp(a->value_times, b->value_times, sizeof a->value_times) != 0 ||
+                       !same_sums(a->statistics, b->statistics, TY_PROFILE_FIELDS * cells) ||
+                       !same_sums(a->flow_statistics, b->flow_statistics,
+                                  TY_PROFILE_FIELDS * 4 * a->histograms))))
         return 0;
     if (a->quantiles != b->quantiles || !same_sums(a->q, b->q, (a->histograms + 1) * a->quantiles))
         return 0;
