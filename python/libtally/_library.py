@@ -141,6 +141,9 @@ result_counts = _declare("tally_result_counts", c_void_p, c_void_p, c_uint64)
 result_flows = _declare("tally_result_flows", c_void_p, c_void_p, c_uint64)
 result_squares = _declare("tally_result_squares", c_void_p, c_void_p, c_uint64)
 result_flow_sums = _declare("tally_result_flow_sums", c_void_p, c_void_p, c_uint64)
+profile_column = _declare("tally_profile_column", c_char_p, c_void_p)
+profile_bins = _declare("tally_profile_bins", Statistics, c_void_p, c_uint64)
+profile_flows = _declare("tally_profile_flows", Statistics, c_void_p, c_uint64)
 result_note = _checked(
     "tally_result_note", c_void_p, c_char_p, c_char_p, c_char_p, c_double, c_uint64
 )

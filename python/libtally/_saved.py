@@ -141,7 +141,7 @@ def _flow_sums(hist, result, h):
     """What lies under and over, where flows say what the flow bins hold: one axis, no squares."""
     if hist.ndim > 1 or hist.storage == "weight":
         return None
-    if hist.storage == "count":
+    if hist.storage in ("count", "mean"):
         return hist.flows[:2]
     info = c.ResultInfo()
     c.result_info_get(result, ctypes.byref(info))
@@ -208,6 +208,9 @@ def _taken(cls, result):
     c.result_info_get(result, ctypes.byref(info))
     axes = [_axis(c.result_axis(result, d).contents) for d in range(info.dimensions)]
     storage = ("count", "sum", "sum")[info.kind] if not info.has_squares else "weight"
+    column = c.profile_column(result)
+    if column is not None:
+        storage, axes[0].name = "mean", column.decode()
     found = []
     for h in range(info.histograms):
         hist = cls(*axes, storage=storage, name=c.result_name(result, h).decode())
@@ -217,8 +220,21 @@ def _taken(cls, result):
             hist.squares[...] = _copied(c.result_squares(result, h), np.float64, hist.sums.shape)
         flows = _copied(c.result_flows(result, h), np.uint64, (4,))
         hist.flows = Flows(*(int(f) for f in flows))
+        if column is not None:
+            _fill_means(hist._cells, c.profile_bins(result, h), c.profile_flows(result, h))
         found.append(hist)
     return found
+
+
+def _fill_means(cells, bins, flows):
+    """Of a profile; flow bins are those below and above."""
+    def all_of(field, dtype):
+        below, above = _copied(getattr(flows, field), dtype, (4,))[:2]
+        return np.concatenate([[below], _copied(getattr(bins, field), dtype, (len(cells.sums) - 2,)), [above]])
+
+    empty = all_of("count", np.uint64) == 0
+    cells.means[...] = np.where(empty, 0, all_of("mean", np.float64))
+    cells.deltas[...] = np.where(empty, 0, all_of("m2", np.float64))
 
 
 def _copied(pointer, dtype, shape):

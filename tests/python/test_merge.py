@@ -3,6 +3,8 @@
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -47,3 +49,25 @@ def test_what_cannot_be_added_is_named(tmp_path):
     assert tally.merge(paths[:2]).sum() == 2
     with pytest.raises(ValueError, match="no paths"):
         tally.merge([])
+
+
+def test_profiles_of_the_command(tmp_path):
+    """Statistics of a column in bins of another, saved by the command, are a histogram of means."""
+    command = [sys.executable, "-m", "libtally"]
+    x, y, z = rng.normal(2, 1.5, 300), rng.normal(5, 2, 300), rng.normal(size=300)
+    table = "x,y,z\n" + "".join(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), z.tolist()))
+    (tmp_path / "t.csv").write_text(table)
+    how = (tmp_path / "t.csv", "-c", "x", "--range", "0", "4", "--bins", "400", "-o", tmp_path / "p.json", "--of")
+    subprocess.run([*command, *how, "y,z"], check=True)
+    for found, values in zip(tally.Hist.load(tmp_path / "p.json"), (y, z)):
+        hist = tally.Hist(tally.Regular(400, 0, 4, name="x"), storage="mean").fill(x, sample=values)
+        assert found.storage == "mean" and found.axes.name == ("x",) and found.flows == hist.flows
+        assert (hist.counts() == 0).any()
+        np.testing.assert_array_equal(found.counts(flow=True), hist.counts(flow=True))
+        np.testing.assert_allclose(found.values(flow=True), hist.values(flow=True), rtol=1e-13)
+        np.testing.assert_allclose(found.variances(flow=True), hist.variances(flow=True), rtol=1e-11)
+    subprocess.run([*command, *how, "y"], check=True)
+    twice = tally.merge([tmp_path / "p.json"] * 2)
+    assert twice.counts(flow=True).sum() == 600
+    twice.save(tmp_path / "twice.json")
+    assert tally.Hist.load(tmp_path / "twice.json") == twice
