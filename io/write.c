@@ -3,6 +3,7 @@
 #include "io/write.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,13 +42,15 @@ tally_status ty_write_options(const tally_write_options *from, tally_write_optio
                               tally_error *error)
 {
     *options = (tally_write_options)TALLY_WRITE_OPTIONS_INIT;
-    if (from && from->struct_size < sizeof *options)
+    if (from && from->struct_size < offsetof(tally_write_options, statistics))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "struct_size of the options is %zu, expected %zu; start from "
                         "TALLY_WRITE_OPTIONS_INIT",
                         from->struct_size, sizeof *options);
-    if (from)
-        *options = *from;
+    if (from) /* one of a program that was compiled with an older header is shorter */
+        memcpy(options, from,
+               from->struct_size < sizeof *options ? from->struct_size : sizeof *options);
+    options->struct_size = sizeof *options;
     return TALLY_OK;
 }
 

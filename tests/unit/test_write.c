@@ -477,7 +477,17 @@ static void test_formats(void)
     CHECK_SAY(tally_result_write(&one, 0, TALLY_FORMAT_JSON, NULL, keep, &k, &error) ==
                   TALLY_ERROR_ARGUMENT,
               "no result");
+    tally_write_options older = TALLY_WRITE_OPTIONS_INIT;
+    older.struct_size = offsetof(tally_write_options, statistics);
+    older.statistics = 0xffff; /* what an older program has behind its own */
     CHECK_SAY(k.size == 0, "nothing was written");
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_CSV, &older, keep, &k, &error) == TALLY_OK,
+              "options of an older header: %s", error.message);
+    older.struct_size--;
+    CHECK_SAY(tally_result_write(&one, 1, TALLY_FORMAT_CSV, &older, keep, &k, &error) ==
+                  TALLY_ERROR_ARGUMENT,
+              "options of none");
+    free(k.bytes);
     tally_result_destroy(r);
 }
 
