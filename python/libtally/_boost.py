@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histograms of boost-histogram and hist as those of this package, and back."""
 
+import copy
+
 import numpy as np
 
 from ._cells import is_mean, storage_named
@@ -18,10 +20,17 @@ _FIELDS = {
 
 
 def _axis(theirs):
+    """Ours, which keeps theirs for the way back."""
+    made = _made_from(theirs)
+    made.theirs = copy.deepcopy(theirs)
+    return made
+
+
+def _made_from(theirs):
     traits, kind = theirs.traits, type(theirs).__name__
     if traits.circular:
         raise NotImplementedError("circular axes: what lies outside would have to come back in")
-    named = {"name": getattr(theirs, "name", "") or "", "label": getattr(theirs, "label", "") or ""}
+    named = {key: theirs.__dict__.get(key) or "" for key in ("name", "label")}
     growing = {**named, "growth": traits.growth}
     if kind in ("StrCategory", "IntCategory"):
         return Category(list(theirs), **growing)
@@ -41,7 +50,8 @@ def _axis(theirs):
 def load(kind, theirs):
     """A histogram of `kind` with the content of theirs, flow bins and all."""
     storage = storage_named(theirs.storage_type)
-    made = kind(*map(_axis, theirs.axes), storage=storage, name=getattr(theirs, "name", None) or "")
+    named = {key: getattr(theirs, key, None) or "" for key in ("name", "label")}
+    made = kind(*map(_axis, theirs.axes), storage=storage, **named)
     cells = tuple(
         slice(0 if a.traits.underflow else 1, len(a) + (2 if a.traits.overflow else 1)) for a in theirs.axes
     )
@@ -59,10 +69,13 @@ def give(hist):
 
     axes = [_given(hist, i, bh.axis) for i in range(hist.ndim)]
     for ours, theirs in zip(hist.axes, axes):
-        theirs.__dict__.update(name=ours.name, label=ours.label)
+        for key in ("name", "label"):
+            if (theirs.__dict__.get(key) or "") != getattr(ours, key):
+                theirs.__dict__[key] = getattr(ours, key)
     made = bh.Histogram(*axes, storage=getattr(bh.storage, _STORAGES[hist.storage])())
-    if hist.name:
-        made.name = hist.name
+    for key in ("name", "label"):
+        if getattr(hist, key):
+            setattr(made, key, getattr(hist, key))
     # Theirs have no cell under categories, and none outside some axes that grow.
     cells = tuple(
         slice(int(not a.traits.underflow), len(a) + 1 + a.traits.overflow) for a in made.axes
@@ -78,9 +91,11 @@ def give(hist):
 
 
 def _given(hist, i, axis):
-    """An axis as theirs; one that does not grow where theirs has no place for what lies outside."""
+    """An axis as theirs; one with flow bins where theirs has no place for what lies outside."""
     ours = hist.axes[i]
-    made = ours.to_boost(axis)
+    made = ours.to_boost(axis) if ours.theirs is None else copy.deepcopy(ours.theirs)
     outer = np.moveaxis(hist._cells.sums, i, 0)[[0, -1]]
     lost = [outer[k].any() for k, has in ((0, made.traits.underflow), (1, made.traits.overflow)) if not has]
-    return ours.part(np.arange(len(ours) + 1)).to_boost(axis) if ours.growth and any(lost) else made
+    if any(lost) and not (made.traits.discrete and not ours.growth and ours.theirs is None):
+        made = (ours.part(np.arange(len(ours) + 1)) if ours.growth else ours).to_boost(axis)
+    return made

@@ -11,6 +11,11 @@ _NAMES = {
     "weightedmean": "weighted_mean", **{name: name for name in STORAGES},
 }  # fmt: skip
 
+_VIEWED = {  # boost-histogram's fields, of sums, squares, means, deltas
+    "weight": ("value", "variance"), "mean": ("count", None, "value", "_sum_of_deltas_squared"),
+    "weighted_mean": ("sum_of_weights", "sum_of_weights_squared", "value", "_sum_of_weighted_deltas_squared"),
+}  # fmt: skip
+
 _FIELDS = {  # of what is assigned to a cell
     "weight": ("value", "variance"),
     "mean": ("count", "mean", "variance"),
@@ -98,7 +103,7 @@ class Cells(namedtuple("Cells", "sums squares means deltas")):
         first, second = (self.means, self.deltas) if self.means is not None else self[:2]
         np.multiply(first, factor, out=first)
         if second is not None:
-            second *= float(factor) ** 2
+            second *= np.square(factor, dtype=float)
 
     def spread_of_samples(self):
         """Of means the samples' variances, NaN of less than two."""
@@ -121,9 +126,25 @@ def with_spread(sums, squares, means, variances):
     return Cells(sums, squares, means, deltas)
 
 
+def shown(storage, cells):
+    """The cells as boost-histogram shows them: of several fields a copy."""
+    names = _VIEWED.get(storage)
+    if names is None:
+        return cells.sums
+    made = np.empty(cells.sums.shape, [(name, np.float64) for name in names if name])
+    for name, part in zip(names, cells):
+        if name:
+            made[name] = part
+    return made
+
+
 def assigned(storage, value):
-    """Cells from what is assigned to them: an array, its last dimension of the storage's fields if it has
-    several."""
+    """Cells from what is assigned to them: an array with boost-histogram's fields, or one whose last
+    dimension is the storage's fields if it has several."""
+    names = _VIEWED.get(storage, ())
+    if value.dtype.names and set(value.dtype.names) == set(filter(None, names)):
+        parts = [np.asarray(value[name]) if name else None for name in names]
+        return Cells(*(parts + [None] * 2)[:4])
     fields = _FIELDS.get(storage, ())
     n = len(fields)
     if n and (not value.ndim or value.shape[-1] != n):

@@ -45,15 +45,30 @@ def where(axis, axes):
 
 
 def _spelled_out(key, i):
-    """hist's shorthand: 0.5j is loc(0.5), 1 + 0.5j loc(0.5, 1), and 2j as a step joins two bins."""
+    """hist's shorthand: 0.5j is loc(0.5), 1 + 0.5j loc(0.5, 1), a text its category, and 2j as a step joins
+    two bins."""
     if isinstance(key, list):
-        return [_spelled_out(k, i) for k in key]
+        return [k if isinstance(k, str) else _spelled_out(k, i) for k in key]
     if isinstance(key, slice):
         step = key.step
         if isinstance(step, complex):
             step = _whole_part(step.imag, i) if not step.real else _number(step, i)
         return slice(_spelled_out(key.start, i), _spelled_out(key.stop, i), step)
+    if isinstance(key, str):
+        return _named(key, i)
     return loc(key.imag, _whole_part(key.real, i)) if isinstance(key, complex) else key
+
+
+def _named(key, i):
+    """The bin of a category."""
+
+    def bin_of(axis):
+        categories = getattr(axis, "categories", ())
+        if key not in categories:
+            raise KeyError(f"axis {i}: no category {key!r}")
+        return categories.index(key)
+
+    return bin_of
 
 
 def _whole_part(x, i):
@@ -76,7 +91,7 @@ def operation(key, i, axis):
         raise IndexError(f"axis {i}: no bins are left")
     if key.step is sum:
         return Sum(0 if key.start is None else begin + 1, len(axis) + 2 if key.stop is None else end + 1)
-    return Cut(_bounds(key.step, begin, end, i))
+    return Cut(_bounds(key.step, begin, end, i, axis))
 
 
 def _several(keys, i, axis):
@@ -167,9 +182,24 @@ def _is_rebin(key):
     return hasattr(key, "factor")
 
 
-def _bounds(step, begin, end, i):
+def _bounds_of_edges(edges, begin, end, i, axis):
+    """Where bins begin and end that have these edges, which are all the axis'."""
+    there = axis.edges[begin : end + 1]
+    at = np.clip(np.searchsorted(there, edges), 1, end - begin)
+    at -= edges - there[at - 1] < there[at] - edges
+    width = np.diff(there).min()
+    if len(at) < 2 or np.any(np.diff(at) < 1) or np.any(np.abs(there[at] - edges) > 1e-9 * width):
+        raise ValueError(f"axis {i}: {list(edges)} are no edges of its bins")
+    return begin + at
+
+
+def _bounds(step, begin, end, i, axis):
     """Where the bins of a slice begin, and where the last of them ends."""
     if _is_rebin(step):
+        theirs = getattr(step, "axis", None)
+        edges = getattr(step, "edges", None) if theirs is None else theirs.edges
+        if edges is not None:
+            return _bounds_of_edges(np.asarray(edges, float), begin, end, i, axis)
         groups = getattr(step, "groups", None)
         if groups is not None:
             bounds = begin + np.cumsum([0, *groups])

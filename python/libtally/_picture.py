@@ -53,14 +53,45 @@ def _map(hist):
     return _svg(f'<g fill="#4878a8">{"".join(cells)}</g>')
 
 
+class Stack(list):
+    """Histograms of the same axes, one for each bin of another."""
+
+    def __init__(self, axis, hists):
+        super().__init__(hists)
+        self.axis = axis
+
+    def plot(self, ax=None, stack=True, **keywords):
+        """Draws those of one axis by matplotlib's `stairs`, on each other or, without `stack`, each from 0, with a
+        legend; returns what was drawn."""
+        ax = _axes_of(ax)
+        below, drawn = 0.0, []
+        for i, hist in enumerate(self):
+            if hist.ndim != 1:
+                raise ValueError("plot: of histograms of one axis")
+            values, name = hist.values(), self.axis[i]
+            name = name if isinstance(name, (str, int)) else f"[{name[0]:g}, {name[1]:g})"
+            given = {"fill": stack, "label": str(name), **keywords}
+            top = values + below
+            drawn.append(ax.stairs(top, hist.axes[0].edges, baseline=below if stack else 0, **given))
+            below = top if stack else 0.0
+            ax.set_xlabel(hist.axes[0].label or hist.axes[0].name)
+        ax.legend()
+        return drawn
+
+
+def _axes_of(ax):
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.gca()
+
+
 def plot(hist, ax, keywords):
     """Draws it on `ax`, or the current axes."""
     if hist.ndim > 2:
         raise ValueError("plot: one or two axes; project to them first")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.gca()
+    ax = _axes_of(ax)
     edges = [axis.edges for axis in hist.axes]
     if hist.ndim == 1:
         drawn = ax.stairs(hist.values(), edges[0], **keywords)

@@ -19,9 +19,12 @@ _WORDS = {ours: theirs for theirs, ours in _TYPES.items()}
 def give(hist):
     from . import __version__
 
-    axes = [_axis(axis) for axis in hist.axes]
+    bare = [_is_bare(hist, i) for i in range(hist.ndim)]
+    axes = [_axis(*each) for each in zip(hist.axes, bare)]
     # Categories have no cell under them.
-    places = tuple(slice(int(isinstance(a, Category)), None) for a in hist.axes)
+    places = tuple(
+        slice(1, -1) if b else slice(int(isinstance(a, Category)), None) for a, b in zip(hist.axes, bare)
+    )
     cells = hist._cells.each(lambda x: x[places])
     storage = {"type": _WORDS[hist.storage]}
     if hist.storage == "mean":
@@ -36,11 +39,18 @@ def give(hist):
     info = {"version": __version__, **hist.flows._asdict()}
     return {
         "uhi_schema": 1, "writer_info": {"tally": info}, "axes": axes, "storage": storage,
-        "metadata": {"name": hist.name} if hist.name else {},
+        "metadata": {key: getattr(hist, key) for key in ("name", "label") if getattr(hist, key)},
     }  # fmt: skip
 
 
-def _axis(axis):
+def _is_bare(hist, i):
+    """Whether an axis goes without flow bins: one that grows, has none in boost-histogram, and nothing in them."""
+    axis = hist.axes[i]
+    grows = axis.growth and isinstance(axis, (Category, Integer))
+    return grows and not np.moveaxis(hist._cells.sums, i, 0)[[0, -1]].any()
+
+
+def _axis(axis, bare):
     info = {"kind": type(axis).__name__}
     if axis.growth:
         info["growth"] = True
@@ -49,13 +59,14 @@ def _axis(axis):
         if not texts and any(int(v) != v for v in axis.categories):
             raise NotImplementedError("categories are texts or whole numbers in UHI's form")
         values = list(axis.categories) if texts else list(map(int, axis.categories))
-        described = {"type": "category_str" if texts else "category_int", "categories": values, "flow": True}
+        described = {"type": "category_str" if texts else "category_int", "categories": values, "flow": not bare}
     else:
-        described = {"underflow": True, "overflow": True, "circular": False}
+        described = {"underflow": not bare, "overflow": not bare, "circular": False}
         if axis.axis.last == c.LAST_CLOSED:
             info["closed"] = True
         if isinstance(axis, (Regular, Integer)):
-            ends = {"lower": float(axis.edges[0]), "upper": float(axis.edges[-1]), "bins": len(axis)}
+            number = int if isinstance(axis, Integer) else float
+            ends = {"lower": number(axis.edges[0]), "upper": number(axis.edges[-1]), "bins": len(axis)}
             described = {"type": "regular", **ends, **described}
         else:
             described = {"type": "variable", "edges": axis.edges.copy(), **described}
@@ -63,10 +74,23 @@ def _axis(axis):
         n, lo, hi = axis.start
         info.update(start_bins=n, start_lower=lo, start_upper=hi, begin=axis.begin)
     described["writer_info"] = {"tally": info}
-    metadata = {key: value for key, value in (("name", axis.name), ("label", axis.label)) if value}
-    if metadata:
-        described["metadata"] = metadata
+    theirs = _boosts(axis, bare)
+    if theirs:
+        described["writer_info"]["boost-histogram"] = theirs
+    if axis.name or axis.label:
+        described["metadata"] = {"name": axis.name, "label": axis.label}
     return described
+
+
+def _boosts(axis, bare):
+    """What boost-histogram and hist write of such an axis, and read."""
+    theirs = {"growth": True} if axis.growth and (bare or isinstance(axis, Regular)) else {}
+    if isinstance(axis, Integer):
+        theirs["orig_type"] = "Integer"
+    if isinstance(axis, Log):
+        ends = {"lower": float(axis.edges[0]), "upper": float(axis.edges[-1])}
+        theirs.update(transform="log", bins=len(axis), **ends)
+    return theirs
 
 
 def load(cls, data):
@@ -80,8 +104,9 @@ def load(cls, data):
     if storage["type"] not in _TYPES:
         raise ValueError(f"storage {storage['type']!r}: one of {', '.join(_TYPES)} is expected")
     axes = [_read_axis(described) for described in data["axes"]]
-    name = (data.get("metadata") or {}).get("name") or ""
-    made = cls(*axes, storage=storage_named(_TYPES[storage["type"]]), name=str(name))
+    metadata = data.get("metadata") or {}
+    named = {key: str(metadata.get(key) or "") for key in ("name", "label")}
+    made = cls(*axes, storage=storage_named(_TYPES[storage["type"]]), **named)
     if len(storage) > 1:
         cells = _read_cells(made.storage, storage)
         places = tuple(map(_places, axes, data["axes"]))

@@ -95,6 +95,7 @@ class Axis:
 
     discrete = False
     growth = False
+    theirs = None  # boost-histogram's axis that this one was made from
     is_plain = True  # `take` gives the samples as they are
 
     def __init__(self, axis, edges, name, label):
@@ -159,12 +160,22 @@ class Axis:
     __hash__ = None
 
     def index(self, x):
-        """The bin of x; -1 below all, the number of bins above."""
-        if x != x:
+        """The bin of x, or of each of an array; -1 below all, the number of bins above."""
+        x = np.asarray(x)
+        if (x != x).any():
             raise ValueError("NaN is in no bin")
-        if self.axis.last == c.LAST_CLOSED and x == self.edges[-1]:
-            return len(self) - 1
-        return int(np.searchsorted(self.edges, x, side="right")) - 1
+        at = np.searchsorted(self.edges, x, side="right") - 1
+        if self.axis.last == c.LAST_CLOSED:
+            at = np.where(x == self.edges[-1], len(self) - 1, at)
+        return at if x.ndim else int(at)
+
+    def bin(self, i):
+        """What bin i is: its ends, a number, or a category."""
+        return self[i]
+
+    def value(self, x):
+        """The axis' number at bin x, of fractions between a bin's ends; arrays too."""
+        return np.interp(x, np.arange(len(self) + 1), self.edges)
 
     def take(self, x):
         """Samples on this axis as an Array."""
@@ -274,7 +285,7 @@ class Regular(Axis):
         if not (np.diff(edges) > 0).all():
             raise ValueError(f"bins of width {edges[1] - edges[0]:g} cannot be told apart from {edges[0]:g} to {edges[-1]:g}")
         made = copy.copy(self)
-        made._wide, made.begin, made.edges = None, int(begin), edges
+        made._wide, made.theirs, made.begin, made.edges = None, None, int(begin), edges
         made.axis = _count.Axis(c.EVEN, end - begin, lo=float(edges[0]), hi=float(edges[-1]), last=c.LAST_OPEN)
         if not np.array_equal(made.axis.edges_get(), edges):
             made.axis = _count.Axis(c.EDGES, end - begin, edges=edges, last=c.LAST_OPEN)
@@ -321,6 +332,9 @@ class Regular(Axis):
 
 class Log(Axis):
     """Bins whose edges are in one ratio: the arguments of `Regular`, 0 < lo."""
+
+    def to_boost(self, axis):
+        return axis.Regular(len(self), self.edges[0], self.edges[-1], transform=axis.transform.log)
 
     def __init__(self, bins, lo, hi, *, name="", label="", closed=True):
         last = c.LAST_CLOSED if closed else c.LAST_OPEN
@@ -429,12 +443,17 @@ class Category(Axis):
     def __getitem__(self, i):
         return self.categories[i]
 
+    def value(self, x):
+        return self[x]
+
     def __eq__(self, other):
         return type(self) is type(other) and self.categories == other.categories
 
     __hash__ = None
 
     def index(self, x):
+        if isinstance(x, (list, tuple, np.ndarray)):
+            return np.array([self.index(v) for v in x], np.intp)
         return self.categories.index(x) if x in self.categories else len(self)
 
     def take(self, x):

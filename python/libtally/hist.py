@@ -3,20 +3,20 @@
 
 import copy
 import functools
-import numbers
 import operator
 
 import numpy as np
 
 from . import _boost, _compiled, _filling, _index, _picture, _saved, _uhi
-from ._cells import STORAGES, Cells, assigned, is_mean, quantile_of, ratio, storage_named
+from ._arithmetic import Arithmetic
+from ._cells import STORAGES, Cells, assigned, is_mean, quantile_of, ratio, shown, storage_named
 from ._core import Flows
 from .axes import Axes, Axis, Category
 
 MOST_AXES = 8
 
 
-class Hist:
+class Hist(Arithmetic):
     """Counts, or sums of weights, on one to eight axes.
 
     Parameters
@@ -27,8 +27,8 @@ class Hist:
         64-bit counts; float64 sums of weights; or these with sums of squared weights; counts, or sums
         of weights and of their squares, with means and variances of `fill(…, sample=)`. Also by
         boost-histogram's names: 'Int64', 'Double', 'Weight', 'Mean', 'WeightedMean'.
-    name : str, optional
-        What it is called when it is saved.
+    name, label : str, optional
+        What it is called when it is saved; what hist calls it.
     device : {None, 'cuda'}
         'cuda': what fills with samples on CUDA devices add stays there until something is asked for,
         so that they only put work on the current stream.
@@ -71,7 +71,7 @@ class Hist:
         self._settle()
         return {name: value for name, value in self.__dict__.items() if name not in ("_filler", "_kept")}
 
-    def __init__(self, *axes, storage="count", name="", device=None):
+    def __init__(self, *axes, storage="count", name="", label="", device=None):
         if not axes or not all(isinstance(axis, Axis) for axis in axes):
             raise TypeError("Hist: axes are expected, such as tally.Regular(10, 0, 1)")
         if len(axes) > MOST_AXES:
@@ -81,7 +81,8 @@ class Hist:
         names = [axis.name for axis in axes if axis.name]
         if len(set(names)) < len(names):
             raise ValueError(f"Hist: axes have one name: {names}")
-        self.axes, self.storage, self.name, self.device = Axes(axes), storage_named(storage), name, device
+        self.axes, self.storage, self.device = Axes(axes), storage_named(storage), device
+        self.name, self.label = name, label
         self.reset()
 
     def reset(self):
@@ -107,6 +108,11 @@ class Hist:
     def ndim(self):
         """The number of axes."""
         return len(self.axes)
+
+    @property
+    def size(self):
+        """The number of bins with the flow bins."""
+        return self._host.sums.size
 
     def _settle(self):
         """Adds what devices keep."""
@@ -209,7 +215,7 @@ class Hist:
 
     def _on(self, axes):
         """The same content on axes that these have grown to."""
-        made = Hist(*axes, storage=self.storage, name=self.name, device=self.device)
+        made = Hist(*axes, storage=self.storage, name=self.name, label=self.label, device=self.device)
         at = []
         for axis, wide in zip(self.axes, axes):
             places = axis.placed_in(wide) if axis.growth and wide.growth else np.arange(len(axis))
@@ -219,90 +225,6 @@ class Hist:
                 to[np.ix_(*at)] = part
         made.flows = self.flows
         return made
-
-    def _alike(self, other):
-        """This one and another one on the axes of both, which are the same or have grown from the same."""
-        axes = [a if a == b else a.union(b) for a, b in zip(self.axes, other.axes)]
-        if len(self.axes) != len(other.axes) or None in axes:
-            return self, other
-        return [h if h.axes == tuple(axes) else h._on(axes) for h in (self, other)]
-
-    def _like(self, other):
-        """Refuses another one that cannot be added up with this one, bin by bin."""
-        if self.storage != other.storage:
-            raise ValueError(f"one holds {self.storage}s, the other {other.storage}s")
-        if self.axes != other.axes:
-            raise ValueError(
-                "the axes differ: only histograms of the same edges, whose last bins both take their "
-                "end or both do not, are added"
-            )
-
-    def __iadd__(self, other):
-        if not isinstance(other, Hist):
-            return NotImplemented
-        mine, other = self._alike(other)
-        mine._like(other)
-        if mine is not self:
-            self.axes, self._cells, self._filler = mine.axes, mine._cells, None
-        self._cells.add(other._cells)
-        self.flows = Flows(*map(operator.add, self.flows, other.flows))
-        return self
-
-    def __add__(self, other):
-        return self.copy().__iadd__(other)
-
-    def __radd__(self, other):
-        # for sum()
-        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
-
-    def __isub__(self, other):
-        """Counts without another one's, which are among them; of sums the difference, whose sums of
-        squared weights (and numbers of samples in `flows`) add up."""
-        if not isinstance(other, Hist):
-            return NotImplemented
-        if is_mean(self.storage):
-            raise TypeError("means are not subtracted")
-        self._like(other)
-        counts = self.storage == "count"
-        sums, theirs = self._cells.sums, other._cells.sums
-        if counts and ((sums < theirs).any() or any(map(operator.lt, self.flows, other.flows))):
-            raise ValueError("counts would be negative: subtract with storage='sum' or 'weight'")
-        sums -= theirs
-        if self._cells.squares is not None:
-            self._cells.squares[...] += other._cells.squares
-        self.flows = Flows(*map(operator.sub if counts else operator.add, self.flows, other.flows))
-        return self
-
-    def __sub__(self, other):
-        return self.copy().__isub__(other)
-
-    def __imul__(self, factor):
-        if not isinstance(factor, numbers.Real):
-            return NotImplemented
-        if self.storage == "count":
-            raise TypeError("counts stay counts: h * factor makes sums of weights of them")
-        self._cells.scale(factor)
-        return self
-
-    def __mul__(self, factor):
-        """Sums of weights, or means, times a number; of counts, those of weights that are all this
-        number."""
-        if not isinstance(factor, numbers.Real):
-            return NotImplemented
-        made = self.copy()
-        if self.storage == "count":
-            made.storage = "weight"
-            sums = self._cells.sums.astype(np.float64)
-            made._cells = Cells(sums, sums.copy(), None, None)
-        return made.__imul__(factor)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, factor):
-        return self * (1 / factor) if isinstance(factor, numbers.Real) else NotImplemented
-
-    def __itruediv__(self, factor):
-        return self.__imul__(1 / factor) if isinstance(factor, numbers.Real) else NotImplemented
 
     def merge(self, *others):
         """This and others of the same axes and storage, added up in a new one."""
@@ -355,17 +277,27 @@ class Hist:
         shown = self.sums if self.means is None else self.means
         return shown.astype(dtype or shown.dtype)
 
-    def to_numpy(self, flow=False):
-        """(values, edges of the first axis, …), as `numpy.histogram` and `histogram2d` return them.
-        With flow bins the edges begin and end with an infinite one."""
+    def view(self, flow=False):
+        """The bins: counts and sums themselves, which may be written to (`flows` do not follow); others
+        as a copy with fields, named as boost-histogram's."""
+        return shown(self.storage, self._shown(flow))
+
+    def to_numpy(self, flow=False, *, dd=False):
+        """(values, edges of the first axis, …), as `numpy.histogram` and `histogram2d` return them, with
+        `dd` all edges in one tuple. With flow bins the edges begin and end with an infinite one."""
         edges = [axis.edges for axis in self.axes]
         if flow:
             edges = [np.concatenate([[-np.inf], e, [np.inf]]) for e in edges]
-        return (self.values(flow), *(e.copy() for e in edges))
+        edges = tuple(e.copy() for e in edges)
+        return (self.values(flow), edges) if dd else (self.values(flow), *edges)
 
     def sum(self, flow=False):
         """Of all bins, and of means of how many they are; with the flow bins if asked for."""
         return self._shown(flow).sums.sum().item()
+
+    def empty(self, flow=False):
+        """Whether nothing is in the bins."""
+        return not self._shown(flow).sums.any()
 
     def density(self):
         """Values divided by their sum and the bins' volumes."""
@@ -380,7 +312,7 @@ class Hist:
 
     def _of(self, axes, cells):
         """A histogram of other axes with cells made from this one's."""
-        made = Hist(*axes, storage=self.storage, name=self.name, device=self.device)
+        made = Hist(*axes, storage=self.storage, name=self.name, label=self.label, device=self.device)
         made._cells = cells.each(lambda x: np.array(x, order="C"))
         made.flows = self.flows
         made._moved(self._outside())
@@ -453,7 +385,8 @@ class Hist:
         off goes to the flow bins. A step joins so many bins, and what is left over at the end goes to
         the flow bin. With `sum` as step the axis goes: `[::sum]` adds flow bins too, `[0:len:sum]` the
         bins only. The tags of `uhi`, `boost_histogram` and `hist` are understood, `0.5j` for loc(0.5), and
-        `{axis: key}`. A list picks categories by number or text; the others are over.
+        `{axis: key}`. A text is the bin of a category; a list picks categories by number or text, the
+        others are over.
         """
         keys = _index.expanded(key, self.axes)
         made, at = self.copy(), 0
@@ -500,11 +433,12 @@ class Hist:
         self._moved(before)
 
     def stack(self, axis):
-        """A histogram of the other axes for each bin of this one, given by number or name."""
+        """A list of histograms of the other axes, for each bin of this one, given by number or name. Its
+        `plot` draws them, of one axis, on each other."""
         at = _index.where(axis, self.axes)
         if self.ndim == 1:
             raise ValueError("stack: two or more axes are expected")
-        return [self[{at: i}] for i in range(len(self.axes[at]))]
+        return _picture.Stack(self.axes[at], [self[{at: i}] for i in range(len(self.axes[at]))])
 
     def plot(self, ax=None, **keywords):
         """Draws one axis as steps, two as an image, by matplotlib.

@@ -144,9 +144,9 @@ def test_tags_of_all_makers():
 )  # fmt: skip
 def test_keys_that_name_no_bin(key):
     h = Hist(Regular(4, 0, 1)).fill([0.1, 0.3])
-    with pytest.raises(TypeError, match="axis 0"):
+    with pytest.raises((TypeError, KeyError), match="axis 0"):
         h[key]
-    with pytest.raises((TypeError, ValueError), match="axis 0"):
+    with pytest.raises((TypeError, ValueError, KeyError), match="axis 0"):
         h[key] = 1
 
 
@@ -216,13 +216,10 @@ def test_arithmetic(storage):
     if storage == "count":
         with pytest.raises(ValueError, match="negative"):
             h - twice
-        with pytest.raises(TypeError, match="counts"):
-            h *= 2
         assert (twice - h).flows == h.flows
-    else:
-        other *= 3
-        other /= 3
-        np.testing.assert_allclose(other.values(flow=True), cells)
+    other *= 3
+    other /= 3
+    np.testing.assert_allclose(other.values(flow=True), cells)
     for wrong in (lambda: h * h, lambda: h * "a", lambda: h - 1, lambda: h + 1, lambda: h / h):
         with pytest.raises(TypeError):
             wrong()
