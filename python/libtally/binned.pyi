@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 _Samples: TypeAlias = Any
 _Statistic: TypeAlias = Literal["mean", "std", "sum", "count", "min", "max", "median"] | Callable[[NDArray[Any]], Any]
 
+__all__ = ["binned_statistic", "binned_statistic_2d", "binned_statistic_dd"]
+
 class BinnedStatisticResult(NamedTuple):
     statistic: NDArray[np.float64]
     bin_edges: NDArray[Any]

@@ -42,6 +42,9 @@ assert_type(tally.bincount([1, 2, 2]), Answer)
 assert_type(tally.bincount(np.array([1, 2]), by=[0, 1]), tuple[Answer, Answer])
 assert_type(tally.digitize(a, [0, 1]), NDArray[np.int64])
 assert_type(tally.histogram_bin_edges(a, "fd"), Answer)
+assert_type(tally.median(a), "np.number[Any]")
+assert_type(tally.quantile([1, 2, 3], 0.5), "np.number[Any]")
+assert_type(tally.percentile(a, [5, 95.0]), Answer)
 
 
 def in_kind(x: Tensor) -> None:
@@ -49,6 +52,7 @@ def in_kind(x: Tensor) -> None:
     assert_type(tally.bincount(x), Tensor)
     assert_type(tally.histogramdd([x, x], flow="count"), tuple[Tensor, list[Tensor], tally.Flows])
     assert_type(tally.digitize(x, x), Tensor)
+    assert_type(tally.quantile(x, [0.5], axis=0), Tensor)
 
 
 def any_kind(x: Any, count: Callable[..., tuple[Answer, ...]] = tally.histogram) -> Sequence[Answer]:
@@ -63,7 +67,7 @@ assert_type(h.values(flow=True), NDArray[np.float64])
 assert_type(h + h, tally.Hist)
 assert_type(h.project("x") * 2, tally.Hist)
 assert_type(h.axes["x"].edges, NDArray[np.float64])
-assert_type(h.stack(0), list[tally.Hist])
+assert_type(h.stack(0)[0], tally.Hist)
 assert_type(tally.Hist.from_uhi(h.to_uhi()), tally.Hist)
 assert_type(h.shape, tuple[int, ...])
 assert_type(h.sum(flow=True), int | float)
