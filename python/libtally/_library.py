@@ -119,6 +119,9 @@ bin_statistics = _checked(
 order_statistics = _checked(
     "tally_order_statistics", c_void_p, POINTER(View), c_void_p, c_uint32, c_void_p, c_void_p, c_void_p
 )
+weighted_quantiles = _checked(
+    "tally_weighted_quantiles", c_void_p, POINTER(View), POINTER(View), c_void_p, c_uint32, c_void_p, c_void_p
+)
 rule_parse = _declare("tally_rule_parse", c_int, c_char_p)
 rule_bins = _checked(
     "tally_rule_bins",

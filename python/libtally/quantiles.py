@@ -2,12 +2,12 @@
 """Exact quantiles in one or two readings of the samples: NumPy's `quantile`, `percentile` and `median`, and
 those that leave NaN out. Same arguments, same answers; samples are found, not sorted.
 
-What the library has no type for (booleans, dates, complex numbers), weights and empty arrays are left to NumPy.
+What the library has no type for (booleans, dates, complex numbers) and empty arrays are left to NumPy.
 Arrays on a device are read there, and the answer is an array of the lender's there.
 """
 
 import ctypes
-import functools
+import warnings
 
 import numpy as np
 
@@ -27,9 +27,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     >>> quantile([3, 1, 4, 1, 5], [0.5, 1])
     array([3., 5.])
     """
-    if weights is not None:
-        return np.quantile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return _quantiles("quantile", a, q, 1, axis, out, method, keepdims)
+    return _quantiles("quantile", a, q, 1, axis, out, method, keepdims, weights)
 
 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
@@ -38,23 +36,17 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     >>> float(percentile([3, 1, 4, 1, 5], 50))
     3.0
     """
-    if weights is not None:
-        return np.percentile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return _quantiles("percentile", a, q, 100, axis, out, method, keepdims)
+    return _quantiles("percentile", a, q, 100, axis, out, method, keepdims, weights)
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=_NONE, *, weights=None):
     """The q-th quantiles of what is not NaN in `a`: numpy.nanquantile."""
-    if weights is not None:
-        return np.nanquantile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return _quantiles("nanquantile", a, q, 1, axis, out, method, keepdims, skip=True)
+    return _quantiles("nanquantile", a, q, 1, axis, out, method, keepdims, weights, skip=True)
 
 
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=_NONE, *, weights=None):
     """The q-th percentiles of what is not NaN in `a`: numpy.nanpercentile."""
-    if weights is not None:
-        return np.nanpercentile(a, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return _quantiles("nanpercentile", a, q, 100, axis, out, method, keepdims, skip=True)
+    return _quantiles("nanpercentile", a, q, 100, axis, out, method, keepdims, weights, skip=True)
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -76,7 +68,7 @@ class _Samples:
 
     def __init__(self, a, axis, keepdims):
         array = _arrays.take(a)
-        self.home, self.there = array.home, array.device != c.CPU
+        self.home, self.there, self.valid = array.home, array.device != c.CPU, array.valid
         x = array if self.there else array.numbers()
         if not self.there and not x.dtype.isnative:
             x = x.astype(x.dtype.newbyteorder("="))
@@ -85,10 +77,10 @@ class _Samples:
                 raise ValueError("an array with nulls has quantiles of all its values only, not along an axis")
             x = x[array.valid]
         self.dtype, shape, dimensions = x.dtype, x.shape, len(x.shape)
-        axes = range(dimensions) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, dimensions) if hasattr(
+        self.axes = axes = range(dimensions) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, dimensions) if hasattr(
             np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, dimensions)  # fmt: skip
         rest = [i for i in range(dimensions) if i not in axes]
-        self.shape = tuple(shape[i] for i in rest)
+        self.whole, self.shape, self.order = shape, tuple(shape[i] for i in rest), rest + list(axes)
         if keepdims and keepdims is not _NONE:
             self.kept = tuple(1 if i in axes else shape[i] for i in range(dimensions))
         else:
@@ -98,7 +90,7 @@ class _Samples:
         if self.there:
             self.rows = _Lent(array, rest, sorted(axes), groups, self.count)
         else:
-            self.rows = np.ascontiguousarray(x.transpose(rest + list(axes))).reshape(groups, self.count)
+            self.rows = np.ascontiguousarray(x.transpose(self.order)).reshape(groups, self.count)
 
     def refuse(self):
         """What is left to NumPy is so on the host only."""
@@ -179,6 +171,11 @@ class _Lent:
         return (found.astype(np.uint32) << 16).view(np.float32) if half else found, nan
 
 
+def _view(rows):
+    return c.View(data=rows.ctypes.data, dtype=_arrays.CODES[rows.dtype], batches=len(rows), rows=1,
+                  columns=rows.shape[1], channels=1)  # fmt: skip
+
+
 def order_statistics(rows, ranks):
     """Samples of these ranks of each row, 0 the smallest, as an array of (row, rank); and the numbers of NaN, which
     rank last."""
@@ -186,10 +183,8 @@ def order_statistics(rows, ranks):
     if not isinstance(rows, np.ndarray):
         return rows.order_statistics(ranks)
     found, nan = np.empty((len(rows), len(ranks)), rows.dtype), np.empty(len(rows), np.uint64)
-    view = c.View(data=rows.ctypes.data, dtype=_arrays.CODES[rows.dtype], batches=len(rows), rows=1,
-                  columns=rows.shape[1], channels=1)  # fmt: skip
     c.order_statistics(
-        context(c.CPU).pointer, ctypes.byref(view), ranks.ctypes.data, len(ranks), None, found.ctypes.data,
+        context(c.CPU).pointer, ctypes.byref(_view(rows)), ranks.ctypes.data, len(ranks), None, found.ctypes.data,
         nan.ctypes.data,
     )  # fmt: skip
     return found, nan
@@ -282,24 +277,26 @@ def _plain(a, q, scale, skip, axis, out, keepdims):
     return None
 
 
-def _quantiles(name, a, q, scale, axis, out, method, keepdims, skip=False):
-    if method == "linear" and q is not None:
+def _quantiles(name, a, q, scale, axis, out, method, keepdims, weights=None, skip=False):
+    if method == "linear" and q is not None and weights is None:
         found = _plain(a, q, scale, skip, axis, out, keepdims)
         if found is not None:
             return found
-    theirs = functools.partial(getattr(np, name), method=method, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
     if samples.served() and method in _PLACES:
-        found = of_samples(samples, q, scale, method, skip)
+        if weights is None:
+            found = of_samples(samples, q, scale, method, skip)
+        else:
+            found = _of_weighted(samples, weights, q, scale, axis, method, skip)
         if found is not None:
             return _finish(samples, *found, out)
     samples.refuse()
-    return theirs(np.asarray(a), q, axis, out)
+    more = {} if weights is None else {"weights": weights}
+    return getattr(np, name)(np.asarray(a), q, axis, out, method=method, keepdims=keepdims, **more)
 
 
-def of_samples(samples, q, scale, method, skip):
-    """Their quantiles, and the shape of q; None where they are left to NumPy."""
-    weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
+def _checked(q, scale):
+    """Quantiles from 0 to 1, or None where they are left to NumPy."""
     quantiles = np.asanyarray(q)
     if quantiles.dtype.kind not in "iuf":
         return None
@@ -309,9 +306,63 @@ def of_samples(samples, q, scale, method, skip):
     if not ((quantiles >= 0) & (quantiles <= 1)).all():
         raise ValueError("Percentiles must be in the range [0, 100]" if scale == 100 else
                          "Quantiles must be in the range [0, 1]")  # fmt: skip
+    return quantiles
+
+
+def of_samples(samples, q, scale, method, skip):
+    """Their quantiles, and the shape of q; None where they are left to NumPy."""
+    weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
+    quantiles = _checked(q, scale)
+    if quantiles is None:
+        return None
     flat = np.atleast_1d(quantiles).astype(np.float64 if weak else quantiles.dtype, copy=False)
     answer = samples.answer(lambda rows, n: _of_rows(rows, n, flat, method, weak), skip)
     return None if answer is None else (answer, quantiles.shape)
+
+
+def _weights(samples, weights, axis):
+    """Weights as rows, one for each of the samples' or one for all; None where they are left to NumPy."""
+    w = np.asanyarray(weights)
+    if w.dtype.kind not in "biuf" or w.dtype.itemsize > 8 or type(w) is not np.ndarray:
+        return None
+    w = w.astype({"f2": np.float32, "b1": np.uint8}.get(w.dtype.str[1:], w.dtype.newbyteorder("=")), copy=False)
+    if w.shape == samples.whole:
+        return np.ascontiguousarray(w.transpose(samples.order)).reshape(-1, samples.count)
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if w.shape != tuple(samples.whole[i] for i in samples.axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    return np.ascontiguousarray(w).reshape(1, samples.count)
+
+
+def _reached(q):
+    """The least float64 that is no less than q in q's type, in which NumPy compares; above 0."""
+    if q.dtype.kind != "f" or q.dtype == np.float64:
+        return q.astype(np.float64)
+    q = np.maximum(q, np.nextafter(q.dtype.type(0), q.dtype.type(1)))
+    half = (np.nextafter(q, q.dtype.type(-1)).astype(np.float64) + q) / 2
+    return np.where(half.astype(q.dtype) >= q, half, np.nextafter(half, 1))
+
+
+def _of_weighted(samples, weights, q, scale, axis, method, skip):
+    """As of_samples."""
+    quantiles = _checked(q, scale)
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    if quantiles is None or samples.there or samples.valid is not None:
+        return None
+    w = _weights(samples, weights, axis)
+    if w is None:
+        return None
+    flat, rows = _reached(np.atleast_1d(quantiles)), samples.rows
+    found = np.empty((len(rows), len(flat)), rows.dtype)
+    c.weighted_quantiles(
+        context(c.CPU).pointer, ctypes.byref(_view(rows)), ctypes.byref(_view(w)), flat.ctypes.data, len(flat),
+        ctypes.byref(c.QuantileOptions(skip_nan=skip)), found.ctypes.data,
+    )  # fmt: skip
+    if skip and samples.dtype.kind == "f" and np.isnan(found).any():
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)  # as NumPy
+    return found.T, quantiles.shape
 
 
 def _middle(rows, n):

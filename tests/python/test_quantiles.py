@@ -4,6 +4,7 @@ import ctypes
 import os
 import types
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -129,6 +130,97 @@ def test_what_numpy_does():
         tally.quantile(x, 0.5, method="best")
     with pytest.raises(IndexError):
         tally.quantile([], 0.5)
+
+
+# ---- weights: NumPy's inverted_cdf, and by fractions ----
+
+WEIGHED = pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="its quantiles take no weights")
+CDF = {"method": "inverted_cdf"}
+
+
+@WEIGHED
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("weight", "b1 u1 i2 u4 i8 f2 f4 f8 >f8".split())
+def test_weights(dtype, weight):
+    random = np.random.default_rng(SEED + 2)
+    for n in (1, 2, 7, 300):
+        x = samples(random, dtype, n)
+        w = (random.integers(0, 9, n) / (8 if "f" in weight else 1)).astype(weight)
+        w[-1] = 1
+        for q in (0.5, 0, 1, [0, 0.1, 0.3, 0.9], np.linspace(0, 1, 17), random.random()):
+            ours, theirs = tally.quantile(x, q, weights=w, **CDF), np.quantile(x, q, weights=w, **CDF)
+            assert np.asarray(ours).dtype == np.asarray(theirs).dtype.newbyteorder("=")
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@WEIGHED
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_quantiles_of_fewer_bits_with_weights(kind):
+    """NumPy compares in the type of q."""
+    random = np.random.default_rng(SEED + 3)
+    q = np.concatenate([random.random(50), [0, 0, 1, 0.2, 0.6]]).astype(kind)
+    for first in (0, 1e-30, 1):
+        x, w = random.normal(size=500), random.integers(0, 5, 500).astype(float)
+        w[np.argmin(x)] = first
+        np.testing.assert_array_equal(tally.quantile(x, q, weights=w, **CDF), np.quantile(x, q, weights=w, **CDF))
+
+
+@WEIGHED
+@pytest.mark.parametrize("name", ["quantile", "nanquantile", "percentile", "nanpercentile"])
+@pytest.mark.filterwarnings("ignore:All-NaN")
+def test_weights_along_axes(name):
+    random = np.random.default_rng(SEED + 4)
+    x = random.normal(size=(4, 5, 6))
+    ours, theirs = getattr(tally, name), getattr(np, name)
+    q = [0.2, 0.7] if "quantile" in name else [20, 70]
+    for missing in (False, True):
+        if missing:
+            x[0, 1, 2] = x[2, :, 3] = np.nan
+        for axis in (None, 0, 1, -1, (0, 1), (2, 0)):
+            axes = range(3) if axis is None else [i % 3 for i in np.atleast_1d(axis)]
+            few = random.integers(0, 4, [x.shape[i] for i in axes])
+            few[..., -1] = 1
+            shape = [x.shape[i] if i in axes else 1 for i in range(3)]
+            w = np.broadcast_to(few.transpose(np.argsort(axes)).reshape(shape), x.shape)
+            for weights in (w, few, w + random.integers(0, 3, x.shape)):
+                for keepdims in (False, True):
+                    found = ours(x, q, axis, keepdims=keepdims, weights=weights, **CDF)
+                    full = w if weights is few else weights  # NumPy's nan forms fail with few
+                    same(found, theirs(x, q, axis, keepdims=keepdims, weights=full, **CDF))
+        out = np.empty((2, 4, 6))
+        assert ours(x, q, 1, out, weights=w + 1, **CDF) is out
+        same(out, theirs(x, q, 1, weights=w + 1, **CDF))
+
+
+def test_weights_of_nan_alone():
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        assert np.isnan(tally.nanquantile([np.nan, np.nan], 0.5, weights=[1, 2], **CDF))
+
+
+def test_weights_by_fractions():
+    random = np.random.default_rng(SEED + 5)
+    for _ in range(20):
+        n = int(random.integers(1, 2000))
+        x, w = random.permutation(n), random.lognormal(0, 4, n)
+        q = random.random(9)
+        total, sums = sum(map(Fraction, w)), []
+        for i in np.argsort(x):
+            sums.append(Fraction(w[i]) + (sums[-1] if sums else 0))
+        expected = [next(i for i, s in enumerate(sums) if s >= Fraction(p) * total) for p in q]
+        assert tally.quantile(x, q, weights=w, **CDF).tolist() == expected
+
+
+def test_weights_that_are_refused():
+    x = np.arange(4.0)
+    for bad in ([1, -1, 1, 1], [1, np.nan, 1, 1], [1, np.inf, 1, 1], [0, 0, 0, 0], [1, 2]):
+        with pytest.raises(ValueError):
+            tally.quantile(x, 0.5, axis=0, weights=np.array(bad, float), **CDF)
+    with pytest.raises(TypeError, match="Axis"):
+        tally.quantile(x, 0.5, weights=[1, 2], **CDF)
+    with pytest.raises(ValueError, match="inverted_cdf"):
+        tally.quantile(x, 0.5, weights=x)
+    with pytest.raises(ValueError, match="range"):
+        tally.percentile(x, 101, weights=x, **CDF)
 
 
 def test_other_objects():
