@@ -16,8 +16,8 @@ export JOBS=${JOBS:-$(nproc)}
 # which PoCL compiles each again, is off where it is not what a test is about.
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 # python comes before fuzz, whose first tables its environments write.
-usual=(format layers tidy gcc asan tsan python fuzz valgrind)
-every=(format layers tidy analyzer gcc same clang bare static platforms abi asan tsan python wheel debian site fuzz valgrind)
+usual=(format layers abi tidy gcc asan tsan python fuzz valgrind)
+every=(format layers abi tidy analyzer gcc same clang bare static platforms asan tsan python wheel debian site fuzz valgrind)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -208,7 +208,7 @@ for stage in "${stages[@]}"; do
     fi
     line=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
     [ "$stage" = gcc ] || [ -z "$closing" ] && closing=$line
-    report+=("$(printf '%-9s %-6s %4d s  %s' "$stage" "$verdict" $((SECONDS - begin)) "$line")")
+    report+=("$(printf '%-9s %-6s %4d s  %s' "$stage" "$verdict" $((SECONDS - begin)) "${line:-$(grep -m 1 '^skipped: ' "$log")}")")
 done
 
 printf '\n== summary, %d s ==\n' "$SECONDS"

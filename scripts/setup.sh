@@ -14,12 +14,12 @@ build=(
     fonts-dejavu-core
 )
 check=(
-    g++ clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
+    abigail-tools g++ clang clang-format clang-tidy libclang-rt-14-dev valgrind binutils
     python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils bzip2 tabix libtiff-tools man-db mandoc zsh fish
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
 all=(
-    abigail-tools clang-19 debhelper dh-python fakeroot gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
+    clang-19 debhelper dh-python fakeroot gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
     libc6-dev-s390x-cross lintian mmdebstrap musl-tools python3-yaml qemu-user-static ruby unzip
 )
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)
