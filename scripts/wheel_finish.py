@@ -6,7 +6,8 @@
 
 The wheel (py3-none-manylinux_…) is written anew, with the licences' texts as Debian keeps them in
 /usr/share/doc and a licence expression that names them all. What it may carry is chosen here and by the
-options in pyproject.toml, whatever else is installed where it is built.
+options in pyproject.toml, whatever else is installed where it is built. The same content gives the same bytes: files are in
+the order of their names, of the time SOURCE_DATE_EPOCH, and have one of two modes.
 """
 
 import base64
@@ -15,6 +16,7 @@ import os
 import pathlib
 import re
 import sys
+import time
 import zipfile
 
 # Library: Debian's package, whose copyright file comes along, and what that is in SPDX's words.
@@ -62,8 +64,7 @@ def main(path):
     with zipfile.ZipFile(path) as wheel:
         entries = [info for info in wheel.infolist() if not info.is_dir()]
         content = {info.filename: wheel.read(info) for info in entries}
-    modes = {info.filename: info.external_attr for info in entries}
-    dates = {info.filename: info.date_time for info in entries}
+    runs = {info.filename for info in entries if info.external_attr >> 16 & 0o100}
     check(content, content.get)
     info = next(name for name in content if name.endswith(".dist-info/METADATA")).rpartition("/")[0]
     for package, _ in BUNDLED.values():
@@ -73,15 +74,17 @@ def main(path):
     text = content[f"{info}/METADATA"].decode()
     content[f"{info}/METADATA"] = metadata(text, licences).encode()
     record = f"{info}/RECORD"
-    lines = [f"{n},{digest(data)},{len(data)}" for n, data in content.items() if n != record]
+    names = sorted(content, key=lambda name: (name == record, ".dist-info/" in name, name))
+    lines = [f"{n},{digest(content[n])},{len(content[n])}" for n in names[:-1]]
     content[record] = "\n".join([*lines, f"{record},,", ""]).encode()
+    date = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
     new = path + ".new"
     with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for name, data in content.items():
-            entry = zipfile.ZipInfo(name, dates.get(name, dates[f"{info}/METADATA"]))
-            entry.external_attr = modes.get(name, 0o100644 << 16)
+        for name in names:
+            entry = zipfile.ZipInfo(name, date)
+            entry.external_attr = (0o100755 if name in runs else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            wheel.writestr(entry, data)
+            wheel.writestr(entry, content[name])
     os.replace(new, path)
 
 
