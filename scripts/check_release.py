@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a release says of itself is the same everywhere: its version and, in each source file, its licence; CITATION.cff and the
-recipes under packaging/ can be read.
+"""What a release says of itself is the same everywhere: its version, in each source file its licence, and in each recipe the
+packages that CMake looks for; CITATION.cff and the recipes under packaging/ can be read.
 
     scripts/check_release.py          check
     scripts/check_release.py --fix    and write the licence's line into source files that lack it
@@ -23,6 +23,21 @@ SAID = {
     "packaging/conda/recipe.yaml": r"^  version: ([\d.]+)$",
     "packaging/homebrew/tally.rb": r"tally-([\d.]+)\.tar\.gz\"",
     "include/tally/tally.h": r"VERSION_MAJOR (\d+)\n.*VERSION_MINOR (\d+)\n.*VERSION_PATCH (\d+)",
+}
+# CMake's package: its names in Debian, conda-forge and Homebrew; none where it is switched off.
+PACKAGES = {
+    "PNG": ("libpng-dev", "libpng", "libpng"),
+    "JPEG": ("libjpeg-dev", "libjpeg-turbo", "jpeg-turbo"),
+    "TIFF": ("libtiff-dev", "libtiff", "libtiff"),
+    "WEBP": ("libwebp-dev", "libwebp-base", "webp"),
+    "ZLIB": ("zlib1g-dev", "zlib", "zlib"),
+    "ISAL": ("libisal-dev", "isa-l", "isa-l"),
+    "ZSTD": ("libzstd-dev", "zstd", "zstd"),
+    "LZMA": ("liblzma-dev", "liblzma-devel", "xz"),
+    "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),
+    "LZ4": ("liblz4-dev", "lz4-c", "lz4"),
+    "CAIRO": ("libcairo2-dev", "cairo", "cairo"),
+    "HDF5": ("libhdf5-dev", None, None),
 }
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 failed = []
@@ -75,6 +90,23 @@ def versions():
             failed.append(f"cmake/{name}.map: no version {node}")
 
 
+def packages():
+    """Each recipe names each package that CMake looks for, or switches it off."""
+    found = re.findall(r"^tally_package\((\w+)", (ROOT / "cmake/TallyPackages.cmake").read_text(encoding="utf-8"), re.MULTILINE)
+    if set(found) != set(PACKAGES):
+        failed.append(f"cmake/TallyPackages.cmake and scripts/check_release.py differ in {set(found) ^ set(PACKAGES)}")
+    places = [
+        ("debian/control", 0, r"^ {}\b.*,$"), ("scripts/setup.sh", 0, r"^ .* {}( |$)"),
+        ("packaging/conda/recipe.yaml", 1, r"^        - {}$"), ("packaging/homebrew/tally.rb", 2, r'^  depends_on "{}"$'),
+    ]  # fmt: skip
+    for place, which, pattern in places:
+        text = (ROOT / place).read_text(encoding="utf-8")
+        for package, names in PACKAGES.items():
+            pattern_here = pattern.format(re.escape(names[which])) if names[which] else rf"-DTALLY_WITH_{package}=OFF\b"
+            if not re.search(pattern_here, text, re.MULTILINE):
+                failed.append(f"{place}: nothing about {package} ({pattern_here})")
+
+
 def recipes():
     try:
         import yaml
@@ -95,6 +127,7 @@ def recipes():
 
 if __name__ == "__main__":
     versions()
+    packages()
     licences(sys.argv[1:] == ["--fix"])
     recipes()
     print("\n".join(failed), file=sys.stderr, end="\n" if failed else "")
