@@ -18,11 +18,12 @@ import venv
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/site"
 PAGES = BUILD / "pages"
+HEADERS = sorted((ROOT / "include/tally").iterdir(), key=lambda path: (path.name != "tally.h", path.name))
 NEEDS = ["mkdocs==1.6.1", "mkdocs-material==9.6.14"]
 NAV = {
     "Start": ["README.md", "gallery.md", "CHANGELOG.md"],
     "Use": [f"docs/{n}.md" for n in "GUIDE C PYTHON SQL SCALE BINNING INPUTS OUTPUTS".split()],
-    "Look up": [f"reference/{n}.md" for n in "tally.h methods.h rules.h quantile.h io.h mpi.h tally.hpp python".split()] + ["docs/GLOSSARY.md"],
+    "Look up": [f"reference/{path.name}.md" for path in HEADERS] + ["reference/python.md", "docs/GLOSSARY.md"],
     "How fast": [f"docs/{n}.md" for n in "PERFORMANCE PERFORMANCE_GPU FIGURES METHODS AUTO KERNELS".split()],
     "Develop": ["docs/ARCHITECTURE.md", "docs/ADDING_A_METHOD.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md"],
 }
@@ -143,7 +144,7 @@ def main():
             if page.startswith("reference/") or page == "gallery.md":
                 continue
             copy(page)
-    for path in sorted((ROOT / "include/tally").iterdir()):
+    for path in HEADERS:
         header(path)
     docstrings()
     gallery()
