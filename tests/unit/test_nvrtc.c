@@ -6,9 +6,9 @@
  * tables in local memory. What passed is remembered by its text, options, architecture and compiler
  * ($TALLY_CACHE_DIR), and not compiled again.
  *
- * Usually one architecture of each set of instructions that the kernels tell apart, and on 9.0 half
- * of the types of samples, in turn by method. With `all`, every architecture that is supported and
- * every type.
+ * Usually one architecture of each set of instructions that the kernels tell apart, and on 9.0 a
+ * third of the types of samples, in turn by method, and the settings. With `all`, every
+ * architecture that is supported, every type and every setting.
  *
  *     test_nvrtc [all] [METHOD]
  */
@@ -91,16 +91,16 @@ static int architecture_wanted(uint32_t arch)
     return all || arch == 75 || arch == 80 || arch == 90 || arch == 120;
 }
 
-/* Whether it is this type's turn: neighbours in the registry take one half of the types each. */
+/* Whether it is this type's turn: neighbours in the registry take one third of the types each. */
 static int turn(const ty_method *m, tally_dtype dtype)
 {
     unsigned index = 0;
     while (ty_methods[index] != m)
         index++;
-    return all || (index + dtype) % 2 == 0;
+    return all || (index + dtype) % 3 == 0;
 }
 
-/* On one architecture all types of samples, or half of them; on the others the one with most
+/* On one architecture all types of samples, or a third of them; on the others the one with most
  * arithmetic, and bytes where a method reads them in its own kind. */
 static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
 {
@@ -110,8 +110,9 @@ static int wanted(const ty_method *m, tally_dtype dtype, uint32_t arch)
                                         (dtype == TALLY_U8 && own_bytes));
 }
 
-/* Lookup tables of uneven edges: every kind and type on one architecture, float32 on the others;
- * those in device memory, which are the same for all methods, of every type with one. */
+/* Lookup tables of uneven edges: every kind on one architecture, with float32 and every other type
+ * in turn, float32 on the others; those in device memory, which are the same for all methods, of
+ * every type with one. */
 static void add_lookups(const ty_method *m, uint32_t arch)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U64, TALLY_BF16};
@@ -121,6 +122,8 @@ static void add_lookups(const ty_method *m, uint32_t arch)
         const int global = TY_IS_GLOBAL_LOOKUP(kind);
         for (int d = 0; d < (arch == 90 && (one || !global) ? 5 : arch == 90 || !global); d++) {
             if (kind == TY_LOOKUP_INDEX && tally_dtype_bytes(dtypes[d]) == 8)
+                continue;
+            if (!all && d && (kind + d) % 2 == 0)
                 continue;
             add(m, dtypes[d], 256, arch, NULL, NULL);
             if (job_count <= most_jobs) {
@@ -177,6 +180,25 @@ static const char *name_of(const job *j)
     return j->method ? j->method->name : "order";
 }
 
+static void add_settings(const ty_method *m, uint64_t bins, uint32_t arch)
+{
+    if (!strcmp(m->name, "trish")) {
+        add(m, TALLY_U8, bins, arch, "k", "63");
+        add(m, TALLY_U8, bins, arch, "threads", "256");
+        add(m, TALLY_U8, bins, arch, "batch", "4");
+    }
+    if (!strcmp(m->name, "trish-bins"))
+        add(m, TALLY_F32, bins, arch, "k", "32");
+    if (!strcmp(m->name, "podlozhnyuk-64"))
+        add(m, TALLY_U8, bins, arch, "banks", "32");
+    /* What a source's method can be set to be without, or as published. */
+    for (const tally_parameter *p = m->parameters; p && p->key && strcmp(m->source, "tally"); p++) {
+        const tally_dtype dtype = !strcmp(p->key, "compares") ? TALLY_F32 : TALLY_U8;
+        if (p->least == 0 && p->most == 1)
+            add(m, dtype, bins, arch, p->key, p->standard ? "0" : "1");
+    }
+}
+
 static void add_method(const ty_method *m, uint32_t arch)
 {
     if (!strcmp(m->name, "swizzled-columns") || !strcmp(m->name, "partitioned-columns"))
@@ -229,7 +251,7 @@ static void add_method(const ty_method *m, uint32_t arch)
             jobs[job_count - 1].exceptions = 65, jobs[job_count - 1].exception_shift = 24;
     }
     /* Every number of bins that is kept in registers: some of them. */
-    for (uint64_t b = 1; few && b < 32; b += arch == 90 ? 3 : 10)
+    for (uint64_t b = 1; few && b < 32; b += all ? 3 : arch == 90 ? 6 : 31)
         add(m, TALLY_U8, b, arch, NULL, NULL);
     if (!strcmp(m->name, "partitioned")) { /* 6-bit counters first, of 8 bits where these fit */
         add(m, TALLY_F32, 60000, arch, NULL, NULL);
@@ -241,21 +263,8 @@ static void add_method(const ty_method *m, uint32_t arch)
         if (arch == 90)
             add_proved(m, TALLY_I32, 1 << 18, arch, TY_PROVEN_AFFINE);
     }
-    if (!strcmp(m->name, "trish")) {
-        add(m, TALLY_U8, bins, arch, "k", "63");
-        add(m, TALLY_U8, bins, arch, "threads", "256");
-        add(m, TALLY_U8, bins, arch, "batch", "4");
-    }
-    if (!strcmp(m->name, "trish-bins"))
-        add(m, TALLY_F32, bins, arch, "k", "32");
-    if (!strcmp(m->name, "podlozhnyuk-64"))
-        add(m, TALLY_U8, bins, arch, "banks", "32");
-    /* What a source's method can be set to be without, or as published. */
-    for (const tally_parameter *p = m->parameters; p && p->key && strcmp(m->source, "tally"); p++) {
-        const tally_dtype dtype = !strcmp(p->key, "compares") ? TALLY_F32 : TALLY_U8;
-        if (p->least == 0 && p->most == 1)
-            add(m, dtype, bins, arch, p->key, p->standard ? "0" : "1");
-    }
+    if (all || arch == 90)
+        add_settings(m, bins, arch);
 }
 
 /* ---- compiling ---- */
