@@ -21,8 +21,7 @@ static int check_pairs(const cli_options *options)
                                      {CLI_SEPARATE, CLI_MASK},   {CLI_QUIET, CLI_VERBOSE},
                                      {CLI_OF, CLI_WEIGHTS},      {CLI_OF, CLI_BY},
                                      {CLI_OF, CLI_SEPARATE},     {CLI_OF, CLI_COUNTER},
-                                     {CLI_OF, CLI_VERIFY},       {CLI_OF, CLI_KEEP_GOING},
-                                     {CLI_OF, CLI_CATEGORIES},   {CLI_OF, CLI_TOP}};
+                                     {CLI_OF, CLI_VERIFY},       {CLI_OF, CLI_KEEP_GOING}};
     if (cli_has(options, CLI_OFFSET) && !cli_has(options, CLI_DTYPE) &&
         !cli_has(options, CLI_ALPHABET))
         return cli_usage(options->word, "--offset is for raw data and needs --dtype");

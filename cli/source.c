@@ -79,8 +79,8 @@ static tally_status offer_words(cli_source *source, tally_error *error)
                                      CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET, CLI_RANKS};
     const cli_options *options = source->options;
     const size_t samples = source->column_count - source->beside;
-    int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) && !cli_has(options, CLI_OF) &&
-                  options->word->bit == CLI_RUN;
+    int offered =
+        (samples > 0 || cli_has(options, CLI_CATEGORIES)) && options->word->bit == CLI_RUN;
     const int alone = samples <= 1 || cli_has(options, CLI_SEPARATE);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && alone; i++)
         offered &= !cli_has(options, numbers[i]);

@@ -45,7 +45,8 @@ const cli_option cli_option_table[] = {
     {CLI_SEPARATE, "separate", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "of several columns a histogram each, with bins of its own, instead of a joint one"},
     {CLI_OF, "of", 0, CLI_TEXT, 1, "NAME,...", CLI_RUN, "Bins", NULL, 0, 0, 1,
-     "statistics of these columns in each bin of --column, a profile: how many values, their mean "
+     "statistics of these columns in each bin, or word, of --column, a profile: how many values, "
+     "their mean "
      "with its error, standard deviation, extremes; missing ones are left out. Its json is merged "
      "and shown as any; pictures are of the means"},
     {CLI_TOP, "top", 0, CLI_UINT, 1, "N", DRAWING, "Bins", NULL, 1, ANY, 0,

@@ -168,20 +168,20 @@ static double whole_of(const block *b, double sum)
     return !negative && isfinite(sum) ? sum : 0;
 }
 
-/* A word as it is shown, cut if it is long; else what is in the bins. */
-static void row_label(const block *b, const row *row, char label[TY_ROW_SIZE])
+void ty_table_label(const tally_result *r, const ty_row_style *style, uint64_t first, uint64_t end,
+                    char label[TY_ROW_SIZE])
 {
-    const ty_labels *labels = b->result->labels[0];
+    const ty_labels *labels = r->labels[0];
     if (!labels) {
-        ty_row_label(&b->result->axes[0], &b->style, row->first, row->end, label);
+        ty_row_label(&r->axes[0], style, first, end, label);
         return;
     }
     enum { MOST = 48 };
-    const char *text = ty_label(labels, row->first);
+    const char *text = ty_label(labels, first);
     const size_t fit = (size_t)ty_text_fit(text, MOST);
     const size_t took = printable(text, fit, label, TY_ROW_SIZE - 4);
     if (text[took])
-        strcat(label, b->style.ascii ? "..." : "\u2026");
+        strcat(label, style->ascii ? "..." : "\u2026");
     else if (!*text)
         strcpy(label, "\"\"");
 }
@@ -217,7 +217,7 @@ static void survey(block *b, const tally_write_options *options)
     for (uint64_t i = 0; i < b->rows; i++) {
         row row = get_row(b, i);
         print_value(b, &row, text);
-        row_label(b, &row, label);
+        ty_table_label(b->result, &b->style, row.first, row.end, label);
         size_t columns = ty_text_columns(label);
         b->label_columns = columns > b->label_columns ? columns : b->label_columns;
         b->count_columns = strlen(text) > b->count_columns ? strlen(text) : b->count_columns;
@@ -285,7 +285,7 @@ static void put_row(ty_out *out, const block *b, const row *row, size_t share, s
                     const tally_write_options *options)
 {
     char text[TY_NUMBER_SIZE], label[TY_ROW_SIZE];
-    row_label(b, row, label);
+    ty_table_label(b->result, &b->style, row->first, row->end, label);
     (b->result->labels[0] ? ty_put_left : ty_put_right)(out, label, b->label_columns);
     ty_put(out, "  ");
     print_value(b, row, text);
@@ -451,14 +451,6 @@ static void put_block(ty_out *out, block *b, const tally_write_options *options)
 static tally_status put_blocks(ty_out *out, const tally_result *r,
                                const tally_write_options *options, tally_error *error)
 {
-    if (r->labels[0] && r->bins > options->max_rows && options->max_rows > 1) {
-        tally_result *top = NULL;
-        tally_status status = tally_result_top(r, 0, options->max_rows - 1, &top, error);
-        if (!status)
-            status = put_blocks(out, top, options, error);
-        tally_result_destroy(top);
-        return status;
-    }
     block *blocks = ty_calloc((size_t)r->histograms, sizeof *blocks);
     if (!blocks)
         return ty_error_memory(error, "a table", r->histograms * sizeof *blocks);
@@ -478,6 +470,20 @@ static tally_status put_blocks(ty_out *out, const tally_result *r,
     }
     ty_free(blocks);
     return TALLY_OK;
+}
+
+/* Of more words than rows the first ones, and all others as one. */
+static tally_status put_top(ty_out *out, const tally_result *r, const tally_write_options *options,
+                            tally_error *error)
+{
+    tally_result *top = NULL;
+    tally_status status = TALLY_OK;
+    if (r->labels[0] && r->bins > options->max_rows && options->max_rows > 1)
+        status = tally_result_top(r, 0, options->max_rows - 1, &top, error);
+    if (!status)
+        status = (r->column ? ty_table_profile : put_blocks)(out, top ? top : r, options, error);
+    tally_result_destroy(top);
+    return status;
 }
 
 /* ---- More than one dimension ---- */
@@ -524,7 +530,7 @@ static tally_status put_marginals(ty_out *out, const tally_result *r,
         snprintf(text, sizeof text, "axis %u of %u, summed over the others\n", d, r->dimensions);
         put_gap(out, options, d);
         ty_put(out, text);
-        status = put_blocks(out, marginal, options, error);
+        status = put_top(out, marginal, options, error);
         tally_result_destroy(marginal);
         if (status)
             return status;
@@ -549,10 +555,8 @@ tally_status ty_write_table(ty_out *out, const tally_result *result,
         options->no_header ? TALLY_OK : ty_table_header(out, result, options, error);
     if (status)
         return status;
-    if (result->column)
-        return ty_table_profile(out, result, options, error);
     if (result->dimensions == 1)
-        return put_blocks(out, result, options, error);
+        return put_top(out, result, options, error);
     if (result->dimensions > 2)
         return put_marginals(out, result, options, error);
     for (uint64_t h = 0; !status && h < result->histograms; h++) {

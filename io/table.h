@@ -12,6 +12,11 @@ void ty_table_dim(ty_out *out, const tally_write_options *options);
 void ty_table_bold(ty_out *out, const tally_write_options *options);
 void ty_table_plain(ty_out *out, const tally_write_options *options);
 
+/* What is in bins `first` … `end`-1 of one dimension: a word as it is shown, cut if it is long, or
+ * as ty_row_label has it. */
+void ty_table_label(const tally_result *r, const ty_row_style *style, uint64_t first, uint64_t end,
+                    char label[TY_ROW_SIZE]);
+
 /* How sums are written: with so many decimals; -1: scientific. */
 int ty_table_decimals(double largest, int all_whole);
 

@@ -25,11 +25,13 @@ typedef struct sheet {
     double lo, hi; /* the ends of all means with their errors */
 } sheet;
 
-static ty_moments moments_of(const sheet *s, uint64_t row)
+/* One row's statistics, and what is in its bins. */
+static ty_moments moments_of(const sheet *s, uint64_t row, char label[TY_ROW_SIZE])
 {
-    const uint64_t first = row * s->group;
-    return ty_profile_moments(s->r, s->h, first,
-                              s->r->bins - first < s->group ? s->r->bins : first + s->group);
+    const uint64_t first = row * s->group,
+                   end = s->r->bins - first < s->group ? s->r->bins : first + s->group;
+    ty_table_label(s->r, &s->style, first, end, label);
+    return ty_profile_moments(s->r, s->h, first, end);
 }
 
 static void print_cell(const sheet *s, const ty_moments *m, int i, char text[TY_NUMBER_SIZE])
@@ -86,7 +88,10 @@ static void survey(sheet *s)
     const tally_result *r = s->r;
     s->group = ty_table_group(r->bins, s->options->max_rows);
     s->rows = (r->bins - 1) / s->group + 1;
-    s->style = ty_row_style_choose(&r->axes[0], r->dtype, r->times[0], s->group, s->options->ascii);
+    s->style.ascii = s->options->ascii;
+    if (!r->labels[0])
+        s->style =
+            ty_row_style_choose(&r->axes[0], r->dtype, r->times[0], s->group, s->options->ascii);
     s->time = r->value_times[s->h];
     if (s->time)
         find_precision(s);
@@ -96,10 +101,7 @@ static void survey(sheet *s)
     for (int i = 0; i < TY_STATISTICS; i++)
         s->widths[i] = strlen(ty_statistic_name(i));
     for (uint64_t row = 0; row < s->rows; row++) {
-        const ty_moments m = moments_of(s, row);
-        const uint64_t first = row * s->group;
-        ty_row_label(&r->axes[0], &s->style, first,
-                     r->bins - first < s->group ? r->bins : first + s->group, label);
+        const ty_moments m = moments_of(s, row, label);
         const size_t columns = ty_text_columns(label);
         s->label = columns > s->label ? columns : s->label;
         widen(s, &m);
@@ -138,7 +140,7 @@ static void put_mean(ty_out *out, const sheet *s, const ty_moments *m, size_t co
 static void put_cells(ty_out *out, const sheet *s, const char *label, const ty_moments *m)
 {
     char text[TY_NUMBER_SIZE];
-    ty_put_right(out, label, s->label);
+    (s->r->labels[0] ? ty_put_left : ty_put_right)(out, label, s->label);
     for (int i = 0; i < TY_STATISTICS; i++) {
         if (!(s->shown >> i & 1))
             continue;
@@ -172,7 +174,7 @@ static void put_heading(ty_out *out, const sheet *s)
 
 static void put_sheet(ty_out *out, const sheet *s)
 {
-    static const char *const flows[] = {"below", "above", "NaN", "masked"};
+    const char *const flows[] = {"below", "above", s->r->labels[0] ? "missing" : "NaN", "masked"};
     char label[TY_ROW_SIZE];
     size_t used = s->label;
     for (int i = 0; i < TY_STATISTICS; i++)
@@ -181,10 +183,7 @@ static void put_sheet(ty_out *out, const sheet *s)
     const size_t drawn = !(s->shown & TALLY_STATISTIC_MEAN) || room < 8 ? 0 : room < 40 ? room : 40;
     put_heading(out, s);
     for (uint64_t row = 0; row < s->rows && !out->failed; row++) {
-        const ty_moments m = moments_of(s, row);
-        const uint64_t first = row * s->group;
-        ty_row_label(&s->r->axes[0], &s->style, first,
-                     s->r->bins - first < s->group ? s->r->bins : first + s->group, label);
+        const ty_moments m = moments_of(s, row, label);
         put_cells(out, s, label, &m);
         if (drawn)
             put_mean(out, s, &m, drawn);

@@ -118,6 +118,36 @@ def saved_and_merged(x, columns):
         check(done.returncode == 1 and words in done.stderr and not os.path.exists("sum.json"), words, done.stderr)
 
 
+def by_words(x, y):
+    """Bins that are words, of two parts that have not the same ones, and with missing ones."""
+    words = [("", "a", "b b", "c,c", "d")[i % 5] if i < 2000 else "ef"[i % 2] for i in range(len(x))]
+    rows = [f'"{word}",{"" if v != v else repr(float(v))}\n' for word, v in zip(words, y)]
+    parts = {"w1": rows[:2500], "w2": rows[2500:], "w": rows}
+    for name, lines in parts.items():
+        pathlib.Path(name + ".csv").write_text("word,y\n" + "".join(lines))
+        done = run(name + ".csv", "-c", "word", "--of", "y", "-o", name + ".json")
+        check(done.returncode == 0, name, done.stderr)
+    merged = json.loads(run("merge", "w1.json", "w2.json", "-f", "json").stdout)
+    for found in (json.loads(pathlib.Path("w.json").read_text()), merged):
+        labels, histogram = found["axes"][0]["labels"], found["histograms"][0]
+        check(sorted(labels) == ["a", "b b", "c,c", "d", "e", "f"], labels)
+        check(histogram["counts"] == sorted(histogram["counts"], reverse=True), "the most frequent first")
+        for i, label in enumerate(labels):
+            values = y[[w == label for w in words]]
+            check(histogram["counts"][i] == compare(histogram["statistics"], i, values, label), label)
+        missing = y[[w == "" for w in words]]
+        check(histogram["nan"] == compare(histogram["flow_statistics"], 2, missing, "missing"), "missing")
+    top = run("show", "w.json", "--top", 2, "-f", "csv", "--statistic", "mean").stdout.splitlines()
+    check(top[0] == "histogram,value,mean" and top[3].startswith("y,4 other values,"), top)
+    others = y[[w in ("a", "b b", "c,c", "d") for w in words]]
+    check(math.isclose(float(top[3].split(",")[2]), np.nanmean(others), rel_tol=1e-12), top[3])
+    table = run("w.csv", "-c", "word", "--of", "y", "--max-rows", 3).stdout.splitlines()
+    check([line.split()[0] for line in table[5:9]] == ["e", "f", "4", "missing"], table)
+    check(run("plot", "w.json", "-o", "w.png").returncode == 0, "a picture of words")
+    numbers = run("few.csv", "-c", "x", "--categories", "--of", "y", "-f", "csv", "--statistic", "sum").stdout
+    check("y,0.1,3\n" in numbers and "y,0.4,0\n" not in numbers, "each number", numbers)
+
+
 def text_of(names, rows):
     lines = (",".join("" if v != v else repr(float(v)) for v in row) for row in rows)
     return ",".join(names) + "\n" + "".join(line + "\n" for line in lines)
@@ -172,6 +202,7 @@ with tempfile.TemporaryDirectory() as folder:
     by_numpy(run("yz.csv", "-c", "x", "--of", "z", "--bins", 8, "--range", 0, 4, "-f", "csv").stdout, x, z, np.linspace(0, 4, 9))
     both = json.loads(run("a.csv", "b.csv", "--each", "-c", "x", "--of", "y", "--bins", 2, "-f", "json").stdout)
     check([p["samples"] for p in both] == [1500, 2500], "each file by itself")
+    by_words(x, y)
     # dates, in the bins' column and in the other one, of two files; lengths of time are seconds for programs
     pathlib.Path("t.csv").write_text("x,when,at\n1,2026-01-31,2026-02-01T12:00:00Z\n1,2026-02-01,2026-02-02T12:00:00Z\n")
     pathlib.Path("u.csv").write_text("x,when,at\n3,2026-02-28,2026-03-01T00:00:01.5Z\n")
