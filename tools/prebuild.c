@@ -214,6 +214,7 @@ static void add_target(ty_target target, const double *edges)
         ty_defines o;
         ty_order_options(&device, (tally_dtype)dtype, &o);
         add(target, &ty_order_kernels, o.text);
+        add(target, &ty_extremes_kernels, o.text);
     }
 }
 

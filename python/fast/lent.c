@@ -421,14 +421,50 @@ static PyObject *samples_of(const array *a)
     return column;
 }
 
+/* Of packed samples, by the library in one reading. */
+static int packed_stats(const array *a, tally_stats *stats)
+{
+    const tally_view view = array_view(a);
+    const uint64_t ranks[2] = {0, a->n - 1};
+    tally_quantile_options options = TALLY_QUANTILE_OPTIONS_INIT;
+    array found = {.dtype = a->dtype, .n = 2};
+    uint64_t words[2], nan = 0;
+    double ends[2];
+    tally_context *context = lent_context(a->lender, a->device);
+    if (!context || !lent_stream(a->lender, a->device, &options.stream))
+        return 0;
+    PyThreadState *state = PyEval_SaveThread();
+    const tally_status status =
+        lib.order_statistics(context, &view, ranks, 2, &options, words, &nan, NULL);
+    PyEval_RestoreThread(state);
+    if (status || nan)
+        return 0;
+    found.data = words;
+    const double *values = array_doubles(&found, 0, 2, ends);
+    stats->min = values[0];
+    stats->max = values[1];
+    if (a->dtype == TALLY_I64)
+        memcpy(&stats->min_integer, words, sizeof stats->min_integer);
+    else if (a->dtype < TALLY_F16)
+        stats->min_integer = (int64_t)values[0];
+    if (a->dtype == TALLY_I64)
+        memcpy(&stats->max_integer, words + 1, sizeof stats->max_integer);
+    else if (a->dtype < TALLY_F16)
+        stats->max_integer = (int64_t)values[1];
+    stats->samples = stats->finite = a->n;
+    return stats->max - stats->min < Py_HUGE_VAL;
+}
+
 int lent_stats(const array *a, tally_stats *stats)
 {
+    *stats = (tally_stats)TALLY_STATS_INIT;
+    if (!a->stride && a->dtype != TALLY_BF16)
+        return packed_stats(a, stats);
     PyObject *samples = samples_of(a);
     PyObject *pair =
         samples ? PyObject_CallMethod(a->lender->about, "extremes", "N", samples) : NULL;
     PyObject *lo, *hi;
     int good = pair && PyArg_ParseTuple(pair, "OO", &lo, &hi);
-    *stats = (tally_stats)TALLY_STATS_INIT;
     if (good) {
         stats->min = PyFloat_AsDouble(lo);
         stats->max = PyFloat_AsDouble(hi);

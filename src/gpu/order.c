@@ -24,12 +24,15 @@ const ty_gpu_method ty_order_kernels = {
     .reads = TY_READS_KEYS,
 };
 
+const ty_gpu_method ty_extremes_kernels = {.texts = {ty_text_order_extremes},
+                                           .reads = TY_READS_KEYS};
+
 enum { MOST_WORDS = 1 << 22 }; /* of ranks, keys and so on of one round of groups */
 
 /* What a device keeps for these. */
 struct ty_orders {
     ty_workspaces spaces;
-    ty_program *programs[TALLY_F64 + 1]; /* by dtype */
+    ty_program *programs[2][TALLY_F64 + 1]; /* of extremes or all, by dtype */
 };
 
 /* ---- programs ---- */
@@ -60,19 +63,21 @@ static tally_status orders_of(ty_device *device, struct ty_orders **own, tally_e
     return *own ? TALLY_OK : ty_error_memory(error, "quantiles", sizeof **own);
 }
 
-static tally_status program_of(ty_device *device, struct ty_orders *own, tally_dtype dtype,
+static tally_status program_of(ty_device *device, struct ty_orders *own, int all, tally_dtype dtype,
                                void **program, tally_error *error)
 {
+    ty_program **programs = own->programs[all];
     ty_defines o;
     ty_program *made = NULL;
     tally_status status = TALLY_OK;
     pthread_mutex_lock(&own->spaces.lock);
-    if (!own->programs[dtype]) {
+    if (!programs[dtype]) {
         ty_order_options(device, dtype, &o);
-        status = ty_program_take(device, &ty_order_kernels, o.text, &made, error);
-        own->programs[dtype] = status ? NULL : made;
+        status = ty_program_take(device, all ? &ty_order_kernels : &ty_extremes_kernels, o.text,
+                                 &made, error);
+        programs[dtype] = status ? NULL : made;
     }
-    *program = status ? NULL : own->programs[dtype]->handle;
+    *program = status ? NULL : programs[dtype]->handle;
     pthread_mutex_unlock(&own->spaces.lock);
     return status;
 }
@@ -83,16 +88,19 @@ void ty_orders_close(ty_device *device)
     if (!own)
         return;
     ty_workspaces_close(device, &own->spaces);
-    for (int d = 0; d <= TALLY_F64; d++)
-        ty_program_give(device, own->programs[d]);
+    for (int d = 0; d <= TALLY_F64; d++) {
+        ty_program_give(device, own->programs[0][d]);
+        ty_program_give(device, own->programs[1][d]);
+    }
     pthread_mutex_destroy(&own->spaces.lock);
     ty_free(own);
 }
 
 /* ---- calls ---- */
 
+/* `all`: with all kernels, not those of extremes. */
 static tally_status begin(ty_order_run *r, tally_context *context, const ty_order_source *source,
-                          tally_error *error)
+                          int all, tally_error *error)
 {
     ty_device *device = context->state;
     const ty_device_ops *ops = device->ops;
@@ -118,7 +126,7 @@ static tally_status begin(ty_order_run *r, tally_context *context, const ty_orde
     if (!status)
         status = orders_of(device, &r->own, error);
     if (!status)
-        status = program_of(device, r->own, source->samples->dtype, &r->program, error);
+        status = program_of(device, r->own, all, source->samples->dtype, &r->program, error);
     if (!status)
         status =
             ty_workspaces_take(device, &r->own->spaces, source->stream, r->recording, &r->w, error);
@@ -173,7 +181,7 @@ static tally_status kinds(tally_context *context, const ty_order_source *source,
                           ty_order_kinds *found, tally_error *error)
 {
     ty_order_run r;
-    tally_status status = begin(&r, context, source, error);
+    tally_status status = begin(&r, context, source, 1, error);
     for (; r.first < source->groups && !status; r.first += r.groups) {
         const uint64_t left = source->groups - r.first, most = most_groups(0);
         status = lay_out(&r, left < most ? left : most, 0, error);
@@ -190,12 +198,17 @@ static tally_status kinds(tally_context *context, const ty_order_source *source,
 
 _Static_assert(sizeof(ty_order_kinds) == 16, "as the device has it");
 
+static int64_t key_of(const ty_order_run *r, uint64_t word)
+{
+    const uint64_t flipped = word ^ UINT64_C(1) << (r->key_words * 32 - 1);
+    return r->key_words == 2 ? (int64_t)flipped : (int32_t)(uint32_t)flipped;
+}
+
 /* A round of ranks [at, at + each) of `count`: `words` has space for those of all its groups. */
 static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t count, uint32_t at,
                                uint64_t *words, int64_t *keys, uint64_t *nan, tally_error *error)
 {
     const ty_device_ops *ops = r->device->ops;
-    const uint64_t flip = UINT64_C(1) << (r->key_words * 32 - 1);
     for (uint64_t g = 0; g < r->groups; g++)
         memcpy(words + g * r->each, ranks + (r->first + g) * count + at, r->each * sizeof *words);
     tally_status status = ops->upload(r->device, r->queue, r->state, r->ranks * 8, words,
@@ -215,8 +228,46 @@ static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t 
     if (!status)
         status = ops->wait(r->device, r->queue, error);
     for (uint64_t i = 0; i < r->groups * r->each && !status; i++)
-        keys[(r->first + i / r->each) * count + at + i % r->each] =
-            r->key_words == 2 ? (int64_t)(words[i] ^ flip) : (int32_t)(uint32_t)(words[i] ^ flip);
+        keys[(r->first + i / r->each) * count + at + i % r->each] = key_of(r, words[i]);
+    return status;
+}
+
+/* Whether the first and the last rank are all that is asked for, of one group that is packed. */
+static int are_extremes(const ty_device *device, const ty_order_source *source,
+                        const uint64_t *ranks, uint32_t count)
+{
+    int are = source->groups == 1 && ty_order_is_packed(device, source);
+    for (uint32_t i = 0; i < count; i++)
+        are &= ranks[i] == 0 || ranks[i] == source->elements - 1;
+    return are;
+}
+
+static tally_status refuse_recording(const ty_order_run *r, tally_error *error)
+{
+    return r->recording ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                                   "stream: it is recording a graph, and the answer goes to the "
+                                   "host, which would have to wait")
+                        : TALLY_OK;
+}
+
+static tally_status find_extremes(tally_context *context, const ty_order_source *source,
+                                  const uint64_t *ranks, uint32_t count, int64_t *keys,
+                                  uint64_t *nan, tally_error *error)
+{
+    ty_order_run r;
+    uint64_t found[3] = {0}; /* smallest, largest, NaN */
+    tally_status status = begin(&r, context, source, 0, error);
+    if (!status)
+        status = refuse_recording(&r, error);
+    if (!status)
+        status = ty_order_extremes(&r, error);
+    if (!status)
+        status = r.device->ops->download(r.device, r.queue, found, r.state, 0, sizeof found, error);
+    status = end(&r, status, 0, error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        keys[i] = key_of(&r, found[ranks[i] != 0]);
+    if (!status)
+        *nan = found[2];
     return status;
 }
 
@@ -226,7 +277,11 @@ static tally_status find_keys(tally_context *context, const ty_order_source *sou
 {
     ty_order_run r;
     uint64_t *words = NULL;
-    tally_status status = begin(&r, context, source, error);
+    if (are_extremes(context->state, source, ranks, count))
+        return find_extremes(context, source, ranks, count, keys, nan, error);
+    tally_status status = begin(&r, context, source, 1, error);
+    if (!status)
+        status = refuse_recording(&r, error);
     const uint32_t most = count < ORDER_RANKS ? count : ORDER_RANKS;
     const uint64_t groups = source->groups < most_groups(most) ? source->groups : most_groups(most);
     if (!status && !(words = ty_malloc(groups * most * sizeof *words)))
@@ -289,7 +344,7 @@ static tally_status quantiles(tally_context *context, const ty_order_source *sou
 {
     ty_order_run r;
     const uint32_t most = count < TY_ORDER_PAIRS ? count : TY_ORDER_PAIRS;
-    tally_status status = begin(&r, context, source, error);
+    tally_status status = begin(&r, context, source, 1, error);
     if (!status && !r.device->has_fp64)
         status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
                           "out: the device has no float64; take the quantiles to host memory");

@@ -9,7 +9,7 @@
 extern const ty_order_ops ty_gpu_order;
 
 /* Their kernels, which are no method's, and what they are compiled with. */
-extern const ty_gpu_method ty_order_kernels;
+extern const ty_gpu_method ty_order_kernels, ty_extremes_kernels;
 void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *options);
 
 /* Their programs' and calls' memory, when the device is closed. */

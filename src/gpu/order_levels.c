@@ -209,13 +209,12 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
     return status;
 }
 
-/* Whether all samples of a batch and channel follow each other, each at a multiple of its size. */
-static int packed(const ty_order_run *r)
+int ty_order_is_packed(const ty_device *device, const ty_order_source *source)
 {
-    const ty_grid *g = r->source->samples;
-    const uintptr_t start = r->device->ops->extent ? 0 : (uintptr_t)g->data;
+    const ty_grid *g = source->samples;
+    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
     const int64_t size = g->size;
-    return !r->source->mask && g->column_stride == size &&
+    return !source->mask && g->column_stride == size &&
            (g->rows == 1 || g->row_stride == size * (int64_t)g->columns) &&
            ((start | (uint64_t)(g->batches > 1 ? g->batch_stride : 0) |
              (uint64_t)(g->channels > 1 ? g->channel_stride : 0)) &
@@ -234,7 +233,7 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];
     unsigned n = 0;
-    if (first && packed(r)) {
+    if (first && ty_order_is_packed(r->device, r->source)) {
         kernel = "order_pass_packed";
         args[n++] = ty_arg_memory((ty_memory)(uintptr_t)samples->data);
         args[n++] = ty_arg_u64((uint64_t)((int64_t)b * samples->batch_stride +
@@ -321,5 +320,23 @@ tally_status ty_order_search(ty_order_run *r, tally_error *error)
     r->kept = r->w->partials;
     for (uint64_t g = 0; g < r->groups && !status; g++)
         status = by_levels(r, levels, count, g, error);
+    return status;
+}
+
+tally_status ty_order_extremes(ty_order_run *r, tally_error *error)
+{
+    const ty_order_source *s = r->source;
+    const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
+    const uint32_t local = r->group_size * (8 + 2 * 4 * r->key_words);
+    const uint64_t groups = fill(r, local, s->elements / tile + 1);
+    tally_status status = ty_workspace_stages(r->device, r->w, groups * 3 * 8, 0, error);
+    r->state = r->w->samples;
+    const ty_arg each[] = {ty_arg_memory((ty_memory)(uintptr_t)s->samples->data), ty_arg_u64(0),
+                           ty_arg_u64(s->elements), ty_arg_memory(r->state)};
+    const ty_arg all[] = {ty_arg_memory(r->state), ty_arg_u32((uint32_t)groups)};
+    if (!status)
+        status = TY_ORDER_LAUNCH(r, "order_extremes", groups, local, each, error);
+    if (!status && groups > 1)
+        status = TY_ORDER_LAUNCH(r, "order_extremes_end", 1, local, all, error);
     return status;
 }

@@ -38,6 +38,11 @@ tally_status ty_order_put(const ty_order_run *run, uint64_t at, const uint64_t *
                           uint32_t count, tally_error *error);
 /* The groups' samples that count, and NaN, to `kinds`. */
 tally_status ty_order_count(const ty_order_run *run, tally_error *error);
+/* Whether all samples of a batch and channel follow each other, each at a multiple of its size. */
+int ty_order_is_packed(const ty_device *device, const ty_order_source *source);
+/* The least and the largest key of the one group, which is packed, and the number of NaN: the first
+ * words of the state. */
+tally_status ty_order_extremes(ty_order_run *run, tally_error *error);
 /* The keys of `ranks` to `found`, and the numbers of NaN. */
 tally_status ty_order_search(ty_order_run *run, tally_error *error);
 

@@ -55,7 +55,7 @@ static tally_status upload_axes(ty_device *device, ty_workspace *w, const unsign
     const int apart = w->images[0] != NULL;
     tally_status status = apart ? settle(device, w, error) : TALLY_OK;
     if (!status)
-        status = need(device, w, &w->axes, &w->axes_bytes, bytes, error);
+        status = need(device, w, &w->axes, &w->axes_bytes, (bytes + 4095) & ~(size_t)4095, error);
     if (!status)
         status = ops->upload(device, on_stream && !apart ? w->borrowed : w->queue, w->axes, 0,
                              image, bytes, error);

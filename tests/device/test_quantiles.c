@@ -178,8 +178,9 @@ static void check_ranks(const memories *m, const tally_view *view,
     uint32_t count = (uint32_t)below(below(3) ? 5 : most_ranks);
     count = groups * count > m->answers ? (uint32_t)(m->answers / groups) : count;
     count = n ? count : 0;
+    const int extremes = below(3) == 0; /* alone */
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] = below(5) ? below(n) : below(2) ? 0 : n - 1;
+        ranks[i] = !extremes && below(5) ? below(n) : below(2) ? 0 : n - 1;
     const tally_status status =
         tally_order_statistics(NULL, view, ranks, count, options, m->want, nan, &error);
     CHECK_SAY(tally_order_statistics(device, &moved, ranks, count, options_there, m->got, nan_there,

@@ -86,6 +86,32 @@ TY_FN double order_value(order_key key)
 }
 #endif
 
+/* A tile's keys from so many bytes in loads of 16. */
+TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
+{
+    enum { loads = ORDER_EACH * ORDER_SIZE / 16, words = loads * 4 };
+    ty_u32 w[words];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < loads; k++) {
+        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
+        w[4 * k] = v.x;
+        w[4 * k + 1] = v.y;
+        w[4 * k + 2] = v.z;
+        w[4 * k + 3] = v.w;
+    }
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+#if ORDER_KEY_WORDS == 2
+        x[j] = order_key_of((ty_u64)w[2 * j] | (ty_u64)w[2 * j + 1] << 32);
+#else
+        const ty_u32 each = 4 / ORDER_SIZE, word = w[j / each];
+        x[j] = order_key_of(ORDER_SIZE == 4 ? word
+                                            : word >> j % each * (8 * ORDER_SIZE % 32) &
+                                                  ((1u << 8 * ORDER_SIZE % 32) - 1u));
+#endif
+    }
+}
+
 /* Position `at` of a batch: whether it counts, and its key. */
 #define ORDER_COUNTS(b, row, column) (!masked || *TY_GRID_AT(mask, b, row, column))
 #define ORDER_KEY_AT(b, row, column)                                                               \

@@ -170,32 +170,6 @@ TY_FN void order_pass_end(TY_GLOBAL ty_u64 *state, const order_pass *p, TY_LOCAL
             TY_ADD_WIDE(state + ORDER_CELL + c, (ty_u64)cells[c]);
 }
 
-/* A tile's keys from so many bytes in loads of 16. */
-TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
-{
-    enum { loads = ORDER_EACH * ORDER_SIZE / 16, words = loads * 4 };
-    ty_u32 w[words];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < loads; k++) {
-        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
-        w[4 * k] = v.x;
-        w[4 * k + 1] = v.y;
-        w[4 * k + 2] = v.z;
-        w[4 * k + 3] = v.w;
-    }
-    TY_UNROLL
-    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
-#if ORDER_KEY_WORDS == 2
-        x[j] = order_key_of((ty_u64)w[2 * j] | (ty_u64)w[2 * j + 1] << 32);
-#else
-        const ty_u32 each = 4 / ORDER_SIZE, word = w[j / each];
-        x[j] = order_key_of(ORDER_SIZE == 4 ? word
-                                            : word >> j % each * (8 * ORDER_SIZE % 32) &
-                                                  ((1u << 8 * ORDER_SIZE % 32) - 1u));
-#endif
-    }
-}
-
 /* Packed samples: whole tiles in loads of 16 bytes, what is before and behind one by one. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_pass_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL ty_u64 *state,
