@@ -40,8 +40,12 @@ static tally_status begin(const ty_json *json, size_t list, uint64_t count, tall
     tally_status status = TALLY_OK;
     for (uint64_t i = 0; i < count && !status; i++, at = ty_json_next(json, at))
         status = read_one(json, at, &q[i], &values[i]);
-    tally_error why;
-    if (!status && tally_result_quantiles_set(result, (uint32_t)count, q, values, &why))
+    tally_error why = {""};
+    if (!status)
+        status = tally_result_quantiles_set(result, (uint32_t)count, q, values, &why);
+    if (status == TALLY_ERROR_MEMORY)
+        ty_error(json->error, status, "%s", why.message);
+    else if (status == TALLY_ERROR_ARGUMENT)
         status = ty_json_error(json, list, "%.200s", why.message);
     ty_free(q);
     return status;
@@ -63,7 +67,7 @@ tally_status ty_json_quantiles_read(const ty_json *json, size_t summary, tally_r
     if (h == 0)
         return count ? begin(json, list, count, result) : TALLY_OK;
     size_t at = count ? ty_json_first(json, list) : TY_JSON_NONE;
-    double *values = result->q + (h + 1) * result->quantiles;
+    double *values = result->q ? result->q + (h + 1) * result->quantiles : NULL;
     int same = count == result->quantiles;
     for (uint64_t i = 0; i < count && same && !status; i++, at = ty_json_next(json, at)) {
         double q = 0;

@@ -51,9 +51,11 @@ static void show(const tally_result *result, size_t size)
     options.max_rows = 1 + (uint32_t)(size % 50);
     options.color = size & 1;
     options.ascii = size >> 1 & 1;
-    options.log_counts = size >> 2 & 1;
+    const int profile = tally_profile_column(result) != NULL;
+    options.log_counts = !profile && (size >> 2 & 1);
+    options.statistics = profile ? (uint32_t)size & 255 : 0;
     for (int format = TALLY_FORMAT_TABLE; format <= TALLY_FORMAT_NPY; format++)
-        if (format != TALLY_FORMAT_JSON &&
+        if (format != TALLY_FORMAT_JSON && !(profile && format == TALLY_FORMAT_NPY) &&
             tally_result_write(&result, 1, (tally_format)format, &options, drop, &written, NULL))
             abort();
 }
