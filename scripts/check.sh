@@ -71,18 +71,26 @@ stage_gcc() {
     TARGETS="all bench" scripts/build.sh gcc && tests gcc
 }
 
-# The release, built in folders whose names differ in length: the same bytes.
+# The release, its wheel and its source distribution, built in folders whose names differ in length, at two times and with
+# two umasks: the same bytes.
 stage_same() {
     local work file name
     local -x CCACHE_DISABLE=1 # it would give both the same objects
     work=$(mktemp -d)
+    python3 -m venv "$work/python" || return 1
     for name in one/tally another-folder/of-the-source; do
-        mkdir -p "$work/$name"
+        mkdir -p "$work/$name/build/python"
+        ln -s "$work/python" "$work/$name/build/python/build"
         git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$work/$name" || return 1
-        (cd "$work/$name" && scripts/build.sh release -DTALLY_TESTS=OFF -DTALLY_COMMIT=same) || return 1
+        (
+            [ $name = one/tally ] || umask 077
+            cd "$work/$name" && scripts/build.sh release -DTALLY_TESTS=OFF -DTALLY_COMMIT=same && scripts/wheel.sh &&
+                build/python/build/bin/python -m build --sdist --no-isolation --outdir build/python/sdist . >build/python/sdist.log 2>&1
+        ) || return 1
     done
-    for file in "$work"/one/tally/build/release/{tally,libtally*.so}; do
-        cmp "$file" "$work/another-folder/of-the-source/build/release/$(basename "$file")" || return 1
+    for file in "$work"/one/tally/build/{release/tally,release/libtally*.so,python/wheel/*manylinux*.whl,python/sdist/*.tar.gz}; do
+        cmp "$file" "$work/another-folder/of-the-source/${file#"$work"/one/tally/}" || return 1
+        sha256sum "$file" | sed "s|$work/one/tally/||"
     done
     rm -rf "$work"
 }
