@@ -288,23 +288,37 @@ static size_t skip_string(const ty_json *json, size_t at)
     return at + 1;
 }
 
+/* What ends a number or word; what opens and closes; a quote: of all characters the class. */
+enum { PLAIN, SPACE, COMMA, OPEN, CLOSE, QUOTE };
+static const unsigned char classes[256] = {
+    [' '] = SPACE, ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE, [','] = COMMA,
+    ['['] = OPEN,  ['{'] = OPEN,   [']'] = CLOSE,  ['}'] = CLOSE,  ['"'] = QUOTE};
+
+static int class_at(const ty_json *json, size_t at)
+{
+    return classes[(unsigned char)json->text[at]];
+}
+
 /* The position after the value at `at`. */
 static size_t skip_value(const ty_json *json, size_t at)
 {
     size_t depth = 0;
+    if (class_at(json, at) == PLAIN) {
+        while (at < json->size && class_at(json, at) == PLAIN)
+            at++;
+        return at;
+    }
     do {
-        char c = json->text[at];
-        if (c == '"') {
+        while (class_at(json, at) <= COMMA)
+            at++;
+        const int c = class_at(json, at);
+        if (c == QUOTE) {
             at = skip_string(json, at);
             continue;
         }
-        depth += c == '[' || c == '{';
-        depth -= c == ']' || c == '}';
+        depth += c == OPEN;
+        depth -= c == CLOSE;
         at++;
-        if (!depth && c != ']' && c != '}') { /* a number or word at the top */
-            while (at < json->size && !is_space(json->text[at]) && !strchr(",]}", json->text[at]))
-                at++;
-        }
     } while (depth);
     return at;
 }
