@@ -127,14 +127,28 @@ def load(cls, path, index):
         known = [_flow_sums(hist, result, h) for h, hist in enumerate(found)]
     finally:
         c.result_destroy(result)
-    whole = json.loads(text)
-    member = (whole[index] if isinstance(whole, list) else whole).get("hist")
+    member = _member_of(text, index)
     try:
         for hist, sums in zip(found, known):
             _complete(hist, member, sums, path)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
         raise ValueError(f"{os.fspath(path)}: its member \"hist\" is damaged: {e!r}") from None
     return found[0] if len(found) == 1 else found
+
+
+def _member_of(text, index):
+    """The member "hist", or None. Where it is the last one, as `save` leaves it, the many numbers ahead
+    of it are not read again."""
+    if b'"hist"' not in text:
+        return None
+    at = text.rfind(b'"hist":{')
+    if at >= 0:
+        rest = text[at + 7 :].decode()
+        member, end = json.JSONDecoder().raw_decode(rest)
+        if rest[end:].strip() == "}":  # of the outermost object
+            return member
+    whole = json.loads(text)
+    return (whole[index] if isinstance(whole, list) else whole).get("hist")
 
 
 def _flow_sums(hist, result, h):

@@ -295,7 +295,15 @@ def test_saved_categories_and_infinite_sums(tmp_path):
         (tmp_path / "bad.json").write_text(json.dumps({**whole, "hist": {**whole["hist"], **damage}}))
         with pytest.raises(ValueError, match="bad.json.*damaged"):
             Hist.load(tmp_path / "bad.json")
-    del whole["hist"]
+    member = {"hist": whole.pop("hist")}
+    other = {"x": {"hist": {"axes": []}}}
+    for written in (member | whole, whole | member | other, whole | other | member, whole | member):
+        for indent in (None, 1):
+            text = json.dumps(written, indent=indent)
+            (tmp_path / "h.json").write_text(text)
+            assert Hist.load(tmp_path / "h.json") == h
+            (tmp_path / "h.json").write_text(f"[{text},{json.dumps(whole)}]")
+            assert Hist.load(tmp_path / "h.json", 0) == h
     (tmp_path / "bare.json").write_text(json.dumps(whole))
     with pytest.warns(UserWarning, match="1 samples lie outside"):
         bare = Hist.load(tmp_path / "bare.json")
