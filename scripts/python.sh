@@ -52,6 +52,11 @@ environment() { # python
     # The package index has torch for CUDA alone, of several GB.
     pip_install "$own/bin/python" --index-url https://download.pytorch.org/whl/cpu torch ||
         echo "python: no torch for the processor can be had from here: its tests are skipped"
+    if command -v java >/dev/null; then
+        pip_install "$own/bin/python" pyspark
+    else
+        echo "python: no Java here: the test by Spark itself is skipped"
+    fi
 }
 
 # Beside the wheel's build, for it waits for the network.

@@ -19,7 +19,7 @@ check=(
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
 all=(
-    clang-19 debhelper dh-python fakeroot gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
+    clang-19 debhelper default-jre-headless dh-python fakeroot gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
     libc6-dev-s390x-cross lintian mmdebstrap musl-tools python3-yaml qemu-user-static ruby unzip
 )
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)

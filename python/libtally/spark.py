@@ -11,6 +11,7 @@ import libtally as tally
 
 __all__ = ["histogram"]
 
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
 _ENDS = "least double, most double"
 _COUNTS = "counts binary"
 
@@ -40,14 +41,25 @@ def counts_of(batches, edges):
     yield pa.record_batch({"counts": pa.array([total.tobytes()], pa.binary())})
 
 
+def _numbers(df, column):
+    """The column alone, by a name that `mapInArrow` finds; decimals as float64."""
+    df = df.select(column).toDF("x")
+    ((_, kind),) = df.dtypes
+    if kind.startswith("decimal"):
+        return df.selectExpr("cast(x as double) x")
+    if kind not in _NUMBERS:
+        raise TypeError(f"{column}: {kind} is not counted: cast it to a number")
+    return df
+
+
 def histogram(df, column, bins=10, range=None):
     """Counts a numeric column of a Spark data frame in bins.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-    column : str
-        Of a numeric type; nulls are left out.
+    column : str or Column
+        Integers, floats, booleans, or decimals, which are rounded to float64; nulls are left out.
     bins : int or sequence of float, default 10
         Number of equal bins, or edges.
     range : (float, float), optional
@@ -60,7 +72,7 @@ def histogram(df, column, bins=10, range=None):
     """
     if isinstance(bins, str):
         raise TypeError("a bin rule needs all samples at once: give a number of bins or edges")
-    df = df.select(column)
+    df = _numbers(df, column)
     samples = np.empty(0)
     if np.ndim(bins) == 0 and range is None:
         rows = df.mapInArrow(extremes_of, _ENDS).collect()

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark's partitions, as Arrow's batches: what the workers run, and the driver, without Spark itself."""
+"""Spark's partitions, as Arrow's batches: what the workers run, and the driver, without Spark itself; and
+with it, where it and Java are."""
 
+import decimal
+import os
 import pickle
+import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -18,13 +23,23 @@ class Row(tuple):
 
 
 class Frame:
-    """A data frame's three methods, with partitions of batches; functions travel as they would."""
+    """A data frame's methods that are called, with partitions of batches; functions travel as they would."""
+
+    types = {"uint8": "smallint", "int32": "int", "int64": "bigint", "float": "float", "double": "double"}
 
     def __init__(self, partitions):
         self.partitions = partitions
 
     def select(self, *columns):
         return Frame([[batch.select(list(columns)) for batch in part] for part in self.partitions])
+
+    def toDF(self, name):
+        return Frame([[batch.rename_columns([name]) for batch in part] for part in self.partitions])
+
+    @property
+    def dtypes(self):
+        schema = next(batch.schema for part in self.partitions for batch in part)
+        return [(field.name, self.types.get(str(field.type), str(field.type))) for field in schema]
 
     def mapInArrow(self, function, schema):
         function = pickle.loads(pickle.dumps(function))
@@ -67,3 +82,56 @@ def test_nulls_and_nothing():
         tally.spark.histogram(frame(pa.array([1.0, np.nan])), "x")
     with pytest.raises(TypeError, match="rule"):
         tally.spark.histogram(none, "x", "auto")
+    with pytest.raises(TypeError, match="x: string is not counted"):
+        tally.spark.histogram(frame(pa.array(["a"])), "x")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql")
+    if not shutil.which("java"):
+        pytest.skip("no Java here")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    words = {"ui.enabled": "false", "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
+    builder = sql.SparkSession.builder.master("local[2,4]")  # a task is tried four times
+    for word, value in words.items():
+        builder = builder.config(f"spark.{word}", value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def _dies_once(flag):
+    def run(batches):
+        if not os.path.exists(flag):
+            with open(flag, "x"):
+                os._exit(9)
+        yield from batches
+
+    return run
+
+
+def test_spark_itself(spark, tmp_path):
+    a = rng.normal(0, 50, 3000)
+    rows = [(x, int(x), decimal.Decimal(f"{x:.2f}"), x > 0, None if x < 0 else x) for x in a.tolist()]
+    df = spark.createDataFrame(rows, "`a.b` double, i bigint, d decimal(9,2), b boolean, n double").repartition(3)
+    columns = {
+        "`a.b`": a, "i": a.astype(int), "d": np.round(a, 2), "n": a[a >= 0], "b": (a > 0).astype("u1")
+    }  # fmt: skip
+    for column, samples in columns.items():
+        between = (samples.min(), samples.max()) if column in "in" else None
+        counts, edges = tally.spark.histogram(df, column, 9, between)
+        ours, theirs = tally.histogram(samples.astype(float), 9)
+        np.testing.assert_array_equal(edges, theirs)
+        np.testing.assert_array_equal(counts, ours)
+    counts, _ = tally.spark.histogram(df, df.i + 1, 7, (-60, 60))
+    np.testing.assert_array_equal(counts, tally.histogram(a.astype(int) + 1, 7, (-60, 60))[0])
+    with pytest.raises(TypeError, match="s: string is not counted"):
+        tally.spark.histogram(df.selectExpr("cast(i as string) s"), "s")
+    assert tally.spark.histogram(df.where("i > 1000"), "i", 2, (0, 1))[0].tolist() == [0, 0]
+    flag = tmp_path / "flag"
+    lost = df.select("i").mapInArrow(_dies_once(str(flag)), "i bigint")
+    counts, _ = tally.spark.histogram(lost, "i", 7, (-60, 60))  # a worker ends in mid-task: counted once
+    np.testing.assert_array_equal(counts, tally.histogram(a.astype(int), 7, (-60, 60))[0])
+    assert flag.exists()
