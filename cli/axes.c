@@ -2,12 +2,12 @@
 /* From options and data to axes. */
 #include <math.h>
 
+#include "../common/axes.h"
 #include "dates.h"
 #include "source.h"
 
-enum { LOG_BINS = 64, JOINT_BINS = 64 };
-static const uint64_t most_bins = UINT64_C(1) << 31;     /* of a table: 16 GiB of counts */
-static const uint64_t most_integers = UINT64_C(1) << 24; /* one bin each */
+enum { JOINT_BINS = 64 };
+static const uint64_t most_bins = UINT64_C(1) << 31; /* of a table: 16 GiB of counts */
 
 /* ---- what the command line says ---- */
 
@@ -248,7 +248,7 @@ int cli_axes_need_data(const cli_options *options)
         return 0;
     const char *bins = cli_text(options, CLI_BINS, "1");
     int order;
-    const tally_dtype dtype = cli_dtype_parse(cli_text(options, CLI_DTYPE, ""), &order);
+    const tally_dtype dtype = parse_dtype(cli_text(options, CLI_DTYPE, ""), &order);
     int rule = cli_calendar_parse(bins) < 0 && strpbrk(bins, "abcdefghijklmnopqrstuvwxyz") != NULL;
     int equal = !cli_has(options, CLI_LOG) && !cli_has(options, CLI_INTEGER);
     if (equal && !rule && (dtype == TALLY_U8 || dtype == TALLY_I8))
@@ -297,24 +297,6 @@ static tally_status find_stats(job *job, tally_error *error)
     return status ? status : cli_source_rewind(source, error);
 }
 
-/* Smallest and largest finite sample as float64, never inside of what they are. */
-static void found_range(const tally_stats *stats, tally_dtype dtype, double *lo, double *hi)
-{
-    *lo = stats->min;
-    *hi = stats->max;
-    if (dtype == TALLY_I64) {
-        if (*lo >= 0x1p63 || (int64_t)*lo > stats->min_integer)
-            *lo = nextafter(*lo, -INFINITY);
-        if (*hi < 0x1p63 && (int64_t)*hi < stats->max_integer)
-            *hi = nextafter(*hi, INFINITY);
-    } else if (dtype == TALLY_U64) {
-        if (*lo >= 0x1p64 || (uint64_t)*lo > (uint64_t)stats->min_integer)
-            *lo = nextafter(*lo, -INFINITY);
-        if (*hi < 0x1p64 && (uint64_t)*hi < (uint64_t)stats->max_integer)
-            *hi = nextafter(*hi, INFINITY);
-    }
-}
-
 /* lo == hi widens as NumPy does; where 0.5 is less than a step, by a step. */
 static void widen(double *lo, double *hi)
 {
@@ -323,24 +305,6 @@ static void widen(double *lo, double *hi)
     double low = *lo - 0.5, high = *hi + 0.5;
     *lo = low < *lo ? low : nextafter(*lo, -INFINITY);
     *hi = high > *hi ? high : nextafter(*hi, INFINITY);
-}
-
-static int natural_range(const cli_source *source, double range[2])
-{
-    const tally_input_info *kind = &source->kind;
-    if (kind->dtype == TALLY_U8) {
-        range[0] = 0, range[1] = 256;
-        return 256;
-    }
-    if (kind->dtype == TALLY_I8) {
-        range[0] = -128, range[1] = 128;
-        return 256;
-    }
-    if (kind->dtype == TALLY_U16 && kind->is_image) {
-        range[0] = 0, range[1] = 65536;
-        return 256;
-    }
-    return 0;
 }
 
 static tally_status need_stats(job *job, tally_error *error)
@@ -355,6 +319,7 @@ static tally_status make_integer(job *job, uint32_t d, const double *range, uint
     const tally_stats *stats = &job->stats[d];
     tally_dtype dtype = job->source->kind.dtype;
     double lo = range[0], hi = range[1];
+    char why[AXES_WHY];
     if (!cli_has(job->options, CLI_RANGE)) {
         tally_status status = need_stats(job, error);
         if (status)
@@ -366,22 +331,10 @@ static tally_status make_integer(job *job, uint32_t d, const double *range, uint
         else
             lo = floor(stats->min), hi = floor(stats->max);
     }
-    if (!(fabs(lo) <= 0x1p52 && (bins || fabs(hi) <= 0x1p52)))
-        return cli_error(error, TALLY_ERROR_DATA,
-                         "%s: --integer: the data reach from %.17g to %.17g, but bins for single "
-                         "integers stop at 2^52; give --range, or --bins N for equal bins",
-                         cli_shown(job->source->paths[0]), lo, hi);
-    if (!bins && hi - lo + 1 > (double)most_integers)
-        return cli_error(
-            error, TALLY_ERROR_DATA,
-            "%s: --integer: %.0f to %.0f would be %.0f bins, more than %llu; give --range, "
-            "or --bins N for equal bins",
-            cli_shown(job->source->paths[0]), lo, hi, hi - lo + 1,
-            (unsigned long long)most_integers);
-    if (!bins)
-        bins = (uint64_t)(hi - lo) + 1;
-    job->axes->axes[d] = tally_axis_integer(bins, (int64_t)lo);
-    return TALLY_OK;
+    return axes_integers(lo, hi, bins, &job->axes->axes[d], why)
+               ? TALLY_OK
+               : cli_error(error, TALLY_ERROR_DATA, "%s: %s", cli_shown(job->source->paths[0]),
+                           why);
 }
 
 /* A bin for each different value, all of which one pass finds. */
@@ -405,25 +358,20 @@ static tally_status make_log(job *job, uint32_t d, const double *range, uint64_t
                              tally_error *error)
 {
     double lo = range[0], hi = range[1];
+    char why[AXES_WHY];
     if (!cli_has(job->options, CLI_RANGE)) {
         const tally_stats *stats = &job->stats[d];
         tally_status status = need_stats(job, error);
         if (status)
             return status;
-        found_range(stats, job->source->kind.dtype, &lo, &hi);
+        axes_found(stats, job->source->kind.dtype, &lo, &hi);
         if (!stats->finite)
-            lo = 1, hi = 10;
-        if (!(lo > 0))
-            return cli_error(
-                error, TALLY_ERROR_DATA,
-                "%s: --log: the smallest sample is %.17g; it needs samples above zero, or "
-                "--range LO HI to leave the others out",
-                cli_shown(job->source->paths[0]), lo);
-        if (lo == hi)
-            lo /= 2, hi *= 2;
+            lo = INFINITY, hi = -INFINITY;
     }
-    job->axes->axes[d] = tally_axis_log(bins ? bins : LOG_BINS, lo, hi);
-    return TALLY_OK;
+    return axes_ratios(lo, hi, bins, &job->axes->axes[d], why)
+               ? TALLY_OK
+               : cli_error(error, TALLY_ERROR_DATA, "%s: %s", cli_shown(job->source->paths[0]),
+                           why);
 }
 
 static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *range,
@@ -466,15 +414,15 @@ static tally_status make_calendar(job *job, uint32_t d, cli_calendar calendar, c
             return status;
         lo = hi = 0;
         if (job->stats[d].finite)
-            found_range(&job->stats[d], job->source->kind.dtype, &lo, &hi);
+            axes_found(&job->stats[d], job->source->kind.dtype, &lo, &hi);
     }
     uint64_t bins;
-    double *edges = cli_calendar_edges(calendar, unit, lo, hi, found, most_integers, &bins);
+    double *edges = cli_calendar_edges(calendar, unit, lo, hi, found, AXES_MOST_INTEGERS, &bins);
     if (!edges)
         return cli_error(error, TALLY_ERROR_DATA,
                          "%s: --%s of a calendar unit: more than %llu bins, or finer than the "
                          "column's unit; give --range or a longer unit",
-                         path, name, (unsigned long long)most_integers);
+                         path, name, (unsigned long long)AXES_MOST_INTEGERS);
     job->axes->edges[d] = edges;
     job->axes->axes[d] = tally_axis_edges(bins, edges);
     job->axes->axes[d].last = TALLY_LAST_OPEN;
@@ -485,7 +433,8 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
                               tally_error *error)
 {
     double natural[2] = {0, 0};
-    int standard = natural_range(job->source, natural);
+    const tally_input_info *kind = &job->source->kind;
+    int standard = (int)axes_natural(kind->dtype, kind->is_image, natural);
     int rule = text ? tally_rule_parse(text) : -1;
     uint64_t bins = 0;
     int given = cli_has(job->options, CLI_RANGE);
@@ -507,7 +456,7 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
             return status;
         lo = 0, hi = 1;
         if (job->stats[d].finite)
-            found_range(&job->stats[d], job->source->kind.dtype, &lo, &hi);
+            axes_found(&job->stats[d], job->source->kind.dtype, &lo, &hi);
         widen(&lo, &hi);
     }
     job->axes->axes[d] = tally_axis_even(bins, lo, hi);

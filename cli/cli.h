@@ -95,9 +95,7 @@ void cli_signals_release(void);
 /* ---- parse.c: no locale, no overflow; 0 when the text is not what it should be ---- */
 
 int cli_parse_real(const char *text, double *value); /* finite */
-/* dtype.c: a type by its name here or NumPy's; *order as byte_order of the input. 0: it is none. */
-tally_dtype cli_dtype_parse(const char *text, int *order);
-/* What a name of other programs may mean, NULL if nothing. */
+/* dtype.c: what a name of other programs may mean, NULL if nothing. */
 const char *cli_dtype_meant(const char *text);
 /* Splits at commas; a backslash keeps the next character. Returns the pieces, NULL without memory;
  * release with cli_split_free. */

@@ -66,7 +66,7 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
     switch (row->kind) {
     case CLI_CHOICE:
         if (row->id == CLI_DTYPE) {
-            if (cli_dtype_parse(text, &order))
+            if (parse_dtype(text, &order))
                 break;
             if (cli_dtype_meant(text))
                 return cli_usage(word, "--%s %s: is called %s here; " DTYPE_NAMES, row->name, text,

@@ -52,7 +52,7 @@ static int check_dtype(const cli_options *options)
     const char *dtype = cli_text(options, CLI_DTYPE, ""),
                *endian = cli_text(options, CLI_ENDIAN, NULL);
     int order;
-    cli_dtype_parse(dtype, &order);
+    parse_dtype(dtype, &order);
     if (endian && order && (order > 0) != (*endian == 'b'))
         return cli_usage(options->word, "--dtype %s and --endian %s contradict each other", dtype,
                          endian);

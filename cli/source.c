@@ -23,7 +23,7 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->threads = (uint32_t)cli_uint(options, CLI_THREADS, 0);
     int order = 0;
     if (text)
-        wanted->dtype = cli_dtype_parse(text, &order);
+        wanted->dtype = parse_dtype(text, &order);
     else if (cli_has(options, CLI_ALPHABET))
         wanted->dtype = TALLY_U8;
     text = cli_text(options, CLI_ENDIAN, "");

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <tally/mpi.h>
 
+#include "../common/axes.h"
+
 /* ---- device ---- */
 
 static uint32_t devices_of(tally_device_type type)
@@ -49,6 +51,21 @@ static tally_status open_device(team *t, tally_error *error)
 
 /* ---- dealing ---- */
 
+/* Of a file, or of FILE:INSIDE the file's: 0 of what has none. */
+static tally_status get_size(const char *path, uint64_t *bytes, tally_error *error)
+{
+    struct stat about;
+    const size_t length = tally_input_file_length(path);
+    char *file = strndup(path, length);
+    tally_status status = file ? TALLY_OK : fail(error, TALLY_ERROR_MEMORY, "out of memory");
+    if (!status && stat(file, &about))
+        status = fail(error, TALLY_ERROR_IO, "%s: %s", path, strerror(errno));
+    else if (!status)
+        *bytes = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
+    free(file);
+    return status;
+}
+
 /* Rank 0 looks up the sizes. */
 static tally_status get_sizes(team *t, tally_error *error)
 {
@@ -57,13 +74,8 @@ static tally_status get_sizes(team *t, tally_error *error)
     t->load = calloc((size_t)t->ranks, sizeof *t->load);
     tally_status status =
         t->deals && t->load ? TALLY_OK : fail(error, TALLY_ERROR_MEMORY, "out of memory");
-    for (size_t i = 0; !status && t->rank == 0 && i < count; i++) {
-        struct stat about;
-        if (stat(t->wishes->paths[i], &about))
-            status = fail(error, TALLY_ERROR_IO, "%s: %s", t->wishes->paths[i], strerror(errno));
-        else
-            t->deals[i].bytes = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
-    }
+    for (size_t i = 0; !status && t->rank == 0 && i < count; i++)
+        status = get_size(t->wishes->paths[i], &t->deals[i].bytes, error);
     status = tally_mpi_agree(status, MPI_COMM_WORLD, error);
     for (size_t i = 0; !status && i < count; i += 1 << 20) {
         const size_t n = count - i < 1 << 20 ? count - i : 1 << 20;
@@ -143,7 +155,7 @@ static tally_status open_input(const team *t, size_t i, tally_input **input, tal
 {
     const wishes *w = t->wishes;
     const char *columns[] = {w->column, w->weights};
-    tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
+    tally_input_options o = w->input;
     o.columns = w->column ? columns : NULL;
     o.columns_count = w->column ? 1 + (w->weights != NULL) : 0;
     o.threads = 1;
@@ -176,42 +188,57 @@ static tally_status read_input(team *t, size_t i, tally_input *input, user *use,
 
 /* ---- the survey ---- */
 
-static void widen(tally_stats *into, const tally_stats *from)
+static void widen(tally_stats *into, const tally_stats *from, tally_dtype dtype)
 {
+    double lo, hi;
+    axes_found(from, dtype, &lo, &hi);
     if (from->finite) {
-        into->min = into->finite ? fmin(into->min, from->min) : from->min;
-        into->max = into->finite ? fmax(into->max, from->max) : from->max;
+        into->min = into->finite ? fmin(into->min, lo) : lo;
+        into->max = into->finite ? fmax(into->max, hi) : hi;
     }
     into->finite += from->finite;
     into->samples += from->samples;
+}
+
+/* Whether the ends of the bins are those of the type, unless they are given. */
+static int natural_of(const team *t, tally_input *input, tally_dtype dtype)
+{
+    const wishes *w = t->wishes;
+    tally_input_info about = TALLY_INPUT_INFO_INIT;
+    double range[2];
+    tally_input_info_get(input, &about);
+    return !w->is_integer && !w->is_log && axes_natural(dtype, about.is_image, range) ? (int)dtype
+                                                                                      : 0;
 }
 
 static tally_status survey_views(team *t, tally_input *input, const tally_view *views, int *enough,
                                  tally_error *error)
 {
     const int floats = t->wishes->weights && views[1].dtype >= TALLY_F16;
+    const int natural = natural_of(t, input, views[0].dtype);
     tally_status status = TALLY_OK;
     if (!t->found.files++) {
+        t->found.natural = natural;
         t->found.channels = views[0].channels;
         t->found.floats = floats;
         for (uint64_t c = 0; c < views[0].channels && c < MOST_CHANNELS; c++) {
             const char *name = tally_input_channel_name(input, c);
-            snprintf(t->names[c], sizeof t->names[c], "%s",
-                     name && views[0].channels > 1 ? name : "");
+            snprintf(t->names[c], sizeof t->names[c], "%s", name ? name : "");
         }
     }
     if (views[0].channels != t->found.channels || floats != t->found.floats)
         return fail(error, TALLY_ERROR_ARGUMENT,
                     "the files differ in channels, or in whether weights are floats");
+    t->found.natural = t->found.natural == natural ? natural : 0;
     for (uint64_t c = 0; !t->wishes->has_range && c < views[0].channels && !status; c++) {
         tally_stats stats = TALLY_STATS_INIT;
         status = tally_stats_add(t->context, &views[0], NULL, c, 0, &stats, error);
-        widen(&t->samples, &stats);
+        widen(&t->samples, &stats, views[0].dtype);
     }
     if (!status && floats) {
         tally_stats stats = TALLY_STATS_INIT;
         status = tally_stats_add(t->context, &views[1], NULL, 0, 0, &stats, error);
-        widen(&t->weights, &stats);
+        widen(&t->weights, &stats, views[1].dtype);
     }
     *enough = *enough || (t->wishes->has_range && !floats);
     return status;
@@ -241,17 +268,19 @@ static tally_status survey_file(team *t, size_t i, tally_error *error)
 /* What the ranks found, as one; those without files take it over. */
 static tally_status agree_found(team *t, tally_error *error)
 {
-    int64_t own[4] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN}, most[4];
+    int64_t own[6] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN}, most[6];
     if (t->found.files) {
         own[0] = (int64_t)t->found.channels;
         own[1] = -own[0];
         own[2] = t->found.floats;
         own[3] = -own[2];
+        own[4] = t->found.natural;
+        own[5] = -own[4];
     }
     tally_status status =
-        tally_mpi_said(MPI_Allreduce(own, most, 4, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD), error);
+        tally_mpi_said(MPI_Allreduce(own, most, 6, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD), error);
     if (!status && most[0] == INT64_MIN) /* no samples at all */
-        most[0] = 1, most[1] = -1, most[2] = most[3] = 0;
+        most[0] = 1, most[1] = -1, most[2] = most[3] = most[4] = 0;
     if (!status && (most[0] != -most[1] || most[2] != -most[3]))
         status = fail(error, TALLY_ERROR_ARGUMENT,
                       "the files differ in channels, or in whether weights are floats");
@@ -261,44 +290,37 @@ static tally_status agree_found(team *t, tally_error *error)
     if (!status) {
         t->found.channels = (uint64_t)most[0];
         t->found.floats = (int)most[2];
+        t->found.natural = most[4] == -most[5] ? (int)most[4] : 0;
     }
     return status;
 }
 
-/* A bin for each integer, as `tally run` has them. */
-static tally_status make_integer(team *t, tally_error *error)
-{
-    const wishes *w = t->wishes;
-    double ends[2] = {w->range[0], w->range[1]};
-    tally_status status = TALLY_OK;
-    if (!w->has_range)
-        status = tally_mpi_ends(t->samples.finite ? t->samples.min : INFINITY,
-                                t->samples.finite ? t->samples.max : -INFINITY, ends,
-                                MPI_COMM_WORLD, error);
-    if (status)
-        return status;
-    if (ends[0] > ends[1]) /* no samples */
-        ends[0] = ends[1] = 0;
-    const double lo = floor(ends[0]), count = floor(ends[1]) - lo + 1;
-    if (!(fabs(lo) <= 0x1p52) || (!w->bins && !(count <= MOST_INTEGERS)))
-        return fail(error, TALLY_ERROR_DATA,
-                    "--integer: %.17g to %.17g would be more than %d bins, or beyond 2^52; give "
-                    "--range, or --bins N for equal bins",
-                    ends[0], ends[1], MOST_INTEGERS);
-    t->axis = tally_axis_integer(w->bins ? w->bins : (uint64_t)count, (int64_t)lo);
-    return TALLY_OK;
-}
-
-/* The same on all ranks. */
+/* As `tally run` makes it, and the same on all ranks. */
 static tally_status choose_axis(team *t, tally_error *error)
 {
     const wishes *w = t->wishes;
     const uint64_t bins = w->bins ? w->bins : 256;
-    if (w->is_integer)
-        return make_integer(t, error);
-    if (!w->has_range)
+    double ends[2] = {w->range[0], w->range[1]};
+    char why[AXES_WHY];
+    const int natural = !w->has_range && t->found.natural;
+    if (natural) {
+        axes_natural((tally_dtype)t->found.natural, 1, ends);
+    } else if (!w->has_range && !w->is_integer && !w->is_log) {
         return tally_mpi_range(TALLY_OK, &t->samples, bins, &t->axis, MPI_COMM_WORLD, error);
-    t->axis = (w->is_log ? tally_axis_log : tally_axis_even)(bins, w->range[0], w->range[1]);
+    } else if (!w->has_range) {
+        const int any = t->samples.finite > 0;
+        tally_status status =
+            tally_mpi_ends(any ? t->samples.min : INFINITY, any ? t->samples.max : -INFINITY, ends,
+                           MPI_COMM_WORLD, error);
+        if (status)
+            return status;
+    }
+    const int none = ends[0] > ends[1];
+    t->axis = tally_axis_even(bins, ends[0], ends[1]);
+    if ((w->is_integer && !axes_integers(none ? 0 : floor(ends[0]), none ? 0 : floor(ends[1]),
+                                         w->bins, &t->axis, why)) ||
+        (w->is_log && !axes_ratios(ends[0], ends[1], w->bins, &t->axis, why)))
+        return fail(error, TALLY_ERROR_DATA, "%s", why);
     return TALLY_OK;
 }
 

@@ -10,7 +10,7 @@
 #include <tally/io.h>
 #include <unistd.h>
 
-enum { MOST_CHANNELS = 64, ALL_RANKS = -1, MOST_INTEGERS = 1 << 24 };
+enum { MOST_CHANNELS = 64, ALL_RANKS = -1 };
 
 /* wishes.c: the command line, the same on all ranks. */
 typedef struct wishes {
@@ -19,6 +19,7 @@ typedef struct wishes {
     double range[2];
     const char *column, *weights, *output; /* NULL: none; output: standard output */
     int format;                            /* a tally_format; below 0: not said */
+    tally_input_options input;             /* but columns and threads */
     tally_device_type device;
     uint32_t threads; /* 0: a share of the processors */
     char **paths;
@@ -53,9 +54,10 @@ typedef struct team {
     uint64_t *load; /* bytes dealt to each rank */
     struct {
         uint64_t files, channels;
-        int floats; /* weights are */
+        int floats;  /* weights are */
+        int natural; /* the type that the bins reach over by themselves, 0 none */
     } found;
-    char names[MOST_CHANNELS][64];
+    char names[MOST_CHANNELS][512];
     tally_stats samples, weights; /* finite, samples, min and max only */
     tally_axis axis;
     double limit; /* weight_limit, 0 none */

@@ -57,7 +57,7 @@ for folder in cli mpi python/fast sql/group sql/duckdb sql/sqlite bench/src benc
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
         case $folder/$included in
-        cli/../common/* | sql/*/../group/group.h | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
+        cli/../common/* | mpi/../common/* | sql/*/../group/group.h | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
         esac
         [[ $included != *..* && -e $folder/$included ]] ||
             say "$file:$line: $folder may include the public headers, its own files and common/ only"

@@ -99,8 +99,9 @@ static inline tally_status tally_mpi_ends(double lo, double hi, double ends[2], 
 }
 
 /* The same even axis of `bins` bins on all ranks: from the smallest to the largest finite sample of
- * any rank, widened by 0.5 each way where these are equal; 0 … 1 where there is none. `stats` is
- * what tally_stats_add found in this rank's samples; not read where `mine` is a failure. */
+ * any rank, widened by 0.5 each way, or a step, where these are equal; 0 … 1 where there is none.
+ * `stats` is what tally_stats_add found in this rank's samples; not read where `mine` is a failure.
+ */
 static inline tally_status tally_mpi_range(tally_status mine, const tally_stats *stats,
                                            uint64_t bins, tally_axis *axis, MPI_Comm comm,
                                            tally_error *error)
@@ -119,8 +120,8 @@ static inline tally_status tally_mpi_range(tally_status mine, const tally_stats 
         ends[0] = 0;
         ends[1] = 1;
     } else if (ends[0] == ends[1]) {
-        ends[0] -= 0.5;
-        ends[1] += 0.5;
+        ends[0] = fmin(ends[0] - 0.5, nextafter(ends[0], -INFINITY));
+        ends[1] = fmax(ends[1] + 0.5, nextafter(ends[1], INFINITY));
     }
     *axis = tally_axis_even(bins, ends[0], ends[1]);
     return TALLY_OK;

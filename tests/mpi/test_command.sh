@@ -13,7 +13,7 @@ say() {
 }
 
 "${PYTHON:-python3}" - <<'PYTHON' || exit 1
-import random, struct
+import random, struct, zipfile
 
 random.seed(20261123)
 values = [random.gauss(0, 100) for _ in range(60001)]
@@ -37,6 +37,15 @@ save("large.npy", values)
 save("small.npy", values[:77])
 table("table.csv", 0, 20000)
 table("other.csv", 20000, 21000)
+with zipfile.ZipFile("both.npz", "w") as archive:
+    archive.write("small.npy", "a.npy")
+    archive.write("large.npy", "b.npy")
+with open("raw", "wb") as file:
+    file.write(b"abc" + struct.pack(">5000f", *values[:5000]))
+with open("bytes", "wb") as file:
+    file.write(bytes(min(255, int(abs(x))) for x in values[:9000]))
+with open("bare.txt", "w") as file:
+    file.writelines(f"{x!r};{'none' if x > 99 else w!r}\n" for x, w in zip(values[:900], weights))
 PYTHON
 
 ranks() { # N ARGUMENT…
@@ -55,29 +64,57 @@ for n in 2 4; do
     diff <(counts want.json) <(counts got.json) >/dev/null || say "$n ranks count something else"
 done
 
-# Sums of floats: the same bits whoever has which file.
+# Sums of floats: the same bits whoever has which file, and those of `tally run` with the limit that was found.
 ranks 1 table.csv other.csv --column x --weights w --bins 50 -o one.json || say "weights, one rank"
+ranks 2 other.csv table.csv -c x -w :w --bins 50 --split 1000 -o two.json || say "weights, two ranks"
 ranks 4 other.csv table.csv --column x --weights w --bins 50 -o four.json || say "weights, four ranks"
-diff <(counts one.json) <(counts four.json) >/dev/null || say "sums differ with the ranks"
+limit=$(grep -o '"weight_limit":[^,]*' one.json)
+"$TALLY" run table.csv other.csv -c x -w :w --weight-limit "${limit#*:}" --bins 50 -o alone.json || say "weights, tally run"
+for other in two four alone; do
+    diff <(counts one.json) <(counts $other.json) >/dev/null || say "sums differ: $other.json"
+done
 
 "$TALLY" merge one.json -o merged.json && diff <(counts one.json) <(counts merged.json) >/dev/null ||
     say "a merged result of floats has other bits"
 
-# Bins of the other kinds, in a format that is named, as `tally run` writes them.
-for bins in --integer '--integer --range -50 50' '--log --range 1 400 --bins 20'; do
+# Inputs and bins of the other kinds, in a format that is named, as `tally run` writes them.
+while read -r words; do
     # shellcheck disable=SC2086
-    "$TALLY" run small.npy $bins -f csv -o want.csv || say "tally run $bins"
+    "$TALLY" run $words -f csv -o want.csv || say "tally run $words"
     # shellcheck disable=SC2086
-    ranks 2 small.npy $bins -f csv --split 100 >got.csv || say "$bins"
-    diff want.csv got.csv >/dev/null || say "$bins: other counts than tally run has"
+    ranks 2 $words -f csv --split 100 >got.csv || say "$words"
+    diff want.csv got.csv >/dev/null || say "$words: other counts than tally run has"
+done <<'END'
+small.npy --integer
+small.npy --integer --range -50 50
+small.npy --log --range 1 400 -b 20
+bytes -t u8 --log --range 1 400
+both.npz:b.npy -b 20
+raw -t >f4 --offset 3 -b 20
+raw -t float32 --endian big --offset 3 --range 0 1 -b 20 -j 1
+bytes -t u8
+bytes -t u8 -b 16
+bare.txt --header no --delimiter ; --na none -c 2 -b 20
+table.csv other.csv -c w --log -d cpu
+END
+ranks 1 small.npy --log --bins 9 2>said && say "--log of samples below 0"
+grep -q -e '--log: the smallest sample is -' said || say "--log of samples below 0: $(cat said)"
+for wrong in '-t f99' '-d cuda:1' '--endian big' '--header 1' '--delimiter ab' '-w :' '-b 0' '-j x' '--nothing 1'; do
+    # shellcheck disable=SC2086
+    "$TALLY_MPI" run small.npy $wrong 2>said # one rank needs no mpirun
+    [ $? = 2 ] && grep -q 'see tally-mpi --help' said || say "$wrong: $(cat said)"
 done
-ranks 1 small.npy --log --bins 9 2>said
-[ $? = 2 ] && grep -q 'log needs --range' said || say "--log without a range: $(cat said)"
 
 # What fails on one rank is said once, by its name, and nothing is written.
 if ranks 2 small.npy missing.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 0: missing.npy' said; then
     say "a missing file: $(cat said)"
 fi
+mkdir node0 node1
+cp small.npy node0
+# shellcheck disable=SC2016
+timeout 60 "$MPIEXEC" -n 2 sh -c 'cd node$OMPI_COMM_WORLD_RANK && exec "$TALLY_MPI" "$@"' - \
+    run small.npy small.npy -o ../none.json 2>said
+[ $? = 1 ] && grep -q 'tally-mpi: rank 1: small.npy: .*No such file' said || say "a file missing on rank 1: $(cat said)"
 printf '\x93NUMPY' >broken.npy
 if ranks 2 small.npy broken.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 1: .*broken.npy' said; then
     say "a broken file: $(cat said)"
