@@ -92,7 +92,8 @@ def spark():
     if not shutil.which("java"):
         pytest.skip("no Java here")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    words = {"ui.enabled": "false", "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
+    words = {"ui.enabled": "false", "ui.showConsoleProgress": "false",
+             "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}  # fmt: skip
     builder = sql.SparkSession.builder.master("local[2,4]")  # a task is tried four times
     for word, value in words.items():
         builder = builder.config(f"spark.{word}", value)
@@ -115,7 +116,7 @@ def _dies_once(flag):
 def test_spark_itself(spark, tmp_path):
     a = rng.normal(0, 50, 3000)
     rows = [(x, int(x), decimal.Decimal(f"{x:.2f}"), x > 0, None if x < 0 else x) for x in a.tolist()]
-    df = spark.createDataFrame(rows, "`a.b` double, i bigint, d decimal(9,2), b boolean, n double").repartition(3)
+    df = spark.createDataFrame(rows, "`a.b` double, i bigint, d decimal(9,2), b boolean, n double")
     columns = {
         "`a.b`": a, "i": a.astype(int), "d": np.round(a, 2), "n": a[a >= 0], "b": (a > 0).astype("u1")
     }  # fmt: skip
