@@ -83,7 +83,9 @@ int main(int argc, char **argv)
     help_begin(argc, argv);
     for (size_t i = 0; i < SAMPLES; i++)
         samples[i] = (float)(i % 1009) / 1009;
-    for (unsigned i = 0; i < 12 * 6; i++) {
+    /* Where it is slow one in 5: each kind, and each number of bins with each of samples. */
+    const unsigned step = help_is_slow() ? 5 : 1;
+    for (unsigned i = 0; i < 12 * 6; i += step) {
         const unsigned k = i / 12;
         tally_plan_options o = help_options(kinds[k].dtype, tally_axis_even(bins[i % 3], 0, 1));
         o.weight_dtype = kinds[k].weight;
@@ -95,7 +97,7 @@ int main(int argc, char **argv)
                 try_call(&o, 1 + i % 2 * 3, n[i / 3 % 4], &plans);
         }
     }
-    CHECK_SAY(plans > 100, "%u plans", plans);
+    CHECK_SAY(plans > 100 / step, "%u plans", plans);
     uint64_t bytes;
     tally_error error = {""};
     CHECK(tally_plan_memory(NULL, 1, &bytes, &bytes, &error) == TALLY_ERROR_ARGUMENT);
