@@ -20,10 +20,10 @@ static int statistics_make(tally_statistics *s, uint64_t cells, void **memory)
 int cli_of_make(cli_job *job)
 {
     const cli_source *source = &job->source;
-    const char *const *names = (const char *const *)source->columns + source->dimensions;
+    const char *const *names = (const char *const *)source->headings + source->dimensions;
     tally_error error = {""};
     tally_status status = tally_profile_create(
-        job->plan, source->columns[0], (uint32_t)source->beside, names, &job->ours.result, &error);
+        job->plan, source->headings[0], (uint32_t)source->beside, names, &job->ours.result, &error);
     for (uint64_t h = 0; h < source->beside && !status; h++)
         status = tally_profile_time_set(job->ours.result, h, source->times[source->dimensions + h],
                                         &error);

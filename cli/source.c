@@ -313,6 +313,18 @@ static tally_status name_histograms(cli_source *source, tally_error *error)
     return TALLY_OK;
 }
 
+/* What the columns of a profile are called, though a number asked for them. */
+static tally_status name_columns(cli_source *source, tally_error *error)
+{
+    for (size_t d = 0; source->beside && d < source->column_count; d++) {
+        const char *name = tally_input_channel_name(source->inputs[0], d);
+        source->headings[d] = strdup(name && *name ? name : source->columns[d]);
+        if (!source->headings[d])
+            return cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    }
+    return TALLY_OK;
+}
+
 static void find_sizes(cli_source *source)
 {
     int known = 1;
@@ -389,6 +401,8 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     if (!status)
         status = name_histograms(source, error);
     if (!status)
+        status = name_columns(source, error);
+    if (!status)
         status = open_sidecars(source, error);
     if (status)
         cli_source_close(source);
@@ -405,8 +419,10 @@ void cli_source_close(cli_source *source)
         tally_input_close(source->inputs[i]);
     for (uint64_t c = 0; source->names && c < source->channels; c++)
         free(source->names[c]);
-    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++)
+    for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
         tally_words_destroy(source->words[d]);
+        free(source->headings[d]);
+    }
     cli_split_free(source->columns, source->column_count);
     cli_sidecar_close(&source->mask);
     cli_sidecar_close(&source->weights);

@@ -47,6 +47,7 @@ typedef struct cli_source {
 
     char **columns; /* --column, then those of --of, or the weights'; owned */
     size_t column_count;
+    char *headings[TALLY_MAX_DIMENSIONS];     /* with `beside` what the columns are called; owned */
     size_t beside;                            /* so many at the end are values or weights */
     tally_words *words[TALLY_MAX_DIMENSIONS]; /* of each column; NULL: of numbers */
     tally_time times[TALLY_MAX_DIMENSIONS];   /* of each column: its unit, if it is of times */

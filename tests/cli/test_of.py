@@ -198,7 +198,7 @@ with tempfile.TemporaryDirectory() as folder:
     saved_and_merged(x, {"y": y, "z": z, "w": w})
     pathlib.Path("yz.csv").write_text(text_of(["x", "y", "z"], zip(x, y, z)))
     compare_all(profile("yz.csv", "--of", "y,z"), x, {"y": y, "z": z})
-    compare_all(profile("yz.csv", "--of", "y", "--of", "3", "-j", 1), x, {"y": y, "3": z})
+    compare_all(profile("yz.csv", "--of", "y", "--of", "3", "-j", 1), x, {"y": y, "z": z})
     by_numpy(run("yz.csv", "-c", "x", "--of", "z", "--bins", 8, "--range", 0, 4, "-f", "csv").stdout, x, z, np.linspace(0, 4, 9))
     both = json.loads(run("a.csv", "b.csv", "--each", "-c", "x", "--of", "y", "--bins", 2, "-f", "json").stdout)
     check([p["samples"] for p in both] == [1500, 2500], "each file by itself")
