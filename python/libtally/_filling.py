@@ -30,8 +30,8 @@ def fill(hist, samples, weight, sample, options):
     grown = _grown(hist, samples, options["where"])
     to = hist if grown is None else hist._on(grown)
     arrays = [axis.take(x) for axis, x in zip(to.axes, samples)]
-    shape = np.shape(weight) if weight is not None else ()
-    if shape and not any(a.shape for a in arrays):  # a weight each, of samples at one point
+    if weight is not None and not any(a.shape for a in arrays):  # weights of samples at one point
+        shape = _arrays.take(weight).shape
         arrays = [_arrays.of_numpy(np.full(shape, a.on_host())) for a in arrays]
     if any(a.shape != arrays[0].shape for a in arrays):
         arrays = _spread(arrays)

@@ -5,7 +5,7 @@ import ctypes
 
 import numpy as np
 
-from . import _count, _edges
+from . import _count, _dates, _edges
 from . import _library as c
 from ._asked import answer_of, density_of, extremes, labels_of, theirs
 from ._compiled import fast as _fast
@@ -66,6 +66,10 @@ def _rule(call, array, mask, name, range):
 
     _count.Watch().apart(choose)
     return axis.bins
+
+
+def _is_number_or_rule(bins):
+    return isinstance(bins, str) or (_edges.of_axis(bins) is None and not np.ndim(bins))
 
 
 def _bins(call, array, bins, range, weights):
@@ -182,6 +186,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
     call = Call(axis, where, flow, out, device, method, threads, by, progress)
     try:
         array = samples(a)
+        if _dates.are(array) and _is_number_or_rule(bins):
+            return _dates.histogram(
+                histogram, array, bins, range, density, weights, axis=axis, where=where, flow=flow, out=out,
+                device=device, method=method, threads=threads, by=by, progress=progress,
+            )  # fmt: skip
         w = Weights(weights, call, array.shape)
         served(array)
         call.start(array)
@@ -225,6 +234,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
     call = Call(where=where, threads=threads)
     try:
         array = samples(a)
+        if _dates.are(array) and _is_number_or_rule(bins):
+            return _dates.bin_edges(histogram_bin_edges, array, bins, range, weights, where=where, threads=threads)
         w = Weights(weights, call, array.shape)
         call.start(array)
         return call.home.result(call.home.give(_bins(call, array, bins, range, w).edges))
