@@ -27,6 +27,8 @@
 #define MOST_WORDS  (UINT32_C(1) << 24)
 #define MOST_BYTES  ((uint64_t)1 << 30) /* of words and tables; or a quarter of what is left */
 #define SEGMENTS    25                  /* of the list of codes: 1, 1, 2, 4, … words */
+#define SHARED_FROM ((size_t)16 << 10)  /* tables that large lie side by side in huge pages */
+#define HUGE_PAGES  ((size_t)4 << 20)   /* from here on ty_large asks for them */
 
 typedef struct word {
     uint64_t hash;
@@ -45,6 +47,7 @@ typedef struct slot {
 typedef struct table {
     _Alignas(64) struct table *older;
     size_t slots, used; /* slots: a power of two */
+    int is_shared;      /* its memory is of tally_words.tables */
     _Alignas(64) slot slot[];
 } table;
 
@@ -71,7 +74,8 @@ struct tally_words {
     _Atomic(uint64_t) bytes;
     uint32_t most_words;
     uint64_t most_bytes;
-    pthread_mutex_t lock; /* of new segments */
+    pthread_mutex_t lock; /* of new segments, and of `tables` */
+    block *tables;
     _Atomic(const word **) segments[SEGMENTS];
 };
 
@@ -90,8 +94,18 @@ static void free_table(table *t)
 {
     while (t) {
         table *older = t->older;
-        ty_free(t);
+        if (!t->is_shared)
+            ty_free(t);
         t = older;
+    }
+}
+
+static void free_blocks(block *b)
+{
+    while (b) {
+        block *older = b->older;
+        ty_free(b);
+        b = older;
     }
 }
 
@@ -102,13 +116,10 @@ void tally_words_destroy(tally_words *words)
     for (int i = 0; i < SHARDS; i++) {
         shard *s = words->shards + i;
         free_table(atomic_load_explicit(&s->table, memory_order_relaxed));
-        while (s->block) {
-            block *older = s->block->older;
-            ty_free(s->block);
-            s->block = older;
-        }
+        free_blocks(s->block);
         pthread_mutex_destroy(&s->lock);
     }
+    free_blocks(words->tables);
     for (int i = 0; i < SEGMENTS; i++)
         ty_free((void *)atomic_load_explicit(&words->segments[i], memory_order_relaxed));
     pthread_mutex_destroy(&words->lock);
@@ -237,10 +248,41 @@ static void *take(tally_words *words, size_t size)
         fail(words, TOO_LARGE);
         return NULL;
     }
-    void *memory = ty_aligned(64, size);
+    void *memory = size < HUGE_PAGES ? ty_aligned(64, size) : ty_large(size);
     if (!memory)
         fail(words, NO_MEMORY);
     return memory;
+}
+
+/* A table's memory. Every look at one is at another place, so large ones share huge pages: there
+ * is room for one of each of eight shards, which grow at about the same time. */
+static table *take_table(tally_words *words, size_t slots)
+{
+    enum { HEAD = 64 }; /* of a block, so that tables begin where a cache's lines do */
+    const size_t size = sizeof(table) + slots * sizeof(slot);
+    table *made = NULL;
+    if (size < SHARED_FROM) {
+        if ((made = take(words, size)))
+            made->is_shared = 0;
+        return made;
+    }
+    pthread_mutex_lock(&words->lock);
+    block *b = words->tables;
+    if (!b || b->left < size) {
+        const size_t all = (HEAD + 8 * size + HUGE_PAGES - 1) & ~(HUGE_PAGES - 1);
+        if ((b = take(words, all))) {
+            b->older = words->tables;
+            b->left = all - HEAD;
+            words->tables = b;
+        }
+    }
+    if (b) {
+        b->left -= size;
+        made = (table *)(void *)((char *)b + HEAD + b->left);
+        made->is_shared = 1;
+    }
+    pthread_mutex_unlock(&words->lock);
+    return made;
 }
 
 static void put(table *t, const word *w, const uint64_t ends[2], uint64_t known)
@@ -263,7 +305,7 @@ static table *grow(tally_words *words, shard *s)
     if (old && 2 * (old->used + 1) <= old->slots)
         return old;
     const size_t slots = old ? 2 * old->slots : FIRST_SLOTS;
-    table *made = take(words, sizeof *made + slots * sizeof *made->slot);
+    table *made = take_table(words, slots);
     if (!made)
         return NULL;
     made->older = old;
