@@ -11,22 +11,28 @@
 #include "io/result.h"
 #include "io/words.h"
 
+/* 32 bytes, which qsort moves as they are; larger ones it sorts by pointers to them. */
 typedef struct entry {
-    double sum; /* of weights; 0 for counts */
-    uint64_t count, bin;
+    union {
+        uint64_t count;
+        double sum;    /* of weights */
+        uint64_t rank; /* then: smaller is earlier */
+    };
     uint64_t key; /* the text's first bytes, in the order of texts; set_text's */
     const char *text;
-    size_t size, label; /* bytes of the text, and of the label that it becomes */
+    uint32_t bin, size; /* bytes of the text */
 } entry;
 
-static void set_text(entry *e, const char *text)
+/* Returns how many bytes the text has as a label. */
+static size_t set_text(entry *e, const char *text)
 {
+    const size_t size = strlen(text);
     e->text = text;
-    e->size = strlen(text);
-    e->label = ty_label_bytes(text, e->size);
+    e->size = (uint32_t)size;
     e->key = 0;
-    for (size_t i = 0; i < 8 && i < e->size; i++)
+    for (size_t i = 0; i < 8 && i < size; i++)
         e->key |= (uint64_t)(unsigned char)text[i] << (56 - 8 * i);
+    return ty_label_bytes(text, size);
 }
 
 static int by_text(const void *a, const void *b)
@@ -40,11 +46,18 @@ static int by_text(const void *a, const void *b)
 static int by_size(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
-    if (x->sum != y->sum)
-        return x->sum > y->sum ? -1 : 1;
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
     return by_text(a, b);
+}
+
+/* Of the largest sum the smallest, of NaN the largest. */
+static uint64_t rank_of(double sum)
+{
+    const double known = isnan(sum) ? -INFINITY : sum + 0.0; /* there is one zero */
+    uint64_t bits;
+    memcpy(&bits, &known, sizeof bits);
+    return bits >> 63 ? bits : ~bits & INT64_MAX;
 }
 
 /* An entry for each bin of an axis, with what all histograms and other axes have in it; *filled:
@@ -57,7 +70,7 @@ static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *
     for (uint32_t d = axis + 1; d < r->dimensions; d++)
         stride *= r->axes[d].bins;
     for (uint64_t b = 0; entries && b < bins; b++)
-        entries[b].bin = b;
+        entries[b].bin = (uint32_t)b;
     for (uint64_t i = 0; entries && i < r->histograms * r->bins; i++) {
         const uint64_t b = i / stride % bins;
         const double value = ty_result_value(r, i / r->bins, i % r->bins);
@@ -68,24 +81,22 @@ static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *
             entries[b].sum += value;
     }
     for (uint64_t b = 0; entries && b < bins; b++)
-        if (isnan(entries[b].sum))
-            entries[b].sum = -INFINITY;
+        entries[b].rank =
+            r->kind == TALLY_RESULT_COUNTS ? ~entries[b].count : rank_of(entries[b].sum);
     return entries;
 }
 
-/* The result with the first `kept` of `entries` as its bins, in their order; the `others` behind
- * them are one more bin. Bins without an entry are empty. */
+/* The result with the first `kept` of `entries` as its bins, in their order, whose labels have
+ * `bytes` bytes; the `others` behind them are one more bin. Bins without an entry are empty. */
 static tally_status arrange(const tally_result *r, uint32_t axis, const entry *entries,
-                            uint64_t kept, uint64_t others, uint64_t stands_for,
+                            uint64_t kept, size_t bytes, uint64_t others, uint64_t stands_for,
                             tally_result **arranged, tally_error *error)
 {
     static const char nothing[] = "(none)";
     char last[64];
-    size_t bytes = sizeof last + sizeof nothing;
     const uint64_t bins = kept + (others > 0) + (kept + others == 0);
     snprintf(last, sizeof last, "%" PRIu64 " other values", stands_for);
-    for (uint64_t i = 0; i < kept; i++)
-        bytes += entries[i].label;
+    bytes += sizeof last + sizeof nothing;
     uint64_t *to = ty_calloc((size_t)r->axes[axis].bins, sizeof *to);
     ty_labels *labels = ty_labels_create(bins, bytes);
     tally_status status = TALLY_OK;
@@ -139,6 +150,7 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
     unsigned char *filled = ty_calloc((size_t)bins, 1);
     entry *entries = filled ? entries_make(r, axis, filled) : NULL;
     uint64_t kept = 0;
+    size_t bytes = 0;
     if (!entries) {
         ty_free(filled);
         return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
@@ -147,10 +159,10 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
         if (!filled[b])
             continue;
         entries[kept] = entries[b];
-        set_text(&entries[kept++], text_of(r, axis, words, b));
+        bytes += set_text(&entries[kept++], text_of(r, axis, words, b));
     }
     qsort(entries, (size_t)kept, sizeof *entries, by_size);
-    tally_status status = arrange(r, axis, entries, kept, 0, 0, sorted, error);
+    tally_status status = arrange(r, axis, entries, kept, bytes, 0, 0, sorted, error);
     if (!status && words && axis == 0)
         (*sorted)->dtype = (tally_dtype)0; /* that of codes says nothing */
     ty_free(entries);
@@ -188,12 +200,14 @@ tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_
     entry *entries = ty_calloc((size_t)bins, sizeof *entries);
     if (!entries)
         return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
+    size_t bytes = 0;
     for (uint64_t b = 0; b < bins; b++) {
-        entries[b].bin = b;
-        set_text(&entries[b], ty_label(labels, b));
+        entries[b].bin = (uint32_t)b;
+        const size_t size = set_text(&entries[b], ty_label(labels, b));
+        bytes += b < kept ? size : 0;
     }
-    status =
-        arrange(result, axis, entries, kept, others, single - kept + labels->others, top, error);
+    status = arrange(result, axis, entries, kept, bytes, others, single - kept + labels->others,
+                     top, error);
     ty_free(entries);
     return status;
 }
@@ -242,7 +256,7 @@ static entry *entries_by_text(const ty_labels *labels)
 {
     entry *entries = ty_calloc((size_t)labels->count, sizeof *entries);
     for (uint64_t i = 0; entries && i < labels->count; i++) {
-        entries[i].bin = i;
+        entries[i].bin = (uint32_t)i;
         set_text(&entries[i], ty_label(labels, i));
     }
     if (entries)
