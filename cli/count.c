@@ -145,6 +145,7 @@ int cli_job_count(cli_job *job)
         return count_all(job);
     cli_many many = {.source = &job->source,
                      .into = job->ours.result,
+                     .by_codes = !cli_has(job->options, CLI_METHOD),
                      .keep_going = cli_has(job->options, CLI_KEEP_GOING)};
     const int code = count_beside(job, workers, &many);
     job->elements += many.elements;

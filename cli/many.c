@@ -31,13 +31,17 @@ static tally_status count_input(const cli_many *many, tally_input *input, tally_
     const tally_output output = tally_result_output(into);
     tally_status status = tally_input_view(input, views, error);
     const int whole = !status && views[0].source && !many->source->chunked;
+    int32_t by_codes = 0;
+    if (whole && many->by_codes)
+        status = tally_input_count(input, many->plan, &output, &by_codes, error);
     for (int done = 0; !status && !done;) {
         if (!whole)
             status = tally_input_read(input, views, &done, error);
         if (status || done)
             break;
         const double started = cli_seconds();
-        status = tally_execute(many->plan, views, NULL, &output, error);
+        if (!by_codes)
+            status = tally_execute(many->plan, views, NULL, &output, error);
         *seconds += cli_seconds() - started;
         *elements += views[0].rows * views[0].columns;
         done = whole;

@@ -12,6 +12,7 @@ typedef struct cli_many {
     const tally_plan *plan; /* u64 counts; `workers` threads execute it at once */
     tally_result *into;     /* gets what is counted, in any order: counts add up alike */
     unsigned workers;
+    int by_codes;      /* files may be counted by their dictionaries */
     int keep_going;    /* a file that fails is left out; else it ends the counting */
     uint64_t elements; /* counted; set by the call, as is the rest */
     double seconds;    /* spent counting, on average of the workers */

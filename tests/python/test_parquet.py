@@ -111,6 +111,20 @@ def test_two_columns_rows_and_pipes(command, tmp_path):
     assert json.loads(done.stdout)["histograms"][0]["counts"] == np.histogram(y, 5, (0, 1))[0].tolist()
 
 
+def test_many_files(command, tmp_path):
+    """Counted side by side: in dictionaries, with and without missing values, and plain."""
+    random = np.random.default_rng(5)
+    want, missing = np.zeros(60, int), 0
+    for i in range(7):
+        values, mask = random.integers(0, 50, ROWS).astype(float), random.random(ROWS) < (i % 2) / 5
+        pq.write_table(pa.table({"x": pa.array(values, mask=mask)}), tmp_path / f"{i}.parquet", row_group_size=700,
+                       use_dictionary=i % 3 > 0)
+        want += np.histogram(values[~mask], 60, (0, 60))[0]
+        missing += mask.sum()
+    histogram, = counted(command, tmp_path, "--column", "x", "--bins", 60, "--range", 0, 60, "-j", 2)
+    assert histogram["counts"] == want.tolist() and histogram["nan"] == missing
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_read_the_same(command, tmp_path, threads):
     """Many parts, pages and row groups; each thread passes over the others'."""
