@@ -48,16 +48,18 @@ static int write_all(const cli_options *options, tally_summary *const *summaries
     return code;
 }
 
-/* A file of which nothing is known yet. */
+/* The file i, or the first one, which is open. */
 static tally_status summarize(const cli_source *source, size_t i, tally_summary **summary,
                               tally_error *error)
 {
     const char *path = source->paths[i];
     tally_input_options wanted;
-    tally_input *input = NULL;
+    tally_input *input = i ? NULL : source->inputs[0];
     tally_input_info info = {.struct_size = sizeof info};
+    tally_status status = TALLY_OK;
     cli_source_input_options(source, &wanted);
-    tally_status status = tally_input_open(path, &wanted, &input, error);
+    if (!input)
+        status = tally_input_open(path, &wanted, &input, error);
     if (!status)
         tally_input_info_get(input, &info);
     if (info.table)
@@ -67,34 +69,24 @@ static tally_status summarize(const cli_source *source, size_t i, tally_summary 
                            "%s: is no table of several columns, as %s is; only files of one kind "
                            "are shown together",
                            cli_shown(path), cli_shown(source->paths[0]));
-    else if (status == TALLY_ERROR_ARGUMENT && strcmp(path, "-") != 0) {
-        tally_error why = {""};
-        const tally_status again = tally_summary_open(path, &wanted, summary, &why);
-        if (again || *summary)
-            status = again;
-        if (again)
-            *error = why;
-    }
-    tally_input_close(input);
+    if (i)
+        tally_input_close(input);
     return status;
 }
 
-int cli_glance(const cli_source *source, tally_status status, tally_error *error)
+int cli_glance(const cli_source *source)
 {
+    tally_error error = {""};
     tally_summary **all = calloc(source->count, sizeof(tally_summary *));
     if (!all)
         return cli_fail("out of memory");
     size_t done = 0;
-    if (!status)
-        status = tally_summary_create(source->inputs[0], cli_shown(source->paths[0]), &all[done++],
-                                      error);
-    else if (strcmp(source->paths[0], "-") != 0)
-        status = summarize(source, 0, &all[done++], error);
+    tally_status status = TALLY_OK;
     for (; done < source->count && !status; done++)
-        status = summarize(source, done, &all[done], error);
+        status = summarize(source, done, &all[done], &error);
     cli_progress_end(source->progress);
     const int code =
-        status ? cli_fail_status(status, error) : write_all(source->options, all, source->count);
+        status ? cli_fail_status(status, &error) : write_all(source->options, all, source->count);
     for (size_t i = 0; i < done; i++)
         tally_summary_destroy(all[i]);
     free(all);

@@ -129,7 +129,6 @@ static int count_files(const cli_options *options, tally_context *context, const
                        tally_result **result, size_t *failed)
 {
     cli_job job = {.options = options, .context = context};
-    const char *const *paths = from->paths;
     const size_t count = from->count;
     tally_error error = {""};
     cli_progress progress;
@@ -139,17 +138,12 @@ static int count_files(const cli_options *options, tally_context *context, const
     *failed = count;
     cli_progress_start(&progress, options, need ? "reading" : "counting");
     tally_status status = open_files(&job, from, need, &progress, &error);
-    if (status == TALLY_ERROR_ARGUMENT && cli_glance_wanted(options)) {
-        cli_source bare = {
-            .options = options, .paths = paths, .count = count, .progress = &progress};
-        return cli_glance(&bare, status, &error);
-    }
     if (status) {
         *failed = 0;
         return cli_progress_end(&progress), cli_fail_status(status, &error);
     }
     if (job.source.kind.table) {
-        int shown = cli_glance(&job.source, TALLY_OK, &error);
+        int shown = cli_glance(&job.source);
         cli_source_close(&job.source);
         return shown;
     }

@@ -55,7 +55,7 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     text = cli_text(options, CLI_THOUSANDS, "");
     wanted->thousands = (char)(strcmp(text, "space") == 0 ? ' ' : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
-    wanted->whole_table = cli_glance_wanted(options);
+    wanted->whole_table = cli_glance_wanted(options) ? 2 : 0;
     wanted->f64_only = source->count > 1 && !wanted->whole_table;
     wanted->words = source->words;
     wanted->all_words =

@@ -86,10 +86,10 @@ int cli_wants_all(const cli_options *options);
 int cli_all_columns(const cli_options *options, const char *path, char ***names, size_t *count);
 
 /* glance.c: whether every column of a table is to be shown at a glance, for nothing else is asked
- * for; and that, for all files of a source. The first one is open as a whole table (kind.table), or
- * could not be opened, which `status` and `error` say. Returns an exit code, after a message. */
+ * for; and that, for all files of a source, the first of which is open as a whole table
+ * (kind.table). Returns an exit code, after a message. */
 int cli_glance_wanted(const cli_options *options);
-int cli_glance(const cli_source *source, tally_status status, tally_error *error);
+int cli_glance(const cli_source *source);
 /* shared.c: a source of several columns of one file, parsed once, for each of them by itself. Opens
  * columns names[0 ... count); 0: it had better be opened for each of them, which also says why. */
 int cli_source_share(cli_source *source, const cli_options *options, const char *const *paths,

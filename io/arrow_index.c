@@ -519,5 +519,4 @@ void ty_arrow_index_close(ty_arrow_index *index)
     ty_free(index->begin);
     ty_free(index->picks);
     ty_arrow_schema_close(&index->schema);
-    ty_seekable_close(&index->in);
 }

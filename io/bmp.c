@@ -235,7 +235,6 @@ static void bmp_close(void *state)
 {
     ty_bmp_state *s = state;
     ty_rows_close(&s->rows);
-    ty_seekable_close(&s->in);
     ty_free(s->stored);
     ty_free(s);
 }

@@ -323,7 +323,6 @@ static void fits_close(void *state)
     ty_fits_state *s = state;
     ty_rows_close(&s->rows);
     ty_fits_close(&s->fits);
-    ty_seekable_close(&s->fits.in);
     ty_free(s);
 }
 

@@ -124,7 +124,6 @@ void ty_frames_close(void *state)
     if (f->state && f->format->close)
         f->format->close(f->state);
     ty_rows_close(&f->rows);
-    ty_seekable_close(&f->in);
     ty_free(f->state);
     ty_free(f->frame);
     ty_free(f);

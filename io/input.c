@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "io/input.h"
 #include "io/rows.h"
 #include "io/stored.h"
@@ -26,7 +27,9 @@ struct tally_input {
     const ty_decoder *decoder;
     void *state;
     tally_input_info info;
-    ty_stored stored; /* the last that tally_input_view gave */
+    tally_input_options options; /* by_columns: what it was opened with */
+    char *missing, *inside;      /* copies of theirs */
+    ty_stored stored;            /* the last that tally_input_view gave */
     int finished;
     tally_status failed; /* of an earlier read; `error` has its message */
     tally_error error;
@@ -269,6 +272,88 @@ static tally_status enter_archive(tally_input *in, tally_input_options *options,
     return status;
 }
 
+/* Bytes of the stream are read from its start, unless a copy of them is. */
+static tally_status start_again(tally_input *in, tally_error *error)
+{
+    uint64_t size;
+    return ty_stream_copy(in->stream, &size) < 0 ? ty_stream_rewind(in->stream, error) : TALLY_OK;
+}
+
+static tally_status open_decoder(tally_input *in, const tally_input_options *options,
+                                 tally_error *error)
+{
+    in->info = (tally_input_info){.struct_size = sizeof in->info,
+                                  .format = in->decoder->format,
+                                  .compression = ty_stream_compression(in->stream),
+                                  .size_bytes = ty_stream_size(in->file),
+                                  .dimensions = 1};
+    return in->decoder->open(in->stream, options, &in->state, &in->info, error);
+}
+
+static void close_decoder(tally_input *in)
+{
+    if (in->state)
+        in->decoder->close(in->state);
+    in->state = NULL;
+}
+
+/* What could not be opened without columns, as in->error says, has them opened one by one. */
+static tally_status begin_columns(tally_input *in, const tally_input_options *options,
+                                  tally_error *error)
+{
+    const char *missing = options->missing, *inside = options->inside;
+    close_decoder(in);
+    if ((missing && !(in->missing = ty_text_copy(missing, strlen(missing)))) ||
+        (inside && !(in->inside = ty_text_copy(inside, strlen(inside)))))
+        return ty_error_memory(error, "an input's options", 0);
+    in->options = *options;
+    in->options.missing = in->missing;
+    in->options.inside = in->inside;
+    in->options.whole_table = 0;
+    in->info.table = 1;
+    in->failed = TALLY_ERROR_ARGUMENT;
+    return TALLY_OK;
+}
+
+int ty_input_is_by_columns(const tally_input *input)
+{
+    return input->options.struct_size != 0;
+}
+
+const char *ty_input_name(const tally_input *input)
+{
+    return ty_stream_name(input->file);
+}
+
+void ty_input_column_close(tally_input *input)
+{
+    close_decoder(input);
+    input->failed = TALLY_ERROR_ARGUMENT;
+    ty_error(&input->error, TALLY_ERROR_ARGUMENT, "%s: its columns are read one by one",
+             ty_stream_name(input->file));
+}
+
+tally_status ty_input_column(tally_input *in, const char *column, tally_words *const *words,
+                             tally_error *error)
+{
+    tally_input_options options = in->options;
+    options.columns = &column;
+    options.columns_count = 1;
+    options.words = words;
+    close_decoder(in);
+    in->failed = TALLY_OK;
+    in->finished = 0;
+    tally_status status = start_again(in, error);
+    if (!status)
+        status = open_decoder(in, &options, error);
+    if (status) {
+        close_decoder(in);
+        in->failed = status;
+        in->error = *error;
+    }
+    return status;
+}
+
 static tally_status open_input(tally_input *in, const char *path, tally_input_options *options,
                                tally_error *error)
 {
@@ -283,13 +368,14 @@ static tally_status open_input(tally_input *in, const char *path, tally_input_op
         status = find_decoder(in, options, error);
     if (status)
         return status;
-    in->info.struct_size = sizeof in->info;
-    in->info.format = in->decoder->format;
-    in->info.compression = ty_stream_compression(in->stream);
-    in->info.size_bytes = ty_stream_size(in->file);
-    in->info.dimensions = 1;
-    status = in->decoder->open(in->stream, options, &in->state, &in->info, error);
-    if (!status && keeps(in))
+    tally_error unsaid;
+    status = open_decoder(in, options, &in->error);
+    if (status == TALLY_ERROR_ARGUMENT && options->whole_table > 1 && in->decoder->has_columns &&
+        !options->columns_count && !start_again(in, &unsaid))
+        return begin_columns(in, options, error);
+    if (status)
+        return ty_error(error, status, "%s", in->error.message);
+    if (keeps(in))
         ty_stream_forget(in->stream);
     ty_stream_run_ahead(in->stream);
     return status;
@@ -321,11 +407,11 @@ void tally_input_close(tally_input *input)
 {
     if (!input)
         return;
-    if (input->state)
-        input->decoder->close(input->state);
+    close_decoder(input);
+    ty_free(input->missing);
+    ty_free(input->inside);
     if (input->stream != input->file)
         ty_stream_close(input->stream);
-    ty_seekable_close(&input->archive);
     ty_stream_close(input->file);
     if (input->pool)
         ty_pool_destroy(input->pool);
@@ -348,7 +434,7 @@ tally_status tally_input_info_get(const tally_input *input, tally_input_info *in
 /* NULL for a channel that has no name: those of raw data and arrays. */
 const char *tally_input_channel_name(const tally_input *input, uint64_t channel)
 {
-    if (!input || !input->decoder->channel_name)
+    if (!input || !input->state || !input->decoder->channel_name)
         return NULL;
     return input->decoder->channel_name(input->state, channel);
 }
@@ -387,6 +473,8 @@ tally_status tally_input_rewind(tally_input *input, tally_error *error)
 {
     if (!input)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "input is NULL");
+    if (!input->state)
+        return ty_error(error, input->failed, "%s", input->error.message);
     tally_status status = keeps(input) ? TALLY_OK : ty_stream_rewind(input->stream, error);
     if (status)
         return status;
@@ -430,14 +518,15 @@ uint64_t tally_input_position(const tally_input *input)
 
 tally_time tally_input_time(const tally_input *input, uint32_t view)
 {
-    return input && input->decoder->time && view < views_of(input)
+    return input && input->state && input->decoder->time && view < views_of(input)
                ? input->decoder->time(input->state, view)
                : TALLY_TIME_NONE;
 }
 
 int32_t tally_input_rounded(const tally_input *input)
 {
-    return input && input->decoder->rounded && input->decoder->rounded(input->state);
+    return input && input->state && input->decoder->rounded &&
+           input->decoder->rounded(input->state);
 }
 
 tally_words *ty_input_words(const tally_input *input, uint32_t view)

@@ -50,6 +50,10 @@ int ty_stream_is_spooled(const ty_stream *stream);
  * there were. */
 tally_status ty_stream_skip(ty_stream *stream, uint64_t bytes, uint64_t *skipped,
                             tally_error *error);
+/* A file with all of the stream's bytes, and how many they are, that a format which has to seek
+ * made of it (io/seekable.h); -1: none. It is the stream's from then on. */
+int ty_stream_copy(const ty_stream *stream, uint64_t *size);
+void ty_stream_copy_set(ty_stream *stream, int file, uint64_t size);
 /* The descriptor, for pread, of a source that is stored as it is read and can seek, and where in it
  * the stream begins; -1 for any other. It stays the stream's. */
 int ty_stream_file(const ty_stream *stream, uint64_t *start);
@@ -117,6 +121,14 @@ typedef struct ty_decoder {
 tally_words *ty_input_words(const tally_input *input, uint32_t view);
 ty_pool *ty_input_pool(const tally_input *input);
 const ty_decoder *ty_input_decoder(const tally_input *input, void **state);
+
+/* Of an input that was opened with whole_table 2 and has columns that are opened one by one: opens
+ * one, by name or number, in place of the last; TALLY_ERROR_ARGUMENT: there is none. NULL: none. */
+int ty_input_is_by_columns(const tally_input *input);
+tally_status ty_input_column(tally_input *input, const char *column, tally_words *const *words,
+                             tally_error *error);
+void ty_input_column_close(tally_input *input);
+const char *ty_input_name(const tally_input *input); /* for messages */
 
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
     ty_hdf5, ty_arrow, ty_json_lines, ty_fits, ty_gif, ty_bmp, ty_webp;

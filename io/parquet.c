@@ -278,7 +278,6 @@ static void parquet_close(void *state)
     for (uint32_t i = 0; s->sources && i < s->count; i++)
         ty_pq_source_close(s->sources[i]);
     ty_free(s->sources);
-    ty_seekable_close(&s->in);
     ty_pq_footer_close(&s->footer);
     ty_free(s->footer_bytes);
     ty_free(s->picks);

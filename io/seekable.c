@@ -39,11 +39,14 @@ static tally_status copy_stream(ty_seekable *s, ty_stream *stream, tally_error *
     if (!bytes)
         return ty_error_memory(error, "a copy of a file that cannot seek", COPY_BYTES);
     s->file = ty_spool_file(error);
-    s->owned = s->file >= 0;
-    tally_status status = s->owned ? TALLY_OK : TALLY_ERROR_IO;
+    tally_status status = s->file >= 0 ? TALLY_OK : TALLY_ERROR_IO;
     while (!status && !(status = ty_stream_read(stream, bytes, COPY_BYTES, &got, error)) && got)
         status = append(s, bytes, got, error);
     ty_free(bytes);
+    if (!status)
+        ty_stream_copy_set(stream, s->file, s->size);
+    else if (s->file >= 0)
+        close(s->file);
     return status;
 }
 
@@ -54,14 +57,9 @@ tally_status ty_seekable_open(ty_stream *stream, ty_seekable *s, tally_error *er
     if (s->file >= 0)
         return TALLY_OK;
     s->start = s->size = 0;
-    return copy_stream(s, stream, error);
-}
-
-void ty_seekable_close(ty_seekable *s)
-{
-    if (s->owned)
-        close(s->file);
-    s->owned = 0;
+    s->is_copy = 1;
+    s->file = ty_stream_copy(stream, &s->size);
+    return s->file >= 0 ? TALLY_OK : copy_stream(s, stream, error);
 }
 
 tally_status ty_file_read_at(const char *name, int file, uint64_t at, void *into, size_t size,

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -23,6 +24,8 @@ struct ty_stream {
     ty_unpack unpack;
     int may_run_ahead;
     ty_ahead *ahead; /* NULL: whoever reads also unpacks */
+    int copy;        /* a file with all of it; -1: none */
+    uint64_t copied; /* its bytes */
 };
 
 /* ---- Opening ------------------------------------------------------------------------------- */
@@ -34,6 +37,7 @@ static tally_status open_stream(const char *path, int keep, const ty_member *mem
     ty_stream *s = ty_calloc(1, sizeof *s);
     if (!s)
         return ty_error_memory(error, "an input's buffers", sizeof *s);
+    s->copy = -1;
     tally_status status = member ? ty_origin_open_member(&s->origin, member, error)
                                  : ty_origin_open(&s->origin, path, keep, error);
     if (!status)
@@ -68,6 +72,8 @@ void ty_stream_close(ty_stream *stream)
     ty_ahead_stop(stream->ahead);
     ty_unpack_close(&stream->unpack);
     ty_origin_close(&stream->origin);
+    if (stream->copy >= 0)
+        close(stream->copy);
     ty_free(stream);
 }
 
@@ -238,6 +244,18 @@ ty_pool *ty_stream_pool(const ty_stream *stream)
 int ty_stream_is_spooled(const ty_stream *stream)
 {
     return stream->ahead ? ty_ahead_is_spooled(stream->ahead) : stream->origin.spool.file >= 0;
+}
+
+int ty_stream_copy(const ty_stream *stream, uint64_t *size)
+{
+    *size = stream->copied;
+    return stream->copy;
+}
+
+void ty_stream_copy_set(ty_stream *stream, int file, uint64_t size)
+{
+    stream->copy = file;
+    stream->copied = size;
 }
 
 int ty_stream_file(const ty_stream *stream, uint64_t *start)

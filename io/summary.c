@@ -360,23 +360,14 @@ static tally_status read_all(reading *r, tally_error *error)
     return status;
 }
 
-tally_status tally_summary_create(tally_input *input, const char *name, tally_summary **summary,
-                                  tally_error *error)
+static tally_status read_table(tally_input *input, const char *name, uint32_t columns,
+                               tally_summary **summary, tally_error *error)
 {
-    tally_input_info info = TALLY_INPUT_INFO_INIT;
-    if (!input || !name || !summary)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
-                        !input  ? "input"
-                        : !name ? "name"
-                                : "summary");
-    tally_input_info_get(input, &info);
-    if (!info.table)
-        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: was not opened as a whole table", name);
-    reading r = {.input = input, .summary = create(name, info.table)};
+    reading r = {.input = input, .summary = create(name, columns)};
     tally_status status = TALLY_OK;
     if (!r.summary)
-        return ty_error_memory(error, "a summary", info.table * sizeof *r.summary->columns);
-    for (uint32_t c = 0; c < info.table && !status; c++)
+        return ty_error_memory(error, "a summary", columns * sizeof *r.summary->columns);
+    for (uint32_t c = 0; c < columns && !status; c++)
         if (!(r.summary->columns[c].name = copy_name(tally_input_channel_name(input, c), c)))
             status = ty_error_memory(error, "the name of a column", 0);
     if (!status)
@@ -391,58 +382,99 @@ tally_status tally_summary_create(tally_input *input, const char *name, tally_su
 
 /* ---- Columns that are opened one by one ---- */
 
-/* The column `number`, from 1. *found is 0 where there is none of that number. */
-static tally_status add_column(const char *path, const tally_input_options *options,
-                               tally_summary *s, int *found, tally_error *error)
+/* Why a column cannot be read, without the name of what it is in, which is above all columns. */
+static int set_why(ty_summary_column *c, const char *why, const char *name)
+{
+    const size_t size = strlen(name);
+    if (strncmp(why, name, size) == 0 && why[size] == ':')
+        why += size + 2;
+    c->why = ty_text_copy(why, strlen(why));
+    return c->why != NULL;
+}
+
+/* The column behind those of `s`; *found is 0 where there is none. */
+static tally_status add_column(tally_input *input, tally_summary *s, tally_words *const *texts,
+                               int *found, tally_error *error)
 {
     char number[16];
-    const char *const names[] = {number};
-    tally_input_options wanted = *options;
-    tally_input *input = NULL;
     tally_error why = {""};
     snprintf(number, sizeof number, "%" PRIu32, s->count + 1);
-    wanted.columns = names;
-    wanted.columns_count = 1;
-    wanted.whole_table = 0;
-    wanted.rewindable = 0;
-    tally_words *texts = NULL;
-    tally_status status = tally_words_create(&texts, error);
-    if (status)
-        return status;
-    wanted.words = &texts;
-    status = tally_input_open(path, &wanted, &input, &why);
+    tally_status status = ty_input_column(input, number, texts, &why);
     *found = status != TALLY_ERROR_ARGUMENT;
-    if (status == TALLY_ERROR_ARGUMENT) {
-        tally_words_destroy(texts);
-        return TALLY_OK;
-    }
+    if (!*found)
+        return s->count ? TALLY_OK : ty_error(error, status, "%s", why.message);
     ty_summary_column *columns = ty_realloc(s->columns, (s->count + 1) * sizeof *columns);
-    if (!columns) {
-        tally_input_close(input);
-        tally_words_destroy(texts);
+    if (!columns)
         return ty_error_memory(error, "a summary", (s->count + 1) * sizeof *columns);
-    }
     s->columns = columns;
     ty_summary_column *c = columns + s->count++;
     memset(c, 0, sizeof *c);
     tally_summary one = {.count = 1, .columns = c};
     reading r = {.input = input, .summary = &one};
-    c->name = copy_name(input ? tally_input_channel_name(input, 0) : NULL, s->count - 1);
+    c->name = copy_name(tally_input_channel_name(input, 0), s->count - 1);
     if (!status) {
         status = read_all(&r, &why);
         release(&r);
         s->rows = one.rows > s->rows ? one.rows : s->rows;
     }
-    tally_input_close(input);
-    tally_words_destroy(texts);
-    if (!c->name || status == TALLY_ERROR_MEMORY)
-        return ty_error_memory(error, "a summary", 0);
-    const char *words = why.message; /* without the path, which is above all columns */
-    if (strncmp(words, path, strlen(path)) == 0 && words[strlen(path)] == ':')
-        words += strlen(path) + 2;
-    if (status && !(c->why = ty_text_copy(words, strlen(words))))
+    if (status == TALLY_ERROR_MEMORY || !c->name ||
+        (status && !set_why(c, why.message, ty_input_name(input))))
         return ty_error_memory(error, "a summary", 0);
     return TALLY_OK;
+}
+
+static tally_status read_columns(tally_input *input, const char *name, tally_summary **summary,
+                                 tally_error *error)
+{
+    tally_summary *made = create(name, 1);
+    tally_status status = TALLY_OK;
+    if (!made)
+        return ty_error_memory(error, "a summary", sizeof *made);
+    made->count = 0;
+    for (int found = 1; !status && found && made->count < TY_SUMMARY_COLUMNS;) {
+        tally_words *texts = NULL;
+        status = tally_words_create(&texts, error);
+        if (!status)
+            status = add_column(input, made, &texts, &found, error);
+        ty_input_column_close(input);
+        tally_words_destroy(texts);
+    }
+    if (status)
+        tally_summary_destroy(made);
+    else
+        *summary = made;
+    return status;
+}
+
+/* ---- The interface ---- */
+
+tally_status tally_summary_create(tally_input *input, const char *name, tally_summary **summary,
+                                  tally_error *error)
+{
+    tally_input_info info = TALLY_INPUT_INFO_INIT;
+    if (!input || !name || !summary)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
+                        !input  ? "input"
+                        : !name ? "name"
+                                : "summary");
+    tally_input_info_get(input, &info);
+    if (!info.table)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: was not opened as a whole table", name);
+    return ty_input_is_by_columns(input) ? read_columns(input, name, summary, error)
+                                         : read_table(input, name, info.table, summary, error);
+}
+
+/* Of a table or a single column; *summary stays NULL of what is neither. */
+static tally_status read_any(tally_input *input, const char *name, tally_summary **summary,
+                             tally_error *error)
+{
+    tally_input_info info = TALLY_INPUT_INFO_INIT;
+    void *state;
+    tally_input_info_get(input, &info);
+    if (info.table)
+        return tally_summary_create(input, name, summary, error);
+    return ty_input_decoder(input, &state)->has_columns ? read_table(input, name, 1, summary, error)
+                                                        : TALLY_OK;
 }
 
 tally_status tally_summary_open(const char *path, const tally_input_options *options,
@@ -453,17 +485,18 @@ tally_status tally_summary_open(const char *path, const tally_input_options *opt
                         !path      ? "path"
                         : !options ? "options"
                                    : "summary");
-    tally_summary *made = create(path, 1);
-    if (!made)
-        return ty_error_memory(error, "a summary", sizeof *made);
-    tally_status status = TALLY_OK;
-    made->count = 0;
-    for (int found = 1; !status && found && made->count < TY_SUMMARY_COLUMNS;)
-        status = add_column(path, options, made, &found, error);
-    if (status || !made->count) {
-        tally_summary_destroy(made);
-        made = NULL;
-    }
-    *summary = made;
+    tally_input_options wanted = *options;
+    tally_input *input = NULL;
+    tally_words *texts = NULL;
+    tally_status status = tally_words_create(&texts, error);
+    wanted.words = &texts;
+    wanted.whole_table = 2;
+    *summary = NULL;
+    if (!status)
+        status = tally_input_open(path, &wanted, &input, error);
+    if (!status)
+        status = read_any(input, path, summary, error);
+    tally_input_close(input);
+    tally_words_destroy(texts);
     return status;
 }

@@ -320,7 +320,7 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     if (!into)
         s->row += count;
     *got = bytes;
-    if (status || s->in.owned)
+    if (status || s->in.is_copy)
         return status;
     /* The samples come by pread: the stream is moved along so that it shows how far we are. */
     uint64_t to = (uint64_t)((double)s->in.size * (double)s->row / s->height), skipped;
@@ -346,7 +346,6 @@ static void tiff_close(void *state)
     close_planes(s);
     for (unsigned i = 0; i < TY_TIFF_PLANES; i++)
         ty_free(s->planes[i].rows);
-    ty_seekable_close(&s->in);
     ty_rows_close(&s->out);
     ty_free(s->tile);
     ty_free(s);
@@ -530,7 +529,7 @@ static int tiff_stored(const void *state, ty_stored *stored)
     ty_tiff_state *s = (ty_tiff_state *)state;
     TIFF *tiff = s->planes[0].tiff;
     uint16_t order = FILLORDER_MSB2LSB;
-    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->in.owned || s->tiled ||
+    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->in.is_copy || s->tiled ||
         s->plane_count > 1 || s->palette[0] || s->bits % 8 || s->compression != COMPRESSION_NONE)
         return 0;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);

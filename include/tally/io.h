@@ -332,7 +332,8 @@ typedef struct tally_input_options {
     int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
                           first values, 100 at most, are not numbers, 1: it is in any case */
     int32_t whole_table; /* text, JSON lines: without columns, a table of several is opened for
-                            tally_summary_create, which is all that it is good for then */
+                            tally_summary_create, which is all that it is good for then; 2: one
+                            of any format with columns, which are read one by one */
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
@@ -360,7 +361,8 @@ typedef struct tally_input_info {
     int32_t is_image;
     int32_t is_spooled; /* a pipe that was copied to a temporary file */
     uint32_t words;     /* bit d: view d has codes of words, as f64, NaN for missing */
-    uint32_t table;     /* whole_table: its columns; 0: it is not open so */
+    uint32_t table;     /* whole_table: its columns, 1 if they are read one by one; 0: it is not
+                           open so */
 } tally_input_info;
 
 #define TALLY_INPUT_INFO_INIT                                                                      \
@@ -421,8 +423,8 @@ typedef struct tally_summary tally_summary;
  * info.table is not 0. `name` is the table's. Release with tally_summary_destroy. */
 TALLY_API tally_status tally_summary_create(tally_input *input, const char *name,
                                             tally_summary **summary, tally_error *error);
-/* The same of a file of any format with columns, each of which is opened by itself. *summary is
- * NULL where it has none. A column that cannot be read says why in its place. */
+/* The same of a file of any format with columns; *summary is NULL where it has none. A column of
+ * those that are read one by one says why where it cannot be. */
 TALLY_API tally_status tally_summary_open(const char *path, const tally_input_options *options,
                                           tally_summary **summary, tally_error *error);
 TALLY_API void tally_summary_destroy(tally_summary *summary); /* NULL is fine */

@@ -84,6 +84,27 @@ python3 -c 'open("nul.csv", "wb").write(b"w,n\n" + b"a,1\n" * 5000 + b"b\0c,1\nd
 expect 0 '' -- "$TALLY" nul.csv
 output '^w +words +0 +3 values: a '
 output '^ +1 not text$'
+# A format whose columns are read one by one, from a pipe too: two numeric columns and one of vectors.
+python3 - <<'PY'
+import struct
+def unit(**cards):
+    lines = "".join(f"{k:8}= {v:>20}".ljust(80) for k, v in cards.items()) + "END"
+    return lines.ljust(-(-len(lines) // 2880) * 2880).encode()
+rows = b"".join(struct.pack(">hd2h", i - 3, i / 4, 1, 2) for i in range(500))
+table = unit(XTENSION="'BINTABLE'", BITPIX=8, NAXIS=2, NAXIS1=14, NAXIS2=500, PCOUNT=0, GCOUNT=1, TFIELDS=3,
+             TFORM1="'I'", TTYPE1="'step'", TFORM2="'D'", TTYPE2="'level'", TFORM3="'2I'", TTYPE3="'pair'")
+open("t.fits", "wb").write(unit(SIMPLE="T", BITPIX=8, NAXIS=0) + table + rows.ljust(-(-len(rows) // 2880) * 2880, b"\0"))
+PY
+gzip -k t.fits
+"$TALLY" t.fits >want.txt
+for row in '^500 rows, 3 columns' '^step +integer +0 +-3 ' '^level +number +0 +0 ' "^column 3 .*'pair' holds several"; do
+    checks=$((checks + 1))
+    grep -Eq -- "$row" want.txt || fail "no line '$row' of a FITS table"
+done
+for from in "cat t.fits | $TALLY -" "$TALLY - <t.fits" "$TALLY t.fits.gz" "cat t.fits.gz | $TALLY -"; do
+    equal "$(tail -n +2 want.txt)" "$(bash -c "$from" 2>&1 | tail -n +2)" "a FITS table by $from"
+done
+expect 1 'choose one with --column' -- "$TALLY" t.fits --bins 5
 # Other requests are as they were: a column, options for bins, formats of one histogram.
 expect 1 'choose one with --column' -- "$TALLY" t.csv --bins 5
 expect 1 'choose one with --column' -- "$TALLY" t.csv -o t.npy
