@@ -45,8 +45,13 @@ int cli_fail_status(tally_status status, const tally_error *error);
 /* A remark, unless --quiet; details, with --verbose. */
 void cli_note(const cli_options *options, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_say(const cli_options *options, const char *format, ...) CLI_PRINTF(2, 3);
-/* How a path is called in messages: "-" is "standard input". */
+/* How a path is called in messages: "-" and CLI_KEPT_STDIN are "standard input". */
 const char *cli_shown(const char *path);
+
+/* keep.c: standard input, from its start, by a path that can be opened any number of times. What is
+ * no file is copied to a temporary one in its place. An exit code, after a message. */
+#define CLI_KEPT_STDIN "/dev/fd/0"
+int cli_stdin_keep(const char **path);
 
 /* ---- terminal.c ---- */
 

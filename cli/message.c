@@ -89,5 +89,6 @@ void cli_say(const cli_options *options, const char *format, ...)
 
 const char *cli_shown(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "standard input" : path;
+    const int standard = strcmp(path, "-") == 0 || strcmp(path, CLI_KEPT_STDIN) == 0;
+    return standard ? "standard input" : path;
 }

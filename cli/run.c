@@ -299,6 +299,13 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
     size_t groups = cli_has(options, CLI_EACH) ? count : 1;
     char **names = NULL;
     size_t made = 0, columns = 0, done = 0;
+    const char *kept[1];
+    if (separate && count == 1 && strcmp(*paths, "-") == 0) {
+        const int code = cli_stdin_keep(kept);
+        if (code)
+            return code;
+        paths = kept;
+    }
     int code = separate ? find_columns(options, paths[0], &names, &made, &columns) : CLI_OK;
     const size_t most = groups > columns ? groups : columns;
     tally_result **results = calloc(most, sizeof(tally_result *));

@@ -125,11 +125,9 @@ static int check_files(const cli_options *options)
     inputs += strcmp(cli_text(options, CLI_WEIGHTS, ""), "-") == 0;
     if (inputs > 1)
         return cli_usage(options->word, "standard input (-) can be read once");
-    for (size_t i = 0; cli_has(options, CLI_SEPARATE) && i < options->operand_count + 1; i++)
-        if (i == options->operand_count ? !i : strcmp(options->operands[i], "-") == 0)
-            return cli_usage(options->word,
-                             "--separate reads a file for each column; standard input can be read "
-                             "once");
+    if (inputs && cli_has(options, CLI_SEPARATE) && options->operand_count > 1)
+        return cli_usage(options->word,
+                         "--separate reads files for each column; standard input (-) only alone");
     if (options->operand_count == 0 && isatty(STDIN_FILENO))
         return cli_usage(options->word, "no FILE; name one, or - for standard input");
     return CLI_OK;

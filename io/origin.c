@@ -296,7 +296,8 @@ static tally_status begin(ty_origin *o, const char *name, int keep, tally_error 
 
 tally_status ty_origin_open(ty_origin *o, const char *path, int keep, tally_error *error)
 {
-    tally_status status = begin(o, strcmp(path, "-") ? path : "standard input", keep, error);
+    const int standard = !strcmp(path, "-") || !strcmp(path, "/dev/fd/0");
+    tally_status status = begin(o, standard ? "standard input" : path, keep, error);
     return status ? status : open_file(o, path, error);
 }
 

@@ -19,6 +19,8 @@ PY
 }
 # names FILE: of its results, in order.
 names() { python3 -c 'import json, sys; print(*(r["histograms"][0]["name"] for r in json.load(open(sys.argv[1]))))' "$1"; }
+# plain FILE: its results without what differs between runs.
+plain() { python3 -c 'import json, sys; print([(r["axes"], r["histograms"]) for r in json.load(open(sys.argv[1]))])' "$1"; }
 same
 equal 'day carrier dep_delay arr_delay air_time distance' "$(names all.json)" "columns of -c all"
 same --bins 7 --range 0 100
@@ -45,7 +47,10 @@ equal "$(seq -s ' ' 0 19) twice twice when" "$(names wide.json)" "columns of a w
 "$TALLY" wide.csv -c all --bins month -f json -q -o dates.json
 equal when "$(names dates.json)" "columns of dates"
 expect 0 '' -- "$TALLY" show wide.json --index 23
-expect 2 'standard input can be read once' -- "$TALLY" - -c all
+for from in "cat wide.csv | $TALLY - -c all" "$TALLY -c all <wide.csv"; do
+    bash -c "$from -f json -o piped.json" && equal "$(plain wide.json)" "$(plain piped.json)" "by $from"
+done
+expect 2 'standard input .-. only alone' -- "$TALLY" wide.csv - -c all
 expect 2 'contradict each other' -- "$TALLY" wide.csv -c all --by twice
 expect 1 'no-such.csv' -- "$TALLY" no-such.csv -c all
 expect 1 'no column is counted by these bins' -- "$TALLY" "$table" -c all --bins month -q
