@@ -112,10 +112,12 @@ static tally_status settle_words(cli_source *source, tally_error *error)
         tally_words_destroy(source->words[d]);
         source->words[d] = NULL;
     }
-    if (cli_has(source->options, CLI_BY) && !source->kind.words)
+    if ((cli_has(source->options, CLI_BY) || cli_has(source->options, CLI_CATEGORIES)) &&
+        !source->kind.words)
         return cli_error(error, TALLY_ERROR_UNSUPPORTED,
-                         "%s: --by reads values from text, and this is %s",
-                         cli_shown(source->paths[0]), source->kind.format);
+                         "%s: --by and --categories are of the values of columns, and this has "
+                         "%llu channels",
+                         cli_shown(source->paths[0]), (unsigned long long)source->kind.channels);
     if (!source->kind.words || source->keep || !source->sizes[0])
         return TALLY_OK;
     source->keep = 1;

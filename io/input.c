@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/input.h"
+#include "io/number_words.h"
 #include "io/rows.h"
 #include "io/stored.h"
 #include "io/zip.h"
@@ -29,6 +30,7 @@ struct tally_input {
     tally_input_info info;
     tally_input_options options; /* by_columns: what it was opened with */
     char *missing, *inside;      /* copies of theirs */
+    ty_number_words numbers;     /* made 0: no column of numbers is to be of words */
     ty_stored stored;            /* the last that tally_input_view gave */
     int finished;
     tally_status failed; /* of an earlier read; `error` has its message */
@@ -297,6 +299,25 @@ static void close_decoder(tally_input *in)
     in->state = NULL;
 }
 
+/* Columns of numbers that all_words makes ones of words. */
+static void make_words(tally_input *in, const tally_input_options *options)
+{
+    ty_number_words *w = &in->numbers;
+    if (!options->all_words || !options->words || in->info.table || in->info.channels != 1)
+        return;
+    *w = (ty_number_words){.name = ty_stream_name(in->stream), .count = in->info.dimensions};
+    for (uint32_t d = 0; d < w->count; d++) {
+        if (!options->words[d] || in->info.words >> d & 1)
+            continue;
+        w->views[d].words = options->words[d];
+        w->views[d].time = tally_input_time(in, d);
+        w->made |= UINT32_C(1) << d;
+    }
+    if (w->made)
+        in->info.dtype = TALLY_F64;
+    in->info.words |= w->made;
+}
+
 /* What could not be opened without columns, as in->error says, has them opened one by one. */
 static tally_status begin_columns(tally_input *in, const tally_input_options *options,
                                   tally_error *error)
@@ -375,6 +396,7 @@ static tally_status open_input(tally_input *in, const char *path, tally_input_op
         return begin_columns(in, options, error);
     if (status)
         return ty_error(error, status, "%s", in->error.message);
+    make_words(in, options);
     if (keeps(in))
         ty_stream_forget(in->stream);
     ty_stream_run_ahead(in->stream);
@@ -408,6 +430,7 @@ void tally_input_close(tally_input *input)
     if (!input)
         return;
     close_decoder(input);
+    ty_number_words_close(&input->numbers);
     ty_free(input->missing);
     ty_free(input->inside);
     if (input->stream != input->file)
@@ -462,6 +485,8 @@ tally_status tally_input_read(tally_input *input, tally_view *views, int *done, 
         input->failed = input->decoder->read(input->state, views, done, &input->error);
         if (!input->failed && *done)
             input->failed = drain(input, &input->error);
+        else if (!input->failed && input->numbers.made)
+            input->failed = ty_number_words_read(&input->numbers, views, &input->error);
         input->finished = *done;
     }
     if (input->failed)
@@ -496,6 +521,8 @@ tally_status tally_input_view(tally_input *input, tally_view *views, tally_error
     ty_stored *s = &input->stored;
     for (uint32_t d = 0; d < input->info.dimensions; d++)
         views[d] = (tally_view)TALLY_VIEW_INIT;
+    if (input->numbers.made)
+        return TALLY_OK;
     if (!input->failed && input->decoder->view)
         return input->decoder->view(input->state, views, error);
     if (input->failed || !input->decoder->stored || ty_stream_file(input->stream, &start) < 0 ||
@@ -518,13 +545,16 @@ uint64_t tally_input_position(const tally_input *input)
 
 tally_time tally_input_time(const tally_input *input, uint32_t view)
 {
-    return input && input->state && input->decoder->time && view < views_of(input)
+    return input && input->state && input->decoder->time && view < views_of(input) &&
+                   !(input->numbers.made >> view & 1)
                ? input->decoder->time(input->state, view)
                : TALLY_TIME_NONE;
 }
 
 int32_t tally_input_rounded(const tally_input *input)
 {
+    if (input && input->numbers.rounded)
+        return 1;
     return input && input->state && input->decoder->rounded &&
            input->decoder->rounded(input->state);
 }
@@ -532,6 +562,11 @@ int32_t tally_input_rounded(const tally_input *input)
 tally_words *ty_input_words(const tally_input *input, uint32_t view)
 {
     return input->decoder->words ? input->decoder->words(input->state, view) : NULL;
+}
+
+int ty_input_makes_words(const tally_input *input)
+{
+    return input->numbers.made != 0;
 }
 
 ty_pool *ty_input_pool(const tally_input *input)

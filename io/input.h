@@ -119,6 +119,7 @@ typedef struct ty_decoder {
 
 /* As the decoder's words; the threads that read it, NULL: the caller's alone. */
 tally_words *ty_input_words(const tally_input *input, uint32_t view);
+int ty_input_makes_words(const tally_input *input); /* of numbers */
 ty_pool *ty_input_pool(const tally_input *input);
 const ty_decoder *ty_input_decoder(const tally_input *input, void **state);
 

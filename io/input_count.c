@@ -188,7 +188,7 @@ tally_status tally_input_count(tally_input *input, const tally_plan *plan,
     const ty_pool *pool = ty_input_pool(input);
     const unsigned parts =
         c.decoder->code_parts && is_plain_count(plan, output) ? c.decoder->code_parts(c.state) : 0;
-    if (!parts || parts < (pool ? ty_pool_threads(pool) : 1))
+    if (ty_input_makes_words(input) || !parts || parts < (pool ? ty_pool_threads(pool) : 1))
         return TALLY_OK;
     c.axis = tally_plan_options_get(plan)->axes;
     c.totals = ty_calloc((size_t)c.axis->bins + FLOWS, sizeof *c.totals);

@@ -326,11 +326,11 @@ typedef struct tally_input_options {
                       be of one dtype and channels */
     const char *inside; /* HDF5: the dataset that is read, FITS: the extension, ZIP (npz): the file;
                            NULL: as the path says, else the only one */
-    tally_words *const *words; /* text, JSON lines, Parquet, Arrow: columns_count of them, or one
-                                  without columns; NULL, or an entry that is: numbers are asked
-                                  for */
-    int32_t all_words; /* text, JSON lines, 0: a column with an entry in `words` is of words if its
-                          first values, 100 at most, are not numbers, 1: it is in any case */
+    tally_words *const *words; /* columns_count of them, or one without columns; NULL, or an entry
+                                  that is: numbers are asked for */
+    int32_t all_words;   /* 0: a column with an entry in `words` is of words if it is stored as text
+                            or, of text and JSON lines, its first values, 100 at most, are not
+                            numbers; 1: it is in any case, of one channel */
     int32_t whole_table; /* text, JSON lines: without columns, a table of several is opened for
                             tally_summary_create, which is all that it is good for then; 2: one
                             of any format with columns, which are read one by one */

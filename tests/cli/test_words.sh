@@ -136,7 +136,21 @@ for column, got in zip(("carrier", "day", "air_time"), together, strict=True):
     got.pop("run"), alone.pop("run")
     assert got == alone, column
 PY
-expect 2 'standard input can be read once' -- "$TALLY" - -c a,b --separate
+# Numbers of any format are words if that is asked for.
+printf 'P6 1 1 255\n\1\2\3' >colours.ppm
+expect 3 'are of the values of columns, and this has 3 channels' -- "$TALLY" colours.ppm --categories
+python3 - <<'PY'
+import struct
+def npy(name, descr, shape, data):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\1\0\x76\0" + head.encode() + data)
+npy("long.npy", "<i8", "(5,)", struct.pack("<5q", 2**60, 2**60 + 1, -7, 2**60 + 1, 0))
+npy("pairs.npy", "<f8", "(6, 2)", struct.pack("<12d", 1.5, 0, 2, 1, 1.5, 1, float("nan"), 0, 2, 1, 1.5, 9))
+PY
+labels() { "$TALLY" "$@" --format json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(*r["axes"][0]["labels"], *r["histograms"][0]["counts"], r["histograms"][0]["nan"])'; }
+equal '1152921504606846977 -7 0 1152921504606846976 2 1 1 1 0' "$(labels long.npy --categories)" "64-bit integers as words"
+equal '1.5 2 3 2 1' "$(labels pairs.npy -c 1 --categories)" "a column of an array as words"
+equal '1.5,0,10,3 2,0,10,2' "$("$TALLY" pairs.npy -c 2 --by 1 --bins 1 --range 0 10 --format csv | tail -n +2 | paste -sd ' ')" "--by a column of an array"
 expect 2 '--separate needs --column' -- "$TALLY" bool.csv --separate
 expect 2 '--separate writes JSON, or tables' -- "$TALLY" bool.csv -c ok,q --separate --format csv
 # Damage.
