@@ -37,10 +37,10 @@ const cli_option cli_option_table[] = {
      "so many neighbours of the alphabet in a bin (1)"},
 
     {CLI_CATEGORIES, "categories", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
-     "text: count each different value of the columns, numbers too. Without it a column that is "
+     "count each different value of the columns, numbers too. Without it a column that is "
      "named with --column is counted so if none of its first values, 100 at most, is a number"},
     {CLI_BY, "by", 0, CLI_TEXT, 1, "NAME|N", CLI_RUN, "Bins", NULL, 0, 0, 0,
-     "text: a histogram of --column for each different value of this column, the most frequent "
+     "a histogram of --column for each different value of this column, the most frequent "
      "first; rows without one are left out, and --top N counts all but N together"},
     {CLI_SEPARATE, "separate", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "of several columns a histogram each, with bins of its own, instead of a joint one"},
