@@ -236,7 +236,8 @@ static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t 
 static int are_extremes(const ty_device *device, const ty_order_source *source,
                         const uint64_t *ranks, uint32_t count)
 {
-    int are = source->groups == 1 && ty_order_is_packed(device, source);
+    int are =
+        source->groups == 1 && ty_order_is_packed(device, source, (unsigned)source->samples->size);
     for (uint32_t i = 0; i < count; i++)
         are &= ranks[i] == 0 || ranks[i] == source->elements - 1;
     return are;

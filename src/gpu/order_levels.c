@@ -11,20 +11,20 @@
 #include "gpu/views.h"
 
 ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
-                                      .draw = 1 << 15,
+                                      .draw = 1 << 17,
                                       .most = 1 << 20,
-                                      .width = 72,
+                                      .width = 88,
                                       .small = 1 << 14,
                                       .many_small = 1 << 20,
                                       .many = 64};
 
-enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */, MERGED = 16 /* runs */ };
+enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */ };
 
-/* One level: of at most `keys` keys, `drawn` are drawn, or all taken if there are no more. What is
- * kept goes to `to`. */
+/* One level: of at most `keys` keys, `drawn` are drawn, or all taken if there are no more; of them
+ * one in `thin` is passed on by who sorts them first. What is kept goes to `to`. */
 typedef struct level {
     uint64_t keys, from, to;
-    uint32_t drawn;
+    uint32_t drawn, thin;
 } level;
 
 /* ---- launches ---- */
@@ -73,8 +73,8 @@ static uint64_t fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
     uint64_t each = d->unit_local_bytes / (local + 1024);
     if (d->warp != 32)
         each = 4;
-    else if (each > d->unit_threads / 2 / r->group_size) /* by their registers */
-        each = d->unit_threads / 2 / r->group_size;
+    else if (each > d->unit_threads * 3 / 8 / r->group_size) /* by their registers */
+        each = d->unit_threads * 3 / 8 / r->group_size;
     const uint64_t most = d->units * (each ? each : 1);
     return tiles < 1 ? 1 : tiles < most ? tiles : most;
 }
@@ -99,11 +99,30 @@ tally_status ty_order_count(const ty_order_run *r, tally_error *error)
                   : ty_order_launch(r, "order_kinds", parts * r->groups, 8, args, n, error);
 }
 
-/* Groups from number g on, by digits; with `lost` what is still to be found of one. */
+int ty_order_is_packed(const ty_device *device, const ty_order_source *source, unsigned bytes)
+{
+    const ty_grid *g = source->samples;
+    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
+    const int64_t size = g->size;
+    return !source->mask && g->column_stride == size &&
+           (g->rows == 1 || g->row_stride == size * (int64_t)g->columns) &&
+           ((start | (uint64_t)(g->batches > 1 ? g->batch_stride : 0) |
+             (uint64_t)(g->channels > 1 ? g->channel_stride : 0)) &
+            (bytes - 1)) == 0;
+}
+
+/* Groups from number g on, by digits; with `lost` what is still to be found of one. Their keys are
+ * kept in local memory where that leaves space for two groups of work-items. */
 static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count, int lost,
                               tally_error *error)
 {
     const ty_order_source *s = r->source;
+    const ty_device *d = r->device;
+    const uint32_t fixed = (2048 + 2 * (r->group_size + 20)) * 4;
+    uint32_t most = d->unit_local_bytes / 2 - 1024;
+    most = most < d->local_bytes ? most : d->local_bytes;
+    const int staged = !lost && most > fixed && s->elements <= (most - fixed) / (r->key_words * 4);
+    const uint32_t local = fixed + (staged ? (uint32_t)s->elements * r->key_words * 4 : 0);
     ty_arg args[28];
     unsigned n = grids(r, args, 1, 0);
     args[n++] = ty_arg_u64(s->samples->columns);
@@ -116,22 +135,43 @@ static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count,
     args[n++] = ty_arg_u64(r->nan + g);
     args[n++] = ty_arg_u32(r->each);
     args[n++] = ty_arg_u32((uint32_t)lost);
-    return ty_order_launch(r, "order_by_digits", count, 2048 * 4 + r->group_size * 8 + 64, args, n,
-                           error);
+    args[n++] = ty_arg_u32(staged ? ty_order_is_packed(d, s, 16) ? 2 : 1 : 0);
+    return ty_order_launch(r, "order_by_digits", count, local, args, n, error);
 }
 
 /* ---- levels ---- */
 
-/* Keys to draw of n for `pairs` brackets, a power of two: what sorting more of them takes, and what
- * keeping less saves, in balance on an H200. */
-static uint32_t draws(uint64_t n, uint32_t pairs)
+/* Keys to draw of n for `pairs` brackets, a power of two: at the first level what sorting more of
+ * them takes, and what keeping less saves, in balance on an H100. */
+static uint32_t draws(uint64_t n, uint32_t pairs, int first)
 {
     const ty_order_sizes *z = &ty_order_sizes_used;
-    const double best = pow((double)n * pairs / 32, 2 / 3.0);
+    const double best = pow((double)n * pairs / 8, 2 / 3.0);
     uint32_t drawn = ORDER_RUN;
-    while (drawn < z->draw || (drawn < z->most && drawn * 1.5 < best))
+    while (drawn < z->draw || (first && drawn < z->most && drawn * 1.5 < best))
         drawn *= 2;
     return drawn;
+}
+
+/* One in how many of the drawn keys is passed on. */
+static uint32_t thinned(uint32_t drawn, uint32_t pairs)
+{
+    const uint32_t most = pairs <= 2 ? ORDER_FEW_KEYS : 16 * ORDER_FEW_KEYS;
+    uint32_t thin = 1;
+    while (drawn / thin > most)
+        thin *= 2;
+    return thin;
+}
+
+/* The share of the keys of `pairs` gaps that brackets will keep, by order_bracket's arithmetic. At
+ * the first level a bracket is a share of all keys. */
+static double kept_share(const level *l, uint32_t pairs, int first)
+{
+    const double width = ty_order_sizes_used.width / 16.0, runs = l->drawn / ORDER_RUN;
+    const double noise = l->thin > 1 ? l->thin * (double)l->thin * runs / (first ? 12 : 6) : 0;
+    const double here = first ? l->drawn : l->drawn / (double)pairs;
+    const double share = (2 * width * sqrt(here / 4 + noise) + 6 + 2 * l->thin) / here;
+    return share * (first ? pairs : 1) * (pairs < 8 ? 1.3 : 1.05);
 }
 
 /* The levels for `elements` samples; *kept gets the keys of their buffers. */
@@ -142,18 +182,16 @@ static unsigned plan_levels(uint64_t elements, uint32_t pairs, level *levels, ui
     unsigned count = 0;
     for (;;) {
         level *l = &levels[count++];
-        *l = (level){n, 0, 0, ORDER_RUN};
+        *l = (level){n, 0, 0, ORDER_RUN, 1};
         if (n <= z->take || count == MOST_LEVELS) {
             while (l->drawn < n && l->drawn < z->take)
                 l->drawn *= 2;
             break;
         }
-        l->drawn = draws(n, pairs);
-        const double m = l->drawn, width = z->width / 16.0;
-        double share = count == 1 ? pairs * (width / sqrt(m) + 6 / m)
-                                  : width * sqrt(pairs / m) + 6 * pairs / m;
-        share *= pairs < 8 ? 1.3 : 1.05;
-        const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + (pairs + 4) * 1024 : n;
+        l->drawn = draws(n, pairs, count == 1);
+        l->thin = thinned(l->drawn, pairs);
+        const double share = kept_share(l, pairs, count == 1);
+        const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + (pairs + 4) * 64 : n;
         n = next < n ? next : n;
         size[count & 1] = size[count & 1] > n ? size[count & 1] : n;
     }
@@ -184,23 +222,32 @@ static tally_status draw(const ty_order_run *r, const level *l, int first, uint6
     }
     args[n++] = ty_arg_u64(key);
     args[n++] = ty_arg_u64(l->drawn);
+    args[n++] = ty_arg_u32(l->thin);
     args[n++] = ty_arg_memory(r->state);
     args[n++] = ty_arg_memory(r->drawn);
     return ty_order_launch(r, first ? "order_draw" : "order_draw_kept", l->drawn / ORDER_RUN,
                            ORDER_RUN * r->key_words * 4 + 16, args, n, error);
 }
 
-/* The sorted runs to one; *at gets where it is. */
+/* What was drawn and passed on becomes one sorted run; *at gets where it is. */
 static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, tally_error *error)
 {
+    const uint32_t count = l->drawn / l->thin, team = r->group_size < 16 ? r->group_size : 16;
+    const int few = count <= ORDER_FEW_KEYS;
+    const ty_arg sort[] = {ty_arg_memory(r->state), ty_arg_memory(r->drawn)};
     tally_status status = TALLY_OK;
-    uint64_t from = 0, to = l->drawn;
-    for (uint32_t length = ORDER_RUN, ways; length < l->drawn && !status; length *= ways) {
-        ways = l->drawn / length < MERGED ? l->drawn / length : MERGED;
+    uint64_t from = 0, to = count;
+    uint32_t length = few ? ORDER_RUN / l->thin : ORDER_RUN;
+    if (!few && l->thin > 1)
+        status = TY_ORDER_LAUNCH(r, "order_sort_thinned", count / ORDER_RUN,
+                                 ORDER_RUN * r->key_words * 4, sort, error);
+    for (uint32_t ways; length < count && !status; length *= ways) {
+        ways = few || count / length < ORDER_MERGED ? count / length : ORDER_MERGED;
         const ty_arg args[] = {ty_arg_memory(r->state), ty_arg_memory(r->drawn), ty_arg_u64(from),
                                ty_arg_memory(r->drawn), ty_arg_u64(to),          ty_arg_u32(length),
                                ty_arg_u32(ways)};
-        status = TY_ORDER_LAUNCH(r, "order_merge", l->drawn / r->group_size, 0, args, error);
+        status = TY_ORDER_LAUNCH(r, "order_merge", (uint64_t)count * team / r->group_size,
+                                 r->group_size * 4, args, error);
         const uint64_t swap = from;
         from = to;
         to = swap;
@@ -209,16 +256,18 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
     return status;
 }
 
-int ty_order_is_packed(const ty_device *device, const ty_order_source *source)
+/* Local memory for a pass' counts and tree besides `fixed` bytes: where it has banks for 32 copies,
+ * unless four groups of work-items, or one, would then not fit; else for one. */
+static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
 {
-    const ty_grid *g = source->samples;
-    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
-    const int64_t size = g->size;
-    return !source->mask && g->column_stride == size &&
-           (g->rows == 1 || g->row_stride == size * (int64_t)g->columns) &&
-           ((start | (uint64_t)(g->batches > 1 ? g->batch_stride : 0) |
-             (uint64_t)(g->channels > 1 ? g->channel_stride : 0)) &
-            (uint64_t)(size - 1)) == 0;
+    const ty_device *d = r->device;
+    uint32_t table = 8, most = d->unit_local_bytes / 3 - 1024;
+    while (table < 2 * r->each + 2)
+        table *= 2;
+    const uint32_t node = 4 * (1 + r->key_words), least = 2 * table * node;
+    most = most < d->local_bytes ? most : d->local_bytes;
+    most = most > fixed + least && d->warp == 32 ? most - fixed : least;
+    return table * node * 32 < most ? table * node * 32 : most;
 }
 
 static tally_status pass(const ty_order_run *r, const level *l, const level *next, int first,
@@ -226,14 +275,13 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
 {
     const ty_grid *samples = r->source->samples;
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
-    const uint32_t local = ((tile + ORDER_EXTRA + 2 * ORDER_TABLE) * r->key_words + ORDER_CELLS +
-                            ORDER_TABLE / 32 + 4) *
-                           4;
+    const uint32_t fixed = ((tile + ORDER_EXTRA) * r->key_words + ORDER_TABLE / 32 + 4) * 4;
+    const uint32_t room = tree_bytes(r, fixed), local = fixed + room;
     const uint64_t b = g / samples->channels, channel = g % samples->channels;
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];
     unsigned n = 0;
-    if (first && ty_order_is_packed(r->device, r->source)) {
+    if (first && ty_order_is_packed(r->device, r->source, (unsigned)samples->size)) {
         kernel = "order_pass_packed";
         args[n++] = ty_arg_memory((ty_memory)(uintptr_t)samples->data);
         args[n++] = ty_arg_u64((uint64_t)((int64_t)b * samples->batch_stride +
@@ -252,22 +300,18 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     args[n++] = ty_arg_memory(r->kept);
     args[n++] = ty_arg_u64(l->to);
     args[n++] = ty_arg_u64(next->keys);
+    args[n++] = ty_arg_u32(room / 4);
     return ty_order_launch(r, kernel, fill(r, local, l->keys / tile + 1), local, args, n, error);
 }
 
 static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, int first, int last,
                           uint64_t g, tally_error *error)
 {
-    const ty_arg args[] = {ty_arg_memory(r->state),
-                           ty_arg_memory(r->drawn),
-                           ty_arg_u64(at),
-                           ty_arg_u64(l->drawn),
-                           ty_arg_u32((uint32_t)first),
-                           ty_arg_u32((uint32_t)last),
-                           ty_arg_u32(r->width),
-                           ty_arg_u64(r->found + g * r->each),
-                           ty_arg_u64(r->nan + g),
-                           ty_arg_u32(r->each)};
+    const ty_arg args[] = {
+        ty_arg_memory(r->state),    ty_arg_memory(r->drawn), ty_arg_u64(at),
+        ty_arg_u64(l->drawn),       ty_arg_u32(l->thin),     ty_arg_u32((uint32_t)first),
+        ty_arg_u32((uint32_t)last), ty_arg_u32(r->width),    ty_arg_u64(r->found + g * r->each),
+        ty_arg_u64(r->nan + g),     ty_arg_u32(r->each)};
     return TY_ORDER_LAUNCH(r, "order_edges", 1, (2 * ORDER_TABLE * r->key_words + ORDER_TABLE) * 4,
                            args, error);
 }
@@ -312,7 +356,7 @@ tally_status ty_order_search(ty_order_run *r, tally_error *error)
         return by_digits(r, 0, r->groups, 0, error);
     const unsigned count = plan_levels(n, (r->each + 1) / 2, levels, &kept);
     for (unsigned i = 0; i < count; i++)
-        most = levels[i].drawn > most ? levels[i].drawn : most;
+        most = levels[i].drawn / levels[i].thin > most ? levels[i].drawn / levels[i].thin : most;
     tally_status status = ty_workspace_scratch(r->device, r->w, 2 * most * r->key_words * 4, error);
     if (!status)
         status = ty_workspace_partials(r->device, r->w, (kept + 4) * r->key_words * 4, error);

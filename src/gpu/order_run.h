@@ -38,8 +38,9 @@ tally_status ty_order_put(const ty_order_run *run, uint64_t at, const uint64_t *
                           uint32_t count, tally_error *error);
 /* The groups' samples that count, and NaN, to `kinds`. */
 tally_status ty_order_count(const ty_order_run *run, tally_error *error);
-/* Whether all samples of a batch and channel follow each other, each at a multiple of its size. */
-int ty_order_is_packed(const ty_device *device, const ty_order_source *source);
+/* Whether all samples of a batch and channel follow each other, the first at a multiple of so many
+ * bytes. */
+int ty_order_is_packed(const ty_device *device, const ty_order_source *source, unsigned bytes);
 /* The least and the largest key of the one group, which is packed, and the number of NaN: the first
  * words of the state. */
 tally_status ty_order_extremes(ty_order_run *run, tally_error *error);

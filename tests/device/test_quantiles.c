@@ -23,7 +23,7 @@
 enum { most = 150000, most_ranks = 300 };
 
 static tally_context *device;
-static const ty_order_sizes standard = {1 << 17, 1 << 15, 1 << 20, 72, 1 << 14, 1 << 20, 64};
+static const ty_order_sizes standard = {1 << 17, 1 << 17, 1 << 20, 88, 1 << 14, 1 << 20, 64};
 
 /* One sample's bits; kinds make easy and hard cases. */
 static uint64_t draw_sample(tally_dtype dtype, int kind, uint64_t i, uint64_t n)
@@ -90,10 +90,10 @@ static void draw_sizes(void)
     ty_order_sizes_used = standard;
     if (!below(4))
         return;
-    ty_order_sizes_used.take = below(2) ? 2048 : 4096;
-    ty_order_sizes_used.draw = 2048;
-    ty_order_sizes_used.most = below(2) ? 2048 : 8192;
-    ty_order_sizes_used.width = below(4) ? 72 : below(2) ? 8 : 0;
+    ty_order_sizes_used.take = 1024u << below(3);
+    ty_order_sizes_used.draw = 2048 << below(3);
+    ty_order_sizes_used.most = below(2) ? 2048 : 65536;
+    ty_order_sizes_used.width = below(4) ? 88 : below(2) ? 8 : 0;
     ty_order_sizes_used.small = below(4) ? 0 : 1000;
     ty_order_sizes_used.many = below(3) ? 1000000 : 2;
 }

@@ -20,9 +20,10 @@ typedef ty_u32 order_key;
 #define ORDER_SIZE      (TY_TYPE_IS_BYTE(TY_DTYPE) ? 1 : TY_TYPE_IS_HALFWORD(TY_DTYPE) ? 2 : 4)
 #define ORDER_EACH      16
 #endif
-#define ORDER_NAN  ((order_key) ~(order_key)0)
-#define ORDER_TOP  ((order_key)1 << (32 * ORDER_KEY_WORDS - 1))
-#define ORDER_TILE (TY_GROUP_SIZE * ORDER_EACH)
+#define ORDER_NAN   ((order_key) ~(order_key)0)
+#define ORDER_TOP   ((order_key)1 << (32 * ORDER_KEY_WORDS - 1))
+#define ORDER_TILE  (TY_GROUP_SIZE * ORDER_EACH)
+#define ORDER_LOADS (ORDER_EACH * ORDER_SIZE / 16) /* of 16 bytes, for a work-item's keys */
 
 #define ORDER_IS_FLOAT (TY_TYPE_IS_HALF(TY_DTYPE) || TY_DTYPE == TY_F32 || TY_DTYPE == TY_F64)
 
@@ -86,36 +87,45 @@ TY_FN double order_value(order_key key)
 }
 #endif
 
-/* A tile's keys from so many bytes in loads of 16. */
-TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
-{
-    enum { loads = ORDER_EACH * ORDER_SIZE / 16, words = loads * 4 };
-    ty_u32 w[words];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < loads; k++) {
-        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
-        w[4 * k] = v.x;
-        w[4 * k + 1] = v.y;
-        w[4 * k + 2] = v.z;
-        w[4 * k + 3] = v.w;
-    }
-    TY_UNROLL
-    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
-#if ORDER_KEY_WORDS == 2
-        x[j] = order_key_of((ty_u64)w[2 * j] | (ty_u64)w[2 * j + 1] << 32);
-#else
-        const ty_u32 each = 4 / ORDER_SIZE, word = w[j / each];
-        x[j] = order_key_of(ORDER_SIZE == 4 ? word
-                                            : word >> j % each * (8 * ORDER_SIZE % 32) &
-                                                  ((1u << 8 * ORDER_SIZE % 32) - 1u));
-#endif
-    }
-}
-
 /* Position `at` of a batch: whether it counts, and its key. */
 #define ORDER_COUNTS(b, row, column) (!masked || *TY_GRID_AT(mask, b, row, column))
 #define ORDER_KEY_AT(b, row, column)                                                               \
     order_key_of(ty_word_at(TY_GRID_AT(x0, b, row, column), ORDER_SIZE))
+
+/* Key j of those in an array of words. */
+#if ORDER_KEY_WORDS == 2
+#define ORDER_KEY_IN(words, j)                                                                     \
+    order_key_of((ty_u64)(words)[2 * (j)] | (ty_u64)(words)[2 * (j) + 1] << 32)
+#elif ORDER_SIZE == 4
+#define ORDER_KEY_IN(words, j) order_key_of((words)[j])
+#else
+#define ORDER_KEY_IN(words, j)                                                                     \
+    order_key_of((words)[(j)*ORDER_SIZE / 4] >> (j)*ORDER_SIZE % 4 * 8 &                           \
+                 ((1u << 8 * ORDER_SIZE) - 1u))
+#endif
+
+/* A work-item's part of a tile of packed samples. */
+TY_FN void order_fetch(TY_GLOBAL const uint4 *from, ty_u32 *words)
+{
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_LOADS; k++) {
+        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
+        words[4 * k] = v.x;
+        words[4 * k + 1] = v.y;
+        words[4 * k + 2] = v.z;
+        words[4 * k + 3] = v.w;
+    }
+}
+
+/* The same as keys. */
+TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
+{
+    ty_u32 words[4 * ORDER_LOADS];
+    order_fetch(from, words);
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        x[j] = ORDER_KEY_IN(words, j);
+}
 
 /* How many of `count` ascending keys are below x; with `or_equal` or equal. */
 #define ORDER_BELOW(keys, count, x, or_equal, to)                                                  \
@@ -153,21 +163,44 @@ TY_FN ty_u32 order_table(ty_u32 ranks)
     return table;
 }
 
-/* Sorts `count` keys in local memory, a power of two, by the group. */
+/* Whether key a is ahead of x: below it, or with `or_equal` equal to it. */
+#define ORDER_AHEAD_OF(a, x, or_equal) ((a) < (x) || ((or_equal) && (a) == (x)))
+
+/* Sorts `count` keys in local memory, a power of two and at most ORDER_RUN, by the group: pairs of
+ * sorted runs become one. A key's place is its own in its run, and how many of the other run are
+ * ahead; of equal keys those of the first run. */
 TY_FN void order_sort(TY_LOCAL order_key *keys, ty_u32 count)
 {
-    for (ty_u32 run = 2; run <= count; run *= 2)
-        for (ty_u32 apart = run / 2; apart; apart /= 2) {
-            for (ty_u32 p = TY_LID; p < count / 2; p += TY_GROUP_SIZE) {
-                const ty_u32 i = 2 * p - (p & (apart - 1)), j = i + apart;
-                const order_key a = keys[i], b = keys[j];
-                if ((a > b) == !(i & run)) {
-                    keys[i] = b;
-                    keys[j] = a;
-                }
-            }
-            TY_BARRIER();
+    enum { each = ORDER_RUN / TY_GROUP_SIZE };
+    for (ty_u32 run = 1; run < count; run *= 2) {
+        order_key x[each];
+        ty_u32 other[each], ahead[each];
+        TY_UNROLL
+        for (ty_u32 k = 0; k < each; k++) {
+            const ty_u32 i = TY_LID + k * TY_GROUP_SIZE;
+            x[k] = i < count ? keys[i] : 0;
+            other[k] = i < count ? (i ^ run) & ~(run - 1) : 0;
+            ahead[k] = 0;
         }
+        for (ty_u32 half_ = run / 2; half_; half_ /= 2) {
+            TY_UNROLL
+            for (ty_u32 k = 0; k < each; k++) {
+                const order_key there = keys[other[k] + ahead[k] + half_ - 1];
+                ahead[k] += ORDER_AHEAD_OF(there, x[k], !(other[k] & run)) ? half_ : 0;
+            }
+        }
+        TY_UNROLL
+        for (ty_u32 k = 0; k < each; k++)
+            ahead[k] += ORDER_AHEAD_OF(keys[other[k] + ahead[k]], x[k], !(other[k] & run));
+        TY_BARRIER();
+        TY_UNROLL
+        for (ty_u32 k = 0; k < each; k++) {
+            const ty_u32 i = TY_LID + k * TY_GROUP_SIZE;
+            if (i < count)
+                keys[(i & ~(2 * run - 1)) + (i & (run - 1)) + ahead[k]] = x[k];
+        }
+        TY_BARRIER();
+    }
 }
 
 /* What is before this kernel on the queue is done, and what is behind it may start. */

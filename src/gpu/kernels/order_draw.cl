@@ -1,6 +1,8 @@
 /*
  * order, 1: keys drawn at random and sorted. Every level begins with these: of the samples, then of
- * the keys that were kept. Where `all` keys or fewer are left they are all taken.
+ * the keys that were kept. A group sorts a run and passes on every `thin`-th key of it; these, from
+ * all groups, are sorted in their turn. Where all are passed on, and only `all` keys or fewer are
+ * left, these are all taken.
  */
 
 /* Positions that nobody foresees who does not know the key, by a counter. */
@@ -12,7 +14,15 @@ TY_FN ty_u64 order_hash(ty_u64 key, ty_u64 i)
     return z ^ z >> 31;
 }
 
-/* A group's run of keys, drawn by F(position, &counts), sorted and written. */
+/* A position below n from 32 bits of it. */
+TY_FN ty_u64 order_position(ty_u64 key, ty_u64 i, ty_u64 n)
+{
+    const ty_u64 bits = order_hash(key, i) >> 32;
+    return bits * (n >> 32) + (bits * (n & 0xffffffffu) >> 32);
+}
+
+/* A group's run of keys, drawn by F(position, &counts), sorted and written. Groups pass on keys
+ * from different ones on, so that what they leave out is not the same in all. */
 #define ORDER_DRAW(F)                                                                              \
     const ty_u64 n = state[ORDER_N];                                                               \
     TY_LOCAL order_key *run = (TY_LOCAL order_key *)ty_local;                                      \
@@ -25,14 +35,14 @@ TY_FN ty_u64 order_hash(ty_u64 key, ty_u64 i)
     TY_BARRIER();                                                                                  \
     for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE) {                                   \
         const ty_u64 i = (ty_u64)TY_GROUP * ORDER_RUN + j;                                         \
-        const ty_u64 at = n <= all ? i : order_hash(key, i) % n;                                   \
+        const ty_u64 at = thin == 1 && n <= all ? i : order_position(key, i, n);                   \
         run[j] = at < n ? F(at, &count) : ORDER_NAN;                                               \
     }                                                                                              \
     TY_ADD_LOCAL(drawn, count);                                                                    \
     TY_BARRIER();                                                                                  \
     order_sort(run, ORDER_RUN);                                                                    \
-    for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE)                                     \
-        out[(ty_u64)TY_GROUP * ORDER_RUN + j] = run[j];                                            \
+    for (ty_u32 j = TY_LID; j < ORDER_RUN / thin; j += TY_GROUP_SIZE)                              \
+        out[(ty_u64)TY_GROUP * (ORDER_RUN / thin) + j] = run[j * thin + TY_GROUP % thin];          \
     if (TY_LID == 0)                                                                               \
     TY_ADD_GLOBAL(state + ORDER_DRAWN, *drawn)
 
@@ -55,7 +65,8 @@ TY_FN order_key order_kept_at(TY_GLOBAL const order_key *keys, ty_u64 at, ty_u32
 
 TY_KERNEL(TY_GROUP_SIZE)
 order_draw(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
-           ty_u64 key, ty_u64 all, TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *out TY_LOCAL_ARG)
+           ty_u64 key, ty_u64 all, ty_u32 thin, TY_GLOBAL ty_u64 *state,
+           TY_GLOBAL order_key *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ORDER_BEGIN();
@@ -65,7 +76,7 @@ order_draw(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64
 }
 
 TY_KERNEL(TY_GROUP_SIZE)
-order_draw_kept(TY_GLOBAL const order_key *keys, ty_u64 from, ty_u64 key, ty_u64 all,
+order_draw_kept(TY_GLOBAL const order_key *keys, ty_u64 from, ty_u64 key, ty_u64 all, ty_u32 thin,
                 TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
@@ -74,29 +85,55 @@ order_draw_kept(TY_GLOBAL const order_key *keys, ty_u64 from, ty_u64 key, ty_u64
     ORDER_DRAW(ORDER_KEPT_KEY);
 }
 
-/* Runs of `length` keys to runs of `ways` times as many: a key's place is its own in its run, and
- * in each other one how many are before it there; of equal keys those of earlier runs. */
+/* A group sorts ORDER_RUN of the keys that were passed on. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_sort_thinned(TY_GLOBAL const ty_u64 *state, TY_GLOBAL order_key *keys TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_LOCAL order_key *run = (TY_LOCAL order_key *)ty_local;
+    TY_GLOBAL order_key *here = keys + (ty_u64)TY_GROUP * ORDER_RUN;
+    ORDER_BEGIN();
+    if (!state[ORDER_N])
+        return;
+    for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE)
+        run[j] = here[j];
+    TY_BARRIER();
+    order_sort(run, ORDER_RUN);
+    for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE)
+        here[j] = run[j];
+}
+
+/* Runs of `length` keys to runs of `ways` times as many, a work-item for each key and each of
+ * ORDER_TEAM shares of the runs: a key's place is how many are ahead of it in all of them, its own
+ * too; of equal keys those of earlier runs. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_merge(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *from, ty_u64 from_at,
             TY_GLOBAL order_key *to, ty_u64 to_at, ty_u32 length, ty_u32 ways TY_LOCAL_ARG)
 {
-    TY_LOCAL_INIT(void) ty_local;
+    TY_LOCAL_INIT
+    enum { keys_here = TY_GROUP_SIZE / ORDER_TEAM };
+    const ty_u32 key = TY_LID / ORDER_TEAM, i = TY_GROUP * keys_here + key;
+    const ty_u32 run = i / length, first = run / ways * ways;
     ORDER_BEGIN();
     if (!state[ORDER_N])
         return;
-    const ty_u32 i = TY_GROUP * TY_GROUP_SIZE + TY_LID, run = i / length;
-    const ty_u32 first = run / ways * ways;
-    TY_GLOBAL const order_key *keys = from + from_at;
-    const order_key x = keys[i];
-    ty_u32 rank = i - run * length;
-    for (ty_u32 other = first; other < first + ways; other++) {
-        TY_GLOBAL const order_key *there = keys + (ty_u64)other * length;
-        ty_u32 before = 0;
-        if (other != run) {
-            ORDER_BELOW(there, length, x, other < run, before);
-            rank += before;
-        }
+    TY_GLOBAL const order_key *keys = from + from_at + (ty_u64)first * length;
+    const order_key x = from[from_at + i];
+    ty_u32 place = 0;
+    if (TY_LID < keys_here)
+        ty_local[TY_LID] = 0;
+    TY_BARRIER();
+    for (ty_u32 k = TY_LID % ORDER_TEAM; k < ways; k += ORDER_TEAM) {
+        TY_GLOBAL const order_key *there = keys + k * length;
+        ty_u32 ahead = 0;
+        for (ty_u32 half_ = length / 2; half_; half_ /= 2)
+            ahead += ORDER_AHEAD_OF(there[ahead + half_ - 1], x, first + k < run) ? half_ : 0;
+        ahead += ORDER_AHEAD_OF(there[ahead], x, first + k < run);
+        place += first + k == run ? i - run * length : ahead;
     }
-    to[to_at + (ty_u64)first * length + rank] = x;
+    TY_ADD_LOCAL(&ty_local[key], place);
+    TY_BARRIER();
+    if (TY_LID % ORDER_TEAM == 0)
+        to[to_at + (ty_u64)first * length + ty_local[key]] = x;
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -37,26 +37,44 @@ TY_FN void order_take(TY_GLOBAL ty_u64 *state, TY_GLOBAL const order_key *keys, 
         }
 }
 
+/* What the drawn keys are: `count` of them, sorted, a power of two; each stands for `thin` that
+ * followed each other in one of `runs` sorted runs. `counted` were drawn that count. */
+typedef struct order_drawn {
+    TY_GLOBAL const order_key *keys;
+    ty_u32 count, thin, runs, counted;
+} order_drawn;
+
 /* Where rank r is between two of the drawn keys, or at the ends of its gap. `width` is in
- * sixteenths of standard deviations. */
-TY_FN void order_bracket(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *keys,
-                         ty_u32 drawn, ty_u32 r, int first, ty_u32 width, TY_LOCAL order_key *low,
-                         TY_LOCAL order_key *high)
+ * sixteenths of standard deviations: of how many drawn keys are below, and of what is not known of
+ * those that were not passed on. */
+TY_FN void order_bracket(TY_GLOBAL const ty_u64 *state, const order_drawn *d, ty_u32 r, int first,
+                         ty_u32 width, TY_LOCAL order_key *low, TY_LOCAL order_key *high)
 {
     const order_key from = (order_key)state[ORDER_LOW + r], to = (order_key)state[ORDER_HIGH + r];
     const float all = (float)state[first ? ORDER_COUNT : ORDER_GAP_COUNT + r];
-    ty_u32 begin = 0, end = drawn;
-    if (!first) {
-        ORDER_BELOW(keys, drawn, from, 1, begin);
-        ORDER_BELOW(keys, drawn, to, 0, end);
+    const float thin = (float)d->thin, offset = (float)(d->thin / 2);
+    const float noise = d->thin > 1 ? thin * thin * (float)d->runs / (first ? 12 : 6) : 0.0f;
+    ty_u32 begin = 0, end = 0;
+    for (ty_u32 half_ = first ? 0 : d->count / 2; half_; half_ /= 2) {
+        const order_key a = d->keys[begin + half_ - 1], b = d->keys[end + half_ - 1];
+        begin += a <= from ? half_ : 0;
+        end += b < to ? half_ : 0;
+    }
+    if (first) {
+        end = d->count;
+    } else {
+        begin += d->keys[begin] <= from;
+        end += d->keys[end] < to;
     }
     const float share = ((float)state[ORDER_GAP_RANK + r] + 0.5f) / all;
-    const float here = (float)(end - begin), at = share * here;
+    const float here = first ? (float)d->counted : (float)(end - begin) * thin, at = share * here;
     const float rest = at < here ? here - at : 0.0f;
-    const float wide = width ? (float)width / 16 * (float)sqrt(at * rest / (here + 1)) + 2 : 0.0f;
-    const float before = (float)floor(at - wide), behind = (float)ceil(at + wide);
-    low[r] = before < 0 || before >= here ? from : keys[begin + (ty_u32)before];
-    high[r] = behind >= here ? to : keys[begin + (ty_u32)behind];
+    const float error = (float)sqrt(at * rest / (here + 1) + noise);
+    const float wide = width ? (float)width / 16 * error + 2 : 0.0f;
+    const float before = (float)floor((at - wide - offset) / thin);
+    const float behind = (float)ceil((at + wide - offset) / thin), most = (float)(end - begin);
+    low[r] = before < 0 || before >= most ? from : d->keys[begin + (ty_u32)before];
+    high[r] = behind < 0 || behind >= most ? to : d->keys[begin + (ty_u32)behind];
 }
 
 /* Neighbouring ranks of a pair in one gap get the same ends. Then all ends, sorted, each once, are
@@ -129,7 +147,7 @@ TY_FN void order_want(TY_GLOBAL ty_u64 *state, ty_u32 ranks, TY_LOCAL const orde
  * now is lost. NaN are counted where all samples are drawn. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_edges(TY_GLOBAL ty_u64 *state, TY_GLOBAL const order_key *drawn_keys, ty_u64 at, ty_u64 all,
-            ty_u32 first, ty_u32 last, ty_u32 width, ty_u64 found, ty_u64 nan,
+            ty_u32 thin, ty_u32 first, ty_u32 last, ty_u32 width, ty_u64 found, ty_u64 nan,
             ty_u32 ranks TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
@@ -138,20 +156,21 @@ order_edges(TY_GLOBAL ty_u64 *state, TY_GLOBAL const order_key *drawn_keys, ty_u
     TY_LOCAL ty_u32 *sums = (TY_LOCAL ty_u32 *)(high + 256);
     ORDER_BEGIN();
     const ty_u64 n = state[ORDER_N];
-    const ty_u32 drawn = (ty_u32)state[ORDER_DRAWN];
-    TY_GLOBAL const order_key *keys = drawn_keys + at;
+    const order_drawn d = {drawn_keys + at, (ty_u32)all / thin, thin, (ty_u32)all / ORDER_RUN,
+                           (ty_u32)state[ORDER_DRAWN]};
+    const int taken = thin == 1 && n <= all;
     TY_WHOLE_BARRIER();
     if (!n)
         return;
-    if (n <= all || last) {
-        if (n <= all)
-            order_take(state, keys, found, ranks);
-        if (n <= all && first && ORDER_IS_FLOAT && TY_LID == 0) {
+    if (taken || last) {
+        if (taken)
+            order_take(state, d.keys, found, ranks);
+        if (taken && first && ORDER_IS_FLOAT && TY_LID == 0) {
             ty_u32 numbers;
-            ORDER_BELOW(keys, drawn, ORDER_NAN, 0, numbers);
-            state[nan] = drawn - numbers;
+            ORDER_BELOW(d.keys, d.counted, ORDER_NAN, 0, numbers);
+            state[nan] = d.counted - numbers;
         }
-        for (ty_u32 r = TY_LID; n > all && r < ranks; r += TY_GROUP_SIZE)
+        for (ty_u32 r = TY_LID; !taken && r < ranks; r += TY_GROUP_SIZE)
             if (state[ORDER_WHAT + r] == ORDER_SOUGHT)
                 state[ORDER_WHAT + r] = state[ORDER_FAILED] = ORDER_LOST;
         if (TY_LID == 0)
@@ -160,7 +179,7 @@ order_edges(TY_GLOBAL ty_u64 *state, TY_GLOBAL const order_key *drawn_keys, ty_u
     }
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
         if (state[ORDER_WHAT + r] == ORDER_SOUGHT)
-            order_bracket(state, keys, drawn, r, (int)first, width, low, high);
+            order_bracket(state, &d, r, (int)first, width, low, high);
     TY_BARRIER();
     order_unite(state, ranks, low, high, ends, sums);
     order_want(state, ranks, low, high, sums);

@@ -38,8 +38,11 @@
 
 #define ORDER_NO_RANK (~(ty_u64)0) /* a rank of a group without samples */
 
-#define ORDER_RUN   2048 /* keys that a group sorts */
-#define ORDER_EXTRA 256  /* keys that a group keeps besides those of one tile */
+#define ORDER_RUN      1024 /* keys that a group sorts */
+#define ORDER_MERGED   16   /* long runs, at most, that become one */
+#define ORDER_FEW_KEYS 2048 /* so few, in short runs, become one run at once */
+#define ORDER_TEAM     (TY_GROUP_SIZE < 16 ? TY_GROUP_SIZE : 16) /* work-items that find a place */
+#define ORDER_EXTRA    256 /* keys that a group keeps besides those of one tile */
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
