@@ -12,6 +12,7 @@
 #include "answer.h"
 #include "check.h"
 #include "drivers.h"
+#include "gpu/device.h"
 #include "plan/several.h"
 
 static const char *devices = "cpu,opencl:*";
@@ -119,6 +120,84 @@ static void check_sources(const unsigned char *data)
     tally_plan_destroy(plan);
 }
 
+/* A device whose calls fail from the k-th on. */
+static const ty_device_ops *sound;
+static long calls_left;
+
+static tally_status use(tally_error *error)
+{
+    if (__atomic_sub_fetch(&calls_left, 1, __ATOMIC_RELAXED) > 0)
+        return TALLY_OK;
+    snprintf(error->message, sizeof error->message, "the device is lost");
+    return TALLY_ERROR_DEVICE;
+}
+
+static tally_status launch(ty_device *device, void *queue, void *program, const char *kernel,
+                           const ty_launch *work, tally_error *error)
+{
+    tally_status status = use(error);
+    return status ? status : sound->launch(device, queue, program, kernel, work, error);
+}
+
+static tally_status download(ty_device *device, void *queue, void *to, ty_memory from,
+                             size_t offset, size_t bytes, tally_error *error)
+{
+    tally_status status = use(error);
+    return status ? status : sound->download(device, queue, to, from, offset, bytes, error);
+}
+
+/* Counts are added to the output once, whenever a device fails: not by the call that says so, but
+ * by the next. */
+static void check_faults(const unsigned char *data)
+{
+    const unsigned last = context->several ? ty_several_count(context->several) - 1 : 0;
+    tally_context_options where = TALLY_CONTEXT_OPTIONS_INIT;
+    tally_context *two = NULL;
+    char list[80];
+    tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
+    const tally_view view = tally_view_1d(data, TALLY_U8, SAMPLES);
+    tally_plan *plan = NULL;
+    uint64_t counts[256] = {0}, want[256] = {0};
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_error error = {""};
+    int failed = 0;
+    if (last < 2 || !strcmp(ty_several_id(context->several, last), "cpu"))
+        return; /* no two devices beside the processor, which would count all before they begin */
+    const char *id = ty_several_id(context->several, last);
+    snprintf(list, sizeof list, "%s,%s", ty_several_id(context->several, last - 1), id);
+    where.devices = list;
+    if (!CHECK_SAY(!tally_context_create(&where, &two, &error), "%s", error.message))
+        return;
+    ty_device *device = ty_several_context(two->several, 1)->state;
+    sound = device->ops;
+    ty_device_ops broken = *sound;
+    broken.launch = launch;
+    broken.download = download;
+    options.axes[0] = tally_axis_integer(256, 0);
+    options.dtypes[0] = TALLY_U8;
+    output.counts = counts;
+    output.accumulate = TALLY_ACCUMULATE_ADD;
+    CHECK_SAY(!tally_plan_create(two, &options, &plan, &error), "%s", error.message);
+    for (long k = 1; k <= 9; k++) {
+        calls_left = k;
+        device->ops = &broken;
+        const tally_status status = tally_execute(plan, &view, NULL, &output, &error);
+        device->ops = sound;
+        CHECK_SAY(!status || strstr(error.message, id), "%s", error.message);
+        failed += status != TALLY_OK;
+        for (int i = 0; !status && i < SAMPLES; i++)
+            want[data[i]]++;
+        CHECK(!memcmp(counts, want, sizeof want));
+    }
+    CHECK_SAY(failed > 0, "no call met the lost device");
+    CHECK_SAY(!tally_execute(plan, &view, NULL, &output, &error), "%s", error.message);
+    for (int i = 0; i < SAMPLES; i++)
+        want[data[i]]++;
+    CHECK(!memcmp(counts, want, sizeof want));
+    tally_plan_destroy(plan);
+    tally_context_destroy(two);
+}
+
 static void check_refusals(void)
 {
     const struct {
@@ -174,6 +253,7 @@ int main(int argc, char **argv)
         data[i] = (unsigned char)rng_next(&r);
     ty_several_least = 1000;
     check_sources(data);
+    check_faults(data);
     for (uint64_t i = 0; i < cases; i++) {
         ty_several_least = i % 3 ? 1 + rng_below(&r, 5000) : 1 << 20;
         check_case(seed + i);
