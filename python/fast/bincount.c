@@ -33,8 +33,9 @@
         return 0;                                                                                  \
     }
 
-/* Weights that are added here, one after the other as NumPy adds them; more are the library's. */
-enum { FEW_WEIGHTS = 1 << 14, AT_ONCE = 512 };
+/* Weights that are added here, one after the other as NumPy adds them, with the interpreter's lock,
+ * for a number that changes meanwhile would be none of the bins; more are the library's. */
+enum { FEW_WEIGHTS = 1 << 18, AT_ONCE = 512 };
 
 /* The largest of whole numbers that are none negative; 0 if the array has others. */
 static int largest(const array *a, uint64_t *most)
@@ -69,7 +70,7 @@ static int are_moderate(const array *a)
     if (a->dtype == TALLY_U64)
         return 0;
     for (uint64_t i = 0; a->dtype == TALLY_I64 && i < a->n; i++) {
-        if (llabs(((const int64_t *)a->data)[i]) > 1LL << 38)
+        if (llabs(((const int64_t *)a->data)[i]) > 1LL << 34)
             return 0;
     }
     return 1;
