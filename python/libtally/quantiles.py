@@ -374,6 +374,8 @@ def _median(name, a, axis, out, keepdims, skip=False):
     found = _plain(a, None, 1, skip, axis, out, keepdims)
     if found is not None:
         return found
+    if type(a) is np.ndarray and not a.size:
+        return getattr(np, name)(a, axis, out, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
     answer = samples.answer(_middle, skip) if samples.served() else None
     if answer is None:
