@@ -185,6 +185,9 @@ static void check_range(void)
     CHECK(!tally_mpi_range(TALLY_OK, &none, bins, &axis, MPI_COMM_WORLD, NULL) && axis.lo == -3.5 &&
           axis.hi == -2.5);
     CHECK(!tally_mpi_limit(TALLY_OK, &none, &limit, MPI_COMM_WORLD, NULL) && limit == 3);
+    none.min = none.max = 0x1p60; /* and 0.5 more is the same number */
+    CHECK(!tally_mpi_range(TALLY_OK, &none, bins, &axis, MPI_COMM_WORLD, NULL) &&
+          axis.lo < 0x1p60 && axis.hi > 0x1p60);
     none.samples += rank == 0;
     status = tally_mpi_limit(TALLY_OK, &none, &limit, MPI_COMM_WORLD, &error);
     CHECK_SAY(status == TALLY_ERROR_DATA && strstr(error.message, "rank 0: a weight"), "%s",
