@@ -2,7 +2,8 @@
 """Counting inside `torch.compile`: operators that know the shapes of their answers.
 
 After `import libtally.torch`, `torch.ops.libtally.histogram` and `torch.ops.libtally.bincount` are there. The functions below
-call them with NumPy's arguments.
+call them with NumPy's arguments; so do `tally.histogram` and `tally.bincount` where they are traced, if the operators
+serve their arguments, else the graph breaks there.
 """
 
 from typing import Optional, Tuple
@@ -58,3 +59,24 @@ def histogram(a, bins, range, weights=None):
 def bincount(x, minlength=0):
     """As `tally.bincount` of a tensor, whose answer's length depends on the numbers."""
     return torch.ops.libtally.bincount(x, minlength)
+
+
+_histogram_apart = torch.compiler.disable(functions.histogram)
+_bincount_apart = torch.compiler.disable(functions.bincount)
+
+
+def _traced_histogram(a, bins=10, range=None, density=None, weights=None, **more):
+    if isinstance(a, torch.Tensor) and isinstance(bins, int) and range is not None and not density and not more:
+        return histogram(a, bins, range, weights)
+    return _histogram_apart(a, bins, range, density, weights, **more)
+
+
+def _traced_bincount(x, /, weights=None, minlength=0, **more):
+    if isinstance(x, torch.Tensor) and weights is None and not more:
+        return bincount(x, minlength)
+    return _bincount_apart(x, weights, minlength, **more)
+
+
+if hasattr(torch.compiler, "substitute_in_graph"):  # torch 2.6 and later
+    for _one, _traced in ((functions.histogram, _traced_histogram), (functions.bincount, _traced_bincount)):
+        torch.compiler.substitute_in_graph(_one, skip_signature_check=True)(_traced)

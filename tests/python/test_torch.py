@@ -41,3 +41,27 @@ def test_no_break(device):
         expected, theirs = np.histogram(x.cpu().numpy() * 2, 10, (0, 2))
         np.testing.assert_array_equal(counts.cpu().numpy(), expected * 2 + 1)
         np.testing.assert_array_equal(edges.cpu().numpy(), theirs)
+
+
+@pytest.mark.skipif(not hasattr(torch.compiler, "substitute_in_graph"), reason="torch 2.6 or later")
+def test_the_package_s_own_functions_are_traced():
+    import libtally.torch  # noqa: F401
+
+    x, w = torch.rand(1000), torch.rand(1000)
+
+    @torch.compile(fullgraph=True, backend="aot_eager")
+    def whole(x, w):
+        counts, edges = tally.histogram(x * 2, 10, (0, 1))
+        return counts * 2, edges, tally.histogram(x, 4, (0.0, 1.0), weights=w)[0], tally.bincount((x * 5).long(), minlength=9)
+
+    @torch.compile(backend="aot_eager")
+    def broken(x):
+        return tally.histogram(x * 2, 10)[0] * 2, tally.histogram(x, [0.0, 0.5, 1])[0], tally.bincount((x * 5).long(), x)
+
+    found = (*whole(x, w), *broken(x))
+    counts, edges = tally.histogram(x * 2, 10, (0, 1))
+    wanted = (
+        counts * 2, edges, tally.histogram(x, 4, (0, 1), weights=w)[0], tally.bincount((x * 5).long(), minlength=9),
+        tally.histogram(x * 2, 10)[0] * 2, tally.histogram(x, [0, 0.5, 1])[0], tally.bincount((x * 5).long(), x),
+    )  # fmt: skip
+    assert all(torch.equal(a, b) for a, b in zip(found, wanted)) and len(found) == len(wanted)
