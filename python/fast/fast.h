@@ -214,6 +214,7 @@ PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_quantile(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_introduce(PyObject *self, PyObject *function);
 PyObject *fast_handlers(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_filler(PyObject *self, PyObject *args);
 PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args);

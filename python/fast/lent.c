@@ -66,6 +66,8 @@ struct lender {
 };
 
 static lender lenders[MOST_LENDERS];
+static PyObject *introduce; /* a function that lends what it can of a type, or NULL */
+enum { STRANGERS = 8 };
 
 /* An attribute of the object that tells of a lender; of None NULL. Owned. */
 static PyObject *asked(PyObject *about, const char *name)
@@ -131,6 +133,16 @@ PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     Py_INCREF(args[0]);
     Py_INCREF(about);
     *l = made;
+    Py_RETURN_NONE;
+}
+
+/* introduce(function): function(type) is asked of types that nobody has lent. */
+PyObject *fast_introduce(PyObject *self, PyObject *function)
+{
+    (void)self;
+    Py_INCREF(function);
+    Py_XDECREF(introduce);
+    introduce = function;
     Py_RETURN_NONE;
 }
 
@@ -323,13 +335,43 @@ static int describe(lender *by, PyObject *x, array *a)
     return a->device >= 0 && a->device < MOST_DEVICES;
 }
 
+static lender *known_lender(const PyTypeObject *type)
+{
+    for (lender *l = lenders; l < lenders + MOST_LENDERS; l++) {
+        if (l->type == type)
+            return l;
+    }
+    return NULL;
+}
+
+/* A type's lender, or NULL. `introduce` is asked once of each of the types that came last, so that
+ * the first call already goes the way of later ones, as a graph that records the second one needs.
+ */
+static lender *lender_of(PyTypeObject *type)
+{
+    static const PyTypeObject *strangers[STRANGERS];
+    static unsigned next;
+    lender *l = known_lender(type);
+    for (int i = 0; !l && i < STRANGERS; i++) {
+        if (strangers[i] == type)
+            return NULL;
+    }
+    if (l || !introduce)
+        return l;
+    PyObject *answer = PyObject_CallFunctionObjArgs(introduce, (PyObject *)type, NULL);
+    if (!answer)
+        PyErr_Clear(); /* the long way has words for it */
+    Py_XDECREF(answer);
+    l = known_lender(type);
+    if (!l)
+        strangers[next++ % STRANGERS] = type;
+    return l;
+}
+
 int lent_take(PyObject *x, array *a)
 {
-    const PyTypeObject *type = Py_TYPE(x);
-    lender *l = lenders;
-    while (l < lenders + MOST_LENDERS && l->type != type)
-        l++;
-    if (l == lenders + MOST_LENDERS)
+    lender *l = lender_of(Py_TYPE(x));
+    if (!l)
         return 0;
     a->object = NULL;
     a->shape = NULL;

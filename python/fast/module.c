@@ -39,6 +39,7 @@ static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 {"filler", fast_filler, METH_VARARGS, NULL},
                                 FAST(histogram),
                                 FAST(histogramdd),
+                                {"introduce", fast_introduce, METH_O, NULL},
                                 FAST(lend),
                                 FAST(quantile),
                                 {NULL, NULL, 0, NULL}};

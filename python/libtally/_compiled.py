@@ -45,7 +45,19 @@ def _bound():
         ctypes.cast(getattr(c.lib, "tally_" + name), ctypes.c_void_p).value for name in _NAMES
     )
     module.bind(_count.context(c.CPU).pointer.value, *addresses)
+    module.introduce(_introduce)
     return module
+
+
+def _introduce(kind):
+    """Has the compiled part read a library's arrays from the first of them on."""
+    library = kind.__module__.partition(".")[0]
+    if library == "torch":
+        from . import _torch  # lends by being imported  # noqa: F401
+    elif library == "cupy":
+        from . import _cuda
+
+        _cuda._lend()
 
 
 fast = _bound()
