@@ -44,7 +44,7 @@ file(GLOB TALLY_KERNEL_FILES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.h ${PROJECT_SOURCE_DIR}/src/gpu/kernels/*.cl
      ${PROJECT_SOURCE_DIR}/src/gpu/kernels/published/*.h
      ${PROJECT_SOURCE_DIR}/src/gpu/kernels/published/*.cl)
-foreach(name IN ITEMS dialect bin cell cell_lookup place) # those that the host compiles too
+foreach(name IN ITEMS dialect bin cell cell_lookup place weight) # those that the host compiles too
   list(APPEND TALLY_KERNEL_FILES ${PROJECT_SOURCE_DIR}/src/binning/${name}.h)
 endforeach()
 set(texts "/* Made by cmake/TallyLibrary.cmake: src/gpu/kernels and src/binning. */\n")

@@ -215,6 +215,7 @@ static void add_target(ty_target target, const double *edges)
         ty_order_options(&device, (tally_dtype)dtype, &o);
         add(target, &ty_order_kernels, o.text);
         add(target, &ty_extremes_kernels, o.text);
+        add(target, &ty_weighted_kernels, o.text);
     }
 }
 

@@ -87,10 +87,11 @@ TALLY_API tally_status tally_order_statistics(tally_context *context, const tall
  * divided by the sum of all in float64, no less than q[i]. `out` has batches × channels × count
  * samples of the view's dtype: NaN for a group with one, unless skip_nan, or without samples.
  * `weights`: integers, f32 or f64, batches × rows × columns × channels, extents of 1 repeated along
- * the samples', in host memory as these are. Integers are summed as they are. Floats are first
- * rounded to whole units (ties to even, but what is above 0 to at least one): 2^-63 of the smallest
- * power of two above the group's largest. Sums are integers of 128 bits, so the answer has the same
- * bits for any number of threads. `options`: mask and skip_nan alone mean something here.
+ * the samples', where these are: not with a source. Integers are summed as they are. Floats are
+ * first rounded to whole units (ties to even, but what is above 0 to at least one): 2^-63 of the
+ * smallest power of two above the group's largest. Sums are integers of 128 bits, so the answer has
+ * the same bits for any number of threads and on any device, where a batch has less than 2^32
+ * samples and the host waits. `options`: mask, skip_nan and stream; `method` means nothing here.
  * TALLY_ERROR_DATA for a weight that counts and is negative, infinite or NaN, for weights that are
  * all 0, and for a group of integers without samples; the rest as tally_quantiles.
  */

@@ -35,9 +35,9 @@ tally_status ty_order_find(const ty_order_group *group, uint64_t count, const ui
 
 /* Samples on a device. */
 typedef struct ty_order_source {
-    const ty_grid *samples, *mask; /* mask NULL: all count */
-    uint64_t groups, elements;     /* batches × channels, and samples of each; neither is 0 */
-    void *stream;                  /* the caller's, or NULL */
+    const ty_grid *samples, *mask, *weights; /* mask NULL: all count; weights: of `weighted` */
+    uint64_t groups, elements; /* batches × channels, and samples of each; neither is 0 */
+    void *stream;              /* the caller's, or NULL */
 } ty_order_source;
 
 /* What a device does. Ranks and keys are as above, but of all groups, in any order, and both ranks
@@ -54,6 +54,9 @@ typedef struct ty_order_ops {
     tally_status (*quantiles)(tally_context *context, const ty_order_source *source,
                               tally_quantile_method method, int skip_nan, const double *q,
                               uint32_t count, void *out, tally_error *error);
+    /* As ty_weighted_find (core/weighted.h), of all groups. */
+    tally_status (*weighted)(tally_context *context, const ty_order_source *source, int skip_nan,
+                             const double *q, uint32_t count, int64_t *keys, tally_error *error);
 } ty_order_ops;
 
 /* A key's sample: rounded to float64, or as its bytes. */

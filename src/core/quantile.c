@@ -189,8 +189,12 @@ static tally_status do_groups(const quantile_job *job, tally_error *error)
 
 static ty_order_source source_of(const quantile_job *job)
 {
-    return (ty_order_source){&job->samples, job->mask.data ? &job->mask : NULL, job->groups,
-                             job->elements, job->stream};
+    return (ty_order_source){&job->samples,
+                             job->mask.data ? &job->mask : NULL,
+                             job->weighted ? &job->weights : NULL,
+                             job->groups,
+                             job->elements,
+                             job->stream};
 }
 
 /* Of all groups. */
@@ -273,6 +277,28 @@ static tally_status do_on_device(const quantile_job *job, tally_error *error)
     return status;
 }
 
+static tally_status weigh_on_device(const quantile_job *job, tally_error *error)
+{
+    const ty_order_source source = source_of(job);
+    const size_t size = tally_dtype_bytes(job->dtype);
+    const uint64_t all = job->groups * job->count;
+    int64_t *keys = ty_malloc(all * sizeof *keys);
+    if (!keys)
+        return ty_error_memory(error, "finding quantiles", all * sizeof *keys);
+    tally_status status = TALLY_OK;
+    for (uint64_t i = 0; i < all; i++)
+        keys[i] = size == 8 ? INT64_MAX : INT32_MAX;
+    if (job->elements)
+        status = job->device->backend->order->weighted(job->device, &source, job->skip_nan, job->q,
+                                                       job->count, keys, error);
+    else if (!ty_dtype_is_float(job->dtype))
+        status = ty_error(error, TALLY_ERROR_DATA, TY_WEIGHTS_NONE, UINT64_C(0), UINT64_C(0));
+    for (uint64_t i = 0; i < all && !status; i++)
+        ty_order_sample(job->dtype, keys[i], job->statistics + i * size);
+    ty_free(keys);
+    return status;
+}
+
 /* ---- calls ---- */
 
 static tally_status check_options(quantile_job *job, const tally_view *view,
@@ -325,10 +351,9 @@ static tally_status add_weights(quantile_job *job, const tally_view *view,
         status = ty_grid_weights(weights, &job->samples, view->device, &job->weights, error);
     if (!status)
         status = ty_grid_in_memory(&job->weights, "weights", error);
-    if (!status && job->device)
+    if (!status && job->on_device)
         status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                          "view: device %d; quantiles with weights are of samples in host memory",
-                          (int)view->device);
+                          "on_device: quantiles with weights are left in host memory");
     return status;
 }
 
@@ -375,7 +400,9 @@ static tally_status answer(quantile_job *job, void *out, size_t size, uint64_t *
     job->nan = nan ? (uint64_t *)memory : NULL;
     job->values = (double *)(memory + nan_bytes);
     job->statistics = memory + nan_bytes;
-    tally_status status = job->device ? do_on_device(job, error) : do_groups(job, error);
+    tally_status status = !job->device    ? do_groups(job, error)
+                          : job->weighted ? weigh_on_device(job, error)
+                                          : do_on_device(job, error);
     if (!status && bytes)
         memcpy(out, memory + nan_bytes, bytes);
     if (!status && nan_bytes)

@@ -27,12 +27,17 @@ const ty_gpu_method ty_order_kernels = {
 const ty_gpu_method ty_extremes_kernels = {.texts = {ty_text_order_extremes},
                                            .reads = TY_READS_KEYS};
 
+const ty_gpu_method ty_weighted_kernels = {
+    .texts = {ty_text_order_weighted},
+    .reads = TY_READS_KEYS,
+};
+
 enum { MOST_WORDS = 1 << 22 }; /* of ranks, keys and so on of one round of groups */
 
 /* What a device keeps for these. */
 struct ty_orders {
     ty_workspaces spaces;
-    ty_program *programs[2][TALLY_F64 + 1]; /* of extremes or all, by dtype */
+    ty_program *programs[TY_ORDER_PROGRAMS][TALLY_F64 + 1]; /* by what they do and dtype */
 };
 
 /* ---- programs ---- */
@@ -63,21 +68,23 @@ static tally_status orders_of(ty_device *device, struct ty_orders **own, tally_e
     return *own ? TALLY_OK : ty_error_memory(error, "quantiles", sizeof **own);
 }
 
-static tally_status program_of(ty_device *device, struct ty_orders *own, int all, tally_dtype dtype,
-                               void **program, tally_error *error)
+static tally_status program_of(ty_device *device, struct ty_orders *own, int which,
+                               tally_dtype dtype, void **program, tally_error *error)
 {
-    ty_program **programs = own->programs[all];
+    static const ty_gpu_method *const kernels[TY_ORDER_PROGRAMS] = {
+        [TY_ORDER_ALL] = &ty_order_kernels,
+        [TY_ORDER_EXTREMES] = &ty_extremes_kernels,
+        [TY_ORDER_WEIGHTED] = &ty_weighted_kernels};
+    ty_program **kept = &own->programs[which][dtype], *made = NULL;
     ty_defines o;
-    ty_program *made = NULL;
     tally_status status = TALLY_OK;
     pthread_mutex_lock(&own->spaces.lock);
-    if (!programs[dtype]) {
+    if (!*kept) {
         ty_order_options(device, dtype, &o);
-        status = ty_program_take(device, all ? &ty_order_kernels : &ty_extremes_kernels, o.text,
-                                 &made, error);
-        programs[dtype] = status ? NULL : made;
+        status = ty_program_take(device, kernels[which], o.text, &made, error);
+        *kept = status ? NULL : made;
     }
-    *program = status ? NULL : programs[dtype]->handle;
+    *program = status ? NULL : (*kept)->handle;
     pthread_mutex_unlock(&own->spaces.lock);
     return status;
 }
@@ -88,19 +95,17 @@ void ty_orders_close(ty_device *device)
     if (!own)
         return;
     ty_workspaces_close(device, &own->spaces);
-    for (int d = 0; d <= TALLY_F64; d++) {
-        ty_program_give(device, own->programs[0][d]);
-        ty_program_give(device, own->programs[1][d]);
-    }
+    for (int d = 0; d <= TALLY_F64; d++)
+        for (int which = 0; which < TY_ORDER_PROGRAMS; which++)
+            ty_program_give(device, own->programs[which][d]);
     pthread_mutex_destroy(&own->spaces.lock);
     ty_free(own);
 }
 
 /* ---- calls ---- */
 
-/* `all`: with all kernels, not those of extremes. */
-static tally_status begin(ty_order_run *r, tally_context *context, const ty_order_source *source,
-                          int all, tally_error *error)
+tally_status ty_order_begin(ty_order_run *r, tally_context *context, const ty_order_source *source,
+                            int program, tally_error *error)
 {
     ty_device *device = context->state;
     const ty_device_ops *ops = device->ops;
@@ -119,6 +124,8 @@ static tally_status begin(ty_order_run *r, tally_context *context, const ty_orde
     tally_status status = ty_view_check(device, source->samples, "view", error);
     if (!status && source->mask)
         status = ty_view_check(device, source->mask, "mask", error);
+    if (!status && source->weights)
+        status = ty_view_check(device, source->weights, "weights", error);
     if (!status && source->stream && ops->recording)
         status = ops->recording(device, source->stream, &r->recording, error);
     if (!status && r->recording)
@@ -126,7 +133,7 @@ static tally_status begin(ty_order_run *r, tally_context *context, const ty_orde
     if (!status)
         status = orders_of(device, &r->own, error);
     if (!status)
-        status = program_of(device, r->own, all, source->samples->dtype, &r->program, error);
+        status = program_of(device, r->own, program, source->samples->dtype, &r->program, error);
     if (!status)
         status =
             ty_workspaces_take(device, &r->own->spaces, source->stream, r->recording, &r->w, error);
@@ -135,8 +142,7 @@ static tally_status begin(ty_order_run *r, tally_context *context, const ty_orde
     return status;
 }
 
-/* `busy`: the call is under way still. */
-static tally_status end(ty_order_run *r, tally_status status, int busy, tally_error *error)
+tally_status ty_order_end(ty_order_run *r, tally_status status, int busy, tally_error *error)
 {
     const ty_device_ops *ops = r->device->ops;
     if (r->w && !status && !busy)
@@ -181,7 +187,7 @@ static tally_status kinds(tally_context *context, const ty_order_source *source,
                           ty_order_kinds *found, tally_error *error)
 {
     ty_order_run r;
-    tally_status status = begin(&r, context, source, 1, error);
+    tally_status status = ty_order_begin(&r, context, source, TY_ORDER_ALL, error);
     for (; r.first < source->groups && !status; r.first += r.groups) {
         const uint64_t left = source->groups - r.first, most = most_groups(0);
         status = lay_out(&r, left < most ? left : most, 0, error);
@@ -193,12 +199,12 @@ static tally_status kinds(tally_context *context, const ty_order_source *source,
         if (!status)
             status = r.device->ops->wait(r.device, r.queue, error);
     }
-    return end(&r, status, 0, error);
+    return ty_order_end(&r, status, 0, error);
 }
 
 _Static_assert(sizeof(ty_order_kinds) == 16, "as the device has it");
 
-static int64_t key_of(const ty_order_run *r, uint64_t word)
+int64_t ty_order_key(const ty_order_run *r, uint64_t word)
 {
     const uint64_t flipped = word ^ UINT64_C(1) << (r->key_words * 32 - 1);
     return r->key_words == 2 ? (int64_t)flipped : (int32_t)(uint32_t)flipped;
@@ -228,7 +234,7 @@ static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t 
     if (!status)
         status = ops->wait(r->device, r->queue, error);
     for (uint64_t i = 0; i < r->groups * r->each && !status; i++)
-        keys[(r->first + i / r->each) * count + at + i % r->each] = key_of(r, words[i]);
+        keys[(r->first + i / r->each) * count + at + i % r->each] = ty_order_key(r, words[i]);
     return status;
 }
 
@@ -243,7 +249,7 @@ static int are_extremes(const ty_device *device, const ty_order_source *source,
     return are;
 }
 
-static tally_status refuse_recording(const ty_order_run *r, tally_error *error)
+tally_status ty_order_refuse_recording(const ty_order_run *r, tally_error *error)
 {
     return r->recording ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
                                    "stream: it is recording a graph, and the answer goes to the "
@@ -257,16 +263,16 @@ static tally_status find_extremes(tally_context *context, const ty_order_source 
 {
     ty_order_run r;
     uint64_t found[3] = {0}; /* smallest, largest, NaN */
-    tally_status status = begin(&r, context, source, 0, error);
+    tally_status status = ty_order_begin(&r, context, source, TY_ORDER_EXTREMES, error);
     if (!status)
-        status = refuse_recording(&r, error);
+        status = ty_order_refuse_recording(&r, error);
     if (!status)
         status = ty_order_extremes(&r, error);
     if (!status)
         status = r.device->ops->download(r.device, r.queue, found, r.state, 0, sizeof found, error);
-    status = end(&r, status, 0, error);
+    status = ty_order_end(&r, status, 0, error);
     for (uint32_t i = 0; i < count && !status; i++)
-        keys[i] = key_of(&r, found[ranks[i] != 0]);
+        keys[i] = ty_order_key(&r, found[ranks[i] != 0]);
     if (!status)
         *nan = found[2];
     return status;
@@ -280,9 +286,9 @@ static tally_status find_keys(tally_context *context, const ty_order_source *sou
     uint64_t *words = NULL;
     if (are_extremes(context->state, source, ranks, count))
         return find_extremes(context, source, ranks, count, keys, nan, error);
-    tally_status status = begin(&r, context, source, 1, error);
+    tally_status status = ty_order_begin(&r, context, source, TY_ORDER_ALL, error);
     if (!status)
-        status = refuse_recording(&r, error);
+        status = ty_order_refuse_recording(&r, error);
     const uint32_t most = count < ORDER_RANKS ? count : ORDER_RANKS;
     const uint64_t groups = source->groups < most_groups(most) ? source->groups : most_groups(most);
     if (!status && !(words = ty_malloc(groups * most * sizeof *words)))
@@ -297,7 +303,8 @@ static tally_status find_keys(tally_context *context, const ty_order_source *sou
                 status = find_round(&r, ranks, count, at, words, keys, nan, error);
         }
     }
-    status = end(&r, status, 0, error); /* before the memory that copies are on their way to */
+    status =
+        ty_order_end(&r, status, 0, error); /* before the memory that copies are on their way to */
     ty_free(words);
     return status;
 }
@@ -345,7 +352,7 @@ static tally_status quantiles(tally_context *context, const ty_order_source *sou
 {
     ty_order_run r;
     const uint32_t most = count < TY_ORDER_PAIRS ? count : TY_ORDER_PAIRS;
-    tally_status status = begin(&r, context, source, 1, error);
+    tally_status status = ty_order_begin(&r, context, source, TY_ORDER_ALL, error);
     if (!status && !r.device->has_fp64)
         status = ty_error(error, TALLY_ERROR_UNSUPPORTED,
                           "out: the device has no float64; take the quantiles to host memory");
@@ -358,7 +365,7 @@ static tally_status quantiles(tally_context *context, const ty_order_source *sou
                 status = quantile_round(&r, (uint32_t)method, skip, q, count, at, out, error);
         }
     }
-    return end(&r, status, source->stream != NULL, error);
+    return ty_order_end(&r, status, source->stream != NULL, error);
 }
 
-const ty_order_ops ty_gpu_order = {kinds, find_keys, quantiles};
+const ty_order_ops ty_gpu_order = {kinds, find_keys, quantiles, ty_order_weighted};

@@ -8,8 +8,9 @@
 
 extern const ty_order_ops ty_gpu_order;
 
-/* Their kernels, which are no method's, and what they are compiled with. */
-extern const ty_gpu_method ty_order_kernels, ty_extremes_kernels;
+/* Their kernels, which are no method's, those of extremes and with weights apart, and what they are
+ * compiled with. */
+extern const ty_gpu_method ty_order_kernels, ty_extremes_kernels, ty_weighted_kernels;
 void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *options);
 
 /* Their programs' and calls' memory, when the device is closed. */

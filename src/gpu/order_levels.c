@@ -36,8 +36,7 @@ tally_status ty_order_launch(const ty_order_run *r, const char *kernel, uint64_t
     return r->device->ops->launch(r->device, r->queue, r->program, kernel, &l, error);
 }
 
-/* Samples, mask, whether there is one. With `channel` that of group g, or all of them. */
-static unsigned grids(const ty_order_run *r, ty_arg *args, int each, uint64_t channel)
+unsigned ty_order_grids(const ty_order_run *r, ty_arg *args, int each, uint64_t channel)
 {
     const ty_grid *samples = r->source->samples, *mask = r->source->mask;
     ty_strided at = ty_view_strided(samples);
@@ -66,8 +65,7 @@ tally_status ty_order_put(const ty_order_run *r, uint64_t at, const uint64_t *wo
     return status;
 }
 
-/* Groups of work-items that fill the device with so much local memory each. */
-static uint64_t fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
+uint64_t ty_order_fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
 {
     const ty_device *d = r->device;
     uint64_t each = d->unit_local_bytes / (local + 1024);
@@ -82,10 +80,11 @@ static uint64_t fill(const ty_order_run *r, uint32_t local, uint64_t tiles)
 tally_status ty_order_count(const ty_order_run *r, tally_error *error)
 {
     const ty_order_source *s = r->source;
-    const uint64_t useful = s->elements / (r->group_size * 16) + 1, all = fill(r, 0, useful);
+    const uint64_t useful = s->elements / (r->group_size * 16) + 1,
+                   all = ty_order_fill(r, 0, useful);
     const uint64_t parts = (all + r->groups - 1) / r->groups;
     ty_arg args[24];
-    unsigned n = grids(r, args, 1, 0);
+    unsigned n = ty_order_grids(r, args, 1, 0);
     args[n++] = ty_arg_u64(s->samples->columns);
     args[n++] = ty_arg_u64(s->elements);
     args[n++] = ty_arg_u64(s->samples->channels);
@@ -124,7 +123,7 @@ static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count,
     const int staged = !lost && most > fixed && s->elements <= (most - fixed) / (r->key_words * 4);
     const uint32_t local = fixed + (staged ? (uint32_t)s->elements * r->key_words * 4 : 0);
     ty_arg args[28];
-    unsigned n = grids(r, args, 1, 0);
+    unsigned n = ty_order_grids(r, args, 1, 0);
     args[n++] = ty_arg_u64(s->samples->columns);
     args[n++] = ty_arg_u64(s->elements);
     args[n++] = ty_arg_u64(s->samples->channels);
@@ -213,7 +212,7 @@ static tally_status draw(const ty_order_run *r, const level *l, int first, uint6
     ty_arg args[24];
     unsigned n = 0;
     if (first) {
-        n = grids(r, args, 0, g % samples->channels);
+        n = ty_order_grids(r, args, 0, g % samples->channels);
         args[n++] = ty_arg_u64(g / samples->channels);
         args[n++] = ty_arg_u64(samples->columns);
     } else {
@@ -288,7 +287,7 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
                                           (int64_t)channel * samples->channel_stride));
         args[n++] = ty_arg_u64(r->source->elements);
     } else if (first) {
-        n = grids(r, args, 0, channel);
+        n = ty_order_grids(r, args, 0, channel);
         args[n++] = ty_arg_u64(b);
         args[n++] = ty_arg_u64(samples->columns);
         args[n++] = ty_arg_u64(r->source->elements);
@@ -301,7 +300,8 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     args[n++] = ty_arg_u64(l->to);
     args[n++] = ty_arg_u64(next->keys);
     args[n++] = ty_arg_u32(room / 4);
-    return ty_order_launch(r, kernel, fill(r, local, l->keys / tile + 1), local, args, n, error);
+    return ty_order_launch(r, kernel, ty_order_fill(r, local, l->keys / tile + 1), local, args, n,
+                           error);
 }
 
 static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, int first, int last,
@@ -372,7 +372,7 @@ tally_status ty_order_extremes(ty_order_run *r, tally_error *error)
     const ty_order_source *s = r->source;
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
     const uint32_t local = r->group_size * (8 + 2 * 4 * r->key_words);
-    const uint64_t groups = fill(r, local, s->elements / tile + 1);
+    const uint64_t groups = ty_order_fill(r, local, s->elements / tile + 1);
     tally_status status = ty_workspace_stages(r->device, r->w, groups * 3 * 8, 0, error);
     r->state = r->w->samples;
     const ty_arg each[] = {ty_arg_memory((ty_memory)(uintptr_t)s->samples->data), ty_arg_u64(0),

@@ -10,6 +10,9 @@
 
 enum { TY_ORDER_PAIRS = ORDER_RANKS / 2 }; /* quantiles of one search */
 
+/* The programs of a type. */
+enum { TY_ORDER_ALL, TY_ORDER_EXTREMES, TY_ORDER_WEIGHTED, TY_ORDER_PROGRAMS };
+
 /* A call under way, of groups [first, first + groups). Offsets are in words of the state. */
 typedef struct ty_order_run {
     const ty_order_source *source;
@@ -26,12 +29,27 @@ typedef struct ty_order_run {
     int recording, capture_mode, entered;
 } ty_order_run;
 
+/* Begins a call by one of the programs, and ends it; `busy`: it is under way still. */
+tally_status ty_order_begin(ty_order_run *run, tally_context *context,
+                            const ty_order_source *source, int program, tally_error *error);
+tally_status ty_order_end(ty_order_run *run, tally_status status, int busy, tally_error *error);
+tally_status ty_order_refuse_recording(const ty_order_run *run, tally_error *error);
+
+/* The processor's key (cpu/order.h) of a device's. */
+int64_t ty_order_key(const ty_order_run *run, uint64_t word);
+
 /* One kernel of the program. */
 tally_status ty_order_launch(const ty_order_run *run, const char *kernel, uint64_t groups,
                              uint32_t local, const ty_arg *args, unsigned count,
                              tally_error *error);
 #define TY_ORDER_LAUNCH(r, kernel, groups, local, args, error)                                     \
     ty_order_launch(r, kernel, groups, local, args, sizeof(args) / sizeof *(args), error)
+
+/* Samples and mask as arguments: with `each` of all channels, else of number `channel`. Returns
+ * how many. */
+unsigned ty_order_grids(const ty_order_run *run, ty_arg *args, int each, uint64_t channel);
+/* Groups of work-items that fill the device with so much local memory each. */
+uint64_t ty_order_fill(const ty_order_run *run, uint32_t local, uint64_t tiles);
 
 /* Words to the state from word `at` on, which the caller need not keep. */
 tally_status ty_order_put(const ty_order_run *run, uint64_t at, const uint64_t *words,
@@ -44,6 +62,10 @@ int ty_order_is_packed(const ty_device *device, const ty_order_source *source, u
 /* The least and the largest key of the one group, which is packed, and the number of NaN: the first
  * words of the state. */
 tally_status ty_order_extremes(ty_order_run *run, tally_error *error);
+/* What ty_order_ops says. */
+tally_status ty_order_weighted(tally_context *context, const ty_order_source *source, int skip_nan,
+                               const double *q, uint32_t count, int64_t *keys, tally_error *error);
+
 /* The keys of `ranks` to `found`, and the numbers of NaN. */
 tally_status ty_order_search(ty_order_run *run, tally_error *error);
 

@@ -28,6 +28,7 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            counts ? ty_text_merge : "",
                            counts ? ty_text_finish_h : "",
                            counts ? "" : ty_text_place_h,
+                           counts ? "" : ty_text_weight_h,
                            counts ? "" : ty_text_order_state_h,
                            counts ? "" : ty_text_order_h,
                            NULL,

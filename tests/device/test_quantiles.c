@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantiles and order statistics of samples on a device are the processor's, to the bit: every
- * type, masks, strides, batches, channels; samples of every kind, and more levels than such sizes
- * need; brackets so narrow that ranks are lost; answers left on the device.
+ * Quantiles, those with weights and order statistics of samples on a device are the processor's, to
+ * the bit: every type, masks, strides, batches, channels; samples of every kind, and more levels
+ * than such sizes need; brackets so narrow that ranks are lost; answers left on the device.
  *
  *     test_quantiles [opencl|cuda [SEED [CASES]]]
  */
@@ -133,8 +133,8 @@ static int same(double a, double b)
 }
 
 typedef struct memories {
-    unsigned char *samples, *mask; /* of the host */
-    void *there, *mask_there, *out;
+    unsigned char *samples, *mask, *weights; /* of the host */
+    void *there, *mask_there, *weights_there, *out;
     double *want, *got;
     size_t answers;
 } memories;
@@ -202,6 +202,75 @@ static void check_ranks(const memories *m, const tally_view *view,
                   (unsigned long long)nan[g]);
 }
 
+/* Any weight of a type; sometimes one that is none. */
+static uint64_t draw_weight(tally_dtype dtype, int kind)
+{
+    double d = kind == 0 ? 1 : kind == 1 ? (double)below(3) : ldexp(unit(), (int)below(200) - 100);
+    uint64_t bits = kind == 0 ? 1 : kind == 1 ? below(3) : next() >> 1;
+    float f = (float)d;
+    if (kind == 3 && !below(100))
+        d = below(2) ? (double)NAN : -1, f = (float)d;
+    if (dtype == TALLY_F64)
+        memcpy(&bits, &d, sizeof d);
+    else if (dtype == TALLY_F32)
+        memcpy(&bits, &f, sizeof f);
+    else if (kind > 1 && dtype != TALLY_U64)
+        bits >>= 64 - 8 * tally_dtype_bytes(dtype);
+    return bits;
+}
+
+/* Weights in the samples' shape, or one for all channels, batches or rows, here and there. */
+static tally_view draw_weights(const memories *m, const tally_view *view)
+{
+    static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_U8,  TALLY_I32, TALLY_U64,
+                                         TALLY_I8,  TALLY_U16, TALLY_I16, TALLY_U32, TALLY_I64};
+    const tally_dtype dtype = dtypes[below(10)];
+    const int64_t size = (int64_t)tally_dtype_bytes(dtype);
+    const int kind = (int)below(4);
+    tally_view w = tally_view_1d(m->weights, dtype, view->columns);
+    w.batches = below(3) ? view->batches : 1;
+    w.channels = below(2) ? view->channels : 1;
+    w.rows = below(4) ? view->rows : 1;
+    w.channel_stride_bytes = size;
+    w.column_stride_bytes = size * (int64_t)w.channels;
+    w.row_stride_bytes = w.column_stride_bytes * (int64_t)w.columns;
+    w.batch_stride_bytes = w.row_stride_bytes * (int64_t)w.rows;
+    const uint64_t n = w.batches * w.rows * w.columns * w.channels;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t bits = draw_weight(dtype, kind);
+        memcpy(m->weights + i * (uint64_t)size, &bits, (size_t)size);
+    }
+    CHECK(!tally_memory_write(device, m->weights_there, 0, m->weights, n * (uint64_t)size, NULL));
+    return w;
+}
+
+static void check_weighted(const memories *m, const tally_view *view,
+                           const tally_quantile_options *options,
+                           const tally_quantile_options *options_there)
+{
+    const tally_view moved = there(view, m->there), w = draw_weights(m, view),
+                     w_there = there(&w, m->weights_there);
+    const size_t size = tally_dtype_bytes(view->dtype);
+    const uint64_t groups = view->batches * view->channels;
+    const uint64_t many = view->rows * view->columns < 1000 ? most_ranks : 8;
+    const uint32_t count = 1 + (uint32_t)below(below(2) ? 2 : many);
+    double q[most_ranks];
+    tally_error want = {""}, got = {""};
+    for (uint32_t i = 0; i < count; i++)
+        q[i] = below(8) ? unit() : (double)below(3) / 2;
+    const tally_status here = tally_weighted_quantiles(NULL, view, &w, q, count, options, m->want,
+                                                       &want),
+                       status = tally_weighted_quantiles(device, &moved, &w_there, q, count,
+                                                         options_there, m->got, &got);
+    CHECK_SAY(status == here, "%s with %s: %d and not %d: %s; %s", tally_dtype_name(view->dtype),
+              tally_dtype_name(w.dtype), status, here, got.message, want.message);
+    for (uint64_t i = 0; i < groups * count && !status && !here; i++)
+        CHECK_SAY(!memcmp((const char *)m->got + i * size, (const char *)m->want + i * size, size),
+                  "%s with %s: group %llu of %llu, q %.17g", tally_dtype_name(view->dtype),
+                  tally_dtype_name(w.dtype), (unsigned long long)(i / count),
+                  (unsigned long long)(view->rows * view->columns), q[i % count]);
+}
+
 static void check_case(const memories *m, tally_dtype dtype)
 {
     const int kind = (int)below(7);
@@ -229,8 +298,11 @@ static void check_case(const memories *m, tally_dtype dtype)
     }
     CHECK(
         !tally_memory_write(device, m->there, 0, m->samples, n * tally_dtype_bytes(dtype), &error));
-    if (below(3))
+    const uint64_t what = below(4);
+    if (what > 1)
         check_quantiles(m, &view, &options, &options_there);
+    else if (what)
+        check_weighted(m, &view, &options, &options_there);
     else
         check_ranks(m, &view, &options, &options_there);
 }
@@ -249,6 +321,11 @@ static void check_refusals(const memories *m)
     CHECK(tally_quantiles(device, &host, &q, 1, &o, &out, &error) == TALLY_ERROR_ARGUMENT);
     const uint64_t rank = 3;
     CHECK(tally_order_statistics(device, &moved, &rank, 1, &o, &out, NULL, &error) ==
+          TALLY_ERROR_UNSUPPORTED);
+    CHECK(tally_weighted_quantiles(device, &moved, &moved, &q, 1, &o, &out, &error) ==
+          TALLY_ERROR_UNSUPPORTED);
+    o.on_device = 0;
+    CHECK(tally_weighted_quantiles(device, &moved, &host, &q, 1, &o, &out, &error) ==
           TALLY_ERROR_UNSUPPORTED);
     const tally_view mask = tally_view_1d(m->mask, TALLY_U8, 10);
     o.on_device = 0;
@@ -273,11 +350,13 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)seed);
     m.samples = calloc(most, 8);
     m.mask = calloc(most, 1);
+    m.weights = calloc(most, 8);
     m.want = calloc(m.answers, 8);
     m.got = calloc(m.answers, 8);
-    if (!m.samples || !m.mask || !m.want || !m.got ||
+    if (!m.samples || !m.mask || !m.weights || !m.want || !m.got ||
         tally_memory_create(device, most * 8, &m.there, &error) ||
         tally_memory_create(device, most, &m.mask_there, &error) ||
+        tally_memory_create(device, most * 8, &m.weights_there, &error) ||
         tally_memory_create(device, m.answers * 8, &m.out, &error)) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
@@ -288,9 +367,11 @@ int main(int argc, char **argv)
         check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);
     tally_memory_destroy(device, m.there);
     tally_memory_destroy(device, m.mask_there);
+    tally_memory_destroy(device, m.weights_there);
     tally_memory_destroy(device, m.out);
     free(m.samples);
     free(m.mask);
+    free(m.weights);
     free(m.want);
     free(m.got);
     tally_context_destroy(device);

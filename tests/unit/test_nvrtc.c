@@ -363,7 +363,8 @@ static int compile_order(const job *j)
     const ty_device device = ty_device_virtual(j->capability);
     ty_defines o;
     ty_order_options(&device, j->dtype, &o);
-    return compile_text(j, &ty_extremes_kernels, &o) && compile_text(j, &ty_order_kernels, &o);
+    return compile_text(j, &ty_extremes_kernels, &o) && compile_text(j, &ty_order_kernels, &o) &&
+           compile_text(j, &ty_weighted_kernels, &o);
 }
 
 static int compile(const job *j)
