@@ -158,17 +158,33 @@ class _Lent:
     def __len__(self):
         return self.groups
 
+    def room(self, count):
+        """For so many samples of each group."""
+        return np.empty((self.groups, count), np.uint16 if self.array.code == c.DTYPES["bf16"] else self.array.dtype)
+
+    def given(self, found):
+        return (found.astype(np.uint32) << 16).view(np.float32) if self.array.code == c.DTYPES["bf16"] else found
+
+    def extents(self):
+        return self.view.batches, self.view.rows, self.view.columns, self.view.channels
+
     def order_statistics(self, ranks):
-        array = self.array
-        half = array.code == c.DTYPES["bf16"]
-        found = np.empty((self.groups, len(ranks)), np.uint16 if half else array.dtype)
-        nan = np.empty(self.groups, np.uint64)
+        array, found, nan = self.array, self.room(len(ranks)), np.empty(self.groups, np.uint64)
         options = c.QuantileOptions(stream=array.home.stream)
         c.order_statistics(
             context(array.device, array.index).pointer, ctypes.byref(self.view), ranks.ctypes.data, len(ranks),
             ctypes.byref(options), found.ctypes.data, nan.ctypes.data,
         )  # fmt: skip
-        return (found.astype(np.uint32) << 16).view(np.float32) if half else found, nan
+        return self.given(found), nan
+
+    def weighted(self, weights, q, skip):
+        array, found = self.array, self.room(len(q))
+        options = c.QuantileOptions(stream=array.home.stream, skip_nan=skip)
+        c.weighted_quantiles(
+            context(array.device, array.index).pointer, ctypes.byref(self.view), ctypes.byref(weights), q.ctypes.data,
+            len(q), ctypes.byref(options), found.ctypes.data,
+        )  # fmt: skip
+        return self.given(found)
 
 
 def _view(rows):
@@ -335,6 +351,30 @@ def _weights(samples, weights, axis):
     return np.ascontiguousarray(w).reshape(1, samples.count)
 
 
+def _weights_there(samples, weights, axis):
+    """The samples' rows and the view of weights beside them on a device; and the weights, which are to be kept."""
+    array, rows = _arrays.take(weights), samples.rows
+    if (array.device, array.index) != (rows.array.device, rows.array.index):
+        raise TypeError("weights: they must be on the device of the samples")
+    if array.code not in _arrays.CODES.values() or array.code in (c.DTYPES["f16"], c.DTYPES["bf16"]):
+        raise TypeError(f"weights of {array.dtype} are left to NumPy; copy the arrays to the host")
+    rest, axes = samples.order[: len(samples.shape)], sorted(samples.axes)
+    if array.shape == samples.whole:
+        lent = _Lent(array, rest, axes, rows.groups, samples.count)
+        if lent.extents() != rows.extents():
+            rows, lent = (
+                _Lent(x.array.contiguous(), rest, axes, rows.groups, samples.count) for x in (rows, lent)
+            )  # fmt: skip
+        return rows, lent.view, lent
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if array.shape != (samples.count,) or len(axes) > 1:
+        raise ValueError("weights: on a device they are of the samples' shape or along one axis")
+    view = c.View(data=array.pointer, dtype=array.code, device=array.device, batches=1, rows=1, columns=samples.count,
+                  channels=1, column_stride=array.strides[0])  # fmt: skip
+    return rows, view, array
+
+
 def _reached(q):
     """The least float64 that is no less than q in q's type, in which NumPy compares; above 0."""
     if q.dtype.kind != "f" or q.dtype == np.float64:
@@ -349,17 +389,21 @@ def _of_weighted(samples, weights, q, scale, axis, method, skip):
     quantiles = _checked(q, scale)
     if method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-    if quantiles is None or samples.there or samples.valid is not None:
+    if quantiles is None or samples.valid is not None:
         return None
-    w = _weights(samples, weights, axis)
-    if w is None:
-        return None
-    flat, rows = _reached(np.atleast_1d(quantiles)), samples.rows
-    found = np.empty((len(rows), len(flat)), rows.dtype)
-    c.weighted_quantiles(
-        context(c.CPU).pointer, ctypes.byref(_view(rows)), ctypes.byref(_view(w)), flat.ctypes.data, len(flat),
-        ctypes.byref(c.QuantileOptions(skip_nan=skip)), found.ctypes.data,
-    )  # fmt: skip
+    flat = _reached(np.atleast_1d(quantiles))
+    if samples.there:
+        rows, w, _lent = _weights_there(samples, weights, axis)
+        found = rows.weighted(w, flat, skip)
+    else:
+        w = _weights(samples, weights, axis)
+        if w is None:
+            return None
+        found = np.empty((len(samples.rows), len(flat)), samples.rows.dtype)
+        c.weighted_quantiles(
+            context(c.CPU).pointer, ctypes.byref(_view(samples.rows)), ctypes.byref(_view(w)), flat.ctypes.data,
+            len(flat), ctypes.byref(c.QuantileOptions(skip_nan=skip)), found.ctypes.data,
+        )  # fmt: skip
     if skip and samples.dtype.kind == "f" and np.isnan(found).any():
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)  # as NumPy
     return found.T, quantiles.shape

@@ -290,6 +290,26 @@ def test_device(devices, dtype):
     same(out, np.asarray(tally.percentile(x, 30, 1), np.float64))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "i2"])
+@pytest.mark.filterwarnings("ignore:All-NaN")
+def test_device_with_weights(devices, dtype):
+    random = np.random.default_rng(SEED + 6)
+    x, w = samples(random, dtype, (3, 40, 7)), random.random((3, 40, 7)).astype("f4")
+    if dtype == "f4":
+        x[1, :, 3] = np.nan
+    turned = np.ascontiguousarray(w.transpose(2, 0, 1)).transpose(1, 2, 0)  # the same in another order
+    for axis in (None, 0, 1, 2, (0, 1), (0, 2)):
+        for weights in (w, turned):
+            for ours in (tally.quantile, tally.nanquantile):
+                same(ours(there(x), [0.1, 0.5, 1], axis, weights=there(weights), **CDF),
+                     ours(x, [0.1, 0.5, 1], axis, weights=w, **CDF))  # fmt: skip
+    few = np.arange(40, dtype="u2")
+    same(tally.percentile(there(x), 30, 1, weights=there(few), **CDF), tally.percentile(x, 30, 1, weights=few, **CDF))
+    for wrong, weights in ((TypeError, w), (TypeError, there(w.astype("f2"))), (ValueError, there(few[:3]))):
+        with pytest.raises(wrong):
+            tally.quantile(there(x), 0.5, 1, weights=weights, **CDF)
+
+
 def test_device_refusals(devices):
     for x in (np.zeros(3, bool), np.zeros(0, "f4")):
         with pytest.raises(TypeError, match="copy the array to the host"):
