@@ -11,6 +11,13 @@ from . import _arrays
 _COARSER = ("Y", "M", "W", "D", "h", "m", "s", "ms")
 
 
+def _in_utc(date):
+    """Without its time zone, where it has one, as samples are."""
+    if getattr(date, "tzinfo", None) is None:
+        return date
+    return date.replace(tzinfo=None) - date.utcoffset()
+
+
 def are(array):
     return array.dtype.kind in "mM"
 
@@ -50,7 +57,7 @@ class Dates:
         """Two dates as two numbers."""
         if range is None:
             return self.ends
-        lo, hi = (int(self.number(_arrays.without_zone(end))) for end in range)
+        lo, hi = (int(self.number(_in_utc(end))) for end in range)
         return lo, hi
 
     def edges(self, found):

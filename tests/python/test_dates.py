@@ -54,7 +54,9 @@ def test_of_others():
         counts, edges = tally.histogram(x, 3)
         assert counts.tolist() == [3, 3, 4] and edges[1] == np.datetime64("2020-01-04")
     assert tally.histogram(days, 2, (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-05")))[0].tolist() == [2, 3]
-    assert tally.histogram(utc, 2, (utc[0], utc[4]))[0].tolist() == [2, 3]
+    berlin = days.dt.tz_localize("Europe/Berlin")
+    for x in (utc, berlin):
+        assert tally.histogram(x, 2, (x[0], x[4]))[0].tolist() == tally.histogram(days, 2, (days[0], days[4]))[0].tolist() == [2, 3]
     for kind in ("polars", "pyarrow"):
         module = pytest.importorskip(kind)
         x = (module.Series if kind == "polars" else module.array)(days.dt.date.tolist() + [None])
