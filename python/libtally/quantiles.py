@@ -7,6 +7,7 @@ Arrays on a device are read there, and the answer is an array of the lender's th
 """
 
 import ctypes
+import math
 import warnings
 
 import numpy as np
@@ -85,8 +86,8 @@ class _Samples:
             self.kept = tuple(1 if i in axes else shape[i] for i in range(dimensions))
         else:
             self.kept = self.shape
-        groups = int(np.prod(self.shape, dtype=np.intp))
-        self.count = int(np.prod([shape[i] for i in axes], dtype=np.intp))
+        groups = math.prod(self.shape)
+        self.count = math.prod(shape[i] for i in axes)
         if self.there:
             self.rows = _Lent(array, rest, sorted(axes), groups, self.count)
         else:

@@ -467,6 +467,8 @@ tally_status ty_weighted_find(const ty_order_group *group, const ty_grid *weight
                 .skip_nan = skip_nan,
                 .worker_count = group->pool ? ty_pool_threads(group->pool) : 1,
                 .samples = group->samples->rows * group->samples->columns};
+    if (s.worker_count > s.samples / PART + 1)
+        s.worker_count = (unsigned)(s.samples / PART + 1);
     const size_t bytes = s.worker_count * sizeof *s.workers, all = count;
     s.workers = ty_calloc(1, bytes);
     s.brackets = ty_malloc((all + 1) * sizeof *s.brackets);
