@@ -162,15 +162,16 @@ static uint32_t thinned(uint32_t drawn, uint32_t pairs)
     return thin;
 }
 
-/* The share of the keys of `pairs` gaps that brackets will keep, by order_bracket's arithmetic. At
- * the first level a bracket is a share of all keys. */
+/* The share of the keys of `pairs` gaps that brackets will keep, by order_bracket's arithmetic, and
+ * some to spare: all ranks are lost where there is no space for what is kept. At the first level a
+ * bracket is a share of all keys. */
 static double kept_share(const level *l, uint32_t pairs, int first)
 {
     const double width = ty_order_sizes_used.width / 16.0, runs = l->drawn / ORDER_RUN;
     const double noise = l->thin > 1 ? l->thin * (double)l->thin * runs / (first ? 12 : 6) : 0;
     const double here = first ? l->drawn : l->drawn / (double)pairs;
     const double share = (2 * width * sqrt(here / 4 + noise) + 6 + 2 * l->thin) / here;
-    return share * (first ? pairs : 1) * (pairs < 8 ? 1.3 : 1.05);
+    return share * (first ? pairs : 1) * (pairs < 32 ? 1.3 : 1.1);
 }
 
 /* The levels for `elements` samples; *kept gets the keys of their buffers. */
