@@ -4,6 +4,7 @@
 #
 #     [TALLY_PREBUILT=ptx|all] scripts/wheel.sh [PYTHON]
 #
+# The wheel is for the kind of machine that this is: one for aarch64 is made by the same command on aarch64.
 # With TALLY_PREBUILT it holds CUDA kernels compiled ahead (needs NVRTC), so that a machine with only a driver counts at once.
 # The same source, compiler and packages give the same bytes, in any folder; files are of the time SOURCE_DATE_EPOCH, or else
 # of debian/changelog's newest entry.
