@@ -117,7 +117,7 @@ static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count,
 {
     const ty_order_source *s = r->source;
     const ty_device *d = r->device;
-    const uint32_t fixed = (2048 + 2 * (r->group_size + 20)) * 4;
+    const uint32_t fixed = (ORDER_DIGITS + 2 * (r->group_size + ORDER_PART + 4)) * 4;
     uint32_t most = d->unit_local_bytes / 2 - 1024;
     most = most < d->local_bytes ? most : d->local_bytes;
     const int staged = !lost && most > fixed && s->elements <= (most - fixed) / (r->key_words * 4);
@@ -155,7 +155,7 @@ static uint32_t draws(uint64_t n, uint32_t pairs, int first)
 /* One in how many of the drawn keys is passed on. */
 static uint32_t thinned(uint32_t drawn, uint32_t pairs)
 {
-    const uint32_t most = pairs <= 2 ? ORDER_FEW_KEYS : 16 * ORDER_FEW_KEYS;
+    const uint32_t most = pairs <= 2 ? ORDER_FEW_KEYS : ORDER_MOST_KEYS;
     uint32_t thin = 1;
     while (drawn / thin > most)
         thin *= 2;
@@ -232,7 +232,7 @@ static tally_status draw(const ty_order_run *r, const level *l, int first, uint6
 /* What was drawn and passed on becomes one sorted run; *at gets where it is. */
 static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, tally_error *error)
 {
-    const uint32_t count = l->drawn / l->thin, team = r->group_size < 16 ? r->group_size : 16;
+    const uint32_t count = l->drawn / l->thin, team = ORDER_TEAM(r->group_size);
     const int few = count <= ORDER_FEW_KEYS;
     const ty_arg sort[] = {ty_arg_memory(r->state), ty_arg_memory(r->drawn)};
     tally_status status = TALLY_OK;
@@ -257,7 +257,7 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
 }
 
 /* Local memory for a pass' counts and tree besides `fixed` bytes: where it has banks for 32 copies,
- * unless four groups of work-items, or one, would then not fit; else for one. */
+ * unless three groups of work-items, or one, would then not fit; else for one. */
 static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
 {
     const ty_device *d = r->device;

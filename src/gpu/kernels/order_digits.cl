@@ -3,13 +3,10 @@
  * ranks by the digits of keys, a group for each batch and channel: for many small ones, and for the
  * ranks that were lost; `order_ranks` and `order_finish` make quantiles of ranks.
  */
-#define ORDER_DIGIT_BITS 11
-#define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
 #define ORDER_DIGITS_ALL ((32 * ORDER_KEY_WORDS + ORDER_DIGIT_BITS - 1) / ORDER_DIGIT_BITS)
 #define ORDER_CHUNK      ((ty_u64)1 << 31) /* samples whose counts fit 32 bits */
 #define ORDER_AHEAD      8                 /* samples that a work-item reads at a time */
 #define ORDER_OWN        (ORDER_DIGITS / TY_GROUP_SIZE) /* digits of a work-item */
-#define ORDER_PART       16 /* sums of work-items that are added up by one, and such sums */
 #define ORDER_AT_KEYS    (ORDER_DIGITS + 2 * (TY_GROUP_SIZE + ORDER_PART + 4)) /* in words */
 
 /* Batches and channels from number `first` on, `parts` groups for each: state[kinds], … get how

@@ -104,15 +104,15 @@ order_sort_thinned(TY_GLOBAL const ty_u64 *state, TY_GLOBAL order_key *keys TY_L
 }
 
 /* Runs of `length` keys to runs of `ways` times as many, a work-item for each key and each of
- * ORDER_TEAM shares of the runs: a key's place is how many are ahead of it in all of them, its own
+ * `team` shares of the runs: a key's place is how many are ahead of it in all of them, its own
  * too; of equal keys those of earlier runs. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_merge(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *from, ty_u64 from_at,
             TY_GLOBAL order_key *to, ty_u64 to_at, ty_u32 length, ty_u32 ways TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    enum { keys_here = TY_GROUP_SIZE / ORDER_TEAM };
-    const ty_u32 key = TY_LID / ORDER_TEAM, i = TY_GROUP * keys_here + key;
+    enum { team = ORDER_TEAM(TY_GROUP_SIZE), keys_here = TY_GROUP_SIZE / team };
+    const ty_u32 key = TY_LID / team, i = TY_GROUP * keys_here + key;
     const ty_u32 run = i / length, first = run / ways * ways;
     ORDER_BEGIN();
     if (!state[ORDER_N])
@@ -123,7 +123,7 @@ order_merge(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *from, ty_u
     if (TY_LID < keys_here)
         ty_local[TY_LID] = 0;
     TY_BARRIER();
-    for (ty_u32 k = TY_LID % ORDER_TEAM; k < ways; k += ORDER_TEAM) {
+    for (ty_u32 k = TY_LID % team; k < ways; k += team) {
         TY_GLOBAL const order_key *there = keys + k * length;
         ty_u32 ahead = 0;
         for (ty_u32 half_ = length / 2; half_; half_ /= 2)
@@ -133,7 +133,7 @@ order_merge(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *from, ty_u
     }
     TY_ADD_LOCAL(&ty_local[key], place);
     TY_BARRIER();
-    if (TY_LID % ORDER_TEAM == 0)
+    if (TY_LID % team == 0)
         to[to_at + (ty_u64)first * length + ty_local[key]] = x;
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -38,11 +38,17 @@
 
 #define ORDER_NO_RANK (~(ty_u64)0) /* a rank of a group without samples */
 
-#define ORDER_RUN      1024 /* keys that a group sorts */
-#define ORDER_MERGED   16   /* long runs, at most, that become one */
-#define ORDER_FEW_KEYS 2048 /* so few, in short runs, become one run at once */
-#define ORDER_TEAM     (TY_GROUP_SIZE < 16 ? TY_GROUP_SIZE : 16) /* work-items that find a place */
-#define ORDER_EXTRA    256 /* keys that a group keeps besides those of one tile */
+#define ORDER_RUN       1024                  /* keys that a group sorts */
+#define ORDER_MERGED    16                    /* long runs, at most, that become one */
+#define ORDER_FEW_KEYS  2048                  /* so few, in short runs, become one run at once */
+#define ORDER_MOST_KEYS (16 * ORDER_FEW_KEYS) /* that are passed on, of those drawn */
+/* Of a group of so many work-items, those that find one key's place. */
+#define ORDER_TEAM(group_size) ((group_size) < 16 ? (group_size) : 16)
+#define ORDER_EXTRA            256 /* keys that a group keeps besides those of one tile */
+
+#define ORDER_DIGIT_BITS 11
+#define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
+#define ORDER_PART       16 /* sums of work-items that are added up by one, and such sums */
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
