@@ -56,6 +56,7 @@ typedef struct ty_call {
     ty_geometry geometry; /* the method's, for n */
     ty_store store;
     uint64_t done; /* elements × active channels so far, for the caller's progress */
+    int added;     /* its totals are part of another call's: they are not fetched */
 } ty_call;
 
 /* ---- what methods write `enqueue` with; all work is done in the order of these calls ---- */
@@ -119,10 +120,10 @@ tally_status ty_call_merge_end(ty_call *call, void *event, tally_status status, 
 /* run.c: the whole job: what tally_execute calls for a plan on a device. */
 tally_status ty_gpu_run(ty_job *job, tally_error *error);
 /* The same in two steps, of samples on the device into totals of the host: it is all put on the
- * device, but for several rounds of histograms without waiting; then waited for, and added to the
- * job's totals. The second is called whatever became of the first: with its status, or another
- * failure because of which the call ends. */
-tally_status ty_gpu_start(ty_call *call, ty_job *job, tally_error *error);
+ * device, with the copy to the host if it `fetches`, but for several rounds of histograms without
+ * waiting; then waited for, and added to the job's totals. The second is called whatever became of
+ * the first: with its status, or another failure because of which the call ends. */
+tally_status ty_gpu_start(ty_call *call, ty_job *job, int fetches, tally_error *error);
 tally_status ty_gpu_finish(ty_call *call, tally_status status, tally_error *error);
 
 /* Sets n, at most what one launch takes of the elements from `begin` to `end`, and the geometry. */
@@ -146,7 +147,8 @@ size_t ty_cell_bytes(const tally_plan *plan);
 tally_status ty_store_begin(ty_call *call, tally_error *error);
 /* Zeros where nothing has been stored yet, unless it is added to. */
 tally_status ty_store_clear(ty_call *call, tally_error *error);
-/* Ends them: an output in host memory gets what was stored. */
+/* Ends them: an output in host memory gets what was stored, once that is on its way. */
+tally_status ty_store_fetch(ty_call *call, tally_error *error);
 tally_status ty_store_end(ty_call *call, tally_error *error);
 /* Whether `count` of so many bytes are at a caller's address in device memory, aligned. */
 tally_status ty_store_check_memory(const ty_call *call, const void *memory, uint64_t count,

@@ -229,16 +229,6 @@ static int reaches(ty_device *device, ty_device *other)
     return can;
 }
 
-static tally_status fetch(ty_device *device, void *queue, ty_memory to, ty_device *other,
-                          ty_memory from, size_t bytes, tally_error *error)
-{
-    const cuda_device *own = device->native, *peer = other->native;
-    if (bytes)
-        TRY(device, "cuMemcpyPeerAsync",
-            ty_cuda.fetch(to, own->context, from, peer->context, bytes, raw(queue)));
-    return TALLY_OK;
-}
-
 static int relax(int mode)
 {
     int value = mode < 0 ? CU_CAPTURE_MODE_RELAXED : mode;
@@ -558,14 +548,13 @@ const ty_device_ops ty_cuda_ops = {
     recording,     relax,
     enter,         leave,
     native,        follow,
-    reaches,       fetch,
-    alloc,         release,
-    NULL,          upload,
-    download,      clear,
-    pinned_alloc,  pinned_free,
-    pinned,        build,
-    program_close, stats,
-    launch,        event_record,
-    event_wait,    elapsed,
-    event_close,
+    reaches,       alloc,
+    release,       NULL,
+    upload,        download,
+    clear,         pinned_alloc,
+    pinned_free,   pinned,
+    build,         program_close,
+    stats,         launch,
+    event_record,  event_wait,
+    elapsed,       event_close,
 };

@@ -74,8 +74,6 @@ enum {
     F("cuPointerGetAttributes", pointer_attributes, (unsigned, int *, void **, CUdeviceptr))       \
     F("cuMemcpyHtoDAsync_v2", upload, (CUdeviceptr, const void *, size_t, CUstream))               \
     F("cuMemcpyDtoHAsync_v2", download, (void *, CUdeviceptr, size_t, CUstream))                   \
-    F("cuMemcpyPeerAsync", fetch,                                                                  \
-      (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                          \
     F("cuDeviceCanAccessPeer", can_reach, (int *, CUdevice, CUdevice))                             \
     F("cuCtxEnablePeerAccess", reach, (CUcontext, unsigned))                                       \
     F("cuMemsetD8Async", clear, (CUdeviceptr, unsigned char, size_t, CUstream))                    \

@@ -102,11 +102,8 @@ typedef struct ty_device_ops {
      * of this runtime; NULL: only the host can wait for that. */
     tally_status (*follow)(ty_device *device, void *queue, ty_device *other, void *before,
                            tally_error *error);
-    /* Whether the device copies from another's memory by itself: then `fetch` does so; NULL: none
-     * does. */
+    /* Whether the device's kernels read another's memory; NULL: none do. */
     int (*reaches)(ty_device *device, ty_device *other);
-    tally_status (*fetch)(ty_device *device, void *queue, ty_memory to, ty_device *other,
-                          ty_memory from, size_t bytes, tally_error *error);
 
     tally_status (*alloc)(ty_device *device, size_t bytes, ty_memory *memory, tally_error *error);
     void (*release)(ty_device *device, ty_memory memory);

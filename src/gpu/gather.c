@@ -3,7 +3,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "gpu/call.h"
 #include "plan/dealing.h"
 
 /* A queue of our own, for parts without a stream. */
@@ -177,12 +176,14 @@ static tally_status count_part(gathering *g, uint32_t part, ty_job *job, tally_e
 /* ---- adding up ---- */
 
 /* Brings what a share counted into the first one's workspace, through the host's memory. */
-static tally_status bring_by_host(const gathering *g, share *s, tally_error *error)
+static tally_status bring_by_host(gathering *g, share *s, tally_error *error)
 {
     const share *first = g->shares;
     const ty_device_ops *from = s->device->ops, *to = first->device->ops;
     const size_t counts = g->counts_bytes, flows = g->flows_bytes;
-    tally_status status = ty_workspace_stages(s->device, s->w, 0, counts + flows, error);
+    tally_status status = reserve(g, g->shares, error);
+    if (!status)
+        status = ty_workspace_stages(s->device, s->w, 0, counts + flows, error);
     if (!status)
         status = from->download(s->device, s->queue, s->w->stage, s->w->partials, 0, counts, error);
     if (!status)
@@ -199,61 +200,101 @@ static tally_status bring_by_host(const gathering *g, share *s, tally_error *err
     return status;
 }
 
-/* The same by the first device alone. */
-static tally_status bring_by_peer(const gathering *g, const share *s, tally_error *error)
+static int is_in_reach(ty_device *device, ty_device *other)
 {
-    const share *first = g->shares;
-    const ty_device_ops *ops = first->device->ops;
-    tally_status status = follow(first->device, first->queue, s->device, s->queue, error);
-    if (!status)
-        status = ops->fetch(first->device, first->queue, first->w->partials, s->device,
-                            s->w->partials, g->counts_bytes, error);
-    if (!status)
-        status = ops->fetch(first->device, first->queue, first->w->scratch, s->device,
-                            s->w->scratch, g->flows_bytes, error);
-    return status;
+    const ty_device_ops *ops = device->ops;
+    return ops == other->ops && ops->reaches && ops->reaches(device, other);
 }
 
-/* Adds what was brought to the output. */
-static tally_status add(const gathering *g, tally_error *error)
+/* Where counts and flows lie that are added to others. */
+typedef struct counted {
+    ty_memory counts, flows;
+} counted;
+
+/* Adds `from` to `to` on a queue of a plan's device, which reads `from` wherever it lies. */
+static tally_status add(const tally_plan *plan, void *queue, uint64_t histograms, uint32_t bins,
+                        uint32_t how, counted from, counted to, tally_error *error)
 {
-    const share *first = g->shares;
-    const tally_output *output = g->whole->output;
-    const uint32_t bins = first->plan->bins, how = (uint32_t)first->plan->options.counter |
-                                                   TY_OUT_ADD | (output->flows ? TY_OUT_FLOWS : 0);
-    const uint32_t blocks = (bins + (output->flows ? 4 : 0)) / 256 + 1;
-    const ty_memory counts = (ty_memory)(uintptr_t)output->counts,
-                    flows = output->flows ? (ty_memory)(uintptr_t)output->flows : counts;
-    const uint64_t groups = g->whole->histograms * blocks;
-    if (groups > INT32_MAX)
+    const ty_device *device = plan->context->state;
+    const int flows = (how & TY_OUT_FLOWS) != 0;
+    const uint32_t blocks = (bins + (flows ? 4 : 0)) / 256 + 1;
+    if (histograms * blocks > INT32_MAX)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "more than 2^31 groups would add up the devices' counts");
-    const ty_arg args[] = {ty_arg_memory(first->w->partials),
-                           ty_arg_memory(output->flows ? first->w->scratch : first->w->partials),
+    const ty_arg args[] = {ty_arg_memory(from.counts),
+                           ty_arg_memory(flows ? from.flows : from.counts),
                            ty_arg_u32(blocks),
-                           ty_arg_memory(counts),
+                           ty_arg_memory(to.counts),
                            ty_arg_u64(0),
-                           ty_arg_memory(flows),
+                           ty_arg_memory(flows ? to.flows : to.counts),
                            ty_arg_u64(0),
                            ty_arg_u32(bins),
-                           ty_arg_u32(how)};
-    const ty_launch launch = {(uint32_t)groups, 256, 0, args, sizeof args / sizeof *args, 0};
-    return first->device->ops->launch(first->device, first->queue,
-                                      ((const ty_gpu_plan *)first->plan->state)->program->handle,
-                                      "merge_outputs", &launch, error);
+                           ty_arg_u32(how | TY_OUT_ADD)};
+    const ty_launch launch = {(uint32_t)(histograms * blocks), 256, 0, args,
+                              sizeof args / sizeof *args,      0};
+    return device->ops->launch(plan->context->state, queue,
+                               ((const ty_gpu_plan *)plan->state)->program->handle, "merge_outputs",
+                               &launch, error);
 }
 
+/* Adds what another share counted to the output: the first device reads it where it lies if it can,
+ * else it is brought by the host. */
 static tally_status gather(gathering *g, share *s, tally_error *error)
 {
     const share *first = g->shares;
-    const ty_device_ops *ops = first->device->ops;
-    const int peer =
-        ops == s->device->ops && ops->reaches && ops->reaches(first->device, s->device);
-    tally_status status = peer ? bring_by_peer(g, s, error) : bring_by_host(g, s, error);
-    /* The next call on its stream writes what is read here. A graph's runs follow each other. */
-    if (!status && !g->recording)
+    const tally_output *output = g->whole->output;
+    const counted to = {(ty_memory)(uintptr_t)output->counts, (ty_memory)(uintptr_t)output->flows};
+    const uint32_t how =
+        (uint32_t)first->plan->options.counter | (output->flows ? TY_OUT_FLOWS : 0);
+    const int peer = is_in_reach(first->device, s->device);
+    const ty_workspace *w = peer ? s->w : first->w;
+    tally_status status = peer ? follow(first->device, first->queue, s->device, s->queue, error)
+                               : bring_by_host(g, s, error);
+    if (!status)
+        status = add(first->plan, first->queue, g->whole->histograms, first->plan->bins, how,
+                     (counted){w->partials, w->scratch}, to, error);
+    /* The next call on its stream writes what is read here. A graph's runs follow each other, and
+     * without a stream this call waits. */
+    if (!status && !g->recording && !first->spare)
         status = follow(s->device, s->w->borrowed, first->device, first->queue, error);
-    return status ? status : add(g, error);
+    return status;
+}
+
+/* ---- totals ---- */
+
+/* Totals of fewer words are sooner fetched from each device and added up on the host. */
+uint64_t ty_gpu_adds_least = 1 << 14;
+
+int ty_gpu_adds_totals(const ty_job *jobs, uint32_t count, const ty_job *whole)
+{
+    int can = count > 1 && whole->histograms == 1 && !jobs->plan->weighted &&
+              jobs->plan->slots >= ty_gpu_adds_least;
+    for (uint32_t i = 0; i < count && can; i++)
+        can = jobs[i].elements &&
+              (!i || is_in_reach(jobs->plan->context->state, jobs[i].plan->context->state));
+    return can;
+}
+
+tally_status ty_gpu_add_totals(ty_call *calls, uint32_t count, uint32_t *failed, tally_error *error)
+{
+    ty_device *device = calls->device;
+    tally_status status = TALLY_OK;
+    device->ops->enter(device);
+    for (uint32_t i = 1; i < count && !status; i++) {
+        *failed = i;
+        status = follow(device, calls->queue, calls[i].device, calls[i].queue, error);
+        if (!status)
+            status =
+                add(calls->plan, calls->queue, 1, (uint32_t)calls->plan->slots, TALLY_COUNTER_U64,
+                    (counted){calls[i].w->totals, 0}, (counted){calls->w->totals, 0}, error);
+        calls[i].added = !status;
+    }
+    if (!status) {
+        *failed = 0;
+        status = ty_store_fetch(calls, error);
+    }
+    device->ops->leave(device);
+    return status;
 }
 
 /* ---- a call ---- */
@@ -328,8 +369,6 @@ tally_status ty_gpu_gather(ty_job *jobs, uint32_t count, const ty_job *whole, ui
         *failed = i;
         status = count_part(&g, i, &jobs[i], error);
     }
-    if (!status && g.count > 1)
-        status = reserve(&g, g.shares, error);
     for (unsigned i = 1; i < g.count && !status; i++) {
         *failed = g.shares[i].part;
         status = gather(&g, &g.shares[i], error);

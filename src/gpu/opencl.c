@@ -345,7 +345,6 @@ const ty_device_ops ty_opencl_ops = {
     native,
     NULL,
     NULL,
-    NULL,
     alloc,
     release,
     extent,

@@ -106,16 +106,23 @@ static tally_status begin_histograms(ty_call *c, void **event, tally_error *erro
     return status;
 }
 
+/* What they stored is on its way to the host, unless it is another call's part. */
+static tally_status take_histograms(ty_call *c, tally_error *error)
+{
+    tally_status status = c->added ? TALLY_OK : ty_store_end(c, error);
+    if (!status && c->job->view_device != TALLY_DEVICE_CPU)
+        status = ty_call_report(c, c->count * c->job->elements, error);
+    return status;
+}
+
 static tally_status end_histograms(ty_call *c, void *event, tally_error *error)
 {
     tally_status status = TALLY_OK;
     if (event)
         status = ty_call_seconds(c, event, c->job->device_seconds, error);
     if (!status)
-        status = ty_store_end(c, error);
-    if (!status && c->job->view_device != TALLY_DEVICE_CPU)
-        status = ty_call_report(c, c->count * c->job->elements, error);
-    return status;
+        status = ty_store_fetch(c, error);
+    return status ? status : take_histograms(c, error);
 }
 
 /* Waits for what the caller is to find done, and gives the workspace back. After a failure what is
@@ -195,7 +202,7 @@ tally_status ty_gpu_run(ty_job *job, tally_error *error)
     return end(&c, status, error);
 }
 
-tally_status ty_gpu_start(ty_call *c, ty_job *job, tally_error *error)
+tally_status ty_gpu_start(ty_call *c, ty_job *job, int fetches, tally_error *error)
 {
     *c = (ty_call){.job = job, .device = job->plan->context->state};
     if (is_nothing(job))
@@ -203,6 +210,8 @@ tally_status ty_gpu_start(ty_call *c, ty_job *job, tally_error *error)
     tally_status status = begin(c, error);
     if (!status)
         status = run_histograms(c, 0, error);
+    if (!status && fetches)
+        status = ty_store_fetch(c, error);
     if (c->entered)
         c->device->ops->leave(c->device);
     return status;
@@ -215,6 +224,6 @@ tally_status ty_gpu_finish(ty_call *c, tally_status status, tally_error *error)
     if (c->entered)
         c->device->ops->enter(c->device);
     if (!status)
-        status = end_histograms(c, NULL, error);
+        status = take_histograms(c, error);
     return end(c, status, error);
 }

@@ -170,18 +170,21 @@ tally_status ty_store_clear(ty_call *c, tally_error *error)
     return status;
 }
 
+tally_status ty_store_fetch(ty_call *c, tally_error *error)
+{
+    tally_status status = ty_store_clear(c, error);
+    const size_t words = (size_t)(c->count * ty_totals_words(c->plan));
+    if (status || c->job->output->on_device)
+        return status;
+    return c->device->ops->download(c->device, c->queue, c->w->host, c->w->totals, 0,
+                                    words * sizeof *c->w->host, error);
+}
+
 tally_status ty_store_end(ty_call *c, tally_error *error)
 {
-    const ty_device_ops *ops = c->device->ops;
-    tally_status status = ty_store_clear(c, error);
     if (c->job->output->on_device)
-        return status;
-    const size_t words = (size_t)(c->count * ty_totals_words(c->plan));
-    if (!status)
-        status = ops->download(c->device, c->queue, c->w->host, c->w->totals, 0,
-                               words * sizeof *c->w->host, error);
-    if (!status)
-        status = ops->wait(c->device, c->queue, error);
+        return TALLY_OK;
+    tally_status status = c->device->ops->wait(c->device, c->queue, error);
     if (!status && c->job->direct)
         fetch_direct(c->job, c->w->host);
     else if (!status)

@@ -214,20 +214,32 @@ static int is_one_each(const parts_call *c)
     return 1;
 }
 
-/* Such parts are all put on their devices before this thread waits for the first. */
-static tally_status count_one_each(parts_call *c, tally_error *error)
+/* Such parts are all put on their devices before this thread waits for the first. Returns how many
+ * were begun. */
+static uint32_t start_one_each(parts_call *c, ty_call *calls, int adds)
+{
+    tally_error why = {""};
+    tally_status status = TALLY_OK;
+    uint32_t started = 0, failed = 0;
+    for (; started < c->count && !status; started++) {
+        failed = started;
+        share_totals(&c->jobs[started], &c->whole);
+        status = ty_gpu_start(&calls[started], &c->jobs[started], !adds, &why);
+    }
+    if (!status && adds)
+        status = ty_gpu_add_totals(calls, c->count, &failed, &why);
+    if (status)
+        fail(c, failed, status, why.message);
+    return started;
+}
+
+static tally_status count_one_each(parts_call *c, int adds, tally_error *error)
 {
     ty_call *calls = ty_calloc(c->count, sizeof *calls);
     tally_error why = {""};
-    uint32_t started = 0;
     if (!calls)
         return ty_error_memory(error, "a call of parts", c->count * sizeof *calls);
-    for (; started < c->count && !c->status; started++) {
-        share_totals(&c->jobs[started], &c->whole);
-        tally_status status = ty_gpu_start(&calls[started], &c->jobs[started], &why);
-        if (status)
-            fail(c, started, status, why.message);
-    }
+    const uint32_t started = start_one_each(c, calls, adds);
     for (uint32_t i = 0; i < started; i++) {
         const tally_status before = c->status;
         tally_status status = ty_gpu_finish(&calls[i], before, &why);
@@ -240,15 +252,28 @@ static tally_status count_one_each(parts_call *c, tally_error *error)
     return TALLY_OK;
 }
 
+/* One device has all totals: they go to the output at once, unless they may be refused there. */
+static void count_directly(parts_call *c)
+{
+    c->whole.direct = ty_job_surely_commits(&c->whole);
+    c->whole.fresh = c->whole.direct && !c->whole.output->accumulate;
+    c->jobs[0].direct = c->whole.direct;
+    c->jobs[0].fresh = c->whole.fresh;
+}
+
 static tally_status count_all(parts_call *c, tally_error *error)
 {
     const unsigned devices = device_count(c->plan);
+    const int each = is_one_each(c),
+              adds = each && ty_gpu_adds_totals(c->jobs, c->count, &c->whole);
+    if (adds)
+        count_directly(c);
     tally_status status = ty_job_reserve(&c->whole, error);
     if (status)
         return status;
     pthread_mutex_init(&c->lock, NULL);
-    if (is_one_each(c))
-        status = count_one_each(c, error);
+    if (each)
+        status = count_one_each(c, adds, error);
     else if (c->plan->several)
         ty_pool_run(c->plan->context->pool, devices, devices, count_on_device, c);
     else

@@ -13,6 +13,7 @@
 #include "check.h"
 #include "drivers.h"
 #include "gpu/device.h"
+#include "gpu/gather.h"
 #include "plan/several.h"
 
 enum { MOST_PARTS = 5, MOST_VIEWS = TALLY_MAX_DIMENSIONS + 2 };
@@ -102,6 +103,17 @@ static tally_view slice(const tally_view *view, int rows, uint64_t begin, uint64
     return v;
 }
 
+/* Devices with memory of their own; from `first` on they are the last ones. */
+static uint32_t count_memories(unsigned devices, uint32_t *first)
+{
+    uint32_t count = 0;
+    for (*first = 0; *first < devices && context_of(*first)->device == TALLY_DEVICE_CPU;)
+        ++*first;
+    while (*first + count < devices && context_of(*first + count)->device != TALLY_DEVICE_CPU)
+        count++;
+    return count;
+}
+
 /* A device for a part, of those with memory of their own if it has to be there. */
 static uint32_t pick_device(unsigned devices, int there, rng *r)
 {
@@ -128,16 +140,20 @@ static void cut_case(cut *c, const random_case *from, unsigned devices, int ther
     const int rows = from->views[0].rows > from->views[0].columns;
     const uint64_t extent = rows ? from->views[0].rows : from->views[0].columns;
     uint64_t begin = 0;
+    uint32_t first;
+    const uint32_t memories = count_memories(devices, &first);
+    const int each = memories > 1 && rng_below(r, 2); /* one part on each */
+    const uint32_t most = each && memories < MOST_PARTS ? memories : MOST_PARTS;
     memset(c, 0, sizeof *c);
     c->there = there;
-    c->count = extent > 1 ? 1 + (uint32_t)rng_below(r, MOST_PARTS) : 1;
+    c->count = extent > 1 ? 1 + (uint32_t)rng_below(r, most) : 1;
     for (uint32_t i = 0; i < c->count; i++) {
         const uint64_t left = extent - begin;
         const uint64_t n = i + 1 == c->count ? left : rng_below(r, left + 1);
         tally_part *part = &c->parts[i];
         tally_view *views = c->views[i];
         *part = (tally_part)TALLY_PART_INIT;
-        part->device = pick_device(devices, there, r);
+        part->device = each ? first + i : pick_device(devices, there, r);
         part->views = views;
         for (uint32_t d = 0; d < from->plan.dimensions; d++)
             views[d] = slice(&from->views[d], rows, begin, n);
@@ -147,7 +163,7 @@ static void cut_case(cut *c, const random_case *from, unsigned devices, int ther
         part->weights = from->has_weights ? &views[MOST_VIEWS - 1] : NULL;
         begin += n;
         tally_context *where = context_of(part->device);
-        if (where->device == TALLY_DEVICE_CPU || (!there && !rng_below(r, 3)))
+        if (where->device == TALLY_DEVICE_CPU || (!there && !each && !rng_below(r, 3)))
             continue;
         for (uint32_t d = 0; d < from->plan.dimensions; d++)
             send(c, where, &views[d]);
@@ -332,8 +348,10 @@ static void check_context(uint64_t seed, uint64_t cases)
     unsigned have_memory = 0;
     for (unsigned i = 0; i < devices; i++)
         have_memory += context_of(i)->device != TALLY_DEVICE_CPU;
-    for (uint64_t i = 0; i < cases; i++)
+    for (uint64_t i = 0; i < cases; i++) {
+        ty_gpu_adds_least = i % 4 ? 1 : 1 << 14;
         check_case(seed + i, &r, devices, have_memory && i % 2);
+    }
     CHECK(!have_memory || compared_there * 8 > cases);
     CHECK_SAY(compared * 2 > cases, "%llu cases compared", (unsigned long long)compared);
     tally_context_destroy(context);

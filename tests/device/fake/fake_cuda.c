@@ -307,22 +307,6 @@ FAKE_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     return 0;
 }
 
-/* On a stream of the context that is copied to; the other's memory has to be in reach. */
-FAKE_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                                    CUcontext from_context, size_t bytes, CUstream stream)
-{
-    ENTER_CURRENT("cuMemcpyPeerAsync");
-    const int here = fake_is(to_context, FAKE_CONTEXT, "cuMemcpyPeerAsync")->number,
-              there = fake_is(from_context, FAKE_CONTEXT, "cuMemcpyPeerAsync")->number;
-    check_range(here, to, bytes, "cuMemcpyPeerAsync");
-    check_range(there, from, bytes, "cuMemcpyPeerAsync");
-    if (here != current_device() || !reached[here][there])
-        fake_die("cuMemcpyPeerAsync", "by no device that reaches the memory");
-    fake_later(own_stream(stream, "cuMemcpyPeerAsync"), (void *)(uintptr_t)to,
-               (void *)(uintptr_t)from, bytes);
-    return 0;
-}
-
 FAKE_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes,
                                   CUstream stream)
 {
@@ -484,6 +468,16 @@ FAKE_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return 0;
 }
 
+/* The memory that a kernel reads, its first argument, has to be in the context's reach. */
+static void check_reach(const char *name, CUdeviceptr at)
+{
+    pthread_mutex_lock(&buffers_lock);
+    const int device = buffers[find(at, name)].object->number;
+    if (device != current_device() && !reached[current_device()][device])
+        fake_die(name, "memory out of reach");
+    pthread_mutex_unlock(&buffers_lock);
+}
+
 static void check_launch(const char *name, CUfunction function, const unsigned grid[3],
                          const unsigned block[3], unsigned local, CUstream stream, void **arguments)
 {
@@ -492,6 +486,7 @@ static void check_launch(const char *name, CUfunction function, const unsigned g
     if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] * grid[2] * block[1] * block[2] != 1 ||
         local > 227 << 10 || !arguments)
         fake_die(name, "sizes");
+    check_reach(name, *(const CUdeviceptr *)arguments[0]);
 }
 
 FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
