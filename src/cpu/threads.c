@@ -33,7 +33,7 @@ struct ty_pool {
     pid_t owner; /* threads do not survive a fork */
 };
 
-static unsigned processors(void)
+unsigned ty_processors(void)
 {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set))
@@ -47,7 +47,7 @@ ty_pool *ty_pool_create(unsigned threads)
     ty_pool *pool = ty_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    pool->threads = threads ? threads : processors();
+    pool->threads = threads ? threads : ty_processors();
     if (pool->threads > most_threads)
         pool->threads = most_threads;
     pool->started = ty_calloc(pool->threads, sizeof *pool->started);

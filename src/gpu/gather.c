@@ -115,11 +115,14 @@ static tally_status reserve(const gathering *g, share *s, tally_error *error)
     return status ? status : ty_workspace_scratch(s->device, s->w, g->flows_bytes, error);
 }
 
-static tally_status open_share(gathering *g, const ty_job *job, share *s, tally_error *error)
+static tally_status open_share(gathering *g, uint32_t part, const ty_job *job, share *s,
+                               tally_error *error)
 {
     const tally_output *output = g->whole->output;
     void *stream = job->stream;
     tally_status status = TALLY_OK;
+    g->count++;
+    s->part = part;
     s->plan = job->plan;
     s->device = job->plan->context->state;
     if (!stream && g->recording)
@@ -156,11 +159,8 @@ static tally_status count_part(gathering *g, uint32_t part, ty_job *job, tally_e
     tally_status status = TALLY_OK;
     while (s < g->shares + g->count && s->plan != job->plan)
         s++;
-    if (s == g->shares + g->count) {
-        g->count++;
-        s->part = part;
-        status = open_share(g, job, s, error);
-    }
+    if (s == g->shares + g->count)
+        status = open_share(g, part, job, s, error);
     if (!status && job->stream)
         status = hop(s, job->stream, error);
     if (status)
@@ -170,6 +170,21 @@ static tally_status count_part(gathering *g, uint32_t part, ty_job *job, tally_e
     status = ty_gpu_run(job, error);
     if (!s->output.accumulate)
         s->output.accumulate = TALLY_ACCUMULATE_ADD;
+    return status;
+}
+
+/* Those of the first device, or the others': these go first, for the first device waits for them.
+ */
+static tally_status count_parts(gathering *g, ty_job *jobs, uint32_t count, int firsts,
+                                uint32_t *failed, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if ((jobs[i].plan == jobs->plan) != firsts)
+            continue;
+        *failed = i;
+        status = count_part(g, i, &jobs[i], error);
+    }
     return status;
 }
 
@@ -365,10 +380,10 @@ tally_status ty_gpu_gather(ty_job *jobs, uint32_t count, const ty_job *whole, ui
         status = ops->recording(device, jobs->stream, &g.recording, error);
     if (g.recording)
         mode = ops->relax(-1);
-    for (uint32_t i = 0; i < count && !status; i++) {
-        *failed = i;
-        status = count_part(&g, i, &jobs[i], error);
-    }
+    if (!status)
+        status = open_share(&g, 0, jobs, g.shares, error);
+    for (int firsts = 0; firsts < 2 && !status; firsts++)
+        status = count_parts(&g, jobs, count, firsts, failed, error);
     for (unsigned i = 1; i < g.count && !status; i++) {
         *failed = g.shares[i].part;
         status = gather(&g, &g.shares[i], error);

@@ -214,23 +214,24 @@ static int is_one_each(const parts_call *c)
     return 1;
 }
 
-/* Such parts are all put on their devices before this thread waits for the first. Returns how many
- * were begun. */
+/* Such parts are all put on their devices before this thread waits for the first, which is put
+ * there last, for it may add up what the others count. Returns the first of those that were begun.
+ */
 static uint32_t start_one_each(parts_call *c, ty_call *calls, int adds)
 {
     tally_error why = {""};
     tally_status status = TALLY_OK;
-    uint32_t started = 0, failed = 0;
-    for (; started < c->count && !status; started++) {
-        failed = started;
-        share_totals(&c->jobs[started], &c->whole);
-        status = ty_gpu_start(&calls[started], &c->jobs[started], !adds, &why);
+    uint32_t begun = c->count, failed = 0;
+    while (begun && !status) {
+        failed = --begun;
+        share_totals(&c->jobs[begun], &c->whole);
+        status = ty_gpu_start(&calls[begun], &c->jobs[begun], !adds, &why);
     }
     if (!status && adds)
         status = ty_gpu_add_totals(calls, c->count, &failed, &why);
     if (status)
         fail(c, failed, status, why.message);
-    return started;
+    return begun;
 }
 
 static tally_status count_one_each(parts_call *c, int adds, tally_error *error)
@@ -239,8 +240,7 @@ static tally_status count_one_each(parts_call *c, int adds, tally_error *error)
     tally_error why = {""};
     if (!calls)
         return ty_error_memory(error, "a call of parts", c->count * sizeof *calls);
-    const uint32_t started = start_one_each(c, calls, adds);
-    for (uint32_t i = 0; i < started; i++) {
+    for (uint32_t i = start_one_each(c, calls, adds); i < c->count; i++) {
         const tally_status before = c->status;
         tally_status status = ty_gpu_finish(&calls[i], before, &why);
         if (status && !before)

@@ -48,6 +48,16 @@ static const ty_backend *find_kind(const char *name, size_t length)
     return NULL;
 }
 
+/* Threads of a device. Beside the processor, which counts on all of them, they only copy samples
+ * for it to fetch: a few keep up with a bus, and more take the processor's time. */
+static uint32_t threads_of(const tally_context_options *options, const ty_backend *kind)
+{
+    const uint32_t all = options->threads ? options->threads : ty_processors(), few = all / 4;
+    if (kind->device == TALLY_DEVICE_CPU || !strstr(options->devices, "cpu"))
+        return options->threads;
+    return few > 4 ? few : all < 4 ? all : 4;
+}
+
 static tally_status add_device(ty_several *s, const tally_context_options *options,
                                const ty_backend *kind, int32_t index, tally_error *error)
 {
@@ -62,7 +72,7 @@ static tally_status add_device(ty_several *s, const tally_context_options *optio
                         TY_MOST_DEVICES);
     one.device = kind->device;
     one.index = index;
-    one.threads = options->threads;
+    one.threads = threads_of(options, kind);
     tally_status status = tally_context_create(&one, &s->contexts[s->count], error);
     if (!status)
         memcpy(s->ids[s->count++], id, sizeof id);
