@@ -96,14 +96,19 @@ size_t array_bytes(tally_dtype dtype)
     return bytes[dtype];
 }
 
+/* Of a type that is counted, as this machine has it. */
+static int is_native(const numpy_array *x)
+{
+    return dtype_of(x->type->number) && x->type->byte_order != '>' && (x->flags & ALIGNED);
+}
+
 /* Describes `object`, of which it takes over a reference. */
 static int describe(PyObject *object, array *a)
 {
     const numpy_array *x = (numpy_array *)object;
-    const tally_dtype dtype = dtype_of(x->type->number);
     a->object = object;
     a->data = x->data;
-    a->dtype = dtype;
+    a->dtype = dtype_of(x->type->number);
     a->dimensions = x->dimensions;
     a->shape = x->shape;
     a->stride = 0;
@@ -111,8 +116,7 @@ static int describe(PyObject *object, array *a)
     a->n = 1;
     for (int d = 0; d < x->dimensions; d++)
         a->n *= (uint64_t)x->shape[d];
-    int plain = dtype && x->type->byte_order != '>' && (x->flags & ALIGNED) &&
-                a->n <= MOST_BYTES / array_bytes(dtype);
+    int plain = is_native(x);
     if (plain && !(x->flags & C_ORDER)) {
         a->stride = x->dimensions == 1 ? x->strides[0] : 0;
         plain = a->stride != 0;
@@ -122,7 +126,7 @@ static int describe(PyObject *object, array *a)
     return plain;
 }
 
-int array_take(PyObject *x, array *a)
+int array_take_large(PyObject *x, array *a)
 {
     a->object = NULL;
     if (Py_TYPE(x) == array_type) {
@@ -140,6 +144,43 @@ int array_take(PyObject *x, array *a)
         return describe(made, a);
     Py_DECREF(made);
     return 0;
+}
+
+int array_is_large(const array *a)
+{
+    return a->n > MOST_BYTES / array_bytes(a->dtype);
+}
+
+int array_take(PyObject *x, array *a)
+{
+    if (!array_take_large(x, a))
+        return 0;
+    if (array_is_large(a))
+        array_release(a);
+    return a->object != NULL;
+}
+
+int array_take_cells(PyObject *object, array *a)
+{
+    const numpy_array *x = (numpy_array *)object;
+    if (Py_TYPE(object) != array_type || !is_native(x) || !x->dimensions)
+        return 0;
+    *a = (array){.data = x->data,
+                 .dtype = dtype_of(x->type->number),
+                 .dimensions = x->dimensions,
+                 .shape = x->shape,
+                 .n = 1};
+    const Py_ssize_t step = x->strides[x->dimensions - 1];
+    Py_ssize_t expected = step;
+    for (int d = x->dimensions; d-- > 0; expected *= x->shape[d]) {
+        if (x->strides[d] != expected)
+            return 0;
+        a->n *= (uint64_t)x->shape[d];
+    }
+    a->stride = (size_t)step == array_bytes(a->dtype) ? 0 : step;
+    Py_INCREF(object);
+    a->object = object;
+    return 1;
 }
 
 int array_take_any(PyObject *x, array *a)

@@ -252,27 +252,33 @@ __attribute__((always_inline)) static inline void find_few(const double *x, cons
     memcpy(to, at, sizeof at);
 }
 
+void edges_find(const double *x, uint64_t count, const double *edges, uint64_t n, int right,
+                int64_t *to)
+{
+    double few[LANES] = {0};
+    int64_t found[LANES];
+    uint64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        if (right)
+            find_few(x + i, edges, n, 1, to + i);
+        else
+            find_few(x + i, edges, n, 0, to + i);
+    }
+    if (i < count) {
+        memcpy(few, x + i, (count - i) * sizeof *few);
+        find_few(few, edges, n, right, found);
+        memcpy(to + i, found, (count - i) * sizeof *to);
+    }
+}
+
 /* Samples as float64, as NumPy compares them with such edges; integers near to whole edges are
  * exact. */
 static void find_places(const array *a, const double *edges, uint64_t n, int right, int64_t *to)
 {
-    double memory[AT_ONCE], few[LANES] = {0};
-    int64_t found[LANES];
+    double memory[AT_ONCE];
     for (uint64_t begin = 0; begin < a->n; begin += AT_ONCE) {
         const uint64_t count = a->n - begin < AT_ONCE ? a->n - begin : AT_ONCE;
-        const double *x = array_doubles(a, begin, count, memory);
-        uint64_t i = 0;
-        for (; i + LANES <= count; i += LANES) {
-            if (right)
-                find_few(x + i, edges, n, 1, to + begin + i);
-            else
-                find_few(x + i, edges, n, 0, to + begin + i);
-        }
-        if (i < count) {
-            memcpy(few, x + i, (count - i) * sizeof *few);
-            find_few(few, edges, n, right, found);
-            memcpy(to + begin + i, found, (count - i) * sizeof *to);
-        }
+        edges_find(array_doubles(a, begin, count, memory), count, edges, n, right, to + begin);
     }
 }
 

@@ -39,6 +39,10 @@ typedef struct library {
     tally_status (*order_statistics)(tally_context *, const tally_view *, const uint64_t *,
                                      uint32_t, const tally_quantile_options *, void *, uint64_t *,
                                      tally_error *);
+    tally_status (*bin_statistics)(const tally_plan *, const tally_view *, const tally_view *,
+                                   uint32_t, const tally_statistics_options *,
+                                   const tally_statistics *, const tally_statistics *,
+                                   tally_error *);
 } library;
 extern library lib;
 
@@ -68,10 +72,15 @@ typedef struct array {
     Py_ssize_t extents[TALLY_MAX_DIMENSIONS];
 } array;
 
-/* Takes a NumPy array, list or tuple: 1, or 0 (and no error) if it is not plain. Released by
- * array_release, which a cleared one needs not. */
+/* Takes a NumPy array, list or tuple of up to MOST_BYTES: 1, or 0 (and no error) if it is not
+ * plain. Released by array_release, which a cleared one needs not. */
 int array_take(PyObject *x, array *a);
-/* The same, or an array on a device. */
+/* The same, but of any size; whether it is beyond MOST_BYTES. */
+int array_take_large(PyObject *x, array *a);
+int array_is_large(const array *a);
+/* A NumPy array of any size, in C order, elements `stride` bytes apart. */
+int array_take_cells(PyObject *x, array *a);
+/* As array_take, or an array on a device. */
 int array_take_any(PyObject *x, array *a);
 void array_release(array *a);
 /* Column i of an array of two dimensions, which has to outlive it. */
@@ -204,6 +213,11 @@ uint64_t ends_rule(const array *a, PyObject *name, PyObject *range);
 uint64_t ends_bins(PyObject *bins, uint64_t most);
 /* A new NumPy array of an axis' edges, float64, float32 or float16. */
 PyObject *ends_array(const wished_axis *axis, const double *edges);
+
+/* How many of `n` increasing edges are at most each of `count` samples (`right`: below it); NaN is
+ * above all. (bincount.c) */
+void edges_find(const double *x, uint64_t count, const double *edges, uint64_t n, int right,
+                int64_t *to);
 
 /* ---- the functions ---- */
 

@@ -7,13 +7,13 @@
 library lib;
 
 /* bind(context, stats_add, plan_create, plan_destroy, execute, rule_parse, rule_bins,
- * order_statistics): addresses */
+ * order_statistics, bin_statistics): addresses */
 static PyObject *bind(PyObject *self, PyObject *args)
 {
     (void)self;
-    Py_ssize_t at[8];
-    if (!PyArg_ParseTuple(args, "nnnnnnnn", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6],
-                          &at[7]))
+    Py_ssize_t at[9];
+    if (!PyArg_ParseTuple(args, "nnnnnnnnn", &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &at[6],
+                          &at[7], &at[8]))
         return NULL;
     memcpy(&lib.context, &at[0], sizeof lib.context);
     memcpy(&lib.stats_add, &at[1], sizeof lib.stats_add);
@@ -23,6 +23,7 @@ static PyObject *bind(PyObject *self, PyObject *args)
     memcpy(&lib.rule_parse, &at[5], sizeof lib.rule_parse);
     memcpy(&lib.rule_bins, &at[6], sizeof lib.rule_bins);
     memcpy(&lib.order_statistics, &at[7], sizeof lib.order_statistics);
+    memcpy(&lib.bin_statistics, &at[8], sizeof lib.bin_statistics);
     Py_RETURN_NONE;
 }
 

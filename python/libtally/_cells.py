@@ -51,11 +51,14 @@ class Cells(namedtuple("Cells", "sums squares means deltas")):
     @classmethod
     def zeros(cls, storage, shape):
         whole = storage in ("count", "mean")
+        if is_mean(storage):  # a cell's fields beside each other: a sample changes all
+            n = 3 + (storage == "weighted_mean")
+            fields = np.moveaxis(np.zeros((*shape, n)), -1, 0)
+            sums = fields[0].view(np.int64) if whole else fields[0]
+            return cls(sums, None if whole else fields[1], *fields[-2:])
         return cls(
             np.zeros(shape, np.int64 if whole else np.float64),
-            np.zeros(shape) if storage in ("weight", "weighted_mean") else None,
-            np.zeros(shape) if is_mean(storage) else None,
-            np.zeros(shape) if is_mean(storage) else None,
+            np.zeros(shape) if storage == "weight" else None, None, None,
         )
 
     def each(self, change):

@@ -15,7 +15,7 @@ from . import _count
 from . import _library as c
 
 _NAMES = ("stats_add", "plan_create", "plan_destroy", "execute", "rule_parse", "rule_bins",
-          "order_statistics")  # fmt: skip
+          "order_statistics", "bin_statistics")  # fmt: skip
 
 
 def _module():
@@ -65,7 +65,6 @@ fast = _bound()
 
 _MOST_FILLED_BINS = 1 << 16  # of an axis: the filler holds its edges several times
 _EXACT = 1 << 53
-_MOST_STORAGE = 2  # no means
 
 
 def _given(axis):
@@ -79,7 +78,7 @@ def filler(axes, storage):
     """What `fast.fill` fills histograms on these axes by, whose storage has this number; False where
     the package's Python fills them."""
     plain = (a.is_plain and not a.growth and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes)
-    if storage > _MOST_STORAGE or not all(plain):
+    if not all(plain):
         return False
     forms = [a.axis for a in axes], [a.with_ends() for a in axes]
     return fast.filler(

@@ -190,13 +190,12 @@ class Hist(Arithmetic):
         if named:
             samples = self._by_name(samples, named)
         fast = _compiled.fast
-        if fast and where is device is method is threads is progress is sample is self.device is None:
+        if fast and where is device is method is threads is progress is self.device is None:
             if self._filler is None:
                 self._filler = _compiled.filler(self.axes, STORAGES.index(self.storage))
             found = None
             if self._filler:
-                sums, squares = self._cells[:2]
-                found = fast.fill(self._filler, sums, squares, samples, weight)
+                found = fast.fill(self._filler, self._cells, samples, weight, sample)
             if found is not None:
                 if found:
                     self.flows = Flows(*map(operator.add, self.flows, (*found, 0)))

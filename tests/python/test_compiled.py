@@ -281,10 +281,13 @@ def test_fill_leaves_what_it_cannot_add():
     """Arrays of other shapes, and what is no filler."""
     h = tally.Hist(tally.Regular(4, 0, 1), tally.Regular(3, 0, 1)).fill([0.5], [0.5])
     for cells in (np.zeros((2, 2), int), np.zeros(30, int), np.zeros((6, 5), "i4"), np.zeros((5, 6), int).T):
-        assert _compiled.fast.fill(h._filler, cells, None, ([0.5], [0.5]), None) is None
+        assert _compiled.fast.fill(h._filler, (cells, None, None, None), ([0.5], [0.5]), None, None) is None
         assert not cells.any()
+    cells = np.zeros((6, 5), int)
+    assert _compiled.fast.fill(h._filler, (cells, None, None, None), ([0.5], [0.5]), None, None) is False
+    assert cells.sum() == 1
     with pytest.raises(ValueError):
-        _compiled.fast.fill(object(), None, None, (), None)
+        _compiled.fast.fill(object(), None, (), None, None)
     with pytest.raises(ValueError):
         _compiled.fast.filler(0, True, ((0.0, 1.0),), ((), ()))
     with pytest.raises(ValueError, match="another library"):

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of Hist.fill share. A filler holds the axes of a histogram and plans on them; the
+ * cells, which are the bins with a flow bin at both ends of every axis, are the caller's arrays.
+ */
+#ifndef TALLY_PYTHON_FILL_H
+#define TALLY_PYTHON_FILL_H
+
+#include "fast.h"
+
+/* Of an axis: its bins; these and the flow bins. */
+typedef enum form { PLAIN, ENDED, FORMS } form;
+
+/* What a histogram's cells hold: as tally.Hist.storage. */
+typedef enum storage { COUNTS, SUMS, SQUARES, MEANS, WEIGHTED_MEANS } storage;
+
+enum { MOST_OWN_PLANS = 16, NAME_BYTES = 12 };
+
+typedef struct own_plan {
+    tally_plan *plan;
+    unsigned char key[NAME_BYTES];
+    unsigned users;
+} own_plan;
+
+/* How the cells of samples are found on an axis (places.c): by an even axis' s(x), among integers,
+ * or among edges. */
+typedef enum finder_way { EVEN, WHOLE, UNEVEN } finder_way;
+
+typedef struct finder {
+    finder_way way;
+    uint64_t extent;     /* cells */
+    const double *edges; /* extent + 1 of them; not of WHOLE */
+    double lo, scale;    /* EVEN; of WHOLE lo is the first bin's */
+    double apart;        /* EVEN: how far the edges' s may be from where they should be */
+} finder;
+
+typedef struct filler {
+    uint32_t dimensions;
+    storage storage;
+    int int64; /* whether 64-bit integers compare with all edges as float64s do */
+    double lo[TALLY_MAX_DIMENSIONS], hi[TALLY_MAX_DIMENSIONS];
+    tally_axis axes[FORMS][TALLY_MAX_DIMENSIONS]; /* with edges of their own */
+    finder finders[TALLY_MAX_DIMENSIONS];
+    own_plan plans[MOST_OWN_PLANS];
+    unsigned oldest;
+} filler;
+
+/* One call. */
+typedef struct filling {
+    filler *f;
+    array samples[TALLY_MAX_DIMENSIONS];
+    array weight; /* of storages with weights: one a sample, or `scalar` for all */
+    double scalar;
+    array values; /* of means: what they are the means of */
+    array sums, squares, means, deltas;
+    tally_flows flows;
+    int mixed[TALLY_MAX_DIMENSIONS]; /* places.c: the last samples were not all surely in bins */
+    int large;                       /* one of the arrays is: the call may be stopped */
+} filling;
+
+/* Numbers that stay in registers, as sums in an array would not, and what comparing them gives. */
+typedef double lanes __attribute__((vector_size(16)));
+typedef int64_t lane_masks __attribute__((vector_size(16)));
+/* Samples that are looked at at once. */
+enum { AT_ONCE = 512, LANES = sizeof(lanes) / sizeof(double) };
+
+/* ---- fillers (filler.c) ---- */
+
+/* NULL: it is none, of which an error tells. */
+filler *filler_of(PyObject *capsule);
+/* A plan that is used until own_plan's users are one less; NULL: the library makes none. */
+own_plan *filler_plan(const filling *w, form form);
+
+/* ---- samples in no bin (outside.c) ---- */
+
+/* Adds up the flows of n samples. */
+void outside_count(filling *w, uint64_t begin, uint64_t n);
+/* The numbers of samples begin … begin+n-1 that are under or over, to `list`; how many. */
+uint64_t outside_list(const filling *w, uint64_t begin, uint64_t n, uint32_t *list);
+/* Whether more than an eighth of the first samples are in no bin: it costs less then to count all
+ * into all cells. */
+int outside_are_many(const filling *w);
+/* Of one axis: the squared weights of the samples under and over. */
+void outside_squares(const filling *w, double *squares);
+
+/* ---- cells of samples (places.c) ---- */
+
+/* The finder of an axis. */
+void finder_make(finder *f, const filler *of, uint32_t d);
+enum { NO_CELL = -1 };
+/* The cells of samples begin … begin+n-1, at most AT_ONCE, NO_CELL of NaN; adds up the flows. */
+void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells);
+
+/* ---- means (means.c) ---- */
+
+/* 1, or 0 and nothing is changed. */
+int means_add(filling *w);
+
+#endif

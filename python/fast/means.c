@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hist.fill of means. Few samples are added to their cells one after the other (Welford's way).
+ * Many go to the library, whose statistics of all cells are then added to those that are there.
+ */
+#include <string.h>
+
+#include "fill.h"
+
+/* A histogram's arrays, or statistics to add to them. (A histogram has its sums of weights where
+ * without weights it has numbers.) */
+typedef struct moments {
+    int64_t step; /* of all, from one to the next, in elements */
+    int64_t *n;
+    double *weights, *squares, *means, *deltas;
+} moments;
+
+/* Samples between the one that is added and the one whose cell is asked for. */
+enum { AHEAD = 32 };
+
+static moments cells_of(const filling *w)
+{
+    void *sums = (void *)(uintptr_t)w->sums.data;
+    return (moments){.step = w->sums.stride ? w->sums.stride / (int64_t)sizeof(double) : 1,
+                     .n = sums,
+                     .weights = sums,
+                     .squares = (double *)(uintptr_t)w->squares.data,
+                     .means = (double *)(uintptr_t)w->means.data,
+                     .deltas = (double *)(uintptr_t)w->deltas.data};
+}
+
+/* ---- one after the other ---- */
+
+static inline void fetch(const moments *to, int64_t cell)
+{
+    if (cell < 0)
+        return;
+    __builtin_prefetch(to->n + cell, 1);
+    __builtin_prefetch(to->deltas + cell, 1);
+}
+
+static void add_values(const moments *to, const int64_t *cells, const double *values, uint64_t n,
+                       int far)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t cell = cells[i] * to->step;
+        if (far && i + AHEAD < n)
+            fetch(to, cells[i + AHEAD] * to->step);
+        if (cell < 0)
+            continue;
+        const double share = 1 / (double)++to->n[cell], apart = values[i] - to->means[cell],
+                     mean = to->means[cell] + apart * share;
+        to->means[cell] = mean;
+        to->deltas[cell] += apart * (values[i] - mean);
+    }
+}
+
+/* Weights are not negative. */
+static void add_weighted(const moments *to, const int64_t *cells, const double *values,
+                         const double *weights, uint64_t n, int far)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t cell = cells[i] * to->step;
+        const double weight = weights[i];
+        if (far && i + AHEAD < n)
+            fetch(to, cells[i + AHEAD] * to->step);
+        if (cell < 0)
+            continue;
+        const double all = to->weights[cell] + weight, share = all == 0 ? 0 : weight / all,
+                     apart = values[i] - to->means[cell], mean = to->means[cell] + apart * share;
+        to->weights[cell] = all;
+        to->squares[cell] += weight * weight;
+        to->means[cell] = mean;
+        to->deltas[cell] += weight * apart * (values[i] - mean);
+    }
+}
+
+/* Samples begin … begin+n-1, at most AT_ONCE, whose cells are known. */
+static void add_block(const filling *w, const moments *to, const int64_t *cells, uint64_t begin,
+                      uint64_t n)
+{
+    enum { NEAR = 1 << 18 }; /* bytes of cells that stay in a near cache */
+    double values[AT_ONCE], weights[AT_ONCE];
+    const int far = w->sums.n * (uint64_t)to->step * sizeof(double) > NEAR;
+    const double *v = array_doubles(&w->values, begin, n, values), *each = weights;
+    if (w->f->storage == MEANS) {
+        add_values(to, cells, v, n, far);
+        return;
+    }
+    if (w->weight.data == &w->scalar) {
+        for (uint64_t i = 0; i < n; i++)
+            weights[i] = w->scalar;
+    } else {
+        each = array_doubles(&w->weight, begin, n, weights);
+    }
+    add_weighted(to, cells, v, each, n, far);
+}
+
+static void add_each(filling *w)
+{
+    int64_t cells[AT_ONCE];
+    const moments to = cells_of(w);
+    for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
+        const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
+        places_find(w, begin, n, cells);
+        add_block(w, &to, cells, begin, n);
+    }
+}
+
+/* Those alone that are in no bin. */
+static void add_outside(filling *w, const moments *to)
+{
+    int64_t cells[AT_ONCE];
+    uint32_t list[AT_ONCE];
+    const tally_flows flows = w->flows;
+    for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
+        const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
+        const uint64_t m = outside_list(w, begin, n, list);
+        if (!m)
+            continue;
+        places_find(w, begin, n, cells);
+        for (uint64_t i = 0, k = 0; i < n; i++) {
+            const int outside = k < m && list[k] == i;
+            cells[i] = outside ? cells[i] : NO_CELL;
+            k += (uint64_t)outside;
+        }
+        add_block(w, to, cells, begin, n);
+    }
+    w->flows = flows;
+}
+
+/* ---- by the library ---- */
+
+/* Statistics of n cells, packed in one allocation, which `n` begins. */
+static int make(moments *m, uint64_t n, int weighted)
+{
+    double *memory = PyMem_Malloc((weighted ? 5 : 3) * n * sizeof *memory);
+    *m = (moments){
+        .step = 1, .n = (int64_t *)(void *)memory, .means = memory + n, .deltas = memory + 2 * n};
+    if (weighted) {
+        m->weights = memory + 3 * n;
+        m->squares = memory + 4 * n;
+    }
+    return memory != NULL;
+}
+
+static tally_statistics statistics_of(const moments *m)
+{
+    return (tally_statistics){.struct_size = sizeof(tally_statistics),
+                              .count = (uint64_t *)(void *)m->n,
+                              .weight = m->weights,
+                              .weight_squares = m->squares,
+                              .mean = m->means,
+                              .m2 = m->deltas};
+}
+
+/* Cell i of packed statistics to a cell that is there. */
+static void join(const moments *to, int64_t cell, const moments *from, uint64_t i, int weighted)
+{
+    const double more = weighted ? from->weights[i] : (double)from->n[i];
+    cell *= to->step;
+    const double has = weighted ? to->weights[cell] : (double)to->n[cell], all = has + more;
+    if (more == 0)
+        return;
+    const double share = all == 0 ? 0 : more / all, apart = from->means[i] - to->means[cell];
+    to->deltas[cell] += from->deltas[i] + apart * apart * has * share;
+    to->means[cell] = all == 0 ? 0 : to->means[cell] + apart * share;
+    if (weighted) {
+        to->weights[cell] = all;
+        to->squares[cell] += from->squares[i];
+    } else {
+        to->n[cell] += from->n[i];
+    }
+}
+
+/* Packed statistics of the bins, or, ENDED, of all cells, to the cells from axis d and `cell` on;
+ * what is left of them. */
+static uint64_t join_all(const filling *w, form form, uint32_t d, int64_t cell, const moments *to,
+                         const moments *from, uint64_t at)
+{
+    const int weighted = w->f->storage == WEIGHTED_MEANS;
+    const uint64_t n = w->f->axes[form][d].bins;
+    int64_t step = 1;
+    for (uint32_t e = d + 1; e < w->f->dimensions; e++)
+        step *= (int64_t)w->f->finders[e].extent;
+    cell += form == PLAIN ? step : 0;
+    for (uint64_t i = 0; i < n; i++, cell += step) {
+        if (d + 1 < w->f->dimensions)
+            at = join_all(w, form, d + 1, cell, to, from, at);
+        else
+            join(to, cell, from, at++, weighted);
+    }
+    return at;
+}
+
+/* Has a signal of the main thread stop a call, which runs without the interpreter's lock. */
+static int is_stopped(void *user, uint64_t done, uint64_t total)
+{
+    PyThreadState **state = user;
+    (void)done;
+    (void)total;
+    PyEval_RestoreThread(*state);
+    const int stopped = PyErr_CheckSignals() != 0;
+    *state = PyEval_SaveThread();
+    return stopped;
+}
+
+static int find_statistics(filling *w, form form, const moments *bins, const moments *flows)
+{
+    tally_view views[TALLY_MAX_DIMENSIONS], values = array_view(&w->values),
+                                            weights = array_view(&w->weight);
+    const tally_statistics to = statistics_of(bins), outside = statistics_of(flows);
+    PyThreadState *state = NULL;
+    const tally_statistics_options options = {.struct_size = sizeof options,
+                                              .weights = bins->weights ? &weights : NULL,
+                                              .progress = w->large ? is_stopped : NULL,
+                                              .user = &state};
+    own_plan *own = filler_plan(w, form);
+    if (!own)
+        return 0;
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        views[d] = array_view(&w->samples[d]);
+    state = lock_release(w->samples[0].n);
+    const tally_status status =
+        lib.bin_statistics(own->plan, views, &values, 1, &options, &to, &outside, NULL);
+    lock_acquire(state);
+    own->users--;
+    return !status;
+}
+
+/* From the statistics of samples in no bin, or, on several axes, from these samples. */
+static void add_flows(filling *w, const moments *to, uint64_t bins, const moments *flows)
+{
+    const int weighted = w->f->storage == WEIGHTED_MEANS;
+    w->flows = (tally_flows){.under = (uint64_t)flows->n[0],
+                             .over = (uint64_t)flows->n[1],
+                             .nan = (uint64_t)flows->n[2]};
+    if (w->f->dimensions == 1) {
+        join(to, 0, flows, 0, weighted);
+        join(to, (int64_t)bins + 1, flows, 1, weighted);
+    } else if (w->flows.under || w->flows.over) {
+        add_outside(w, to);
+    }
+}
+
+/* 0: nothing is changed. */
+static int add_found(filling *w, form form, uint64_t cells)
+{
+    enum { FLOWS = 4 };
+    const int weighted = w->f->storage == WEIGHTED_MEANS;
+    const moments to = cells_of(w);
+    moments found, outside;
+    if (!make(&found, cells + FLOWS, weighted))
+        return 0;
+    outside = (moments){.step = 1,
+                        .n = found.n + cells,
+                        .means = found.means + cells,
+                        .deltas = found.deltas + cells};
+    if (weighted) {
+        outside.weights = found.weights + cells;
+        outside.squares = found.squares + cells;
+    }
+    const int good = find_statistics(w, form, &found, &outside);
+    PyThreadState *state = lock_release(w->samples[0].n);
+    if (good)
+        join_all(w, form, 0, 0, &to, &found, 0);
+    if (good && form == PLAIN)
+        add_flows(w, &to, cells, &outside);
+    else if (good)
+        outside_count(w, 0, w->samples[0].n);
+    lock_acquire(state);
+    PyMem_Free(found.n);
+    return good;
+}
+
+/* ---- which ---- */
+
+/* Whether no weight is negative or NaN. */
+static int are_weights(const filling *w)
+{
+    double memory[AT_ONCE];
+    int good = 1;
+    for (uint64_t begin = 0; begin < w->weight.n; begin += AT_ONCE) {
+        const uint64_t left = w->weight.n - begin, n = left < AT_ONCE ? left : AT_ONCE;
+        const double *x = array_doubles(&w->weight, begin, n, memory);
+        for (uint64_t i = 0; i < n; i++)
+            good &= x[i] >= 0;
+    }
+    return good;
+}
+
+int means_add(filling *w)
+{
+    /* By the library it takes longer for so many, and four more for each cell; it gains less where
+     * it has weights or flow bins. */
+    enum { FEW_SAMPLES = 2048, FEW_OTHERS = 8192 };
+    const form form = w->f->dimensions > 1 && outside_are_many(w) ? ENDED : PLAIN;
+    uint64_t cells = 1;
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        cells *= w->f->axes[form][d].bins;
+    if (w->f->storage == WEIGHTED_MEANS && !are_weights(w))
+        return 0;
+    const uint64_t few =
+        form == ENDED || w->f->storage == WEIGHTED_MEANS ? FEW_OTHERS : FEW_SAMPLES;
+    if (w->large || w->samples[0].n >= few + 4 * cells)
+        return add_found(w, form, cells);
+    PyThreadState *state = lock_release(w->samples[0].n);
+    add_each(w);
+    lock_acquire(state);
+    return 1;
+}

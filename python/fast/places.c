@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cell that each sample of Hist.fill is in. Cells are numbered by their place in the arrays,
+ * flow bins and all.
+ *
+ * On an even axis s(x) = (x - lo) × scale + 1/2 is nearly a cell's number and a fraction from -1/2
+ * to 1/2. Rounded as it is, s never falls when x rises. So a sample whose fraction is further from
+ * the ends than that of any edge is surely in the cell that s says; others are compared with the
+ * edges.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "fill.h"
+
+/* Numbers below 2^51 that are added to it lose their fractions, and are in its last bits. */
+static const double rounder = 0x1.8p52;
+#define LANES_OF(x) ((lanes){x, x})
+
+/* How far the edges' s are from where they should be. */
+static double find_apart(const finder *f)
+{
+    double apart = 0;
+    for (uint64_t i = 1; i < f->extent; i++) {
+        const double off = fabs((f->edges[i] - f->lo) * f->scale + 0.5 - ((double)i - 0.5));
+        apart = off <= apart ? apart : off; /* NaN stays */
+    }
+    return 2 * apart + 0x1p-50;
+}
+
+void finder_make(finder *f, const filler *of, uint32_t d)
+{
+    const tally_axis *plain = &of->axes[PLAIN][d], *ended = &of->axes[ENDED][d];
+    *f = (finder){.way = UNEVEN, .extent = ended->bins, .edges = ended->edges};
+    if (ended->kind == TALLY_AXIS_INTEGER) {
+        f->way = WHOLE;
+        f->lo = (double)plain->first;
+    } else if (plain->kind == TALLY_AXIS_EVEN) {
+        f->lo = of->lo[d];
+        f->scale = (double)plain->bins / (of->hi[d] - of->lo[d]);
+        f->apart = find_apart(f);
+        f->way = f->apart < 0.25 ? EVEN : UNEVEN;
+    }
+}
+
+/* Numbers that are nearer to zero than that, which NaN is not. (Two such comparisons in one
+ * condition would cost far more.) */
+static inline lane_masks are_near(lanes x, double distance)
+{
+    const lane_masks no_sign = {INT64_MAX, INT64_MAX};
+    return (lane_masks)((lanes)((lane_masks)x & no_sign) < distance);
+}
+
+static inline lanes chosen(lane_masks which, lanes x, lanes others)
+{
+    return (lanes)((which & (lane_masks)x) | (~which & (lane_masks)others));
+}
+
+/* The cells of an even number of samples: 0 if not all are in bins, or one is unsure. */
+static int guess_inside(const finder *f, const double *x, uint64_t n, double *cells)
+{
+    const double middle = ((double)f->extent - 1) / 2;
+    lane_masks sure = {-1, -1}, inside = {-1, -1};
+    for (uint64_t i = 0; i < n; i += LANES) {
+        lanes at;
+        memcpy(&at, x + i, sizeof at);
+        at = (at - f->lo) * f->scale + 0.5;
+        const lanes cell = at + rounder - rounder;
+        sure &= are_near(at - cell, 0.5 - f->apart);
+        inside &= are_near(cell - middle, middle);
+        memcpy(cells + i, &cell, sizeof cell);
+    }
+    return (sure[0] & sure[1] & inside[0] & inside[1]) != 0;
+}
+
+/* The same of any samples: NaN are under. */
+static int guess_any(const finder *f, const double *x, uint64_t n, double *cells)
+{
+    const lanes first = LANES_OF(0), last = LANES_OF((double)f->extent - 1);
+    lane_masks sure = {-1, -1};
+    for (uint64_t i = 0; i < n; i += LANES) {
+        lanes at;
+        memcpy(&at, x + i, sizeof at);
+        at = (at - f->lo) * f->scale + 0.5;
+        at = chosen((lane_masks)(at > first), at, first);
+        at = chosen((lane_masks)(at < last), at, last);
+        const lanes cell = at + rounder - rounder;
+        sure &= are_near(at - cell, 0.5 - f->apart);
+        memcpy(cells + i, &cell, sizeof cell);
+    }
+    return (sure[0] & sure[1]) != 0;
+}
+
+static void find_edges(const finder *f, const double *x, uint64_t n, double *cells)
+{
+    int64_t found[AT_ONCE];
+    edges_find(x, n, f->edges + 1, f->extent - 1, 0, found);
+    for (uint64_t i = 0; i < n; i++)
+        cells[i] = (double)found[i];
+}
+
+static void find_whole(const finder *f, const double *x, uint64_t n, double *cells)
+{
+    const double under = f->lo - 1, over = f->lo + (double)f->extent - 2;
+    for (uint64_t i = 0; i < n; i++) {
+        const double above = x[i] > under ? x[i] : under, at = above < over ? above : over;
+        const int64_t whole = (int64_t)at;
+        cells[i] = (double)(whole - (at < (double)whole) - (int64_t)under);
+    }
+}
+
+/* Guesses are right or in the next cell: compared with the edges. (Infinity is beyond the last.) */
+static void settle(const finder *f, const double *x, uint64_t n, double *cells)
+{
+    const int64_t last = (int64_t)f->extent - 1;
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t guess = (int64_t)cells[i],
+                      cell = guess + (x[i] >= f->edges[guess + 1]) - (x[i] < f->edges[guess]);
+        cells[i] = cell < 0 ? 0.0 : (double)(cell < last ? cell : last);
+    }
+}
+
+/* The cells on axis d of n samples, an even number: 1 if all are known to be in bins. What was not
+ * so simple is expected to go on. */
+static int find(filling *w, uint32_t d, const double *x, uint64_t n, double *cells)
+{
+    const finder *f = &w->f->finders[d];
+    if (f->way == EVEN) {
+        if (!w->mixed[d] && guess_inside(f, x, n, cells))
+            return 1;
+        w->mixed[d] = !guess_any(f, x, n, cells);
+        if (w->mixed[d])
+            settle(f, x, n, cells);
+    } else if (f->way == WHOLE) {
+        find_whole(f, x, n, cells);
+    } else {
+        find_edges(f, x, n, cells);
+    }
+    return 0;
+}
+
+/* Takes those in the first or the last cell from the points that are in bins on all axes before:
+ * inside[i] is 1 for such a point, else 0. Adds up how many are under, over, and NaN; 1 if any is.
+ */
+static int take_flows(const finder *f, const double *x, const double *cells, uint64_t n,
+                      double *inside, lanes sums[3])
+{
+    const lanes first = LANES_OF(0), last = LANES_OF((double)f->extent - 1), one = LANES_OF(1);
+    const lanes before = sums[0] + sums[1] + sums[2];
+    for (uint64_t i = 0; i < n; i += LANES) {
+        lanes v, at, is;
+        memcpy(&v, x + i, sizeof v);
+        memcpy(&at, cells + i, sizeof at);
+        memcpy(&is, inside + i, sizeof is);
+        const lanes low = (lanes)((lane_masks)(at <= first) & (lane_masks)is),
+                    high = (lanes)((lane_masks)(at >= last) & (lane_masks)is),
+                    nan = (lanes)((lane_masks)(v != v) & (lane_masks)one);
+        sums[0] += low;
+        sums[1] += high;
+        sums[2] += nan;
+        is -= low + high;
+        memcpy(inside + i, &is, sizeof is);
+    }
+    const lanes more = sums[0] + sums[1] + sums[2] - before;
+    return more[0] + more[1] > 0;
+}
+
+/* Numbers below 2^51, an even number of them, as integers. */
+static void to_integers(const double *x, uint64_t n, int64_t *to)
+{
+    const lanes all = LANES_OF(rounder);
+    for (uint64_t i = 0; i < n; i += LANES) {
+        lanes at;
+        memcpy(&at, x + i, sizeof at);
+        const lane_masks integers = (lane_masks)(at + rounder) - (lane_masks)all;
+        memcpy(to + i, &integers, sizeof integers);
+    }
+}
+
+/* Takes the samples that are NaN out. */
+static void take_out(const double *x, uint64_t n, int64_t *cells)
+{
+    for (uint64_t i = 0; i < n; i++)
+        cells[i] = x[i] != x[i] ? NO_CELL : cells[i];
+}
+
+/* The flows of samples some of which are NaN on some axis. */
+static void count_closely(filling *w, uint64_t begin, uint64_t n, int64_t *cells)
+{
+    double memory[AT_ONCE];
+    outside_count(w, begin, n);
+    for (uint32_t d = 0; d < w->f->dimensions; d++)
+        take_out(array_doubles(&w->samples[d], begin, n, memory), n, cells);
+}
+
+void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells)
+{
+    double memory[AT_ONCE], found[AT_ONCE], all[AT_ONCE], inside[AT_ONCE];
+    const uint64_t even = n + n % LANES;
+    lanes sums[3] = {{0}};
+    int some = 0;
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        const double *x = array_doubles(&w->samples[d], begin, n, memory);
+        double *to = d ? found : all;
+        if (even > n) { /* one more, which is not taken */
+            memmove(memory, x, n * sizeof *memory);
+            memory[n] = memory[n - 1];
+            x = memory;
+        }
+        if (!find(w, d, x, even, to)) {
+            for (uint64_t i = 0; !some && i < even; i++)
+                inside[i] = i < n;
+            some = 1;
+            w->mixed[d] |= take_flows(&w->f->finders[d], x, to, even, inside, sums);
+        }
+        for (uint64_t i = 0; d && i < even; i++)
+            all[i] = all[i] * (double)w->f->finders[d].extent + found[i];
+    }
+    to_integers(all, even, cells);
+    if (sums[2][0] + sums[2][1] > 0) {
+        count_closely(w, begin, n, cells);
+        return;
+    }
+    w->flows.under += (uint64_t)(sums[0][0] + sums[0][1]);
+    w->flows.over += (uint64_t)(sums[1][0] + sums[1][1]);
+}
