@@ -81,7 +81,7 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
     if (opened)
         cli_source_close(&source);
     const int table = !opened && *status == TALLY_ERROR_ARGUMENT && !cli_has(options, CLI_COLUMN) &&
-                      strcmp(paths[0], "-") != 0;
+                      !cli_has(options, CLI_DTYPE);
     return *status && !table ? cli_fail_status(*status, &error) : CLI_OK;
 }
 
@@ -107,20 +107,24 @@ static int find_columns(job *job, const char *const *paths, size_t count, char *
 static int find_group(job *job, const char *const *paths, size_t count)
 {
     const cli_options *options = job->options;
+    const char *kept[1];
     char **names = NULL;
     size_t columns = 0, beside;
     tally_status status = TALLY_OK;
     int code = CLI_OK, all = cli_wants_all(options);
-    if (!all && cli_has(options, CLI_COLUMN)) {
+    if (!all && cli_has(options, CLI_COLUMN))
         code = cli_columns_parse(options, &names, &columns, &beside);
-    } else if (!all) {
+    /* One column, or raw samples, are read once; columns each by itself. */
+    if (!code && strcmp(paths[0], "-") == 0 && columns != 1 && !cli_has(options, CLI_DTYPE)) {
+        code = cli_stdin_keep(kept);
+        paths = kept;
+    }
+    if (!code && !all && !columns) {
         code = find(job, options, paths, count, &status);
         all = !code && status; /* a table */
     }
     if (!code && all)
         code = cli_all_columns(options, paths[0], &names, &columns);
-    if (!code && columns > 1 && strcmp(paths[0], "-") == 0)
-        code = cli_usage(options->word, "standard input can be read for one --column");
     if (!code)
         code = find_columns(job, paths, count, names, columns);
     cli_split_free(names, columns);

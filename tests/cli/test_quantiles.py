@@ -73,6 +73,13 @@ def main(folder):
     same(one, with_missing)
     same(two, b)
     same(found("-c", "a", "-", input=table.read_bytes())[0], with_missing)
+    one, two = found("-c", "a,b", "-", input=table.read_bytes())
+    same(one, with_missing)
+    same(two, b)
+    for how in (), ("-c", "all"):
+        done = run("-f", "csv", "-q", "--quantiles", "0,1", *how, "-", input=table.read_bytes())
+        whole = run("-f", "csv", "-q", "--quantiles", "0,1", *how, table)
+        check(done.stdout.decode() == whole.stdout.replace(str(table), "standard input"), "a table from a pipe", done)
     done = run(table, "-f", "csv", "--quantiles", "0,1", "-q")
     lines = list(csv.DictReader(io.StringIO(done.stdout)))
     check([line["column"] for line in lines] == ["a", "a", "b", "b", "day", "day"], "columns", done.stdout)
@@ -92,11 +99,14 @@ def main(folder):
         x, y = found(path)
         same(x, with_missing)
         same(y, large.repeat(100))
+        x, y = found("-", input=path.read_bytes())
+        same(x, with_missing)
+        same(y, large.repeat(100))
 
     for arguments, words in (
         (("--quantiles", "1.5", raw), "no number from 0 to 1"),
         (("--quantiles", "", raw), "quantiles"),
-        (("-c", "a,b", "-"), "one --column"),
+        (("-c", "a,b", "-"), "'a'"),
         (("--between", "mean", raw), "one of linear"),
         (("-c", "word", table), "expected a number"),
         (("-f", "png", raw), "one of table csv json"),
