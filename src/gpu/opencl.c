@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL 1.2, opened at run time. One open device is a context; a queue is a command queue. */
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "core/alloc.h"
 #include "gpu/opencl.h"
@@ -289,8 +290,13 @@ static tally_status launch_kernel(ty_device *device, void *queue, void *program,
     if (code)
         return ty_opencl_fail(error, "clSetKernelArg", code);
     size_t global = (size_t)launch->groups * launch->group_size, local = launch->group_size;
-    TY_CL_TRY(clEnqueueNDRangeKernel, raw(queue), k, 1, NULL, &global, &local, 0, NULL, NULL);
-    return TALLY_OK;
+    char what[128];
+    code = ty_cl.clEnqueueNDRangeKernel(raw(queue), k, 1, NULL, &global, &local, 0, NULL, NULL);
+    if (!code)
+        return TALLY_OK;
+    snprintf(what, sizeof what, "%s: %zu work-items in groups of %zu with %" PRIu32 " bytes",
+             kernel, global, local, launch->local_bytes);
+    return ty_opencl_fail(error, what, code);
 }
 
 static tally_status event_record(ty_device *device, void *queue, void **event, tally_error *error)
