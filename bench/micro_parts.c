@@ -43,11 +43,12 @@ static tally_view view_of(unsigned device, uint64_t n)
 }
 
 /* What is timed: one device's share, or all; into host memory or the first device's. */
+enum { TRIALS = 5 };
 typedef struct trial {
     const char *name;
     tally_plan *plan;
-    unsigned count; /* devices */
-    void *there;    /* NULL: host memory */
+    unsigned first, count; /* devices */
+    void *there;           /* NULL: host memory */
     double least, *all;
 } trial;
 
@@ -60,9 +61,9 @@ static void count(const trial *t, uint64_t n, uint64_t *counts)
     output.counts = t->there ? t->there : (void *)counts;
     output.on_device = t->there != NULL;
     for (unsigned i = 0; i < t->count; i++) {
-        views[i] = view_of(i, n);
+        views[i] = view_of(t->first + i, n);
         parts[i] = (tally_part)TALLY_PART_INIT;
-        parts[i].device = i;
+        parts[i].device = t->first + i;
         parts[i].views = &views[i];
     }
     check(t->count == 1 ? tally_execute(t->plan, views, NULL, &output, &error)
@@ -131,23 +132,26 @@ static int time_bins(uint64_t bins, uint64_t n, int repeats)
     tally_error error = {""};
     int wrong = 0;
     check(tally_memory_create(devices.each[0], bins * 8, &memory, &error), "memory", &error);
-    tally_plan *one = make_plan(devices.each[0], bins, n), *all = make_plan(devices.all, bins, n);
-    trial trials[] = {{"one, to the host", one, 1, NULL, 0, NULL},
-                      {"all, to the host", all, devices.count, NULL, 0, NULL},
-                      {"one, to a device", one, 1, memory, 0, NULL},
-                      {"all, to a device", all, devices.count, memory, 0, NULL}};
+    const unsigned end = devices.count - 1;
+    tally_plan *one = make_plan(devices.each[0], bins, n), *all = make_plan(devices.all, bins, n),
+               *last = make_plan(devices.each[end], bins, n);
+    trial trials[TRIALS] = {{"one, to the host", one, 0, 1, NULL, 0, NULL},
+                            {"last, to the host", last, end, 1, NULL, 0, NULL},
+                            {"all, to the host", all, 0, devices.count, NULL, 0, NULL},
+                            {"one, to a device", one, 0, 1, memory, 0, NULL},
+                            {"all, to a device", all, 0, devices.count, memory, 0, NULL}};
     sum_alone(bins, n);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < TRIALS; i++) {
         trials[i].all = calloc((size_t)repeats, sizeof(double));
         wrong += !is_right(&trials[i], bins, n);
     }
     for (int r = 0; r < repeats; r++)
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < TRIALS; i++) {
             const double begin = now();
             count(&trials[i], n, got);
             trials[i].all[r] = now() - begin;
         }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < TRIALS; i++) {
         const trial *t = &trials[i];
         const double bytes = 4e-9 * (double)n * t->count;
         qsort(t->all, (size_t)repeats, sizeof *t->all, compare);
@@ -162,6 +166,7 @@ static int time_bins(uint64_t bins, uint64_t n, int repeats)
     }
     tally_plan_destroy(one);
     tally_plan_destroy(all);
+    tally_plan_destroy(last);
     tally_memory_destroy(devices.each[0], memory);
     return wrong;
 }
@@ -201,8 +206,8 @@ static void open_devices(uint64_t n)
 
 int main(int argc, char **argv)
 {
-    static const uint64_t large[] = {256, 65536, MOST_BINS}, small[] = {256, 4096},
-                          few[] = {1024, 1 << 20};
+    static const uint64_t large[] = {256, 65536, MOST_BINS},
+                          small[] = {256, 4096, 65536, MOST_BINS}, few[] = {1024, 1 << 20};
     uint64_t n = (uint64_t)2048 << 18;
     int repeats = 20, option, wrong = 0;
     while ((option = getopt(argc, argv, "m:r:k:")) != -1) {
