@@ -224,6 +224,7 @@ void edges_find(const double *x, uint64_t count, const double *edges, uint64_t n
 PyObject *fast_histogram(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_histogramdd(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bin_edges(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fast_binned(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args);
 PyObject *fast_quantile(PyObject *self, PyObject *const *args, Py_ssize_t n_args);

@@ -30,7 +30,7 @@ typedef struct finder {
     finder_way way;
     uint64_t extent;     /* cells */
     const double *edges; /* extent + 1 of them; not of WHOLE */
-    double lo, scale;    /* EVEN; of WHOLE lo is the first bin's */
+    double lo, scale;    /* EVEN; WHOLE: the first bin's lo */
     double apart;        /* EVEN: how far the edges' s may be from where they should be */
 } finder;
 
@@ -85,8 +85,18 @@ void outside_squares(const filling *w, double *squares);
 
 /* ---- cells of samples (places.c) ---- */
 
-/* The finder of an axis. */
+/* Of an axis, or of `extent` cells between edges, the first and the last of which are the outermost
+ * float64s. */
 void finder_make(finder *f, const filler *of, uint32_t d);
+void finder_among(finder *f, const double *edges, uint64_t extent);
+/* As array_doubles, of an odd number with one more behind it. */
+const double *even_doubles(const array *a, uint64_t begin, uint64_t n, double *to);
+/* The cells of n samples, an even number of at most AT_ONCE; those of NaN are any. 1 if all are
+ * known to be in bins. *mixed, 0 at first, is kept for the next ones, which are expected to be
+ * alike. */
+int finder_find(const finder *f, int *mixed, const double *x, uint64_t n, double *cells);
+/* Such numbers, below 2^51, as integers. */
+void cells_to_integers(const double *x, uint64_t n, int64_t *to);
 enum { NO_CELL = -1 };
 /* The cells of samples begin … begin+n-1, at most AT_ONCE, NO_CELL of NaN; adds up the flows. */
 void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells);

@@ -33,6 +33,7 @@ static PyObject *bind(PyObject *self, PyObject *args)
     }
 static PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, NULL},
                                 FAST(bin_edges),
+                                FAST(binned),
                                 FAST(bincount),
                                 FAST(digitize),
                                 FAST(fill),

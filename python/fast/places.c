@@ -28,19 +28,25 @@ static double find_apart(const finder *f)
     return 2 * apart + 0x1p-50;
 }
 
+void finder_among(finder *f, const double *edges, uint64_t extent)
+{
+    const double lo = edges[1];
+    *f = (finder){.way = UNEVEN,
+                  .extent = extent,
+                  .edges = edges,
+                  .lo = lo,
+                  .scale = (double)(extent - 2) / (edges[extent - 1] - lo)};
+    f->apart = find_apart(f);
+    f->way = f->apart < 0.25 ? EVEN : UNEVEN;
+}
+
 void finder_make(finder *f, const filler *of, uint32_t d)
 {
-    const tally_axis *plain = &of->axes[PLAIN][d], *ended = &of->axes[ENDED][d];
-    *f = (finder){.way = UNEVEN, .extent = ended->bins, .edges = ended->edges};
-    if (ended->kind == TALLY_AXIS_INTEGER) {
-        f->way = WHOLE;
-        f->lo = (double)plain->first;
-    } else if (plain->kind == TALLY_AXIS_EVEN) {
-        f->lo = of->lo[d];
-        f->scale = (double)plain->bins / (of->hi[d] - of->lo[d]);
-        f->apart = find_apart(f);
-        f->way = f->apart < 0.25 ? EVEN : UNEVEN;
-    }
+    const tally_axis *ended = &of->axes[ENDED][d];
+    if (ended->kind == TALLY_AXIS_INTEGER)
+        *f = (finder){.way = WHOLE, .extent = ended->bins, .lo = (double)of->axes[PLAIN][d].first};
+    else
+        finder_among(f, ended->edges, ended->bins);
 }
 
 /* Numbers that are nearer to zero than that, which NaN is not. (Two such comparisons in one
@@ -120,16 +126,13 @@ static void settle(const finder *f, const double *x, uint64_t n, double *cells)
     }
 }
 
-/* The cells on axis d of n samples, an even number: 1 if all are known to be in bins. What was not
- * so simple is expected to go on. */
-static int find(filling *w, uint32_t d, const double *x, uint64_t n, double *cells)
+int finder_find(const finder *f, int *mixed, const double *x, uint64_t n, double *cells)
 {
-    const finder *f = &w->f->finders[d];
     if (f->way == EVEN) {
-        if (!w->mixed[d] && guess_inside(f, x, n, cells))
+        if (!*mixed && guess_inside(f, x, n, cells))
             return 1;
-        w->mixed[d] = !guess_any(f, x, n, cells);
-        if (w->mixed[d])
+        *mixed = !guess_any(f, x, n, cells);
+        if (*mixed)
             settle(f, x, n, cells);
     } else if (f->way == WHOLE) {
         find_whole(f, x, n, cells);
@@ -137,6 +140,16 @@ static int find(filling *w, uint32_t d, const double *x, uint64_t n, double *cel
         find_edges(f, x, n, cells);
     }
     return 0;
+}
+
+const double *even_doubles(const array *a, uint64_t begin, uint64_t n, double *to)
+{
+    const double *x = array_doubles(a, begin, n, to);
+    if (n % LANES == 0)
+        return x;
+    memmove(to, x, n * sizeof *to);
+    to[n] = to[n - 1];
+    return to;
 }
 
 /* Takes those in the first or the last cell from the points that are in bins on all axes before:
@@ -165,8 +178,7 @@ static int take_flows(const finder *f, const double *x, const double *cells, uin
     return more[0] + more[1] > 0;
 }
 
-/* Numbers below 2^51, an even number of them, as integers. */
-static void to_integers(const double *x, uint64_t n, int64_t *to)
+void cells_to_integers(const double *x, uint64_t n, int64_t *to)
 {
     const lanes all = LANES_OF(rounder);
     for (uint64_t i = 0; i < n; i += LANES) {
@@ -200,14 +212,9 @@ void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells)
     lanes sums[3] = {{0}};
     int some = 0;
     for (uint32_t d = 0; d < w->f->dimensions; d++) {
-        const double *x = array_doubles(&w->samples[d], begin, n, memory);
+        const double *x = even_doubles(&w->samples[d], begin, n, memory);
         double *to = d ? found : all;
-        if (even > n) { /* one more, which is not taken */
-            memmove(memory, x, n * sizeof *memory);
-            memory[n] = memory[n - 1];
-            x = memory;
-        }
-        if (!find(w, d, x, even, to)) {
+        if (!finder_find(&w->f->finders[d], &w->mixed[d], x, even, to)) {
             for (uint64_t i = 0; !some && i < even; i++)
                 inside[i] = i < n;
             some = 1;
@@ -216,7 +223,7 @@ void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells)
         for (uint64_t i = 0; d && i < even; i++)
             all[i] = all[i] * (double)w->f->finders[d].extent + found[i];
     }
-    to_integers(all, even, cells);
+    cells_to_integers(all, even, cells);
     if (sums[2][0] + sums[2][1] > 0) {
         count_closely(w, begin, n, cells);
         return;

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _arrays, _statistics
 from . import _library as c
+from ._compiled import fast as _fast
 from ._count import Axis
 from .functions import digitize
 
@@ -114,11 +115,11 @@ def _edges(columns, bins, range):
     """Edges of every axis, of the samples' floating type, as SciPy makes them."""
     try:
         bins = [operator.index(bins)] * len(columns)
-        if not all(np.isfinite(x).all() for x in columns):
-            raise ValueError("the samples contain non-finite values, and bins are a number")
     except TypeError:
         if len(bins) != len(columns):
             raise AttributeError("The dimension of bins must be equal to the dimension of the sample x.") from None
+    if not all(np.isfinite(x).all() for x, b in zip(columns, bins) if np.isscalar(b)):
+        raise ValueError("the samples contain non-finite values, and bins are a number")
     if range is not None and len(range) != len(columns):
         raise ValueError(f"range given for {len(range)} dimensions; {len(columns)} required")
     return [_axis_edges(x, b, None if range is None else range[i]) for i, (x, b) in enumerate(zip(columns, bins))]
@@ -140,6 +141,10 @@ def _binned(columns, values, statistic, bins, range, expand):
     statistic = _FUNCTIONS.get(statistic, statistic) if callable(statistic) else statistic
     if not callable(statistic) and statistic != "median" and statistic not in _FOUND:
         raise ValueError(f"invalid statistic {statistic!r}")
+    if _fast:
+        found = _fast.binned(statistic, columns, values, bins, range, expand)
+        if found is not None:
+            return found
     arrays = [_arrays.take(x) for x in (*columns, values)]
     if any(x.device != c.CPU for x in arrays):
         return _binned_there(arrays[:-1], arrays[-1], statistic, bins, range)

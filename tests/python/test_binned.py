@@ -6,11 +6,23 @@ import os
 
 import numpy as np
 import pytest
+from cases import run
 
 import libtally as tally
+from libtally import binned
 
 scipy_stats = pytest.importorskip("scipy.stats")
 NAMES = ["count", "sum", "mean", "std", "min", "max", "median"]
+
+
+@pytest.fixture(autouse=True, params=["compiled", "not compiled"])
+def way(request, monkeypatch):
+    """All of these both by the compiled part and by the package's Python."""
+    if request.param == "not compiled":
+        monkeypatch.setattr(binned, "_fast", None)
+    elif binned._fast is None:
+        pytest.skip("there is no compiled part")
+    return request.param
 
 
 @pytest.fixture
@@ -87,6 +99,11 @@ def test_nan():
     assert tally.binned_statistic(x, values, "count", 2, (0, 1)).statistic.tolist() == [2, 3]
 
 
+def test_zeros_have_no_sign():
+    for name in ("min", "max"):
+        assert not np.signbit(tally.binned_statistic([0.1, 0.2], [-0.0, -0.0], name, 1).statistic[0])
+
+
 def test_against_fractions(rng):
     """Far from 0, and one value that dwarfs the others in one bin: within the header's bounds."""
     n = 600
@@ -108,8 +125,9 @@ def test_refusals(rng):
         tally.binned_statistic(x, values, "mode")
     with pytest.raises(AttributeError, match="values"):
         tally.binned_statistic(x, values[1:])
-    with pytest.raises(ValueError, match="non-finite"):
-        tally.binned_statistic([1, np.nan], [1, 2])
+    for bins in (10, [10, [0, 1]]):
+        with pytest.raises(ValueError, match="non-finite"):
+            tally.binned_statistic_dd([[1, np.inf], [0, 1]], [1, 2], bins=bins)
     with pytest.raises(TypeError, match="complex"):
         tally.binned_statistic(x, values * 1j)
     with pytest.raises(ValueError, match="start must be"):
@@ -129,6 +147,79 @@ def test_strides_and_kinds(rng):
     np.testing.assert_array_equal(flipped, scipy_stats.binned_statistic(both[:, 0], both[:, 1], "max", 6).statistic)
     one = tally.binned_statistic(both[:, 0], np.broadcast_to(3.0, 500), "sum", 2).statistic
     assert one.sum() == 1500
+
+
+def both(monkeypatch, way, function, *arguments, **keywords):
+    """The compiled answer and the other one, or what they raise; whether the compiled part answered."""
+    fast, answers, used = binned._fast, [], []
+
+    class Seen:
+        @staticmethod
+        def binned(*given):
+            answer = fast.binned(*given)
+            used.append(answer is not None)
+            return answer
+
+    for part in (Seen, None):
+        with monkeypatch.context() as patched:
+            patched.setattr(binned, "_fast", part)
+            answers.append(run(getattr(tally, function), *arguments, **keywords))
+    return *answers, used == [True]
+
+
+@pytest.mark.parametrize("statistic", NAMES)
+def test_compiled_as_not(rng, monkeypatch, way, statistic):
+    """Edges, types and numbers to the bit, statistics nearly, errors; most of it is compiled."""
+    if way != "compiled":
+        pytest.skip("the same again")
+    compiled = 0
+    for i in range(80):
+        n = int(rng.choice([0, 1, 2, 99, 512, 1025, 3000]))
+        d = int(rng.choice([1, 1, 2, 3]))
+        columns = [np.round(rng.normal(20, 9, n), int(rng.choice([0, 3]))) for _ in range(d)]
+        columns = [np.abs(x).astype(rng.choice(["f4", "f8", "i8", "u1"])) for x in columns]
+        for x in columns:
+            if n and x.dtype.kind == "f" and rng.random() < 0.2:
+                x[rng.integers(0, n, 2)] = rng.choice([np.nan, np.inf, -np.inf, -0.0])
+        values = rng.normal(0, 9, n).astype(rng.choice(["f4", "f8", "i4"]))
+        if n and rng.random() < 0.2 and values.dtype.kind == "f":
+            values[rng.integers(0, n, 2)] = rng.choice([np.nan, -0.0])
+        edges = [np.sort(rng.choice(np.arange(60), 6, False)) * 0.7, [0, 1, 20, 30], np.arange(0, 40, 4).astype("f4")]
+        bins = [int(rng.integers(1, 30)) if rng.random() < 0.6 else edges[rng.integers(3)] for _ in range(d)]
+        range_ = None if rng.random() < 0.6 else [(float(rng.integers(0, 9)), 30)] * d
+        if all(isinstance(b, int) for b in bins) and rng.random() < 0.5:
+            bins = bins[0]
+        expand = bool(rng.random() < 0.5)
+        ours, theirs, used = both(monkeypatch, way, "binned_statistic_dd", columns, values, statistic, bins, range_, expand)
+        compiled += used
+        assert type(ours) is type(theirs), (ours, theirs)
+        if isinstance(theirs, Exception):
+            assert str(ours) == str(theirs)
+            continue
+        for a, b in zip([*ours.bin_edges, ours.binnumber], [*theirs.bin_edges, theirs.binnumber]):
+            assert a.dtype == b.dtype and np.array_equal(a, b)
+        assert ours.statistic.dtype == theirs.statistic.dtype
+        np.testing.assert_allclose(ours.statistic, theirs.statistic, rtol=1e-11, atol=1e-10)
+    assert compiled > 40 or statistic == "median"
+
+
+def test_sums_are_scipys(rng, way):
+    """In the same order: to the bit, up to where one thread is not enough for either."""
+    x, values = rng.random(5000), rng.normal(size=5000) * 1e3
+    for name in ("count", "sum", "mean", "min", "max"):
+        for columns in ([x], [x, x[::-1].copy()]):
+            ours = tally.binned_statistic_dd(columns, values, name, 30).statistic
+            theirs = scipy_stats.binned_statistic_dd(columns, values, name, 30).statistic
+            np.testing.assert_allclose(ours, theirs, rtol=0 if way == "compiled" else 1e-12, atol=0 if way == "compiled" else 1e-9)
+
+
+def test_large_arrays(way):
+    """More than is heard of Ctrl-C in one go; cells far apart."""
+    n = (1 << 20) * 2 + 77
+    x, values = np.arange(n) % 1000 / 1000, np.arange(n) % 7.0
+    found = tally.binned_statistic_2d(x, x, values, "sum", 250, [(0, 1), (0, 0.5)])
+    assert found.statistic.sum() == values[x <= 0.5].sum()
+    assert (np.bincount(found.binnumber).sum(), found.binnumber[0]) == (n, 253)
 
 
 def test_means_in_a_hist_of_many_and_of_few(rng):
