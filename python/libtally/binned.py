@@ -232,22 +232,52 @@ def _of(bins, statistic):
 def _sorted(rows, edges, numbers, statistic):
     """Medians, or what a function says of each bin's values."""
     shape = [len(e) + 1 for e in edges]
+    found = _medians_of_few(rows, numbers, shape) if statistic == "median" else None
+    if found is None:
+        found = _each(rows, numbers, shape, _median if statistic == "median" else statistic)
+    if found is None:
+        found = np.full((len(rows), int(np.prod(shape))), _nothing(statistic), float)
+    inside = (slice(None),) + (slice(1, -1),) * len(edges)
+    return found.reshape(len(rows), *shape)[inside]
+
+
+def _groups(numbers):
+    """Where each bin's samples begin and end among sorted numbers."""
+    ends = np.flatnonzero(np.diff(numbers, append=-1)) + 1
+    return (np.concatenate([[0], ends[:-1]]) if len(ends) else ends), ends
+
+
+def _medians_of_few(rows, numbers, shape):
+    """All bins' at once, by sorting everything; None where bins have so many that each is better sorted alone."""
+    bins = int(np.prod(shape))
+    if numbers.size > 256 * bins:
+        return None
+    short = numbers.astype(np.min_scalar_type(bins))  # which is sorted faster
+    found = np.full((len(rows), bins), np.nan)
+    for row, to in zip(rows, found):
+        order = np.argsort(row)
+        order = order[np.argsort(short[order], kind="stable")]
+        values, (begins, ends) = row[order], _groups(numbers[order])
+        low, high, last = (values[i].astype(float) for i in ((begins + ends - 1) // 2, (begins + ends) // 2, ends - 1))
+        with np.errstate(invalid="ignore", over="ignore"):
+            middle = np.where(low == high, low, (low + high) / 2)
+        to[numbers[order[begins]]] = np.where(last == last, middle, last)
+    return found
+
+
+def _each(rows, numbers, shape, function):
+    """One bin after the other; None if there are no samples."""
     order = np.argsort(numbers, kind="stable")
-    ends = np.flatnonzero(np.diff(numbers[order], append=-1)) + 1
-    begins = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
-    function = _median if statistic == "median" else statistic
+    begins, ends = _groups(numbers[order])
     found = None
     for i, row in enumerate(rows):
         grouped = row[order]
         for begin, end in zip(begins, ends):
             answer = function(grouped[begin:end])
             if found is None:
-                found = np.full((len(rows), int(np.prod(shape))), _nothing(statistic), float)
+                found = np.full((len(rows), int(np.prod(shape))), _nothing(function), float)
             found[i, numbers[order[begin]]] = answer
-    if found is None:
-        found = np.full((len(rows), int(np.prod(shape))), _nothing(statistic), float)
-    inside = (slice(None),) + (slice(1, -1),) * len(edges)
-    return found.reshape(len(rows), *shape)[inside]
+    return found
 
 
 def _median(values):
@@ -259,7 +289,7 @@ def _median(values):
 
 def _nothing(statistic):
     """What a function says of no values."""
-    if statistic == "median":
+    if statistic in ("median", _median):
         return np.nan
     try:
         with np.errstate(invalid="ignore"):

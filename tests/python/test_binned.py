@@ -99,6 +99,18 @@ def test_nan():
     assert tally.binned_statistic(x, values, "count", 2, (0, 1)).statistic.tolist() == [2, 3]
 
 
+def test_medians_of_few_and_of_many(rng, way):
+    """Bins of some sorted at once, of many alone; NaN and infinities."""
+    for n in (40, 900, 3000):
+        x, values = rng.integers(0, 4, n), rng.normal(size=(2, n))
+        values[0, :3], values[1, 3:20] = np.nan, rng.choice([np.inf, -np.inf], 17)
+        found = tally.binned_statistic(x, values, "median", [0, 1, 2, 3, 9, 12]).statistic
+        for row, answers in zip(values, found):
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(answers[:4], [np.median(row[x == i]) for i in range(4)])
+            assert np.isnan(answers[4])
+
+
 def test_zeros_have_no_sign():
     for name in ("min", "max"):
         assert not np.signbit(tally.binned_statistic([0.1, 0.2], [-0.0, -0.0], name, 1).statistic[0])
