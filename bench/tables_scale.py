@@ -3,9 +3,8 @@
 ranks would take, computed from parts that were measured.
 
     counting       s / n of one GPU's seconds for s bytes on n GPUs
-    n GPUs         2 (n - 1) b / H more: the counts of all but one go to the host and back. H: bytes a second of
-                   host samples that one GPU counted in 256 bins, which is less than its link can do; copies from
-                   peer to peer are not measured
+    n GPUs         n - 1 times what a second one cost where there was next to nothing to count: the first one reads
+                   the counts of the others
     n ranks        ceil(log2 n) steps of t + b / N: t seconds of two ranks of one machine, N bytes a second of network
     b              8 bytes a bin; sums of floats 16
 """
@@ -15,12 +14,26 @@ import math
 import lines
 
 BINS = (256, 65536, 1 << 20)
-GPUS, EACH = 8, 2 << 30
+GPUS, EACH, FEW = 8, 2 << 30, 4096
 RANKS, NETWORK = 1000, 10e9
 
 
 def several():
-    return lines.read(lines.newest(r"h200x2-several-.*\.jsonl"))
+    return lines.read(lines.newest(r"h100x2-several-.*\.jsonl"))
+
+
+def parts():
+    """Seconds of one and of all GPUs, by bins and bytes on each; into a GPU's memory."""
+    return {(line["way"].split(",")[0], line["bins"], line["bytes_each"]): line["min_s"]
+            for line in lines.read(lines.newest(r"h100x2-parts-.*\.jsonl")) if line["way"].endswith("to a device")}
+
+
+def scaled():
+    seconds = parts()
+    return lines.table(["bins", "one GPU, 2 GiB", "two GPUs, 4 GiB", "", "few samples", "on two"],
+                       [[lines.bins(b)] + [f"{1e3 * seconds[who, b, EACH]:.2f} ms" for who in ("one", "all")] + [
+                         f"{2 * seconds['one', b, EACH] / seconds['all', b, EACH]:.2f}x",
+                         amount(seconds["one", b, FEW]), amount(seconds["all", b, FEW])] for b in BINS])
 
 
 def measured():
@@ -45,21 +58,20 @@ def amount(seconds):
 
 
 def planned():
-    host = next(line["gbps"] for line in several() if line["devices"] == "cuda:0" and line["bins"] == 256) * 1e9
-    one = {line["bins"]: line["min_s"] * EACH / line["bytes"]
-           for line in lines.read(lines.newest(r"h200-gpu-.*\.jsonl"))
-           if line.get("part") == "all" and line["by"] == "Tally" and line["dtype"] == "f32" and line["data"] == "uniform"}
+    seconds = parts()
     two = {(line["bins"], line["sums"]): line["tally"]
            for line in lines.read(lines.newest(r"mpi-.*\.jsonl")) if line["ranks"] == 2}
     rows = []
     for b in BINS:
-        add = 2 * (GPUS - 1) * 8 * b / host
+        one = seconds["one", b, EACH]
+        add = (GPUS - 1) * (seconds["all", b, FEW] - seconds["one", b, FEW])
         ranks = [math.ceil(math.log2(RANKS)) * (two[b, kind] + each * b / NETWORK)
                  for kind, each in (("u64", 8), ("wide", 16))]
         rows.append([lines.bins(b), size((RANKS - 1) * 8 * b), amount(ranks[0]), amount(ranks[1]),
-                     amount(one[b]), amount(one[b] + add)])
+                     amount(one), amount(one + add)])
     return lines.table(["bins", f"{lines.thousands(RANKS)} ranks", "take", "float sums", "one GPU, 2 GiB", f"{GPUS} GPUs, {GPUS * EACH >> 30} GiB"], rows)
 
 
 def makers():
-    return {"table:scale-measured": measured, "table:scale-planned": planned}
+    return {"table:scale-measured": measured, "table:scale-planned": planned,
+            "table:scale-parts": scaled}

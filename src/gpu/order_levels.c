@@ -110,6 +110,14 @@ int ty_order_is_packed(const ty_device *device, const ty_order_source *source, u
             (bytes - 1)) == 0;
 }
 
+/* Local memory of a group where `groups` of them share a unit. Of what OpenCL says a group may
+ * have, a driver may keep some: NVIDIA's refuses a kernel that takes all. */
+static uint32_t local_most(const ty_device *d, uint32_t groups)
+{
+    const uint32_t most = d->unit_local_bytes / groups, group = d->local_bytes;
+    return (most < group ? most : group) - 1024;
+}
+
 /* Groups from number g on, by digits; with `lost` what is still to be found of one. Their keys are
  * kept in local memory where that leaves space for two groups of work-items. */
 static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count, int lost,
@@ -118,8 +126,7 @@ static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count,
     const ty_order_source *s = r->source;
     const ty_device *d = r->device;
     const uint32_t fixed = (ORDER_DIGITS + 2 * (r->group_size + ORDER_PART + 4)) * 4;
-    uint32_t most = d->unit_local_bytes / 2 - 1024;
-    most = most < d->local_bytes ? most : d->local_bytes;
+    const uint32_t most = local_most(d, 2);
     const int staged = !lost && most > fixed && s->elements <= (most - fixed) / (r->key_words * 4);
     const uint32_t local = fixed + (staged ? (uint32_t)s->elements * r->key_words * 4 : 0);
     ty_arg args[28];
@@ -261,11 +268,10 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
 static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
 {
     const ty_device *d = r->device;
-    uint32_t table = 8, most = d->unit_local_bytes / 3 - 1024;
+    uint32_t table = 8, most = local_most(d, 3);
     while (table < 2 * r->each + 2)
         table *= 2;
     const uint32_t node = 4 * (1 + r->key_words), least = 2 * table * node;
-    most = most < d->local_bytes ? most : d->local_bytes;
     most = most > fixed + least && d->warp == 32 ? most - fixed : least;
     return table * node * 32 < most ? table * node * 32 : most;
 }
