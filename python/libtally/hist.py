@@ -290,8 +290,11 @@ class Hist(Arithmetic):
         edges = tuple(e.copy() for e in edges)
         return (self.values(flow), edges) if dd else (self.values(flow), *edges)
 
-    def sum(self, flow=False):
-        """Of all bins, and of means of how many they are; with the flow bins if asked for."""
+    def sum(self, flow=False, *, axis=None, out=None):
+        """Of all bins, and of means of how many they are; with the flow bins if asked for. (NumPy's `sum`
+        gives an axis and an output, None; `project` and `h[::sum]` take single axes away.)"""
+        if axis is not None or out is not None:
+            raise TypeError("sum: of all bins; h[::sum] and project sum along an axis")
         return self._shown(flow).sums.sum().item()
 
     def empty(self, flow=False):

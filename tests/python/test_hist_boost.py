@@ -2,6 +2,8 @@
 """What people of boost-histogram and hist write: their axes come back as they were, views, scaling, categories by
 their texts."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,97 @@ def test_stacks_are_drawn():
     with pytest.raises(ValueError, match="one axis"):
         tally.Hist(*h.axes, tally.Integer(0, 2)).stack(0).plot(ax)
     plt.close("all")
+
+
+NUMBERS = [2, -1, 0, 1.5, np.int64(3), np.float64(0.5)]
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+
+
+def with_both(storage, axes):
+    """The same content here and there."""
+    x, y, v = np.random.default_rng(7).random((3, 60)) * 1.6 - 0.3
+    given = {"sample": v} if "Mean" in storage else {}
+    if "Weight" in storage:
+        given["weight"] = np.abs(v)
+    columns = (x, y)[:axes]
+    ours = tally.Hist(*(tally.Regular(n, 0, 1, closed=False) for n in (3, 2)[:axes]), storage=storage)
+    theirs = bh.Histogram(*(bh.axis.Regular(n, 0, 1) for n in (3, 2)[:axes]), storage=getattr(bh.storage, storage)())
+    return ours.fill(*columns, **given), theirs.fill(*columns, **given)
+
+
+def said(function, *arguments):
+    try:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+    except (TypeError, ValueError) as e:
+        return e
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_arithmetic(storage, name):
+    """With numbers, arrays and histograms: boost-histogram's cells, flow bins too, but where counts would be
+    negative; what it refuses is refused, but differences of weights. Counts times a number are weights here."""
+    operation, answered = OPERATIONS[name], 0
+    for axes in (1, 2):
+        ours, theirs = with_both(storage, axes)
+        bins = np.arange(1, 4) if axes == 1 else np.arange(1, 7).reshape(3, 2)
+        whole = np.arange(5) if axes == 1 else np.arange(20).reshape(5, 4)
+        others = [*NUMBERS, bins, bins / 2, whole, None]
+        for other in others:
+            for flipped in (False, True):
+                pairs = [(h, h if other is None else other) for h in (ours, theirs)]
+                if flipped:
+                    # NumPy's own ask for arrays; 0 - h of means are no means.
+                    if other is None or isinstance(other, (np.ndarray, np.generic)) or "Mean" in storage:
+                        continue
+                    pairs = [pair[::-1] for pair in pairs]
+                before = ours.copy()
+                mine, wanted = (said(operation, *pair) for pair in pairs)
+                assert ours == before
+                if isinstance(wanted, Exception):
+                    if not (storage == "Weight" and name == "-" and other is None):
+                        assert isinstance(mine, TypeError), (other, mine)
+                    continue
+                cells = wanted.view(flow=True)
+                if storage == "Int64" and name in "+-" and (cells < 0).any():
+                    assert isinstance(mine, ValueError)
+                    continue
+                answered += 1
+                for part in [p for p in (None, *(cells.dtype.names or ()))]:
+                    value = cells if part is None else cells[part]
+                    if part is None and cells.dtype.names:
+                        continue
+                    got = mine.view(flow=True)
+                    got = got if part is None and not got.dtype.names else got[part or "value"]
+                    np.testing.assert_allclose(got, value, rtol=1e-12, err_msg=f"{other!r} {part}")
+    assert answered >= (10 if "Mean" not in storage else 8 if name in "*/" else 2)
+
+
+def test_flows_follow_numbers():
+    h = tally.Hist(tally.Regular(2, 0, 1)).fill([0.1, 7, -3, np.nan])
+    assert (h + 2).flows == (3, 3, 1, 0) and (2 + h).view(True).tolist() == [3, 3, 2, 3] and h.flows == (1, 1, 1, 0)
+    assert (h + np.array([5, 6])).view(True).tolist() == [1, 6, 6, 1] and (h + np.array([5, 6])).flows == h.flows
+    assert (h * h).storage == "count" and (h / h).storage == "sum" and np.isnan((h / h).values()).tolist() == [False, True]
+    assert (3 - h).view(True).tolist() == [2, 2, 3, 2] and (6 / h).values().tolist() == [6, np.inf]
+    with pytest.raises(OverflowError):
+        big = h + (1 << 62)
+        big * big
+    with pytest.raises(ValueError, match="axes differ"):
+        h * tally.Hist(tally.Regular(3, 0, 1))
+    with pytest.raises(ValueError, match="negative"):
+        h - 1
+    for wrong in ("1", None, 1j, [1, 2]):
+        for operation in OPERATIONS.values():
+            with pytest.raises(TypeError):
+                operation(h, wrong)
+
+
+def test_numpys_sum():
+    x, y = np.random.default_rng(2).random((2, 50)) * 2
+    h = tally.Hist(tally.Regular(3, 0, 1), tally.Regular(2, 0, 1)).fill(x, y)
+    assert np.sum(h) == h.sum() == h.values().sum() < h.sum(flow=True) and isinstance(np.sum(h), int)
+    for wrong in ({"axis": 0}, {"out": np.zeros(())}, {"dtype": float}, {"keepdims": True}):
+        with pytest.raises(TypeError):
+            np.sum(h, **wrong)
+    assert sum([h, h]) == h + h and sum([tally.Hist(h.axes[0], storage="mean")] * 2).empty()
