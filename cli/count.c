@@ -17,7 +17,7 @@ static int count_codes(cli_job *job, const cli_chunk *chunk, const tally_output 
     const cli_source *source = &job->source;
     tally_error unsaid;
     int32_t counted = 0;
-    if (chunk->views[0].source && !chunk->has_mask && !chunk->has_weights &&
+    if (chunk->views[0].source && (!chunk->has_mask || chunk->is_missing) && !chunk->has_weights &&
         !job->reference.result && !job->by_flows && !cli_has(job->options, CLI_METHOD))
         tally_input_count(source->inputs[source->current], job->plan, output, &counted, &unsaid);
     if (counted)
@@ -137,7 +137,21 @@ static int count_beside(const cli_job *job, unsigned workers, cli_many *many)
     return code;
 }
 
-int cli_job_count(cli_job *job)
+/* Where no mask was given, one says what is missing, as NaN does. */
+static void count_missing(const cli_job *job, const cli_tallied *of)
+{
+    tally_result_info info = {.struct_size = sizeof info};
+    if (!of->result || job->source.mask.input)
+        return;
+    tally_flows *flows = tally_result_output(of->result).flows;
+    tally_result_info_get(of->result, &info);
+    for (uint64_t h = 0; h < info.histograms; h++) {
+        flows[h].nan += flows[h].masked;
+        flows[h].masked = 0;
+    }
+}
+
+static int count_files(cli_job *job)
 {
     const unsigned workers = choose_beside(job);
     job->source.chunked = wants_chunks(job);
@@ -150,5 +164,13 @@ int cli_job_count(cli_job *job)
     const int code = count_beside(job, workers, &many);
     job->elements += many.elements;
     job->seconds += many.seconds;
+    return code;
+}
+
+int cli_job_count(cli_job *job)
+{
+    const int code = count_files(job);
+    count_missing(job, &job->ours);
+    count_missing(job, &job->reference);
     return code;
 }

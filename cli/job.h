@@ -52,9 +52,11 @@ int cli_by_finish(cli_job *job);
 
 /* The option's numbers, or those of `otherwise`; free *q in any case. */
 int cli_ranks_parse(const cli_options *options, const char *otherwise, double **q, size_t *count);
-/* Reads the source, which is at its start, as often as it takes. Destroy *search in any case. */
+/* Reads the source, which is at its start, as often as it takes; *elements are in it. Destroy
+ * *search in any case. */
 tally_status cli_ranks_search(tally_context *context, cli_source *source, const double *q,
-                              size_t count, tally_quantile_search **search, tally_error *error);
+                              size_t count, tally_quantile_search **search, uint64_t *elements,
+                              tally_error *error);
 /* Reads the source, which was counted, again, and adds its quantiles to our result. */
 int cli_ranks_add(cli_job *job);
 

@@ -27,7 +27,8 @@ unsigned cli_threads(const cli_options *options)
 static tally_status count_input(const cli_many *many, tally_input *input, tally_result *into,
                                 uint64_t *elements, double *seconds, tally_error *error)
 {
-    tally_view views[TALLY_MAX_DIMENSIONS];
+    tally_view views[TALLY_MAX_DIMENSIONS], mask;
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     const tally_output output = tally_result_output(into);
     tally_status status = tally_input_view(input, views, error);
     const int whole = !status && views[0].source && !many->source->chunked;
@@ -40,8 +41,10 @@ static tally_status count_input(const cli_many *many, tally_input *input, tally_
         if (status || done)
             break;
         const double started = cli_seconds();
-        if (!by_codes)
-            status = tally_execute(many->plan, views, NULL, &output, error);
+        status = tally_input_mask(input, &mask, error);
+        how.mask = mask.data || mask.source ? &mask : NULL;
+        if (!by_codes && !status)
+            status = tally_execute(many->plan, views, &how, &output, error);
         *seconds += cli_seconds() - started;
         *elements += views[0].rows * views[0].columns;
         done = whole;

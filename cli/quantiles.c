@@ -25,9 +25,9 @@ typedef struct job {
 
 /* ---- finding ---- */
 
-/* A series for each channel. */
+/* A series for each channel. What of `elements` was not looked at, without a mask, is missing. */
 static tally_status take(job *job, const cli_source *source, const tally_quantile_search *search,
-                         tally_error *error)
+                         uint64_t elements, tally_error *error)
 {
     const size_t channels = (size_t)source->channels, each = job->count;
     double *values = calloc(channels * each + 1, sizeof *values);
@@ -38,6 +38,7 @@ static tally_status take(job *job, const cli_source *source, const tally_quantil
         values && counts && more
             ? tally_quantile_search_get(search, values, counts, counts + channels, error)
             : cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    const int masked = source->mask.input != NULL;
     for (size_t c = 0; c < channels && !status; c++) {
         const char *path = cli_has(job->options, CLI_EACH) || source->count == 1
                                ? cli_shown(source->paths[0])
@@ -47,7 +48,7 @@ static tally_status take(job *job, const cli_source *source, const tally_quantil
                       .name = strdup(source->names[c] ? source->names[c] : ""),
                       .time = source->times[0],
                       .samples = counts[c] - counts[channels + c],
-                      .missing = counts[channels + c],
+                      .missing = counts[channels + c] + (masked ? 0 : elements - counts[c]),
                       .values = malloc((each + 1) * sizeof *values)};
         if (!s->source || !s->name || !s->values)
             status = cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
@@ -66,15 +67,17 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
     cli_source source;
     cli_progress progress;
     tally_quantile_search *search = NULL;
+    uint64_t elements = 0;
     tally_error error = {""};
     cli_progress_start(&progress, options, "reading");
     *status = cli_source_open(&source, options, paths, count, 1, &progress, &error);
     const int opened = !*status;
     if (opened)
-        *status = cli_ranks_search(job->context, &source, job->q, job->count, &search, &error);
+        *status =
+            cli_ranks_search(job->context, &source, job->q, job->count, &search, &elements, &error);
     cli_progress_end(&progress);
     if (!*status)
-        *status = take(job, &source, search, &error);
+        *status = take(job, &source, search, elements, &error);
     if (!*status && source.rounded)
         cli_note(options, "%s: integers beyond 2^53 were rounded to float64", cli_shown(paths[0]));
     tally_quantile_search_destroy(search);

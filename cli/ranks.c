@@ -27,23 +27,27 @@ static tally_quantile_search_options search_options(const cli_source *source)
     return how;
 }
 
-/* All of the source, once. */
-static tally_status add_all(cli_source *source, tally_quantile_search *search, tally_error *error)
+/* All of the source, once; *elements are counted. */
+static tally_status add_all(cli_source *source, tally_quantile_search *search, uint64_t *elements,
+                            tally_error *error)
 {
     tally_status status = TALLY_OK;
     int done = 0;
+    *elements = 0;
     while (!status && !done) {
         cli_chunk chunk;
         status = cli_source_read(source, &chunk, &done, error);
         if (!status && !done)
             status = tally_quantile_search_add(search, &chunk.views[0],
                                                chunk.has_mask ? &chunk.mask : NULL, error);
+        *elements += !status && !done ? chunk.elements : 0;
     }
     return status;
 }
 
 tally_status cli_ranks_search(tally_context *context, cli_source *source, const double *q,
-                              size_t count, tally_quantile_search **search, tally_error *error)
+                              size_t count, tally_quantile_search **search, uint64_t *elements,
+                              tally_error *error)
 {
     const tally_quantile_search_options how = search_options(source);
     int more = 1, passes = 0;
@@ -53,7 +57,7 @@ tally_status cli_ranks_search(tally_context *context, cli_source *source, const 
         if (passes)
             status = cli_source_rewind(source, error);
         if (!status)
-            status = add_all(source, *search, error);
+            status = add_all(source, *search, elements, error);
         if (!status)
             status = tally_quantile_search_next(*search, &more, error);
     }
@@ -94,6 +98,7 @@ int cli_ranks_add(cli_job *job)
     tally_error error = {""};
     double *q = NULL, *values = NULL;
     size_t count = 0;
+    uint64_t elements;
     int code = cli_ranks_parse(job->options, "", &q, &count);
     if (!code && !(values = calloc(channels * count + 1, sizeof *values)))
         code = cli_fail("out of memory");
@@ -101,7 +106,7 @@ int cli_ranks_add(cli_job *job)
         source->chunked = 0;
         tally_status status = cli_source_rewind(source, &error);
         if (!status)
-            status = cli_ranks_search(job->context, source, q, count, &search, &error);
+            status = cli_ranks_search(job->context, source, q, count, &search, &elements, &error);
         if (!status)
             status = tally_quantile_search_get(search, values, NULL, NULL, &error);
         if (!status)

@@ -55,6 +55,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     text = cli_text(options, CLI_THOUSANDS, "");
     wanted->thousands = (char)(strcmp(text, "space") == 0 ? ' ' : *text);
     wanted->missing = cli_text(options, CLI_NA, NULL);
+    wanted->masked =
+        !cli_has(options, CLI_MASK) && !cli_has(options, CLI_WEIGHTS) && !cli_has(options, CLI_OF);
     wanted->whole_table = cli_glance_wanted(options) ? 2 : 0;
     wanted->f64_only = source->count > 1 && !wanted->whole_table;
     wanted->words = source->words;
@@ -458,6 +460,14 @@ static tally_status finish_current(cli_source *source, tally_error *error)
     return status;
 }
 
+/* The mask of what is missing, where that is no NaN. */
+static void take_missing(const cli_source *source, cli_chunk *chunk)
+{
+    chunk->is_missing = !tally_input_mask(source->inputs[source->current], &chunk->mask, NULL) &&
+                        (chunk->mask.data || chunk->mask.source);
+    chunk->has_mask = chunk->is_missing;
+}
+
 static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *error)
 {
     const char *path = source->paths[source->current];
@@ -465,9 +475,12 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
     chunk->views[0] = chunk->views[source->pick];
     chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
     chunk->has_mask = source->mask.input != NULL;
+    chunk->is_missing = 0;
     chunk->has_weights = source->beside || source->weights.input;
     if (chunk->has_mask)
         status = cli_sidecar_take(&source->mask, path, &chunk->views[0], 1, &chunk->mask, error);
+    else
+        take_missing(source, chunk);
     if (source->beside)
         chunk->weights = chunk->views[source->dimensions];
     else if (!status && source->weights.input)
@@ -485,6 +498,7 @@ static int take_whole(cli_source *source, cli_chunk *chunk)
         !chunk->views[0].source)
         return 0;
     chunk->has_mask = source->mask.input != NULL;
+    chunk->is_missing = 0;
     chunk->has_weights = source->beside || source->weights.input;
     if (source->beside)
         chunk->weights = chunk->views[source->dimensions];
@@ -493,6 +507,8 @@ static int take_whole(cli_source *source, cli_chunk *chunk)
         (source->weights.input &&
          !cli_sidecar_whole(&source->weights, &chunk->views[0], &chunk->weights)))
         return 0;
+    if (!chunk->has_mask)
+        take_missing(source, chunk);
     chunk->elements = chunk->views[0].rows * chunk->views[0].columns;
     return 1;
 }

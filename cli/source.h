@@ -12,6 +12,7 @@ typedef struct cli_chunk {
     tally_view views[TALLY_MAX_DIMENSIONS]; /* one for each axis */
     tally_view mask, weights;
     int has_mask, has_weights;
+    int is_missing;    /* what the mask leaves out: it counts as NaN */
     uint64_t elements; /* rows × columns */
 } cli_chunk;
 

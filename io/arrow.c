@@ -4,7 +4,8 @@
  *
  * Columns of text are words, as codes. Types are as Parquet's (io/parquet.c): booleans are u8,
  * dates, times and timestamps integers in the file's unit, decimals f64. A column in which a value
- * may be missing is f64 with NaN, and so are several columns of different types. */
+ * may be missing is f64 with NaN, unless it has a mask, and so are several columns of different
+ * types. */
 #include "io/arrow_span.h"
 
 #include <inttypes.h>
@@ -23,6 +24,7 @@ typedef struct ty_arrow_state {
     uint64_t row_begin, row_end, row; /* `row` is read next */
     size_t chunk_rows;
     unsigned char *samples; /* as many times chunk_rows as columns are chosen */
+    unsigned char *mask;    /* of chunk_rows; NULL: no value is missing so */
     ty_arrow_reader **readers;
     tally_words *words[TALLY_MAX_DIMENSIONS]; /* of column i; NULL: it is of numbers */
     ty_pool *pool;                            /* NULL: the caller's thread alone */
@@ -88,22 +90,27 @@ static tally_status choose(ty_arrow_state *s, const tally_input_options *options
     return status;
 }
 
-/* The one type that all chosen columns are handed out in. */
-static tally_dtype common_dtype(const ty_arrow_index *index)
+/* The one type that all chosen columns are handed out in; *masked: integers, some missing. A value
+ * of a dictionary that is missing is NaN. */
+static tally_dtype common_dtype(const ty_arrow_index *index, int may_mask, int *masked)
 {
     const tally_dtype common = index->schema.columns[index->picks[0]].type.dtype;
     int missing = 0;
+    *masked = 0;
     for (size_t i = 0; i < index->batches * index->count; i++)
         missing |= index->parts[i].missing;
+    for (size_t i = 0; i < index->chains; i++)
+        may_mask &= !index->chain[i].missing;
     for (uint32_t p = 0; p < index->count; p++)
         if (index->schema.columns[index->picks[p]].type.dtype != common)
             return TALLY_F64;
-    return missing && common < TALLY_F16 ? TALLY_F64 : common;
+    *masked = missing && may_mask && (common == TALLY_I64 || common == TALLY_U64);
+    return missing && common < TALLY_F16 && !*masked ? TALLY_F64 : common;
 }
 
 /* ---- Opening ---- */
 
-static tally_status make_readers(ty_arrow_state *s, const tally_input_options *options,
+static tally_status make_readers(ty_arrow_state *s, const tally_input_options *options, int masked,
                                  tally_error *error)
 {
     ty_arrow_index *index = &s->index;
@@ -113,7 +120,9 @@ static tally_status make_readers(ty_arrow_state *s, const tally_input_options *o
     s->chunk_rows = rows ? (size_t)rows : 1;
     s->samples = ty_malloc(s->chunk_rows * (size_t)row_bytes);
     s->readers = ty_calloc(index->count, sizeof *s->readers);
-    if (!s->samples || !s->readers)
+    if (masked)
+        s->mask = ty_malloc(s->chunk_rows);
+    if (!s->samples || !s->readers || (masked && !s->mask))
         return ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
     for (uint32_t p = 0; p < index->count; p++) {
         s->readers[p] = ty_arrow_reader_open(index, p, s->dtype, s->words[p]);
@@ -154,8 +163,9 @@ static tally_status open_arrow(ty_arrow_state *s, ty_stream *stream,
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: rows %" PRIu64 ":%" PRIu64 " are asked for, it has %" PRIu64,
                         index->in.name, s->row_begin, s->row_end, index->rows);
-    s->dtype = common_dtype(index);
-    return make_readers(s, options, error);
+    int masked;
+    s->dtype = common_dtype(index, options->masked, &masked);
+    return make_readers(s, options, masked, error);
 }
 
 static void arrow_close(void *state)
@@ -165,6 +175,7 @@ static void arrow_close(void *state)
         ty_arrow_reader_close(s->readers[p]);
     ty_free(s->readers);
     ty_free(s->samples);
+    ty_free(s->mask);
     ty_arrow_index_close(&s->index);
     ty_free(s);
 }
@@ -194,6 +205,21 @@ static tally_status arrow_open(ty_stream *stream, const tally_input_options *opt
 
 /* ---- Reading ---- */
 
+static const unsigned char *arrow_mask(const void *state)
+{
+    return ((const ty_arrow_state *)state)->mask;
+}
+
+static tally_status arrow_mask_part(const void *state, uint64_t begin, uint64_t count,
+                                    unsigned char *mask, tally_error *error)
+{
+    const ty_arrow_state *s = state;
+    tally_status status = TALLY_OK;
+    for (uint32_t p = 0; p < s->index.count && !status; p++)
+        status = ty_arrow_mask(s->readers[p], s->row_begin + begin, count, mask, error);
+    return status;
+}
+
 static tally_status arrow_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_arrow_state *s = state;
@@ -212,8 +238,13 @@ static tally_status arrow_read(void *state, tally_view *views, int *done, tally_
         view.columns = rows;
         views[p] = view;
     }
+    tally_status status = TALLY_OK;
+    if (s->mask && rows) {
+        memset(s->mask, 1, (size_t)rows);
+        status = arrow_mask_part(s, s->row - s->row_begin, rows, s->mask, error);
+    }
     s->row += rows;
-    return TALLY_OK;
+    return status;
 }
 
 static tally_status arrow_rewind(void *state, tally_error *error)
@@ -366,4 +397,6 @@ const ty_decoder ty_arrow = {
     .code_parts = arrow_code_parts,
     .code_rows = arrow_code_rows,
     .count_codes = arrow_count_codes,
+    .mask = arrow_mask,
+    .mask_part = arrow_mask_part,
 };

@@ -118,13 +118,17 @@ int ty_arrow_is_stream(const unsigned char *head, size_t size);
 typedef struct ty_arrow_reader ty_arrow_reader;
 
 /* NULL when memory is out. `index` and `words`, of a column of words, outlive it. Missing values
- * are NaN, so `dtype` is f64 or a float's own where one may be. */
+ * are NaN, so `dtype` is f64 or a float's own where one may be; or whatever of integers, for
+ * ty_arrow_mask to tell. */
 ty_arrow_reader *ty_arrow_reader_open(const ty_arrow_index *index, uint32_t pick, tally_dtype dtype,
                                       tally_words *words);
 void ty_arrow_reader_close(ty_arrow_reader *reader); /* NULL is fine */
 /* Rows [row, row + count) to `to`. */
 tally_status ty_arrow_read(ty_arrow_reader *reader, uint64_t row, uint64_t count, void *to,
                            tally_error *error);
+/* Which of these rows have values: mask[i] becomes 0 where one is missing, and stays elsewhere. */
+tally_status ty_arrow_mask(ty_arrow_reader *reader, uint64_t row, uint64_t count,
+                           unsigned char *mask, tally_error *error);
 /* Counts the numbers of a dictionary's values in a batch; 0: it has none, or there is nothing to
  * win, or it cannot be read. `codes->counts` is released by the caller in any case. */
 int ty_arrow_count_codes(ty_arrow_reader *reader, size_t batch, ty_codes *codes);

@@ -10,7 +10,9 @@
 #include "core/error.h"
 #include "io/arrow_span.h"
 
-enum { WIDEST = 16 };
+/* Of unused blocks so many are kept: a part of the rows may reach into the next batch, and is read
+ * again for its mask. */
+enum { WIDEST = 16, KEPT = 2 };
 
 struct ty_arrow_reader {
     const ty_arrow_index *index;
@@ -20,7 +22,7 @@ struct ty_arrow_reader {
     pthread_mutex_t lock;
     pthread_cond_t made;
     tally_words *words;
-    ty_arrow_block *blocks; /* of compressed batches: those in use, and the last that was */
+    ty_arrow_block *blocks; /* of compressed batches: those in use, and KEPT that were */
 };
 
 /* The batch's block, made by the first thread that asks for it; NULL with a failure. */
@@ -57,13 +59,20 @@ static ty_arrow_block *take_block(ty_arrow_reader *r, const ty_arrow_span *s, si
     return block;
 }
 
-/* Blocks without a user go, but for the one that was used last. */
+/* Blocks without a user go, but for those that were used last, which come first. */
 static void give_block(ty_arrow_reader *r, ty_arrow_block *block)
 {
+    int kept = 0;
     pthread_mutex_lock(&r->lock);
     block->users--;
+    ty_arrow_block **place = &r->blocks;
+    while (*place != block)
+        place = &(*place)->next;
+    *place = block->next;
+    block->next = r->blocks;
+    r->blocks = block;
     for (ty_arrow_block **at = &r->blocks, *one; (one = *at);) {
-        if (one->users || (one == block && one->state == TY_ARROW_READY)) {
+        if (one->users || (one->state == TY_ARROW_READY && kept++ < KEPT)) {
             at = &one->next;
             continue;
         }
@@ -76,13 +85,12 @@ static void give_block(ty_arrow_reader *r, ty_arrow_block *block)
 
 /* ---- Values ---- */
 
-/* Which of `count` rows from `first` on have a value. */
+/* Which of `count` rows from `first` on have a value: valid[i] becomes 0, or stays 1. */
 static tally_status find_valid(const ty_arrow_span *s, uint64_t first, size_t count,
                                unsigned char *valid, tally_error *error)
 {
     unsigned char scratch[TY_ARROW_PIECE / 8 + 1];
     const unsigned char *bits;
-    memset(valid, 1, count);
     for (uint32_t l = 0; l < s->levels; l++) {
         if (!ty_arrow_size(s, 1 + l))
             continue;
@@ -246,6 +254,7 @@ static tally_status read_piece(const ty_arrow_span *s, uint64_t first, size_t co
     const size_t bytes = s->type->bytes;
     const uint64_t at = bytes ? first * bytes : first / 8;
     const size_t size = bytes ? count * bytes : (size_t)((first % 8 + count + 7) / 8);
+    memset(mask, 1, count);
     tally_status status = valid ? find_valid(s, first, count, mask, error) : TALLY_OK;
     if (!status && s->type->kind == TY_ARROW_WORDS)
         status = ty_arrow_words_read(s, first, count, valid, to, error);
@@ -254,7 +263,7 @@ static tally_status read_piece(const ty_arrow_span *s, uint64_t first, size_t co
     if (!status && s->type->kind != TY_ARROW_WORDS)
         status = s->values ? look_up(s, from, count, valid, to, error)
                            : convert(s, from, (unsigned)(first % 8), count, valid, to, error);
-    if (!status && valid)
+    if (!status && valid && s->dtype >= TALLY_F16)
         put_missing(s->dtype, valid, count, to);
     return status;
 }
@@ -337,18 +346,33 @@ static void span_of(const ty_arrow_reader *r, size_t batch, ty_arrow_span *span)
         span->values = r->index->chain[part->chain].values[r->pick];
 }
 
-static tally_status read_batch(ty_arrow_reader *r, size_t batch, uint64_t first, uint64_t count,
-                               unsigned char *to, tally_error *error)
+static tally_status mask_span(const ty_arrow_span *s, uint64_t first, uint64_t count,
+                              unsigned char *mask, tally_error *error)
+{
+    tally_status status = TALLY_OK;
+    for (size_t n; s->part->missing && count && !status; first += n, count -= n, mask += n) {
+        n = count < TY_ARROW_PIECE ? (size_t)count : TY_ARROW_PIECE;
+        status = find_valid(s, first, n, mask, error);
+    }
+    return status;
+}
+
+/* Samples, or which there are. */
+typedef tally_status (*span_read)(const ty_arrow_span *s, uint64_t first, uint64_t count,
+                                  unsigned char *to, tally_error *error);
+
+static tally_status read_batch(ty_arrow_reader *r, span_read read, size_t batch, uint64_t first,
+                               uint64_t count, unsigned char *to, tally_error *error)
 {
     ty_arrow_span span;
     span_of(r, batch, &span);
     tally_status status = TALLY_OK;
     if (span.part->codec == TY_ARROW_NONE)
-        return read_span(&span, first, count, to, error);
+        return read(&span, first, count, to, error);
     ty_arrow_block *block = take_block(r, &span, batch, &status, error);
     span.block = block;
     if (!status)
-        status = read_span(&span, first, count, to, error);
+        status = read(&span, first, count, to, error);
     if (block)
         give_block(r, block);
     return status;
@@ -363,6 +387,7 @@ static tally_status count_piece(const ty_arrow_span *s, uint64_t first, size_t c
     const unsigned char *from = scratch, *valid = s->part->missing ? mask : NULL;
     const size_t bytes = s->type->bytes;
     size_t there = 0;
+    memset(mask, 1, count);
     tally_status status = valid ? find_valid(s, first, count, mask, error) : TALLY_OK;
     if (!status)
         status = ty_arrow_look(s, 0, first * bytes, count * bytes, scratch, &from, error);
@@ -406,21 +431,33 @@ int ty_arrow_count_codes(ty_arrow_reader *r, size_t batch, ty_codes *codes)
     return !status;
 }
 
-tally_status ty_arrow_read(ty_arrow_reader *r, uint64_t row, uint64_t count, void *to,
-                           tally_error *error)
+/* Each row has `bytes` at `at`. */
+static tally_status read_rows(ty_arrow_reader *r, span_read read, uint64_t row, uint64_t count,
+                              unsigned char *at, size_t bytes, tally_error *error)
 {
     const ty_arrow_index *index = r->index;
-    unsigned char *at = to;
     tally_status status = TALLY_OK;
     while (count && !status) {
         const size_t batch = batch_of(index, row);
         const uint64_t left = index->begin[batch + 1] - row, n = left < count ? left : count;
-        status = read_batch(r, batch, row - index->begin[batch], n, at, error);
+        status = read_batch(r, read, batch, row - index->begin[batch], n, at, error);
         row += n;
         count -= n;
-        at += n * tally_dtype_bytes(r->dtype);
+        at += n * bytes;
     }
     return status;
+}
+
+tally_status ty_arrow_read(ty_arrow_reader *r, uint64_t row, uint64_t count, void *to,
+                           tally_error *error)
+{
+    return read_rows(r, read_span, row, count, to, tally_dtype_bytes(r->dtype), error);
+}
+
+tally_status ty_arrow_mask(ty_arrow_reader *r, uint64_t row, uint64_t count, unsigned char *mask,
+                           tally_error *error)
+{
+    return read_rows(r, mask_span, row, count, mask, 1, error);
 }
 
 tally_status ty_arrow_chain_load(const ty_arrow_index *index, ty_arrow_chain *chain, uint32_t pick,

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/input.h"
+#include "io/mask.h"
 #include "io/number_words.h"
 #include "io/rows.h"
 #include "io/stored.h"
@@ -32,6 +32,7 @@ struct tally_input {
     char *missing, *inside;      /* copies of theirs */
     ty_number_words numbers;     /* made 0: no column of numbers is to be of words */
     ty_stored stored;            /* the last that tally_input_view gave */
+    ty_mask mask;
     int finished;
     tally_status failed; /* of an earlier read; `error` has its message */
     tally_error error;
@@ -217,26 +218,6 @@ static int keeps(const tally_input *in)
 static uint32_t views_of(const tally_input *in)
 {
     return in->info.table ? in->info.table : in->info.dimensions;
-}
-
-size_t tally_input_file_length(const char *path)
-{
-    struct stat about;
-    const size_t all = path ? strlen(path) : 0;
-    if (!all || !strchr(path, ':') || stat(path, &about) == 0)
-        return all;
-    char *file = ty_malloc(all + 1);
-    size_t length = all;
-    if (file) {
-        memcpy(file, path, all + 1);
-        for (char *at = file; length == all && (at = strchr(at, ':')); *at++ = ':') {
-            *at = '\0';
-            if (stat(file, &about) == 0 && S_ISREG(about.st_mode) && at[1])
-                length = (size_t)(at - file);
-        }
-    }
-    ty_free(file);
-    return length;
 }
 
 /* Opens the stream; what the path names inside the file goes to the options. */
@@ -473,6 +454,17 @@ static tally_status drain(tally_input *in, tally_error *error)
     return status ? status : ty_stream_check(in->stream, error);
 }
 
+/* What was read, as words where it is to be. */
+static tally_status hand_out(tally_input *in, tally_view *views, tally_error *error)
+{
+    ty_mask_chunk(&in->mask, in->decoder, in->state, views->columns);
+    if (!in->numbers.made)
+        return TALLY_OK;
+    const unsigned char *mask = in->mask.view.data;
+    in->mask.view = (tally_view)TALLY_VIEW_INIT;
+    return ty_number_words_read(&in->numbers, views, mask, error);
+}
+
 tally_status tally_input_read(tally_input *input, tally_view *views, int *done, tally_error *error)
 {
     if (!input || !views || !done)
@@ -485,8 +477,8 @@ tally_status tally_input_read(tally_input *input, tally_view *views, int *done, 
         input->failed = input->decoder->read(input->state, views, done, &input->error);
         if (!input->failed && *done)
             input->failed = drain(input, &input->error);
-        else if (!input->failed && input->numbers.made)
-            input->failed = ty_number_words_read(&input->numbers, views, &input->error);
+        else if (!input->failed)
+            input->failed = hand_out(input, views, &input->error);
         input->finished = *done;
     }
     if (input->failed)
@@ -523,8 +515,12 @@ tally_status tally_input_view(tally_input *input, tally_view *views, tally_error
         views[d] = (tally_view)TALLY_VIEW_INIT;
     if (input->numbers.made)
         return TALLY_OK;
-    if (!input->failed && input->decoder->view)
-        return input->decoder->view(input->state, views, error);
+    if (!input->failed && input->decoder->view) {
+        const tally_status status = input->decoder->view(input->state, views, error);
+        if (!status)
+            ty_mask_whole(&input->mask, input->decoder, input->state, views);
+        return status;
+    }
     if (input->failed || !input->decoder->stored || ty_stream_file(input->stream, &start) < 0 ||
         !input->decoder->stored(input->state, s) || s->rows->pixel_bytes > TY_ELEMENT_MOST)
         return TALLY_OK;
@@ -535,6 +531,14 @@ tally_status tally_input_view(tally_input *input, tally_view *views, tally_error
     s->source.user = s;
     ty_stream_map(input->stream);
     ty_stored_view(s, views);
+    return TALLY_OK;
+}
+
+tally_status tally_input_mask(const tally_input *input, tally_view *mask, tally_error *error)
+{
+    if (!input || !mask)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", input ? "mask" : "input");
+    *mask = input->mask.view;
     return TALLY_OK;
 }
 

@@ -113,6 +113,12 @@ typedef struct ty_decoder {
     unsigned (*code_parts)(const void *state);
     uint64_t (*code_rows)(const void *state, unsigned part);
     int (*count_codes)(const void *state, unsigned part, struct ty_codes *codes);
+    /* With tally_input_options.masked: 1 for each of the elements read last that has values in all
+     * views, else 0; NULL: no value is ever missing so. And the same of elements [begin, begin +
+     * count) of `view`, by any thread: mask[i] becomes 0, or stays. */
+    const unsigned char *(*mask)(const void *state);
+    tally_status (*mask_part)(const void *state, uint64_t begin, uint64_t count,
+                              unsigned char *mask, tally_error *error);
 } ty_decoder;
 
 /* ---- input.c ---- */

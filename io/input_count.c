@@ -97,10 +97,23 @@ static tally_status read_rest(void *user, uint64_t begin, uint64_t count, void *
     return status;
 }
 
+/* What the source of `view` has, for the rest alone. */
+static void take_rest(rest *r, tally_source *source, tally_view *view)
+{
+    r->source = view->source;
+    r->bytes = tally_dtype_bytes(view->dtype);
+    *source = (tally_source)TALLY_SOURCE_INIT;
+    source->read = read_rest;
+    source->user = r;
+    view->source = source;
+    view->columns = r->begin[r->count];
+}
+
 static tally_status count_rest(const counting *c, tally_input *input, const tally_plan *plan,
                                unsigned parts, const tally_output *output, tally_error *error)
 {
-    tally_view view = TALLY_VIEW_INIT;
+    tally_view view = TALLY_VIEW_INIT, mask = TALLY_VIEW_INIT;
+    tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
     rest r = {.begin = ty_calloc(2 * ((size_t)parts + 1), sizeof *r.begin)};
     if (!r.begin)
         return ty_error_memory(error, "parts of a column",
@@ -117,15 +130,17 @@ static tally_status count_rest(const counting *c, tally_input *input, const tall
         row += rows;
     }
     tally_status status = r.count ? tally_input_view(input, &view, error) : TALLY_OK;
+    if (!status)
+        status = tally_input_mask(input, &mask, error);
     if (!status && r.count) {
-        tally_source source = TALLY_SOURCE_INIT;
-        r.source = view.source;
-        r.bytes = tally_dtype_bytes(view.dtype);
-        source.read = read_rest;
-        source.user = &r;
-        view.source = &source;
-        view.columns = r.begin[r.count];
-        status = tally_execute(plan, &view, NULL, output, error);
+        tally_source source, mask_source;
+        rest of_mask = r;
+        take_rest(&r, &source, &view);
+        if (mask.source) {
+            take_rest(&of_mask, &mask_source, &mask);
+            how.mask = &mask;
+        }
+        status = tally_execute(plan, &view, &how, output, error);
     }
     ty_free(r.begin);
     return status;

@@ -89,7 +89,8 @@ static tally_status reserve(struct ty_number_view *v, uint64_t elements, tally_e
                : ty_error_memory(error, "codes of numbers", (size_t)elements * sizeof(double));
 }
 
-tally_status ty_number_words_read(ty_number_words *w, tally_view *views, tally_error *error)
+tally_status ty_number_words_read(ty_number_words *w, tally_view *views, const unsigned char *mask,
+                                  tally_error *error)
 {
     for (uint32_t d = 0; d < w->count; d++) {
         struct ty_number_view *v = w->views + d;
@@ -100,13 +101,15 @@ tally_status ty_number_words_read(ty_number_words *w, tally_view *views, tally_e
         const int64_t row =
             from->row_stride_bytes ? from->row_stride_bytes : column * (int64_t)from->columns;
         tally_status status = reserve(v, from->rows * from->columns, error);
+        const unsigned char *valid = mask;
         double *to = v->values;
         for (uint64_t r = 0; r < from->rows && !status; r++) {
             const unsigned char *at = (const unsigned char *)from->data + (int64_t)r * row;
             for (uint64_t c = 0; c < from->columns; c++, at += column) {
                 uint64_t bits = 0;
                 memcpy(&bits, at, size);
-                *to++ = convert(w, d, from->dtype, bits);
+                *to++ = valid && !*valid ? (double)NAN : convert(w, d, from->dtype, bits);
+                valid = valid ? valid + 1 : NULL;
             }
         }
         if (!status && w->made >> d & 1)

@@ -21,7 +21,9 @@ typedef struct ty_number_words {
 } ty_number_words;
 
 void ty_number_words_close(ty_number_words *words);
-/* Views of one channel, as they were read, become those that are handed out until the next call. */
-tally_status ty_number_words_read(ty_number_words *words, tally_view *views, tally_error *error);
+/* Views of one channel, as they were read, become those that are handed out until the next call.
+ * Elements whose `mask` is 0 are missing; NULL: none is. */
+tally_status ty_number_words_read(ty_number_words *words, tally_view *views,
+                                  const unsigned char *mask, tally_error *error);
 
 #endif

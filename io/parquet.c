@@ -2,8 +2,8 @@
 /* Parquet: numbers of chosen columns that have one value a row, row group by row group.
  *
  * Types: booleans are u8, dates i32 (days from 1970), times of day and timestamps i64 in the file's
- * unit, decimals f64. A column in which a value may be missing is f64 with NaN, and so are several
- * columns of different types. */
+ * unit, decimals f64. A column in which a value may be missing is f64 with NaN, unless it has a
+ * mask, and so are several columns of different types. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -33,6 +33,8 @@ typedef struct ty_pq_state {
     uint64_t row;      /* of the file */
     size_t chunk_rows;
     unsigned char *samples;                   /* `count` times chunk_rows */
+    unsigned char *masks;                     /* the same; NULL: no value is missing so */
+    size_t unwanted;                          /* elements at the beginning of these */
     ty_pq_source **sources;                   /* `count`, made when asked for */
     int has_all_words;                        /* all were looked for */
     ty_pool *pool;                            /* NULL: the caller's thread alone */
@@ -186,26 +188,28 @@ static tally_status choose(ty_pq_state *s, const tally_input_options *options, t
     return status;
 }
 
-/* The one type that all chosen columns are handed out in. */
-static tally_dtype common_dtype(const ty_pq_state *s)
+/* The one type that all chosen columns are handed out in; *masked: integers, some missing. */
+static tally_dtype common_dtype(const ty_pq_state *s, int may_mask, int *masked)
 {
-    tally_dtype common = stored_dtype(s->footer.columns + s->picks[0]);
+    const tally_dtype common = stored_dtype(s->footer.columns + s->picks[0]);
+    int missing = 0;
+    *masked = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         const ty_pq_column *column = s->footer.columns + s->picks[i];
-        const tally_dtype dtype = stored_dtype(column);
-        int missing = 0;
+        if (stored_dtype(column) != common)
+            return TALLY_F64;
         for (size_t g = 0; g < s->footer.group_count; g++)
             missing |= column->levels && !s->chunks[g * s->count + i].no_missing;
-        if (dtype != common || (missing && dtype < TALLY_F16))
-            return TALLY_F64;
     }
-    return common;
+    *masked = missing && may_mask && (common == TALLY_I64 || common == TALLY_U64);
+    return missing && common < TALLY_F16 && !*masked ? TALLY_F64 : common;
 }
 
 static tally_status make_cursors(ty_pq_state *s, const tally_input_options *options,
                                  tally_error *error)
 {
-    s->dtype = common_dtype(s);
+    int masked;
+    s->dtype = common_dtype(s, options->masked, &masked);
     s->cursors = ty_calloc(s->count, sizeof *s->cursors);
     if (!s->cursors)
         return ty_error_memory(error, "a choice of columns", s->count * sizeof *s->cursors);
@@ -218,14 +222,18 @@ static tally_status make_cursors(ty_pq_state *s, const tally_input_options *opti
         cursor->values.target.dtype = s->dtype;
         cursor->values.target.bytes = stored_bytes(cursor->values.target.column);
         cursor->values.target.words = s->words[i];
+        cursor->values.target.masked = masked;
     }
     const uint64_t row_bytes = (uint64_t)s->count * tally_dtype_bytes(s->dtype);
     uint64_t rows = (options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES) / row_bytes;
     rows = rows < s->footer.rows ? rows : s->footer.rows;
     s->chunk_rows = rows ? (size_t)rows : 1;
     s->samples = ty_malloc(s->chunk_rows * (size_t)row_bytes);
-    return s->samples ? TALLY_OK
-                      : ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
+    if (masked)
+        s->masks = ty_malloc(s->chunk_rows * s->count);
+    return s->samples && (s->masks || !masked)
+               ? TALLY_OK
+               : ty_error_memory(error, "samples", s->chunk_rows * (size_t)row_bytes);
 }
 
 /* ---- The decoder ---- */
@@ -284,6 +292,7 @@ static void parquet_close(void *state)
     ty_free(s->chunks);
     ty_free(s->cursors);
     ty_free(s->samples);
+    ty_free(s->masks);
     ty_free(s);
 }
 
@@ -326,6 +335,31 @@ static int find_group(ty_pq_state *s)
     return 0;
 }
 
+/* The mask of all columns becomes the first's. */
+static void join_masks(ty_pq_state *s, size_t unwanted, size_t rows)
+{
+    s->unwanted = unwanted;
+    for (uint32_t c = 1; s->masks && c < s->count; c++)
+        for (size_t i = unwanted; i < rows; i++)
+            s->masks[i] &= s->masks[c * s->chunk_rows + i];
+}
+
+static const unsigned char *parquet_mask(const void *state)
+{
+    const ty_pq_state *s = state;
+    return s->masks ? s->masks + s->unwanted : NULL;
+}
+
+static tally_status parquet_mask_part(const void *state, uint64_t begin, uint64_t count,
+                                      unsigned char *mask, tally_error *error)
+{
+    const ty_pq_state *s = state;
+    tally_status status = TALLY_OK;
+    for (uint32_t i = 0; i < s->count && !status; i++)
+        status = ty_pq_source_mask(s->sources[i], begin, count, mask, error);
+    return status;
+}
+
 static tally_status parquet_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_pq_state *s = state;
@@ -337,8 +371,9 @@ static tally_status parquet_read(void *state, tally_view *views, int *done, tall
         for (uint32_t i = 0; i < s->count; i++) {
             if (!s->group_at)
                 ty_pq_cursor_begin(s->cursors + i, s->chunks + s->group * s->count + i);
-            tally_status status = ty_pq_cursor_read(s->cursors + i, (size_t)rows,
-                                                    s->samples + i * s->chunk_rows * bytes, error);
+            tally_status status = ty_pq_cursor_read(
+                s->cursors + i, (size_t)rows, s->samples + i * s->chunk_rows * bytes,
+                s->masks ? s->masks + i * s->chunk_rows : NULL, error);
             if (status)
                 return status;
         }
@@ -347,6 +382,7 @@ static tally_status parquet_read(void *state, tally_view *views, int *done, tall
         s->group_at += rows;
         if (unwanted >= rows)
             continue;
+        join_masks(s, (size_t)unwanted, (size_t)rows);
         for (uint32_t i = 0; i < s->count; i++) {
             tally_view view = TALLY_VIEW_INIT;
             view.data = s->samples + (i * s->chunk_rows + unwanted) * bytes;
@@ -495,4 +531,6 @@ const ty_decoder ty_parquet = {
     .code_parts = parquet_code_parts,
     .code_rows = parquet_code_rows,
     .count_codes = parquet_count_codes,
+    .mask = parquet_mask,
+    .mask_part = parquet_mask_part,
 };

@@ -108,6 +108,7 @@ typedef struct ty_pq_target {
     tally_dtype dtype;
     size_t bytes;       /* of a value as stored, fixed length; 0 for booleans and words */
     tally_words *words; /* of BYTE_ARRAY: values are codes of these, as float64 */
+    int masked;         /* integers, 0 where a value is missing: a mask says where */
 } ty_pq_target;
 
 /* Differences of neighbours in blocks of four or so parts, each with its own number of bits. */
@@ -173,8 +174,10 @@ typedef struct ty_pq_cursor {
 void ty_pq_cursor_close(ty_pq_cursor *cursor);
 /* Starts on a chunk. */
 void ty_pq_cursor_begin(ty_pq_cursor *cursor, const ty_pq_chunk *chunk);
-/* The next `rows` rows, in the target's type, NaN where a value is missing. */
-tally_status ty_pq_cursor_read(ty_pq_cursor *cursor, size_t rows, void *into, tally_error *error);
+/* The next `rows` rows, in the target's type, NaN where a value is missing; or `mask`, as many
+ * bytes, becomes 0 there and 1 elsewhere, if the target is masked. */
+tally_status ty_pq_cursor_read(ty_pq_cursor *cursor, size_t rows, void *into, unsigned char *mask,
+                               tally_error *error);
 /* Reads the words of all pages from the beginning of the chunk on, those of dictionaries and not
  * what their numbers are. */
 tally_status ty_pq_cursor_words(ty_pq_cursor *cursor, tally_error *error);
@@ -207,5 +210,9 @@ ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *c
                                 uint32_t count, const ty_pq_cursor *cursor, uint64_t row_begin);
 void ty_pq_source_close(ty_pq_source *source); /* NULL is fine */
 const tally_source *ty_pq_source_get(const ty_pq_source *source);
+/* Where elements [begin, begin + count) of a masked column have values: mask[i] becomes 0 where one
+ * is missing, and stays elsewhere. Any thread. */
+tally_status ty_pq_source_mask(ty_pq_source *source, uint64_t begin, uint64_t count,
+                               unsigned char *mask, tally_error *error);
 
 #endif

@@ -57,6 +57,7 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
 {
     ty_pq_cursor c = {.name = like->name, .file = like->file, .start = like->start};
     const tally_dtype dtype = like->values.target.dtype;
+    const int may_miss = dtype >= TALLY_F16 || like->values.target.masked;
     tally_error unsaid;
     if (!chunk->is_coded)
         return 0; /* without a page unpacked for nothing */
@@ -65,7 +66,7 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
     int good = 1;
     while (good && c.rows_left)
         good = !ty_pq_cursor_open(&c, &unsaid) && add_page(codes, &c);
-    good = good && codes->counts && (!codes->missing || dtype >= TALLY_F16);
+    good = good && codes->counts && (!codes->missing || may_miss);
     if (good) {
         ty_codes_end(codes);
         codes->dtype = dtype;

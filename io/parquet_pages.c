@@ -436,7 +436,8 @@ tally_status ty_pq_cursor_levels(ty_pq_cursor *c, size_t rows, size_t *count, ta
     return status;
 }
 
-/* `count` values at the beginning of `into` go to the rows that have one, NaN to the others. */
+/* `count` values at the beginning of `into` go to the rows that have one, NaN, or 0 of integers, to
+ * the others. */
 static void spread(const ty_pq_cursor *c, size_t rows, size_t count, void *into)
 {
     for (size_t i = rows; i-- > 0;) {
@@ -449,6 +450,10 @@ static void spread(const ty_pq_cursor *c, size_t rows, size_t count, void *into)
         case TALLY_F32:
             ((float *)into)[i] = valid ? ((float *)into)[count] : NAN;
             break;
+        case TALLY_I64:
+        case TALLY_U64:
+            ((uint64_t *)into)[i] = valid ? ((uint64_t *)into)[count] : 0;
+            break;
         default:
             ((uint16_t *)into)[i] = valid ? ((uint16_t *)into)[count] : 0x7e00;
         }
@@ -456,7 +461,8 @@ static void spread(const ty_pq_cursor *c, size_t rows, size_t count, void *into)
 }
 
 /* Rows of the page that is open. */
-static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_error *error)
+static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, unsigned char *mask,
+                              tally_error *error)
 {
     const tally_dtype dtype = c->values.target.dtype;
     size_t count = rows;
@@ -465,7 +471,7 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_er
         status = ty_pq_cursor_levels(c, rows, &count, error);
     if (status)
         return status;
-    if (count < rows && dtype != TALLY_F64 && dtype != TALLY_F32 && dtype != TALLY_F16)
+    if (count < rows && dtype < TALLY_F16 && !c->values.target.masked)
         return damaged(c, "the footer says that no value is missing, and one is", error);
     const ty_pq_fault fault = count && c->values.encoding < 0 ? TY_PQ_DAMAGED
                               : count ? ty_pq_values_read(&c->values, count, into)
@@ -474,6 +480,10 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, tally_er
         return refuse(c, fault, "its values", error);
     if (count < rows)
         spread(c, rows, count, into);
+    if (mask && count < rows)
+        memcpy(mask, c->valid, rows);
+    else if (mask)
+        memset(mask, 1, rows);
     return TALLY_OK;
 }
 
@@ -483,7 +493,8 @@ tally_status ty_pq_cursor_open(ty_pq_cursor *c, tally_error *error)
     return open_page(c, &none, error);
 }
 
-tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, tally_error *error)
+tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, unsigned char *mask,
+                               tally_error *error)
 {
     const size_t bytes = tally_dtype_bytes(c->values.target.dtype);
     unsigned char *to = into;
@@ -492,11 +503,12 @@ tally_status ty_pq_cursor_read(ty_pq_cursor *c, size_t rows, void *into, tally_e
         if (status)
             return status;
         const size_t n = c->page_left < rows ? (size_t)c->page_left : rows;
-        status = read_rows(c, n, to, error);
+        status = read_rows(c, n, to, mask, error);
         if (status)
             return status;
         c->page_left -= n;
         to += n * bytes;
+        mask = mask ? mask + n : NULL;
         rows -= n;
     }
     return TALLY_OK;
@@ -512,7 +524,7 @@ tally_status ty_pq_cursor_skip(ty_pq_cursor *c, uint64_t rows, tally_error *erro
         size_t n = sizeof passed / sizeof *passed;
         n = rows < n ? (size_t)rows : n;
         n = c->page_left < n ? (size_t)c->page_left : n;
-        status = read_rows(c, n, passed, error);
+        status = read_rows(c, n, passed, NULL, error);
         if (status)
             return status;
         c->page_left -= n;

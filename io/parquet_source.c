@@ -17,6 +17,15 @@ typedef struct ty_pq_reader {
     int begun;
 } ty_pq_reader;
 
+/* Which elements have values, left by whoever read these for whoever reads that next. */
+typedef struct ty_pq_left {
+    struct ty_pq_left *next;
+    uint64_t begin, count;
+    unsigned char mask[];
+} ty_pq_left;
+
+enum { LEFT_MOST = 64 };
+
 struct ty_pq_source {
     tally_source source;
     const ty_pq_chunk *chunks;
@@ -27,6 +36,7 @@ struct ty_pq_source {
     ty_pq_cursor fresh;
     pthread_mutex_t lock;
     ty_pq_reader *idle;
+    ty_pq_left *left; /* at most LEFT_MOST, the last first */
 };
 
 /* The idle reader that is at `row`, or any, or a new one; NULL when memory is out. */
@@ -81,10 +91,50 @@ static tally_status seek(const ty_pq_source *s, ty_pq_reader *r, size_t group, u
     return ty_pq_cursor_skip(&r->cursor, row - r->row, error);
 }
 
-static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *to,
-                              tally_error *error)
+/* ---- Masks ---- */
+
+static void free_left(ty_pq_left *left)
 {
-    ty_pq_source *s = user;
+    while (left) {
+        ty_pq_left *next = left->next;
+        ty_free(left);
+        left = next;
+    }
+}
+
+static void leave(ty_pq_source *s, ty_pq_left *one)
+{
+    pthread_mutex_lock(&s->lock);
+    one->next = s->left;
+    s->left = one;
+    ty_pq_left *last = one;
+    for (int n = 1; n < LEFT_MOST && last->next; n++)
+        last = last->next;
+    ty_pq_left *old = last->next;
+    last->next = NULL;
+    pthread_mutex_unlock(&s->lock);
+    free_left(old);
+}
+
+/* What was left for these elements; NULL: nothing. */
+static ty_pq_left *take_left(ty_pq_source *s, uint64_t begin, uint64_t count)
+{
+    pthread_mutex_lock(&s->lock);
+    ty_pq_left **at = &s->left;
+    while (*at && ((*at)->begin != begin || (*at)->count != count))
+        at = &(*at)->next;
+    ty_pq_left *found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+/* ---- Parts ---- */
+
+static tally_status read_rows(ty_pq_source *s, uint64_t begin, uint64_t count, void *to,
+                              unsigned char *mask, tally_error *error)
+{
     const size_t bytes = tally_dtype_bytes(s->fresh.values.target.dtype);
     unsigned char *at = to;
     uint64_t row = s->row_begin + begin;
@@ -98,14 +148,52 @@ static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *
         const size_t n = (size_t)(left < count ? left : count);
         status = seek(s, r, group, row, error);
         if (!status)
-            status = ty_pq_cursor_read(&r->cursor, n, at, error);
+            status = ty_pq_cursor_read(&r->cursor, n, at, mask, error);
         row += n;
         r->row = row;
         count -= n;
         at += n * bytes;
+        mask = mask ? mask + n : NULL;
     }
     r->begun = !status;
     give_reader(s, r);
+    return status;
+}
+
+static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *to,
+                              tally_error *error)
+{
+    ty_pq_source *s = user;
+    if (!s->fresh.values.target.masked)
+        return read_rows(s, begin, count, to, NULL, error);
+    ty_pq_left *one = ty_malloc(sizeof *one + (size_t)count);
+    if (!one)
+        return ty_error_memory(error, "which values are missing", count);
+    one->begin = begin;
+    one->count = count;
+    tally_status status = read_rows(s, begin, count, to, one->mask, error);
+    if (status)
+        ty_free(one);
+    else
+        leave(s, one);
+    return status;
+}
+
+tally_status ty_pq_source_mask(ty_pq_source *s, uint64_t begin, uint64_t count, unsigned char *mask,
+                               tally_error *error)
+{
+    ty_pq_left *one = take_left(s, begin, count);
+    tally_status status = TALLY_OK;
+    if (!one) { /* nobody has just read the values */
+        void *values = ty_malloc((size_t)count * sizeof(uint64_t));
+        one = ty_malloc(sizeof *one + (size_t)count);
+        status = values && one ? read_rows(s, begin, count, values, one->mask, error)
+                               : ty_error_memory(error, "which values are missing", 9 * count);
+        ty_free(values);
+    }
+    for (uint64_t i = 0; i < count && !status; i++)
+        mask[i] &= one->mask[i];
+    ty_free(one);
     return status;
 }
 
@@ -157,6 +245,7 @@ void ty_pq_source_close(ty_pq_source *s)
         ty_pq_cursor_close(&r->cursor);
         ty_free(r);
     }
+    free_left(s->left);
     pthread_mutex_destroy(&s->lock);
     ty_free(s->group_begin);
     ty_free(s);

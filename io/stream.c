@@ -299,3 +299,23 @@ void ty_stream_give_back(const ty_stream *stream, const void *bytes, size_t size
 {
     ty_mapping_return(stream->origin.mapping, bytes, size);
 }
+
+size_t tally_input_file_length(const char *path)
+{
+    struct stat about;
+    const size_t all = path ? strlen(path) : 0;
+    if (!all || !strchr(path, ':') || stat(path, &about) == 0)
+        return all;
+    char *file = ty_malloc(all + 1);
+    size_t length = all;
+    if (file) {
+        memcpy(file, path, all + 1);
+        for (char *at = file; length == all && (at = strchr(at, ':')); *at++ = ':') {
+            *at = '\0';
+            if (stat(file, &about) == 0 && S_ISREG(about.st_mode) && at[1])
+                length = (size_t)(at - file);
+        }
+    }
+    ty_free(file);
+    return length;
+}

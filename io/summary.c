@@ -30,6 +30,7 @@ typedef struct slice {
 
 typedef struct reading {
     tally_input *input;
+    const unsigned char *mask; /* of the chunk's only column: 0 is missing; NULL: none is so */
     tally_summary *summary;
     tally_words **words; /* of columns; NULL: numbers */
     slice *slices;       /* `share` a column */
@@ -122,6 +123,20 @@ static const double *as_doubles(const tally_view *view, size_t first, size_t cou
     return room;
 }
 
+/* The values of a piece, 64-bit integers, that are there. */
+static tally_view take_valid(const tally_view *view, const unsigned char *mask, size_t first,
+                             size_t count, uint64_t *kept)
+{
+    size_t there = 0;
+    int64_t step;
+    const unsigned char *at = value_at(view, first, &step);
+    for (size_t i = 0; i < count; i++, at += step) {
+        memcpy(kept + there, at, sizeof *kept);
+        there += mask[first + i];
+    }
+    return tally_view_1d(kept, view->dtype, there);
+}
+
 static void add_slice(void *arg, unsigned part, unsigned worker)
 {
     enum { PIECE = 1024 };
@@ -135,8 +150,16 @@ static void add_slice(void *arg, unsigned part, unsigned worker)
     (void)worker;
     for (size_t i = first; i < end && !s->failed; i += PIECE) {
         double room[PIECE];
-        const size_t count = end - i < PIECE ? end - i : PIECE;
-        const double *values = as_doubles(view, i, count, &s->shift, room);
+        uint64_t kept[PIECE];
+        size_t count = end - i < PIECE ? end - i : PIECE;
+        tally_view valid;
+        if (r->mask) {
+            valid = take_valid(view, r->mask, i, count, kept);
+            s->numbers.missing += count - valid.columns;
+            count = valid.columns;
+        }
+        const double *values =
+            as_doubles(r->mask ? &valid : view, r->mask ? 0 : i, count, &s->shift, room);
         tally_words *words = r->words[column];
         s->failed = words ? !add_words(s, values, count, tally_words_count(words))
                           : !ty_numbers_add(&s->numbers, values, count);
@@ -167,6 +190,8 @@ static void set_base(const reading *r, uint32_t column)
         return;
     for (size_t i = 0; i < view->rows * view->columns && !s->numbers.has_base; i++) {
         double room[1];
+        if (r->mask && !r->mask[i])
+            continue;
         ty_shift none = {0};
         const double value = *as_doubles(view, i, 1, &none, room);
         s->numbers.has_base = isfinite(value);
@@ -347,11 +372,15 @@ static tally_status read_all(reading *r, tally_error *error)
         r->words[c] = ty_input_words(r->input, c);
         r->summary->columns[c].time = r->words[c] ? TALLY_TIME_NONE : tally_input_time(r->input, c);
     }
+    tally_view mask = TALLY_VIEW_INIT;
     tally_status status = TALLY_OK;
     for (int done = 0; !status;) {
         status = tally_input_read(r->input, r->views, &done, error);
         if (done)
             break;
+        if (!status)
+            status = tally_input_mask(r->input, &mask, error);
+        r->mask = mask.data;
         if (!status)
             status = add_chunk(r, error);
     }

@@ -340,12 +340,15 @@ typedef struct tally_input_options {
     int32_t f64_only;    /* the same: numbers are f64, where all are integers beyond 2^53, too */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
+    int32_t masked; /* Parquet, Arrow: columns that are all i64 or all u64 stay so where values are
+                       missing, and tally_input_mask says where; 0: they are f64 then, and an
+                       integer beyond 2^53 is refused */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                         \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                                      \
     }
 
 typedef struct tally_input_info {
@@ -407,6 +410,11 @@ TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, i
  * what there is. Valid until `input` is rewound or closed; nothing is read, and tally_input_read
  * goes on as if it had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
+/* Of an input that was opened with `masked`: the mask of the views that were handed out last, by
+ * either call, for tally_execute. What it leaves out is missing in some column, as NaN is in those
+ * of floats. Data and source are NULL if nothing is. Valid as long as the views. */
+TALLY_API tally_status tally_input_mask(const tally_input *input, tally_view *mask,
+                                        tally_error *error);
 /* Adds all of `input` to `output` (TALLY_ACCUMULATE_ADD), as tally_execute of its view does,
  * without looking at each value: numbers of values in dictionaries are counted, and the plan's axis
  * is applied once to each value. *counted is 0, and nothing was done, where that is not possible or

@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[size - 8] & 64 && tally_words_create(&words, NULL))
         return 0;
     options.words = &words;
+    options.masked = size & 1;
     harness_read(data, size, &options, 56);
     harness_view(data, size, &options, "parquet");
     tally_words_destroy(words);

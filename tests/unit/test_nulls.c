@@ -520,6 +520,9 @@ static void inputs(void)
     REFUSED_SILENTLY(tally_input_read(NULL, NULL, NULL, NULL));
     REFUSED(tally_input_view(NULL, views, &error));
     REFUSED_SILENTLY(tally_input_view(NULL, views, NULL));
+    REFUSED(tally_input_mask(NULL, views, &error));
+    REFUSED(tally_input_mask(input, NULL, &error));
+    REFUSED_SILENTLY(tally_input_mask(NULL, NULL, NULL));
     int32_t counted;
     REFUSED(tally_input_count(NULL, NULL, NULL, &counted, &error));
     REFUSED(tally_input_rewind(NULL, &error));
