@@ -415,6 +415,7 @@ class _Traits(NamedTuple):
 class _Axis:
     discrete: bool
     growth: bool
+    circular: bool
     edges: NDArray[np.float64]
     name: str
     label: str
@@ -442,7 +443,7 @@ class _Axis:
 class Regular(_Axis):
     def __init__(
         self, bins: int, lo: float, hi: float, *, name: str = "", label: str = "",
-        closed: bool = True, growth: bool = False,
+        closed: bool = True, growth: bool = False, circular: bool = False,
     ) -> None: ...
 
 class Log(_Axis):
@@ -453,12 +454,12 @@ class Log(_Axis):
 
 class Variable(_Axis):
     def __init__(
-        self, edges: ArrayLike, *, name: str = "", label: str = "", closed: bool = True
+        self, edges: ArrayLike, *, name: str = "", label: str = "", closed: bool = True, circular: bool = False
     ) -> None: ...
 
 class Integer(_Axis):
     def __init__(
-        self, start: int, stop: int, *, name: str = "", label: str = "", growth: bool = False
+        self, start: int, stop: int, *, name: str = "", label: str = "", growth: bool = False, circular: bool = False
     ) -> None: ...
 
 class Category(_Axis):

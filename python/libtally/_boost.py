@@ -28,23 +28,22 @@ def _axis(theirs):
 
 def _made_from(theirs):
     traits, kind = theirs.traits, type(theirs).__name__
-    if traits.circular:
-        raise NotImplementedError("circular axes: what lies outside would have to come back in")
     named = {key: theirs.__dict__.get(key) or "" for key in ("name", "label")}
     growing = {**named, "growth": traits.growth}
+    turning = {**growing, "circular": traits.circular}
     if kind in ("StrCategory", "IntCategory"):
         return Category(list(theirs), **growing)
     if kind == "Boolean":
         return Integer(0, 2, **named)
     edges = theirs.edges
     if kind == "Integer":
-        return Integer(int(edges[0]), int(edges[-1]), **growing)
+        return Integer(int(edges[0]), int(edges[-1]), **turning)
     if kind == "Regular" and theirs.transform is None:  # whose edges may differ in the last bit
-        return Regular(len(edges) - 1, edges[0], edges[-1], closed=False, **growing)
+        return Regular(len(edges) - 1, edges[0], edges[-1], closed=False, **turning)
     if traits.growth:
         raise NotImplementedError("axes of uneven edges do not grow here")
     ours = Log if str(getattr(theirs, "transform", "")) == "log" else Variable
-    return of_edges(ours, np.asarray(edges, float), False, **named)
+    return of_edges(ours, np.asarray(edges, float), False, **named, circular=traits.circular)
 
 
 def load(kind, theirs):
@@ -96,6 +95,8 @@ def _given(hist, i, axis):
     made = ours.to_boost(axis) if ours.theirs is None else copy.deepcopy(ours.theirs)
     outer = np.moveaxis(hist._cells.sums, i, 0)[[0, -1]]
     lost = [outer[k].any() for k, has in ((0, made.traits.underflow), (1, made.traits.overflow)) if not has]
+    if any(lost) and ours.circular:  # infinite samples: theirs of integers have no place for them
+        return axis.Variable(ours.edges, circular=True)
     if any(lost) and not (made.traits.discrete and not ours.growth and ours.theirs is None):
         made = (ours.part(np.arange(len(ours) + 1)) if ours.growth else ours).to_boost(axis)
     return made

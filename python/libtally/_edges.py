@@ -57,7 +57,8 @@ def of_axis(bins):
     if not isinstance(axis, Axis):
         return None
     if not bins.is_plain:
-        raise TypeError("bins: categories have no edges; fill a tally.Hist")
+        what = "an axis that is circular does not end" if bins.circular else "categories have no edges"
+        raise TypeError(f"bins: {what}; fill a tally.Hist")
     return Bins(bins.edges.copy(), copy.copy(axis))
 
 

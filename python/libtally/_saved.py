@@ -2,7 +2,7 @@
 """Histograms in the command's saved form, written and read by the library.
 
 What only Python knows is a member "hist" of its own, which the command does not read: of each axis
-the name, the label, the categories and where growth began; the flow bins' content ("flow",
+the name, the label, the categories, whether it is circular, and where growth began; the flow bins' content ("flow",
 "flow_squared"), in the order of the memory; the cells' means and deltas.
 """
 
@@ -81,6 +81,8 @@ def _member(hist):
             described["categories"] = [_plain(value) for value in axis.categories]
         if axis.growth:
             described["growth"] = [axis.begin, *axis.start] if isinstance(axis, Regular) else True
+        if axis.circular:
+            described["circular"] = True
         axes.append(described)
     cells = hist._cells
     member = {"axes": axes, "flow": _written(cells.sums[_outer(cells.sums)])}
@@ -200,6 +202,8 @@ def _named(axis, described):
             raise ValueError(f"{len(made)} categories")
         return made
     axis.name, axis.label = name, label
+    if described.get("circular"):
+        return axis.made_circular()
     if "growth" in described:
         return _growing(axis, described)
     return axis

@@ -21,9 +21,10 @@ def give(hist):
 
     bare = [_is_bare(hist, i) for i in range(hist.ndim)]
     axes = [_axis(*each) for each in zip(hist.axes, bare)]
-    # Categories have no cell under them.
+    # Categories and circular axes have no cell under them.
     places = tuple(
-        slice(1, -1) if b else slice(int(isinstance(a, Category)), None) for a, b in zip(hist.axes, bare)
+        slice(1, -1) if b else slice(int(isinstance(a, Category) or a.circular), None)
+        for a, b in zip(hist.axes, bare)
     )
     cells = hist._cells.each(lambda x: x[places])
     storage = {"type": _WORDS[hist.storage]}
@@ -44,10 +45,11 @@ def give(hist):
 
 
 def _is_bare(hist, i):
-    """Whether an axis goes without flow bins: one that grows, has none in boost-histogram, and nothing in them."""
+    """Whether an axis goes without flow bins: one that grows or is circular, has none in boost-histogram, and
+    nothing in them."""
     axis = hist.axes[i]
-    grows = axis.growth and isinstance(axis, (Category, Integer))
-    return grows and not np.moveaxis(hist._cells.sums, i, 0)[[0, -1]].any()
+    has_none = axis.growth and isinstance(axis, (Category, Integer)) or axis.circular and isinstance(axis, Integer)
+    return has_none and not np.moveaxis(hist._cells.sums, i, 0)[[0, -1]].any()
 
 
 def _axis(axis, bare):
@@ -61,7 +63,8 @@ def _axis(axis, bare):
         values = list(axis.categories) if texts else list(map(int, axis.categories))
         described = {"type": "category_str" if texts else "category_int", "categories": values, "flow": not bare}
     else:
-        described = {"underflow": not bare, "overflow": not bare, "circular": False}
+        under = not bare and not axis.circular
+        described = {"underflow": under, "overflow": not bare, "circular": axis.circular}
         if axis.axis.last == c.LAST_CLOSED:
             info["closed"] = True
         if isinstance(axis, (Regular, Integer)):
@@ -85,7 +88,7 @@ def _axis(axis, bare):
 def _boosts(axis, bare):
     """What boost-histogram and hist write of such an axis, and read."""
     theirs = {"growth": True} if axis.growth and (bare or isinstance(axis, Regular)) else {}
-    if isinstance(axis, Integer):
+    if isinstance(axis, Integer) and (bare or not axis.circular):
         theirs["orig_type"] = "Integer"
     if isinstance(axis, Log):
         ends = {"lower": float(axis.edges[0]), "upper": float(axis.edges[-1])}
@@ -148,8 +151,7 @@ def _read_axis(described):
     writers = described.get("writer_info") or {}
     ours, boost = writers.get("tally") or {}, writers.get("boost-histogram") or {}
     growth = bool(ours.get("growth") or boost.get("growth"))
-    if described.get("circular"):
-        raise NotImplementedError("circular axes: what lies outside would have to come back in")
+    circular = bool(described.get("circular"))
     if kind == "boolean":
         return Integer(0, 2, **named)
     if kind in ("category_str", "category_int"):
@@ -158,9 +160,9 @@ def _read_axis(described):
     if kind == "regular":
         lower, upper, bins = described["lower"], described["upper"], int(described["bins"])
         if "Integer" in (ours.get("kind"), boost.get("orig_type")):
-            return Integer(int(lower), int(upper), growth=growth, **named)
+            return Integer(int(lower), int(upper), growth=growth, circular=circular, **named)
         if "start_bins" not in ours:
-            return Regular(bins, lower, upper, closed=closed, growth=growth, **named)
+            return Regular(bins, lower, upper, closed=closed, growth=growth, circular=circular, **named)
         start = Regular(int(ours["start_bins"]), ours["start_lower"], ours["start_upper"], growth=True, **named)
         return start.reaching(int(ours["begin"]), int(ours["begin"]) + bins)
     if kind != "variable":
@@ -168,4 +170,5 @@ def _read_axis(described):
     if growth:
         raise NotImplementedError("axes of uneven edges do not grow here")
     log = ours.get("kind") == "Log" or boost.get("transform") == "log"
-    return of_edges(Log if log else Variable, np.asarray(described["edges"], float), closed, **named)
+    return of_edges(Log if log else Variable, np.asarray(described["edges"], float), closed and not circular, **named,
+                    circular=circular)  # fmt: skip

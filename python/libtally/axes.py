@@ -91,10 +91,14 @@ class Axis:
         What to call it, and what a plot writes beside it.
     growth : bool
         Whether it gets new bins for samples outside, instead of counting them as under or over.
+    circular : bool
+        Whether it begins again where it ends, as angles do: samples outside are in the bin that they are in
+        after whole turns, infinite ones over.
     """
 
     discrete = False
     growth = False
+    circular = False
     theirs = None  # boost-histogram's axis that this one was made from
     is_plain = True  # `take` gives the samples as they are
 
@@ -116,7 +120,7 @@ class Axis:
 
     @property
     def traits(self):
-        return Traits(False, self.discrete)
+        return Traits(self.circular, self.discrete)
 
     @property
     def centers(self):
@@ -153,7 +157,7 @@ class Axis:
         return (
             isinstance(other, Axis)
             and not isinstance(other, Category)
-            and self.axis.last == other.axis.last
+            and (self.axis.last, self.circular) == (other.axis.last, other.circular)
             and np.array_equal(self.edges, other.edges)
         )
 
@@ -164,6 +168,7 @@ class Axis:
         x = np.asarray(x)
         if (x != x).any():
             raise ValueError("NaN is in no bin")
+        x = _turned(self, x) if self.circular else x
         at = np.searchsorted(self.edges, x, side="right") - 1
         if self.axis.last == c.LAST_CLOSED:
             at = np.where(x == self.edges[-1], len(self) - 1, at)
@@ -182,7 +187,13 @@ class Axis:
         array = _arrays.take(x)
         if not array.code:
             raise TypeError(f"{array.dtype} samples are not counted")
-        return array
+        if not self.circular:
+            return array
+        if array.device != c.CPU or array.dtype.kind not in "iufb":
+            raise NotImplementedError("circular axes take integers and floats in host memory")
+        turned = _arrays.of_numpy(_turned(self, array.numbers()))
+        turned.valid = array.valid
+        return turned
 
     def grown_to(self, x, mask):
         """The axis that also has bins for these samples where `mask` is True; this one if it has."""
@@ -196,7 +207,16 @@ class Axis:
         """The axis whose bins reach from each of these bins' beginnings to the next. It does not grow:
         what was cut off is in its flow bins."""
         closed = self.axis.last == c.LAST_CLOSED and bounds[-1] == len(self)
-        return of_edges(type(self), self.edges[bounds], closed, self.name, self.label)
+        return of_edges(type(self), self.edges[bounds], closed, self.name, self.label, self._whole_turn(bounds))
+
+    def _whole_turn(self, bounds):
+        """Whether bins between these bounds are a circular axis again."""
+        return self.circular and (bounds[0], bounds[-1]) == (0, len(self))
+
+    def made_circular(self):
+        """This axis, whose last bin does not take its end."""
+        self.circular, self.is_plain = True, False
+        return self
 
     def whole(self):
         """One bin from end to end."""
@@ -234,10 +254,10 @@ class Axis:
 
     def to_boost(self, axis):
         """As one of boost_histogram's, with these edges."""
-        return axis.Variable(self.edges)
+        return axis.Variable(self.edges, **({"circular": True} if self.circular else {}))
 
     def __repr__(self):
-        name = f", name={self.name!r}" if self.name else ""
+        name = ", circular=True" * self.circular + (f", name={self.name!r}" if self.name else "")
         return f"{type(self).__name__}({self._says()}{name})"
 
 
@@ -258,14 +278,20 @@ class Regular(Axis):
         The last bin takes its end too, as NumPy's.
     growth : bool, default False
         More bins of this width are added for finite samples outside. No bin takes its end then.
+    circular : bool, default False
+        It begins again at lo where it ends at hi, which is in the first bin.
     """
 
-    def __init__(self, bins, lo, hi, *, name="", label="", closed=True, growth=False):
-        last = c.LAST_CLOSED if closed and not growth else c.LAST_OPEN
+    def __init__(self, bins, lo, hi, *, name="", label="", closed=True, growth=False, circular=False):
+        if growth and circular:
+            raise ValueError("an axis grows or is circular, not both")
+        last = c.LAST_CLOSED if closed and not growth and not circular else c.LAST_OPEN
         axis = _count.Axis(c.EVEN, _bins(bins), lo=float(lo), hi=float(hi), last=last)
         super().__init__(axis, axis.edges_get(), name, label)
         if growth:
             self.growth, self.start, self.begin = True, (axis.bins, axis.lo, axis.hi), 0
+        if circular:
+            self.made_circular()
 
     # A growing axis is bins [begin, begin + len) of an endless row of them, whose edges `start` fixes.
 
@@ -323,7 +349,8 @@ class Regular(Axis):
         return np.arange(len(self)) + (self.begin - wide.begin)
 
     def to_boost(self, axis):
-        return axis.Regular(len(self), self.edges[0], self.edges[-1], growth=self.growth)
+        how = {"circular": True} if self.circular else {"growth": self.growth}
+        return axis.Regular(len(self), self.edges[0], self.edges[-1], **how)
 
     def _says(self):
         growth = ", growth=True" if self.growth else ""
@@ -346,26 +373,31 @@ class Log(Axis):
 
 
 class Variable(Axis):
-    """Bins between edges that strictly increase."""
+    """Bins between edges that strictly increase; with `circular` the last edge is the first again."""
 
-    def __init__(self, edges, *, name="", label="", closed=True):
+    def __init__(self, edges, *, name="", label="", closed=True, circular=False):
         edges = np.ascontiguousarray(edges, np.float64)
         if edges.ndim != 1 or len(edges) < 2:
             raise ValueError("edges: two or more numbers are expected")
-        last = c.LAST_CLOSED if closed else c.LAST_OPEN
+        last = c.LAST_CLOSED if closed and not circular else c.LAST_OPEN
         axis = _count.Axis(c.EDGES, len(edges) - 1, edges=edges, last=last)
         super().__init__(axis, axis.edges_get(), name, label)
+        if circular:
+            self.made_circular()
 
     def _says(self):
         return "[" + ", ".join(_number(e) for e in self.edges) + "]"
 
 
 class Integer(Axis):
-    """A bin for each whole number from `start` to before `stop`; with `growth` also for what comes."""
+    """A bin for each whole number from `start` to before `stop`; with `growth` also for what comes; with
+    `circular` `stop` is `start` again."""
 
     discrete = True
 
-    def __init__(self, start, stop, *, name="", label="", growth=False):
+    def __init__(self, start, stop, *, name="", label="", growth=False, circular=False):
+        if growth and circular:
+            raise ValueError("an axis grows or is circular, not both")
         start, stop = _whole(start, "start"), _whole(stop, "stop")
         if not -EXACT < start < stop < EXACT:
             raise ValueError(f"Integer({start}, {stop}): -2^53 < start < stop < 2^53 is expected")
@@ -375,6 +407,8 @@ class Integer(Axis):
                 raise ValueError(f"an axis of {stop - start} bins: it grows to {MOST_GROWN} at most")
         axis = _count.Axis(c.INTEGER, stop - start, first=start, last=c.LAST_OPEN)
         super().__init__(axis, axis.edges_get(), name, label)
+        if circular:
+            self.made_circular()
 
     def __getitem__(self, i):
         return int(super().__getitem__(i)[0])
@@ -401,10 +435,11 @@ class Integer(Axis):
         return np.arange(len(self)) + (self.axis.first - wide.axis.first)
 
     def part(self, bounds):
+        first, turn = self.axis.first, self._whole_turn(bounds)
         if np.any(np.diff(bounds) > 1):
-            return of_edges(Variable, self.edges[bounds], False, self.name, self.label)
-        first = self.axis.first
-        return Integer(first + int(bounds[0]), first + int(bounds[-1]), name=self.name, label=self.label)
+            return of_edges(Variable, self.edges[bounds], False, self.name, self.label, turn)
+        ends = first + int(bounds[0]), first + int(bounds[-1])
+        return Integer(*ends, name=self.name, label=self.label, circular=turn)
 
     def _widened(self):
         return _count.Axis(
@@ -412,7 +447,8 @@ class Integer(Axis):
         )
 
     def to_boost(self, axis):
-        return axis.Integer(self.axis.first, self.axis.first + len(self), growth=self.growth)
+        how = {"circular": True} if self.circular else {"growth": self.growth}
+        return axis.Integer(self.axis.first, self.axis.first + len(self), **how)
 
     def _says(self):
         growth = ", growth=True" if self.growth else ""
@@ -533,10 +569,26 @@ def _values(x):
     return values, valid
 
 
-def of_edges(kind, edges, closed, name="", label=""):
+def _turned(axis, x):
+    """Samples after as many whole turns as bring them to a circular axis, where they are: infinite ones are
+    above."""
+    lo, hi = axis.edges[0], axis.edges[-1]
+    x = np.asarray(x)
+    if x.dtype.kind in "iu" and isinstance(axis, Integer):  # 64-bit ones too are exact
+        n = int(hi - lo)
+        x = x if x.dtype == np.uint64 else x.astype(np.int64)
+        return np.mod(np.mod(x, x.dtype.type(n)).astype(np.int64) - int(lo) % n, n) + int(lo)
+    x = x.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        turned = np.minimum(lo + np.mod(x - lo, hi - lo), np.nextafter(hi, lo))  # which rounding can reach
+    return np.where((x >= lo) & (x < hi), x, np.where(np.isinf(x), np.inf, turned))
+
+
+def of_edges(kind, edges, closed, name="", label="", circular=False):
     """An axis of these edges: of this kind, where that gives them to the bit, else `Variable`."""
+    made = None
     if kind in (Regular, Log):
-        found = kind(len(edges) - 1, edges[0], edges[-1], name=name, label=label, closed=closed)
-        if np.array_equal(found.edges, edges):
-            return found
-    return Variable(edges, name=name, label=label, closed=closed)
+        made = kind(len(edges) - 1, edges[0], edges[-1], name=name, label=label, closed=closed)
+    if made is None or not np.array_equal(made.edges, edges):
+        made = Variable(edges, name=name, label=label, closed=closed)
+    return made.made_circular() if circular else made

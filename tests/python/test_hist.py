@@ -382,5 +382,3 @@ def test_from_boost(storage):
     assert named.axes.name == ("x",) and named.flows.over == 1 and named.axes[0].label == "length"
     with pytest.raises(NotImplementedError, match="uneven edges do not grow"):
         tally.Hist.from_boost(bh.Histogram(bh.axis.Variable([0, 1], growth=True)))
-    with pytest.raises(NotImplementedError, match="circular"):
-        tally.Hist.from_boost(bh.Histogram(bh.axis.Regular(2, 0, 1, circular=True)))

@@ -13,6 +13,14 @@ bh = pytest.importorskip("boost_histogram")
 STORAGES = "Int64", "Double", "Weight", "Mean", "WeightedMean"
 
 
+CIRCULAR = [  # theirs and ours
+    (lambda axis: axis.Regular(4, 0, 1, circular=True), tally.Regular(4, 0, 1, circular=True)),
+    (lambda axis: axis.Regular(7, -2, 1.5, circular=True), tally.Regular(7, -2, 1.5, circular=True)),
+    (lambda axis: axis.Variable([0, 1, 3], circular=True), tally.Variable([0, 1, 3], circular=True)),
+    (lambda axis: axis.Integer(-1, 3, circular=True), tally.Integer(-1, 3, circular=True)),
+]
+
+
 def boost_axes():
     axis = bh.axis
     return [
@@ -20,7 +28,7 @@ def boost_axes():
         axis.Regular(3, 1, 10, transform=axis.transform.log), axis.Regular(3, 0, 4, transform=axis.transform.sqrt),
         axis.Regular(3, 1, 4, transform=axis.transform.Pow(2)), axis.Variable([0, 1, 3]), axis.Integer(0, 3),
         axis.Integer(0, 3, growth=True), axis.IntCategory([1, 5]), axis.StrCategory(["a", "b"], growth=True),
-        axis.StrCategory(["a"], overflow=False), axis.Boolean(),
+        axis.StrCategory(["a"], overflow=False), axis.Boolean(), *(made(axis) for made, _ in CIRCULAR),
     ]  # fmt: skip
 
 
@@ -239,3 +247,76 @@ def test_numpys_sum():
         with pytest.raises(TypeError):
             np.sum(h, **wrong)
     assert sum([h, h]) == h + h and sum([tally.Hist(h.axes[0], storage="mean")] * 2).empty()
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("i", range(len(CIRCULAR)))
+def test_circular(i, storage):
+    """What lies outside comes back in after whole turns, as boost-histogram's; infinite samples are over."""
+    rng, (theirs_of, axis) = np.random.default_rng(i), CIRCULAR[i]
+    whole = isinstance(axis, tally.Integer)
+    theirs = bh.Histogram(theirs_of(bh.axis), bh.axis.Regular(2, 0, 1), storage=getattr(bh.storage, storage)())
+    ours = tally.Hist(axis, tally.Regular(2, 0, 1, closed=False), storage=storage)
+    for n in (1, 50, 3000):  # few and many are counted by different ways
+        x, y, v = rng.uniform(-30, 40, n), rng.random(n) * 1.2, rng.random(n)
+        x = np.floor(x).astype(np.int64) if whole else x
+        if n == 50 and not whole:
+            x[:2] = np.inf, -np.inf
+        given = {"sample": v} if "Mean" in storage else {}
+        if "Weight" in storage:
+            given["weight"] = v
+        ours.fill(x, y, **given)
+        theirs.fill(x, y, **given)
+    for h in (ours, tally.Hist.from_boost(theirs), tally.Hist.from_uhi(theirs._to_uhi_())):
+        part = h._cells.sums[1 : None if not whole else -1, :]
+        view = theirs.view(flow=True)
+        np.testing.assert_allclose(part, view[next(iter(view.dtype.names))] if view.dtype.names else view, rtol=1e-12)
+        np.testing.assert_allclose(h.values(), theirs.values(), rtol=1e-12)
+        assert not h._cells.sums[0].any() and h.axes[0].circular and h.axes[0] == axis and not h.axes[1].circular
+        for back in (bh.Histogram(h), bh.Histogram._from_uhi_(h.to_uhi())):
+            assert back.axes == theirs.axes
+            np.testing.assert_allclose(back.values(flow=True), theirs.values(flow=True), rtol=1e-12)
+    assert ours.flows.nan == 0 and ours.copy() == ours
+
+
+def test_circular_edges():
+    """Neighbours of the ends, many turns, integers of 64 bits, NaN, masks and what is nothing."""
+    h = tally.Hist(tally.Regular(4, 0, 1, circular=True))
+    for x, at in ((0, 0), (1, 0), (-1, 0), (np.nextafter(1, 0), 3), (-1e-20, 3), (np.nextafter(1, 2), 0), (2**51 + 0.5, 2),
+                  (-0.75, 1), (1e300, 0), (3.25, 1), (np.inf, 4), (-np.inf, 4), (True, 0)):  # fmt: skip
+        assert h.axes[0].index(x) == at, x
+        assert h.reset().fill([x]).values(flow=True).argmax() == at + 1, x
+    assert h.reset().fill([0.1, np.nan, 5.1], where=[True, True, False]).flows == (0, 0, 1, 1)
+    assert h.values().tolist() == [1, 0, 0, 0] and h[tally.loc(1.3)] == 0 and h[tally.loc(-1)] == 1
+    x = np.array([2**63 - 1, -(2**63), 2**53 + 1, 7, -7])
+    ints = tally.Hist(tally.Integer(-3, 4, circular=True)).fill(x)
+    assert ints.values().tolist() == np.bincount([(int(v) + 3) % 7 for v in x], minlength=7).tolist()
+    big = np.array([2**64 - 1, 2**63], np.uint64)
+    assert ints.reset().fill(big).values().tolist() == np.bincount([(int(v) + 3) % 7 for v in big], minlength=7).tolist()
+    assert ints.reset().fill(np.array([100, -128], np.int8)).sum() == 2
+    for wrong in (lambda: tally.Regular(3, 0, 1, growth=True, circular=True), lambda: tally.Integer(0, 1, growth=True, circular=True)):
+        with pytest.raises(ValueError, match="circular"):
+            wrong()
+    with pytest.raises(TypeError, match="circular"):
+        np.histogram([1.0], h.axes[0])
+
+
+def test_circular_kept(tmp_path):
+    """Saved, joined and cut: a part of the circle is none."""
+    x = np.random.default_rng(3).normal(0, 400, 999)
+    for axis in (tally.Regular(8, -180, 180, circular=True, name="angle"), tally.Variable([0, 1, 5, 9, 24], circular=True),
+                 tally.Integer(0, 24, circular=True)):  # fmt: skip
+        h = tally.Hist(axis).fill(np.round(x))
+        h.save(tmp_path / "h.json")
+        assert tally.Hist.load(tmp_path / "h.json") == h and "circular=True" in repr(h) and h.sum() == 999
+        assert axis != type(axis)(*((len(axis), -180, 180) if axis.name else (0, 24) if len(axis) == 24 else (axis.edges,)))
+        two = h.rebin(2)
+        assert two.axes[0].circular and two == tally.Hist(two.axes[0]).fill(np.round(x)) and bh.Histogram(two).axes[0].traits.circular
+        cut = h[1:]
+        assert not cut.axes[0].circular and cut.flows.under == h.values()[0] and cut.sum(flow=True) == 999
+        assert h[::sum] == 999 and (h + h).values().tolist() == (2 * h.values()).tolist()
+        assert h.axes[0].traits.circular and h.project(0) == h
+    infinite = tally.Hist(tally.Integer(0, 3, circular=True)).fill([1.0, np.inf])
+    assert bh.Histogram(infinite).values(flow=True).tolist() == [0, 1, 0, 1]
+    assert bh.Histogram._from_uhi_(infinite.to_uhi()).values(flow=True).tolist() == [0, 1, 0, 1]
+    assert tally.Hist.from_uhi(infinite.to_uhi()) == infinite

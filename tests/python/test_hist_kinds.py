@@ -272,8 +272,6 @@ def test_uhi_between_others(storage):
     sparse = json.loads(text, object_hook=uhi.object_hook)
     io = pytest.importorskip("uhi.io")
     assert Hist.from_uhi(io.to_sparse(sparse))._cells.same(read._cells)
-    with pytest.raises(NotImplementedError, match="circular"):
-        Hist.from_uhi(bh.Histogram(bh.axis.Regular(3, 0, 1, circular=True))._to_uhi_())
     for wrong in ({}, {"uhi_schema": 2}, 3):
         with pytest.raises(ValueError, match="uhi_schema"):
             Hist.from_uhi(wrong)
