@@ -146,10 +146,10 @@ static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char 
     return !texts ? TY_FIELD_NUMBER : times == texts ? TY_FIELD_TIME : TY_FIELD_TEXT;
 }
 
-/* Whether its first records have nothing but integers, some beyond 2^53. */
+/* Whether its first records have nothing but integers, some beyond 2^53, where it has a value. */
 static int may_be_integers(const ty_jsonl_state *s, uint32_t c, const char *p, const char *end)
 {
-    ty_integers integers = {0};
+    ty_integers integers = {.may_miss = 1};
     const ty_jsonl_wish one = just(s, c, &integers);
     int wide = 0;
     for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
@@ -162,7 +162,8 @@ static int may_be_integers(const ty_jsonl_state *s, uint32_t c, const char *p, c
         if (p < stop && ty_jsonl_read(&one, p, stop, &value, &seen, &fault))
             return 0;
         memcpy(&bits, &value, sizeof bits);
-        wide |= p < stop && (bits > INT64_C(1) << 53 || bits < -(INT64_C(1) << 53));
+        wide |= p < stop && bits != INT64_MIN &&
+                (bits > INT64_C(1) << 53 || bits < -(INT64_C(1) << 53));
         p = stop + 1;
     }
     return wide && !(integers.flags & TY_INTEGER_BAD);
@@ -185,9 +186,10 @@ static tally_status choose_kind(ty_jsonl_state *s, uint32_t c, const tally_input
         !may_be_integers(s, c, p, end))
         return TALLY_OK;
     wish->integers[number] = ty_calloc(1, sizeof *wish->integers[number]);
-    return wish->integers[number]
-               ? TALLY_OK
-               : ty_error_memory(error, "a column of integers", sizeof *wish->integers[number]);
+    if (!wish->integers[number])
+        return ty_error_memory(error, "a column of integers", sizeof *wish->integers[number]);
+    wish->integers[number]->may_miss = options->masked && !s->is_whole;
+    return TALLY_OK;
 }
 
 static tally_status choose_kinds(ty_jsonl_state *s, const tally_input_options *options,
@@ -253,17 +255,20 @@ void ty_jsonl_forget(ty_jsonl_state *s)
 
 /* ---- 64-bit integers ---- */
 
-/* After all lines were read: those columns that are not become float64. Nonzero: none changed. */
-static int settle_columns(ty_jsonl_state *s)
+/* After all lines were read: those columns that are not become float64. Nonzero: none changed.
+ * *missing: some values of them are. */
+static int settle_columns(ty_jsonl_state *s, int *missing)
 {
     int changed = 0, others = 0;
     unsigned kinds = 0;
+    *missing = 0;
     for (uint32_t c = 0; c < s->count; c++) {
         uint32_t number;
         ty_integers *integers = ty_jsonl_wish_of(s, c, &number)->integers[number];
         const unsigned flags = integers ? integers->flags : TY_INTEGER_BAD;
         const int good = ty_integers_are_good(flags);
         kinds |= good ? 1u << (flags & TY_INTEGER_LARGE) : 0;
+        *missing |= (flags & TY_INTEGER_MISSING) != 0;
         others |= !good;
         changed |= !good && integers;
         if (good)
@@ -286,7 +291,10 @@ static tally_status settle(ty_jsonl_state *s, tally_error *error)
         status = ty_jsonl_next_block(s, error);
     if (status)
         return status;
-    const int good = settle_columns(s);
+    int missing;
+    const int good = settle_columns(s, &missing);
+    if (good && missing && !(s->mask = ty_malloc(s->chunk_rows)))
+        return ty_error_memory(error, "which values are missing", s->chunk_rows);
     s->rounded = 0;
     if (s->keep && good) {
         ty_keep_rewind(s->keep);

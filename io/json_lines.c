@@ -240,6 +240,17 @@ static tally_dtype dtype_of(const ty_jsonl_state *s, uint32_t c)
     return !integers ? TALLY_F64 : integers->flags & TY_INTEGER_LARGE ? TALLY_U64 : TALLY_I64;
 }
 
+static void make_mask(ty_jsonl_state *s, const double *values, size_t rows)
+{
+    memset(s->mask, 1, rows);
+    for (uint32_t c = 0; c < s->count; c++) {
+        uint32_t number;
+        const ty_integers *integers = ty_jsonl_wish_of(s, c, &number)->integers[number];
+        if (integers->flags & TY_INTEGER_MISSING)
+            ty_integers_mask(values + c, s->count, rows, s->mask);
+    }
+}
+
 /* The next rows of the part at hand that are wanted; 0: it has none left. */
 static int take_rows(ty_jsonl_state *s, const double *values, size_t all, tally_view *views)
 {
@@ -261,9 +272,16 @@ static int take_rows(ty_jsonl_state *s, const double *values, size_t all, tally_
         view.column_stride_bytes = (int64_t)(count * sizeof(double));
         views[c] = view;
     }
+    if (s->mask)
+        make_mask(s, values + s->taken * count, rows);
     s->taken += rows;
     s->row += rows;
     return rows > 0;
+}
+
+static const unsigned char *jsonl_mask(const void *state)
+{
+    return ((const ty_jsonl_state *)state)->mask;
 }
 
 static tally_status jsonl_read(void *state, tally_view *views, int *done, tally_error *error)
@@ -335,6 +353,7 @@ static void jsonl_close(void *state)
         ty_free(s->parts[i].values);
     ty_jsonl_forget(s);
     ty_free(s->seen);
+    ty_free(s->mask);
     ty_free(s->buffer);
     ty_keep_free(s->keep);
     ty_free(s);
@@ -427,6 +446,7 @@ const ty_decoder ty_json_lines = {
     .channel_name = jsonl_channel_name,
     .words = jsonl_words,
     .rounded = jsonl_rounded,
+    .mask = jsonl_mask,
     .time = jsonl_time,
     .keeps = jsonl_keeps,
     .close = jsonl_close,

@@ -44,6 +44,7 @@ typedef struct ty_jsonl_state {
     unsigned count_parts, part; /* parts of the block, and the one that is handed out next */
     size_t taken;               /* rows of it that are */
     size_t chunk_rows;
+    unsigned char *mask; /* of these; NULL: no integer is missing */
     ty_jsonl_part parts[TY_JSONL_PARTS];
 } ty_jsonl_state;
 

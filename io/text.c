@@ -300,6 +300,8 @@ static tally_status text_read(void *state, tally_view *views, int *done, tally_e
         view.columns = count;
         views[v] = view;
     }
+    if (s->mask)
+        ty_text_mask_make(s, count);
     s->taken += count;
     return TALLY_OK;
 }
@@ -494,6 +496,7 @@ static void text_close(void *state)
     ty_free(s->labels);
     ty_free(s->picks);
     ty_free(s->samples);
+    ty_free(s->mask);
     ty_free(s->scan);
     ty_free((void *)(uintptr_t)s->spelling.missing);
     ty_block_free(s->block);
@@ -549,22 +552,23 @@ static const char *text_channel_name(const void *state, uint64_t channel)
     return channel < s->views ? s->labels[channel] : NULL;
 }
 
+/* A view's; there is one. */
+static const ty_pick *pick_of(const ty_text_state *s, uint32_t view)
+{
+    const ty_pick *pick = s->picks;
+    while (pick->view != view)
+        pick++;
+    return pick;
+}
+
 static tally_words *text_words(const void *state, uint32_t view)
 {
-    const ty_text_state *s = state;
-    for (uint32_t i = 0; i < s->views; i++)
-        if (s->picks[i].view == view)
-            return s->picks[i].words;
-    return NULL;
+    return pick_of(state, view)->words;
 }
 
 static tally_time text_time(const void *state, uint32_t view)
 {
-    const ty_text_state *s = state;
-    for (uint32_t i = 0; i < s->views; i++)
-        if (s->picks[i].view == view)
-            return s->picks[i].is_time ? TY_TEXT_TIME : TALLY_TIME_NONE;
-    return TALLY_TIME_NONE;
+    return pick_of(state, view)->is_time ? TY_TEXT_TIME : TALLY_TIME_NONE;
 }
 
 static int text_rounded(const void *state)
@@ -591,4 +595,5 @@ const ty_decoder ty_text = {
     .words = text_words,
     .time = text_time,
     .rounded = text_rounded,
+    .mask = ty_text_mask,
 };

@@ -166,6 +166,8 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
         if (kinds[pick->column] == TY_FIELD_INTEGER && !pick->words && !pick->is_time &&
             !options->f64_only && !(pick->integers = ty_calloc(1, sizeof *pick->integers)))
             status = ty_error_memory(error, "a column of integers", sizeof *pick->integers);
+        if (pick->integers)
+            pick->integers->may_miss = options->masked && !state->is_whole;
     }
     ty_free(kinds);
     return status;

@@ -109,21 +109,27 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
 /* text_integers.c: what is known of a column that may be of 64-bit integers. */
 enum {
     TY_INTEGER_NEGATIVE = 1,
-    TY_INTEGER_LARGE = 2,
-    TY_INTEGER_BAD = 4
-}; /* LARGE: from 2^63 on */
+    TY_INTEGER_LARGE = 2, /* from 2^63 on */
+    TY_INTEGER_BAD = 4,
+    TY_INTEGER_MISSING = 8, /* none is there: its bits are TY_INTEGER_NONE */
+    TY_INTEGER_TAKEN = 16   /* one has those bits */
+};
+#define TY_INTEGER_NONE (UINT64_C(1) << 63)
 typedef struct ty_integers {
     unsigned flags; /* of the values so far; threads share it */
     int is_settled; /* all values are known: another one is refused */
+    int may_miss;   /* values may be missing; else such a column is none of integers */
 } ty_integers;
 
 /* Its bits as an integer, to *value; 0: it is not like those before. */
 int ty_integer_read(const ty_field *field, const ty_spelling *spelling, ty_integers *integers,
                     double *value);
-/* There is no value: *value is 0, and the column none of integers. */
+/* There is no value: *value is TY_INTEGER_NONE. */
 void ty_integer_miss(ty_integers *integers, double *value);
-/* Whether all values that have these flags are integers of one type. */
+/* Whether all values that have these flags are integers of one type, or missing. */
 int ty_integers_are_good(unsigned flags);
+/* Of `count` values, `step` apart: mask[i] becomes 0 where one is missing, and stays elsewhere. */
+void ty_integers_mask(const double *values, size_t step, size_t count, unsigned char *mask);
 /* Sets *rounded if [p, end) is an integer, of which `value` was made by rounding. */
 void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, double value);
 /* Whether [p, end) is a 64-bit integer beyond 2^53; *is_integer: whether it is one at all. */
@@ -131,7 +137,7 @@ int ty_integer_is_wide(const char *p, const char *end, int *is_integer);
 
 /* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
  * there are dates and nothing else, TY_FIELD_TEXT if there is text and no number, TY_FIELD_INTEGER
- * if there are 64-bit integers, some beyond 2^53, and nothing else, TY_FIELD_NUMBER.
+ * if there are 64-bit integers, some beyond 2^53, and else missing values, TY_FIELD_NUMBER.
  * `text` begins behind the headings. */
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error);

@@ -2,8 +2,9 @@
 /*
  * Columns of 64-bit integers, which float64 would round. A column in whose first records are
  * nothing but integers, some of them beyond 2^53, may be one: all of the text is read for that, and
- * it is one if every value is an integer and all fit int64, or all uint64. Otherwise it is of
- * float64 as others are, and what float64 does not hold is rounded, which is noted.
+ * it is one if every value is an integer and all fit int64, or all uint64; some may be missing
+ * where a mask can say so. Otherwise it is of float64 as others are, and what float64 does not hold
+ * is rounded, which is noted.
  */
 #include <math.h>
 #include <string.h>
@@ -65,16 +66,31 @@ void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, 
         note(rounded, 1);
 }
 
+static unsigned missing_flag(const ty_integers *integers)
+{
+    return integers->may_miss ? TY_INTEGER_MISSING : TY_INTEGER_BAD;
+}
+
+/* Whether what is no integer is missing. */
+static int is_missing(const ty_field *field, const ty_spelling *spelling)
+{
+    double value;
+    const ty_field_kind kind = ty_field_read(field, spelling, &value);
+    return kind == TY_FIELD_MISSING || (kind == TY_FIELD_NUMBER && isnan(value));
+}
+
 int ty_integer_read(const ty_field *from, const ty_spelling *spelling, ty_integers *integers,
                     double *value)
 {
     const ty_field field = ty_field_trim(from);
     uint64_t bits = 0;
     unsigned found = TY_INTEGER_BAD;
-    if ((spelling && ty_field_is_missing(&field, spelling)) ||
-        !parse(field.begin, field.begin + field.size, &bits, &found)) {
-        bits = 0;
-        found = TY_INTEGER_BAD;
+    const int missing = spelling && ty_field_is_missing(&field, spelling);
+    if (missing || !parse(field.begin, field.begin + field.size, &bits, &found)) {
+        bits = TY_INTEGER_NONE;
+        found = missing || is_missing(from, spelling) ? missing_flag(integers) : TY_INTEGER_BAD;
+    } else if (bits == TY_INTEGER_NONE) {
+        found |= TY_INTEGER_TAKEN;
     }
     if (integers->is_settled && found & ~integers->flags)
         return 0;
@@ -85,13 +101,26 @@ int ty_integer_read(const ty_field *from, const ty_spelling *spelling, ty_intege
 
 void ty_integer_miss(ty_integers *integers, double *value)
 {
-    *value = 0;
-    note(&integers->flags, TY_INTEGER_BAD);
+    const uint64_t none = TY_INTEGER_NONE;
+    memcpy(value, &none, sizeof none);
+    note(&integers->flags, missing_flag(integers));
 }
 
 int ty_integers_are_good(unsigned flags)
 {
-    return !(flags & TY_INTEGER_BAD) && flags != (TY_INTEGER_NEGATIVE | TY_INTEGER_LARGE);
+    static const unsigned both[] = {TY_INTEGER_NEGATIVE | TY_INTEGER_LARGE,
+                                    TY_INTEGER_MISSING | TY_INTEGER_TAKEN};
+    return !(flags & TY_INTEGER_BAD) && (flags & both[0]) != both[0] &&
+           (flags & both[1]) != both[1];
+}
+
+void ty_integers_mask(const double *values, size_t step, size_t count, unsigned char *mask)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, values + i * step, sizeof bits);
+        mask[i] &= bits != TY_INTEGER_NONE;
+    }
 }
 
 /* ---- Finding out ---- */
@@ -108,16 +137,33 @@ static tally_status read_all(ty_text_state *s, tally_status (*read)(ty_text_stat
     return status;
 }
 
-/* Whether the columns that may be are of integers; those that are not become float64. */
-static int settle_picks(ty_text_state *s)
+const unsigned char *ty_text_mask(const void *state)
+{
+    return ((const ty_text_state *)state)->mask;
+}
+
+void ty_text_mask_make(ty_text_state *s, size_t count)
+{
+    memset(s->mask, 1, count);
+    for (uint32_t i = 0; i < s->views; i++)
+        if (s->picks[i].integers->flags & TY_INTEGER_MISSING)
+            ty_integers_mask(s->out + s->picks[i].view * s->out_stride + s->taken, 1, count,
+                             s->mask);
+}
+
+/* Whether the columns that may be are of integers; those that are not become float64. *missing:
+ * some values of them are. */
+static int settle_picks(ty_text_state *s, int *missing)
 {
     int all = 1;
     unsigned kinds = 0;
+    *missing = 0;
     for (uint32_t i = 0; i < s->views; i++) {
         ty_integers *integers = s->picks[i].integers;
         const unsigned flags = integers ? integers->flags : TY_INTEGER_BAD;
         const int good = ty_integers_are_good(flags);
         all &= good;
+        *missing |= (flags & TY_INTEGER_MISSING) != 0;
         kinds |= good ? 1u << (flags & TY_INTEGER_LARGE) : 0;
         if (!good && integers) {
             ty_free(integers);
@@ -143,7 +189,10 @@ tally_status ty_integers_settle(ty_text_state *s,
     tally_status status = read_all(s, read, error);
     if (status)
         return status;
-    const int good = settle_picks(s);
+    int missing;
+    const int good = settle_picks(s, &missing);
+    if (good && missing && !(s->mask = ty_malloc(s->chunk)))
+        return ty_error_memory(error, "which values are missing", s->chunk);
     if (s->keep && good) {
         ty_keep_rewind(s->keep);
         s->taken = s->ready = 0;

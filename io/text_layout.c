@@ -49,7 +49,7 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
     }
     column->has_wide |=
         (uint8_t)ty_integer_is_wide(field.begin, field.begin + field.size, &is_integer);
-    column->has_others |= (uint8_t)!is_integer;
+    column->has_others |= (uint8_t)(!is_integer && kind != TY_FIELD_MISSING);
     if (kind != TY_FIELD_MISSING) {
         if (!column->numbers && !column->texts)
             column->next_is_number = kind != TY_FIELD_TEXT;

@@ -53,7 +53,8 @@ typedef struct ty_text_state {
     double *samples;   /* what is read now, of each view `stride` */
     const double *out; /* [taken, ready) of each view, `out_stride` apart, are to be handed out */
     size_t stride, out_stride, taken, ready;
-    size_t chunk; /* most to hand out at once */
+    size_t chunk;        /* most to hand out at once */
+    unsigned char *mask; /* of these; NULL: no integer is missing */
 } ty_text_state;
 
 /* ---- text_record.c ---- */
@@ -102,6 +103,9 @@ tally_status ty_integers_settle(ty_text_state *state,
                                 tally_status (*read)(ty_text_state *, tally_error *),
                                 tally_status (*restart)(ty_text_state *, tally_error *),
                                 tally_error *error);
+/* As the decoder's mask; makes that of the `count` rows that are handed out next. */
+const unsigned char *ty_text_mask(const void *state);
+void ty_text_mask_make(ty_text_state *state, size_t count);
 
 /* ---- text_columns.c ---- */
 

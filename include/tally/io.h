@@ -340,9 +340,9 @@ typedef struct tally_input_options {
     int32_t f64_only;    /* the same: numbers are f64, where all are integers beyond 2^53, too */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
-    int32_t masked; /* Parquet, Arrow: columns that are all i64 or all u64 stay so where values are
-                       missing, and tally_input_mask says where; 0: they are f64 then, and an
-                       integer beyond 2^53 is refused */
+    int32_t masked; /* Parquet, Arrow, text, JSON lines: columns that are all i64 or all u64 stay so
+                       where values are missing, and tally_input_mask says where; 0: they are f64
+                       then, and an integer beyond 2^53 is refused, or rounded in text */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
@@ -395,8 +395,9 @@ TALLY_API const char *tally_input_channel_name(const tally_input *input, uint64_
 TALLY_API tally_time tally_input_time(const tally_input *input, uint32_t view);
 
 /* Nonzero when an integer beyond 2^53 has been rounded so far: in text and JSON lines with
- * fractions or missing values in the same column, with other columns, or from a pipe that is not
- * rewindable. Elsewhere a column of which all are 64-bit integers, some beyond 2^53, is i64 or u64.
+ * fractions or, without `masked`, missing values in the same column, with other columns, or from a
+ * pipe that is not rewindable. Elsewhere a column of which all are 64-bit integers, some beyond
+ * 2^53, is i64 or u64.
  */
 TALLY_API int32_t tally_input_rounded(const tally_input *input);
 

@@ -114,13 +114,51 @@ def test_kept():
     check(sum(got["histograms"][0]["counts"]) == len(ids), "auto")
 
 
+def test_missing():
+    """Missing values are counted as NaN beside integers that are exact; the first record may be one."""
+    for centre, dtype in ((2**53, "i64"), (-2**53, "i64"), (2**63, "u64")):
+        reach = 1000 if dtype == "i64" else 2**21
+        ids = [centre + random.randrange(-reach, reach) for _ in range(3000)]
+        ids[1] = 2**53 + 1 if dtype == "i64" else 2**63 + 1
+        gaps = [random.choice(["", "NA", "nan", "-"]) if random.random() < 0.2 and i != 1 else one for i, one in enumerate(ids)]
+        if PATH == "t.jsonl":
+            gaps = ["" if isinstance(one, str) else one for one in gaps]
+        there = [one for one in gaps if isinstance(one, int)]
+        table(gaps)
+        text = open(PATH).read()
+        for path, options, how in ((PATH, (), {}), (PATH, ("-j", 1), {}), (PATH, ("-j", 3), {}), ("-", (), {"text": text}),
+                                   (PATH, ("--rows", "0:3000", "--verify"), {})):
+            got = saved(path, "-c", "id", "-b", 8, *options, **how)
+            one = got["histograms"][0]
+            check(got["dtype"] == dtype and one["counts"] == exact(there, got["axes"][0]), path, options, one)
+            check((one["nan"], one["masked"]) == (len(gaps) - len(there), 0), path, options, one)
+        edges = [float(centre - 2048), float(centre), float(centre + (4 if dtype == "i64" else 2**12))]
+        low = [one for one in there if edges[0] <= one <= edges[-1]]
+        one = saved(PATH, "-c", "id", "--edges", ",".join(map(repr, edges)))["histograms"][0]
+        check(one["counts"] == exact(low, {"edges": edges, "bins": 2}), "edges", one)
+        answer = json.loads(run("quantiles", PATH, "-c", "id", "--quantiles", "0,1", "-f", "json"))[0]
+        check((answer["samples"], answer["missing"]) == (len(there), len(gaps) - len(there)), answer)
+        if PATH == "t.csv":
+            table([str(one) for one in gaps])  # without a sign before them
+            gone = [one for one in there if one != there[5]]
+            got = saved(PATH, "-c", "id", "-b", 3, "--na", str(there[5]))
+            check(got["histograms"][0]["counts"] == exact(gone, got["axes"][0]), "--na")
+    two = [(2**60 + random.randrange(4000) if random.random() < 0.8 else "", 2**61 + random.randrange(4000) if i % 3 else "")
+           for i in range(2000)]  # fmt: skip
+    two[0] = 2**60 + 1, 2**61 + 1
+    with open("two.csv", "w") as out:
+        out.write("a,b\n" + "".join(f"{a},{b}\n" for a, b in two))
+    got = saved("two.csv", "-c", "a,b", "-b", 1)
+    both = sum(a != "" != b for a, b in two)
+    one = got["histograms"][0]
+    check((got["dtype"], one["counts"], one["nan"]) == ("i64", [both], 2000 - both), "two columns", one)
+
+
 def test_rounded():
     big = [2**60 + 1 + 10**6 * i for i in range(300)]
     how = ("-c", "id", "-b", 3)
     table(big + [0.5])
     check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "with a fraction")
-    table(big + [""])
-    check(saved(PATH, *how, says=ROUNDED)["histograms"][0]["nan"] == 1, "with a missing value")
     table(big + [2**64])
     check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "past 2^64")
     table(big + [-1, 2**63])
@@ -131,8 +169,10 @@ def test_rounded():
     saved(PATH, PATH, *how, says=ROUNDED)
     saved(PATH, "-c", "id,x", "-b", 3, says=ROUNDED)
     saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open(PATH).read())
-    table([str(one) for one in big])
-    saved(PATH, *how, "--na", str(big[7]), says=ROUNDED)
+    table(big + ["", -(2**63)])  # no bits are left for what is missing
+    check(saved(PATH, *how, says=ROUNDED)["histograms"][0]["nan"] == 1, "and the least one")
+    table(big + [""])
+    check(saved(PATH, "-c", "id", "-b", 3, "--of", "x", says=ROUNDED)["dtype"] == "f64", "with values")
     table([2**60 + 2**20 * i for i in range(300)] + [0.5])
     saved(PATH, *how)  # all are exact
     table(["1e18", "12345678901234567890.5"])
@@ -153,7 +193,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for PATH in ("t.csv", "t.jsonl"):
-            for test in (test_exact, test_one_apart, test_kept, test_rounded):
+            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded):
                 test()
         os.chdir("/")
     print(checks.failures, "failed")
