@@ -207,6 +207,10 @@ static int take_samples(filling *w, PyObject *samples)
             ((a->dtype == TALLY_I64 || a->dtype == TALLY_U64) && !w->f->int64))
             return 0;
     }
+    for (uint32_t d = 0; d < w->f->dimensions; d++) {
+        if (w->f->circular[d] && !circular_turn(w, d))
+            return 0;
+    }
     return 1;
 }
 
@@ -292,8 +296,10 @@ PyObject *fast_fill(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     if (!w.f)
         return NULL;
     PyObject *answer = fill(&w, args);
-    for (uint32_t d = 0; d < w.f->dimensions; d++)
+    for (uint32_t d = 0; d < w.f->dimensions; d++) {
         array_release(&w.samples[d]);
+        PyMem_Free(w.turned[d]);
+    }
     array *const others[] = {&w.weight, &w.values, &w.sums, &w.squares, &w.means, &w.deltas};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         array_release(others[i]);

@@ -39,6 +39,7 @@ typedef struct filler {
     storage storage;
     int int64; /* whether 64-bit integers compare with all edges as float64s do */
     double lo[TALLY_MAX_DIMENSIONS], hi[TALLY_MAX_DIMENSIONS];
+    int circular[TALLY_MAX_DIMENSIONS]; /* samples are brought from lo to hi by whole turns */
     tally_axis axes[FORMS][TALLY_MAX_DIMENSIONS]; /* with edges of their own */
     finder finders[TALLY_MAX_DIMENSIONS];
     own_plan plans[MOST_OWN_PLANS];
@@ -49,6 +50,7 @@ typedef struct filler {
 typedef struct filling {
     filler *f;
     array samples[TALLY_MAX_DIMENSIONS];
+    double *turned[TALLY_MAX_DIMENSIONS]; /* samples on circular axes, or NULL */
     array weight; /* of storages with weights: one a sample, or `scalar` for all */
     double scalar;
     array values; /* of means: what they are the means of */
@@ -100,6 +102,12 @@ void cells_to_integers(const double *x, uint64_t n, int64_t *to);
 enum { NO_CELL = -1 };
 /* The cells of samples begin … begin+n-1, at most AT_ONCE, NO_CELL of NaN; adds up the flows. */
 void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells);
+
+/* ---- circular axes (circular.c) ---- */
+
+/* Puts in place of the samples on circular axis d others, as float64 in memory of their own, that
+ * lie from one end to the other; infinite ones are infinite. 0: no memory. */
+int circular_turn(filling *w, uint32_t d);
 
 /* ---- means (means.c) ---- */
 

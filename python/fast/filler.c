@@ -103,7 +103,7 @@ static int copy_axis(PyObject *pair, tally_axis *axis)
     return 1;
 }
 
-/* filler(storage, int64, ((lo, hi), …), axes of each form) */
+/* filler(storage, int64, ((lo, hi, circular), …), axes of each form) */
 PyObject *fast_filler(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -120,7 +120,8 @@ PyObject *fast_filler(PyObject *self, PyObject *args)
     f->dimensions = (uint32_t)PyTuple_Size(ends);
     int good = f->dimensions <= TALLY_MAX_DIMENSIONS && PyTuple_Size(forms) == FORMS;
     for (uint32_t d = 0; good && d < f->dimensions; d++)
-        good = PyArg_ParseTuple(PyTuple_GetItem(ends, d), "dd", &f->lo[d], &f->hi[d]);
+        good = PyArg_ParseTuple(PyTuple_GetItem(ends, d), "ddp", &f->lo[d], &f->hi[d],
+                                &f->circular[d]);
     for (int form = 0; good && form < FORMS; form++) {
         PyObject *axes = PyTuple_GetItem(forms, form);
         good = PyTuple_Check(axes) && PyTuple_Size(axes) == f->dimensions;

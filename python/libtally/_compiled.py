@@ -77,12 +77,12 @@ def _given(axis):
 def filler(axes, storage):
     """What `fast.fill` fills histograms on these axes by, whose storage has this number; False where
     the package's Python fills them."""
-    plain = (a.is_plain and not a.growth and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes)
+    plain = ((a.is_plain or a.circular) and not a.growth and len(a) <= _MOST_FILLED_BINS and a.has_ends() for a in axes)
     if not all(plain):
         return False
     forms = [a.axis for a in axes], [a.with_ends() for a in axes]
     return fast.filler(
         storage, all(-_EXACT < a.edges[0] and a.edges[-1] < _EXACT for a in axes),
-        tuple((float(a.edges[0]), float(a.edges[-1])) for a in axes),
+        tuple((float(a.edges[0]), float(a.edges[-1]), a.circular) for a in axes),
         tuple(tuple(map(_given, form)) for form in forms),
     )  # fmt: skip

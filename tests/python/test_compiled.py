@@ -245,7 +245,9 @@ def axis_of(rng):
         tally.Regular(int(rng.integers(1, 40)), 0, 40, closed=closed), tally.Variable(edges, closed=closed),
         tally.Log(5, 1, 30), tally.Integer(-3, 40), tally.Regular(5000, 0, 30, closed=closed),
         tally.Category([1, 2, 5]), tally.Regular(3, 0, 2**54),
-    ][rng.integers(0, 7)]  # fmt: skip
+        tally.Regular(7, -1.5, 30, circular=True), tally.Variable([0, 1, 2 * np.pi], circular=True),
+        tally.Integer(-3, 9, circular=True),
+    ][rng.integers(0, 10)]  # fmt: skip
 
 
 @pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
@@ -276,6 +278,26 @@ def test_fill(seed, monkeypatch):
     assert pickle.loads(pickle.dumps(quick)) == quick == quick.copy()
 
 
+def test_whole_turns():
+    """On circular axes, around the edges after any number of turns: the bins that `index` names, which Python finds."""
+    rng = np.random.default_rng(1)
+    tau = 2 * np.pi
+    for axis in (
+        tally.Regular(8, 0, tau, circular=True), tally.Regular(9, -np.pi, np.pi, circular=True),
+        tally.Regular(6, 0, 360, circular=True), tally.Regular(10, 0.1, 0.7, circular=True),
+        tally.Variable([-1e-3, 0, 0.7, 1], circular=True), tally.Integer(-3, 4, circular=True),
+    ):  # fmt: skip
+        turns = rng.integers(-1000, 1000, 400) * 10.0 ** rng.integers(-3, 15, 400)
+        x = axis.edges[:, None] + np.round(turns) * (axis.edges[-1] - axis.edges[0])
+        x = np.concatenate([x, np.nextafter(x, np.inf), np.nextafter(x, -np.inf), rng.normal(0, 1e3, x.shape)]).ravel()
+        whole = rng.integers(-(2**63), 2**63, 300)
+        for given in (x, x.astype("f4"), whole, whole.astype(np.uint64), whole.astype("i2"), (whole % 1000)[::2]):
+            expected = np.bincount(axis.index(given), minlength=len(axis))
+            found = [tally.Hist(axis).fill(given), sum(tally.Hist(axis).fill(part) for part in np.array_split(given, 150))]
+            for h in found:
+                assert np.array_equal(h.values(), expected[: len(axis)]) and h.flows.over == 0, (axis, given.dtype)
+
+
 @pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
 def test_fill_leaves_what_it_cannot_add():
     """Arrays of other shapes, and what is no filler."""
@@ -289,9 +311,9 @@ def test_fill_leaves_what_it_cannot_add():
     with pytest.raises(ValueError):
         _compiled.fast.fill(object(), None, (), None, None)
     with pytest.raises(ValueError):
-        _compiled.fast.filler(0, True, ((0.0, 1.0),), ((), ()))
+        _compiled.fast.filler(0, True, ((0.0, 1.0, False),), ((), ()))
     with pytest.raises(ValueError, match="another library"):
-        _compiled.fast.filler(0, True, ((0.0, 1.0),), (((b"x", None),),) * 2)
+        _compiled.fast.filler(0, True, ((0.0, 1.0, False),), (((b"x", None),),) * 2)
 
 
 def test_many_plans_and_threads():

@@ -24,7 +24,9 @@ def axis_of(rng):
         tally.Regular(int(rng.integers(1, 40)), 0, 40, closed=closed), tally.Variable(edges, closed=closed),
         tally.Log(5, 1, 30), tally.Integer(-3, 40), tally.Regular(5000, 0, 30, closed=closed),
         tally.Category([1, 2, 5]), tally.Regular(40, 0, 40),
-    ][rng.integers(0, 7)]  # fmt: skip
+        tally.Regular(7, -1.5, 30, circular=True), tally.Variable([0, 1, 2 * np.pi], circular=True),
+        tally.Integer(-3, 9, circular=True),
+    ][rng.integers(0, 10)]  # fmt: skip
 
 
 def samples(rng, kind, n):
