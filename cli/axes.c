@@ -140,9 +140,10 @@ static int check_range(const cli_options *options, uint32_t dimensions)
             return cli_usage(options->word, "--range %s %s: --log needs numbers above zero",
                              texts[0], texts[1]);
         if (cli_has(options, CLI_INTEGER) &&
-            (range[0] != floor(range[0]) || range[1] != floor(range[1]) ||
-             fabs(range[0]) > 0x1p52 || fabs(range[1]) > 0x1p52))
-            return cli_usage(options->word, "--range %s %s: --integer needs integers within 2^52",
+            (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[0] < -0x1p53 ||
+             range[1] >= 0x1p53))
+            return cli_usage(options->word,
+                             "--range %s %s: --integer needs integers from -2^53 to below 2^53",
                              texts[0], texts[1]);
     }
     return CLI_OK;

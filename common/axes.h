@@ -51,10 +51,10 @@ static inline void axes_found(const tally_stats *stats, tally_dtype dtype, doubl
 /* A bin for each integer from lo to hi; or so many equal ones from lo on. */
 static inline int axes_integers(double lo, double hi, uint64_t bins, tally_axis *axis, char *why)
 {
-    if (!(fabs(lo) <= 0x1p52 && (bins || fabs(hi) <= 0x1p52))) {
+    if (!(lo >= -0x1p53 && (bins ? lo <= 0x1p53 - (double)bins : hi < 0x1p53))) {
         snprintf(why, AXES_WHY,
                  "--integer: the data reach from %.17g to %.17g, but bins for single integers stop "
-                 "at 2^52; give --range, or --bins N for equal bins",
+                 "at 2^53; --categories counts each value, --bins N without --integer equal bins",
                  lo, hi);
         return 0;
     }

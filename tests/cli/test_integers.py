@@ -183,7 +183,15 @@ def test_rounded():
     run(PATH, *how, code=1, says=":302:1: expected a number, found 'x'" if PATH == "t.csv" else ':301:8: expected a number, found "x"')
     check(saved(PATH)["columns"][0]["not_numbers"] == 1, "not a number in the glance")
     table(big)
-    run(PATH, "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^52")
+    run(PATH, "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^53; --categories counts each value")
+    for sign in (1, -1):  # a bin each, up to there
+        edge = [sign * (2**53 - 1 - i) for i in range(40)] + ([-(2**53)] if sign < 0 else [])
+        for ids in (edge, edge + [""] * 7):
+            table(ids)
+            for how in ((), ("--range", min(edge), max(edge))):
+                got = saved(PATH, "-c", "id", "--integer", *how)
+                check(got["histograms"][0]["counts"] == [1] * len(edge) and got["axes"][0]["first"] == min(edge), got)
+    run(PATH, "-c", "id", "--integer", "--range", 2**53 - 2, 2**53, code=2, says="below 2^53")
 
 
 if __name__ == "__main__":
