@@ -5,8 +5,9 @@
 #include "../common/axes.h"
 #include "dates.h"
 #include "source.h"
+#include "team.h"
 
-enum { JOINT_BINS = 64 };
+enum { JOINT_BINS = 64, TEAM_BINS = 256 };
 static const uint64_t most_bins = UINT64_C(1) << 31; /* of a table: 16 GiB of counts */
 
 /* ---- what the command line says ---- */
@@ -267,8 +268,18 @@ typedef struct job {
     tally_context *context;
     cli_axes *axes;
     tally_stats stats[TALLY_MAX_DIMENSIONS];
+    tally_stats weights; /* with a team */
     int have_stats, passes;
 } job;
+
+static tally_status add_weights(job *job, const cli_chunk *chunk, tally_error *error)
+{
+    const tally_view *mask = chunk->has_mask ? &chunk->mask : NULL;
+    tally_status status = TALLY_OK;
+    for (uint64_t c = 0; c < chunk->weights.channels && !status; c++)
+        status = tally_stats_add(job->context, &chunk->weights, mask, c, 0, &job->weights, error);
+    return status;
+}
 
 static tally_status find_stats(job *job, tally_error *error)
 {
@@ -278,6 +289,7 @@ static tally_status find_stats(job *job, tally_error *error)
     job->passes++;
     for (uint32_t d = 0; d < source->dimensions; d++)
         job->stats[d] = (tally_stats)TALLY_STATS_INIT;
+    job->weights = (tally_stats)TALLY_STATS_INIT;
     source->chunked += several;
     for (;;) {
         cli_chunk chunk;
@@ -285,6 +297,8 @@ static tally_status find_stats(job *job, tally_error *error)
         status = cli_source_read(source, &chunk, &done, error);
         if (status || done)
             break;
+        if (source->options->team && chunk.has_weights)
+            status = add_weights(job, &chunk, error);
         for (uint32_t d = 0; d < source->dimensions; d++)
             for (uint64_t c = 0; c < source->channels && !status; c++)
                 status = tally_stats_add(job->context, &chunk.views[d],
@@ -295,6 +309,8 @@ static tally_status find_stats(job *job, tally_error *error)
     }
     job->have_stats = 1;
     source->chunked -= several;
+    status = cli_team_stats(job->options, status, job->stats, source->dimensions,
+                            source->kind.dtype, error);
     return status ? status : cli_source_rewind(source, error);
 }
 
@@ -338,6 +354,18 @@ static tally_status make_integer(job *job, uint32_t d, const double *range, uint
                            why);
 }
 
+/* All processes' words; the files are opened again with them. */
+static tally_status share_words(job *job, uint32_t d, tally_status mine, tally_error *error)
+{
+    cli_source *source = job->source;
+    for (size_t i = 0; i < source->count; i++) {
+        tally_input_close(source->inputs[i]);
+        source->inputs[i] = NULL;
+    }
+    tally_status status = cli_team_words(job->options, mine, &source->words[d], error);
+    return status ? status : cli_source_rewind(source, error);
+}
+
 /* A bin for each different value, all of which one pass finds. */
 static tally_status make_words(job *job, uint32_t d, tally_error *error)
 {
@@ -348,7 +376,9 @@ static tally_status make_words(job *job, uint32_t d, tally_error *error)
         cli_chunk chunk;
         status = cli_source_read(job->source, &chunk, &done, error);
     }
-    if (!status && !any)
+    if (job->options->team)
+        status = share_words(job, d, status, error);
+    else if (!status && !any)
         status = cli_source_rewind(job->source, error);
     const uint64_t count = tally_words_count(job->source->words[d]);
     job->axes->axes[d] = tally_axis_integer(count ? count : 1, 0);
@@ -445,6 +475,8 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
         bins = JOINT_BINS;
     else if (!text && standard)
         bins = (uint64_t)standard;
+    if (!bins && job->options->team)
+        bins = TEAM_BINS;
     if (rule >= 0 || !bins)
         return make_by_rule(job, d, rule >= 0 ? rule : TALLY_RULE_AUTO, given ? range : NULL,
                             error);
@@ -514,6 +546,20 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
     return make_even(job, d, have ? text : NULL, range, error);
 }
 
+/* Sums of floats have the same bits for any number of processes by a limit of the weights. */
+static int needs_limit(const cli_options *options, const cli_source *source)
+{
+    return options->team && cli_source_weight_dtype(source) >= TALLY_F16 &&
+           !cli_has(options, CLI_WEIGHT_LIMIT);
+}
+
+static tally_status find_limit(job *job, tally_error *error)
+{
+    cli_team *team = job->options->team;
+    tally_status status = find_stats(job, error);
+    return team->limit(team, status, &job->weights, &job->axes->weight_limit, error);
+}
+
 int cli_axes_make(const cli_options *options, cli_source *source, tally_context *context,
                   cli_axes *axes)
 {
@@ -521,6 +567,11 @@ int cli_axes_make(const cli_options *options, cli_source *source, tally_context 
     tally_error error = {""};
     double total = 1;
     memset(axes, 0, sizeof *axes);
+    if (needs_limit(options, source)) {
+        tally_status status = find_limit(&job, &error);
+        if (status)
+            return cli_fail_status(status, &error);
+    }
     for (uint32_t d = 0; d < source->dimensions; d++) {
         tally_status status = make_axis(&job, d, &error);
         if (status)

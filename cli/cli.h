@@ -33,6 +33,11 @@ int cli_tune(const cli_options *options);
 #define CLI_PRINTF(f, a)
 #endif
 
+/* Who speaks, "tally"; NULL: nobody says remarks. */
+extern const char *cli_speaker;
+/* From then on failures are not said: `to` gets the first one's words. */
+void cli_failures_keep(tally_error *to);
+
 /* "tally: …" on standard error, the progress line wiped first. Returns CLI_FAILED. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same with a pointer to --help; returns CLI_USAGE. */

@@ -17,8 +17,9 @@ static int count_codes(cli_job *job, const cli_chunk *chunk, const tally_output 
     const cli_source *source = &job->source;
     tally_error unsaid;
     int32_t counted = 0;
-    if (chunk->views[0].source && (!chunk->has_mask || chunk->is_missing) && !chunk->has_weights &&
-        !job->reference.result && !job->by_flows && !cli_has(job->options, CLI_METHOD))
+    if (chunk->views[0].source && !cli_deal_cuts(source) &&
+        (!chunk->has_mask || chunk->is_missing) && !chunk->has_weights && !job->reference.result &&
+        !job->by_flows && !cli_has(job->options, CLI_METHOD))
         tally_input_count(source->inputs[source->current], job->plan, output, &counted, &unsaid);
     if (counted)
         cli_say(job->options, "%s: counted by dictionaries",
@@ -96,8 +97,9 @@ static unsigned choose_beside(const cli_job *job)
     const cli_source *source = &job->source;
     const unsigned threads = cli_threads(job->options);
     tally_device_info device = {.struct_size = sizeof device};
-    const int plain = !cli_saturates(job->counter) && !job->by_flows && !job->reference.result &&
-                      !source->mask.input && !cli_source_weight_dtype(source);
+    const int plain = !job->options->team && !cli_saturates(job->counter) && !job->by_flows &&
+                      !job->reference.result && !source->mask.input &&
+                      !cli_source_weight_dtype(source);
     int files = 1;
     for (size_t i = 0; i < source->count; i++)
         files = files && source->sizes[i];

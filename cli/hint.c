@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* After a failure of `tally run`: what may have been meant. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -18,7 +19,8 @@ static int is_saved(const char *path)
 {
     static const char begins[] = "{\"schema\":\"tally/";
     char head[sizeof begins + 1] = "";
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    struct stat about; /* to open a pipe may take for ever */
+    FILE *file = !stat(path, &about) && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     if (!file)
         return 0;
     const size_t size = fread(head, 1, sizeof head - 1, file);

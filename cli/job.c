@@ -53,6 +53,7 @@ int cli_job_plan(cli_job *job)
         cli_has(options, CLI_OF) ? (tally_dtype)0 : cli_source_weight_dtype(source);
     wanted.counter = cli_saturates(job->counter) ? job->counter : TALLY_COUNTER_U64;
     wanted.sum_squares = cli_has(options, CLI_SUM_SQUARES);
+    wanted.weight_limit = job->axes.weight_limit;
     const char *limit = cli_text(options, CLI_WEIGHT_LIMIT, NULL);
     if (limit && (!cli_parse_real(limit, &wanted.weight_limit) || wanted.weight_limit <= 0))
         return cli_usage(options->word, "--weight-limit %s: a number above 0 is expected", limit);

@@ -73,6 +73,10 @@ void cli_verify_weights(cli_job *job, const tally_view *view);
 /* CLI_FAILED after a message where the two results differ. */
 int cli_verify(const cli_job *job);
 
+/* ---- team.c: with a team, what all processes counted, on rank 0; CLI_OK without one ---- */
+
+int cli_team_add(cli_job *job);
+
 /* ---- hint.c: after a failure, what may have been meant ---- */
 
 void cli_run_hint(const cli_options *options);

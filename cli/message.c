@@ -16,6 +16,27 @@ static void shown(const char *text)
     }
 }
 
+const char *cli_speaker = "tally";
+static tally_error *kept;
+
+void cli_failures_keep(tally_error *to)
+{
+    kept = to;
+}
+
+/* Nonzero: the failure is kept, not said. */
+static int keep(const cli_word *word, const char *format, va_list list)
+{
+    if (!kept || kept->message[0])
+        return kept != NULL;
+    vsnprintf(kept->message, sizeof kept->message, format, list);
+    const size_t used = strlen(kept->message);
+    if (word)
+        snprintf(kept->message + used, sizeof kept->message - used, " (tally %s --help)",
+                 word->name);
+    return 1;
+}
+
 static void line(const char *format, va_list list)
 {
     char small[4096];
@@ -27,7 +48,7 @@ static void line(const char *format, va_list list)
         vsnprintf(large, (size_t)length + 1, format, again);
     va_end(again);
     cli_progress_wipe();
-    fputs("tally: ", stderr);
+    fprintf(stderr, "%s: ", cli_speaker);
     shown(large ? large : small);
     free(large);
 }
@@ -36,9 +57,11 @@ int cli_fail(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    line(format, list);
+    if (!keep(NULL, format, list)) {
+        line(format, list);
+        fputc('\n', stderr);
+    }
     va_end(list);
-    fputc('\n', stderr);
     return CLI_FAILED;
 }
 
@@ -46,11 +69,13 @@ int cli_usage(const cli_word *word, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    line(format, list);
+    if (!keep(word, format, list)) {
+        line(format, list);
+        if (word)
+            fprintf(stderr, " (tally %s --help)", word->name);
+        fputc('\n', stderr);
+    }
     va_end(list);
-    if (word)
-        fprintf(stderr, " (tally %s --help)", word->name);
-    fputc('\n', stderr);
     return CLI_USAGE;
 }
 
@@ -67,7 +92,7 @@ int cli_fail_status(tally_status status, const tally_error *error)
 
 void cli_note(const cli_options *options, const char *format, ...)
 {
-    if (cli_has(options, CLI_QUIET))
+    if (!cli_speaker || cli_has(options, CLI_QUIET))
         return;
     va_list list;
     va_start(list, format);
@@ -78,7 +103,7 @@ void cli_note(const cli_options *options, const char *format, ...)
 
 void cli_say(const cli_options *options, const char *format, ...)
 {
-    if (!cli_has(options, CLI_VERBOSE) || cli_has(options, CLI_QUIET))
+    if (!cli_speaker || !cli_has(options, CLI_VERBOSE) || cli_has(options, CLI_QUIET))
         return;
     va_list list;
     va_start(list, format);

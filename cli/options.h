@@ -132,6 +132,7 @@ extern const size_t cli_option_count;
 extern const char *const cli_group_order[]; /* ends with NULL */
 
 typedef struct cli_options cli_options;
+struct cli_team;
 
 typedef struct cli_word {
     unsigned bit;
@@ -161,6 +162,7 @@ struct cli_options {
     size_t split_count;
     char **found; /* owned paths of files in folders that were named */
     size_t found_count;
+    struct cli_team *team; /* processes that count together (team.h); NULL: this one alone */
 };
 
 /* Parses argv[1 …]. CLI_OK; or CLI_USAGE after a message on standard error. Release in both cases.

@@ -12,8 +12,9 @@ void cli_progress_start(cli_progress *progress, const cli_options *options, cons
     memset(progress, 0, sizeof *progress);
     const char *when = cli_text(options, CLI_PROGRESS, "auto");
     progress->on =
-        strcmp(when, "always") == 0 ||
-        (strcmp(when, "auto") == 0 && isatty(STDERR_FILENO) && !cli_has(options, CLI_QUIET));
+        !options->team &&
+        (strcmp(when, "always") == 0 ||
+         (strcmp(when, "auto") == 0 && isatty(STDERR_FILENO) && !cli_has(options, CLI_QUIET)));
     progress->what = what;
     progress->started = progress->last = cli_seconds();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tally run`: count files. */
 #include "job.h"
+#include "team.h"
 
 static void warn_nothing_finite(const cli_job *job)
 {
@@ -35,8 +36,9 @@ static int finish(cli_job *job)
     if (!status)
         status = tally_plan_device(job->plan, &device, &error);
     if (!status)
-        status = tally_result_note(job->ours.result, NULL, device.id, tally_plan_method(job->plan),
-                                   job->seconds, job->elements * source->channels, &error);
+        status = tally_result_note(job->ours.result, NULL, job->options->team ? "mpi" : device.id,
+                                   tally_plan_method(job->plan), job->seconds,
+                                   job->elements * source->channels, &error);
     for (uint32_t d = 0; d < source->dimensions && !status; d++)
         status = tally_result_time_set(job->ours.result, d, source->times[d], &error);
     if (!status)
@@ -132,7 +134,8 @@ static int count_files(const cli_options *options, tally_context *context, const
     const size_t count = from->count;
     tally_error error = {""};
     cli_progress progress;
-    int need = cli_axes_need_data(options) || cli_has(options, CLI_RANKS);
+    int need = cli_axes_need_data(options) || cli_has(options, CLI_RANKS) ||
+               (options->team && cli_has(options, CLI_WEIGHTS));
     cli_counter_get(options, &job.counter);
     double started = cli_seconds();
     *failed = count;
@@ -141,6 +144,11 @@ static int count_files(const cli_options *options, tally_context *context, const
     if (status) {
         *failed = 0;
         return cli_progress_end(&progress), cli_fail_status(status, &error);
+    }
+    if (job.source.kind.table && options->team) {
+        cli_source_close(&job.source);
+        return cli_fail("%s is a table: several processes count columns that --column names",
+                        cli_shown(from->paths[0]));
     }
     if (job.source.kind.table) {
         int shown = cli_glance(&job.source);
@@ -178,6 +186,10 @@ static int count_files(const cli_options *options, tally_context *context, const
     cli_tallied_take(&job, &job.reference);
     if (!code && job.reference.result)
         code = cli_verify(&job);
+    if (!code && options->team) {
+        code = cli_team_add(&job);
+        cli_tallied_take(&job, &job.ours);
+    }
     if (!code)
         code = finish(&job);
     if (!code)
@@ -258,8 +270,8 @@ static int count_column(const cli_options *options, tally_context *context, cons
 /* Whether columns of a file may be parsed together. */
 static int may_share(const cli_options *options, size_t count)
 {
-    return count == 1 && !cli_has(options, CLI_WEIGHTS) && !cli_has(options, CLI_MASK) &&
-           !cli_has(options, CLI_BY);
+    return count == 1 && !options->team && !cli_has(options, CLI_WEIGHTS) &&
+           !cli_has(options, CLI_MASK) && !cli_has(options, CLI_BY);
 }
 
 /* Each column by itself, into results[0 ...]; *done counts them. As many as an input brings are
@@ -320,7 +332,7 @@ static int count_groups(const cli_options *options, tally_context *context, cli_
         done += !separate && results[done] != NULL;
     }
     target->write.array = cli_has(options, CLI_EACH) || separate;
-    if (results && done && (!code || going)) {
+    if (results && done && (!code || going) && cli_team_writes(options)) {
         const int written = cli_results_write(target, results, done);
         code = code ? code : written;
     }
@@ -346,7 +358,7 @@ int cli_run(const cli_options *given)
         return code;
     code = count_groups(options, context, &target);
     tally_context_destroy(context);
-    if (code == CLI_FAILED)
+    if (code == CLI_FAILED && !options->team)
         cli_run_hint(options);
     return code;
 }

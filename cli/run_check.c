@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "source.h"
+#include "team.h"
 
 static int check_pairs(const cli_options *options)
 {
@@ -137,7 +138,9 @@ int cli_run_check(const cli_options *options, cli_target *target)
 {
     char **columns = NULL;
     size_t count = 0, beside = 0;
-    int code = check_pairs(options);
+    int code = cli_team_check(options);
+    if (!code)
+        code = check_pairs(options);
     if (!code)
         code = check_settings(options);
     if (!code)

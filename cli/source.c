@@ -384,6 +384,8 @@ tally_status cli_source_open(cli_source *source, const cli_options *options,
     if (!status) {
         find_sizes(source);
         status = offer_words(source, error);
+        if (!status)
+            status = cli_deal_start(source, error);
         if (source->words[1] ||
             cli_has(options, CLI_BY)) /* which of several is known when a pipe has been opened */
             source->keep |= !source->sizes[0];
@@ -434,7 +436,21 @@ void cli_source_close(cli_source *source)
     free(source->inputs);
     free(source->sizes);
     free(source->skipped);
+    free(source->deals);
+    free(source->load);
     memset(source, 0, sizeof *source);
+}
+
+/* A file can be opened again, so that any number of them can be read. The only one stays open: if
+ * it grows, every pass reads what the first one read. */
+static void leave_current(cli_source *source)
+{
+    if (source->sizes[source->current] && source->count > 1) {
+        tally_input_close(source->inputs[source->current]);
+        source->inputs[source->current] = NULL;
+    }
+    source->opened = 0;
+    source->current++;
 }
 
 /* The current file is read to its end. */
@@ -446,17 +462,10 @@ static tally_status finish_current(cli_source *source, tally_error *error)
         status = cli_sidecar_end(&source->mask, path, error);
     if (!status && source->weights.input && !source->read)
         status = cli_sidecar_end(&source->weights, path, error);
-    /* A file can be opened again, so that any number of them can be read. The only one stays open:
-     * if it grows, every pass reads what the first one read. */
     if (tally_input_rounded(source->inputs[source->current]))
         source->rounded = 1;
-    if (source->sizes[source->current] && source->count > 1) {
-        tally_input_close(source->inputs[source->current]);
-        source->inputs[source->current] = NULL;
-    }
     source->done_bytes += source->sizes[source->current];
-    source->opened = 0;
-    source->current++;
+    leave_current(source);
     return status;
 }
 
@@ -493,7 +502,7 @@ static tally_status fill(cli_source *source, cli_chunk *chunk, tally_error *erro
 static int take_whole(cli_source *source, cli_chunk *chunk)
 {
     tally_error error;
-    if (source->chunked ||
+    if ((source->chunked && !cli_deal_cuts(source)) ||
         tally_input_view(source->inputs[source->current], chunk->views, &error) ||
         !chunk->views[0].source)
         return 0;
@@ -523,12 +532,20 @@ tally_status cli_source_read(cli_source *source, cli_chunk *chunk, int *done, ta
 {
     *done = 0;
     while (source->current < source->count) {
+        if (cli_deal_skips(source)) {
+            leave_current(source);
+            continue;
+        }
         tally_status status = source->opened ? TALLY_OK : open_current(source, error);
         int end = source->read;
         if (!status && !end && source->fresh && take_whole(source, chunk)) {
             source->read = 1;
+            if (cli_deal_cuts(source))
+                cli_deal_cut(source, chunk);
             return TALLY_OK;
         }
+        if (!status && !end && source->deals && !cli_deal_keeps(source))
+            continue;
         source->fresh = 0;
         if (end)
             cli_source_progress(source, 1);

@@ -28,6 +28,19 @@ typedef struct cli_sidecar {
     size_t room;
 } cli_sidecar;
 
+/* deal.c: of one file its size, its elements if it is cut, and which process reads it. */
+typedef struct cli_deal {
+    uint64_t bytes, elements;
+    int owner;
+} cli_deal;
+
+/* A range of what a source reads. */
+typedef struct cli_slice {
+    tally_source source;
+    const tally_source *from;
+    uint64_t offset;
+} cli_slice;
+
 typedef struct cli_source {
     const cli_options *options;
     const char *const *paths; /* not owned */
@@ -60,6 +73,11 @@ typedef struct cli_source {
     uint64_t channels;     /* counted ones */
     char **names;          /* of them; owned; entries may be NULL */
     cli_sidecar mask, weights;
+
+    cli_deal *deals; /* of each path, where several processes count; else NULL */
+    uint64_t *load;  /* bytes dealt to each process */
+    cli_slice
+        slices[TALLY_MAX_DIMENSIONS + 2]; /* what the chunk's views read of a file that is cut */
 
     struct cli_source *lender; /* what this is one column of; NULL: nothing */
     uint32_t pick;             /* that column */
@@ -132,6 +150,18 @@ uint64_t cli_source_channel(const cli_source *source, uint64_t c);
 /* The weights' type, 0 without weights. */
 tally_dtype cli_source_weight_dtype(const cli_source *source);
 
+/* deal.c: deals the files, if there is a team. */
+tally_status cli_deal_start(cli_source *source, tally_error *error);
+/* Of the current file: whether others read it, as far as is known without opening it; whether all
+ * do, a part each, if all of it is views with a source; cuts such a chunk to this process' part; of
+ * one that has no such views, whether this process reads it. */
+int cli_deal_skips(cli_source *source);
+int cli_deal_cuts(const cli_source *source);
+void cli_deal_cut(cli_source *source, cli_chunk *chunk);
+int cli_deal_keeps(cli_source *source);
+/* A number that tells apart how files were dealt. */
+uint64_t cli_deal_print(const cli_source *source);
+
 /* Writes "WORDS" to `error` and returns `status`. */
 tally_status cli_error(tally_error *error, tally_status status, const char *format, ...)
     CLI_PRINTF(3, 4);
@@ -173,7 +203,8 @@ typedef struct cli_axes {
     tally_axis axes[TALLY_MAX_DIMENSIONS];
     double *edges[TALLY_MAX_DIMENSIONS]; /* owned */
     uint16_t categories[256];
-    int found; /* a range comes from the data */
+    int found;           /* a range comes from the data */
+    double weight_limit; /* what a team found, 0 none */
 } cli_axes;
 
 /* Checks the options that make axes, before any file is opened; `dimensions` as --column has it. */

@@ -8,7 +8,9 @@ if(NOT EXISTS ${PROJECT_SOURCE_DIR}/cli/main.c)
   return()
 endif()
 
-add_executable(tally_command ${TALLY_CLI_SOURCES})
+list(REMOVE_ITEM TALLY_CLI_SOURCES ${PROJECT_SOURCE_DIR}/cli/main.c)
+add_library(tally_cli_objects OBJECT ${TALLY_CLI_SOURCES}) # what tally-mpi has, too
+add_executable(tally_command ${PROJECT_SOURCE_DIR}/cli/main.c)
 set_target_properties(
   tally_command
   PROPERTIES OUTPUT_NAME tally
@@ -20,7 +22,8 @@ string(REPLACE ";" ", " loops "${TALLY_ISAS}")
 string(REPLACE "base" "${CMAKE_SYSTEM_PROCESSOR}" loops "${loops}")
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/help.c
              APPEND PROPERTY COMPILE_DEFINITIONS TALLY_LOOPS="${loops}")
-target_link_libraries(tally_command PRIVATE tally_io Threads::Threads m ${CMAKE_DL_LIBS})
+target_link_libraries(tally_cli_objects PUBLIC tally_io Threads::Threads m ${CMAKE_DL_LIBS})
+target_link_libraries(tally_command PRIVATE tally_cli_objects)
 
 set(TALLY_PAGES ${PROJECT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${TALLY_PAGES})

@@ -19,11 +19,10 @@ endif()
 message(STATUS "  tally-mpi: ${note}")
 
 if(TALLY_HAVE_MPI AND TALLY_CLI)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/mpi/*.c)
-  add_executable(tally_mpi ${files})
+  add_executable(tally_mpi ${PROJECT_SOURCE_DIR}/mpi/main.c)
   set_target_properties(
     tally_mpi PROPERTIES OUTPUT_NAME tally-mpi BUILD_WITH_INSTALL_RPATH ON
                          INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
-  target_link_libraries(tally_mpi PRIVATE tally_io MPI::MPI_C m)
+  target_link_libraries(tally_mpi PRIVATE tally_cli_objects MPI::MPI_C)
   install(TARGETS tally_mpi)
 endif()

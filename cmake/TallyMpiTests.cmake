@@ -20,7 +20,7 @@ foreach(ranks IN ITEMS 1 2 4)
              ENVIRONMENT ${TALLY_MPI_ENVIRONMENT})
 endforeach()
 if(TARGET tally_mpi AND TARGET tally_command)
-  tally_test(mpi/test_command LABEL mpi TIMEOUT 240
+  tally_test(mpi/test_command LABEL mpi TIMEOUT 400
              COMMAND bash ${PROJECT_SOURCE_DIR}/tests/mpi/test_command.sh
              ENVIRONMENT ${TALLY_MPI_ENVIRONMENT} MPIEXEC=${MPIEXEC_EXECUTABLE}
                          TALLY_MPI=$<TARGET_FILE:tally_mpi>)

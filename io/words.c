@@ -465,6 +465,20 @@ uint64_t tally_words_count(const tally_words *words)
     return words ? atomic_load(&words->count) : 0;
 }
 
+const char *tally_words_text(const tally_words *words, uint64_t code, size_t *size)
+{
+    const int known = size && code < tally_words_count(words);
+    return known ? ty_words_bytes(words, code, size) : NULL;
+}
+
+tally_status tally_words_add(tally_words *words, const char *text, size_t size, tally_error *error)
+{
+    if (!words || !text)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", words ? "text" : "words");
+    ty_words_value(words, text, size);
+    return ty_words_status(words, "all files", NULL, error);
+}
+
 const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size)
 {
     uint32_t first;

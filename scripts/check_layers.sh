@@ -51,13 +51,13 @@ while IFS=: read -r file line _; do
     say "$file:$line: src may include <tally/tally.h>, not io.h"
 done < <(grep -rnE '^ *# *include +<tally/io\.h>' src --include='*.c' --include='*.h' || true)
 
-# The command, the binding, the databases' extensions, tally-bench and its peers see the public headers, their own files and common/ only.
+# The command, the binding, the databases' extensions, tally-bench and its peers see the public headers, their own files and common/ only; mpi the command's too.
 for folder in cli mpi python/fast sql/group sql/duckdb sql/sqlite bench/src bench/peers; do
     [ -d "$folder" ] || continue
     while IFS=: read -r file line include; do
         included=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
         case $folder/$included in
-        cli/../common/* | mpi/../common/* | sql/*/../group/group.h | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
+        cli/../common/* | mpi/../common/* | mpi/../cli/* | sql/*/../group/group.h | bench/*/../../common/* | bench/peers/peer.h | bench/peers/gpu_peer.h) continue ;;
         esac
         [[ $included != *..* && -e $folder/$included ]] ||
             say "$file:$line: $folder may include the public headers, its own files and common/ only"

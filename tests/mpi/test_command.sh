@@ -6,6 +6,7 @@ set -uo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+mkdir folder && mkfifo pipe.csv || exit 1
 failed=0
 say() {
     echo "FAILED: $1" >&2
@@ -40,18 +41,37 @@ table("other.csv", 20000, 21000)
 with zipfile.ZipFile("both.npz", "w") as archive:
     archive.write("small.npy", "a.npy")
     archive.write("large.npy", "b.npy")
+save("w.npy", weights)
+save("nan.npy", weights[:-1] + [float("nan")])
+save("mask.npy", [float(i % 7 > 2) for i in range(len(values))])
+cities = ["Oslo", "Rome", "", "Bonn", "Oslo", "NA", "Lima"]
+
+
+def cases(name, begin, end):
+    with open(name, "w") as file:
+        file.write("city,year,delay,weight,when\n")
+        for i in range(begin, end):
+            late = "" if i % 11 == 3 else f"{values[i]:.3f}"
+            file.write(f"{cities[i * i % 97 % 7]},{2020 + i % 3},{late},{weights[i]!r},2026-0{1 + i % 3}-1{i % 9}\n")
+
+
+cases("words.csv", 0, 3000)
+cities = ["Rome", "Oslo", "Kyiv", "Cork", "", "Rome", "Kyiv"]
+cases("more.csv", 3000, 3500)
+cases("folder/a.csv", 3500, 3600)
+cases("folder/b.csv", 3600, 3650)
 with open("raw", "wb") as file:
     file.write(b"abc" + struct.pack(">5000f", *values[:5000]))
 with open("bytes", "wb") as file:
     file.write(bytes(min(255, int(abs(x))) for x in values[:9000]))
 with open("bare.txt", "w") as file:
-    file.writelines(f"{x!r};{'none' if x > 99 else w!r}\n" for x, w in zip(values[:900], weights))
+    file.writelines(f"{x!r};{'none' if x > 99 else repr(w)}\n" for x, w in zip(values[:900], weights))
 PYTHON
 
 ranks() { # N ARGUMENT…
     local n=$1
     shift
-    timeout 60 "$MPIEXEC" -n "$n" "$TALLY_MPI" run "$@"
+    timeout 60 "$MPIEXEC" -n "$n" "$TALLY_MPI" run "$@" </dev/null # which mpirun would read
 }
 counts() { # of a saved result, all but what may differ when it is counted again
     sed -n '/"histograms"/,/^"run"/p' "$1" | grep -v '^"run"'
@@ -65,9 +85,9 @@ for n in 2 4; do
 done
 
 # Sums of floats: the same bits whoever has which file, and those of `tally run` with the limit that was found.
-ranks 1 table.csv other.csv --column x --weights w --bins 50 -o one.json || say "weights, one rank"
+ranks 1 table.csv other.csv --column x --weights :w --bins 50 -o one.json || say "weights, one rank"
 ranks 2 other.csv table.csv -c x -w :w --bins 50 --split 1000 -o two.json || say "weights, two ranks"
-ranks 4 other.csv table.csv --column x --weights w --bins 50 -o four.json || say "weights, four ranks"
+ranks 4 other.csv table.csv --column x --weights :w --bins 50 -o four.json || say "weights, four ranks"
 limit=$(grep -o '"weight_limit":[^,]*' one.json)
 "$TALLY" run table.csv other.csv -c x -w :w --weight-limit "${limit#*:}" --bins 50 -o alone.json || say "weights, tally run"
 for other in two four alone; do
@@ -77,33 +97,94 @@ done
 "$TALLY" merge one.json -o merged.json && diff <(counts one.json) <(counts merged.json) >/dev/null ||
     say "a merged result of floats has other bits"
 
-# Inputs and bins of the other kinds, in a format that is named, as `tally run` writes them.
-while read -r words; do
-    # shellcheck disable=SC2086
-    "$TALLY" run $words -f csv -o want.csv || say "tally run $words"
-    # shellcheck disable=SC2086
-    ranks 2 $words -f csv --split 100 >got.csv || say "$words"
-    diff want.csv got.csv >/dev/null || say "$words: other counts than tally run has"
+# What the command has, as the command writes it: bins, words, joint columns, masks, weights, choices of input.
+same() { # RANKS, the command's arguments in words[]
+    if [ "$1" = 1 ]; then # needs no mpirun
+        "$TALLY_MPI" run "${words[@]}" --split 100 >got.csv || say "${words[*]}"
+    else
+        ranks "$1" "${words[@]}" --split 100 >got.csv || say "${words[*]}"
+    fi
+    diff <(grep -v '^"run"' want.csv) <(grep -v '^"run"' got.csv) >/dev/null || say "${words[*]}: $1 ranks have other counts than tally run"
+}
+while IFS= read -r line; do
+    eval "words=($line)"
+    [[ " $line" == *' -f '* ]] || words+=(-f csv)
+    words+=(-q)
+    "$TALLY" run "${words[@]}" >want.csv || say "tally run $line"
+    [ "$(wc -l <want.csv)" -gt 2 ] || say "tally run $line: nothing to compare"
+    same 1
+    same 2
+    same 4
 done <<'END'
 small.npy --integer
 small.npy --integer --range -50 50
 small.npy --log --range 1 400 -b 20
 bytes -t u8 --log --range 1 400
 both.npz:b.npy -b 20
-raw -t >f4 --offset 3 -b 20
+raw -t '>f4' --offset 3 -b 20
 raw -t float32 --endian big --offset 3 --range 0 1 -b 20 -j 1
 bytes -t u8
 bytes -t u8 -b 16
-bare.txt --header no --delimiter ; --na none -c 2 -b 20
+bare.txt --header no --delimiter ';' --na none -c 2 -b 20
 table.csv other.csv -c w --log -d cpu
+table.csv other.csv -c x,w -b 8,5
+table.csv other.csv -c x --edges -100,-1,0,0.5,99
+table.csv other.csv -c x,w --edges -100,0,99 --edges 0,1e-9,1,1000
+table.csv other.csv -c x -b 20 -w :w --weight-limit 2000
+table.csv other.csv -c x,w -b 8 -w :w --weight-limit 2000
+table.csv other.csv -c w -c x --separate -b 20 --range -9 9 -f json
+table.csv other.csv -c all -b 20 --range -9 9 -f json
+table.csv other.csv -c x -b 20 --each -f json
+table.csv other.csv -c x -b 20 --range 0 9 --counter u8sat
+table.csv other.csv -c x -b 20 --range 0 9 --verify
+large.npy -b 20 --mask mask.npy
+large.npy -b 20 --mask mask.npy -w w.npy --weight-limit 2000 --verify
+large.npy large.npy -b 20 -w w.npy --weight-limit 2000
+large.npy -b 20 --range -1 1 --rows 100:50000
+words.csv more.csv -c city
+words.csv more.csv -c city --top 2
+words.csv more.csv -c year --categories
+words.csv more.csv -c city,year --categories
+words.csv more.csv -c city,delay -b 5
+words.csv more.csv -c delay -w :weight --weight-limit 2000 -b 5
+words.csv more.csv -c city -w :weight --weight-limit 2000
+words.csv more.csv -c delay --by city -b 5
+words.csv more.csv -c delay --by city -b 5 --range 0 20 --top 2
+words.csv more.csv -c delay --by year --edges -10,0,10
+words.csv more.csv -c when -b month
+words.csv more.csv -c when --by city -b week
+words.csv more.csv -c when -b 7 --range 2026-01-05,2026-03-01
+more.csv words.csv -c city,delay,when -b 5
+bytes --alphabet '\x00-\xff' --per-bin 16
+bytes -t u8 --shape 30,100,3 --channel 1,3 --rows 5:25 --cols 3:90
+folder -c city
 END
 ranks 1 small.npy --log --bins 9 2>said && say "--log of samples below 0"
 grep -q -e '--log: the smallest sample is -' said || say "--log of samples below 0: $(cat said)"
-for wrong in '-t f99' '-d cuda:1' '--endian big' '--header 1' '--delimiter ab' '-w :' '-b 0' '-j x' '--nothing 1'; do
+
+# What several processes do not count is refused, in words that say what does.
+refused() { # CODE WORDS ARGUMENT…
+    "$TALLY_MPI" run "${@:3}" 2>said </dev/null # one rank needs no mpirun
+    [ $? = "$1" ] && grep -q -e "$2" said && [ "$(wc -l <said)" -le 2 ] || say "${*:3}: $(cat said)"
+}
+for wrong in '-t f99' '--endian big' '--header 1' '-w :' '-b 0' '-j x' '--nothing 1'; do
     # shellcheck disable=SC2086
-    "$TALLY_MPI" run small.npy $wrong 2>said # one rank needs no mpirun
-    [ $? = 2 ] && grep -q 'see tally-mpi --help' said || say "$wrong: $(cat said)"
+    refused 2 '(tally run --help)' small.npy $wrong
 done
+refused 2 'number on its machine; give' small.npy -d cuda:1
+refused 2 '`tally quantiles`' small.npy -b 9 --quantiles 0.5
+refused 2 '`tally merge` adds' table.csv -c x --of w
+refused 2 '`tally run` adds up squares' large.npy -w w.npy --sum-squares
+refused 2 'one that fails ends all' small.npy -k
+refused 2 'show its own' small.npy --progress always
+refused 2 'give a number' small.npy -b fd
+refused 2 'not standard input' -b 9
+refused 2 'not standard input' small.npy --mask -
+refused 1 'columns that --column names' table.csv
+refused 1 ':w would be the column' table.csv -c x -w w
+refused 1 'no pipes' pipe.csv
+refused 2 'a number of bytes' small.npy --split=x
+refused 1 'a weight is infinite or NaN' large.npy -w nan.npy
 
 # What fails on one rank is said once, by its name, and nothing is written.
 if ranks 2 small.npy missing.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 0: missing.npy' said; then
@@ -115,21 +196,32 @@ cp small.npy node0
 timeout 60 "$MPIEXEC" -n 2 sh -c 'cd node$OMPI_COMM_WORLD_RANK && exec "$TALLY_MPI" "$@"' - \
     run small.npy small.npy -o ../none.json 2>said
 [ $? = 1 ] && grep -q 'tally-mpi: rank 1: small.npy: .*No such file' said || say "a file missing on rank 1: $(cat said)"
+for node in 0 1; do # of another size, and of the same size another shape
+    head -c $((200 + 8 * node)) small.npy >node$node/small.npy
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': ($((50 - node)),), }" >node$node/shape.npy
+    head -c 400 large.npy >>node$node/shape.npy
+done
+for file in '-t f64 small' shape; do
+    # shellcheck disable=SC2016,SC2086
+    timeout 60 "$MPIEXEC" -n 2 sh -c 'cd node$OMPI_COMM_WORLD_RANK && exec "$TALLY_MPI" "$@"' - \
+        run $file.npy --split 1 --range 0 1 -o ../none.json 2>said
+    [ $? = 1 ] && grep -q 'tally-mpi: .*sees other files than rank 0' said || say "ranks with other files: $(cat said)"
+done
 printf '\x93NUMPY' >broken.npy
 if ranks 2 small.npy broken.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 1: .*broken.npy' said; then
     say "a broken file: $(cat said)"
 fi
 
-# A rank that is killed while it waits for its file.
-mkfifo pipe.csv
+# A rank that is killed while it counts what takes long.
+truncate -s 1G zeros
 # shellcheck disable=SC2016
 timeout 60 "$MPIEXEC" -n 2 sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$TALLY_MPI" "$@"' - \
-    run small.npy pipe.csv -o none.json 2>said &
+    run -t u8 bytes zeros --split 1000000000000 --verify -o none.json 2>said &
 for _ in $(seq 100); do
     [ -s pid.1 ] && break
     sleep 0.05
 done
-sleep 0.3
+sleep 1
 kill -9 "$(cat pid.1)"
 wait $! && say "a killed rank: mpirun says that all went well"
 grep -q 'rank 1 with PID' said || say "a killed rank is not named: $(cat said)"

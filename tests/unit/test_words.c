@@ -135,10 +135,33 @@ static void check_limit(uint32_t most, uint64_t bytes, tally_status want, const 
     ty_words_limit(0, 0);
 }
 
+/* Codes in the order of another process' words; what a file says is missing stays so. */
+static void check_added(void)
+{
+    static const char *const added[] = {"Oslo", "NA", "Rome", "Oslo"};
+    tally_words *words;
+    size_t size = 0;
+    assert(tally_words_create(&words, NULL) == TALLY_OK);
+    for (unsigned i = 0; i < 4; i++)
+        assert(tally_words_add(words, added[i], strlen(added[i]), NULL) == TALLY_OK);
+    assert(tally_words_count(words) == 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert(strcmp(tally_words_text(words, i, &size), added[i]) == 0 &&
+               size == 4 - 2 * (i == 1));
+    assert(!tally_words_text(words, 3, &size) && !tally_words_text(NULL, 0, &size));
+    assert(ty_words_code(words, "Rome", 4, NULL) == 2);
+    assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
+    assert(ty_words_value(words, "NA", 2) == 1);
+    assert(tally_words_add(words, "a\0b", 3, NULL) == TALLY_ERROR_FORMAT);
+    assert(tally_words_add(NULL, "a", 1, NULL) == TALLY_ERROR_ARGUMENT);
+    tally_words_destroy(words);
+}
+
 int main(void)
 {
     check_threads();
     check_alike();
+    check_added();
     check_limit(100, 0, TALLY_ERROR_DATA, "column 'NAME' has more than 100 different values");
     check_limit(0, UINT64_C(1) << 20, TALLY_ERROR_MEMORY, "take more than 1 MiB");
     tally_words *words;
