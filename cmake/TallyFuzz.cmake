@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# libFuzzer targets. fuzz_NAME starts from tests/fuzz/corpus/NAME and from what tests/fuzz/make_seeds.py
-# writes to fuzz/seeds/NAME of the build folder, before each build; what it finds goes there too. The library is instrumented through TALLY_SANITIZE, as in the fuzz preset.
+# libFuzzer targets, built by the target fuzzers only. fuzz_NAME starts from tests/fuzz/corpus/NAME and from what tests/fuzz/make_seeds.py
+# writes to fuzz/seeds/NAME of the build folder, before each build; what it finds goes there too. They share the library's
+# objects with the sanitizers' tests: these tell libFuzzer what ran.
 
-if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
-  message(FATAL_ERROR "TALLY_FUZZ needs clang: cmake --preset fuzz")
+if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang" OR NOT TALLY_SANITIZE MATCHES "address")
+  message(FATAL_ERROR "TALLY_FUZZ needs clang and the address sanitizer: cmake --preset asan")
 endif()
-if(NOT TALLY_SANITIZE MATCHES "fuzzer-no-link")
-  message(FATAL_ERROR "TALLY_FUZZ needs TALLY_SANITIZE=fuzzer-no-link,address,undefined: cmake --preset fuzz")
-endif()
+
+foreach(name IN ITEMS tally tally_io)
+  list(APPEND told ${name}_objects)
+  foreach(isa IN LISTS TALLY_ISAS)
+    list(APPEND told ${name}_${isa})
+  endforeach()
+endforeach()
+foreach(target IN LISTS told ITEMS tally_core_objects)
+  target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.c)
 set(targets ${sources})
@@ -15,9 +23,9 @@ set(shared ${sources})
 list(FILTER targets INCLUDE REGEX "/fuzz_[^/]*\\.c$")
 list(FILTER shared EXCLUDE REGEX "/fuzz_[^/]*\\.c$")
 file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/*.c ${PROJECT_SOURCE_DIR}/tests/common/*.c)
-add_library(fuzz_shared STATIC ${shared} ${common})
+add_library(fuzz_shared STATIC EXCLUDE_FROM_ALL ${shared} ${common})
 target_include_directories(fuzz_shared PUBLIC ${PROJECT_SOURCE_DIR}/common ${PROJECT_SOURCE_DIR}/tests/common)
-target_compile_options(fuzz_shared PUBLIC -UNDEBUG)
+target_compile_options(fuzz_shared PUBLIC -UNDEBUG -fsanitize=fuzzer-no-link)
 target_link_libraries(fuzz_shared PUBLIC tally_internal)
 add_custom_target(fuzzers)
 set(seeds ${PROJECT_BINARY_DIR}/fuzz/seeds)
@@ -30,7 +38,7 @@ endif()
 foreach(source IN LISTS targets)
   get_filename_component(program ${source} NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" name ${program})
-  add_executable(${program} ${source})
+  add_executable(${program} EXCLUDE_FROM_ALL ${source})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_link_options(${program} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(${program} PRIVATE fuzz_shared)

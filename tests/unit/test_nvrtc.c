@@ -59,7 +59,7 @@ typedef struct job {
     ty_statistics_wish wish; /* of ty_statistics_kernels */
 } job;
 
-enum { most_jobs = 1024, most_workers = 8 };
+enum { most_jobs = 4096, most_workers = 8 };
 
 static job jobs[most_jobs];
 static unsigned job_count, next, compiled, failed;
