@@ -2,6 +2,7 @@
 """Sums of float weights as whole numbers of 128 bits: the same bits whoever counts which samples."""
 
 import ctypes
+import math
 
 import numpy as np
 
@@ -22,14 +23,16 @@ def limit(weights):
     return max(abs(found.min), abs(found.max), LEAST)
 
 
-def sums(a, edges, weights, limit, threads=None):
-    """Of each bin between `edges` (the last is closed): pairs of uint64, the lower word first."""
-    a, w = _arrays.take(a), _arrays.take(weights)
-    layout = _count.Layout([a], [w])
+def sums(samples, edges, weights, limit, threads=None):
+    """Of each cell between the `edges` (the last is closed) of one or more arrays: pairs of uint64, the
+    lower word first."""
+    columns, w = [_arrays.take(a) for a in samples], _arrays.take(weights)
+    layout, a = _count.Layout(columns, [w]), columns[0]
     context = _count.context(a.device, a.index, threads)
-    axis = _count.Axis(c.EDGES, len(edges) - 1, edges=edges)
-    plan = _count.plan(context, [axis], [a.code], weight=w.code, n=layout.size, limit=limit)
-    found = np.zeros((axis.bins, 2), np.uint64)
+    axes = [_count.Axis(c.EDGES, len(e) - 1, edges=e) for e in edges]
+    codes = [column.code for column in columns]
+    plan = _count.plan(context, axes, codes, weight=w.code, n=layout.size, limit=limit)
+    found = np.zeros((math.prod(axis.bins for axis in axes), 2), np.uint64)
 
     def target(_first):
         return c.Output(counts=found.ctypes.data, accumulate=1)

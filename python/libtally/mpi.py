@@ -55,7 +55,7 @@ def _weights_limit(weights):
 
 def _count(a, edges, weights, limit, keywords):
     if limit is not None:
-        return _wide.sums(a, edges, weights, limit, keywords.get("threads"))
+        return _wide.sums([a], [edges], weights, limit, keywords.get("threads"))
     counts = tally.histogram(a, edges, weights=weights, **keywords)[0]
     return np.ascontiguousarray(counts.get() if hasattr(counts, "get") else np.asarray(counts))
 

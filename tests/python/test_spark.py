@@ -3,6 +3,7 @@
 with it, where it and Java are."""
 
 import decimal
+import math
 import os
 import pickle
 import shutil
@@ -33,8 +34,8 @@ class Frame:
     def select(self, *columns):
         return Frame([[batch.select(list(columns)) for batch in part] for part in self.partitions])
 
-    def toDF(self, name):
-        return Frame([[batch.rename_columns([name]) for batch in part] for part in self.partitions])
+    def toDF(self, *names):
+        return Frame([[batch.rename_columns(list(names)) for batch in part] for part in self.partitions])
 
     @property
     def dtypes(self):
@@ -54,11 +55,11 @@ class Frame:
         ]
 
 
-def frame(column):
+def frame(column, **others):
     """In partitions and batches of any length, none among them."""
     cuts = sorted(rng.integers(0, len(column) + 1, 6))
-    parts = [column[a:b] for a, b in zip([0, *cuts], [*cuts, len(column)])]
-    batches = [pa.record_batch({"other": p, "x": p}) for p in parts]
+    whole = pa.record_batch({"other": column, "x": column, **others})
+    batches = [whole.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, len(column)])]
     return Frame([batches[:2], [], batches[2:3], batches[3:]])
 
 
@@ -84,6 +85,59 @@ def test_nulls_and_nothing():
         tally.spark.histogram(none, "x", "auto")
     with pytest.raises(TypeError, match="x: string is not counted"):
         tally.spark.histogram(frame(pa.array(["a"])), "x")
+
+
+def missing(values, share=0.1):
+    return pa.array(values, mask=rng.random(len(values)) < share)
+
+
+def both(*columns):
+    """The rows without a null, as NumPy's."""
+    present = np.logical_and.reduce([np.asarray(c.is_valid()) for c in columns])
+    return [c.filter(pa.array(present)).to_numpy() for c in columns]
+
+
+def test_weights():
+    x, heavy = missing(rng.random(5000) * 120), 10.0 ** rng.uniform(-12, 3, 5000)
+    for w in (missing(heavy), missing(heavy.astype("f4")), missing(rng.integers(-(1 << 60), 1 << 60, 5000) // 5000)):
+        found = [tally.spark.histogram(frame(x, w=w), "x", 9, weights="w") for _ in range(4)]
+        samples, weights = both(x, w)
+        edges = tally.histogram_bin_edges(samples, 9)
+        at = np.minimum(np.digitize(samples, edges) - 1, 8)
+        kind = weights.dtype.kind
+        exact = [(math.fsum if kind == "f" else sum)(weights[at == b].tolist()) for b in range(9)]
+        for sums, theirs in found:  # the bits of one sum, however the rows lie in partitions
+            np.testing.assert_array_equal(theirs, edges)
+            assert sums.tobytes() == found[0][0].tobytes()
+            assert sums.dtype == ("f8" if kind == "f" else "i8")
+            np.testing.assert_allclose(sums, exact, rtol=1e-15 if kind == "f" else 0)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="infinite or NaN"):
+            tally.spark.histogram(frame(pa.array([1.0, 2.0]), w=pa.array([1, wrong])), "x", 2, weights="w")
+    large = frame(pa.array([1, 1, 1, 2]), w=pa.array([1 << 62] * 4))
+    with pytest.raises(OverflowError, match="passes int64"):
+        tally.spark.histogram(large, "x", [1, 2, 3], weights="w")
+    assert tally.spark.histogram(large, "x", [2, 3], weights="w")[0].tolist() == [1 << 62]
+    empty = frame(pa.array([], pa.float64()), w=pa.array([], pa.float64()))
+    assert tally.spark.histogram(empty, "x", 2, (0, 1), weights="w")[0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("weighted", [None, "f8", "i4"])
+def test_several_columns(weighted):
+    x, y = missing(rng.normal(0, 9, 5000)), missing(rng.integers(-9, 9, 5000))
+    w = missing((rng.random(5000) * 99 - 50).astype(weighted or "f8"))
+    columns = both(x, y, *([w] if weighted else []))
+    for bins, ranges in ((7, None), ([3, [-9, 0, 2.5, 8]], [(-5, 5), None])):
+        ours, edges = tally.spark.histogramdd(
+            frame(x, y=y, w=w), ["x", "y"], bins, ranges, weights="w" if weighted else None
+        )
+        theirs, others = np.histogramdd(columns[:2], bins, ranges, weights=columns[2] if weighted else None)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12 if weighted == "f8" else 0, atol=1e-10)
+        for a, b in zip(edges, others):
+            np.testing.assert_allclose(a, b, rtol=1e-15)
+    with pytest.raises(ValueError, match="one for each of the 2 columns"):
+        tally.spark.histogramdd(frame(x, y=y), ["x", "y"], [1, 2, 3])
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +182,17 @@ def test_spark_itself(spark, tmp_path):
         np.testing.assert_array_equal(counts, ours)
     counts, _ = tally.spark.histogram(df, df.i + 1, 7, (-60, 60))
     np.testing.assert_array_equal(counts, tally.histogram(a.astype(int) + 1, 7, (-60, 60))[0])
+    weights = np.round(a, 2)
+    one = tally.spark.histogram(df, "i", 7, (-60, 60), weights="d")[0]
+    np.testing.assert_allclose(one, np.histogram(a.astype(int), 7, (-60, 60), weights=weights)[0], rtol=1e-12)
+    for parts in (1, 3, 7):
+        many = tally.spark.histogram(df.repartition(parts), "i", 7, (-60, 60), weights="d")[0]
+        assert many.tobytes() == one.tobytes()
+    table, _ = tally.spark.histogramdd(df, ["i", df.n / 2], [3, 4], [(-60, 60), (0, 60)])
+    some = a[a >= 0]
+    np.testing.assert_array_equal(
+        table, np.histogramdd([some.astype(int), some / 2], [3, 4], [(-60, 60), (0, 60)])[0]
+    )
     with pytest.raises(TypeError, match="s: string is not counted"):
         tally.spark.histogram(df.selectExpr("cast(i as string) s"), "s")
     assert tally.spark.histogram(df.where("i > 1000"), "i", 2, (0, 1))[0].tolist() == [0, 0]
