@@ -216,8 +216,8 @@ static inline wanted want(uint64_t seed, const char *text, size_t size)
     return w;
 }
 
-/* The place to look at for the k-th time, k from 1, behind `before`: the other slot of a line of the
- * cache, then the next line. Lines take the time, and only the first was asked for ahead. */
+/* The place to look at for the k-th time, k from 1, behind `before`: the other slot of a line of
+ * the cache, then the next line. Lines take the time, and only the first was asked for ahead. */
 static inline size_t next_place(size_t before, size_t k)
 {
     return (before ^ 1) + (k & 1 ? 0 : 2);
@@ -296,8 +296,8 @@ static table *take_table(tally_words *words, size_t slots)
 static void put(table *t, const word *w, const uint64_t ends[2], uint64_t known)
 {
     size_t i = w->hash;
-    for (size_t k = 1; atomic_load_explicit(&t->slot[i & (t->slots - 1)].known,
-                                            memory_order_relaxed) != EMPTY;
+    for (size_t k = 1;
+         atomic_load_explicit(&t->slot[i & (t->slots - 1)].known, memory_order_relaxed) != EMPTY;
          k++)
         i = next_place(i, k);
     slot *s = &t->slot[i & (t->slots - 1)];
