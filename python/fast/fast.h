@@ -18,8 +18,8 @@
 #include <tally/quantile.h>
 #include <tally/tally.h>
 
-/* Calls on more bytes may be stopped by Ctrl-C, which is the long way's. Fewer samples than FEW are
- * not worth letting go of the interpreter's lock. */
+/* Calls on more bytes may be stopped by Ctrl-C: the long way sees to it, but for Hist.fill and
+ * binned_statistic. Fewer samples than FEW are not worth letting go of the interpreter's lock. */
 enum { MOST_BYTES = 1 << 26, FEW = 2048, MOST_BINS = 1 << 16, MOST_DEVICE_BINS = 1 << 20 };
 
 /* ---- the library, handed over by bind() ---- */

@@ -11,23 +11,38 @@
 
 #include "fill.h"
 
+int fill_stopped(void *user, uint64_t done, uint64_t total)
+{
+    PyThreadState **state = user;
+    (void)done;
+    (void)total;
+    PyEval_RestoreThread(*state);
+    const int stopped = PyErr_CheckSignals() != 0;
+    *state = PyEval_SaveThread();
+    return stopped;
+}
+
 /* Counts into `output`: 1, or 0 and nothing is changed. */
 static int count(const filling *w, form form, const tally_output *output)
 {
     tally_view views[TALLY_MAX_DIMENSIONS], weights = array_view(&w->weight);
+    PyThreadState *state = NULL;
     const tally_execute_options options = {.struct_size = sizeof options,
-                                           .weights = w->f->storage ? &weights : NULL};
+                                           .weights = w->f->storage ? &weights : NULL,
+                                           .progress = w->large ? fill_stopped : NULL,
+                                           .user = &state};
     own_plan *own = filler_plan(w, form);
     if (!own)
         return 0;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         views[d] = array_view(&w->samples[d]);
-    PyThreadState *state = lock_release(w->samples[0].n);
+    state = lock_release(w->samples[0].n);
     const tally_status status = lib.execute(own->plan, views, &options, output, NULL);
     lock_acquire(state);
     own->users--;
     return !status;
 }
+
 /* ---- one axis ---- */
 
 static int add_one(filling *w)
@@ -187,11 +202,8 @@ static int add_several(filling *w)
 
 /* ---- calls ---- */
 
-/* Means may have large arrays: they let a call be stopped. */
 static int take(filling *w, PyObject *object, array *a)
 {
-    if (w->f->storage < MEANS)
-        return array_take(object, a);
     const int taken = array_take_large(object, a);
     w->large |= taken && array_is_large(a);
     return taken;

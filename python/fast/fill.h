@@ -109,6 +109,10 @@ void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells);
  * lie from one end to the other; infinite ones are infinite. 0: no memory. */
 int circular_turn(filling *w, uint32_t d);
 
+/* Has a signal of the main thread stop the library's call, which runs without the interpreter's
+ * lock: `user` is a PyThreadState **. (fill.c) */
+int fill_stopped(void *user, uint64_t done, uint64_t total);
+
 /* ---- means (means.c) ---- */
 
 /* 1, or 0 and nothing is changed. */

@@ -193,18 +193,6 @@ static uint64_t join_all(const filling *w, form form, uint32_t d, int64_t cell, 
     return at;
 }
 
-/* Has a signal of the main thread stop a call, which runs without the interpreter's lock. */
-static int is_stopped(void *user, uint64_t done, uint64_t total)
-{
-    PyThreadState **state = user;
-    (void)done;
-    (void)total;
-    PyEval_RestoreThread(*state);
-    const int stopped = PyErr_CheckSignals() != 0;
-    *state = PyEval_SaveThread();
-    return stopped;
-}
-
 static int find_statistics(filling *w, form form, const moments *bins, const moments *flows)
 {
     tally_view views[TALLY_MAX_DIMENSIONS], values = array_view(&w->values),
@@ -213,7 +201,7 @@ static int find_statistics(filling *w, form form, const moments *bins, const mom
     PyThreadState *state = NULL;
     const tally_statistics_options options = {.struct_size = sizeof options,
                                               .weights = bins->weights ? &weights : NULL,
-                                              .progress = w->large ? is_stopped : NULL,
+                                              .progress = w->large ? fill_stopped : NULL,
                                               .user = &state};
     own_plan *own = filler_plan(w, form);
     if (!own)

@@ -120,22 +120,31 @@ def test_leaves_what_it_cannot_add():
 
 
 @HERE
-def test_large_arrays_and_control_c(monkeypatch):
+@pytest.mark.parametrize("storage", ["count", "weight", "mean"])
+@pytest.mark.parametrize("axes", [1, 2])
+def test_large_arrays_and_control_c(storage, axes):
     """Beyond 64 MiB a call may be stopped; then the histogram is as it was."""
     n = (1 << 23) + 5
     x = np.arange(n) % 1000 * 0.001
-    h, part = (tally.Hist(tally.Regular(7, 0, 0.9), storage="mean") for _ in range(2))
-    h.fill(x, sample=x)
+    name = {"count": None, "weight": "weight", "mean": "sample"}[storage]
+
+    def fill(h, x):
+        return h.fill(*[x] * axes, **({name: x} if name else {}))
+
+    h, part = (tally.Hist(*[tally.Regular(7, 0, 0.9)] * axes, storage=storage) for _ in range(2))
+    fill(h, x)
     for some in np.array_split(x, 4):
-        part.fill(some, sample=some)
-    same_cells(h, part)
+        fill(part, some)
+    assert h._filler and h.flows == part.flows
+    for a, b in zip(h._cells, part._cells):
+        assert (a is b is None) or np.allclose(a, b, rtol=1e-9)
     before, kept = signal.signal(signal.SIGINT, signal.default_int_handler), h.copy()
     x = np.concatenate([x] * 4)
     timer = threading.Timer(0.005, lambda: os.kill(os.getpid(), signal.SIGINT))
     try:
         with pytest.raises(KeyboardInterrupt):
             timer.start()
-            h.fill(x, sample=x)
+            fill(h, x)
             time.sleep(5)
             pytest.fail("the call was not stopped")
     finally:
