@@ -8,16 +8,21 @@ static size_t row_stride(const tally_view *view, int64_t column)
     return (size_t)(stride ? stride : column * (int64_t)view->columns);
 }
 
-/* Copies the samples that count to the reader's buffer. Returns their number. */
-static uint64_t pack(cli_axis_reader *reader, const tally_view *view, uint64_t channel,
-                     int64_t column)
+static int64_t column_stride(const tally_view *view)
+{
+    const int64_t packed = (int64_t)(tally_dtype_bytes(view->dtype) * view->channels);
+    return view->column_stride_bytes ? view->column_stride_bytes : packed;
+}
+
+uint64_t cli_pack(const tally_view *view, const tally_view *masked, uint64_t channel, void *into)
 {
     size_t size = tally_dtype_bytes(view->dtype);
-    const unsigned char *mask = reader->chunk.has_mask ? reader->chunk.mask.data : NULL;
+    const int64_t column = column_stride(view);
+    const unsigned char *mask = masked ? masked->data : NULL;
     const unsigned char *first =
         (const unsigned char *)view->data +
         channel * (view->channel_stride_bytes ? (uint64_t)view->channel_stride_bytes : size);
-    unsigned char *to = reader->packed;
+    unsigned char *to = into;
     for (uint64_t r = 0; r < view->rows; r++) {
         const unsigned char *from = first + r * row_stride(view, column);
         for (uint64_t c = 0; c < view->columns; c++, from += column) {
@@ -27,7 +32,7 @@ static uint64_t pack(cli_axis_reader *reader, const tally_view *view, uint64_t c
             to += size;
         }
     }
-    return (uint64_t)(to - reader->packed) / size;
+    return (uint64_t)(to - (unsigned char *)into) / size;
 }
 
 static int hand_out(cli_axis_reader *reader, tally_view *out, tally_error *error)
@@ -35,8 +40,7 @@ static int hand_out(cli_axis_reader *reader, tally_view *out, tally_error *error
     const tally_view *view = &reader->chunk.views[reader->dimension];
     uint64_t channel = cli_source_channel(reader->source, reader->next_channel++);
     size_t size = tally_dtype_bytes(view->dtype);
-    int64_t column =
-        view->column_stride_bytes ? view->column_stride_bytes : (int64_t)(size * view->channels);
+    int64_t column = column_stride(view);
     int flat =
         view->rows == 1 || row_stride(view, column) == (size_t)(column * (int64_t)view->columns);
     uint64_t elements = view->rows * view->columns;
@@ -54,7 +58,9 @@ static int hand_out(cli_axis_reader *reader, tally_view *out, tally_error *error
         reader->packed = grown;
         reader->capacity = (size_t)(elements * size);
     }
-    *out = tally_view_1d(reader->packed, view->dtype, pack(reader, view, channel, column));
+    *out = tally_view_1d(reader->packed, view->dtype,
+                         cli_pack(view, reader->chunk.has_mask ? &reader->chunk.mask : NULL,
+                                  channel, reader->packed));
     return 1;
 }
 

@@ -57,6 +57,11 @@ int cli_ranks_parse(const cli_options *options, const char *otherwise, double **
 tally_status cli_ranks_search(tally_context *context, cli_source *source, const double *q,
                               size_t count, tally_quantile_search **search, uint64_t *elements,
                               tally_error *error);
+/* heavy.c: those of samples with weights, of all channels, by NumPy's inverted_cdf; of each how
+ * many samples there were, and NaN among them. */
+tally_status cli_ranks_weighted(tally_context *context, cli_source *source, const double *q,
+                                size_t count, double *values, uint64_t *samples, uint64_t *nan,
+                                uint64_t *elements, tally_error *error);
 /* Reads the source, which was counted, again, and adds its quantiles to our result. */
 int cli_ranks_add(cli_job *job);
 

@@ -25,19 +25,36 @@ typedef struct job {
 
 /* ---- finding ---- */
 
-/* A series for each channel. What of `elements` was not looked at, without a mask, is missing. */
-static tally_status take(job *job, const cli_source *source, const tally_quantile_search *search,
-                         uint64_t elements, tally_error *error)
+/* All channels' values; counts: of each the samples that were looked at, and then of each the NaN
+ * among them; *elements there are. */
+static tally_status search(const job *job, cli_source *source, double *values, uint64_t *counts,
+                           uint64_t *elements, tally_error *error)
+{
+    uint64_t *nan = counts + source->channels;
+    tally_quantile_search *search = NULL;
+    if (cli_has(job->options, CLI_WEIGHTS))
+        return cli_ranks_weighted(job->context, source, job->q, job->count, values, counts, nan,
+                                  elements, error);
+    tally_status status =
+        cli_ranks_search(job->context, source, job->q, job->count, &search, elements, error);
+    if (!status)
+        status = tally_quantile_search_get(search, values, counts, nan, error);
+    tally_quantile_search_destroy(search);
+    return status;
+}
+
+/* A series for each channel. What of all elements was not looked at, without a mask, is missing. */
+static tally_status take(job *job, cli_source *source, tally_error *error)
 {
     const size_t channels = (size_t)source->channels, each = job->count;
+    uint64_t elements = 0;
     double *values = calloc(channels * each + 1, sizeof *values);
     uint64_t *counts = calloc(2 * channels + 1, sizeof *counts);
     series *more = realloc(job->all, (job->found + channels + 1) * sizeof *more);
     job->all = more ? more : job->all;
-    tally_status status =
-        values && counts && more
-            ? tally_quantile_search_get(search, values, counts, counts + channels, error)
-            : cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
+    tally_status status = values && counts && more
+                              ? search(job, source, values, counts, &elements, error)
+                              : cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
     const int masked = source->mask.input != NULL;
     for (size_t c = 0; c < channels && !status; c++) {
         const char *path = cli_has(job->options, CLI_EACH) || source->count == 1
@@ -66,21 +83,16 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
 {
     cli_source source;
     cli_progress progress;
-    tally_quantile_search *search = NULL;
-    uint64_t elements = 0;
     tally_error error = {""};
     cli_progress_start(&progress, options, "reading");
-    *status = cli_source_open(&source, options, paths, count, 1, &progress, &error);
+    const int again = !cli_has(options, CLI_WEIGHTS);
+    *status = cli_source_open(&source, options, paths, count, again, &progress, &error);
     const int opened = !*status;
     if (opened)
-        *status =
-            cli_ranks_search(job->context, &source, job->q, job->count, &search, &elements, &error);
+        *status = take(job, &source, &error);
     cli_progress_end(&progress);
-    if (!*status)
-        *status = take(job, &source, search, elements, &error);
     if (!*status && source.rounded)
         cli_note(options, "%s: integers beyond 2^53 were rounded to float64", cli_shown(paths[0]));
-    tally_quantile_search_destroy(search);
     if (opened)
         cli_source_close(&source);
     const int table = !opened && *status == TALLY_ERROR_ARGUMENT && !cli_has(options, CLI_COLUMN) &&
@@ -112,7 +124,7 @@ static int find_group(job *job, const char *const *paths, size_t count)
     const cli_options *options = job->options;
     const char *kept[1];
     char **names = NULL;
-    size_t columns = 0, beside;
+    size_t columns = 0, beside = 0;
     tally_status status = TALLY_OK;
     int code = CLI_OK, all = cli_wants_all(options);
     if (!all && cli_has(options, CLI_COLUMN))
@@ -129,7 +141,7 @@ static int find_group(job *job, const char *const *paths, size_t count)
     if (!code && all)
         code = cli_all_columns(options, paths[0], &names, &columns);
     if (!code)
-        code = find_columns(job, paths, count, names, columns);
+        code = find_columns(job, paths, count, names, columns - beside);
     cli_split_free(names, columns);
     return code;
 }
@@ -223,7 +235,8 @@ static void write_json(const job *job)
         cli_out_json_string(s->name);
         cli_out(",\"samples\":%llu,\"missing\":%llu,\"between\":\"%s\",\"quantiles\":[",
                 (unsigned long long)s->samples, (unsigned long long)s->missing,
-                cli_text(job->options, CLI_BETWEEN, "linear"));
+                cli_text(job->options, CLI_BETWEEN,
+                         cli_has(job->options, CLI_WEIGHTS) ? "inverted_cdf" : "linear"));
         for (size_t k = 0; k < job->count; k++) {
             cli_out("%s{\"q\":", k ? "," : "");
             cli_out_json_real(job->q[k]);

@@ -67,12 +67,21 @@ tally_status cli_ranks_search(tally_context *context, cli_source *source, const 
 
 int cli_ranks_check(const cli_options *options, uint32_t axes)
 {
-    static const cli_id foes[] = {CLI_WEIGHTS,    CLI_BY,  CLI_OF,      CLI_CATEGORIES,
+    static const cli_id foes[] = {CLI_BY,         CLI_OF,  CLI_CATEGORIES,
                                   CLI_KEEP_GOING, CLI_TOP, CLI_ALPHABET};
     double *q = NULL;
     size_t count = 0;
+    if (cli_has(options, CLI_WEIGHTS) &&
+        strcmp(cli_text(options, CLI_BETWEEN, "inverted_cdf"), "inverted_cdf") != 0)
+        return cli_usage(options->word,
+                         "--between %s: with --weights a quantile is a sample, as by "
+                         "inverted_cdf",
+                         cli_text(options, CLI_BETWEEN, ""));
     if (options->word->bit != CLI_RUN)
         return CLI_OK;
+    if (cli_has(options, CLI_RANKS) && cli_has(options, CLI_WEIGHTS))
+        return cli_usage(options->word, "--quantiles beside sums of weights are not kept; `tally "
+                                        "quantiles --weights` finds them");
     if (!cli_has(options, CLI_RANKS))
         return cli_has(options, CLI_BETWEEN)
                    ? cli_usage(options->word, "--between needs --quantiles")

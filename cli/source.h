@@ -194,6 +194,10 @@ typedef struct cli_axis_reader {
     size_t capacity; /* bytes of `packed` */
 } cli_axis_reader;
 
+/* Copies a channel's samples that count, in the memory of the host, to `into`; returns their
+ * number. */
+uint64_t cli_pack(const tally_view *view, const tally_view *mask, uint64_t channel, void *into);
+
 tally_chunks cli_axis_reader_chunks(cli_axis_reader *reader, cli_source *source,
                                     uint32_t dimension);
 void cli_axis_reader_release(cli_axis_reader *reader);

@@ -84,6 +84,10 @@ const cli_option cli_option_table[] = {
     {CLI_WEIGHTS, "weights", 'w', CLI_TEXT, 1, "FILE|:NAME", CLI_RUN, "Input", NULL, 0, 0, 0,
      "add weights instead of ones: a file with as many numbers as there are samples, or :NAME, a "
      "column of the same table"},
+    {CLI_WEIGHTS, "weights", 'w', CLI_TEXT, 1, "FILE|:NAME", CLI_QUANTILES, "Input", NULL, 0, 0, 0,
+     "how much each sample counts, by the rule inverted_cdf: a file with as many numbers as there "
+     "are samples, or :NAME, a column of the same table. Samples and weights are held in memory, 4 "
+     "GiB of them at most"},
     {CLI_WEIGHT_LIMIT, "weight-limit", 0, CLI_TEXT, 1, "X", CLI_RUN, "Input", NULL, 0, 0, 0,
      "with --weights: no |weight| is above X; sums then have the same bits however samples are "
      "split "
@@ -207,6 +211,7 @@ const cli_word cli_word_table[] = {
      "a "
      "temporary file for that.",
      "tally quantiles --quantiles 0.5,0.99 --column dep_delay flights.csv\n"
+     "tally quantiles --column arr_delay --weights :distance flights.csv\n"
      "tally quantiles -f json photo.png\n"},
     {CLI_MERGE, "merge", "RESULT...", 1, 0, cli_merge, "add saved results that have the same axes",
      "Adds results that `--format json` wrote, however they were made: on other devices, machines "

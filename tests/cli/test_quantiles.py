@@ -4,6 +4,7 @@ files, as NumPy finds them; what it does not take is refused."""
 
 import csv
 import io
+import itertools
 import json
 import pathlib
 import subprocess
@@ -115,6 +116,75 @@ def main(folder):
         check(done.returncode != 0 and words in str(done.stderr), arguments, done.stderr)
 
 
+def weighed(answer, x, w):
+    """Against NumPy where it has weights (from 2.1 on right for q 0), and its rule by Python's integers."""
+    numbers = x == x
+    x, w = x[numbers].astype("f8"), w[numbers]
+    order = np.argsort(x, kind="stable")
+    scale = 1 if w.dtype.kind in "iu" else 1 << 40  # weights of the tests are multiples of 2**-40
+    sums = list(itertools.accumulate(int(v * scale) for v in w[order].tolist()))
+    want = [next(x[i] for i, s in zip(order, sums) if s > 0 and s / sums[-1] >= q) for q in Q]
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        check(np.array_equal(np.quantile(x, Q, weights=w, method="inverted_cdf"), want), "NumPy", want)
+    got = [number(line["value"]) for line in answer["quantiles"]]
+    check(got == want and answer["between"] == "inverted_cdf", answer, want)
+    check((answer["samples"], answer["missing"]) == (len(x), (~numbers).sum()), answer)
+
+
+def weights(folder):
+    random = np.random.default_rng(20261128)
+    x, w = random.normal(size=5003), random.integers(0, 9, 5003)
+    x[:5] = np.nan, np.inf, -np.inf, 0.0, -0.0
+    parts = {"f8": w * 2.0**-40, "f4": (w / 8).astype("f4"), "i4": w.astype("i4"), "u1": w.astype("u1")}
+    for samples in "f8 f4 i2 u8".split():
+        with np.errstate(invalid="ignore"):
+            y = (np.abs(x) * 100 if samples[0] == "u" else x * 100).astype(samples)
+        np.save(folder / "x.npy", y)
+        for dtype, v in parts.items():
+            np.save(folder / f"w.{dtype}.npy", v)
+            weighed(found(folder / "x.npy", "-w", folder / f"w.{dtype}.npy")[0], y, v)
+    mask = (np.arange(5003) % 3 > 0).astype("u1")
+    np.save(folder / "m.npy", mask)
+    np.save(folder / "x.npy", x)
+    answer = found(folder / "x.npy", "-w", folder / "w.i4.npy", "--mask", folder / "m.npy", "-j", 2)[0]
+    weighed(answer, x[mask > 0], w[mask > 0])
+    answer = found(folder / "x.npy", folder / "x.npy", "-w", folder / "w.i4.npy")[0]
+    weighed(answer, np.tile(x, 2), np.tile(w, 2))
+    pixels = random.integers(0, 255, (40, 30, 3)).astype("u1")
+    heavy = random.integers(0, 9, (40, 30))
+    pixels.tofile(folder / "p.raw")
+    np.save(folder / "p.npy", heavy)
+    shape = "-t", "u8", "--shape", "40,30,3", "--channel", "1,3"
+    first, last = found(folder / "p.raw", *shape, "-w", folder / "p.npy")
+    weighed(first, pixels[..., 0].reshape(-1), heavy.reshape(-1))
+    weighed(last, pixels[..., 2].reshape(-1), heavy.reshape(-1))
+    lines = [f"{'' if i % 7 == 0 else repr(float(v))},{k},{i % 5}\n" for i, (v, k) in enumerate(zip(x[5:], w[5:]))]
+    table = folder / "w.csv"
+    table.write_text("a,w,b\n" + "".join(lines))
+    some = np.where(np.arange(len(lines)) % 7 == 0, np.nan, x[5:])
+    for how in ({}, {"input": table.read_bytes()}):
+        one, two = found("-c", "a,b", "-w", ":w", "-" if how else table, **how)
+        weighed(one, some, w[5:])
+        weighed(two, np.arange(len(lines)) % 5, w[5:])
+    (folder / "none.csv").write_text("a,w\n,1\n")
+    (answer,) = found("-c", "a", "-w", ":w", folder / "none.csv")
+    check([line["value"] for line in answer["quantiles"]] == [None] * len(Q), "of no sample", answer)
+    (folder / "bad.csv").write_text("a,w\n1,-1\n2,3\n")
+    for arguments, code, words in (
+        (("-c", "a", "-w", ":w", folder / "bad.csv"), 1, "negative"),
+        (("-w", ":w", table), 2, "with --column"),
+        (("-c", "a", "-w", ":w", "--between", "linear", table), 2, "as by inverted_cdf"),
+        (("-w", folder / "p.npy", folder / "x.npy"), 1, "ends before the samples"),
+    ):
+        done = run(*arguments)
+        check(done.returncode == code and words in done.stderr and not done.stdout, arguments, done)
+    large = folder / "large.npy"
+    np.lib.format.open_memmap(large, "w+", "u1", (3 << 30,)).flush()  # takes no room
+    done = run(large, "-w", large, "-q")
+    large.unlink()
+    check(done.returncode == 3 and "4 GiB of samples and weights at most" in done.stderr, "too large", done)
+
+
 def beside(folder, x, dtype, *arguments, **how):
     """The quantiles of a histogram's summary against NumPy's, and its median."""
     done = subprocess.run((TALLY, "-f", "json", "--quantiles", ",".join(map(str, Q)), "--bins", "7", *map(str, arguments)),
@@ -167,7 +237,7 @@ def histograms(folder):
         (("-c", "a", "--quantiles", "x", folder / "h.csv"), 2, "no number from 0 to 1"),
         (("-c", "a,b", "--quantiles", "0.5", folder / "h.csv"), 2, "2 are joined"),
         (("-c", "a", "--between", "lower", folder / "h.csv"), 2, "--between needs --quantiles"),
-        (("-c", "a", "--quantiles", "0.5", "-w", ":b", folder / "h.csv"), 2, "--quantiles and --weights contradict"),
+        (("-c", "a", "--quantiles", "0.5", "-w", ":b", folder / "h.csv"), 2, "`tally quantiles --weights`"),
         (("-c", "b", "--quantiles", "0.5", folder / "none.csv"), 1, "expected a number"),
         (("--quantiles", "0.5", folder / "h.csv"), 1, "choose one with --column"),
     ):
@@ -181,5 +251,6 @@ def run_plain(*arguments):
 
 with tempfile.TemporaryDirectory() as folder:
     histograms(pathlib.Path(folder))
+    weights(pathlib.Path(folder))
     main(pathlib.Path(folder))
 sys.exit(f"{checks.failures} checks failed" if checks.failures else 0)
