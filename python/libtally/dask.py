@@ -15,6 +15,7 @@ import numpy as np
 from dask import delayed
 
 import libtally as tally
+from libtally import _heavy
 from libtally import quantiles as _quantiles
 
 FAN_IN = 8
@@ -442,14 +443,45 @@ class _Whole(_quantiles._Samples):
         return super().answer(of_rows, skip) if self.count else None
 
 
-def _whole(a):
+def _whole_type(a):
     a = _samples(a)
     if a.dtype.kind == "b":
         raise TypeError("booleans have no quantiles: x.astype('u1') has")
-    return _Whole(a)
+    return a
 
 
-def _quantile(name, a, q, scale, method, skip=False):
+def _whole(a):
+    return _Whole(_whole_type(a))
+
+
+def _weighted(name, a, q, scale, weights, method, skip):
+    """As NumPy's quantiles with weights; what it refuses of a few samples is refused so."""
+    a = _whole_type(a)
+    pairs = list(zip(_blocks(a), _weights(weights, a)))
+    kind, checked = da.asarray(weights).dtype.kind, _quantiles._checked(q, scale)
+    alone = functools.partial(getattr(tally, name), q=q, method=method)
+    if method != "inverted_cdf" or checked is None or kind not in "biuf":
+        return alone(np.zeros(1), weights=np.ones(1, da.asarray(weights).dtype))
+
+    def over(join, one, *how):
+        one = delayed(one, pure=True)
+        return _tree([one(x, w, *how) for x, w in pairs] or [one(a, a, *how)], join).compute()
+
+    largest, wrong, numbers, nan = over(_heavy.looked, _heavy.look)
+    dtype = a.dtype.newbyteorder("=")
+    few = wrong if wrong is not None else largest if not largest else None
+    if few is not None or not numbers or (nan and not skip):
+        x = np.full(min(1, numbers + nan), np.nan if nan and not (skip and numbers) else 0, dtype)
+        return alone(x, weights=np.full(len(x), 1 if few is None else few))
+    exponent = int(np.frexp(np.float64(largest))[1]) if kind == "f" else 0
+    search = _heavy.Search(over, _keys, dtype, exponent, KEYS)
+    found = search.find(_quantiles._reached(np.atleast_1d(checked)).tolist())
+    return _numbers(found, dtype).reshape(checked.shape)[()]
+
+
+def _quantile(name, a, q, scale, method, skip=False, weights=None):
+    if weights is not None:
+        return _weighted(name, a, q, scale, weights, method, skip)
     samples, theirs = _whole(a), functools.partial(getattr(np, name), method=method)
     if method not in _quantiles._PLACES:
         return theirs(np.zeros(1, samples.dtype), q)  # which refuses it
@@ -469,7 +501,7 @@ def _median(name, a, skip=False):
     return _quantiles._finish(samples, found, (), None)
 
 
-def quantile(a, q, *, method="linear"):
+def quantile(a, q, *, method="linear", weights=None):
     """The q-th quantiles of all samples: what numpy.quantile says of the whole array, to the bit.
 
     They are found at once, in two readings of the chunks for most data: the second gathers what is near the
@@ -484,6 +516,9 @@ def quantile(a, q, *, method="linear"):
         From 0 to 1.
     method : str, default "linear"
         As for `numpy.quantile`.
+    weights : dask.array.Array, optional
+        A weight for every sample, in the shape of `a`; with method="inverted_cdf", as NumPy has it. The chunks
+        are read once more, to find the largest.
 
     Returns
     -------
@@ -496,22 +531,22 @@ def quantile(a, q, *, method="linear"):
     >>> quantile(da.arange(101, chunks=7), [0.25, 0.5])
     array([25., 50.])
     """
-    return _quantile("quantile", a, q, 1, method)
+    return _quantile("quantile", a, q, 1, method, weights=weights)
 
 
-def percentile(a, q, *, method="linear"):
+def percentile(a, q, *, method="linear", weights=None):
     """The q-th percentiles of all samples: `quantile` of q / 100."""
-    return _quantile("percentile", a, q, 100, method)
+    return _quantile("percentile", a, q, 100, method, weights=weights)
 
 
-def nanquantile(a, q, *, method="linear"):
+def nanquantile(a, q, *, method="linear", weights=None):
     """`quantile` of what is not NaN."""
-    return _quantile("nanquantile", a, q, 1, method, skip=True)
+    return _quantile("nanquantile", a, q, 1, method, skip=True, weights=weights)
 
 
-def nanpercentile(a, q, *, method="linear"):
+def nanpercentile(a, q, *, method="linear", weights=None):
     """`percentile` of what is not NaN."""
-    return _quantile("nanpercentile", a, q, 100, method, skip=True)
+    return _quantile("nanpercentile", a, q, 100, method, skip=True, weights=weights)
 
 
 def median(a):

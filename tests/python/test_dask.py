@@ -301,6 +301,55 @@ def test_quantiles_of_hard_samples(here, monkeypatch, kind):
         same(tally.dask.nanmedian(x), tally.nanmedian(a))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u8", "i4", ">f8"])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u1", "?"])
+def test_weighted_quantiles(here, monkeypatch, dtype, kind):
+    a = (rng.normal(size=(30, 111)) * 40 + (120 if dtype[-2] == "u" else 0)).clip(-120, 250).astype(dtype)
+    w = 10.0 ** rng.uniform(-30, 9, a.shape) if kind[0] == "f" else rng.integers(0, 200, a.shape)
+    w = np.where(rng.random(a.shape) < 0.1, 0, w).astype(kind)
+    q = [0, 1e-9, 0.25, 0.25, 0.7, 1]
+    for keys, chunks in ((1 << 24, (7, 100)), (20, (30, 50))):
+        monkeypatch.setattr(tally.dask, "KEYS", keys)
+        x, y = da.from_array(a, chunks=chunks), da.from_array(w, chunks=(8, 9))
+        for some in (0.5, q):
+            same(tally.dask.quantile(x, some, weights=y, method="inverted_cdf"),
+                 tally.quantile(a, some, weights=w, method="inverted_cdf"))  # fmt: skip
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0" and kind[0] != "f":
+        same(tally.dask.percentile(x, 30, weights=y, method="inverted_cdf"),
+             np.percentile(a, 30, weights=w, method="inverted_cdf"))  # fmt: skip
+
+
+def test_weighted_quantiles_of_large_sums(here):
+    """Sums that pass 2**64, and many equal samples."""
+    a, w = rng.integers(0, 5, 9000), rng.integers(1 << 62, (1 << 63) - 1, 9000)
+    x, y, q = da.from_array(a, chunks=700), da.from_array(w, chunks=700), np.linspace(0, 1, 33)
+    same(tally.dask.quantile(x, q, weights=y, method="inverted_cdf"),
+         tally.quantile(a, q, weights=w, method="inverted_cdf"))  # fmt: skip
+
+
+def test_weighted_quantiles_with_nan(here):
+    a, w = rng.normal(size=5000), rng.random(5000)
+    a[::7], w[::7] = np.nan, 1e30  # by which no other weight is rounded
+    x, y = da.from_array(a, chunks=600), da.from_array(w, chunks=600)
+    how = {"method": "inverted_cdf"}
+    same(tally.dask.nanquantile(x, [0.1, 0.5], weights=y, **how), tally.nanquantile(a, [0.1, 0.5], weights=w, **how))
+    assert np.isnan(tally.dask.quantile(x, [0, 1], weights=y, **how)).all()
+    with pytest.warns(RuntimeWarning):
+        assert np.isnan(tally.dask.nanpercentile(da.full(9, np.nan, chunks=4), 50, weights=da.ones(9), **how))
+    for wrong in (-1, np.inf, np.nan):
+        bad = da.from_array(np.where(np.arange(5000) == 4000, wrong, 1.0), chunks=600)
+        with pytest.raises(ValueError) as theirs:
+            tally.nanquantile(a, 0.5, weights=np.asarray(bad), **how)
+        with pytest.raises(ValueError, match=str(theirs.value)[:20]):
+            tally.dask.nanquantile(x, 0.5, weights=bad, **how)
+    with pytest.raises(ValueError):
+        tally.dask.nanquantile(x, 0.5, weights=da.zeros(5000), **how)
+    with pytest.raises(ValueError, match="Only method 'inverted_cdf'"):
+        tally.dask.nanquantile(x, 0.5, weights=y)
+    with pytest.raises(ValueError, match="same shape"):
+        tally.dask.nanquantile(x, 0.5, weights=y[:9], **how)
+
+
 def test_quantiles_with_nan(here):
     a = rng.normal(size=5000).astype("f4")
     a[::7] = np.nan
