@@ -299,11 +299,8 @@ static tally_status find_stats(job *job, tally_error *error)
             break;
         if (source->options->team && chunk.has_weights)
             status = add_weights(job, &chunk, error);
-        for (uint32_t d = 0; d < source->dimensions; d++)
-            for (uint64_t c = 0; c < source->channels && !status; c++)
-                status = tally_stats_add(job->context, &chunk.views[d],
-                                         chunk.has_mask ? &chunk.mask : NULL,
-                                         cli_source_channel(source, c), 0, &job->stats[d], error);
+        if (!status)
+            status = cli_chunk_stats(source, &chunk, job->context, job->stats, error);
         if (status)
             break;
     }

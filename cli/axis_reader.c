@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source as the chunks that bin rules read. */
+/* A source as the chunks that bin rules read, and its range. */
 #include "source.h"
 
 static size_t row_stride(const tally_view *view, int64_t column)
@@ -102,4 +102,23 @@ void cli_axis_reader_release(cli_axis_reader *reader)
     reader->source->chunked--;
     free(reader->packed);
     reader->packed = NULL;
+}
+
+tally_status cli_chunk_stats(cli_source *source, const cli_chunk *chunk, tally_context *context,
+                             tally_stats *stats, tally_error *error)
+{
+    tally_input *input = source->inputs[source->current];
+    const tally_view *mask = chunk->has_mask ? &chunk->mask : NULL;
+    int32_t by_codes = 0;
+    tally_status status = TALLY_OK;
+    if (chunk->views[0].source && (!mask || chunk->is_missing))
+        status = tally_input_stats(input, context, stats, &by_codes, error);
+    if (by_codes)
+        cli_say(source->options, "%s: its range by dictionaries",
+                cli_shown(source->paths[source->current]));
+    for (uint32_t d = 0; d < source->dimensions && !by_codes; d++)
+        for (uint64_t c = 0; c < source->channels && !status; c++)
+            status = tally_stats_add(context, &chunk->views[d], mask, cli_source_channel(source, c),
+                                     0, &stats[d], error);
+    return status;
 }

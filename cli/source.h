@@ -202,6 +202,11 @@ tally_chunks cli_axis_reader_chunks(cli_axis_reader *reader, cli_source *source,
                                     uint32_t dimension);
 void cli_axis_reader_release(cli_axis_reader *reader);
 
+/* Adds a chunk, or the file that it is all of, to the statistics of each axis: a column that is in
+ * dictionaries by these. */
+tally_status cli_chunk_stats(cli_source *source, const cli_chunk *chunk, tally_context *context,
+                             tally_stats *stats, tally_error *error);
+
 /* axes.c: the axes of a plan, with what they point to. */
 typedef struct cli_axes {
     tally_axis axes[TALLY_MAX_DIMENSIONS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns in dictionaries counted without their values: the numbers of values are counted, then the
- * axis is applied once to each value. Parts of a column that are not in dictionaries are counted by
- * their values, in one call. */
+ * axis is applied once to each value, or the statistics are taken of each once. Parts of a column
+ * that are not in dictionaries are counted by their values, in one call. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -17,11 +17,49 @@ enum { BINS_MOST = 1 << 20, FLOWS = 3 };
 typedef struct counting {
     const ty_decoder *decoder;
     void *state;
+    const tally_plan *plan; /* NULL: statistics */
+    const tally_output *output;
     const tally_axis *axis;
-    pthread_mutex_t lock; /* of the totals */
-    uint64_t *totals;     /* the bins and FLOWS */
-    unsigned char *plain; /* of each part: it is to be counted by its values */
+    tally_context *context;
+    tally_stats found;     /* of all parts */
+    pthread_mutex_t lock;  /* of these and the totals */
+    uint64_t *totals;      /* the bins and FLOWS */
+    unsigned done, failed; /* parts; while none is done, what has failed tells of the others */
+    unsigned char *plain;  /* of each part: it is to be counted by its values */
 } counting;
+
+/* The values that are there, once each, and how often they are; 0: memory is out. */
+static int find_stats(const ty_codes *codes, tally_stats *stats)
+{
+    const size_t bytes = tally_dtype_bytes(codes->dtype);
+    unsigned char *there = ty_malloc((codes->count + 1) * bytes), *to = there;
+    uint64_t samples = codes->dtype < TALLY_F16 ? 0 : codes->missing, nan = samples, minus = 0,
+             plus = 0;
+    *stats = (tally_stats)TALLY_STATS_INIT;
+    for (size_t i = 0; there && i < codes->count; i++) {
+        const uint64_t count = codes->counts[i];
+        uint64_t bits = 0;
+        if (!count)
+            continue;
+        memcpy(&bits, codes->values + i * bytes, bytes);
+        memcpy(to, codes->values + i * bytes, bytes);
+        to += bytes;
+        const double value = ty_dtype_value(codes->dtype, bits);
+        samples += count;
+        nan += isnan(value) ? count : 0;
+        minus += value == -INFINITY ? count : 0;
+        plus += value == INFINITY ? count : 0;
+    }
+    const tally_view view = tally_view_1d(there, codes->dtype, (size_t)(to - there) / bytes);
+    const int good = there && !tally_stats_add(NULL, &view, NULL, 0, 0, stats, NULL);
+    stats->samples = samples;
+    stats->nan = nan;
+    stats->minus_inf = minus;
+    stats->plus_inf = plus;
+    stats->finite = samples - nan - minus - plus;
+    ty_free(there);
+    return good;
+}
 
 /* The bin of each value that is there, to bins[0 … count], the last that of missing ones; 0: a
  * value is no float64, or the axis refuses it. */
@@ -41,23 +79,38 @@ static int find_bins(const counting *c, const ty_codes *codes, uint64_t *bins)
     return !codes->missing || !tally_axis_find(c->axis, (double)NAN, bins + codes->count, NULL);
 }
 
+/* Adds a part to the totals, or to the statistics; 0: it is to be counted by its values. */
+static int add_codes(counting *c, const ty_codes *codes)
+{
+    tally_stats stats;
+    uint64_t *bins = c->plan ? ty_calloc(codes->count + 1, sizeof *bins) : NULL;
+    const int good = c->plan ? bins && find_bins(c, codes, bins) : find_stats(codes, &stats);
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < codes->count && good && bins; i++)
+        c->totals[bins[i]] += codes->counts[i];
+    if (good && bins)
+        c->totals[bins[codes->count]] += codes->missing;
+    else if (good)
+        tally_stats_merge(&c->found, &stats, codes->dtype);
+    pthread_mutex_unlock(&c->lock);
+    ty_free(bins);
+    return good;
+}
+
 static void count_part(void *arg, unsigned part, unsigned worker)
 {
     counting *c = arg;
     ty_codes codes = {0};
-    uint64_t *bins = NULL;
     (void)worker;
-    const int good = c->decoder->count_codes(c->state, part, &codes) &&
-                     (bins = ty_calloc(codes.count + 1, sizeof *bins)) &&
-                     find_bins(c, &codes, bins);
-    c->plain[part] = !good;
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < codes.count && good; i++)
-        c->totals[bins[i]] += codes.counts[i];
-    if (good)
-        c->totals[bins[codes.count]] += codes.missing;
+    const int hopeless = c->failed && !c->done;
     pthread_mutex_unlock(&c->lock);
-    ty_free(bins);
+    c->plain[part] =
+        hopeless || !c->decoder->count_codes(c->state, part, &codes) || !add_codes(c, &codes);
+    pthread_mutex_lock(&c->lock);
+    c->failed += c->plain[part];
+    c->done += !c->plain[part];
+    pthread_mutex_unlock(&c->lock);
     ty_free(codes.memory);
     ty_free(codes.counts);
 }
@@ -109,8 +162,7 @@ static void take_rest(rest *r, tally_source *source, tally_view *view)
     view->columns = r->begin[r->count];
 }
 
-static tally_status count_rest(const counting *c, tally_input *input, const tally_plan *plan,
-                               unsigned parts, const tally_output *output, tally_error *error)
+static tally_status count_rest(counting *c, tally_input *input, unsigned parts, tally_error *error)
 {
     tally_view view = TALLY_VIEW_INIT, mask = TALLY_VIEW_INIT;
     tally_execute_options how = TALLY_EXECUTE_OPTIONS_INIT;
@@ -140,7 +192,8 @@ static tally_status count_rest(const counting *c, tally_input *input, const tall
             take_rest(&of_mask, &mask_source, &mask);
             how.mask = &mask;
         }
-        status = tally_execute(plan, &view, &how, output, error);
+        status = c->plan ? tally_execute(c->plan, &view, &how, c->output, error)
+                         : tally_stats_add(c->context, &view, how.mask, 0, 0, &c->found, error);
     }
     ty_free(r.begin);
     return status;
@@ -162,8 +215,9 @@ static int is_plain_count(const tally_plan *plan, const tally_output *output)
            device.device == TALLY_DEVICE_CPU;
 }
 
-static tally_status count(counting *c, tally_input *input, const tally_plan *plan, unsigned parts,
-                          const tally_output *output, int32_t *counted, tally_error *error)
+/* *counted is 0 if no part is by codes. */
+static tally_status count_parts(counting *c, tally_input *input, unsigned parts, int32_t *counted,
+                                tally_error *error)
 {
     ty_pool *pool = ty_input_pool(input);
     unsigned plain = 0;
@@ -176,22 +230,33 @@ static tally_status count(counting *c, tally_input *input, const tally_plan *pla
         plain += c->plain[part];
     if (plain == parts)
         return TALLY_OK;
-    const tally_status status = count_rest(c, input, plan, parts, output, error);
-    if (status)
-        return status;
-    for (uint64_t i = 0; i < c->axis->bins; i++)
-        ((uint64_t *)output->counts)[i] += c->totals[i];
-    output->flows->under += c->totals[c->axis->bins];
-    output->flows->over += c->totals[c->axis->bins + 1];
-    output->flows->nan += c->totals[c->axis->bins + 2];
-    *counted = 1;
-    return TALLY_OK;
+    const tally_status status = count_rest(c, input, parts, error);
+    *counted = !status;
+    return status;
+}
+
+/* The same, where it is possible. */
+static tally_status count(counting *c, tally_input *input, int32_t *counted, tally_error *error)
+{
+    *counted = 0;
+    c->decoder = ty_input_decoder(input, &c->state);
+    const ty_pool *pool = ty_input_pool(input);
+    const unsigned parts = c->decoder->code_parts ? c->decoder->code_parts(c->state) : 0;
+    if (ty_input_makes_words(input) || !parts || parts < (pool ? ty_pool_threads(pool) : 1))
+        return TALLY_OK;
+    c->plain = ty_calloc(parts, 1);
+    pthread_mutex_init(&c->lock, NULL);
+    const tally_status status = c->plain ? count_parts(c, input, parts, counted, error)
+                                         : ty_error_memory(error, "a column's parts", parts);
+    pthread_mutex_destroy(&c->lock);
+    ty_free(c->plain);
+    return status;
 }
 
 tally_status tally_input_count(tally_input *input, const tally_plan *plan,
                                const tally_output *output, int32_t *counted, tally_error *error)
 {
-    counting c = {0};
+    counting c = {.plan = plan, .output = output};
     if (!input || !plan || !output || !counted)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL",
                         !input    ? "input"
@@ -199,21 +264,36 @@ tally_status tally_input_count(tally_input *input, const tally_plan *plan,
                         : !output ? "output"
                                   : "counted");
     *counted = 0;
-    c.decoder = ty_input_decoder(input, &c.state);
-    const ty_pool *pool = ty_input_pool(input);
-    const unsigned parts =
-        c.decoder->code_parts && is_plain_count(plan, output) ? c.decoder->code_parts(c.state) : 0;
-    if (ty_input_makes_words(input) || !parts || parts < (pool ? ty_pool_threads(pool) : 1))
+    if (!is_plain_count(plan, output))
         return TALLY_OK;
+    const uint64_t bins = tally_plan_options_get(plan)->axes[0].bins;
     c.axis = tally_plan_options_get(plan)->axes;
-    c.totals = ty_calloc((size_t)c.axis->bins + FLOWS, sizeof *c.totals);
-    c.plain = ty_calloc(parts, 1);
-    pthread_mutex_init(&c.lock, NULL);
-    const tally_status status = c.totals && c.plain
-                                    ? count(&c, input, plan, parts, output, counted, error)
-                                    : ty_error_memory(error, "a column's counts", parts);
-    pthread_mutex_destroy(&c.lock);
+    c.totals = ty_calloc((size_t)bins + FLOWS, sizeof *c.totals);
+    if (!c.totals)
+        return ty_error_memory(error, "a column's counts", bins * sizeof *c.totals);
+    const tally_status status = count(&c, input, counted, error);
+    for (uint64_t i = 0; i < bins && *counted; i++)
+        ((uint64_t *)output->counts)[i] += c.totals[i];
+    output->flows->under += *counted ? c.totals[bins] : 0;
+    output->flows->over += *counted ? c.totals[bins + 1] : 0;
+    output->flows->nan += *counted ? c.totals[bins + 2] : 0;
     ty_free(c.totals);
-    ty_free(c.plain);
+    return status;
+}
+
+tally_status tally_input_stats(tally_input *input, tally_context *context, tally_stats *stats,
+                               int32_t *counted, tally_error *error)
+{
+    counting c = {.context = context, .found = TALLY_STATS_INIT};
+    tally_input_info info = TALLY_INPUT_INFO_INIT;
+    if (!input || !stats || !counted || stats->struct_size != sizeof *stats)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "%s",
+                        !input     ? "input is NULL"
+                        : !counted ? "counted is NULL"
+                                   : "stats: start from TALLY_STATS_INIT");
+    const tally_status status = count(&c, input, counted, error);
+    tally_input_info_get(input, &info);
+    if (*counted)
+        tally_stats_merge(stats, &c.found, info.dtype);
     return status;
 }

@@ -426,10 +426,15 @@ TALLY_API tally_status tally_input_mask(const tally_input *input, tally_view *ma
  * is applied once to each value. *counted is 0, and nothing was done, where that is not possible or
  * not faster. It is of a column of Parquet or Arrow that has dictionaries, read whole, in at least
  * as many row groups or batches as `input` has threads; for a plan on the processor of one axis,
- * u64 counts and at most 2^20 bins. On failure the output is as it was. */
+ * u64 counts and at most 2^20 bins. What `masked` leaves out is
+ * counted as NaN. On failure the output is as it was. */
 TALLY_API tally_status tally_input_count(tally_input *input, const tally_plan *plan,
                                          const tally_output *output, int32_t *counted,
                                          tally_error *error);
+/* Adds all of `input` to `stats`, as tally_stats_add of its view does without moments, in the same
+ * way and where that is possible: what is in a dictionary but in no row does not count. */
+TALLY_API tally_status tally_input_stats(tally_input *input, tally_context *context,
+                                         tally_stats *stats, int32_t *counted, tally_error *error);
 /* What is in a table, column by column: names, types, missing values, distribution. */
 typedef struct tally_summary tally_summary;
 

@@ -88,7 +88,7 @@ bad 'smallest sample is -1' some_neg.txt --log
 printf '1\n40000000000\n' >far.txt
 bad '40000000000 bins.*--bins' far.txt --integer
 printf '1\n9e18\n' >far18.txt
-bad 'stop at 2\^52' far18.txt --integer
+bad 'stop at 2\^53' far18.txt --integer
 
 # Saved results.
 for word in show merge; do

@@ -178,11 +178,31 @@ def test_dictionaries(command, tmp_path, threads):
         assert histogram["counts"] == np.histogram(there, edges)[0].tolist(), name
         assert [histogram[flow] for flow in ("underflow", "overflow", "nan")] == \
             [np.sum(there < -10), np.sum(there > 110), rows - len(there)], name
+        done = subprocess.run((*command, str(path), "-c", name, "-b", str(BINS), "-j", str(threads), "--device", "cpu", "-v",
+                               "-f", "json"), capture_output=True, text=True)
+        assert ("its range by dictionaries" in done.stderr) == by_codes, (path, name, done.stderr)
+        axis, histogram = json.loads(done.stdout)["axes"][0], json.loads(done.stdout)["histograms"][0]
+        finite = there[np.isfinite(there)]
+        assert (axis["lo"], axis["hi"]) == (finite.min(), finite.max()), name
+        assert histogram["counts"] == np.histogram(finite, BINS)[0].tolist() and histogram["nan"] == rows - len(there), name
     big = 2**53 + random.integers(0, 5, rows)
     path = tmp_path / "big.parquet"
     pq.write_table(pa.table({"big": big}), path, row_group_size=5000)
     found = counted(command, path, "-c", "big", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4},{2**53 + 6}")[0]["counts"]
     assert found == [int(np.sum((big - 2**53) // 2 == i)) for i in range(3)]
+    found = json.loads(subprocess.run((*command, path, "-c", "big", "-b", "2", "-v", "-f", "json", "--device", "cpu", "-j", str(threads)),
+                                      capture_output=True, text=True, check=True).stdout)["axes"][0]  # fmt: skip
+    assert (found["lo"], found["hi"]) == (2**53, 2**53 + 4)
+    # Of a dictionary what is in no row does not count, nor where all rows are missing or infinite.
+    names = pa.DictionaryArray.from_arrays(pa.array([1, 2, None] * 900, pa.int8()), pa.array([-1e9, 3.0, 8.0, 1e9, np.nan]))
+    empty = pa.DictionaryArray.from_arrays(pa.array([0, None, None] * 900, pa.int8()), pa.array([np.inf, 5.0]))
+    path = tmp_path / "unused.arrow"
+    feather.write_feather(pa.table({"x": names, "y": empty}), path, chunksize=300, compression="uncompressed")
+    for name, ends in (("x", (3.0, 8.0)), ("y", (0.0, 1.0))):
+        done = subprocess.run((*command, path, "-c", name, "-b", "5", "-v", "-f", "json", "--device", "cpu", "-j", str(threads)),
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        axis = json.loads(done.stdout)["axes"][0]
+        assert "its range by dictionaries" in done.stderr and (axis["lo"], axis["hi"]) == ends, (name, axis, done.stderr)
 
 
 def test_integers_beyond_float64(command, tmp_path):

@@ -525,6 +525,8 @@ static void inputs(void)
     REFUSED_SILENTLY(tally_input_mask(NULL, NULL, NULL));
     int32_t counted;
     REFUSED(tally_input_count(NULL, NULL, NULL, &counted, &error));
+    REFUSED(tally_input_stats(NULL, NULL, NULL, &counted, &error));
+    REFUSED(tally_input_stats(input, NULL, NULL, &counted, &error));
     REFUSED(tally_input_rewind(NULL, &error));
     REFUSED_SILENTLY(tally_input_rewind(NULL, NULL));
     ANSWERS(0u, tally_input_position(NULL));
