@@ -269,7 +269,7 @@ int cli_target_get(const cli_options *options, int picture, cli_target *target)
     write->no_header = cli_has(options, CLI_NO_HEADER);
     if (!target->path) {
         write->color = cli_colors(options, STDOUT_FILENO);
-        if (write->width == 0 && target->format == TALLY_FORMAT_TABLE)
+        if (write->width == 0 && target->format == TALLY_FORMAT_TABLE && !options->team)
             write->width = cli_terminal_width(STDOUT_FILENO);
     } else {
         write->color = strcmp(cli_text(options, CLI_COLOR, "auto"), "always") == 0;

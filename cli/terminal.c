@@ -15,6 +15,8 @@ int cli_colors(const cli_options *options, int descriptor)
     const char *terminal = getenv("TERM");
     if (no && *no)
         return 0;
+    if (options->team) /* mpirun gives it a terminal of its own */
+        return 0;
     return isatty(descriptor) && terminal && strcmp(terminal, "dumb") != 0;
 }
 

@@ -23,5 +23,5 @@ if(TARGET tally_mpi AND TARGET tally_command)
   tally_test(mpi/test_command LABEL mpi TIMEOUT 400
              COMMAND bash ${PROJECT_SOURCE_DIR}/tests/mpi/test_command.sh
              ENVIRONMENT ${TALLY_MPI_ENVIRONMENT} MPIEXEC=${MPIEXEC_EXECUTABLE}
-                         TALLY_MPI=$<TARGET_FILE:tally_mpi>)
+                         TALLY_MPI=$<TARGET_FILE:tally_mpi> FAKES=${TALLY_FAKES})
 endif()

@@ -41,6 +41,7 @@ table("other.csv", 20000, 21000)
 with zipfile.ZipFile("both.npz", "w") as archive:
     archive.write("small.npy", "a.npy")
     archive.write("large.npy", "b.npy")
+save("empty.npy", [])
 save("w.npy", weights)
 save("nan.npy", weights[:-1] + [float("nan")])
 save("mask.npy", [float(i % 7 > 2) for i in range(len(values))])
@@ -159,6 +160,11 @@ bytes --alphabet '\x00-\xff' --per-bin 16
 bytes -t u8 --shape 30,100,3 --channel 1,3 --rows 5:25 --cols 3:90
 folder -c city
 END
+
+# The terminal that mpirun gives to rank 0 is none.
+TERM=xterm ranks 2 small.npy --bins 9 | cat -v >got.txt
+grep -q '\^\[' got.txt && say "colours where nobody has a terminal: $(cat got.txt)"
+
 ranks 1 small.npy --log --bins 9 2>said && say "--log of samples below 0"
 grep -q -e '--log: the smallest sample is -' said || say "--log of samples below 0: $(cat said)"
 
@@ -210,6 +216,13 @@ done
 printf '\x93NUMPY' >broken.npy
 if ranks 2 small.npy broken.npy -o none.json 2>said || ! grep -q 'tally-mpi: rank 1: .*broken.npy' said; then
     say "a broken file: $(cat said)"
+fi
+
+# Each rank has a device of its own: the second one's fails in the middle of counting.
+if [ -e "$FAKES/libcuda.so.1" ]; then
+    TALLY_CUDA_LIBRARY=$FAKES/libcuda.so.1 TALLY_NVRTC_LIBRARY=$FAKES/libnvrtc.so.13 FAKE_CUDA_DEVICES=2 \
+        FAKE_CUDA_OF=1 FAKE_CUDA_FAIL=10 FAKE_CUDA_LOST=1 ranks 2 empty.npy small.npy -d cuda --range 0 1 -o none.json 2>said
+    [ $? = 1 ] && grep -q "tally-mpi: rank 1: .*the fake driver's words" said || say "a device that fails: $(cat said)"
 fi
 
 # A rank that is killed while it counts what takes long.
