@@ -56,11 +56,13 @@ static void deal_whole(cli_source *source, cli_deal *deal)
     source->load[least] += deal->bytes + 1;
 }
 
-/* Whether it may be cut: words have codes that are found by reading on. */
+/* Whether it may be cut: words have codes that are found by reading on, and --verify looks at
+ * weights that are in memory. */
 static int is_large(const cli_source *source, const cli_deal *deal)
 {
     const cli_team *team = source->options->team;
-    return team->ranks > 1 && deal->bytes >= team->split && !cli_source_has_words(source);
+    const int looks = cli_has(source->options, CLI_VERIFY) && cli_has(source->options, CLI_WEIGHTS);
+    return team->ranks > 1 && deal->bytes >= team->split && !looks && !cli_source_has_words(source);
 }
 
 int cli_deal_skips(cli_source *source)

@@ -21,11 +21,11 @@ values = [random.gauss(0, 100) for _ in range(60001)]
 weights = [10.0 ** random.uniform(-12, 3) for _ in values]  # their sums round
 
 
-def save(name, numbers):
-    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(numbers)},), }}".ljust(117) + "\n"
+def save(name, numbers, kind="<f8"):
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({len(numbers)},), }}".ljust(117) + "\n"
     with open(name, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.write(struct.pack(f"<{len(numbers)}d", *numbers))
+        file.write(struct.pack(f"<{len(numbers)}{'d' if kind == '<f8' else 'B'}", *numbers))
 
 
 def table(name, begin, end):
@@ -45,6 +45,7 @@ save("empty.npy", [])
 save("w.npy", weights)
 save("nan.npy", weights[:-1] + [float("nan")])
 save("mask.npy", [float(i % 7 > 2) for i in range(len(values))])
+save("mask8.npy", [i % 5 > 2 for i in range(len(values))], "|u1")
 cities = ["Oslo", "Rome", "", "Bonn", "Oslo", "NA", "Lima"]
 
 
@@ -140,6 +141,9 @@ table.csv other.csv -c x -b 20 --range 0 9 --counter u8sat
 table.csv other.csv -c x -b 20 --range 0 9 --verify
 large.npy -b 20 --mask mask.npy
 large.npy -b 20 --mask mask.npy -w w.npy --weight-limit 2000 --verify
+large.npy -b 20 --mask mask8.npy
+large.npy -b 20 --mask mask8.npy -w w.npy --weight-limit 2000
+large.npy -b 20 --mask mask8.npy -w w.npy --weight-limit 2000 --verify
 large.npy large.npy -b 20 -w w.npy --weight-limit 2000
 large.npy -b 20 --range -1 1 --rows 100:50000
 words.csv more.csv -c city
