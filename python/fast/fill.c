@@ -3,9 +3,9 @@
  * Hist.fill of counts and sums.
  *
  * On one axis samples are added to the bins where they are kept, and what is in no bin to the ends.
- * On several, what is in bins is counted apart and then what is not, if the bins are few and the
- * samples outside too; else all is, on axes whose end bins take what lies there, to the whole
- * array.
+ * On several, few samples are added one after the other. Of many, what is in bins is counted apart
+ * and then what is not; or, where many are in no bin and the axes are short, all is, on axes whose
+ * end bins take what lies there.
  */
 #include <string.h>
 
@@ -103,48 +103,34 @@ static const void *add_bins(const filling *w, uint32_t d, void *to, const void *
     return sums + n;
 }
 
-/* The listed samples of an array behind the n that `to` has. */
-static void append(array *to, uint64_t n, const array *from, uint64_t begin, uint64_t count,
-                   const uint32_t *list, uint64_t m)
+/* Samples one after the other. */
+static void add_each(filling *w)
 {
-    double memory[AT_ONCE];
-    const double *x = array_doubles(from, begin, count, memory);
-    double *at = (double *)(uintptr_t)to->data + n;
-    for (uint64_t i = 0; i < m; i++)
-        at[i] = x[list[i]];
-}
-
-/* The samples that are in no bin, and their weights, alone: 0 without memory for them. */
-static int take_outside(const filling *w, filling *outside)
-{
-    const uint32_t dimensions = w->f->dimensions;
-    const int weighted = w->f->storage && w->weight.data != &w->scalar;
-    const uint64_t n = w->flows.under + w->flows.over + w->flows.nan, all = w->samples[0].n;
-    double *memory = PyMem_Malloc((dimensions + (uint64_t)weighted) * n * sizeof *memory);
-    uint32_t list[AT_ONCE];
-    uint64_t found = 0;
-    if (!memory)
-        return 0;
-    *outside = *w;
-    for (uint32_t d = 0; d < dimensions; d++)
-        outside->samples[d] = (array){.data = memory + d * n, .dtype = TALLY_F64, .n = n};
-    if (weighted)
-        outside->weight = (array){.data = memory + dimensions * n, .dtype = TALLY_F64, .n = n};
-    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
-        const uint64_t count = all - begin < AT_ONCE ? all - begin : AT_ONCE;
-        const uint64_t m = outside_list(w, begin, count, list);
-        if (found + m > n) /* they change meanwhile */
-            break;
-        for (uint32_t d = 0; d < dimensions; d++)
-            append(&outside->samples[d], found, &w->samples[d], begin, count, list, m);
-        if (weighted)
-            append(&outside->weight, found, &w->weight, begin, count, list, m);
-        found += m;
+    int64_t cells[AT_ONCE], *counts = (int64_t *)(uintptr_t)w->sums.data;
+    double memory[AT_ONCE], *sums = (double *)(uintptr_t)w->sums.data,
+                            *squares = (double *)(uintptr_t)w->squares.data;
+    const int one = w->weight.data == &w->scalar;
+    PyThreadState *state = lock_release(w->samples[0].n);
+    for (uint64_t i = 0; i < AT_ONCE && one; i++)
+        memory[i] = w->scalar;
+    for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
+        const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
+        const double *v = one ? memory : array_doubles(&w->weight, begin, n, memory);
+        places_find(w, begin, n, cells);
+        for (uint64_t i = 0; i < n; i++) {
+            const int64_t cell = cells[i];
+            if (cell < 0)
+                continue;
+            if (w->f->storage == COUNTS) {
+                counts[cell]++;
+                continue;
+            }
+            sums[cell] += v[i];
+            if (w->f->storage == SQUARES)
+                squares[cell] += v[i] * v[i];
+        }
     }
-    for (uint32_t d = 0; d < dimensions; d++)
-        outside->samples[d].n = found;
-    outside->weight.n = weighted ? found : 1;
-    return 1;
+    lock_acquire(state);
 }
 
 /* Into the whole array, flow bins and all, but NaN. */
@@ -173,9 +159,9 @@ static int add_apart(filling *w, uint64_t bins)
                                  .sum_squares = kind == SQUARES ? memory + bins : NULL};
     int good = count(w, PLAIN, &output);
     if (good && (w->flows.under || w->flows.over)) {
-        good = take_outside(w, &outside);
+        good = outside_take(w, &outside);
         if (good) {
-            good = add_ended(&outside);
+            add_each(&outside);
             PyMem_Free((void *)(uintptr_t)outside.samples[0].data);
         }
     }
@@ -189,14 +175,22 @@ static int add_apart(filling *w, uint64_t bins)
 
 static int add_several(filling *w)
 {
+    enum { FEW_SAMPLES = 512 };
+    const uint64_t n = w->samples[0].n;
     uint64_t bins = 1;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         bins *= w->f->axes[PLAIN][d].bins;
-    if (bins <= 1024 + w->samples[0].n / 2 && !outside_are_many(w))
+    const int many = outside_are_many(w);
+    if (many && filler_is_short(w->f) && n >= FEW_SAMPLES) {
+        if (!add_ended(w))
+            return 0;
+        outside_count(w, 0, n);
+        return 1;
+    }
+    const uint64_t most = w->f->storage == COUNTS ? 2 * n : n / 2; /* bins worth going through */
+    if (w->large || (!many && n >= FEW_SAMPLES && bins <= most))
         return add_apart(w, bins);
-    if (!add_ended(w))
-        return 0;
-    outside_count(w, 0, w->samples[0].n);
+    add_each(w);
     return 1;
 }
 

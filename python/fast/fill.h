@@ -70,6 +70,8 @@ enum { AT_ONCE = 512, LANES = sizeof(lanes) / sizeof(double) };
 
 /* NULL: it is none, of which an error tells. */
 filler *filler_of(PyObject *capsule);
+/* Whether all axes have so few bins that it costs little to count with flow bins beside them. */
+int filler_is_short(const filler *f);
 /* A plan that is used until own_plan's users are one less; NULL: the library makes none. */
 own_plan *filler_plan(const filling *w, form form);
 
@@ -82,6 +84,9 @@ uint64_t outside_list(const filling *w, uint64_t begin, uint64_t n, uint32_t *li
 /* Whether more than an eighth of the first samples are in no bin: it costs less then to count all
  * into all cells. */
 int outside_are_many(const filling *w);
+/* Those samples alone, with what goes with them, as float64 in memory that begins with the first
+ * axis' ones; w->flows say how many they are at most. 0: no memory. */
+int outside_take(const filling *w, filling *outside);
 /* Of one axis: the squared weights of the samples under and over. */
 void outside_squares(const filling *w, double *squares);
 

@@ -11,6 +11,15 @@ filler *filler_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, capsule_name);
 }
 
+int filler_is_short(const filler *f)
+{
+    enum { SHORT = 24 };
+    int all = 1;
+    for (uint32_t d = 0; d < f->dimensions; d++)
+        all &= f->axes[PLAIN][d].bins <= SHORT;
+    return all;
+}
+
 /* ---- plans ---- */
 
 /* Statistics have their weights apart. */

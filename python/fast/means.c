@@ -100,33 +100,13 @@ static void add_each(filling *w)
 {
     int64_t cells[AT_ONCE];
     const moments to = cells_of(w);
+    PyThreadState *state = lock_release(w->samples[0].n);
     for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
         const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
         places_find(w, begin, n, cells);
         add_block(w, &to, cells, begin, n);
     }
-}
-
-/* Those alone that are in no bin. */
-static void add_outside(filling *w, const moments *to)
-{
-    int64_t cells[AT_ONCE];
-    uint32_t list[AT_ONCE];
-    const tally_flows flows = w->flows;
-    for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
-        const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
-        const uint64_t m = outside_list(w, begin, n, list);
-        if (!m)
-            continue;
-        places_find(w, begin, n, cells);
-        for (uint64_t i = 0, k = 0; i < n; i++) {
-            const int outside = k < m && list[k] == i;
-            cells[i] = outside ? cells[i] : NO_CELL;
-            k += (uint64_t)outside;
-        }
-        add_block(w, to, cells, begin, n);
-    }
-    w->flows = flows;
+    lock_acquire(state);
 }
 
 /* ---- by the library ---- */
@@ -216,19 +196,27 @@ static int find_statistics(filling *w, form form, const moments *bins, const mom
     return !status;
 }
 
-/* From the statistics of samples in no bin, or, on several axes, from these samples. */
-static void add_flows(filling *w, const moments *to, uint64_t bins, const moments *flows)
+/* The samples in no bin: of one axis by their statistics, else one after the other. 0: no memory,
+ * and nothing is changed. */
+static int add_flows(filling *w, const moments *to, uint64_t bins, const moments *flows)
 {
     const int weighted = w->f->storage == WEIGHTED_MEANS;
+    filling outside;
     w->flows = (tally_flows){.under = (uint64_t)flows->n[0],
                              .over = (uint64_t)flows->n[1],
                              .nan = (uint64_t)flows->n[2]};
+    if (!w->flows.under && !w->flows.over)
+        return 1;
     if (w->f->dimensions == 1) {
         join(to, 0, flows, 0, weighted);
         join(to, (int64_t)bins + 1, flows, 1, weighted);
-    } else if (w->flows.under || w->flows.over) {
-        add_outside(w, to);
+        return 1;
     }
+    if (!outside_take(w, &outside))
+        return 0;
+    add_each(&outside);
+    PyMem_Free((void *)(uintptr_t)outside.samples[0].data);
+    return 1;
 }
 
 /* 0: nothing is changed. */
@@ -248,13 +236,12 @@ static int add_found(filling *w, form form, uint64_t cells)
         outside.weights = found.weights + cells;
         outside.squares = found.squares + cells;
     }
-    const int good = find_statistics(w, form, &found, &outside);
+    const int good = find_statistics(w, form, &found, &outside) &&
+                     (form == ENDED || add_flows(w, &to, cells, &outside));
     PyThreadState *state = lock_release(w->samples[0].n);
     if (good)
         join_all(w, form, 0, 0, &to, &found, 0);
-    if (good && form == PLAIN)
-        add_flows(w, &to, cells, &outside);
-    else if (good)
+    if (good && form == ENDED)
         outside_count(w, 0, w->samples[0].n);
     lock_acquire(state);
     PyMem_Free(found.n);
@@ -277,23 +264,27 @@ static int are_weights(const filling *w)
     return good;
 }
 
+/* The least number of samples that the library adds faster: it goes through all cells, which cost
+ * most where they are in no near cache. It gains less where it has weights or flow bins. */
+static uint64_t least_found(const filling *w, form form, uint64_t cells)
+{
+    enum { FEW_SAMPLES = 2048, FEW_OTHERS = 8192, NEAR_CELLS = 1 << 14 };
+    const uint64_t few =
+        form == ENDED || w->f->storage == WEIGHTED_MEANS ? FEW_OTHERS : FEW_SAMPLES;
+    return few + (cells <= NEAR_CELLS ? 4 : 32) * cells;
+}
+
 int means_add(filling *w)
 {
-    /* By the library it takes longer for so many, and four more for each cell; it gains less where
-     * it has weights or flow bins. */
-    enum { FEW_SAMPLES = 2048, FEW_OTHERS = 8192 };
-    const form form = w->f->dimensions > 1 && outside_are_many(w) ? ENDED : PLAIN;
+    const int many = w->f->dimensions > 1 && outside_are_many(w);
+    const form form = many && filler_is_short(w->f) ? ENDED : PLAIN;
     uint64_t cells = 1;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         cells *= w->f->axes[form][d].bins;
     if (w->f->storage == WEIGHTED_MEANS && !are_weights(w))
         return 0;
-    const uint64_t few =
-        form == ENDED || w->f->storage == WEIGHTED_MEANS ? FEW_OTHERS : FEW_SAMPLES;
-    if (w->large || w->samples[0].n >= few + 4 * cells)
+    if (w->large || ((!many || form == ENDED) && w->samples[0].n >= least_found(w, form, cells)))
         return add_found(w, form, cells);
-    PyThreadState *state = lock_release(w->samples[0].n);
     add_each(w);
-    lock_acquire(state);
     return 1;
 }

@@ -164,3 +164,53 @@ int outside_are_many(const filling *w)
     const uint64_t n = w->samples[0].n < LOOKED_AT ? w->samples[0].n : LOOKED_AT;
     return outside_list(w, 0, n, list) > n / 8;
 }
+
+/* The listed samples of an array behind the n that `to` has. */
+static void append(array *to, uint64_t n, const array *from, uint64_t begin, uint64_t count,
+                   const uint32_t *list, uint64_t m)
+{
+    double memory[AT_ONCE];
+    const double *x = array_doubles(from, begin, count, memory);
+    double *at = (double *)(uintptr_t)to->data + n;
+    for (uint64_t i = 0; i < m; i++)
+        at[i] = x[list[i]];
+}
+
+int outside_take(const filling *w, filling *outside)
+{
+    const uint32_t dimensions = w->f->dimensions;
+    const int weighted = w->f->storage && w->weight.data != &w->scalar,
+              means = w->f->storage >= MEANS;
+    const uint64_t n = w->flows.under + w->flows.over + w->flows.nan, all = w->samples[0].n;
+    double *memory = PyMem_Malloc((dimensions + (uint64_t)(weighted + means)) * n * sizeof *memory);
+    uint32_t list[AT_ONCE];
+    uint64_t found = 0;
+    if (!memory)
+        return 0;
+    *outside = *w;
+    outside->weight.data = &outside->scalar;
+    for (uint32_t d = 0; d < dimensions; d++)
+        outside->samples[d] = (array){.data = memory + d * n, .dtype = TALLY_F64, .n = n};
+    if (means)
+        outside->values = (array){.data = memory + dimensions * n, .dtype = TALLY_F64, .n = n};
+    if (weighted)
+        outside->weight = (array){
+            .data = memory + (dimensions + (uint64_t)means) * n, .dtype = TALLY_F64, .n = n};
+    for (uint64_t begin = 0; begin < all; begin += AT_ONCE) {
+        const uint64_t count = all - begin < AT_ONCE ? all - begin : AT_ONCE;
+        const uint64_t m = outside_list(w, begin, count, list);
+        if (found + m > n) /* they change meanwhile */
+            break;
+        for (uint32_t d = 0; d < dimensions; d++)
+            append(&outside->samples[d], found, &w->samples[d], begin, count, list, m);
+        if (means)
+            append(&outside->values, found, &w->values, begin, count, list, m);
+        if (weighted)
+            append(&outside->weight, found, &w->weight, begin, count, list, m);
+        found += m;
+    }
+    for (uint32_t d = 0; d < dimensions; d++)
+        outside->samples[d].n = found;
+    outside->weight.n = weighted ? found : 1;
+    return 1;
+}

@@ -11,6 +11,10 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "fill.h"
 
 /* Numbers below 2^51 that are added to it lose their fractions, and are in its last bits. */
@@ -57,9 +61,17 @@ static inline lane_masks are_near(lanes x, double distance)
     return (lane_masks)((lanes)((lane_masks)x & no_sign) < distance);
 }
 
-static inline lanes chosen(lane_masks which, lanes x, lanes others)
+/* What is between two numbers; NaN becomes the lower one. */
+static inline lanes clamped(lanes x, lanes least, lanes most)
 {
-    return (lanes)((which & (lane_masks)x) | (~which & (lane_masks)others));
+#if defined(__SSE2__)
+    return (lanes)_mm_min_pd(_mm_max_pd((__m128d)x, (__m128d)least), (__m128d)most);
+#else
+    const lane_masks above = (lane_masks)(x > least);
+    x = (lanes)((above & (lane_masks)x) | (~above & (lane_masks)least));
+    const lane_masks below = (lane_masks)(x < most);
+    return (lanes)((below & (lane_masks)x) | (~below & (lane_masks)most));
+#endif
 }
 
 /* The cells of an even number of samples: 0 if not all are in bins, or one is unsure. */
@@ -88,8 +100,7 @@ static int guess_any(const finder *f, const double *x, uint64_t n, double *cells
         lanes at;
         memcpy(&at, x + i, sizeof at);
         at = (at - f->lo) * f->scale + 0.5;
-        at = chosen((lane_masks)(at > first), at, first);
-        at = chosen((lane_masks)(at < last), at, last);
+        at = clamped(at, first, last);
         const lanes cell = at + rounder - rounder;
         sure &= are_near(at - cell, 0.5 - f->apart);
         memcpy(cells + i, &cell, sizeof cell);
